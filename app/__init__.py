@@ -1,0 +1,1 @@
+"""The window process: it wires engine, playback and widgets together."""

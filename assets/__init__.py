@@ -1,0 +1,1 @@
+"""Icons, themes and examples, read with importlib.resources."""

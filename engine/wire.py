@@ -1,0 +1,163 @@
+"""Every message between the window and the engine, and how they are framed.
+
+Both sides import this file; it imports nothing but plain data. A frame is four bytes of length, one
+byte that tells whether more of the message follows, and up to `CHUNK` bytes of MessagePack. Long
+messages are cut so that no single read stalls the window.
+"""
+
+import struct
+from collections.abc import Iterator
+from typing import Generic, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from engine.tape import Snapshot, Tape
+
+CHUNK = 1 << 20
+MAX_MESSAGE = 512 << 20
+"""A message longer than this is refused: the other side is broken or hostile."""
+
+T = TypeVar("T")
+
+_HEADER = struct.Struct(">I?")
+
+
+class Run(Struct, frozen=True, tag=True):
+    """Execute ``source`` in a fresh namespace and record it. ``timeout`` in seconds."""
+
+    run_id: int
+    source: str
+    filename: str = "<gradscribe>"
+    seed: int = 0
+    device: str = "cpu"
+    timeout: float = 10.0
+    event_limit: int = 40_000
+
+
+class Stop(Struct, frozen=True, tag=True):
+    """Interrupt the run ``run_id`` if it is still going."""
+
+    run_id: int
+
+
+class Peek(Struct, frozen=True, tag=True):
+    """Ask for all numbers of a snapshot of the latest run, up to ``limit`` elements."""
+
+    run_id: int
+    snapshot: int
+    limit: int = 1 << 20
+
+
+class Check(Struct, frozen=True, tag=True):
+    """Compare a leaf element's gradient with finite differences, by running again twice."""
+
+    run_id: int
+    value: int
+    index: int = 0
+
+
+class Quit(Struct, frozen=True, tag=True):
+    """End the engine."""
+
+
+class Ready(Struct, frozen=True, tag=True):
+    """The engine has imported torch and takes requests. ``devices``: ``cpu``, ``cuda:0``..."""
+
+    torch: str
+    python: str
+    devices: tuple[str, ...]
+    pid: int
+
+
+class Started(Struct, frozen=True, tag=True):
+    """A run has begun."""
+
+    run_id: int
+
+
+class Printed(Struct, frozen=True, tag=True):
+    """Text the running program wrote, sent while it runs, in bounded pieces."""
+
+    run_id: int
+    text: str
+
+
+class Recorded(Struct, frozen=True, tag=True):
+    """A run has ended, well or not; ``seconds`` of wall time."""
+
+    run_id: int
+    tape: Tape
+    seconds: float
+
+
+class Peeked(Struct, frozen=True, tag=True):
+    """All numbers of a snapshot; ``full`` is None where they are gone."""
+
+    run_id: int
+    snapshot: int
+    full: Snapshot | None
+
+
+class Checked(Struct, frozen=True, tag=True):
+    """A gradient by autograd and by central differences with step ``eps``."""
+
+    run_id: int
+    value: int
+    index: int
+    autograd: float
+    numeric: float
+    eps: float
+    agrees: bool
+    problem: str = ""
+    """Why no comparison was possible; empty where it was."""
+
+
+Request = Run | Stop | Peek | Check | Quit
+Reply = Ready | Started | Printed | Recorded | Peeked | Checked
+
+_encoder = msgspec.msgpack.Encoder()
+
+
+class Garbage(ValueError):
+    """The bytes are not frames of this protocol."""
+
+
+def frames(message: Request | Reply) -> Iterator[bytes]:
+    """Yield the frames of one message, each at most `CHUNK` bytes plus its header."""
+    body = _encoder.encode(message)
+    for start in range(0, len(body), CHUNK):
+        piece = body[start : start + CHUNK]
+        yield _HEADER.pack(len(piece), start + CHUNK < len(body)) + piece
+
+
+class Reader(Generic[T]):
+    """Turn bytes, in pieces of any size, into messages of one direction."""
+
+    def __init__(self, kind: type[T]) -> None:
+        self._decoder = msgspec.msgpack.Decoder(kind)
+        self._bytes = bytearray()
+        self._parts = bytearray()
+
+    def feed(self, data: bytes) -> Iterator[T]:
+        """Yield every message that ``data`` completes.
+
+        Raises:
+            Garbage: the bytes are no frames, too long, or no message of this direction.
+        """
+        self._bytes += data
+        while len(self._bytes) >= _HEADER.size:
+            length, more = _HEADER.unpack_from(self._bytes)
+            if length > CHUNK or len(self._parts) + length > MAX_MESSAGE:
+                raise Garbage(f"a frame of {length} bytes")
+            if len(self._bytes) < _HEADER.size + length:
+                return
+            self._parts += self._bytes[_HEADER.size : _HEADER.size + length]
+            del self._bytes[: _HEADER.size + length]
+            if more:
+                continue
+            body, self._parts = bytes(self._parts), bytearray()
+            try:
+                yield self._decoder.decode(body)
+            except msgspec.DecodeError as error:
+                raise Garbage(str(error)) from error

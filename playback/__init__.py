@@ -1,0 +1,1 @@
+"""From tape to picture: pure functions of a tape and a position."""

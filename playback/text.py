@@ -1,0 +1,46 @@
+"""Numbers and shapes as the interface writes them; the one place that formats them."""
+
+import math
+
+MINUS = "\N{MINUS SIGN}"
+
+
+def number(x: float | int | bool | complex | None, digits: int = 4) -> str:
+    """Return ``x`` as the interface shows it: four decimals, a true minus, exponents when needed.
+
+    NaN and the infinities read ``NaN``, ``∞`` and ``−∞``; None reads as an em dash; integers and
+    booleans stay as they are.
+    """
+    if x is None:
+        return "\N{EM DASH}"
+    if isinstance(x, bool):
+        return str(x)
+    if isinstance(x, complex):
+        sign = "+" if x.imag >= 0 or math.isnan(x.imag) else MINUS
+        return f"{number(x.real, digits)} {sign} {number(abs(x.imag), digits)}i"
+    if isinstance(x, int):
+        return str(x).replace("-", MINUS) if abs(x) < 10**9 else f"{x:.3e}".replace("-", MINUS)
+    return _real(x, digits)
+
+
+def _real(x: float, digits: int) -> str:
+    if math.isnan(x):
+        return "NaN"
+    if math.isinf(x):
+        return "∞" if x > 0 else MINUS + "∞"
+    size = abs(x)
+    if size != 0 and (size >= 1e6 or size < 0.5 * 10**-digits):
+        return f"{x:.2e}".replace("-", MINUS)
+    if size >= 1000:
+        digits = max(0, digits - 2)
+    return f"{x:.{digits}f}".replace("-", MINUS)
+
+
+def shape(dims: tuple[int, ...]) -> str:
+    """Return a shape as ``16 × 8``; a scalar's is ``scalar``."""
+    return " × ".join(map(str, dims)) if dims else "scalar"
+
+
+def count(n: int, noun: str) -> str:
+    """Return ``1 op``, ``2 ops``, ``1,000 ops``."""
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
