@@ -1,0 +1,176 @@
+"""An exception of the user's program, as the window shows it: place, message, hint."""
+
+import ast
+import contextlib
+from types import CodeType, FrameType, TracebackType
+
+from engine import hints
+from engine.tape import Place, Problem
+from engine.watchdog import Interrupted
+
+LONGEST_MESSAGE = 4_000
+"""Characters of a message that are kept."""
+
+_SILENT: dict[type[BaseException], str] = {
+    MemoryError: "Not enough memory",
+    AssertionError: "Assertion failed",
+}
+"""What to say for exceptions that come without a message."""
+
+
+def problem(exc: BaseException, source: str, filename: str) -> Problem:
+    """Return what to show for ``exc``, raised by the program ``source`` compiled as ``filename``.
+
+    The message is the exception's own, word for word. The place is the innermost expression of the
+    user's file that was running; ``Place()`` (line 0) where the program was not running at all.
+    """
+    place = _place(exc, source, filename)
+    frame = _innermost(exc, filename)
+    if isinstance(exc, Interrupted):
+        if place.end_line != place.line:
+            place = whole_line(place.line, hints.lines_of(source))
+        return _stopped(exc, source, place)
+    if isinstance(exc, SystemExit):
+        return Problem("SystemExit", exit_text(exc), hints.hint(exc, source, place, None), place)
+    message = plain(_message(exc))
+    scope = _scope(frame[0]) if frame else None
+    text = plain(hints.hint(exc, source, place, scope))
+    return Problem(plain(type(exc).__name__), message, text, place)
+
+
+def is_clean_exit(exc: BaseException) -> bool:
+    """Whether ``exc`` ends a program without anything wrong: ``sys.exit()``, ``sys.exit(0)``."""
+    return isinstance(exc, SystemExit) and exc.code in (None, 0, False)
+
+
+def exit_text(exc: SystemExit) -> str:
+    """Return what `sys.exit` was given, in words."""
+    if exc.code is None or isinstance(exc.code, int):
+        return f"The program ended itself with exit code {int(exc.code or 0)}"
+    return plain(_message(exc))
+
+
+def plain(text: str) -> str:
+    """Return ``text`` without lone surrogates, which no UTF-8 message can carry."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _message(exc: BaseException) -> str:
+    if isinstance(exc, SyntaxError):
+        return str(exc.msg)[:LONGEST_MESSAGE]
+    try:
+        text = str(exc)
+    except Exception:  # noqa: BLE001 - the user's own __str__ may raise anything
+        text = ""
+    if len(text) > LONGEST_MESSAGE:
+        text = text[:LONGEST_MESSAGE] + " …"
+    return text or _SILENT.get(type(exc), "")
+
+
+def _stopped(exc: Interrupted, source: str, place: Place) -> Problem:
+    where = f" at line {place.line}" if place.line else ""
+    lines = hints.lines_of(source)
+    line = lines[place.line - 1].strip() if 0 < place.line <= len(lines) else ""
+    code = f": {line[:80]}" if line else ""
+    if exc.why == "timeout":
+        message = f"Stopped after {exc.seconds:g} s{where}{code}"
+        text = "Does a loop never end? If the program needs longer, raise the time limit."
+        return Problem("Timeout", message, text, place)
+    return Problem("Stopped", f"Stopped{where}{code}", "Run it again when you are ready.", place)
+
+
+def _scope(frame: FrameType) -> dict[str, object]:
+    """Return the names that the failing frame could see."""
+    return {**frame.f_builtins, **frame.f_globals, **frame.f_locals}
+
+
+def _innermost(exc: BaseException, filename: str) -> tuple[FrameType, int] | None:
+    """Return the innermost frame of ``filename`` and its instruction offset."""
+    found: TracebackType | None = None
+    trace = exc.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == filename:
+            found = trace
+        trace = trace.tb_next
+    return (found.tb_frame, found.tb_lasti) if found else None
+
+
+def _place(exc: BaseException, source: str, filename: str) -> Place:
+    lines = hints.lines_of(source)
+    if isinstance(exc, SyntaxError) and exc.filename == filename and exc.lineno:
+        return _syntax_place(exc, lines)
+    found = _innermost(exc, filename)
+    if found is None:
+        return Place()
+    frame, instruction = found
+    return code_place(frame.f_code, instruction, lines)
+
+
+def code_place(code: CodeType, instruction: int, lines: list[str]) -> Place:
+    """Return the range of the instruction at byte offset ``instruction`` of ``code``.
+
+    ``lines`` is the source; without columns in ``code`` the range is the whole line.
+    """
+    position: tuple[int | None, ...] = (None, None, None, None)
+    for index, candidate in enumerate(code.co_positions()):
+        if index == instruction // 2:
+            position = candidate
+            break
+    line, end_line, column, end_column = position
+    if line is None:
+        line = code.co_firstlineno
+    if end_line is None or column is None or end_column is None:
+        return whole_line(line, lines)
+    return Place(
+        line,
+        _characters(lines, line, column),
+        end_line,
+        _characters(lines, end_line, end_column),
+    )
+
+
+def whole_line(line: int, lines: list[str]) -> Place:
+    """Return the range of what stands on ``line`` (from 1), without its indentation."""
+    text = lines[line - 1] if 0 < line <= len(lines) else ""
+    return Place(line, len(text) - len(text.lstrip()), line, max(len(text.rstrip()), 1))
+
+
+def _characters(lines: list[str], line: int, column: int) -> int:
+    """Turn a column in UTF-8 bytes into one in characters."""
+    if not 0 < line <= len(lines):
+        return column
+    return len(lines[line - 1].encode("utf-8", "replace")[:column].decode("utf-8", "ignore"))
+
+
+def _syntax_place(exc: SyntaxError, lines: list[str]) -> Place:
+    """Return a range that can be seen: never empty, never past the last line with text."""
+    line = exc.lineno or 1
+    column = max((exc.offset or 1) - 1, 0)
+    end_line = exc.end_lineno or line
+    end_column = (exc.end_offset or 0) - 1
+    if not _from_parser(exc, lines):
+        column = _characters(lines, line, column)
+        end_column = _characters(lines, end_line, end_column)
+    while line > 1 and (line > len(lines) or not lines[line - 1].strip()):
+        line -= 1
+        column = end_column = len(lines[line - 1]) if line <= len(lines) else 0
+        end_line = line
+    text = lines[line - 1] if line <= len(lines) else ""
+    column = min(column, max(len(text) - 1, 0))
+    if end_line < line or end_line > len(lines):
+        end_line = line
+    if end_line == line and end_column <= column:
+        end_column = column + 1
+    return Place(line, column, end_line, end_column)
+
+
+def _from_parser(exc: SyntaxError, lines: list[str]) -> bool:
+    """Whether the parser found the error: it counts characters, the compiler counts bytes."""
+    if all(line.isascii() for line in lines):
+        return True
+    with contextlib.suppress(ValueError, RecursionError, MemoryError):
+        try:
+            ast.parse("\n".join(lines))
+        except SyntaxError as again:
+            return (again.msg, again.lineno) == (exc.msg, exc.lineno)
+    return False

@@ -1,0 +1,186 @@
+"""Hints that depend on the failing code: near names, sizes, memory."""
+
+import builtins
+import difflib
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
+
+
+class Case(NamedTuple):
+    """What a hint may look at: the exception, the code at its place, the names in sight."""
+
+    exc: BaseException
+    code: str
+    scope: Mapping[str, object]
+
+
+Answer = str | Callable[[re.Match[str], Case], str]
+
+
+class Row(NamedTuple):
+    """One error and its help.
+
+    ``pattern`` is searched in the message of a ``kind``. ``answer`` is text, in which ``{1}``
+    stands for the pattern's first group, or a function of `engine.hints.advice`. ``example`` is a
+    message that must match; the tests check that it does, and that no earlier row takes it.
+    """
+
+    kind: type[BaseException]
+    pattern: str
+    answer: Answer
+    example: str
+
+
+IMPORTS = {
+    "torch": "import torch",
+    "nn": "from torch import nn",
+    "F": "import torch.nn.functional as F",
+    "optim": "from torch import optim",
+    "np": "import numpy as np",
+    "plt": "import matplotlib.pyplot as plt",
+    "pd": "import pandas as pd",
+    "os": "import os",
+    "sys": "import sys",
+    "time": "import time",
+    "random": "import random",
+    "math": "import math",
+    "DataLoader": "from torch.utils.data import DataLoader",
+    "TensorDataset": "from torch.utils.data import TensorDataset",
+    "Dataset": "from torch.utils.data import Dataset",
+}
+NO_GRAD = ".grad is None until backward() has run, and for tensors that need no gradient."
+
+
+def near(word: str, names: Iterable[str]) -> str:
+    """Return the name that ``word`` most likely misspells, or an empty string."""
+    candidates = [name for name in names if not name.startswith("_") and name != word]
+    for name in candidates:
+        if name.lower() == word.lower():
+            return name
+    found = difflib.get_close_matches(word, candidates, n=1, cutoff=0.8 if len(word) < 5 else 0.72)
+    return found[0] if found else ""
+
+
+def name(match: re.Match[str], case: Case) -> str:
+    """Help with a NameError: an import, a place in torch, or a near name."""
+    word = match[1]
+    if word in IMPORTS:
+        return f"Import it first: {IMPORTS[word]}"
+    if word == "Variable":
+        return "Tensors need no Variable any more: use torch.tensor(..., requires_grad=True)."
+    if word in ("true", "false", "none", "null"):
+        return f"Python writes {'None' if word == 'null' else word.capitalize()}."
+    for prefix in ("torch", "F", "nn", "math", "optim", "np"):
+        if hasattr(case.scope.get(prefix), word) and not word.startswith("_"):
+            return f"Did you mean {prefix}.{word}?"
+    close = near(word, {**vars(builtins), **case.scope})
+    if close:
+        return f"Did you mean {close}?"
+    return f"Give {word} a value on a line above this one."
+
+
+def attribute(match: re.Match[str], case: Case) -> str:
+    """Help with an AttributeError: a near name among the object's own."""
+    word = match[1]
+    owner = getattr(case.exc, "obj", None)
+    close = near(word, dir(owner)) if owner is not None else ""
+    if close:
+        return f"Did you mean .{close}?"
+    return "Check the spelling; this object has no such method or field."
+
+
+def matmul(match: re.Match[str], case: Case) -> str:
+    """Help with the inner sizes of a matrix product."""
+    rows, inner, other, columns = match.groups()
+    text = f"(n × k) @ (k × m): the inner sizes {inner} and {other} must be equal."
+    if re.search(r"@|\bmm\(|matmul\(", case.code):
+        if inner == columns:
+            return f"{text} Transposing the second one with .T would fit."
+        if rows == other:
+            return f"{text} Transposing the first one with .T would fit."
+        return text
+    return f"{text} A Linear layer needs in_features={inner} for this input."
+
+
+def none_operand(match: re.Match[str], case: Case) -> str:  # noqa: ARG001
+    """Help with arithmetic on None, which mostly is a ``.grad``."""
+    if "grad" in case.code:
+        return NO_GRAD
+    return "One side is None. Does a function forget its return, or is a .grad not there yet?"
+
+
+def none_attribute(match: re.Match[str], case: Case) -> str:
+    """Help with a method of None, which mostly is a ``.grad``."""
+    if "grad" in case.code or match[1] in ("zero_", "norm", "data", "clone", "item"):
+        return NO_GRAD
+    return "What stands before the dot is None. Does a function forget its return?"
+
+
+def out_of_bounds(match: re.Match[str], case: Case) -> str:  # noqa: ARG001
+    """Help with an index past a dimension's end."""
+    size = int(match[1])
+    if size == 0:
+        return "The dimension is empty: it has no elements to pick."
+    return f"Indices go from 0 to {size - 1} here, or from -{size} to -1."
+
+
+def view(match: re.Match[str], case: Case) -> str:  # noqa: ARG001
+    """Help with a shape that doesn't hold a tensor's elements."""
+    sizes = [int(text) for text in match[1].split(",") if text.strip()]
+    product = 1
+    for size in sizes:
+        product *= size if size >= 0 else 1
+    if any(size < 0 for size in sizes):
+        return f"The tensor's {match[2]} elements cannot be divided by {product}."
+    return f"These sizes hold {product} elements, but the tensor has {match[2]}."
+
+
+def memory(match: re.Match[str], case: Case) -> str:  # noqa: ARG001
+    """Help with a tensor too large, its size in words."""
+    size = float(match[1])
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if size < 1000:
+            return f"That takes {size:.3g} {unit}, more than there is. Make a size smaller."
+        size /= 1000
+    return f"That takes {size:,.4g} TB, more than there is. Make a size smaller."
+
+
+def module(match: re.Match[str], case: Case) -> str:  # noqa: ARG001
+    """Help with a module that isn't installed."""
+    top = match[1].split(".")[0]
+    close = near(top, ("torch", "numpy", "math", "random", "typing", "itertools", "functools"))
+    if close:
+        return f"Did you mean {close}?"
+    return f"{top} is not installed beside Gradscribe. Check the spelling, or do without it."
+
+
+def size_mismatch(match: re.Match[str], case: Case) -> str:  # noqa: ARG001
+    """Help with shapes that don't broadcast."""
+    return (
+        f"Sizes {match[1]} and {match[2]} differ in dimension {match[3]}: "
+        "they broadcast only where they are equal or one of them is 1."
+    )
+
+
+def state_key(match: re.Match[str], case: Case) -> str:
+    """Help with a key that looks like a parameter's name in a state dict."""
+    known = _keys(case)
+    close = near(match[1], known)
+    if close:
+        return f"Did you mean '{close}'?"
+    return "Parameters are named by the path of their layers: print(model.state_dict().keys())."
+
+
+def key(match: re.Match[str], case: Case) -> str:
+    """Help with a missing key of a dict."""
+    close = near(match[1].strip("'\""), _keys(case))
+    if close:
+        return f"Did you mean '{close}'?"
+    return f"The dict has no key {match[1][:60]}: print its .keys(), or use .get(...)."
+
+
+def _keys(case: Case) -> list[str]:
+    """Return the keys of the dict that the failing code indexes by a plain name."""
+    owner = case.scope.get(case.code.split("[")[0].strip())
+    return [word for word in owner if isinstance(word, str)] if isinstance(owner, dict) else []

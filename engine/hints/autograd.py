@@ -1,0 +1,91 @@
+"""Errors of backward, of gradients and of in-place changes."""
+
+from engine.hints.advice import Row
+
+_LEAF = "Change a parameter inside `with torch.no_grad():`, or make a new tensor instead."
+
+ROWS = (
+    Row(
+        RuntimeError,
+        "grad can be implicitly created only for scalar outputs",
+        "Make one number of it first, with .sum() or .mean(), or pass backward(gradient=...).",
+        "grad can be implicitly created only for scalar outputs",
+    ),
+    Row(
+        RuntimeError,
+        "backward through the graph a second time",
+        "The first backward() freed the graph: run the forward lines again, or pass "
+        "retain_graph=True the first time.",
+        "Trying to backward through the graph a second time",
+    ),
+    Row(
+        RuntimeError,
+        r"modified by an inplace operation.*which is output \d+ of (\w+?)(Backward\d*)?, is at",
+        "{1} saved this tensor for backward, and a later line changed it in place: use the form "
+        "without the underscore (y = y + 1).",
+        "modified by an inplace operation: [torch.FloatTensor [1]], which is output 0 of Exp, "
+        "is at version 1; expected version 0 instead.",
+    ),
+    Row(
+        RuntimeError,
+        "modified by an inplace operation",
+        "Backward needs a tensor that a later line changed in place: make a new one instead.",
+        "one of the variables needed for gradient computation has been modified by an inplace "
+        "operation",
+    ),
+    Row(
+        RuntimeError,
+        "leaf Variable that requires grad is being used in an in-place operation",
+        _LEAF,
+        "a leaf Variable that requires grad is being used in an in-place operation.",
+    ),
+    Row(
+        RuntimeError,
+        "does not require grad and does not have a grad_fn",
+        "No parameter leads here: give an input requires_grad=True, and look for detach(), "
+        "no_grad() or .item() on the way.",
+        "element 0 of tensors does not require grad and does not have a grad_fn",
+    ),
+    Row(
+        RuntimeError,
+        "appears to not have been used in the graph",
+        "The result does not depend on this tensor; allow_unused=True gives None for it.",
+        "The differentiated Tensor at index 0 appears to not have been used in the graph.",
+    ),
+    Row(
+        RuntimeError,
+        r"Mismatch in shape: grad_output",
+        "gradient= must have the shape of the tensor that backward() is called on.",
+        "Mismatch in shape: grad_output[0] has a shape of torch.Size([3])",
+    ),
+    Row(
+        RuntimeError,
+        "Only Tensors of floating point",
+        "Only real numbers have gradients: write 2.0 instead of 2, or dtype=torch.float32.",
+        "Only Tensors of floating point and complex dtype can require gradients",
+    ),
+    Row(
+        RuntimeError,
+        "only change requires_grad flags of leaf",
+        "This tensor was computed: use .detach() to cut it off instead.",
+        "you can only change requires_grad flags of leaf variables.",
+    ),
+    Row(
+        RuntimeError,
+        r"Can't call numpy\(\)",
+        "Write .detach().numpy().",
+        "Can't call numpy() on Tensor",
+    ),
+    Row(
+        RuntimeError,
+        "Inference tensors",
+        "Use torch.no_grad() instead of inference_mode() where backward comes later.",
+        "Inference tensors cannot be saved for backward.",
+    ),
+    Row(
+        RuntimeError,
+        "support the deepcopy protocol",
+        "Copy a computed tensor with .detach().clone().",
+        "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol",
+    ),
+)

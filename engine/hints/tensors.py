@@ -1,0 +1,286 @@
+"""Errors of shapes, dtypes, devices, indices, layers and losses."""
+
+from engine.hints import advice
+from engine.hints.advice import Row
+
+_TARGETS = "Class targets are whole numbers: make them with dtype=torch.long, or add .long()."
+_DTYPES = "Both need the same dtype: convert one, for example with .float()."
+_DEVICES = "Bring everything to one device, for example with .to(device)."
+_ONE_ELEMENT = "Only one element becomes a number: use .sum(), .mean(), or pick one."
+_NO_DEVICE = "This engine has no such device. Choose cpu, or one that the device menu lists."
+_SAME_SHAPE = "Prediction and target need one shape: .view(-1), .unsqueeze(1) or .squeeze(1) helps."
+
+ROWS = (
+    Row(
+        RuntimeError,
+        r"mat1 and mat2 shapes cannot be multiplied \((\d+)x(\d+) and (\d+)x(\d+)\)",
+        advice.matmul,
+        "mat1 and mat2 shapes cannot be multiplied (2x3 and 4x2)",
+    ),
+    Row(
+        RuntimeError,
+        r"size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\) at non-singleton "
+        r"dimension (\d+)",
+        advice.size_mismatch,
+        "The size of tensor a (3) must match the size of tensor b (4) at non-singleton dimension 1",
+    ),
+    Row(
+        RuntimeError,
+        r"expanded size of the tensor \((\d+)\) must match the existing size \((\d+)\)",
+        "Only a size of 1 stretches; here {2} would have to become {1}.",
+        "The expanded size of the tensor (4) must match the existing size (3) at non-singleton "
+        "dimension 1.",
+    ),
+    Row(
+        RuntimeError,
+        r"shape '\[(.*)\]' is invalid for input of size (\d+)",
+        advice.view,
+        "shape '[4, -1]' is invalid for input of size 6",
+    ),
+    Row(
+        RuntimeError,
+        "view size is not compatible",
+        "The tensor is not contiguous: use .reshape(...), or .contiguous() first.",
+        "view size is not compatible with input tensor's size and stride",
+    ),
+    Row(
+        RuntimeError,
+        r"size mismatch, got input \((\d+)\), mat \((\d+)x(\d+)\), vec \((\d+)\)",
+        "The matrix has {3} columns, so the vector needs {3} elements, not {4}.",
+        "size mismatch, got input (2), mat (2x3), vec (2)",
+    ),
+    Row(
+        RuntimeError,
+        "inconsistent tensor size",
+        "Both vectors need equally many elements.",
+        "inconsistent tensor size, expected tensor [2] and src [3] to have the same number",
+    ),
+    Row(
+        RuntimeError,
+        "must be a 3D tensor|must be 3D",
+        "bmm takes batches of matrices (batch × n × k); @ works for matrices.",
+        "batch1 must be a 3D tensor",
+    ),
+    Row(
+        RuntimeError,
+        "Sizes of tensors must match except in dimension|stack expects each tensor to be equal",
+        "All but the joined dimension need equal sizes; see .shape of each.",
+        "Sizes of tensors must match except in dimension 0. Expected size 3 but got size 2",
+    ),
+    Row(
+        RuntimeError,
+        r"expected input\[.*\] to have (\d+) channels, but got (\d+) channels",
+        "The layer takes {1} channels and is given {2} (batch, channel, height, width).",
+        "expected input[1, 1, 8, 8] to have 3 channels, but got 1 channels instead",
+    ),
+    Row(
+        RuntimeError,
+        r"Kernel size can't be greater than actual input",
+        "The picture is smaller than the kernel by now: use padding, or fewer layers.",
+        "Kernel size can't be greater than actual input size",
+    ),
+    Row(
+        Exception,
+        r"Expected (2D|3D|4D|5D|\dD).*got|expected input to be \dD",
+        "The input has the wrong number of dimensions; unsqueeze(0) adds a batch of one.",
+        "Expected 3D (unbatched) or 4D (batched) input to conv2d, but got input of size: [3, 3]",
+    ),
+    Row(
+        ValueError,
+        "target size .* different to the input size",
+        _SAME_SHAPE,
+        "Using a target size (torch.Size([2])) that is different to the input size",
+    ),
+    Row(
+        ValueError,
+        r"Expected input batch_size \((\d+)\) to match target batch_size \((\d+)\)",
+        "{1} predictions and {2} targets: one target each is needed.",
+        "Expected input batch_size (2) to match target batch_size (3).",
+    ),
+    Row(
+        ValueError,
+        "Expected more than 1 value per channel",
+        "Batch normalisation needs two samples or more in training; call .eval() for one.",
+        "Expected more than 1 value per channel when training, got input size [1, 3]",
+    ),
+    Row(
+        ValueError,
+        "expected sequence of length",
+        "The rows of a tensor need equally many elements.",
+        "expected sequence of length 2 at dim 1 (got 1)",
+    ),
+    Row(
+        Exception,
+        r"elements? cannot be converted to Scalar|only one element tensors can be converted",
+        _ONE_ELEMENT,
+        "a Tensor with 2 elements cannot be converted to Scalar",
+    ),
+    Row(
+        RuntimeError,
+        "Boolean value of Tensor with more than one value",
+        "A condition needs one True or False: add .any() or .all(). A loss is made first and called "
+        "then: nn.MSELoss()(y, t).",
+        "Boolean value of Tensor with more than one value is ambiguous",
+    ),
+    # Indices
+    Row(
+        IndexError,
+        r"Target (-?\d+) is out of bounds",
+        "Class {1} is more than there are: with n outputs, targets go from 0 to n − 1.",
+        "Target 7 is out of bounds.",
+    ),
+    Row(
+        IndexError,
+        r"index -?\d+ is out of bounds for dimension \d+ with size (\d+)",
+        advice.out_of_bounds,
+        "index 5 is out of bounds for dimension 0 with size 3",
+    ),
+    Row(
+        IndexError,
+        "index out of range in self",
+        "An embedding's indices go from 0 to num_embeddings − 1.",
+        "index out of range in self",
+    ),
+    Row(
+        IndexError,
+        r"Dimension out of range \(expected to be in range of \[(-?\d+), (-?\d+)\]",
+        "This tensor's dimensions are {1} to {2}.",
+        "Dimension out of range (expected to be in range of [-2, 1], but got 5)",
+    ),
+    Row(
+        IndexError,
+        r"too many indices for tensor of dimension (\d+)",
+        "The tensor has {1} dimensions: give at most as many indices.",
+        "too many indices for tensor of dimension 1",
+    ),
+    Row(
+        IndexError,
+        "shape of the mask",
+        "A mask needs the shape of what it picks from.",
+        "The shape of the mask [3] at index 0 does not match the shape of the indexed tensor [2]",
+    ),
+    Row(
+        IndexError,
+        "used as indices must be|are valid indices",
+        "Indices are whole numbers (.long()) or a mask of True and False.",
+        "tensors used as indices must be long, int, byte or bool tensors",
+    ),
+    # Dtypes and devices
+    Row(
+        RuntimeError,
+        "expected target dtype to be Long|expected scalar type Long",
+        _TARGETS,
+        "expected target dtype to be Long or Byte, but got Float",
+    ),
+    Row(
+        RuntimeError,
+        "Expected tensor for argument #1 'indices'",
+        "Indices are whole numbers: add .long().",
+        "Expected tensor for argument #1 'indices' to have one of the following scalar types",
+    ),
+    Row(
+        RuntimeError,
+        r"same dtype, but (got|found) (\w+) and (\w+)|expected scalar type (\w+) but found (\w+)",
+        _DTYPES,
+        "mat1 and mat2 must have the same dtype, but got Double and Float",
+    ),
+    Row(
+        Exception,
+        r"could not infer output dtype|not implemented for '(Long|Int|Short|Byte|Char|Bool)'",
+        "This works on real numbers only: add .float(), or write 2.0 instead of 2.",
+        "mean(): could not infer output dtype.",
+    ),
+    Row(
+        TypeError,
+        r"new\(\): invalid data type '(\w+)'",
+        "Tensors hold numbers, not {1}.",
+        "new(): invalid data type 'str'",
+    ),
+    Row(
+        RuntimeError,
+        "Expected all tensors to be on the same device|is not on the expected device",
+        _DEVICES,
+        "Expected all tensors to be on the same device, but found at least two devices",
+    ),
+    Row(
+        Exception,
+        "Torch not compiled with CUDA|No CUDA GPUs|Found no NVIDIA|Invalid device string|"
+        "at start of device string|from the '(MPS|CUDA|XPU)' backend|CUDA error: invalid device",
+        _NO_DEVICE,
+        "Torch not compiled with CUDA enabled",
+    ),
+    # Memory
+    Row(
+        RuntimeError,
+        r"allocate memory: you tried to allocate (\d+) bytes",
+        advice.memory,
+        "DefaultCPUAllocator: can't allocate memory: you tried to allocate 40000000000000 bytes.",
+    ),
+    Row(
+        RuntimeError,
+        "out of memory|Storage size calculation overflowed|invalid for a tensor.*too large",
+        "More memory than there is. Make a size smaller.",
+        "CUDA out of memory. Tried to allocate 2.00 GiB",
+    ),
+    # Layers, losses, optimizers
+    Row(
+        RuntimeError,
+        "loading state_dict",
+        "The saved state belongs to a model with other layers or sizes: build the same one.",
+        "Error(s) in loading state_dict for Linear:",
+    ),
+    Row(
+        RuntimeError,
+        "all elements of (input|target) should be between 0 and 1",
+        "Put a sigmoid before it, or use binary_cross_entropy_with_logits.",
+        "all elements of input should be between 0 and 1",
+    ),
+    Row(
+        TypeError,
+        "'(.+)' object is not iterable",
+        "If this is a model, give its parameters: model.parameters().",
+        "'Linear' object is not iterable",
+    ),
+    Row(
+        ValueError,
+        "empty parameter list",
+        "The model has no parameters: assign its layers to self in __init__.",
+        "optimizer got an empty parameter list",
+    ),
+    Row(
+        ValueError,
+        "can't optimize a non-leaf",
+        "An optimizer takes leaves: a parameter as it was made, not something computed from it.",
+        "can't optimize a non-leaf Tensor",
+    ),
+    Row(
+        ValueError,
+        "Invalid learning rate",
+        "The rate must be 0 or more.",
+        "Invalid learning rate: -1",
+    ),
+    Row(
+        RuntimeError,
+        "singular|not positive-definite",
+        "This matrix has no inverse or factor: adding a little to its diagonal may help.",
+        "linalg.inv: the inversion could not be completed because the input matrix is singular.",
+    ),
+    Row(
+        NotImplementedError,
+        r"missing the required .forward. function",
+        "Give the class a method forward(self, ...).",
+        'Module [M] is missing the required "forward" function',
+    ),
+    Row(
+        TypeError,
+        r"(\w+)\(\): argument '(\w+)' .*must be (.+), not (.+)",
+        "{2} must be {3}; here it is {4}.",
+        "linear(): argument 'input' (position 1) must be Tensor, not int",
+    ),
+    Row(
+        TypeError,
+        r"(\w+)\(\) received an invalid combination of arguments",
+        "{1} cannot be called with these arguments: compare with the forms listed.",
+        "add() received an invalid combination of arguments - got (Tensor)",
+    ),
+)

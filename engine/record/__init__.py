@@ -1,0 +1,1 @@
+"""The recorder: what a program does to torch, written down as a tape."""

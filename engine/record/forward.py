@@ -1,0 +1,321 @@
+"""Forward ops: every torch function that Python calls passes through here.
+
+A TorchFunctionMode sees user-level calls (``linear`` is one op, not three aten ops) and leaves the
+numbers alone; the alternatives and why they are out are in DESIGN notes: saved_tensors_hooks
+switch the in-place checks off, TorchDispatchMode changes the gradients of ``prod``.
+"""
+
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+from torch.autograd.graph import Node
+from torch.overrides import TorchFunctionMode
+
+from engine.record.log import OpRow, ValueRow
+from engine.record.source import Where
+from engine.record.tensors import version
+from engine.tape import Arg, Reset
+
+if TYPE_CHECKING:
+    from engine.record.recorder import Recorder
+
+Function = Callable[..., object]
+
+_READERS = frozenset(
+    (
+        "__repr__ __str__ __format__ __len__ __bool__ __float__ __int__ __index__ __complex__ "
+        "__hash__ __deepcopy__ __reduce_ex__ __reduce__ __setstate__ __dir__ __array__ item "
+        "tolist numpy size dim ndimension numel nelement stride storage_offset data_ptr "
+        "element_size storage untyped_storage is_contiguous is_pinned is_shared get_device "
+        "allclose equal is_tensor is_storage is_floating_point is_complex is_nonzero "
+        "is_same_size is_signed is_inference register_hook "
+        "register_post_accumulate_grad_hook retain_grad backward grad share_memory_ "
+        "set_printoptions broadcast_shapes result_type can_cast __contains__ __dlpack__ "
+        "__dlpack_device__ is_set_to _is_view is_conj is_neg has_names __iter__"
+    ).split()
+)
+"""Functions that make no tensor, or (``backward``, ``grad``) are recorded elsewhere."""
+
+_TENSOR_GETTERS = frozenset(("T", "mT", "H", "mH", "data", "real", "imag"))
+_FACTORIES = frozenset(("tensor", "as_tensor", "scalar_tensor", "asarray", "from_numpy"))
+_RUNNING = frozenset(("batch_norm", "instance_norm"))
+_NAMES = {
+    "__truediv__": "div",
+    "__itruediv__": "div_",
+    "__idiv__": "div_",
+    "true_divide": "div",
+    "__rtruediv__": "rdiv",
+    "__rdiv__": "rdiv",
+    "__rpow__": "rpow",
+    "subtract": "sub",
+    "multiply": "mul",
+    "divide": "div",
+    "negative": "neg",
+    "scaled_dot_product_attention": "attention",
+}
+
+
+def op_name(function: Function) -> str:
+    """Return the op's name in torch's own words: ``__rsub__`` is ``rsub``, ``+=`` is ``add_``."""
+    name = getattr(function, "__name__", "?")
+    if name in ("__get__", "__set__"):
+        return str(getattr(getattr(function, "__self__", None), "__name__", "?"))
+    if name in _NAMES:
+        return _NAMES[name]
+    if name.startswith("__i") and name.endswith("__") and name not in ("__invert__",):
+        return name[3:-2] + "_"
+    return name.strip("_") if name.startswith("__") else name
+
+
+class ForwardMode(TorchFunctionMode):
+    """Hands every torch function called from Python to the recorder."""
+
+    def __init__(self, recorder: "Recorder") -> None:
+        self.recorder = recorder
+        self._kinds: dict[Function, str] = {}
+
+    def __torch_function__(
+        self,
+        func: Function,
+        types: object,
+        args: tuple[object, ...] = (),
+        kwargs: dict[str, object] | None = None,
+    ) -> object:
+        """Call ``func`` and record what it did to tensors."""
+        kwargs = kwargs or {}
+        if self.recorder.quiet or self.recorder.log.truncated:
+            return func(*args, **kwargs)
+        kind = self._kinds.get(func)
+        if kind is None:
+            kind = self._kinds[func] = _kind(func)
+        if kind == "reader":
+            return func(*args, **kwargs)
+        if kind == "op":
+            return self._op(func, args, kwargs)
+        return self._attribute(kind, func, args, kwargs)
+
+    def _attribute(
+        self, kind: str, func: Function, args: tuple[object, ...], kwargs: dict[str, object]
+    ) -> object:
+        recorder, tensor = self.recorder, args[0]
+        out = func(*args, **kwargs)
+        assert isinstance(tensor, torch.Tensor)
+        known = recorder.tensors.known(tensor)
+        if kind == "flag" and known is not None:
+            known.requires_grad = tensor.requires_grad
+            if tensor.is_leaf and known.op is None:
+                known.role = "parameter" if tensor.requires_grad else "data"
+        elif kind == "grad get" and isinstance(out, torch.Tensor) and known is not None:
+            recorder.tensors.is_gradient_of(out, known)
+        elif kind == "grad set" and known is not None and args[1] is None:
+            where, doing = recorder.source.here(sys._getframe(1))
+            if not doing:
+                recorder.reset(Reset((known.id,), True), where)
+        elif kind == "data set" and known is not None:
+            where, _ = recorder.source.here(sys._getframe(1))
+            recorder.tensors.add(tensor, where)
+        return out
+
+    def _op(self, func: Function, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
+        recorder = self.recorder
+        where, doing = recorder.source.here(sys._getframe(2))
+        if doing or where is None:
+            return func(*args, **kwargs)
+        name = op_name(func)
+        # A tensor subclass of the user's must not hear of the recorder's own look-ups.
+        with torch._C.DisableTorchFunction():
+            given = list(_tensors((args, {k: v for k, v in kwargs.items() if k != "out"})))
+            fresh = not given or _makes_fresh(name)
+            values = [] if fresh else [recorder.tensors.value(t, where) for t in given]
+            versions = [version(t) for t in given]
+        since = torch._C._autograd._get_sequence_nr()
+        out = func(*args, **kwargs)
+        with torch._C.DisableTorchFunction():
+            if fresh:
+                self._factory(name, out, where, given)
+            else:
+                changed = [t for t, v in zip(given, versions, strict=True) if version(t) != v]
+                if name in _RUNNING:
+                    changed += [t for t, v in zip(given, values, strict=True) if self._ran(t, v)]
+                self._call(name, where, _Seen(args, kwargs, given, values, since), out, changed)
+        return out
+
+    def _call(
+        self,
+        name: str,
+        where: Where,
+        seen: "_Seen",
+        out: object,
+        changed: list[torch.Tensor],
+    ) -> None:
+        before = {id(t) for t in seen.given}
+        made = [t for t in _tensors(out) if id(t) not in before]
+        if not made and not changed:
+            return
+        tensors = self.recorder.tensors
+        leaf = tensors.leaf_of_gradient(changed[0]) if changed and not made else None
+        if leaf is not None and name == "zero_":
+            tensors.add(changed[0], where)
+            self.recorder.reset(Reset((leaf.id,), False), where)
+            return
+        row = self._row(name, where, seen)
+        self._results(row, _unique(made + changed), seen.since, bool(changed))
+
+    def _ran(self, t: torch.Tensor, row: ValueRow) -> bool:
+        return (
+            not t.requires_grad
+            and version(t) == row.version
+            and self.recorder.tensors.differs(t, row)
+        )
+
+    def _factory(self, name: str, out: object, where: Where, given: list[torch.Tensor]) -> object:
+        for t in _tensors(out):
+            if not any(t is g for g in given):
+                self.recorder.tensors.value(t, where, maker=name)
+        return out
+
+    def _row(self, name: str, where: Where, seen: "_Seen") -> OpRow:
+        recorder = self.recorder
+        scope, call = recorder.modules.scope()
+        return OpRow(
+            id=next(recorder.log.ids),
+            op=name,
+            inputs=[v.id for v in seen.values],
+            args=_args(seen),
+            where=where,
+            scope=scope,
+            call=call,
+            grad_mode=torch.is_grad_enabled(),
+            phase="backward" if recorder.backward.running else "forward",
+        )
+
+    def _results(self, row: OpRow, results: list[torch.Tensor], since: int, inplace: bool) -> None:
+        recorder = self.recorder
+        index = len(recorder.log.ops)
+        recorder.log.ops.append(row)
+        roots: list[Node] = [t.grad_fn for t in results if t.grad_fn is not None]
+        row.nodes = recorder.nodes.claim(roots, since, index)
+        for t in results:
+            value = recorder.tensors.add(t, row.where, op=index)
+            if row.op in ("detach", "detach_", "data"):
+                value.role = "constant" if value.role == "result" else value.role
+            if recorder.tensors.known(t) is value and value.version:
+                recorder.tensors.changed(t, index)
+            row.outputs.append(value.id)
+            row.node = value.node if row.node is None else row.node
+        row.inplace = inplace
+        if row.phase == "forward":
+            recorder.log.tell("op", index, row.where)
+
+
+def record_custom(
+    recorder: "Recorder",
+    name: str,
+    apply: Function,
+    args: tuple[object, ...],
+    kwargs: dict[str, object],
+) -> object:
+    """Record a call of a custom ``autograd.Function`` as one op, whatever its forward does."""
+    where, doing = recorder.source.here(sys._getframe(2))
+    given = list(_tensors((args, kwargs)))
+    if doing or where is None or not given:
+        return apply(*args, **kwargs)
+    with torch._C.DisableTorchFunction():
+        values = [recorder.tensors.value(t, where) for t in given]
+        versions = [version(t) for t in given]
+    since = torch._C._autograd._get_sequence_nr()
+    with recorder.unseen():
+        out = apply(*args, **kwargs)
+    with torch._C.DisableTorchFunction():
+        changed = [t for t, v in zip(given, versions, strict=True) if version(t) != v]
+        seen = _Seen(args, kwargs, given, values, since)
+        recorder.mode._call(name, where, seen, out, changed)
+    return out
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What a function was given: its arguments, the tensors in them and their values then."""
+
+    args: tuple[object, ...]
+    kwargs: dict[str, object]
+    given: list[torch.Tensor]
+    values: list[ValueRow]
+    since: int
+    """The sequence number of the first backward node the call could make."""
+
+
+def _kind(func: Function) -> str:
+    name = getattr(func, "__name__", "")
+    if name in ("__get__", "__set__"):
+        attribute = op_name(func)
+        if name == "__get__":
+            if attribute == "grad":
+                return "grad get"
+            return "op" if attribute in _TENSOR_GETTERS else "reader"
+        return {"grad": "grad set", "data": "data set", "requires_grad": "flag"}.get(
+            attribute, "reader"
+        )
+    if name == "requires_grad_":
+        return "flag"
+    return "reader" if name in _READERS else "op"
+
+
+def _makes_fresh(name: str) -> bool:
+    """Tell whether a function's result owes its argument nothing but shape and dtype."""
+    return name in _FACTORIES or name.endswith("_like") or name.startswith("new_")
+
+
+def _tensors(thing: object, depth: int = 0) -> Iterator[torch.Tensor]:
+    """Yield the tensors in nested tuples, lists and dicts."""
+    if isinstance(thing, torch.Tensor):
+        yield thing
+    elif depth < 6:
+        if isinstance(thing, tuple | list):
+            for one in thing:
+                yield from _tensors(one, depth + 1)
+        elif isinstance(thing, dict):
+            for one in thing.values():
+                yield from _tensors(one, depth + 1)
+
+
+def _unique(tensors: list[torch.Tensor]) -> list[torch.Tensor]:
+    seen: set[int] = set()
+    return [t for t in tensors if id(t) not in seen and not seen.add(id(t))]  # type: ignore[func-returns-value]
+
+
+def _args(seen: _Seen) -> list[Arg]:
+    ids = {id(t): v.id for t, v in zip(seen.given, seen.values, strict=True)}
+    result: list[Arg] = []
+    for one in seen.args:
+        result.extend(_arg(one, "", ids))
+    for keyword, one in seen.kwargs.items():
+        result.extend(_arg(one, keyword, ids))
+    return result
+
+
+def _arg(one: object, keyword: str, ids: dict[int, int]) -> Iterator[Arg]:
+    if isinstance(one, torch.Tensor):
+        yield Arg(value=ids.get(id(one)), keyword=keyword)
+    elif isinstance(one, bool) or one is None or isinstance(one, str | slice):
+        yield Arg(text=repr(one)[:80], keyword=keyword)
+    elif isinstance(one, int | float):
+        number = float(one) if abs(one) < 2**1000 else None
+        yield Arg(text=repr(one)[:80], number=number, keyword=keyword)
+    elif isinstance(one, tuple | list) and any(isinstance(x, torch.Tensor) for x in one):
+        for x in one:
+            yield from _arg(x, keyword, ids)
+    elif isinstance(one, tuple | list):
+        text = ", ".join("…" if x is Ellipsis else repr(x) for x in one[:12])
+        yield Arg(text=f"({text})"[:80], keyword=keyword)
+    else:
+        yield Arg(text=_plain(one)[:80], keyword=keyword)
+
+
+def _plain(one: object) -> str:
+    if isinstance(one, torch.dtype | torch.device | torch.layout | torch.memory_format):
+        return str(one).removeprefix("torch.")
+    return getattr(one, "__name__", type(one).__name__)

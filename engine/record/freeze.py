@@ -1,0 +1,248 @@
+"""Log -> tape: positions decoded, names given, copies turned into snapshots."""
+
+import ast
+
+import torch
+from torch import nn
+
+from engine.record.log import CallRow, OpRow, ValueRow
+from engine.record.recorder import Recorder
+from engine.record.source import Source, Span
+from engine.tape import (
+    Arg,
+    Call,
+    Event,
+    Execution,
+    Leaf,
+    Node,
+    Op,
+    Pass,
+    Place,
+    Snapshot,
+    Step,
+    Tape,
+    Value,
+)
+from engine.values import dtype_name, snapshot
+
+_SWAPPED = {"mul", "add", "eq", "ne", "logical_and", "logical_or"}
+"""Ops that arrive as ``tensor.op(number)`` even where the source has the number first."""
+
+
+def leaves(recorder: Recorder, namespace: dict[str, object]) -> list[Leaf]:
+    """Return every named leaf tensor of a namespace, modules' parameters included.
+
+    Also gives names to values that no assignment named, and writes a last value for tensors whose
+    numbers changed behind autograd's back (numpy, ``.data``, fused optimizers).
+    """
+    tensors, found = recorder.tensors, list[Leaf]()
+    with torch._C.DisableTorchFunction(), recorder.unseen():
+        for name, t in _named_tensors(namespace):
+            known = tensors.known(t)
+            if known is None:
+                known = tensors.add(t, None)
+            elif tensors.differs(t, known):
+                known = tensors.add(t, None, op=known.op, maker=known.maker)
+            known.name = known.name or name
+            if t.is_leaf:
+                grad = tensors.keep(t.grad) if t.grad is not None else None
+                found.append(Leaf(name, known.id, grad))
+    return found
+
+
+def _named_tensors(namespace: dict[str, object]) -> list[tuple[str, torch.Tensor]]:
+    result: list[tuple[str, torch.Tensor]] = []
+    for name, thing in list(namespace.items()):
+        if name.startswith("__"):
+            continue
+        if isinstance(thing, torch.Tensor):
+            result.append((name, thing))
+        elif isinstance(thing, nn.Module):
+            result.extend(
+                (f"{name}.{path}", p)
+                for path, p in thing.named_parameters()
+                if not nn.parameter.is_lazy(p)
+            )
+    return result
+
+
+def freeze(recorder: Recorder, found: list[Leaf]) -> Tape:
+    """Return what was recorded as a tape without status, output and versions."""
+    log, source = recorder.log, recorder.source
+    _name_values(recorder)
+    with torch._C.DisableTorchFunction():
+        snapshots = [s if isinstance(s, Snapshot) else snapshot(s) for s in log.snapshots]
+    return Tape(
+        snapshots=tuple(snapshots),
+        values=tuple(_value(v, source) for v in log.values),
+        ops=tuple(_op(o, recorder) for o in log.ops),
+        calls=tuple(_call(i, c) for i, c in enumerate(log.calls)),
+        nodes=tuple(Node(n.id, n.name, n.op, tuple(n.next or ()), n.saved) for n in log.nodes),
+        edges=tuple(log.edges),
+        executions=tuple(
+            Execution(e.id, e.node, e.order, e.run, tuple(e.received), tuple(e.edges), e.hooked)
+            for e in log.executions
+        ),
+        accumulations=tuple(log.accumulations),
+        passes=tuple(
+            Pass(
+                p.kind,
+                _line(source.span(p.where)),
+                tuple(p.roots),
+                tuple(p.seeds),
+                p.retain_graph,
+                p.create_graph,
+            )
+            for p in log.passes
+        ),
+        steps=tuple(
+            Step(s.optimizer, _line(source.span(s.where)), tuple(s.changes), s.lr)
+            for s in log.steps
+        ),
+        resets=tuple(log.resets),
+        prints=tuple(log.prints),
+        events=tuple(Event(k, r, _line(source.span(w))) for k, r, w in log.events),
+        leaves=tuple(found),
+        truncated=log.truncated,
+    )
+
+
+def _line(span: Span | None) -> int:
+    return span[0] if span is not None else 0
+
+
+def _name_values(recorder: Recorder) -> None:
+    """Name values after the variables their expressions are assigned to."""
+    log, source = recorder.log, recorder.source
+    values = {v.id: v for v in log.values}
+    for op in log.ops:
+        call = log.calls[op.call] if op.call is not None else None
+        # Inside torch's own modules every op stands at the user's one call; its result is named
+        # by the call below.
+        if call is None or call.where != op.where:
+            _name(source, op.where, [values[i] for i in op.outputs])
+    for row in log.values:
+        if row.op is None and not row.name:
+            _name(source, row.where, [row])
+    for call in log.calls:
+        outer = log.calls[call.parent] if call.parent is not None else None
+        if call.result is not None and (outer is None or outer.where != call.where):
+            _name(source, call.where, [values[call.result]])
+    last: dict[int, str] = {}
+    for row in log.values:
+        if not row.name and row.gradient_of in last:
+            row.name = last[row.gradient_of] + ".grad"
+        if row.name:
+            last[row.tensor] = row.name
+        else:
+            row.name = last.get(row.tensor, "")
+
+
+def _name(source: Source, where: object, rows: list[ValueRow]) -> None:
+    span = source.span(where)  # type: ignore[arg-type]
+    names = source.targets.get(span) if span is not None else None
+    if names is None:
+        return
+    if len(names) == 1:
+        if len(rows) == 1:
+            rows[0].name = rows[0].name or names[0]
+    else:
+        for name, row in zip(names, rows, strict=False):
+            row.name = row.name or name
+
+
+def _value(row: ValueRow, source: Source) -> Value:
+    span = source.span(row.where)
+    if row.op is None and row.is_leaf:
+        # A leaf that was first seen as an argument belongs where it was bound.
+        bound = source.bound_at.get(row.name)
+        if bound is not None and (span is None or span not in source.targets):
+            span = bound
+    return Value(
+        id=row.id,
+        name=row.name,
+        shape=row.shape,
+        dtype=dtype_name(row.dtype),
+        device=row.device,
+        requires_grad=row.requires_grad,
+        is_leaf=row.is_leaf,
+        version=row.version,
+        snapshot=row.snapshot,
+        role=row.role,
+        tensor=row.tensor,
+        storage=row.storage,
+        stride=row.stride,
+        offset=row.offset,
+        contiguous=row.contiguous,
+        base=row.base,
+        op=row.op,
+        maker=row.maker,
+        node=row.node,
+        output_nr=row.output_nr,
+        place=source.place(span),
+    )
+
+
+def _op(row: OpRow, recorder: Recorder) -> Op:
+    source = recorder.source
+    span = source.span(row.where)
+    args = row.args
+    expression = source.expressions.get(span) if span is not None else None
+    if isinstance(expression, ast.BinOp):
+        args = _named_operands(row, args, expression, recorder)
+    return Op(
+        id=row.id,
+        op=row.op,
+        inputs=tuple(row.inputs),
+        outputs=tuple(row.outputs),
+        args=tuple(args),
+        place=source.place(span) if span is not None else Place(),
+        scope=row.scope,
+        call=row.call,
+        node=row.node,
+        nodes=tuple(row.nodes),
+        grad_mode=row.grad_mode,
+        phase=row.phase,
+        inplace=row.inplace,
+    )
+
+
+def _named_operands(
+    row: OpRow, args: list[Arg], expression: ast.BinOp, recorder: Recorder
+) -> list[Arg]:
+    """Put a number that the source writes first in front, and name numbers after variables."""
+    numbers = [a for a in args if a.number is not None]
+    if len(args) != 2 or len(numbers) != 1:
+        return args
+    number = numbers[0]
+    tensor = args[0] if args[1] is number else args[1]
+    names = {v.name for v in recorder.log.values if v.id == tensor.value}
+    left, right = expression.left, expression.right
+    reversed_op = row.op in ("rsub", "rdiv", "rpow", "rmatmul")
+    first = reversed_op or (
+        row.op in _SWAPPED
+        and (_is_number(left) or (isinstance(right, ast.Name) and right.id in names))
+    )
+    side = left if first else right
+    if isinstance(side, ast.Name):
+        number = Arg(None, number.text, number.number, side.id, number.keyword)
+    return [number, tensor] if first else [tensor, number]
+
+
+def _is_number(node: ast.expr) -> bool:
+    if isinstance(node, ast.UnaryOp):
+        node = node.operand
+    return isinstance(node, ast.Constant)
+
+
+def _call(index: int, row: CallRow) -> Call:
+    return Call(
+        id=index,
+        name=row.name,
+        kind=row.kind,
+        parent=row.parent,
+        module=row.module,
+        training=row.training,
+        parameters=row.parameters,
+        about=row.about,
+    )

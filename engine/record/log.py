@@ -1,0 +1,161 @@
+"""What has been recorded so far, in rows that are still growing; frozen into a tape at the end."""
+
+import itertools
+from dataclasses import dataclass, field
+from typing import Literal
+
+import torch
+
+from engine.record.source import Where
+from engine.tape import (
+    Accumulation,
+    Arg,
+    Change,
+    Edge,
+    EventKind,
+    Phase,
+    Reset,
+    Role,
+    Snapshot,
+)
+
+
+@dataclass(slots=True)
+class ValueRow:
+    """A value while the run goes on; see `tape.Value`."""
+
+    id: int
+    tensor: int
+    shape: tuple[int, ...]
+    dtype: torch.dtype
+    device: str
+    requires_grad: bool
+    is_leaf: bool
+    version: int
+    snapshot: int | None
+    role: Role
+    storage: int
+    stride: tuple[int, ...]
+    offset: int
+    contiguous: bool
+    base: int | None
+    op: int | None
+    maker: str
+    where: Where
+    node: int | None = None
+    output_nr: int = 0
+    name: str = ""
+    gradient_of: int | None = None
+    """The tensor whose ``.grad`` this is."""
+
+
+@dataclass(slots=True)
+class OpRow:
+    """An op while the run goes on; see `tape.Op`."""
+
+    id: int
+    op: str
+    inputs: list[int]
+    args: list[Arg]
+    where: Where
+    scope: str
+    call: int | None
+    grad_mode: bool
+    phase: Phase
+    outputs: list[int] = field(default_factory=list)
+    nodes: list[int] = field(default_factory=list)
+    node: int | None = None
+    inplace: bool = False
+
+
+@dataclass(slots=True)
+class CallRow:
+    """A module call; see `tape.Call`. ``result`` is the value id of the tensor it returned."""
+
+    name: str
+    kind: str
+    parent: int | None
+    module: int
+    training: bool
+    parameters: int
+    about: str
+    where: Where
+    result: int | None = None
+
+
+@dataclass(slots=True)
+class NodeRow:
+    """A backward node; see `tape.Node`. ``next`` is None until its edges have been read."""
+
+    id: int
+    name: str
+    op: int | None = None
+    next: list[tuple[int, int] | None] | None = None
+    saved: tuple[str, ...] = ()
+    hooked: bool = False
+    runs: int = 0
+
+
+@dataclass(slots=True)
+class ExecutionRow:
+    """A run of a backward node; see `tape.Execution`."""
+
+    id: int
+    node: int
+    order: int
+    run: int
+    received: list[int | None]
+    edges: list[int] = field(default_factory=list)
+    hooked: bool = False
+
+
+@dataclass(slots=True)
+class PassRow:
+    """A backward pass; see `tape.Pass`."""
+
+    kind: Literal["backward", "grad"]
+    where: Where
+    roots: list[int | None]
+    seeds: list[int | None]
+    retain_graph: bool
+    create_graph: bool
+
+
+@dataclass(slots=True)
+class StepRow:
+    """An optimizer's step; see `tape.Step`."""
+
+    optimizer: str
+    where: Where
+    changes: list[Change]
+    lr: float | None
+
+
+class Log:
+    """Everything recorded so far. Rows are appended and amended, never removed."""
+
+    def __init__(self, event_limit: int) -> None:
+        self.ids = itertools.count(1)
+        self.event_limit = event_limit
+        self.snapshots: list[torch.Tensor | Snapshot] = []
+        self.values: list[ValueRow] = []
+        self.ops: list[OpRow] = []
+        self.calls: list[CallRow] = []
+        self.nodes: list[NodeRow] = []
+        self.edges: list[Edge] = []
+        self.executions: list[ExecutionRow] = []
+        self.accumulations: list[Accumulation] = []
+        self.passes: list[PassRow] = []
+        self.steps: list[StepRow] = []
+        self.resets: list[Reset] = []
+        self.prints: list[str] = []
+        self.events: list[tuple[EventKind, int, Where]] = []
+        self.truncated = ""
+
+    def tell(self, kind: EventKind, ref: int, where: Where) -> None:
+        """Append an event; past the limit only note that recording has to stop."""
+        self.events.append((kind, ref, where))
+        if len(self.events) >= self.event_limit and not self.truncated:
+            self.truncated = (
+                f"Recording stopped after {self.event_limit:,} events; the program ran on."
+            )

@@ -1,0 +1,114 @@
+"""Which module an op ran in: torch's global module hooks keep a stack of calls."""
+
+from typing import TYPE_CHECKING
+
+import torch
+from torch import nn
+from torch.nn.modules import module as hooks
+
+from engine.record.log import CallRow
+
+if TYPE_CHECKING:
+    from engine.record.recorder import Recorder
+
+
+class Modules:
+    """The module calls of one run."""
+
+    def __init__(self, recorder: "Recorder") -> None:
+        self.recorder = recorder
+        self._stack: list[tuple[int, nn.Module]] = []
+        self._numbers: dict[int, int] = {}
+        self._kept: list[nn.Module] = []
+        self._handles: list[torch.utils.hooks.RemovableHandle] = []
+
+    def start(self) -> None:
+        """Begin to watch every module of the process."""
+        self._handles = [
+            hooks.register_module_forward_pre_hook(self._enter),
+            hooks.register_module_forward_hook(self._leave, always_call=True),
+        ]
+
+    def stop(self) -> None:
+        """Take the hooks back."""
+        for handle in self._handles:
+            handle.remove()
+        self._stack.clear()
+
+    def scope(self) -> tuple[str, int | None]:
+        """Return the path of the module that is running, and the index of its call."""
+        if not self._stack:
+            return "", None
+        call = self._stack[-1][0]
+        return self.recorder.log.calls[call].name, call
+
+    def _enter(self, module: nn.Module, _args: object) -> None:
+        recorder = self.recorder
+        if recorder.blind():
+            return
+        with torch._C.DisableTorchFunction():
+            frame = recorder.source.user_frame()
+            where, _ = recorder.source.here(frame)
+            row = CallRow(
+                name=self._path(module),
+                kind=type(module).__name__,
+                parent=self._stack[-1][0] if self._stack else None,
+                module=self._number(module),
+                training=module.training,
+                parameters=sum(
+                    p.numel() for p in module.parameters() if not nn.parameter.is_lazy(p)
+                ),
+                about=module.extra_repr(),
+                where=where,
+            )
+            index = len(recorder.log.calls)
+            recorder.log.calls.append(row)
+            self._stack.append((index, module))
+            self._name_parameters(module, row.name)
+            recorder.log.tell("enter", index, where)
+
+    def _leave(self, module: nn.Module, _args: object, out: object) -> None:
+        if not self._stack or self._stack[-1][1] is not module:
+            return
+        index, _ = self._stack.pop()
+        row = self.recorder.log.calls[index]
+        if isinstance(out, torch.Tensor):
+            known = self.recorder.tensors.known(out)
+            row.result = known.id if known is not None else None
+        self.recorder.log.tell("leave", index, row.where)
+
+    def _number(self, module: nn.Module) -> int:
+        number = self._numbers.get(id(module))
+        if number is None:
+            number = self._numbers[id(module)] = len(self._kept)
+            # A module that dies would leave its id() to another one.
+            self._kept.append(module)
+        return number
+
+    def _path(self, module: nn.Module) -> str:
+        """Return ``net.0``: the outermost module's variable and the way down from it."""
+        for index, outer in reversed(self._stack):
+            for name, inner in outer.named_modules():
+                if inner is module:
+                    base = self.recorder.log.calls[index].name
+                    return f"{base}.{name}" if name else base
+        frame = self.recorder.source.user_frame()
+        while frame is not None:
+            for scope in (frame.f_locals, frame.f_globals):
+                for name, thing in list(scope.items()):
+                    if thing is module and name not in ("self", "module", "__class__"):
+                        return name
+            frame = frame.f_back if frame.f_code.co_name != "<module>" else None
+        return type(module).__name__
+
+    def _name_parameters(self, module: nn.Module, path: str) -> None:
+        """Give the module's own parameters and buffers their full names before they are used."""
+        tensors = self.recorder.tensors
+        for kind in (module._parameters, module._buffers):
+            for name, t in kind.items():
+                if isinstance(t, torch.Tensor) and not nn.parameter.is_lazy(t):
+                    row = tensors.known(t)
+                    if row is None:
+                        tensors.names[id(t)] = f"{path}.{name}"
+                    elif not row.name:
+                        row.name = f"{path}.{name}"

@@ -1,0 +1,94 @@
+"""Optimizer steps and gradient resets, told as one event each instead of their many small ops."""
+
+import sys
+from typing import TYPE_CHECKING
+
+import torch
+from torch import nn
+from torch.optim import Optimizer
+from torch.optim import optimizer as hooks
+
+from engine.record.log import StepRow
+from engine.tape import Change, Reset
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from engine.record.recorder import Recorder
+
+
+class Optimizers:
+    """The optimizer steps of one run."""
+
+    def __init__(self, recorder: "Recorder") -> None:
+        self.recorder = recorder
+        self._handles: list[torch.utils.hooks.RemovableHandle] = []
+        self._restore: list[tuple[type, Callable[..., None]]] = []
+        self._before: list[list[tuple[torch.Tensor, int]]] = []
+
+    def start(self) -> None:
+        """Begin to watch every optimizer of the process."""
+        self._handles = [
+            hooks.register_optimizer_step_pre_hook(self._pre),
+            hooks.register_optimizer_step_post_hook(self._post),
+        ]
+        for kind in (Optimizer, nn.Module):
+            self._restore.append((kind, kind.zero_grad))
+            kind.zero_grad = self._wrapped(kind.zero_grad)  # type: ignore[method-assign]
+
+    def stop(self) -> None:
+        """Take the hooks back."""
+        for handle in self._handles:
+            handle.remove()
+        for kind, original in self._restore:
+            kind.zero_grad = original  # type: ignore[attr-defined]
+
+    def _pre(self, optimizer: Optimizer, _args: object, _kwargs: object) -> None:
+        if self.recorder.blind():
+            return
+        with torch._C.DisableTorchFunction():
+            tensors = self.recorder.tensors
+            self._before.append([(p, tensors.value(p, None).id) for p in _parameters(optimizer)])
+
+    def _post(self, optimizer: Optimizer, _args: object, _kwargs: object) -> None:
+        if self.recorder.blind() or not self._before:
+            return
+        recorder = self.recorder
+        with torch._C.DisableTorchFunction():
+            where, _ = recorder.source.here(sys._getframe(1))
+            changes: list[Change] = []
+            for p, before in self._before.pop():
+                row = recorder.tensors.known(p)
+                if row is not None and recorder.tensors.differs(p, row):
+                    now = recorder.tensors.add(p, row.where, maker=row.maker)
+                    changes.append(Change(before, now.id))
+            rates = {float(g["lr"]) for g in optimizer.param_groups if "lr" in g}
+            lr = rates.pop() if len(rates) == 1 else None
+            step = StepRow(type(optimizer).__name__, where, changes, lr)
+            recorder.log.steps.append(step)
+            recorder.log.tell("step", len(recorder.log.steps) - 1, where)
+
+    def _wrapped(self, original: "Callable[..., None]") -> "Callable[..., None]":
+        recorder = self.recorder
+
+        def zero_grad(owner: Optimizer | nn.Module, set_to_none: bool = True) -> None:
+            if self.recorder.blind():
+                return original(owner, set_to_none=set_to_none)
+            with torch._C.DisableTorchFunction():
+                owned = _parameters(owner)
+                held = [p for p in owned if p.grad is not None]
+                leaves = tuple(recorder.tensors.value(p, None).id for p in held)
+            with recorder.unseen():
+                original(owner, set_to_none=set_to_none)
+            where, _ = recorder.source.here(sys._getframe(1))
+            recorder.reset(Reset(leaves, set_to_none), where)
+            return None
+
+        return zero_grad
+
+
+def _parameters(owner: Optimizer | nn.Module) -> "list[torch.Tensor]":
+    if isinstance(owner, nn.Module):
+        return list(owner.parameters())
+    groups: Iterable[dict[str, list[torch.Tensor]]] = owner.param_groups
+    return [p for group in groups for p in group["params"]]

@@ -1,0 +1,163 @@
+"""One recording: ``with Recorder(text, filename) as recorder: exec(code)``, then `freeze` it.
+
+The data's way: torch function -> `forward` -> rows in `log`; backward pass -> `backward` hooks ->
+rows in `log`; at the end `freeze` turns the log into a tape. Nothing is computed that torch did not
+compute, nothing of the program's is held that would change when its memory is freed.
+"""
+
+import functools
+import threading
+from collections.abc import Callable, Iterable
+from types import TracebackType
+from typing import Self
+
+import torch
+from torch import autograd, nn
+
+from engine.record.backward import Backward
+from engine.record.forward import ForwardMode, record_custom
+from engine.record.log import Log
+from engine.record.modules import Modules
+from engine.record.nodes import Nodes
+from engine.record.optimizers import Optimizers
+from engine.record.source import Source, Where
+from engine.record.tensors import Tensors
+from engine.tape import Reset
+
+_has_torch_function = torch.overrides.has_torch_function
+Engine = Callable[..., tuple[torch.Tensor, ...]]
+
+
+class Recorder:
+    """Watches torch from ``__enter__`` to ``__exit__`` and keeps what it saw in `log`."""
+
+    def __init__(self, text: str, filename: str, event_limit: int = 40_000) -> None:
+        self.log = Log(event_limit)
+        self.source = Source(text, filename)
+        self.tensors = Tensors(self.log)
+        self.nodes = Nodes(self.log, self.tensors)
+        self.tensors.nodes = self.nodes
+        self.backward = Backward(self)
+        self.modules = Modules(self)
+        self.optimizers = Optimizers(self)
+        self.mode = ForwardMode(self)
+        self.active = False
+        self.quiet = 0
+        """While above zero nothing that torch does is written down."""
+        self.until_pass: int | None = None
+        """Stop the program, by `PassReached`, just before this backward pass."""
+        self.reached_roots: list[torch.Tensor] = []
+        self._thread = threading.get_ident()
+        self._engine: Engine = autograd.graph._engine_run_backward
+        self._apply: object = None
+        self._compile: tuple[Callable[..., object], Callable[..., object]]
+
+    def __enter__(self) -> Self:
+        self.active = True
+        self._thread = threading.get_ident()
+        autograd.graph._engine_run_backward = self._run_backward  # type: ignore[assignment]
+        autograd._engine_run_backward = self._run_backward  # type: ignore[attr-defined,assignment]
+        self._patch_apply()
+        self._patch_compile()
+        torch.overrides.has_torch_function = _is_overridden  # type: ignore[assignment]
+        self.modules.start()
+        self.optimizers.start()
+        self.mode.__enter__()  # type: ignore[no-untyped-call]
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.mode.__exit__(kind, error, traceback)  # type: ignore[no-untyped-call]
+        self.active = False
+        self.optimizers.stop()
+        self.modules.stop()
+        torch.overrides.has_torch_function = _has_torch_function
+        torch.compile, nn.Module.compile = self._compile  # type: ignore[method-assign,assignment]
+        autograd.Function.apply = self._apply  # type: ignore[assignment,method-assign]
+        autograd._engine_run_backward = self._engine  # type: ignore[attr-defined]
+        autograd.graph._engine_run_backward = self._engine
+
+    def blind(self) -> bool:
+        """Tell whether what happens now is not to be written down."""
+        return bool(
+            self.quiet
+            or self.log.truncated
+            or not self.active
+            or threading.get_ident() != self._thread
+        )
+
+    def unseen(self) -> "_Unseen":
+        """Return a context in which nothing is written down."""
+        return _Unseen(self)
+
+    def reset(self, reset: Reset, where: Where) -> None:
+        """Write down that gradients were cleared."""
+        self.log.resets.append(reset)
+        self.log.tell("zero_grad", len(self.log.resets) - 1, where)
+
+    def printed(self, line: str) -> None:
+        """Write down one printed line."""
+        if not self.log.truncated and self.active:
+            where, _ = self.source.here(self.source.user_frame())
+            self.log.prints.append(line)
+            self.log.tell("print", len(self.log.prints) - 1, where)
+
+    def _run_backward(self, outputs: object, *args: object, **kwargs: object) -> object:
+        if self.blind():
+            return self._engine(outputs, *args, **kwargs)
+        return self.backward.run(self._engine, outputs, args, kwargs)
+
+    def _patch_compile(self) -> None:
+        """Let ``torch.compile`` return what it is given: compiled code cannot be watched."""
+        self._compile = torch.compile, nn.Module.compile
+
+        def compiled(model: object = None, **_options: object) -> object:
+            return model if model is not None else lambda function: function
+
+        torch.compile = compiled  # type: ignore[assignment]
+        nn.Module.compile = lambda *_args, **_options: None  # type: ignore[method-assign]
+
+    def _patch_apply(self) -> None:
+        """Wrap ``Function.apply``, which no function mode sees."""
+        self._apply = autograd.Function.__dict__["apply"]
+        original = autograd.Function.__dict__["apply"].__func__
+
+        def apply(cls: type[autograd.Function], *args: object, **kwargs: object) -> object:
+            if self.blind():
+                return original(cls, *args, **kwargs)
+            bound = functools.partial(original, cls)
+            return record_custom(self, cls.__name__, bound, args, kwargs)
+
+        autograd.Function.apply = classmethod(apply)  # type: ignore[assignment,method-assign,arg-type]
+
+
+class _Unseen:
+    """A context manager of two attribute writes: it stands in every hook."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+
+    def __enter__(self) -> None:
+        self._recorder.quiet += 1
+
+    def __exit__(self, *exc: object) -> None:
+        self._recorder.quiet -= 1
+
+
+def _is_overridden(relevant: Iterable[object]) -> bool:
+    """Tell whether an argument, and not just the recorder's mode, overrides torch functions.
+
+    The transformer's modules ask this before they take their fast path, whose last digits differ;
+    a recorded program must take the path that an unrecorded one takes.
+    """
+    plain = torch._C._disabled_torch_function_impl
+    return any(
+        isinstance(one, torch.Tensor)
+        and type(one) is not torch.Tensor
+        and type(one).__torch_function__ is not plain
+        for one in relevant
+    )

@@ -1,0 +1,140 @@
+"""Where in the user's text something happened, and what the text calls the result.
+
+Frames are remembered as (code object, instruction) pairs, which costs 0.2 us; positions and names
+are worked out once the run is over.
+"""
+
+import ast
+import sys
+from types import CodeType, FrameType
+
+import torch
+
+from engine.tape import Place
+
+Where = tuple[CodeType, int] | None
+Span = tuple[int, int, int, int]
+"""First line, first byte column, last line, last byte column: how Python itself counts."""
+
+_TORCH = torch.__path__[0]
+_OPTIM = _TORCH + "/optim/"
+_NN = _TORCH + "/nn/"
+
+
+class Source:
+    """The user's text: its frames, its expressions and the names they are bound to."""
+
+    def __init__(self, text: str, filename: str) -> None:
+        self.filename = filename
+        self.lines = text.splitlines()
+        self.targets: dict[Span, tuple[str, ...]] = {}
+        self.expressions: dict[Span, ast.expr] = {}
+        self.bound_at: dict[str, Span] = {}
+        self._kinds: dict[CodeType, str] = {}
+        self._spans: dict[CodeType, list[tuple[int | None, ...]]] = {}
+        try:
+            tree = ast.parse(text)
+        except (SyntaxError, ValueError, RecursionError):
+            return
+        for node in ast.walk(tree):
+            self._learn(node)
+
+    def _learn(self, node: ast.AST) -> None:
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                self._bind(target, node.value)
+        elif isinstance(node, ast.AnnAssign | ast.NamedExpr) and node.value is not None:
+            self._bind(node.target, node.value)
+        elif isinstance(node, ast.AugAssign):
+            self.targets[_span(node)] = (_name(node.target),)
+        elif isinstance(node, ast.BinOp | ast.Attribute | ast.Call):
+            self.expressions[_span(node)] = node
+
+    def _bind(self, target: ast.expr, value: ast.expr) -> None:
+        if isinstance(target, ast.Tuple | ast.List):
+            if isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(target.elts):
+                for one, its in zip(target.elts, value.elts, strict=True):
+                    self._bind(one, its)
+            else:
+                self.targets[_span(value)] = tuple(_name(one) for one in target.elts)
+            return
+        self.targets.setdefault(_span(value), (_name(target),))
+        self.bound_at[_name(target)] = _span(value)
+
+    def here(self, frame: FrameType | None) -> tuple[Where, str]:
+        """Return the nearest place in the user's text, and what torch was doing on the way.
+
+        The second part is ``optimizer`` inside an optimizer's own code, ``building`` inside the
+        constructor of one of torch's modules, else empty.
+        """
+        doing = ""
+        while frame is not None:
+            kind = self._kind(frame.f_code)
+            if kind == "user":
+                return (frame.f_code, frame.f_lasti), doing
+            doing = doing or kind
+            frame = frame.f_back
+        return None, doing
+
+    def _kind(self, code: CodeType) -> str:
+        kind = self._kinds.get(code)
+        if kind is None:
+            file = code.co_filename.replace("\\", "/")
+            kind = ""
+            if code.co_filename == self.filename:
+                kind = "user"
+            elif file.startswith(_OPTIM):
+                kind = "optimizer"
+            elif file.startswith(_NN) and code.co_name in ("__init__", "reset_parameters"):
+                kind = "building"
+            self._kinds[code] = kind
+        return kind
+
+    def user_frame(self) -> FrameType | None:
+        """Return the nearest frame of the user's text above the caller."""
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None and self._kind(frame.f_code) != "user":
+            frame = frame.f_back
+        return frame
+
+    def span(self, where: Where) -> Span | None:
+        """Return the exact range of the expression that was running at ``where``."""
+        if where is None:
+            return None
+        code, instruction = where
+        spans = self._spans.get(code)
+        if spans is None:
+            spans = self._spans[code] = list(code.co_positions())
+        index = instruction // 2
+        if not 0 <= index < len(spans):
+            return None
+        line, end_line, column, end_column = spans[index]
+        if line is None:
+            return None
+        return line, column or 0, end_line or line, end_column or 0
+
+    def place(self, span: Span | None) -> Place:
+        """Return a span in characters instead of UTF-8 bytes; an empty place for None."""
+        if span is None:
+            return Place()
+        line, column, end_line, end_column = span
+        return Place(line, self._chars(line, column), end_line, self._chars(end_line, end_column))
+
+    def _chars(self, line: int, column: int) -> int:
+        if not 0 < line <= len(self.lines):
+            return column
+        text = self.lines[line - 1]
+        if text.isascii():
+            return column
+        return len(text.encode()[:column].decode(errors="ignore"))
+
+
+def _span(node: ast.expr | ast.stmt) -> Span:
+    line, column = node.lineno, node.col_offset
+    return line, column, node.end_lineno or line, node.end_col_offset or column
+
+
+def _name(target: ast.expr) -> str:
+    if isinstance(target, ast.Starred):
+        target = target.value
+    return ast.unparse(target)

@@ -1,0 +1,205 @@
+"""Which tensor is which: every tensor that is seen becomes a value, once per version."""
+
+import weakref
+from typing import Protocol
+
+import torch
+
+from engine.record.log import Log, ValueRow
+from engine.record.source import Where
+from engine.tape import Role
+from engine.values import snapshot
+
+BUDGET = 256 << 20
+"""Bytes of copies one run may hold; past it only summaries are taken."""
+
+_is_wrapped = torch._C._functorch.is_functorch_wrapped_tensor
+
+
+class NodeIds(Protocol):
+    """Gives backward nodes their ids (`record.nodes.Nodes`)."""
+
+    def of(self, node: torch.autograd.graph.Node) -> int:
+        """Return the id of a node, listing it if it is new."""
+
+
+class Tensors:
+    """The tensors seen in a run, their versions, and copies of their numbers."""
+
+    def __init__(self, log: Log) -> None:
+        self.log = log
+        self.nodes: NodeIds
+        self._seen: dict[int, tuple[weakref.ref[torch.Tensor], ValueRow]] = {}
+        self._storages: dict[int, int] = {}
+        self._changed_by: dict[int, int] = {}
+        self._grads: dict[int, tuple[weakref.ref[torch.Tensor], ValueRow]] = {}
+        self._bytes = 0
+        self._tensors = 0
+        self.names: dict[int, str] = {}
+        """Names for tensors that are not seen yet, by ``id()``: a module's own parameters."""
+        self.nudge: tuple[int, int, float] | None = None
+        """(value id, flat index, amount): added to that value as soon as it exists."""
+
+    def keep(self, t: torch.Tensor) -> int | None:
+        """Copy the numbers of ``t`` and return the snapshot's index; None if it has none.
+
+        Tensors inside a vmap stand for many and have no numbers of their own: torch refuses the
+        copy, and a hook must never raise.
+        """
+        if t.device.type == "meta" or t.is_nested or _is_wrapped(t):
+            return None
+        size = t.numel() * t.element_size()
+        try:
+            if self._bytes + size <= BUDGET or size <= 4096:
+                self.log.snapshots.append(t.detach().clone())
+                self._bytes += size
+            else:
+                self.log.snapshots.append(snapshot(t))
+        except (RuntimeError, NotImplementedError):
+            return None
+        return len(self.log.snapshots) - 1
+
+    def known(self, t: torch.Tensor) -> ValueRow | None:
+        """Return the last value of ``t``, of whatever version, or None if it was never seen."""
+        entry = self._seen.get(id(t))
+        return entry[1] if entry is not None and entry[0]() is t else None
+
+    def value(self, t: torch.Tensor, where: Where, maker: str = "") -> ValueRow:
+        """Return the present value of ``t``; a new one where it is new or was changed since."""
+        row = self.known(t)
+        if row is None:
+            row = self.add(t, where, maker=maker)
+            self.log.tell("leaf", row.id, where)
+        elif row.version != version(t):
+            row = self.add(t, where, op=self._changed_by.get(row.storage), maker=row.maker)
+        return row
+
+    def add(
+        self, t: torch.Tensor, where: Where, op: int | None = None, maker: str = ""
+    ) -> ValueRow:
+        """Write down a new value of ``t``, made by ``op`` or by nobody on the tape."""
+        before = self.known(t)
+        number = before.tensor if before is not None else self._tensors
+        if before is None:
+            self._tensors += 1
+        grad = self._grads.get(id(t))
+        is_grad = grad is not None and grad[0]() is t
+        row = ValueRow(
+            id=next(self.log.ids),
+            tensor=number,
+            shape=() if t.is_nested else tuple(t.shape),
+            dtype=t.dtype,
+            device=str(t.device),
+            requires_grad=t.requires_grad,
+            is_leaf=t.is_leaf,
+            version=version(t),
+            snapshot=None,
+            role=_role(t, op, is_grad),
+            storage=self.storage(t),
+            stride=t.stride() if t.layout is torch.strided and not t.is_nested else (),
+            offset=int(t.storage_offset()) if t.layout is torch.strided else 0,
+            contiguous=t.layout is not torch.strided or t.is_contiguous(),
+            base=None,
+            op=op,
+            maker=".grad" if is_grad else maker,
+            where=where,
+            name=before.name if before is not None else self.names.pop(id(t), ""),
+        )
+        if is_grad and grad is not None:
+            row.gradient_of = grad[1].tensor
+        self._nudged(row.id, t)
+        row.snapshot = self.keep(t)
+        base = t._base
+        if base is not None:
+            known = self.known(base)
+            row.base = known.id if known is not None else None
+        if t.grad_fn is not None:
+            row.node, row.output_nr = self.nodes.of(t.grad_fn), t.output_nr
+        self.log.values.append(row)
+        self._seen[id(t)] = (weakref.ref(t), row)
+        return row
+
+    def _nudged(self, value: int, t: torch.Tensor) -> None:
+        if self.nudge is not None and self.nudge[0] == value:
+            with torch.no_grad():
+                flat = t.detach().reshape(-1)
+                if flat.data_ptr() != t.data_ptr():
+                    raise ValueError("this tensor's memory cannot be nudged in place")
+                flat.data[self.nudge[1]] += self.nudge[2]
+
+    def changed(self, t: torch.Tensor, op: int) -> None:
+        """Note that ``op`` wrote to the memory of ``t``, so that its other views are told so."""
+        self._changed_by[self.storage(t)] = op
+
+    def differs(self, t: torch.Tensor, row: ValueRow) -> bool:
+        """Tell whether ``t`` holds other numbers than when ``row`` was written.
+
+        Needed where torch writes without counting a version: fused optimizers, running statistics
+        of batch norm, ``.data``, numpy. A value kept as a summary changes by version only.
+        """
+        if row.version != version(t):
+            return True
+        kept = self.log.snapshots[row.snapshot] if row.snapshot is not None else None
+        if not isinstance(kept, torch.Tensor) or kept.shape != t.shape:
+            return False
+        return not same_numbers(kept, t.detach())
+
+    def storage(self, t: torch.Tensor) -> int:
+        """Return a small number for the memory ``t`` lives in; -1 where it has none of its own."""
+        if t.layout is not torch.strided or t.is_nested or _is_wrapped(t):
+            return -1
+        try:
+            key = t.untyped_storage()._cdata
+        except (RuntimeError, NotImplementedError):
+            return -1
+        return self._storages.setdefault(key, len(self._storages))
+
+    def is_gradient_of(self, grad: torch.Tensor, leaf: ValueRow) -> None:
+        """Note that ``grad`` is the ``.grad`` of a leaf, so that its uses can be told."""
+        self._grads[id(grad)] = (weakref.ref(grad), leaf)
+
+    def leaf_of_gradient(self, grad: torch.Tensor) -> ValueRow | None:
+        """Return the leaf whose ``.grad`` this tensor is, if it was read as such."""
+        entry = self._grads.get(id(grad))
+        return entry[1] if entry is not None and entry[0]() is grad else None
+
+
+def version(t: torch.Tensor) -> int:
+    """Return torch's version counter; inference tensors have none and count as 0."""
+    return 0 if t.is_inference() else t._version
+
+
+def same_numbers(a: torch.Tensor, b: torch.Tensor) -> bool:
+    """Tell whether two tensors hold the same numbers, NaN being equal to NaN."""
+    if a.shape != b.shape or a.dtype != b.dtype or a.device != b.device:
+        return False
+    if a.layout is not torch.strided or b.layout is not torch.strided:
+        return False
+    if a.dtype in _BYTEWISE:
+        return _bytes(a) == _bytes(b)
+    if torch.equal(a, b):
+        return True
+    if not (a.is_floating_point() or a.is_complex()):
+        return False
+    return bool(((a == b) | (a.isnan() & b.isnan())).all())
+
+
+_BYTEWISE = frozenset(
+    d
+    for d in vars(torch).values()
+    if isinstance(d, torch.dtype)
+    and (d == torch.complex32 or (d.is_floating_point and d.itemsize == 1))
+)
+"""Dtypes that ``torch.equal`` is not written for."""
+
+
+def _bytes(t: torch.Tensor) -> bytes:
+    return t.cpu().reshape(-1).contiguous().view(torch.uint8).numpy().tobytes()
+
+
+def _role(t: torch.Tensor, op: int | None, is_grad: bool) -> Role:
+    if t.is_leaf and t.requires_grad:
+        return "parameter"
+    if is_grad:
+        return "constant"
+    return "data" if op is None else "result"

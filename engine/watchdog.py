@@ -1,0 +1,166 @@
+"""Stop a running program from outside: at its time limit, or because the window asked.
+
+A signal handler raises `Interrupted` in the main thread, and only while a `Guard` is open. It never
+cuts into the engine's own code, so that a tape under construction stays whole: the signal is given
+again until it finds the program itself, and after `PATIENCE_S` it no longer waits.
+"""
+
+import _thread
+import contextlib
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import Literal, Self
+
+Why = Literal["", "timeout", "stop"]
+
+PATIENCE_S = 1.0
+"""How long the engine's own code is spared once a stop is due."""
+RETRY_S = 0.005
+AGAIN_S = 0.25
+"""Pause between interrupts for a program that catches them."""
+
+_Handler = Callable[[int, FrameType | None], object] | int
+_OURS = str(Path(__file__).resolve().parent) + os.sep
+_STDLIB = str(Path(os.__file__).resolve().parent) + os.sep
+_lock = threading.RLock()
+_active: "Guard | None" = None
+_stop_wanted = False
+on_end: Callable[[], None] | None = None
+"""Called whenever a guarded program has ended, before its tape is put together."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """The program was stopped from outside; ``why`` says by whom, ``seconds`` is the limit."""
+
+    def __init__(self, why: Why, seconds: float) -> None:
+        super().__init__(why)
+        self.why = why
+        self.seconds = seconds
+
+
+def arm() -> None:
+    """Forget an earlier stop: from now on `stop` means the program about to run."""
+    global _stop_wanted
+    with _lock:
+        _stop_wanted = False
+
+
+def stop() -> None:
+    """Interrupt the running program, or the one about to run. Callable from any thread."""
+    global _stop_wanted
+    with _lock:
+        _stop_wanted = True
+        if _active is not None:
+            _active.interrupt("stop")
+
+
+class Guard:
+    """Bound a program: ``with Guard(seconds) as guard: exec(...)``, in the main thread.
+
+    ``why`` tells afterwards whether it was stopped: ``timeout``, ``stop``, or empty. The body, or
+    leaving it, raises `Interrupted` when it is. ``seconds`` <= 0 means no limit.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.why: Why = ""
+        self.seconds = seconds
+        self._due = 0.0
+        self._open = False
+        self._changed = threading.Condition()
+        self._handler: _Handler = signal.SIG_IGN
+
+    def __enter__(self) -> Self:
+        global _active
+        if threading.current_thread() is not threading.main_thread():
+            raise RuntimeError("a program can only be guarded in the main thread")
+        previous = signal.signal(signal.SIGINT, self._struck)
+        # None: C code put it there and Python cannot put it back.
+        self._handler = signal.SIG_DFL if previous is None else previous
+        self._open = True
+        threading.Thread(target=self._watch, name="watchdog", daemon=True).start()
+        with _lock:
+            _active = self
+            wanted = _stop_wanted
+        if wanted:
+            self._close()
+            self.why = "stop"
+            raise Interrupted("stop", self.seconds)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._close()
+        if on_end is not None:
+            on_end()
+
+    def interrupt(self, why: Why) -> None:
+        """Stop the program soon, for the reason ``why``. Callable from any thread."""
+        with self._changed:
+            if self._open and not self.why:
+                self.why = why
+                self._due = time.monotonic()
+            self._changed.notify_all()
+
+    def _close(self) -> None:
+        global _active
+        self._open = False
+        with _lock:
+            _active = None
+        with self._changed:
+            self._changed.notify_all()
+        # The watchdog strikes under this lock only, so no signal is on its way any more.
+        signal.signal(signal.SIGINT, self._handler)
+
+    def _watch(self) -> None:
+        with self._changed:
+            limit = self.seconds if self.seconds > 0 else None
+            self._changed.wait_for(lambda: not self._open or bool(self.why), limit)
+        self.interrupt("timeout")
+        with self._changed:
+            while self._open:
+                _strike()
+                patient = time.monotonic() - self._due < PATIENCE_S
+                self._changed.wait(RETRY_S if patient else AGAIN_S)
+
+    def _struck(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002
+        if not self._open or not self.why:
+            return
+        if time.monotonic() - self._due < PATIENCE_S and _is_ours(frame):
+            return
+        raise Interrupted(self.why, self.seconds)
+
+
+def _is_ours(frame: FrameType | None) -> bool:
+    """Whether the engine's own code runs, directly or through a library that it called."""
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if name.startswith(_OURS):
+            return True
+        if not _is_library(name):
+            return False
+        frame = frame.f_back
+    return False
+
+
+def _is_library(filename: str) -> bool:
+    return "site-packages" in filename or filename.startswith(("<frozen", _STDLIB))
+
+
+def _strike() -> None:
+    # A real signal also ends a sleep or a read; elsewhere the interpreter's own flag must do.
+    if hasattr(signal, "pthread_kill"):
+        main = threading.main_thread().ident
+        assert main is not None
+        with contextlib.suppress(ProcessLookupError):
+            signal.pthread_kill(main, signal.SIGINT)
+    else:
+        _thread.interrupt_main()

@@ -1,0 +1,37 @@
+"""Every node belongs to the op that made it and leads where torch says."""
+
+from tests.engine.mirror import mirror
+
+
+def test_next_functions_are_torchs():
+    tape = mirror("x, y = param(2.0), param(3.0)\nz = x * y\nw = z + x\nw.backward()")
+    nodes = {n.name: n for n in tape.nodes}
+    values = {v.name: v.id for v in tape.values}
+    assert nodes["MulBackward0"].next == ((values["x"], 0), (values["y"], 0))
+    assert nodes["AddBackward0"].next == ((nodes["MulBackward0"].id, 0), (values["x"], 0))
+
+
+def test_a_constant_operand_has_no_edge():
+    tape = mirror("x = param(2.0)\nz = x * tensor(5.0)\nz.backward()")
+    assert tape.nodes[0].next[1] is None
+
+
+def test_outputs_of_one_node_are_told_apart():
+    tape = mirror("x = param([1.0, 2.0, 3.0])\na, b, c = x.unbind()\n(a * c).backward()")
+    mul = next(n for n in tape.nodes if n.name == "MulBackward0")
+    assert [nr for _, nr in mul.next] == [0, 2]
+
+
+def test_nodes_know_what_they_saved():
+    tape = mirror("x = param(2.0)\ny = x.exp()\ny.backward()")
+    assert tape.nodes[0].saved == ("result",)
+
+
+def test_a_graph_built_before_may_run_after_its_op_was_not_seen():
+    tape = mirror(
+        "import threading\nx, made = param(2.0), []\n"
+        "t = threading.Thread(target=lambda: made.append(x**2))\nt.start(); t.join()\n"
+        "made[0].backward()"
+    )
+    assert [n.op for n in tape.nodes] == [None]
+    assert len(tape.executions) == 1

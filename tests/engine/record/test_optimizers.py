@@ -1,0 +1,75 @@
+"""Steps and resets: one event each, with the parameters' numbers before and after."""
+
+import numpy as np
+import pytest
+import torch
+
+from tests.engine.mirror import mirror, numbers, ops
+
+
+def values(tape):
+    return {v.id: v for v in tape.values}
+
+
+def test_a_step_tells_each_parameter_before_and_after():
+    tape = mirror(
+        "w = param([1.0, 2.0])\nopt = optim.SGD([w], lr=0.1)\n(w**2).sum().backward()\nopt.step()"
+    )
+    (step,) = tape.steps
+    (change,) = step.changes
+    known = values(tape)
+    assert (step.optimizer, step.lr, step.line) == ("SGD", 0.1, 4)
+    w = torch.tensor([1.0, 2.0])
+    np.testing.assert_array_equal(numbers(tape, known[change.before].snapshot), w)
+    np.testing.assert_array_equal(numbers(tape, known[change.after].snapshot), w - 0.1 * (2 * w))
+    assert ops(tape) == ["pow", "sum"]
+
+
+def test_a_parameter_without_a_gradient_does_not_change():
+    tape = mirror(
+        "a, b = param(1.0), param(1.0)\nopt = optim.SGD([a, b], lr=1.0)\n"
+        "(a * 2).backward()\nopt.step()"
+    )
+    assert len(tape.steps[0].changes) == 1
+
+
+@pytest.mark.parametrize(
+    "name", ["SGD", "Adam", "AdamW", "Adagrad", "RMSprop", "Rprop", "Adadelta", "NAdam", "Adamax"]
+)
+def test_every_optimizer_steps_as_it_does_unwatched(name):
+    tape = mirror(
+        f"w = param([1.0, -2.0])\nopt = optim.{name}([w], lr=0.1)\n"
+        "for _ in range(3):\n    opt.zero_grad()\n    (w**2).sum().backward()\n    opt.step()"
+    )
+    assert [len(s.changes) for s in tape.steps] == [1, 1, 1]
+
+
+def test_a_fused_step_which_counts_no_version_is_seen():
+    tape = mirror(
+        "w = param([1.0, 2.0])\nopt = optim.Adam([w], lr=0.1, fused=True)\n"
+        "(w**2).sum().backward()\nopt.step()"
+    )
+    assert len(tape.steps[0].changes) == 1
+
+
+@pytest.mark.parametrize(
+    ("reset", "to_none"),
+    [
+        ("opt.zero_grad()", True),
+        ("opt.zero_grad(set_to_none=False)", False),
+        ("w.grad = None", True),
+        ("w.grad.zero_()", False),
+    ],
+)
+def test_every_way_to_clear_a_gradient_is_a_reset(reset, to_none):
+    tape = mirror(f"w = param(1.0)\nopt = optim.SGD([w])\n(w * 2).backward()\n{reset}")
+    (cleared,) = tape.resets
+    assert cleared.to_none is to_none
+    assert values(tape)[cleared.leaves[0]].name == "w"
+    assert tape.events[-1].kind == "zero_grad"
+    assert tape.events[-1].line == 4
+
+
+def test_a_modules_own_zero_grad():
+    tape = mirror("m = nn.Linear(1, 1)\nm(torch.ones(1, 1)).backward()\nm.zero_grad()")
+    assert len(tape.resets[0].leaves) == 2

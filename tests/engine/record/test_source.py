@@ -1,0 +1,50 @@
+"""Frames become exact places; assignments become names."""
+
+import sys
+
+from engine.record.source import Source
+
+
+def placed(text: str, expression: str):
+    """Run ``text`` with a function that notes where it was called, at ``expression``."""
+    source, seen = Source(text, "<test>"), []
+
+    def here(*_args):
+        seen.append(source.here(sys._getframe(1)))
+        return 0
+
+    exec(compile(text, "<test>", "exec"), {"here": here})
+    where, doing = seen[0]
+    place = source.place(source.span(where))
+    line = text.splitlines()[place.line - 1]
+    assert line[place.column : place.end_column] == expression
+    assert doing == ""
+    return source, source.span(where)
+
+
+def test_the_innermost_expression_is_found():
+    placed("x = 1 + here(2) * 3", "here(2)")
+
+
+def test_characters_are_counted_and_not_bytes():
+    placed("é = 'ü'; y = here(é)", "here(é)")
+
+
+def test_a_call_inside_a_comprehension_and_a_function():
+    placed("def f():\n    return [here(i) for i in range(1)]\nf()", "here(i)")
+
+
+def test_targets_pair_with_their_expressions():
+    source, span = placed("a, b = here(1), here(2)", "here(1)")
+    assert source.targets[span] == ("a",)
+    source, span = placed("self = lambda: 0\nself.w = here(1)", "here(1)")
+    assert source.targets[span] == ("self.w",)
+
+
+def test_text_that_does_not_parse_has_no_names_and_no_error():
+    assert Source("x = = 2", "<test>").targets == {}
+    assert Source("x = '\0'", "<test>").targets == {}
+
+
+def test_a_frame_outside_the_text_is_nowhere():
+    assert Source("", "<nobody>").here(sys._getframe())[0] is None

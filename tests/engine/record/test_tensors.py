@@ -1,0 +1,61 @@
+"""Snapshots are what the tensor was then, whatever happens to it later, and memory is bounded."""
+
+import torch
+
+from engine.record import tensors
+from engine.record.tensors import same_numbers
+from engine.run import record
+from engine.tape import Snapshot
+from tests.engine.mirror import mirror
+
+
+def test_a_snapshot_keeps_the_numbers_of_its_moment():
+    tape = mirror("x = torch.zeros(2)\ny = x + 1\nx.fill_(7)\nx.data[1] = 8")
+    first = next(v for v in tape.values if v.name == "x")
+    assert tape.snapshots[first.snapshot].array().tolist() == [0, 0]
+
+
+def test_past_the_budget_values_become_summaries_and_the_structure_stays(monkeypatch):
+    monkeypatch.setattr(tensors, "BUDGET", 100_000)
+    tape = record("x = torch.ones(200, 100)\nfor _ in range(5):\n    x = x * 2\nprint(x.sum())")
+    assert len([o for o in tape.ops if o.op == "mul"]) == 5
+    last = next(v for v in reversed(tape.values) if v.name == "x")
+    assert tape.snapshots[last.snapshot].max == 32
+
+
+def test_tensors_without_numbers_have_no_snapshot():
+    tape = record("a = torch.empty(2, device='meta')\nb = a * 2")
+    assert [v.snapshot for v in tape.values] == [None, None]
+    assert tape.values[1].shape == (2,)
+
+
+def test_a_tensor_that_died_does_not_lend_its_id_to_another():
+    tape = record("for i in range(50):\n    t = torch.ones(3) * i\n    del t")
+    made = [v for v in tape.values if v.op is not None]
+    assert len({v.tensor for v in made}) == 50
+    assert [tape.snapshots[v.snapshot].array()[0] for v in made] == list(range(50))
+
+
+def test_equality_of_numbers_knows_nan_shape_and_dtype():
+    nan = torch.tensor([1.0, float("nan")])
+    assert same_numbers(nan, nan.clone())
+    assert not same_numbers(nan, torch.tensor([2.0, float("nan")]))
+    assert not same_numbers(torch.ones(2), torch.ones(1, 2))
+    assert not same_numbers(torch.ones(1), torch.ones(1, dtype=torch.float64))
+    small = torch.ones(2).to(torch.float8_e4m3fn)
+    assert same_numbers(small, small.clone())
+    assert not same_numbers(small, torch.zeros(2).to(torch.float8_e4m3fn))
+    inf = torch.tensor([float("inf")])
+    assert not same_numbers(inf, torch.tensor([torch.finfo(torch.float32).max]))
+
+
+def test_flags_that_change_are_told_by_their_last_state():
+    tape = record(
+        "x = torch.ones(1)\nx.requires_grad_()\ny = torch.ones(1)\ny.requires_grad = True"
+    )
+    assert [v.role for v in tape.values] == ["parameter", "parameter"]
+
+
+def test_numbers_kept_are_a_snapshot_or_a_copy():
+    tape = record("x = torch.ones(3)")
+    assert all(isinstance(s, Snapshot) for s in tape.snapshots)

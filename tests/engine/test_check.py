@@ -1,0 +1,86 @@
+"""Finite differences agree with a right gradient and disagree with a wrong one."""
+
+import pytest
+
+from engine.check import check
+from engine.run import record
+from engine.wire import Check
+
+WRONG = """
+class Square(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+    @staticmethod
+    def backward(ctx, g):
+        return g * ctx.saved_tensors[0]
+x = param(3.0)
+Square.apply(x).backward()
+"""
+
+
+def checked(source: str, name: str, index: int = 0):
+    tape = record(source)
+    value = next(v.id for v in tape.values if v.name == name)
+    return check(Check(7, value, index))
+
+
+def test_a_right_gradient_agrees():
+    result = checked("x = param(2.0)\ny = param(3.0)\n((x * y + x) ** 2).backward()", "x")
+    assert result.agrees
+    assert result.autograd == 64
+    assert result.numeric == pytest.approx(64, rel=1e-3)
+    assert result.run_id == 7
+
+
+def test_a_wrong_gradient_does_not():
+    result = checked(WRONG, "x")
+    assert not result.agrees
+    assert result.autograd == 3
+    assert result.numeric == pytest.approx(6, rel=1e-3)
+
+
+@pytest.mark.parametrize("index", range(4))
+def test_any_element_of_a_vector_with_its_own_seed(index):
+    source = (
+        "x = param([1.0, -2.0, 0.5, 3.0])\nx.sin().backward(gradient=tensor([1.0, 0.1, -2.0, 5.0]))"
+    )
+    assert checked(source, "x", index).agrees
+
+
+def test_a_module_parameter():
+    source = (
+        "net = nn.Linear(2, 1)\nF.mse_loss(net(torch.ones(3, 2)), torch.zeros(3, 1)).backward()"
+    )
+    assert checked(source, "net.weight", 1).agrees
+
+
+def test_double_precision_takes_a_smaller_step():
+    result = checked("x = param(2.0, dtype=torch.float64)\n(x**3).backward()", "x")
+    assert result.agrees
+    assert result.eps < 1e-4
+    assert result.numeric == pytest.approx(12, rel=1e-8)
+
+
+def test_only_the_pass_that_reached_the_leaf_is_compared():
+    source = "x = param(2.0)\n(x**2).backward()\nwith torch.no_grad():\n    x -= x.grad\n1 / 0"
+    assert checked(source, "x").agrees
+
+
+@pytest.mark.parametrize(
+    ("source", "name", "word"),
+    [
+        ("x = tensor(1.0)\ny = x * 2", "x", "no gradient"),
+        ("x = param(1.0)\ny = x * 2\ny.backward()", "y", "leaf"),
+        ("x = param(1.0, dtype=torch.bfloat16)\n(x * 2).backward()", "x", "coarse"),
+    ],
+)
+def test_what_cannot_be_checked_says_why(source, name, word):
+    result = checked(source, name)
+    assert not result.agrees
+    assert word in result.problem
+
+
+def test_an_element_that_is_not_there():
+    assert "element 5" in checked("x = param(1.0)\n(x * 2).backward()", "x", 5).problem

@@ -1,0 +1,88 @@
+"""A snapshot holds exactly the tensor's numbers, or a summary that torch agrees with."""
+
+import numpy as np
+import pytest
+import torch
+
+from engine.values import THUMB, snapshot
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    [
+        torch.float64,
+        torch.float32,
+        torch.float16,
+        torch.bfloat16,
+        torch.int64,
+        torch.int32,
+        torch.int16,
+        torch.int8,
+        torch.uint8,
+        torch.bool,
+        torch.complex64,
+        torch.complex128,
+    ],
+)
+def test_every_dtype_keeps_its_numbers(dtype):
+    t = torch.tensor([[0, 1, 3], [2, 0, 1]]).to(dtype)
+    made = snapshot(t)
+    assert made.dtype == str(dtype).removeprefix("torch.")
+    assert made.array().tolist() == t.tolist()
+
+
+def test_a_scalar_has_one_item_and_no_dimensions():
+    made = snapshot(torch.tensor(2.5))
+    assert made.shape == ()
+    assert made.item() == 2.5
+
+
+def test_nan_and_infinity_survive():
+    made = snapshot(torch.tensor([float("nan"), float("inf"), -float("inf")]))
+    np.testing.assert_array_equal(made.array(), [np.nan, np.inf, -np.inf])
+
+
+def test_an_empty_tensor_has_no_numbers_but_a_shape():
+    made = snapshot(torch.empty(0, 3))
+    assert made.shape == (0, 3)
+    assert made.numel == 0
+
+
+def test_views_conjugates_and_sparse_tensors_are_read_as_they_look():
+    t = torch.arange(6.0).view(2, 3)
+    assert snapshot(t.T).array().tolist() == t.T.tolist()
+    z = torch.tensor([1 + 2j]).conj()
+    assert snapshot(z).array().tolist() == [1 - 2j]
+    assert snapshot(t.to_sparse()).array().tolist() == t.tolist()
+
+
+def test_a_big_tensor_becomes_a_summary():
+    t = torch.randn(200, 30)
+    t[0, 0], t[1, 1] = float("nan"), float("inf")
+    made = snapshot(t)
+    assert made.data is None
+    assert (made.nan, made.inf) == (1, 1)
+    assert made.thumb_shape == (THUMB, 30)
+    thumb = np.frombuffer(made.thumb, np.float32).reshape(made.thumb_shape)
+    assert thumb[1, 5] == t[200 // THUMB, 5]
+
+
+def test_statistics_are_torchs():
+    t = torch.randn(50, 50) * 3 + 1
+    made = snapshot(t)
+    double = t.double()
+    assert made.mean == pytest.approx(double.mean().item(), rel=1e-12)
+    assert made.std == pytest.approx(double.std().item(), rel=1e-12)
+    assert (made.min, made.max) == (t.min().item(), t.max().item())
+    assert made.norm == pytest.approx(double.norm().item(), rel=1e-12)
+
+
+def test_a_tiny_norm_does_not_underflow():
+    assert snapshot(torch.full((2000,), 1e-30)).norm == pytest.approx(1e-30 * 2000**0.5, rel=1e-6)
+
+
+def test_a_huge_expanded_view_costs_no_memory():
+    made = snapshot(torch.ones(1).expand(10**9))
+    assert made.numel == 10**9
+    assert made.mean is None
+    assert made.thumb is not None
