@@ -89,7 +89,7 @@ def _difference(
 
 def _root(last: run.Finished, request: Check, target: _Target, nudge: float) -> float:
     asked = last.request
-    recorder = Recorder(asked.source, asked.filename, asked.event_limit)
+    recorder = Recorder(asked.source, asked.filename, asked.event_limit, asked.memory)
     recorder.tensors.nudge = (target.value.id, request.index, nudge)
     recorder.until_pass = target.accumulation.run
     status, problem, _, _ = run.perform(asked, recorder)

@@ -116,7 +116,7 @@ def execute(request: Run, printed: Callable[[str], None] | None = None) -> Tape:
     torch's global settings outlives the call.
     """
     global finished
-    recorder = Recorder(request.source, request.filename, request.event_limit)
+    recorder = Recorder(request.source, request.filename, request.event_limit, request.memory)
     status, error, names, output = perform(request, recorder, printed)
     tape = freeze(recorder, leaves(recorder, names))
     tape = _with(tape, status, error, output, request.device)
@@ -222,7 +222,8 @@ def _clean(seed: int) -> Iterator[None]:
         gc.set_threshold(*thresholds)
         torch.set_default_dtype(torch.float32)
         torch.set_default_device(None)
-        torch.use_deterministic_algorithms(False)
+        # The public setter imports the whole compiler.
+        torch._C._set_deterministic_algorithms(False)
         torch.autograd.set_detect_anomaly(False)
         torch.set_grad_enabled(True)
         vars(torch._tensor_str.PRINT_OPTS).update(printing)

@@ -165,11 +165,29 @@ class Call(Struct, frozen=True, array_like=True):
     about: str = ""
 
 
+class Saved(Struct, frozen=True, array_like=True):
+    """One tensor that a backward node keeps until it has run.
+
+    ``name`` is torch's own (``self``, ``other``, ``result``), ``value`` the value id where the
+    tensor is one of the op's own, ``size`` its elements' size in bytes. Tensors of one ``storage``
+    share their memory.
+    """
+
+    name: str
+    value: int | None
+    shape: tuple[int, ...]
+    dtype: str
+    size: int
+    storage: int
+
+
 class Node(Struct, frozen=True, array_like=True):
     """One backward node (``grad_fn``). AccumulateGrad is not listed: edges name the leaf instead.
 
     ``next``: for each of torch's ``next_functions`` the node id or leaf value id it leads to and
-    the input there, or None where no gradient flows.
+    the input there, or None where no gradient flows. ``saved`` names all that it keeps, numbers
+    included, ``kept`` the tensors among them, held from event position ``made`` on until
+    ``freed`` (None: still held when the program ended).
     """
 
     id: int
@@ -177,6 +195,9 @@ class Node(Struct, frozen=True, array_like=True):
     op: int | None
     next: tuple[tuple[int, int] | None, ...]
     saved: tuple[str, ...] = ()
+    kept: tuple[Saved, ...] = ()
+    made: int = 0
+    freed: int | None = None
 
 
 class Edge(Struct, frozen=True, array_like=True):
@@ -323,5 +344,7 @@ class Tape(Struct, frozen=True):
     prints: tuple[str, ...] = ()
     events: tuple[Event, ...] = ()
     leaves: tuple[Leaf, ...] = ()
+    dropped: int = 0
+    """Values whose numbers were given up for the memory budget; their summaries are kept."""
     truncated: str = ""
     """Why recording stopped before the program did; empty where it did not."""

@@ -33,6 +33,8 @@ class Run(Struct, frozen=True, tag=True):
     device: str = "cpu"
     timeout: float = 10.0
     event_limit: int = 40_000
+    memory: int = 256 << 20
+    """Bytes of copied values the engine may hold; past it the oldest become summaries."""
 
 
 class Stop(Struct, frozen=True, tag=True):
@@ -83,6 +85,12 @@ class Printed(Struct, frozen=True, tag=True):
     text: str
 
 
+class Ended(Struct, frozen=True, tag=True):
+    """The program of a run has ended; its tape is being put together."""
+
+    run_id: int
+
+
 class Recorded(Struct, frozen=True, tag=True):
     """A run has ended, well or not; ``seconds`` of wall time."""
 
@@ -114,9 +122,13 @@ class Checked(Struct, frozen=True, tag=True):
 
 
 Request = Run | Stop | Peek | Check | Quit
-Reply = Ready | Started | Printed | Recorded | Peeked | Checked
+Reply = Ready | Started | Printed | Ended | Recorded | Peeked | Checked
 
 _encoder = msgspec.msgpack.Encoder()
+
+
+class TooLong(ValueError):
+    """A message that the other side would refuse."""
 
 
 class Garbage(ValueError):
@@ -124,8 +136,14 @@ class Garbage(ValueError):
 
 
 def frames(message: Request | Reply) -> Iterator[bytes]:
-    """Yield the frames of one message, each at most `CHUNK` bytes plus its header."""
+    """Yield the frames of one message, each at most `CHUNK` bytes plus its header.
+
+    Raises:
+        TooLong: it is longer than `MAX_MESSAGE`; nothing has been yielded then.
+    """
     body = _encoder.encode(message)
+    if len(body) > MAX_MESSAGE:
+        raise TooLong(f"a message of {len(body) >> 20} MB")
     for start in range(0, len(body), CHUNK):
         piece = body[start : start + CHUNK]
         yield _HEADER.pack(len(piece), start + CHUNK < len(body)) + piece

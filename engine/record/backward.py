@@ -254,6 +254,8 @@ class Backward:
                     edge = self._add_edge(index, slot, target, same[id(grad)], grad, execution.run)
                     execution.edges.append(edge)
                 self.log.tell("node", index, self._where(row))
+                if row.freed is None and not self.log.passes[execution.run].retain_graph:
+                    row.freed = len(self.log.events)
 
         return after
 

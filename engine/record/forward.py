@@ -162,7 +162,7 @@ class ForwardMode(TorchFunctionMode):
             self.recorder.reset(Reset((leaf.id,), False), where)
             return
         row = self._row(name, where, seen)
-        self._results(row, _unique(made + changed), seen.since, bool(changed))
+        self._results(row, _unique(made + changed), seen, bool(changed))
 
     def _ran(self, t: torch.Tensor, row: ValueRow) -> bool:
         return (
@@ -192,12 +192,13 @@ class ForwardMode(TorchFunctionMode):
             phase="backward" if recorder.backward.running else "forward",
         )
 
-    def _results(self, row: OpRow, results: list[torch.Tensor], since: int, inplace: bool) -> None:
+    def _results(
+        self, row: OpRow, results: list[torch.Tensor], seen: "_Seen", inplace: bool
+    ) -> None:
         recorder = self.recorder
         index = len(recorder.log.ops)
         recorder.log.ops.append(row)
-        roots: list[Node] = [t.grad_fn for t in results if t.grad_fn is not None]
-        row.nodes = recorder.nodes.claim(roots, since, index)
+        values = list(seen.values)
         for t in results:
             value = recorder.tensors.add(t, row.where, op=index)
             if row.op in ("detach", "detach_", "data"):
@@ -206,6 +207,9 @@ class ForwardMode(TorchFunctionMode):
                 recorder.tensors.changed(t, index)
             row.outputs.append(value.id)
             row.node = value.node if row.node is None else row.node
+            values.append(value)
+        roots: list[Node] = [t.grad_fn for t in results if t.grad_fn is not None]
+        row.nodes = recorder.nodes.claim(roots, seen.since, index, values)
         row.inplace = inplace
         if row.phase == "forward":
             recorder.log.tell("op", index, row.where)

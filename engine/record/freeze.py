@@ -5,7 +5,7 @@ import ast
 import torch
 from torch import nn
 
-from engine.record.log import CallRow, OpRow, ValueRow
+from engine.record.log import CallRow, NodeRow, OpRow, ValueRow
 from engine.record.recorder import Recorder
 from engine.record.source import Source, Span
 from engine.tape import (
@@ -77,7 +77,7 @@ def freeze(recorder: Recorder, found: list[Leaf]) -> Tape:
         values=tuple(_value(v, source) for v in log.values),
         ops=tuple(_op(o, recorder) for o in log.ops),
         calls=tuple(_call(i, c) for i, c in enumerate(log.calls)),
-        nodes=tuple(Node(n.id, n.name, n.op, tuple(n.next or ()), n.saved) for n in log.nodes),
+        nodes=tuple(_node(n) for n in log.nodes),
         edges=tuple(log.edges),
         executions=tuple(
             Execution(e.id, e.node, e.order, e.run, tuple(e.received), tuple(e.edges), e.hooked)
@@ -103,8 +103,13 @@ def freeze(recorder: Recorder, found: list[Leaf]) -> Tape:
         prints=tuple(log.prints),
         events=tuple(Event(k, r, _line(source.span(w))) for k, r, w in log.events),
         leaves=tuple(found),
+        dropped=log.dropped,
         truncated=log.truncated,
     )
+
+
+def _node(n: NodeRow) -> Node:
+    return Node(n.id, n.name, n.op, tuple(n.next or ()), n.saved, n.kept, n.made, n.freed)
 
 
 def _line(span: Span | None) -> int:

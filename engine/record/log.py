@@ -16,6 +16,7 @@ from engine.tape import (
     Phase,
     Reset,
     Role,
+    Saved,
     Snapshot,
 )
 
@@ -94,6 +95,9 @@ class NodeRow:
     saved: tuple[str, ...] = ()
     hooked: bool = False
     runs: int = 0
+    kept: tuple[Saved, ...] = ()
+    made: int = 0
+    freed: int | None = None
 
 
 @dataclass(slots=True)
@@ -151,6 +155,9 @@ class Log:
         self.prints: list[str] = []
         self.events: list[tuple[EventKind, int, Where]] = []
         self.truncated = ""
+        self.dropped = 0
+        self.open = True
+        """False once the program has ended: what happens then is no part of the run."""
 
     def tell(self, kind: EventKind, ref: int, where: Where) -> None:
         """Append an event; past the limit only note that recording has to stop."""

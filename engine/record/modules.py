@@ -20,6 +20,8 @@ class Modules:
         self._stack: list[tuple[int, nn.Module]] = []
         self._numbers: dict[int, int] = {}
         self._kept: list[nn.Module] = []
+        self._names: dict[int, dict[int, str]] = {}
+        self._counts: dict[int, int] = {}
         self._handles: list[torch.utils.hooks.RemovableHandle] = []
 
     def start(self) -> None:
@@ -49,15 +51,14 @@ class Modules:
         with torch._C.DisableTorchFunction():
             frame = recorder.source.user_frame()
             where, _ = recorder.source.here(frame)
+            number = self._number(module)
             row = CallRow(
                 name=self._path(module),
                 kind=type(module).__name__,
                 parent=self._stack[-1][0] if self._stack else None,
-                module=self._number(module),
+                module=number,
                 training=module.training,
-                parameters=sum(
-                    p.numel() for p in module.parameters() if not nn.parameter.is_lazy(p)
-                ),
+                parameters=self._count(number, module),
                 about=module.extra_repr(),
                 where=where,
             )
@@ -88,10 +89,10 @@ class Modules:
     def _path(self, module: nn.Module) -> str:
         """Return ``net.0``: the outermost module's variable and the way down from it."""
         for index, outer in reversed(self._stack):
-            for name, inner in outer.named_modules():
-                if inner is module:
-                    base = self.recorder.log.calls[index].name
-                    return f"{base}.{name}" if name else base
+            name = self._inside(self.recorder.log.calls[index].module, outer, module)
+            if name is not None:
+                base = self.recorder.log.calls[index].name
+                return f"{base}.{name}" if name else base
         frame = self.recorder.source.user_frame()
         while frame is not None:
             for scope in (frame.f_locals, frame.f_globals):
@@ -100,6 +101,20 @@ class Modules:
                         return name
             frame = frame.f_back if frame.f_code.co_name != "<module>" else None
         return type(module).__name__
+
+    def _inside(self, number: int, outer: nn.Module, module: nn.Module) -> str | None:
+        """Return the way from one module down to another; None where there is none."""
+        names = self._names.get(number)
+        if names is None or id(module) not in names:
+            names = self._names[number] = {id(m): n for n, m in outer.named_modules()}
+        return names.get(id(module))
+
+    def _count(self, number: int, module: nn.Module) -> int:
+        count = self._counts.get(number)
+        if count is None:
+            parameters = [p for p in module.parameters() if not nn.parameter.is_lazy(p)]
+            count = self._counts[number] = sum(p.numel() for p in parameters)
+        return count
 
     def _name_parameters(self, module: nn.Module, path: str) -> None:
         """Give the module's own parameters and buffers their full names before they are used."""

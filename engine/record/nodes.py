@@ -5,13 +5,16 @@ the C++ node itself owns (``node.metadata``). Holding a node would keep its save
 nothing here does.
 """
 
+import functools
 from typing import cast
 
 import torch
 from torch.autograd.graph import Node
 
-from engine.record.log import Log, NodeRow
+from engine.record.log import Log, NodeRow, ValueRow
 from engine.record.tensors import Tensors
+from engine.tape import Saved
+from engine.values import dtype_name
 
 LAST = 2**64 - 1
 """The sequence number of nodes that run last: AccumulateGrad, and ops without a derivative."""
@@ -24,14 +27,15 @@ class Nodes:
         self.log = log
         self.tensors = tensors
         self._key = object()
-        self._saved: dict[type, tuple[str, ...]] = {}
 
     def row(self, node: Node) -> NodeRow:
         """Return the row of a node that is not AccumulateGrad, writing one if it is new."""
         row = metadata(node).get(self._key)
         if not isinstance(row, NodeRow):
-            row = NodeRow(next(self.log.ids), node.name(), saved=self._saved_names(type(node)))
+            row = NodeRow(next(self.log.ids), node.name(), saved=_names(type(node), "_saved_"))
+            row.made = len(self.log.events)
             metadata(node)[self._key] = row
+            metadata(node)[_Alive] = _Alive(row, self.log)
             self.log.nodes.append(row)
         return row
 
@@ -39,17 +43,11 @@ class Nodes:
         """Return the id of a node."""
         return self.row(node).id
 
-    def _saved_names(self, kind: type) -> tuple[str, ...]:
-        names = self._saved.get(kind)
-        if names is None:
-            names = tuple(a[7:] for a in dir(kind) if a.startswith("_saved_"))
-            self._saved[kind] = names
-        return names
-
-    def claim(self, roots: list[Node], since: int, op: int) -> list[int]:
+    def claim(self, roots: list[Node], since: int, op: int, values: list[ValueRow]) -> list[int]:
         """List the nodes that an op made and return their ids, the results' own nodes first.
 
-        They are those reached from its results and numbered ``since`` or later.
+        They are those reached from its results and numbered ``since`` or later. ``values`` are
+        the op's inputs and results, among which the saved tensors are found again.
         """
         claimed: list[int] = []
         seen: set[int] = set()
@@ -65,6 +63,7 @@ class Nodes:
             seen.add(row.id)
             if row.op is None:
                 row.op = op
+                row.kept = self._kept(node, values)
                 claimed.append(row.id)
             self.read_edges(node, row)
             stack.extend(n for n, _ in reversed(node.next_functions) if n is not None)
@@ -86,9 +85,53 @@ class Nodes:
             else:
                 row.next.append((self.of(after), nr))
 
+    def _kept(self, node: Node, values: list[ValueRow]) -> tuple[Saved, ...]:
+        """Look at what a node saved, unless looking would call hooks of the user's."""
+        names = _names(type(node), "_raw_saved_")
+        if not names or _hooked():
+            return ()
+        # A custom Function's node has no _saved_ names, only all its tensors together.
+        custom = isinstance(node, torch.autograd.function.BackwardCFunction)
+        found: list[Saved] = []
+        for name in names:
+            thing = getattr(node, "saved_tensors" if custom else "_saved_" + name)
+            several = thing if isinstance(thing, tuple | list) else (thing,)
+            tensors = (t for t in several if isinstance(t, torch.Tensor))
+            found.extend(self._saved(name, t, values) for t in tensors)
+        return tuple(found)
+
+    def _saved(self, name: str, t: torch.Tensor, values: list[ValueRow]) -> Saved:
+        storage, shape = self.tensors.storage(t), tuple(t.shape)
+        same = (v.id for v in values if v.storage == storage and v.shape == shape)
+        value = next(same, None) if storage >= 0 else None
+        size = t.numel() * t.element_size()
+        return Saved(name, value, shape, dtype_name(t.dtype), size, storage)
+
     def leaf(self, accumulate: Node) -> int:
         """Return the id of the present value of AccumulateGrad's leaf."""
         return self.tensors.value(variable(accumulate), None).id
+
+
+class _Alive:
+    """Lives in a node's own dict and notes when the node dies."""
+
+    __slots__ = ("log", "row")
+
+    def __init__(self, row: NodeRow, log: Log) -> None:
+        self.row, self.log = row, log
+
+    def __del__(self) -> None:
+        if self.row.freed is None and self.log.open:
+            self.row.freed = len(self.log.events)
+
+
+@functools.cache
+def _names(kind: type, prefix: str) -> tuple[str, ...]:
+    return tuple(a[len(prefix) :] for a in dir(kind) if a.startswith(prefix))
+
+
+def _hooked() -> bool:
+    return torch._C._autograd._top_saved_tensors_default_hooks(True) is not None
 
 
 def metadata(node: Node) -> dict[object, object]:

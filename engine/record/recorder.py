@@ -21,7 +21,7 @@ from engine.record.modules import Modules
 from engine.record.nodes import Nodes
 from engine.record.optimizers import Optimizers
 from engine.record.source import Source, Where
-from engine.record.tensors import Tensors
+from engine.record.tensors import BUDGET, Tensors
 from engine.tape import Reset
 
 _has_torch_function = torch.overrides.has_torch_function
@@ -31,10 +31,12 @@ Engine = Callable[..., tuple[torch.Tensor, ...]]
 class Recorder:
     """Watches torch from ``__enter__`` to ``__exit__`` and keeps what it saw in `log`."""
 
-    def __init__(self, text: str, filename: str, event_limit: int = 40_000) -> None:
+    def __init__(
+        self, text: str, filename: str, event_limit: int = 40_000, memory: int = BUDGET
+    ) -> None:
         self.log = Log(event_limit)
         self.source = Source(text, filename)
-        self.tensors = Tensors(self.log)
+        self.tensors = Tensors(self.log, memory)
         self.nodes = Nodes(self.log, self.tensors)
         self.tensors.nodes = self.nodes
         self.backward = Backward(self)
@@ -72,7 +74,7 @@ class Recorder:
         traceback: TracebackType | None,
     ) -> None:
         self.mode.__exit__(kind, error, traceback)  # type: ignore[no-untyped-call]
-        self.active = False
+        self.active = self.log.open = False
         self.optimizers.stop()
         self.modules.stop()
         torch.overrides.has_torch_function = _has_torch_function

@@ -1,17 +1,18 @@
 """Which tensor is which: every tensor that is seen becomes a value, once per version."""
 
 import weakref
+from collections import deque
 from typing import Protocol
 
 import torch
 
 from engine.record.log import Log, ValueRow
 from engine.record.source import Where
-from engine.tape import Role
+from engine.tape import INLINE_ELEMENTS, Role
 from engine.values import snapshot
 
 BUDGET = 256 << 20
-"""Bytes of copies one run may hold; past it only summaries are taken."""
+"""Bytes of copies a run holds unless told otherwise; small tensors are not counted."""
 
 _is_wrapped = torch._C._functorch.is_functorch_wrapped_tensor
 
@@ -26,14 +27,16 @@ class NodeIds(Protocol):
 class Tensors:
     """The tensors seen in a run, their versions, and copies of their numbers."""
 
-    def __init__(self, log: Log) -> None:
+    def __init__(self, log: Log, budget: int) -> None:
         self.log = log
+        self.budget = budget
         self.nodes: NodeIds
         self._seen: dict[int, tuple[weakref.ref[torch.Tensor], ValueRow]] = {}
         self._storages: dict[int, int] = {}
         self._changed_by: dict[int, int] = {}
         self._grads: dict[int, tuple[weakref.ref[torch.Tensor], ValueRow]] = {}
         self._bytes = 0
+        self._big: deque[tuple[int, int]] = deque()
         self._tensors = 0
         self.names: dict[int, str] = {}
         """Names for tensors that are not seen yet, by ``id()``: a module's own parameters."""
@@ -48,16 +51,30 @@ class Tensors:
         """
         if t.device.type == "meta" or t.is_nested or _is_wrapped(t):
             return None
-        size = t.numel() * t.element_size()
+        size, index = t.numel() * t.element_size(), len(self.log.snapshots)
         try:
-            if self._bytes + size <= BUDGET or size <= 4096:
-                self.log.snapshots.append(t.detach().clone())
-                self._bytes += size
-            else:
+            if size > self.budget:
                 self.log.snapshots.append(snapshot(t))
+                self.log.dropped += 1
+                return index
+            self.log.snapshots.append(t.detach().clone())
         except (RuntimeError, NotImplementedError):
             return None
-        return len(self.log.snapshots) - 1
+        if t.numel() > INLINE_ELEMENTS:
+            self._bytes += size
+            self._big.append((index, size))
+            self._drop()
+        return index
+
+    def _drop(self) -> None:
+        """Turn the oldest big copies into summaries until the rest fit the budget."""
+        while self._bytes > self.budget:
+            index, size = self._big.popleft()
+            kept = self.log.snapshots[index]
+            assert isinstance(kept, torch.Tensor)
+            self.log.snapshots[index] = snapshot(kept)
+            self._bytes -= size
+            self.log.dropped += 1
 
     def known(self, t: torch.Tensor) -> ValueRow | None:
         """Return the last value of ``t``, of whatever version, or None if it was never seen."""

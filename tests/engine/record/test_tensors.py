@@ -2,10 +2,11 @@
 
 import torch
 
-from engine.record import tensors
+from engine import run
 from engine.record.tensors import same_numbers
-from engine.run import record
+from engine.run import execute, record
 from engine.tape import Snapshot
+from engine.wire import Run
 from tests.engine.mirror import mirror
 
 
@@ -15,9 +16,12 @@ def test_a_snapshot_keeps_the_numbers_of_its_moment():
     assert tape.snapshots[first.snapshot].array().tolist() == [0, 0]
 
 
-def test_past_the_budget_values_become_summaries_and_the_structure_stays(monkeypatch):
-    monkeypatch.setattr(tensors, "BUDGET", 100_000)
-    tape = record("x = torch.ones(200, 100)\nfor _ in range(5):\n    x = x * 2\nprint(x.sum())")
+def test_past_the_budget_the_oldest_values_become_summaries_and_the_structure_stays():
+    source = "x = torch.ones(200, 100)\nfor _ in range(5):\n    x = x * 2\nprint(x.sum())"
+    tape = execute(Run(1, source, memory=200_000))
+    kept = run.finished.recorder.log.snapshots
+    assert [isinstance(s, torch.Tensor) for s in kept[:6]] == [False] * 4 + [True] * 2
+    assert tape.dropped == 4
     assert len([o for o in tape.ops if o.op == "mul"]) == 5
     last = next(v for v in reversed(tape.values) if v.name == "x")
     assert tape.snapshots[last.snapshot].max == 32

@@ -1,0 +1,125 @@
+"""The grid: a level cut into rows, with long edges cut into links from one row to the next."""
+
+from bisect import bisect_right, insort
+from collections.abc import Sequence
+from itertools import pairwise
+
+from playback.layout_level import BEND, Edge, Node
+
+TRUNK_FROM = 3
+"""A value used this often runs along one trunk, from which its consumers branch off."""
+
+
+class Grid:
+    """Nodes of a level and the bends of its long edges, as parallel lists.
+
+    Nodes keep their numbers; bends follow. ``rows`` hold them from left to right, ``seat`` is the
+    place of each in its row. Link ``k`` runs from ``tail[k]`` to ``head[k]``, one row lower;
+    ``out[k]`` and ``into[k]`` are its ends beside the axes of the two. ``paths`` has the links of
+    every edge. A back edge has the bends it climbs along instead, in ``climbs``.
+    """
+
+    def __init__(self, nodes: Sequence[Node], layer: Sequence[int]) -> None:
+        self.size = len(nodes)
+        self.left = [node.left for node in nodes]
+        self.right = [node.right for node in nodes]
+        self.height = [node.height for node in nodes]
+        self.kind = [node.kind for node in nodes]
+        self.layer = list(layer)
+        self.net = [-1] * len(nodes)
+        self.above: list[list[int]] = [[] for _ in nodes]
+        self.below: list[list[int]] = [[] for _ in nodes]
+        self.tail: list[int] = []
+        self.head: list[int] = []
+        self.out: list[float] = []
+        self.into: list[float] = []
+        self.paths: list[list[int]] = []
+        self.climbs: dict[int, list[int]] = {}
+        self.rows: list[list[int]] = [[] for _ in range(max(layer, default=-1) + 1)]
+        self.seat: list[int] = []
+
+    def _bend(self, layer: int, net: int) -> int:
+        number = len(self.layer)
+        self.left.append(0.0)
+        self.right.append(0.0)
+        self.height.append(0.0)
+        self.kind.append(BEND)
+        self.layer.append(layer)
+        self.net.append(net)
+        self.above.append([])
+        self.below.append([])
+        return number
+
+    def _link(self, tail: int, head: int, out: float, into: float) -> int:
+        number = len(self.tail)
+        self.tail.append(tail)
+        self.head.append(head)
+        self.out.append(out)
+        self.into.append(into)
+        self.below[tail].append(number)
+        self.above[head].append(number)
+        return number
+
+    def _run(self, edge: Edge, trunk: list[int]) -> list[int]:
+        """Lay one edge, along the links of ``trunk`` as far as they go; extends the trunk."""
+        path: list[int] = []
+        here, out = edge.source, edge.out
+        for step, layer in enumerate(range(self.layer[edge.source] + 1, self.layer[edge.target])):
+            if step == len(trunk):
+                trunk.append(self._link(here, self._bend(layer, edge.net), out, 0.0))
+            path.append(trunk[step])
+            here, out = self.head[trunk[step]], 0.0
+        path.append(self._link(here, edge.target, out, edge.into))
+        return path
+
+    def lay(self, edges: Sequence[Edge], back: set[int], trunks: bool) -> None:
+        """Cut all edges into links; ``back`` are the ones that climb."""
+        fan: dict[tuple[int, int], int] = {}
+        for number, edge in enumerate(edges):
+            if number not in back:
+                fan[edge.source, edge.net] = fan.get((edge.source, edge.net), 0) + 1
+        shared: dict[tuple[int, int], list[int]] = {}
+        for number, edge in enumerate(edges):
+            if number in back:
+                self.paths.append([])
+                self.climbs[number] = self._climb(edge)
+            elif trunks and fan[edge.source, edge.net] >= TRUNK_FROM:
+                self.paths.append(self._run(edge, shared.setdefault((edge.source, edge.net), [])))
+            else:
+                self.paths.append(self._run(edge, []))
+        for links in self.above:
+            links.sort(key=self.into.__getitem__)
+
+    def _climb(self, edge: Edge) -> list[int]:
+        """Bends beside the rows from the target's down to the source's, linked like a column."""
+        top, bottom = sorted((self.layer[edge.target], self.layer[edge.source]))
+        column = [self._bend(layer, edge.net) for layer in range(top, bottom + 1)]
+        for upper, lower in pairwise(column):
+            self._link(upper, lower, 0.0, 0.0)
+        return column[::-1]
+
+    def seat_all(self) -> None:
+        """Set ``seat`` from ``rows``."""
+        self.seat = [0] * len(self.layer)
+        for row in self.rows:
+            for place, node in enumerate(row):
+                self.seat[node] = place
+
+    def crossings(self) -> int:
+        """Count the pairs of links that cross, ends at their ports."""
+        return sum(self.row_crossings(row) for row in self.rows[:-1])
+
+    def row_crossings(self, row: Sequence[int]) -> int:
+        """Count the crossings of the links that leave one row."""
+        seat, into, head, out = self.seat, self.into, self.head, self.out
+        count = 0
+        seen: list[tuple[int, float]] = []
+        for node in row:
+            links = self.below[node]
+            if len(links) > 1:
+                links = sorted(links, key=lambda k: (out[k], seat[head[k]], into[k]))
+            for link in links:
+                end = (seat[head[link]], into[link])
+                count += len(seen) - bisect_right(seen, end)
+                insort(seen, end)
+        return count

@@ -1,0 +1,148 @@
+"""Layers: the row in which each node of a level stands, so that edges point downwards.
+
+Longest paths from the sources, then sweeps that slide nodes inside their slack: a weight comes to
+stand right above its consumer, and what hangs on a node rides along with it.
+"""
+
+from collections.abc import Sequence
+
+from playback.layout_level import ENTRY, EXIT, Edge, Node
+
+SWEEPS = 8
+
+
+def back_edges(count: int, edges: Sequence[Edge]) -> set[int]:
+    """Return the indices of edges without which there is no cycle; loops are among them."""
+    leaving: list[list[tuple[int, int]]] = [[] for _ in range(count)]
+    found = set()
+    for number, edge in enumerate(edges):
+        if edge.source == edge.target:
+            found.add(number)
+        else:
+            leaving[edge.source].append((number, edge.target))
+    state = bytearray(count)
+    for root in range(count):
+        if state[root]:
+            continue
+        state[root] = 1
+        stack = [(root, iter(leaving[root]))]
+        while stack:
+            node, rest = stack[-1]
+            for number, target in rest:
+                if state[target] == 1:
+                    found.add(number)
+                elif not state[target]:
+                    state[target] = 1
+                    stack.append((target, iter(leaving[target])))
+                    break
+            else:
+                state[node] = 2
+                stack.pop()
+    return found
+
+
+def topological(count: int, edges: Sequence[Edge]) -> list[int]:
+    """Return all nodes, sources of edges before their targets; ``edges`` must be free of cycles."""
+    waits = [0] * count
+    leaving: list[list[int]] = [[] for _ in range(count)]
+    for edge in edges:
+        waits[edge.target] += 1
+        leaving[edge.source].append(edge.target)
+    order = [node for node in range(count) if not waits[node]]
+    for node in order:
+        for target in leaving[node]:
+            waits[target] -= 1
+            if not waits[target]:
+                order.append(target)
+    return order
+
+
+class Ranks:
+    """The sliding of nodes inside their slack."""
+
+    def __init__(self, nodes: Sequence[Node], edges: Sequence[Edge]) -> None:
+        count = len(nodes)
+        self.nodes = nodes
+        self.order = topological(count, edges)
+        self.sources: list[list[int]] = [[] for _ in range(count)]
+        self.targets: list[list[int]] = [[] for _ in range(count)]
+        for edge in edges:
+            self.sources[edge.target].append(edge.source)
+            self.targets[edge.source].append(edge.target)
+        self.first = 1 if any(node.kind == ENTRY for node in nodes) else 0
+        self.layer = self._longest()
+        # A value used three times or more runs along one trunk: it counts once.
+        self.pull = [1 if len(fan) > 2 else len(fan) for fan in self.targets]
+        self.rides = self._riders()
+
+    def _longest(self) -> list[int]:
+        layer = [0] * len(self.nodes)
+        for node in self.order:
+            if self.nodes[node].kind != ENTRY:
+                above = max((layer[source] for source in self.sources[node]), default=-1)
+                layer[node] = max(above + 1, self.first)
+        last = max(layer, default=0)
+        for node, made in enumerate(self.nodes):
+            if made.kind == EXIT:
+                layer[node] = last
+        return layer
+
+    def _riders(self) -> list[bool]:
+        """Tell which nodes hang: nothing above them but what hangs too, and one consumer."""
+        rides = [False] * len(self.nodes)
+        for node in self.order:
+            rides[node] = (
+                len(self.targets[node]) == 1
+                and self.nodes[node].kind != ENTRY
+                and all(rides[source] for source in self.sources[node])
+            )
+        return rides
+
+    def slide(self) -> None:
+        """Move nodes until no sweep shortens an edge any more."""
+        firm = [
+            node
+            for node in self.order
+            if not self.rides[node] and self.nodes[node].kind < ENTRY and self.targets[node]
+        ]
+        lowest_first = firm[::-1]
+        for _ in range(SWEEPS):
+            fallen = [node for node in lowest_first if self._down(node)]
+            if not fallen:
+                break
+        for node in reversed(self.order):
+            if self.rides[node]:
+                self.layer[node] = self.layer[self.targets[node][0]] - 1
+
+    def _down(self, node: int) -> bool:
+        """Let a node fall as far as it can, if that shortens more edges than it stretches."""
+        layer = self.layer[node]
+        lowest = min(self.layer[target] for target in self.targets[node]) - 1
+        if lowest <= layer:
+            return False
+        stretched = 0
+        for source in self.sources[node]:
+            if not self.rides[source]:
+                fan = self.targets[source]
+                stretched += len(fan) < 3 or layer >= max(self.layer[other] for other in fan)
+        if self.pull[node] <= stretched:
+            return False
+        self.layer[node] = lowest
+        return True
+
+
+def layers(nodes: Sequence[Node], edges: Sequence[Edge]) -> list[int]:
+    """Return the layer of every node, from 0.
+
+    Entries stand alone in layer 0 and exits alone in the last one.
+
+    Args:
+        nodes: of one level.
+        edges: without those that `back_edges` names.
+    """
+    ranks = Ranks(nodes, edges)
+    ranks.slide()
+    layer = ranks.layer
+    inner = [layer[n] for n, node in enumerate(nodes) if node.kind != EXIT]
+    last = max(inner, default=-1) + 1
+    return [last if node.kind == EXIT else layer[n] for n, node in enumerate(nodes)]

@@ -1,0 +1,300 @@
+"""Nesting: a picture taken apart into levels, one per open frame, and put together again.
+
+A wire that leaves or enters frames becomes one edge per level it passes. Wires of one value pass a
+border at one pin.
+"""
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Literal, NamedTuple
+
+from playback.layout_level import BOX, ENTRY, EXIT, LEAF, OP, Edge, Laid, Level, Node, Point, Style
+from playback.picture import Card, Frame, Picture, Placement, Rect, Wire
+
+MARGIN = 24.0
+PAD = 14.0
+HEAD = 36.0
+CARD_GAP = 40.0
+ROW_GAP = 48.0
+SIDEWAYS_CARD_GAP = 30.0
+SIDEWAYS_ROW_GAP = 84.0
+"""With the flow to the right the labels lie along the wires and need more room."""
+
+Net = tuple[str, int]
+"""A value on its way: the card that made it and which output."""
+
+
+class Pin(NamedTuple):
+    """A port of a box: the node inside ``frame`` that stands on its border."""
+
+    frame: str
+    node: int
+
+
+class Span(NamedTuple):
+    """An edge of a room whose ports may be pins of boxes not laid out yet."""
+
+    source: int
+    target: int
+    out: float | Pin
+    into: float | Pin
+    net: int
+
+
+class Room:
+    """What stands directly in one frame; the empty key is the top."""
+
+    def __init__(self) -> None:
+        self.items: list[str] = []
+        self.pins: list[int] = []
+        self.number: dict[tuple[str, str], int] = {}
+        self.nets: dict[Net, int] = {}
+        self.spans: list[Span] = []
+        self._known: dict[tuple[int, int, Net], int] = {}
+
+    def pin(self, net: Net, kind: int) -> int:
+        """Return the node where a value passes the border, made at its first use."""
+        key = (f"{net[0]}\0{net[1]}", "exit" if kind == EXIT else "entry")
+        if key not in self.number:
+            self.number[key] = len(self.items) + len(self.pins)
+            self.pins.append(kind)
+        return self.number[key]
+
+    def join(self, ends: tuple[int, int], out: float | Pin, into: float | Pin, net: Net) -> int:
+        """Return the number of the edge of ``net`` between two nodes, made at its first use.
+
+        Edges to a card's own port are always new.
+        """
+        known = (*ends, net)
+        shared = isinstance(into, Pin) or ends[1] >= len(self.items)
+        if shared and known in self._known:
+            return self._known[known]
+        number = len(self.spans)
+        self.spans.append(Span(*ends, out, into, self.nets.setdefault(net, len(self.nets))))
+        if shared:
+            self._known[known] = number
+        return number
+
+
+class Nest:
+    """A picture's rooms, and the edges that each wire runs along."""
+
+    def __init__(self, picture: Picture, direction: Literal["down", "right"]) -> None:
+        self.sideways = direction == "right"
+        self.cards: dict[str, Card] = {card.key: card for card in picture.cards}
+        self.frames: dict[str, Frame] = {frame.key: frame for frame in picture.frames}
+        self.outer = {key: self._chain(frame.parent, key) for key, frame in self.frames.items()}
+        self.rooms: dict[str, Room] = {key: Room() for key in ("", *self.frames)}
+        self.innermost_first = sorted(self.frames, key=lambda key: -len(self.outer[key]))
+        self._furnish(picture)
+        self.ins, self.outs = self._ports(picture.wires)
+        self.fed = {wire.target for wire in picture.wires}
+        self.ways = {wire.key: self._way(wire) for wire in picture.wires}
+
+    def _chain(self, key: str, start: str) -> tuple[str, ...]:
+        """Return the frames from ``key`` outwards, ending at the top."""
+        chain = []
+        while key in self.frames:
+            if key == start or key in chain:
+                raise ValueError(f"frame {start!r} stands in itself")
+            chain.append(key)
+            key = self.frames[key].parent
+        return (*chain, "")
+
+    def around(self, card: Card) -> tuple[str, ...]:
+        """Return the frames around a card, innermost first, ending at the top."""
+        return (card.frame, *self.outer[card.frame]) if card.frame in self.frames else ("",)
+
+    def _furnish(self, picture: Picture) -> None:
+        """Put cards and frames in their rooms, a frame where its first card comes."""
+        placed = set()
+        for card in picture.cards:
+            around = self.around(card)
+            for frame, parent in pairwise(around):
+                if frame in placed:
+                    break
+                placed.add(frame)
+                self._put("frame", frame, parent)
+            self._put("card", card.key, around[0])
+        for key in self.frames:
+            if key not in placed:
+                placed.add(key)
+                self._put("frame", key, self.outer[key][0])
+
+    def _put(self, sort: str, key: str, room: str) -> None:
+        home = self.rooms[room]
+        home.number[key, sort] = len(home.items)
+        home.items.append(key)
+
+    def _ports(self, wires: tuple[Wire, ...]) -> tuple[dict[str, float], dict[Net, float]]:
+        """Find the ports beside the axes: per wire at its target, per value at its source."""
+        into: dict[str, list[Wire]] = {}
+        outputs: dict[str, set[int]] = {}
+        for wire in wires:
+            for end in (wire.source, wire.target):
+                if end not in self.cards:
+                    raise ValueError(f"wire {wire.key!r} ends at {end!r}, which is no card")
+            into.setdefault(wire.target, []).append(wire)
+            outputs.setdefault(wire.source, set()).add(wire.output)
+        ins = {}
+        for key, arriving in into.items():
+            arriving.sort(key=lambda wire: wire.operand)
+            for place, wire in enumerate(arriving):
+                ins[wire.key] = self._port(key, place, len(arriving))
+        outs = {
+            (key, output): self._port(key, place, len(numbers))
+            for key, numbers in outputs.items()
+            for place, output in enumerate(sorted(numbers))
+        }
+        return ins, outs
+
+    def _port(self, key: str, place: int, count: int) -> float:
+        across, _ = self.extent(self.cards[key])
+        return across * ((place + 1) / (count + 1) - 0.5)
+
+    def extent(self, card: Card) -> tuple[float, float]:
+        """Return the size of a card across the flow and along it."""
+        return (card.height, card.width) if self.sideways else (card.width, card.height)
+
+    def _way(self, wire: Wire) -> list[tuple[str, int]]:
+        """Return the edges that a wire runs along, as (room, number of the edge)."""
+        net = (wire.source, wire.output)
+        up, down = (self.around(self.cards[key]) for key in (wire.source, wire.target))
+        common = next(room for room in up if room in down)
+        way = []
+        node = self.rooms[up[0]].number[wire.source, "card"]
+        out: float | Pin = self.outs[net]
+        for room, parent in pairwise(up):
+            if room == common:
+                break
+            pin = self.rooms[room].pin(net, EXIT)
+            way.append((room, self.rooms[room].join((node, pin), out, 0.0, net)))
+            node, out = self.rooms[parent].number[room, "frame"], Pin(room, pin)
+        inner = down[: down.index(common)][::-1]
+        for room, parent in zip(inner, (common, *inner), strict=False):
+            pin = self.rooms[room].pin(net, ENTRY)
+            box = self.rooms[parent].number[room, "frame"]
+            way.append((parent, self.rooms[parent].join((node, box), out, Pin(room, pin), net)))
+            node, out = pin, 0.0
+        last = self.rooms[down[0]]
+        ends = (node, last.number[wire.target, "card"])
+        way.append((down[0], last.join(ends, out, self.ins[wire.key], net)))
+        return way
+
+    def style(self, key: str) -> Style:
+        """Return the distances inside a frame, or at the top."""
+        gaps = (SIDEWAYS_ROW_GAP, SIDEWAYS_CARD_GAP) if self.sideways else (ROW_GAP, CARD_GAP)
+        if not key:
+            return Style(MARGIN, MARGIN, MARGIN, MARGIN, *gaps)
+        frame = self.frames[key]
+        words = 7.5 * len(frame.title) + 6.5 * (len(frame.kind) + len(frame.note))
+        least = round(words) + 2 * PAD + 44.0
+        if self.sideways:
+            return Style(PAD, PAD, HEAD, PAD, *gaps, 0.0, least)
+        return Style(HEAD, PAD, PAD, PAD, *gaps, least, 0.0)
+
+    def level(self, key: str, inside: dict[str, Laid]) -> Level:
+        """Return a room as a level, once all boxes in it are laid out."""
+        room = self.rooms[key]
+        axes = {item: self.axis(item, inside[item]) for item in room.items if item in inside}
+        nodes = []
+        for item in room.items:
+            if (item, "frame") in room.number:
+                laid = inside[item]
+                nodes.append(Node(axes[item], laid.width - axes[item], laid.height, BOX))
+            else:
+                nodes.append(self._node(self.cards[item]))
+        nodes += [Node(0.0, 0.0, 0.0, kind) for kind in room.pins]
+
+        def port(end: float | Pin) -> float:
+            if isinstance(end, Pin):
+                return inside[end.frame].x[end.node] - axes[end.frame]
+            return end
+
+        edges = (Edge(s.source, s.target, port(s.out), port(s.into), s.net) for s in room.spans)
+        return Level(tuple(nodes), tuple(edges), self.style(key))
+
+    def _node(self, card: Card) -> Node:
+        across, along = self.extent(card)
+        leaf = card.kind in ("parameter", "data", "constant") and card.key not in self.fed
+        return Node(across / 2, across / 2, along, LEAF if leaf else OP)
+
+    def axis(self, key: str, laid: Laid) -> float:
+        """Return the line on which a frame joins a chain: its main exit, or its last card."""
+        room = self.rooms[key]
+        count = len(room.items)
+        exits = sorted(laid.x[count + k] for k, kind in enumerate(room.pins) if kind == EXIT)
+        if exits:
+            return exits[(len(exits) - 1) // 2]
+        if not count:
+            return laid.width / 2
+        return laid.x[max(range(count), key=lambda node: (laid.y[node], node))]
+
+
+def assemble(nest: Nest, lay_out: Callable[[Level], Laid]) -> Placement:
+    """Lay all rooms out, innermost first, and put everything where it stands in the whole."""
+    inside: dict[str, Laid] = {}
+    for key in (*nest.innermost_first, ""):
+        inside[key] = lay_out(nest.level(key, inside))
+    origin: dict[str, Point] = {"": (0.0, 0.0)}
+    cards: dict[str, Rect] = {}
+    frames: dict[str, Rect] = {}
+    for key in ("", *reversed(nest.innermost_first)):
+        laid, room = inside[key], nest.rooms[key]
+        left, top = origin[key]
+        for (item, sort), number in room.number.items():
+            x, y = left + laid.x[number], top + laid.y[number]
+            if sort == "card":
+                across, along = nest.extent(nest.cards[item])
+                cards[item] = Rect(x - across / 2, y, across, along)
+            elif sort == "frame":
+                box = inside[item]
+                origin[item] = (x - nest.axis(item, box), y)
+                frames[item] = Rect(*origin[item], box.width, box.height)
+    routes = {
+        wire: _joined([(origin[room], inside[room].routes[edge]) for room, edge in way])
+        for wire, way in nest.ways.items()
+    }
+    width, height = inside[""].width, inside[""].height
+    whole = Placement(
+        cards={key: cards[key] for key in nest.cards},
+        frames={key: frames[key] for key in nest.frames},
+        routes=routes,
+        width=width,
+        height=height,
+    )
+    return _turned(whole) if nest.sideways else whole
+
+
+def _joined(pieces: list[tuple[Point, tuple[Point, ...]]]) -> tuple[Point, ...]:
+    """One path of routes that meet at borders, straight pieces in a row made one."""
+    points: list[Point] = []
+    for (left, top), route in pieces:
+        moved = [(left + x, top + y) for x, y in route]
+        if not points:
+            points = moved
+            continue
+        fresh = moved[1:]
+        line = {round(x, 6) for x, _ in (*points[-4:], *fresh[:3])}
+        if len(points) > 1 and fresh and len(line) == 1:
+            (x, start), (_, end) = points[-4], fresh[2]
+            third = (end - start) / 3
+            points[-3:] = [(x, start + third), (x, end - third), (x, end)]
+            fresh = fresh[3:]
+        points += fresh
+    return tuple(points)
+
+
+def _turned(placement: Placement) -> Placement:
+    """Return the placement with its two directions exchanged."""
+
+    def turn(rect: Rect) -> Rect:
+        return Rect(rect.y, rect.x, rect.height, rect.width)
+
+    return Placement(
+        cards={key: turn(rect) for key, rect in placement.cards.items()},
+        frames={key: turn(rect) for key, rect in placement.frames.items()},
+        routes={key: tuple((y, x) for x, y in route) for key, route in placement.routes.items()},
+        width=placement.height,
+        height=placement.width,
+    )

@@ -1,0 +1,326 @@
+"""Order: where in its row each node of a grid stands, with few crossings.
+
+What hangs on one consumer is peeled off first. The rest starts in the order of a walk up from the
+loss, operands from left to right, which keeps the picture steady while code is edited; sweeps then
+move nodes to the mean of their neighbours. Operands of one consumer keep their order.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+
+from playback.layout_grid import Grid
+from playback.layout_level import BEND, Check
+
+PATIENCE = 4
+"""Rounds of sweeps without a gain before giving up."""
+FORCED_UP_TO = 200
+"""Up to this many nodes operands keep their order by force, above only by weight."""
+
+
+class Orderer:
+    """The search for the order of one grid's rows."""
+
+    def __init__(self, grid: Grid, check: Check) -> None:
+        self.grid = grid
+        self.check = check
+        self.forced = grid.size <= FORCED_UP_TO
+        self.hangs = self._hanging()
+        hangs, tail, head = self.hangs, grid.tail, grid.head
+        self.above = [
+            [k for k in links if not hangs[tail[k]]] if not hangs[node] else []
+            for node, links in enumerate(grid.above)
+        ]
+        self.below = [
+            [k for k in links if not hangs[head[k]]] if not hangs[node] else []
+            for node, links in enumerate(grid.below)
+        ]
+
+    def _hanging(self) -> list[bool]:
+        """Tell which nodes have one consumer and nothing above them that is not peeled as well."""
+        grid = self.grid
+        hangs = [False] * len(grid.layer)
+        for node in sorted(range(len(grid.layer)), key=grid.layer.__getitem__):
+            # The top of a climbing back edge has nothing above it, yet is no leaf.
+            hangs[node] = (
+                len(grid.below[node]) == 1
+                and (grid.kind[node] != BEND or bool(grid.above[node]))
+                and all(hangs[grid.tail[link]] for link in grid.above[node])
+            )
+        return hangs
+
+    def run(self) -> None:
+        """Fill the grid's rows."""
+        self._walk()
+        self.grid.seat_all()
+        if any(len(row) > 1 for row in self.grid.rows):
+            self._improve()
+        self._put_back()
+
+    def _walk(self) -> None:
+        """Start: operands before their consumer, from left to right, from the last result up."""
+        grid, hangs = self.grid, self.hangs
+        grid.rows = [[] for _ in grid.rows]
+        ends = [n for n in range(len(grid.layer)) if not hangs[n] and not grid.below[n]]
+        ends.sort(key=lambda n: (grid.kind[n] == BEND, -grid.layer[n], n))
+        seen = bytearray(len(grid.layer))
+        for end in ends:
+            seen[end] = 1
+            stack = [(end, iter(self.above[end]))]
+            while stack:
+                node, rest = stack[-1]
+                for link in rest:
+                    source = grid.tail[link]
+                    if not seen[source]:
+                        seen[source] = 1
+                        stack.append((source, iter(self.above[source])))
+                        break
+                else:
+                    grid.rows[grid.layer[node]].append(node)
+                    stack.pop()
+
+    def _core_crossings(self) -> int:
+        grid = self.grid
+        whole, grid.below = grid.below, self.below
+        count = grid.crossings()
+        grid.below = whole
+        return count
+
+    def _improve(self) -> None:
+        grid = self.grid
+        best, kept = self._core_crossings(), [row[:] for row in grid.rows]
+        stale = 0
+        for turn in range(40):
+            if not best or stale >= PATIENCE:
+                break
+            self.check()
+            downwards = turn % 2 == 0
+            rows = range(1, len(grid.rows)) if downwards else range(len(grid.rows) - 2, -1, -1)
+            for number in rows:
+                self._sweep(number, downwards)
+            self._exchange()
+            count = self._core_crossings()
+            stale += 1
+            if count < best:
+                best, kept, stale = count, [row[:] for row in grid.rows], 0
+        grid.rows = kept
+        grid.seat_all()
+
+    def _sweep(self, number: int, downwards: bool) -> None:
+        """Sort a row by the mean of its neighbours' places in the row before."""
+        row = self.grid.rows[number]
+        if len(row) < 2:
+            return
+        keys = self._keys(row, downwards)
+        order = sorted(range(len(row)), key=keys.__getitem__)
+        self._seat(number, [row[k] for k in order])
+        if self.forced and number + 1 < len(self.grid.rows):
+            self._force(number)
+
+    def _keys(self, row: list[int], downwards: bool) -> list[float]:
+        """Mean place of the neighbours; without any, midway between those beside."""
+        grid = self.grid
+        seat, left, right = grid.seat, grid.left, grid.right
+        ends, ports = (grid.tail, grid.out) if downwards else (grid.head, grid.into)
+        around = self.above if downwards else self.below
+        keys: list[float | None] = []
+        for node in row:
+            links = around[node]
+            if not links:
+                keys.append(None)
+                continue
+            total = 0.0
+            for link in links:
+                end = ends[link]
+                total += seat[end] + ports[link] / (left[end] + right[end] + 1.0)
+            keys.append(total / len(links))
+        return _filled(keys)
+
+    def _seat(self, number: int, row: list[int]) -> None:
+        self.grid.rows[number] = row
+        seat = self.grid.seat
+        for place, node in enumerate(row):
+            seat[node] = place
+
+    def _force(self, number: int) -> None:
+        """Give the operands of each consumer their own seats in the order of the operands."""
+        grid = self.grid
+        row = grid.rows[number][:]
+        seat, tail = grid.seat, grid.tail
+        for consumer in grid.rows[number + 1]:
+            links = self.above[consumer]
+            if len(links) < 2:
+                continue
+            operands = list(dict.fromkeys(tail[link] for link in links))
+            seats = sorted(seat[node] for node in operands)
+            for place, node in zip(seats, operands, strict=True):
+                row[place] = node
+                seat[node] = place
+        grid.rows[number] = row
+
+    def _exchange(self) -> None:
+        """Swap neighbours in a row where that saves crossings."""
+        for number, row in enumerate(self.grid.rows):
+            if len(row) < 2:
+                continue
+            uppers = [self._ends(node, True) for node in row]
+            lowers = [self._ends(node, False) for node in row]
+            for _ in range(4):
+                if not self._exchange_row(row, uppers, lowers):
+                    break
+            self._seat(number, row)
+
+    def _ends(self, node: int, upwards: bool) -> list[tuple[int, float]]:
+        """Where the links of a node end, as (seat, port), sorted."""
+        grid = self.grid
+        if upwards:
+            links, ends, ports = self.above[node], grid.tail, grid.out
+        else:
+            links, ends, ports = self.below[node], grid.head, grid.into
+        return sorted((grid.seat[ends[link]], ports[link]) for link in links)
+
+    def _exchange_row(
+        self,
+        row: list[int],
+        uppers: list[list[tuple[int, float]]],
+        lowers: list[list[tuple[int, float]]],
+    ) -> bool:
+        moved = False
+        for k in range(len(row) - 1):
+            gain = _inversions(uppers[k], uppers[k + 1]) + _inversions(lowers[k], lowers[k + 1])
+            if gain <= 0 or (self.forced and self._bound(row[k], row[k + 1])):
+                continue
+            row[k], row[k + 1] = row[k + 1], row[k]
+            uppers[k], uppers[k + 1] = uppers[k + 1], uppers[k]
+            lowers[k], lowers[k + 1] = lowers[k + 1], lowers[k]
+            moved = True
+        return moved
+
+    def _bound(self, first: int, second: int) -> bool:
+        """Tell whether some consumer takes ``first`` as an operand before ``second``."""
+        grid = self.grid
+        ports = {grid.head[link]: grid.into[link] for link in self.below[first]}
+        return any(
+            grid.into[link] > ports.get(grid.head[link], float("inf"))
+            for link in self.below[second]
+        )
+
+    def _put_back(self) -> None:
+        """Put what was peeled off back into its rows, from below, each where it crosses least."""
+        grid = self.grid
+        for number in range(len(grid.rows) - 2, -1, -1):
+            peeled = [
+                (grid.tail[link], link)
+                for consumer in grid.rows[number + 1]
+                for link in grid.above[consumer]
+                if self.hangs[grid.tail[link]]
+            ]
+            if peeled:
+                self._insert(number, peeled)
+        grid.seat_all()
+
+    def _insert(self, number: int, peeled: Sequence[tuple[int, int]]) -> None:
+        grid = self.grid
+        core = grid.rows[number]
+        seat, head, into = grid.seat, grid.head, grid.into
+        ends = [
+            (place, (seat[head[link]], into[link]))
+            for place, node in enumerate(core)
+            for link in self.below[node]
+        ]
+        buckets: list[list[int]] = [[] for _ in range(len(core) + 1)]
+        least = 0
+        for node, link in peeled:
+            low, high = self._between_siblings(link, len(core))
+            late = not low and high < len(core)
+            low = max(low, least)
+            aim = (seat[head[link]], into[link])
+            least = _best_slot(ends, aim, low, max(low, high), late)
+            buckets[least].append(node)
+        row = buckets[0][:]
+        for place, node in enumerate(core):
+            row.append(node)
+            row.extend(buckets[place + 1])
+        self._seat(number, row)
+
+    def _between_siblings(self, link: int, size: int) -> tuple[int, int]:
+        """Return the slots in a row of ``size`` between the operands before and after this one."""
+        grid = self.grid
+        low, high = 0, size
+        if not self.forced:
+            return low, high
+        for other in self.above[grid.head[link]]:
+            place = grid.seat[grid.tail[other]]
+            if grid.into[other] < grid.into[link]:
+                low = max(low, place + 1)
+            else:
+                high = min(high, place)
+        return (low, high) if low <= high else (0, size)
+
+
+def _best_slot(
+    ends: Sequence[tuple[int, tuple[int, float]]],
+    aim: tuple[int, float],
+    low: int,
+    high: int,
+    late: bool,
+) -> int:
+    """Return the slot from ``low`` to ``high`` where a link to ``aim`` crosses fewest others.
+
+    Among equals the first one, or with ``late`` the last: the one nearest to its siblings.
+    """
+    if low == high:
+        return low
+    change = [0] * (high + 1)
+    cost = 0
+    for place, end in ends:
+        step = (end > aim) - (end < aim)
+        cost += step < 0
+        if place < high:
+            change[place + 1] += step
+    best, slot = None, low
+    for here in range(high + 1):
+        cost += change[here]
+        if here >= low and (best is None or cost < best or (late and cost == best)):
+            best, slot = cost, here
+    return slot
+
+
+def _inversions(first: Sequence[tuple[int, float]], second: Sequence[tuple[int, float]]) -> int:
+    """Crossings that go when ``second`` is put before ``first``, less those that come."""
+    if not first or not second:
+        return 0
+    pairs = len(first) * len(second)
+    if first[-1] < second[0]:
+        return -pairs
+    if second[-1] < first[0]:
+        return pairs
+    return sum(bisect_left(second, one) + bisect_right(second, one) - len(second) for one in first)
+
+
+def _filled(keys: list[float | None]) -> list[float]:
+    """Replace each None by the mean of the nearest keys before and after it."""
+    before: list[float | None] = []
+    last: float | None = None
+    for key in keys:
+        last = key if key is not None else last
+        before.append(last)
+    filled = [0.0] * len(keys)
+    last = None
+    for place in range(len(keys) - 1, -1, -1):
+        key = keys[place]
+        if key is not None:
+            last = filled[place] = key
+            continue
+        near = [side for side in (before[place], last) if side is not None]
+        filled[place] = sum(near) / len(near) if near else 0.0
+    return filled
+
+
+def order(grid: Grid, check: Check) -> None:
+    """Set the grid's ``rows`` and ``seat``.
+
+    Args:
+        grid: with its links laid; the rows may be empty.
+        check: called now and then; what it raises ends the search.
+    """
+    Orderer(grid, check).run()

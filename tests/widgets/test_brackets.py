@@ -1,0 +1,67 @@
+import pytest
+from PySide6.QtGui import QTextCursor
+from PySide6.QtWidgets import QPlainTextEdit
+
+from widgets import brackets
+from widgets.highlight import Highlighter
+from widgets.theme import Theme
+
+
+@pytest.fixture
+def pair(qtbot):
+    """Return a function from source and position to the pair of brackets there."""
+    edit = QPlainTextEdit()
+    qtbot.addWidget(edit)
+    highlighter = Highlighter(edit.document())
+    highlighter.set_theme(Theme.load("light"))
+
+    def find(source, position):
+        edit.setPlainText(source)
+        cursor = QTextCursor(edit.document())
+        cursor.setPosition(position)
+        return brackets.matching(cursor)
+
+    return find
+
+
+@pytest.mark.parametrize("position", [1, 2])
+def test_the_partner_of_an_opening_bracket_is_found_from_either_side(pair, position):
+    assert pair("f(a)", position) == (1, 3)
+
+
+@pytest.mark.parametrize("position", [3, 4])
+def test_the_partner_of_a_closing_bracket_is_found_from_either_side(pair, position):
+    assert pair("f(a)", position) == (3, 1)
+
+
+def test_nested_brackets_of_all_kinds_are_counted(pair):
+    source = "f([{'a': (1)}], (2))"
+    assert pair(source, 1) == (1, len(source) - 1)
+    assert pair(source, len(source)) == (len(source) - 1, 1)
+
+
+def test_partners_on_other_lines_are_found(pair):
+    source = "f(\n    a,\n    b,\n)"
+    assert pair(source, 1) == (1, len(source) - 1)
+    assert pair(source, len(source)) == (len(source) - 1, 1)
+
+
+def test_brackets_in_strings_and_comments_do_not_count(pair):
+    source = 'f(\')\', """\n)\n"""  # )\n)'
+    assert pair(source, 1) == (1, len(source) - 1)
+    assert pair("'(' + (a)", 1) is None
+
+
+@pytest.mark.parametrize("source", ["f(a]", "f(a", "a)", "a", "", "(((", ")("])
+def test_what_has_no_right_partner_has_none(pair, source):
+    for position in range(len(source) + 1):
+        assert pair(source, position) is None
+
+
+def test_positions_behind_an_emoji_are_qts(pair):
+    assert pair("s = '😀' + f(a)", 12) == (12, 14)
+
+
+def test_the_search_ends_in_a_long_document(pair):
+    source = "f(\n" + "a\n" * (brackets.FARTHEST + 10) + ")"
+    assert pair(source, 1) is None

@@ -1,0 +1,238 @@
+import io
+import keyword
+import time
+import tokenize
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PySide6.QtGui import QTextDocument
+
+from widgets import highlight
+from widgets.highlight import Highlighter, State, code_spans, column_text, spans, units
+from widgets.theme import Theme
+
+PROGRAM = '''\
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    """Two layers.
+
+    x = 1.0 in a docstring is no number"""
+
+    def __init__(self, hidden=8):
+        super().__init__()
+        self.fc = nn.Linear(2, hidden)  # 2 numbers
+
+    @torch.no_grad()
+    def forward(self, x):
+        return torch.tanh(self.fc(x)) * 2.5e-3 + .5 - 1_000 + 0x1F
+
+
+net = Net()
+loss = net(torch.randn(16, 2)).pow(2).mean()
+print(f"loss {loss.item():.4f}", 'it\\'s', r"\\d", b"raw", None, True)
+'''
+
+
+def kinds(line, state=State.CODE):
+    return [(line[start:end], kind) for start, end, kind in spans(line, state)[0]]
+
+
+def all_spans(source):
+    """Return (line, start, end, kind) of a whole program."""
+    found, state = [], State.CODE
+    for number, line in enumerate(source.split("\n"), 1):
+        here, state = spans(line, state)
+        found += [(number, *span) for span in here]
+    return found
+
+
+def test_a_called_name_is_a_function_and_a_number_a_number():
+    assert kinds("w1 = param(-3.0)") == [
+        ("param", "function"),
+        ("(", "bracket"),
+        ("3.0", "number"),
+        (")", "bracket"),
+    ]
+
+
+def test_plain_names_and_operators_have_no_colour():
+    assert kinds("n = x1*w1 + x2*w2 + b") == []
+
+
+def test_a_digit_in_a_name_is_no_number():
+    assert kinds("x1, w_2e5 = a") == []
+
+
+def test_keywords_and_constants_are_not_functions_though_a_bracket_follows():
+    assert [kind for _, kind in kinds("if (None) or not (True)")] == [
+        *("keyword", "bracket", "constant", "bracket", "keyword", "keyword"),
+        *("bracket", "constant", "bracket"),
+    ]
+
+
+def test_the_names_of_classes_and_functions_that_are_defined_stand_out():
+    assert kinds("class Net:") == [("class", "keyword"), ("Net", "function")]
+
+
+def test_a_decorator_is_told_from_a_matrix_product():
+    assert kinds("    @torch.no_grad()")[0] == ("    @torch.no_grad", "decorator")
+    assert kinds("y = x @w") == []
+
+
+@pytest.mark.parametrize("quote", ['"""', "'''"])
+def test_a_string_in_triple_quotes_reaches_over_lines(quote):
+    lines = [f"s = {quote}1.0", "2.0 # no", f"3.0{quote} + 4.0"]
+    state, found = State.CODE, []
+    for line in lines:
+        here, state = spans(line, state)
+        found += [line[a:b] for a, b, kind in here if kind == "number"]
+    assert found == ["4.0"]
+    assert state == State.CODE
+
+
+def test_a_quote_that_is_escaped_does_not_close_a_long_string():
+    assert spans(r'a\"""', State.DOUBLE)[1] == State.DOUBLE
+    assert spans(r's = """a\"""')[1] == State.DOUBLE
+    assert spans(r'a\\"""', State.DOUBLE)[1] == State.CODE
+
+
+def test_other_quotes_inside_a_long_string_do_not_close_it():
+    assert spans("'''", State.DOUBLE)[1] == State.DOUBLE
+    assert spans('"" "', State.DOUBLE)[1] == State.DOUBLE
+
+
+@pytest.mark.parametrize(
+    "line", ['s = "abc', "s = 'abc\\", "x = (", "1e", "0x", '"', "\\", "@", "f"]
+)
+def test_half_typed_lines_do_no_harm_to_the_next(line):
+    assert spans(line)[1] == State.CODE
+
+
+def test_a_hash_in_a_string_is_no_comment():
+    assert [kind for _, kind in kinds('s = "#a" # b')] == ["string", "comment"]
+
+
+def test_prefixes_belong_to_their_strings():
+    assert kinds("""rb'a' + f"{x}" + Rf'b'""") == [
+        ("rb'a'", "string"),
+        ('f"{x}"', "string"),
+        ("Rf'b'", "string"),
+    ]
+
+
+def test_strings_numbers_and_comments_are_those_of_pythons_own_tokenizer():
+    wanted = set()
+    for token in tokenize.generate_tokens(io.StringIO(PROGRAM).readline):
+        (line, start), (end_line, end) = token.start, token.end
+        if token.type == tokenize.NUMBER:
+            wanted.add((line, start, end, "number"))
+        elif token.type == tokenize.COMMENT:
+            wanted.add((line, start, end, "comment"))
+        elif token.type == tokenize.NAME and token.string in keyword.kwlist:
+            constant = token.string in ("None", "True", "False")
+            wanted.add((line, start, end, "constant" if constant else "keyword"))
+        assert end_line == line or token.type in (tokenize.STRING, tokenize.NEWLINE)
+    found = {s for s in all_spans(PROGRAM) if s[3] in ("number", "comment", "constant", "keyword")}
+    assert found == wanted
+
+
+@given(st.text(alphabet="ab1.e-+'\"\\#()[ @\té😀"), st.sampled_from(list(State)))
+def test_spans_of_any_text_stand_in_order_and_inside_the_line(line, state):
+    found, after = spans(line, state)
+    ends = [0]
+    for start, end, _ in found:
+        assert ends[-1] <= start < end or (start == end == 0)
+        ends.append(end)
+    assert ends[-1] <= len(line)
+    assert after in list(State)
+
+
+def test_code_spans_leave_strings_and_comments_out():
+    assert [kind for *_, kind in code_spans("f('a', 1) # 2")] == [
+        *("function", "bracket", "number", "bracket")
+    ]
+
+
+def test_a_minus_belongs_to_a_number_unless_it_subtracts():
+    assert highlight.sign_before("f(-3)", 3) == 2
+    assert highlight.sign_before("return -3", 8) == 7
+    assert highlight.sign_before("x -3", 3) == 3
+    assert highlight.sign_before("f(x) - 3", 7) == 7
+
+
+def test_columns_are_counted_as_qt_does():
+    assert units("a😀b") == 4
+    assert units("日本") == 2
+    assert column_text("a😀b", 3) == "a😀"
+    assert column_text("a😀b", 99) == "a😀b"
+
+
+def test_a_thousand_lines_take_milliseconds():
+    lines = (PROGRAM.split("\n") * 50)[:1000]
+
+    def once():
+        start, state = time.perf_counter(), State.CODE
+        for line in lines:
+            _, state = spans(line, state)
+        return time.perf_counter() - start
+
+    # Ten milliseconds on a quiet machine; the best of several runs, with room for a busy one.
+    assert min(once() for _ in range(5)) < 0.05
+
+
+def test_a_very_long_line_takes_milliseconds():
+    line = "x = " + " + ".join(f"a{i}*{i}.5" for i in range(2_000)) + ' + """' + '"' * 1_000
+    start = time.perf_counter()
+    spans(line)
+    assert time.perf_counter() - start < 0.5
+
+
+def painted(theme):
+    """Return a document and its highlighter, which must both be held."""
+    document = QTextDocument()
+    # A document tells of changes only once it has a layout.
+    assert document.documentLayout() is not None
+    highlighter = Highlighter(document)
+    highlighter.set_theme(theme)
+    return document, highlighter
+
+
+def colours(document, line):
+    """Return (text, colour name) of the coloured stretches of a line."""
+    block = document.findBlockByNumber(line)
+    raw = block.text().encode("utf-16-le")
+    return [
+        (
+            raw[2 * r.start : 2 * (r.start + r.length)].decode("utf-16-le"),
+            r.format.foreground().color().name(),
+        )
+        for r in block.layout().formats()
+    ]
+
+
+def test_the_document_is_painted_in_the_themes_colours(qtbot):
+    theme = Theme.load("light")
+    document, _highlighter = painted(theme)
+    document.setPlainText("w1 = param(-3.0)\n# note\n")
+    assert ("param", theme.forward.name()) in colours(document, 0)
+    assert ("-3.0", theme.data.name()) in colours(document, 0)
+    assert ("# note", theme.ink3.name()) in colours(document, 1)
+
+
+def test_colours_stand_right_behind_letters_that_qt_counts_twice(qtbot):
+    theme = Theme.load("dark")
+    document, _highlighter = painted(theme)
+    document.setPlainText("s = '😀' + f(2.5)")
+    assert ("'😀'", theme.parameter.name()) in colours(document, 0)
+    assert ("2.5", theme.data.name()) in colours(document, 0)
+
+
+def test_another_theme_recolours_what_is_there(qtbot):
+    document, highlighter = painted(Theme.load("light"))
+    document.setPlainText("f(1)")
+    highlighter.set_theme(Theme.load("dark"))
+    assert ("1", Theme.load("dark").data.name()) in colours(document, 0)

@@ -1,0 +1,396 @@
+"""The editor for the program: Python with what each line made and passed back beside it."""
+
+from collections.abc import Mapping
+
+from PySide6.QtCore import QElapsedTimer, QEvent, QPoint, QPointF, QRect, QRectF, Qt, Signal
+from PySide6.QtGui import (
+    QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+    QTextCharFormat,
+    QTextCursor,
+)
+from PySide6.QtWidgets import QTextEdit, QToolTip, QWidget
+
+from engine.tape import Problem
+from playback.lines import LineMark
+from widgets import brackets, code_rows, code_text
+from widgets.code_gutter import Gutter
+from widgets.code_rows import Row
+from widgets.code_style import Band, Phase
+from widgets.highlight import column_text, units
+from widgets.line_marks import LineMarks, Placed
+from widgets.number_drag import NumberDrag, steps_of
+from widgets.number_hover import NumberHover
+from widgets.problem_strip import ProblemStrip, spoken
+from widgets.source_edit import SourceEdit
+from widgets.theme import Theme, faded, mix
+
+QUIET_MS = 2000
+"""How long after typing the view does not run after the playing line."""
+MOST_MEASURED = 300
+"""Marked lines whose length is measured to find the columns of the marks."""
+
+
+class CodeEdit(SourceEdit):
+    """The program, with line numbers, marks, the playing line, errors and draggable numbers.
+
+    `edited` tells of every change by the user; while a number is dragged, slid or stepped,
+    `number_changed` follows each of them, for those who want to run at once.
+    """
+
+    number_changed = Signal(str)
+    line_picked = Signal(int)
+    """A line number or mark was clicked, or the caret set in another line with the mouse."""
+
+    def __init__(self, theme: Theme | None = None, parent: QWidget | None = None) -> None:
+        theme = theme or Theme.load("light")
+        self._ready = False
+        super().__init__(theme, parent)
+        self._marks = LineMarks(self.look)
+        self._text_end: float | None = None
+        self._placed: list[Placed] = []
+        self._playing: tuple[int, Phase] = (0, "")
+        self._problem: Problem | None = None
+        self._problem_cursors: list[QTextCursor] = []
+        self._typed = QElapsedTimer()
+        self._gutter = Gutter(self, self._about_line)
+        self._strip = ProblemStrip(self)
+        self._drag = NumberDrag(self)
+        self._hover = NumberHover(self, self._drag)
+        self._ready = True
+        self.viewport().setMouseTracking(True)
+        self.setPlaceholderText("Type PyTorch here")
+        self._gutter.picked.connect(self.line_picked)
+        self._strip.picked.connect(self._go_to_problem)
+        self._drag.changed.connect(lambda: self.number_changed.emit(self.source()))
+        self._drag.hover_changed.connect(self.viewport().update)
+        self.lines_moved.connect(self._move_lines)
+        self.textChanged.connect(self._forget_places)
+        self.edited.connect(lambda _: self._typed.start())
+        self.cursorPositionChanged.connect(self._select)
+        self.blockCountChanged.connect(self._arrange)
+        self.apply_look()
+
+    def apply_look(self) -> None:
+        """Put colours and sizes to use after they changed."""
+        super().apply_look()
+        if self._ready:
+            self._marks.set_style(self.look)
+            self._strip.set_style(self.look)
+            self._hover.set_style(self.look)
+            self._hover.close_up()
+            self._forget_places()
+            self._select()
+            self._arrange()
+
+    def set_marks(self, marks: Mapping[int, LineMark]) -> None:
+        """Show values and gradients beside the lines, keys from 1. Lines not there do no harm."""
+        self._marks.set_marks(marks)
+        self._forget_places()
+
+    def set_playing_line(self, line: int, phase: Phase) -> None:
+        """Light ``line`` (from 1; 0 for none) in the colour of ``phase`` and bring it into view.
+
+        The view stays where it is while the user types.
+        """
+        if (line, phase) == self._playing:
+            return
+        self._playing = (line, phase)
+        typing = self.hasFocus() and self._typed.isValid() and self._typed.elapsed() < QUIET_MS
+        if 0 < line <= self.blockCount() and not typing:
+            self._show_line(line)
+        self.viewport().update()
+
+    def set_problem(self, problem: Problem | None) -> None:
+        """Underline an error at its place and say it under the code; None takes it away.
+
+        The error that is shown already stays at its text, which may have moved since.
+        """
+        if problem == self._problem and (problem is None or self.problem_ranges()):
+            return
+        self._problem = problem
+        self._problem_cursors = []
+        if problem is not None:
+            lines = self.source().split("\n")
+            for number, start, end in code_text.line_ranges(problem.place, lines):
+                block = self.document().findBlockByNumber(number)
+                at, text = block.position(), block.text()
+                start, end = at + units(text[:start]), at + units(text[:end])
+                self._problem_cursors.append(code_text.selected(self.document(), start, end))
+        self.setAccessibleDescription("" if problem is None else spoken(problem))
+        self._strip.set_problem(problem)
+        self._select()
+        self._arrange()
+        self.viewport().update()
+
+    def problem(self) -> Problem | None:
+        """Return the error that is shown, if there is one."""
+        return self._problem
+
+    def problem_ranges(self) -> list[tuple[int, int, int]]:
+        """Return what is underlined now: line (from 1), start and end column in characters.
+
+        Underlines move with the text that they are under, and go with it.
+        """
+        found = []
+        for cursor in self._problem_cursors:
+            block = self.document().findBlock(cursor.selectionStart())
+            text, at = block.text(), block.position()
+            start = len(column_text(text, cursor.selectionStart() - at))
+            end = len(column_text(text, cursor.selectionEnd() - at))
+            if start < end:
+                found.append((block.blockNumber() + 1, start, end))
+        return found
+
+    def set_stale(self, stale: bool) -> None:
+        """Dim the marks while they belong to an earlier text."""
+        if stale != self._marks.stale:
+            self._marks.stale = stale
+            self.viewport().update()
+
+    def open_slider(self) -> bool:
+        """Open and focus the slider of the number at the caret; False where there is none."""
+        return self._hover.open_at_caret()
+
+    def bands(self) -> dict[int, Band]:
+        """Return which lines are lit, and how."""
+        found = {}
+        if self._problem_line():
+            found[self._problem_line()] = self.look.fault_band()
+        line, phase = self._playing
+        if line:
+            found[line] = self.look.band(phase)
+        return found
+
+    def placed_marks(self) -> list[Placed]:
+        """Return where the visible marks stand in the viewport, as they were last painted."""
+        return list(self._placed)
+
+    def _problem_line(self) -> int:
+        if self._problem_cursors:
+            first = self._problem_cursors[0]
+            return self.document().findBlock(first.selectionStart()).blockNumber() + 1
+        return 0
+
+    def _go_to_problem(self) -> None:
+        if self._problem_cursors:
+            cursor = QTextCursor(self._problem_cursors[0])
+            cursor.setPosition(cursor.selectionStart())
+            self.setTextCursor(cursor)
+            self.ensureCursorVisible()
+            self.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _show_line(self, line: int) -> None:
+        bar, rows = self.verticalScrollBar(), self.rows()
+        inside = [row.line for row in rows if row.bottom <= self.viewport().height()]
+        if inside and not inside[0] <= line <= inside[-1]:
+            bar.setValue(max(0, line - 1 - len(inside) // 3))
+
+    def _move_lines(self, first: int, change: int) -> None:
+        self._marks.shift(first, change)
+        line, phase = self._playing
+        if line >= first:
+            self._playing = (line + change if line + change >= first else 0, phase)
+
+    def _forget_places(self) -> None:
+        self._text_end = None
+        self.viewport().update()
+
+    def _longest(self) -> float:
+        """Return where the longest marked line ends, in steps, so that typing does not shake it."""
+        if self._text_end is None:
+            width = 0.0
+            for line in self._marks.lines()[:MOST_MEASURED]:
+                block = self.document().findBlockByNumber(line - 1)
+                if block.isValid():
+                    size = self.blockBoundingRect(block)
+                    width = max(width, block.layout().lineAt(0).naturalTextWidth() if size else 0)
+            step = self.look.metrics.horizontalAdvance(" ") * 4
+            self._text_end = self.document().documentMargin() + -(-width // step) * step
+        return self._text_end
+
+    def _select(self) -> None:
+        """Mark the pair of brackets at the caret."""
+        theme, box = self.look.theme, QTextCharFormat()
+        box.setBackground(mix(theme.selection, theme.panel, 0.22))
+        found = []
+        for position in brackets.matching(self.textCursor()) or ():
+            selection = QTextEdit.ExtraSelection()
+            selection.cursor = code_text.selected(self.document(), position, position + 1)
+            selection.format = box
+            found.append(selection)
+        self.setExtraSelections(found)
+
+    def _arrange(self) -> None:
+        """Give gutter and strip their places around the viewport."""
+        gutter = self._gutter.width_for(self.look, self.blockCount())
+        strip = self._strip.height_for(gutter + self.viewport().width())
+        margins = self.viewportMargins()
+        if (margins.left(), margins.bottom()) != (gutter, strip):
+            self.setViewportMargins(gutter, 0, 0, strip)
+        view = self.viewport().geometry()
+        self._gutter.setGeometry(view.left() - gutter, view.top(), gutter, view.height())
+        left = view.left() - gutter
+        self._strip.setGeometry(QRect(left, view.bottom() + 1, gutter + view.width(), strip))
+
+    def resizeEvent(self, resize: QResizeEvent) -> None:
+        """Lay out what stands around the text; called by Qt."""
+        super().resizeEvent(resize)
+        if self._ready:
+            self._hover.close_up()
+            self._arrange()
+
+    def paintEvent(self, paint: QPaintEvent) -> None:
+        """Paint lit rows, the code, then what stands over it; called by Qt."""
+        rows, bands = self.rows(), self.bands()
+        painter = QPainter(self.viewport())
+        try:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            self._paint_under(painter, rows, bands)
+        finally:
+            painter.end()
+        super().paintEvent(paint)
+        painter = QPainter(self.viewport())
+        try:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            self._paint_number(painter, rows)
+            self._paint_waves(painter, rows)
+            self._placed = self._marks.place(rows, self.viewport().width(), self._longest())
+            self._marks.paint(painter, self._placed, bands)
+        finally:
+            painter.end()
+        current = self.textCursor().blockNumber() + 1 if self.hasFocus() else 0
+        self._gutter.show_rows(self.look, rows, bands, current, self._problem_line())
+
+    def _paint_under(
+        self, painter: QPainter, rows: tuple[Row, ...], bands: dict[int, Band]
+    ) -> None:
+        painter.setPen(Qt.PenStyle.NoPen)
+        for row in rows:
+            if row.line in bands:
+                painter.setBrush(bands[row.line].fill)
+                width = self.viewport().width() + 6 - 3
+                painter.drawRoundedRect(QRectF(-6, row.top, width, row.height), 5, 5)
+
+    def _paint_waves(self, painter: QPainter, rows: tuple[Row, ...]) -> None:
+        tops = {row.line: row for row in rows}
+        for line, start, end in self.problem_ranges():
+            if line in tops:
+                block = self.document().findBlockByNumber(line - 1)
+                left, right = code_rows.span_x(self, block, start, end)
+                y = self._underline(tops[line])
+                code_rows.paint_wave(painter, max(left, -8), min(right, self.width()), y, self.look)
+
+    def _underline(self, row: Row) -> float:
+        return row.middle + self.look.metrics.ascent() * 0.5 + 2
+
+    def _paint_number(self, painter: QPainter, rows: tuple[Row, ...]) -> None:
+        live, theme = self._drag.live or self._hover.slider.live, self.look.theme
+        if live is not None and live.is_alive:
+            block = self.document().findBlock(live.span[0])
+            start, end = (at - block.position() for at in live.span)
+        elif self._drag.hovered is not None:
+            block = self.document().findBlockByNumber(self._drag.hovered[0])
+            start, end = self._drag.hovered[1].start, self._drag.hovered[1].end
+        else:
+            return
+        row = next((row for row in rows if row.line == block.blockNumber() + 1), None)
+        if row is None:
+            return
+        left, right = code_rows.span_x(self, block, start, end)
+        y = self._underline(row)
+        painter.setPen(QPen(theme.selection if live else faded(theme.data, 0.55), 1.6))
+        painter.drawLine(QPointF(left, y), QPointF(right, y))
+
+    def viewportEvent(self, happening: QEvent) -> bool:
+        """Show tooltips and forget the mouse when it leaves; called by Qt."""
+        if happening.type() == QEvent.Type.Leave:
+            self._drag.hover(None, 0)
+        elif isinstance(happening, QHelpEvent) and happening.type() == QEvent.Type.ToolTip:
+            QToolTip.showText(happening.globalPos(), self.tip_at(happening.pos()), self.viewport())
+            return True
+        return super().viewportEvent(happening)
+
+    def tip_at(self, at: QPoint) -> str:
+        """Return the tooltip of a place in the viewport: of a mark or an error, else empty."""
+        line = self._marked_at(QPointF(at))
+        if line:
+            return self._marks.about(line)
+        position = self.cursorForPosition(at).position()
+        for cursor in self._problem_cursors:
+            if cursor.selectionStart() <= position <= cursor.selectionEnd():
+                return self._strip.toolTip()
+        return ""
+
+    def _about_line(self, line: int) -> str:
+        return self._strip.toolTip() if line == self._problem_line() else self._marks.about(line)
+
+    def _marked_at(self, at: QPointF) -> int:
+        return next((one.line for one in self._placed if one.area.contains(at)), 0)
+
+    def mousePressEvent(self, press: QMouseEvent) -> None:
+        """Pick a mark, get ready to drag a number, set the caret; called by Qt."""
+        self._hover.close_up()
+        is_left = press.button() == Qt.MouseButton.LeftButton
+        marked = self._marked_at(press.position()) if is_left else 0
+        if marked:
+            self.line_picked.emit(marked)
+            return
+        self._drag.press(press, self.block_at(press.position().y()))
+        before = self.textCursor().blockNumber()
+        super().mousePressEvent(self.snapped(press))
+        after = self.textCursor().blockNumber()
+        if is_left and before != after:
+            self.line_picked.emit(after + 1)
+
+    def mouseMoveEvent(self, motion: QMouseEvent) -> None:
+        """Drag a number or select text, or see what is under the mouse; called by Qt."""
+        if self._drag.move(motion):
+            return
+        if not motion.buttons():
+            at = motion.position()
+            self._drag.hover(None if self._marked_at(at) else self.block_at(at.y()), at.x())
+            self._show_cursor(at)
+        super().mouseMoveEvent(self.snapped(motion))
+
+    def mouseReleaseEvent(self, release: QMouseEvent) -> None:
+        """End a drag or a selection; called by Qt."""
+        self._drag.release()
+        super().mouseReleaseEvent(self.snapped(release))
+
+    def mouseDoubleClickEvent(self, click: QMouseEvent) -> None:
+        """Select a word; called by Qt."""
+        self._drag.release()
+        super().mouseDoubleClickEvent(self.snapped(click))
+
+    def _show_cursor(self, at: QPointF) -> None:
+        shape = Qt.CursorShape.IBeamCursor
+        if self._drag.hovered is not None:
+            shape = Qt.CursorShape.SizeHorCursor
+        elif self._marked_at(at):
+            shape = Qt.CursorShape.PointingHandCursor
+        self.viewport().setCursor(shape)
+
+    def claims(self, press: QKeyEvent) -> bool:
+        """Return whether ``press`` is a key of the editor that Qt does not know for one."""
+        if press.key() == Qt.Key.Key_Escape:
+            return self._drag.live is not None or self._hover.slider.live is not None
+        return super().claims(press) or steps_of(press) is not None
+
+    def keyPressEvent(self, press: QKeyEvent) -> None:
+        """Step a number, open its slider, give a drag up, or edit; called by Qt."""
+        if press.key() == Qt.Key.Key_Escape and self._drag.cancel():
+            return
+        steps = steps_of(press)
+        if steps is None:
+            self._hover.close_up()
+            super().keyPressEvent(press)
+        elif steps:
+            self._drag.step(steps)
+        else:
+            self.open_slider()

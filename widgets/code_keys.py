@@ -1,0 +1,190 @@
+"""What the editing keys do in a Python editor: indentation, comments, the Home key.
+
+Every function is one undo step and answers whether it did anything; where it did not, Qt's own
+meaning of the key applies.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeyEvent, QTextBlock, QTextCursor
+from PySide6.QtWidgets import QPlainTextEdit
+
+from widgets import highlight
+from widgets.code_text import INDENT, TAB
+
+_LEAVES = ("return", "pass", "break", "continue", "raise")
+
+
+def press(edit: QPlainTextEdit, key_press: QKeyEvent) -> bool:
+    """Do what ``key_press`` means in code, and return True, or False where it means nothing more.
+
+    Tab and Shift+Tab indent, Return keeps the indentation, Backspace removes a step of it, Home
+    toggles between the first letter and the margin, Ctrl+/ comments lines out and in.
+    """
+    key, modifiers = key_press.key(), key_press.modifiers()
+    modifiers &= ~Qt.KeyboardModifier.KeypadModifier
+    none, shift = Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ShiftModifier
+    if modifiers == Qt.KeyboardModifier.ControlModifier and key == Qt.Key.Key_Slash:
+        return toggle_comment(edit)
+    if modifiers not in (none, shift):
+        return False
+    if key == Qt.Key.Key_Backtab:
+        return dedent(edit)
+    if key == Qt.Key.Key_Home:
+        return go_home(edit, modifiers == shift)
+    if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+        return break_line(edit)
+    if key == Qt.Key.Key_Tab and modifiers == none:
+        return indent(edit)
+    if key == Qt.Key.Key_Backspace:
+        return unindent_backwards(edit)
+    return False
+
+
+def indent(edit: QPlainTextEdit) -> bool:
+    """Move the selected lines right by one step, or insert spaces up to the next one."""
+    cursor = edit.textCursor()
+    with _one_step(cursor):
+        if cursor.hasSelection() and _spans_lines(cursor):
+            for block in _blocks(cursor):
+                if block.text().strip():
+                    QTextCursor(block).insertText(TAB)
+        else:
+            first = cursor.document().findBlock(cursor.selectionStart())
+            column = cursor.selectionStart() - first.position()
+            cursor.insertText(" " * (INDENT - column % INDENT))
+    edit.ensureCursorVisible()
+    return True
+
+
+def dedent(edit: QPlainTextEdit) -> bool:
+    """Move the selected lines, or the one of the caret, left by one step."""
+    cursor = edit.textCursor()
+    with _one_step(cursor):
+        for block in _blocks(cursor):
+            _remove(block, 0, min(INDENT, _leading(block)))
+    return True
+
+
+def go_home(edit: QPlainTextEdit, select: bool = False) -> bool:
+    """Move the caret to the line's first letter, or to the margin if it is there already."""
+    cursor = edit.textCursor()
+    leading = _leading(cursor.block())
+    column = 0 if cursor.positionInBlock() == leading else leading
+    mode = QTextCursor.MoveMode.KeepAnchor if select else QTextCursor.MoveMode.MoveAnchor
+    cursor.setPosition(cursor.block().position() + column, mode)
+    edit.setTextCursor(cursor)
+    return True
+
+
+def break_line(edit: QPlainTextEdit) -> bool:
+    """Begin a new line with the indentation that the code before the caret asks for."""
+    cursor = edit.textCursor()
+    with _one_step(cursor):
+        cursor.removeSelectedText()
+        block = cursor.block()
+        left = highlight.column_text(block.text(), cursor.positionInBlock())
+        lead = " " * min(_leading(block), cursor.positionInBlock())
+        state = highlight.state_before(block)
+        code = _code(left, state)
+        if code.endswith((":", "(", "[", "{")):
+            lead += TAB
+        elif code.strip().split(" ", 1)[0] in _LEAVES and not code.endswith((",", "\\")):
+            lead = lead[INDENT:]
+        # Spaces right of the caret would push the new line further in.
+        right = block.text()[len(left) :]
+        if left.strip() and right.strip():
+            cursor.movePosition(
+                QTextCursor.MoveOperation.NextCharacter,
+                QTextCursor.MoveMode.KeepAnchor,
+                len(right) - len(right.lstrip(" ")),
+            )
+        cursor.insertText("\n" + lead)
+    edit.setTextCursor(cursor)
+    edit.ensureCursorVisible()
+    return True
+
+
+def unindent_backwards(edit: QPlainTextEdit) -> bool:
+    """Remove spaces back to the previous step, if only spaces stand before the caret."""
+    cursor = edit.textCursor()
+    column = cursor.positionInBlock()
+    if cursor.hasSelection() or not 0 < column <= _leading(cursor.block()):
+        return False
+    with _one_step(cursor):
+        _remove(cursor.block(), (column - 1) // INDENT * INDENT, column)
+    return True
+
+
+def toggle_comment(edit: QPlainTextEdit) -> bool:
+    """Comment the selected lines, or the one of the caret, out; or in again if all of them are."""
+    cursor = edit.textCursor()
+    blocks = [block for block in _blocks(cursor) if block.text().strip()]
+    if not blocks:
+        return True
+    with _one_step(cursor):
+        if all(block.text().lstrip().startswith("#") for block in blocks):
+            for block in blocks:
+                start = _leading(block)
+                marked = block.text()[start:]
+                _remove(block, start, start + (2 if marked.startswith("# ") else 1))
+        else:
+            column = min(_leading(block) for block in blocks)
+            for block in blocks:
+                at = QTextCursor(block)
+                at.setPosition(block.position() + column)
+                at.insertText("# ")
+    return True
+
+
+def _code(text: str, state: int) -> str:
+    """Return ``text`` up to a comment, without spaces at its end; empty inside a string."""
+    found, after = highlight.spans(text, state)
+    if after != highlight.State.CODE:
+        return ""
+    if found and found[-1][2] == "comment":
+        text = text[: found[-1][0]]
+    return text.rstrip()
+
+
+def _spans_lines(cursor: QTextCursor) -> bool:
+    document = cursor.document()
+    start, end = cursor.selectionStart(), cursor.selectionEnd()
+    return document.findBlock(start) != document.findBlock(end)
+
+
+def _blocks(cursor: QTextCursor) -> Iterator[QTextBlock]:
+    document = cursor.document()
+    block = document.findBlock(cursor.selectionStart())
+    end = cursor.selectionEnd()
+    last = document.findBlock(end)
+    # A selection that ends before the first letter of a line does not mean that line.
+    if last != block and end == last.position():
+        last = last.previous()
+    stop = last.blockNumber()
+    while block.isValid() and block.blockNumber() <= stop:
+        yield block
+        block = block.next()
+
+
+def _leading(block: QTextBlock) -> int:
+    text = block.text()
+    return len(text) - len(text.lstrip(" "))
+
+
+def _remove(block: QTextBlock, start: int, end: int) -> None:
+    at = QTextCursor(block)
+    at.setPosition(block.position() + start)
+    at.setPosition(block.position() + end, QTextCursor.MoveMode.KeepAnchor)
+    at.removeSelectedText()
+
+
+@contextmanager
+def _one_step(cursor: QTextCursor) -> Iterator[None]:
+    cursor.beginEditBlock()
+    try:
+        yield
+    finally:
+        cursor.endEditBlock()

@@ -1,0 +1,71 @@
+"""Colours and fonts of the code editor at one text size, worked out once."""
+
+from typing import Literal, NamedTuple
+
+from PySide6.QtGui import QColor, QFontMetricsF
+
+from widgets.theme import Theme, mix, mono_font, ui_font
+
+Phase = Literal["", "forward", "backward", "update"]
+
+TEXT_PX = 13
+MIN_PX, MAX_PX = 8, 48
+BAR = 3
+"""Width of the bar at the left of a lit row."""
+
+# Red would be too near to the pink that means gradients, and orange-brown means data.
+_ERROR_LIGHT, _ERROR_DARK = QColor("#B93815"), QColor("#FF9468")
+
+
+class Band(NamedTuple):
+    """How a row is lit: ``bar`` at its left, ``fill`` all over."""
+
+    fill: QColor
+    bar: QColor
+    phase: Phase
+
+
+class Style:
+    """Everything the editor paints with; made anew for another theme or text size."""
+
+    def __init__(self, theme: Theme, px: int) -> None:
+        self.theme = theme
+        self.px = px
+        scale = px / TEXT_PX
+        self.font = mono_font(px)
+        self.number_font = mono_font(11 * scale)
+        self.value_font = ui_font(12 * scale, 500)
+        self.active_font = ui_font(12 * scale, 650)
+        self.gradient_font = ui_font(11.5 * scale, 600)
+        self.metrics = QFontMetricsF(self.font)
+        self.number_metrics = QFontMetricsF(self.number_font)
+        self.value_metrics = QFontMetricsF(self.active_font)
+        self.gradient_metrics = QFontMetricsF(self.gradient_font)
+        self.gap = round(24.5 * scale) - self.metrics.height()
+        """Space between two lines of text, so that 13 px text has rows 25 px high."""
+        self.error = _ERROR_DARK if theme.dark else _ERROR_LIGHT
+        self.error_soft = mix(self.error, theme.panel, 0.1)
+
+    def band(self, phase: Phase) -> Band:
+        """Return how the line that is playing is lit."""
+        theme = self.theme
+        if phase == "backward":
+            return Band(theme.backward_soft, theme.backward, phase)
+        if phase == "update":
+            return Band(theme.parameter_soft, theme.parameter, phase)
+        return Band(theme.forward_soft, theme.forward, phase)
+
+    def fault_band(self) -> Band:
+        """Return how a line with an error is lit."""
+        return Band(self.error_soft, self.error, "")
+
+    def sheet(self) -> str:
+        """Return the style sheet of the editor, which the window's must not colour."""
+        theme = self.theme
+        return (
+            "QPlainTextEdit, QPlainTextEdit:focus, QPlainTextEdit:hover {"
+            f" background: {theme.panel.name()}; color: {theme.ink.name()}; border: none;"
+            " border-radius: 0px; padding: 0px;"
+            f" selection-background-color: {theme.selection_soft.name()};"
+            f" selection-color: {theme.ink.name()}; }}"
+        )

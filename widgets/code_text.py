@@ -1,0 +1,189 @@
+"""Source text on its way into the editor: cleaned when pasted, compared when replaced."""
+
+import difflib
+import re
+from typing import NamedTuple
+
+from PySide6.QtGui import QTextCursor, QTextDocument
+
+from engine.tape import Place
+from widgets import highlight
+
+INDENT = 4
+TAB = " " * INDENT
+
+_BREAKS = re.compile("\r\n|[\r\u2028\u2029\u0085\v\f]")
+_INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff\u00ad\u200e\u200f\u202a\u202b\u202c\u202d\u202e"
+_INVISIBLE += "\u2066\u2067\u2068\u2069\0"
+_DASHES = "\N{MINUS SIGN}\N{EN DASH}\N{NON-BREAKING HYPHEN}\N{HYPHEN}"
+_SPACES = "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f"
+_SPACES += "\u205f\u3000"
+_CODE = str.maketrans(
+    dict.fromkeys(_INVISIBLE) | dict.fromkeys(_DASHES, "-") | dict.fromkeys(_SPACES, " ")
+)
+_SMART = {"‘": "'", "’": "'", "‚": "'", "‛": "'", "“": '"', "”": '"', "„": '"', "‟": '"'}
+_SMART_QUOTE = re.compile(f"[{''.join(_SMART)}]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_PROMPT = re.compile(r"[ \t]*(?:>>>|\.\.\.)(?: |$)")
+
+
+def clean(text: str) -> str:
+    """Return pasted ``text`` as code: plain line ends, spaces, quotes and minus signs.
+
+    What web pages put in (non-breaking spaces, zero-width characters, smart quotes, true minus
+    signs, interpreter prompts) becomes what Python reads. The content of strings and comments is
+    kept as it is, only line ends and broken surrogates are mended there.
+    """
+    text = _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", _BREAKS.sub("\n", text))
+    lines = _without_prompts(text.split("\n"))
+    cleaned: list[str] = []
+    state: int = highlight.State.CODE
+    for line in lines:
+        line = _clean_line(line, state)
+        cleaned.append(line)
+        state = highlight.spans(line, state)[1]
+    return "\n".join(cleaned)
+
+
+def _without_prompts(lines: list[str]) -> list[str]:
+    first = next((line for line in lines if line.strip()), "")
+    if not first.lstrip().startswith(">>>"):
+        return lines
+    # What stands between the prompts is output.
+    return [_PROMPT.sub("", line, count=1) for line in lines if _PROMPT.match(line)]
+
+
+def _clean_line(line: str, state: int) -> str:
+    if line.isascii() and "\t" not in line and "\0" not in line:
+        return line
+    line = _straight_quotes(line, state)
+    made, at = "", 0
+    for start, end, kind in highlight.spans(line, state)[0]:
+        if kind in ("string", "comment"):
+            made += _expanded(line[at:start].translate(_CODE), len(made)) + line[start:end]
+            at = end
+    return made + _expanded(line[at:].translate(_CODE), len(made))
+
+
+def _expanded(text: str, column: int) -> str:
+    return (" " * (column % INDENT) + text).expandtabs(INDENT)[column % INDENT :]
+
+
+def _straight_quotes(line: str, state: int) -> str:
+    """Replace smart quotes that delimit strings, from the left, as each moves what is a string."""
+    at = 0
+    while match := _SMART_QUOTE.search(line, at):
+        start = match.start()
+        at = start + 1
+        if any(a <= start < b and k in ("string", "comment") for a, b, k in _spans(line, state)):
+            continue
+        quote = _SMART[match.group()]
+        twins = "".join(smart for smart, plain in _SMART.items() if plain == quote)
+        close = re.compile(f"[{twins}{quote}]").search(line, at)
+        if close is None:
+            line = line[:start] + quote + line[at:]
+            continue
+        line = line[:start] + quote + line[at : close.start()] + quote + line[close.end() :]
+        at = close.end()
+    return line
+
+
+def _spans(line: str, state: int) -> list[highlight.Span]:
+    return highlight.spans(line, state)[0]
+
+
+def selected(document: QTextDocument, start: int, end: int) -> QTextCursor:
+    """Return a cursor that selects from ``start`` to ``end``, Qt's positions."""
+    cursor = QTextCursor(document)
+    cursor.setPosition(start)
+    cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
+    return cursor
+
+
+class Hunk(NamedTuple):
+    """Replace the characters from ``start`` to ``end`` of the old text by ``text``."""
+
+    start: int
+    end: int
+    text: str
+
+
+MAX_COMPARED_LINES = 400
+
+
+def hunks(old: str, new: str) -> list[Hunk]:
+    """Return the replacements that turn ``old`` into ``new``, from left to right.
+
+    They touch little more than what differs, so that cursors elsewhere stay where they are.
+    """
+    before = _common_prefix(old, new)
+    after = _common_prefix(old[before:][::-1], new[before:][::-1])
+    if before == len(old) == len(new):
+        return []
+    # Whole lines are compared, so both ends move out to line borders.
+    start = old.rfind("\n", 0, before) + 1
+    stop_old = old.find("\n", len(old) - after)
+    kept = len(old) - stop_old if stop_old >= 0 else 0
+    old_lines = old[start : len(old) - kept].splitlines(keepends=True)
+    new_lines = new[start : len(new) - kept].splitlines(keepends=True)
+    if max(len(old_lines), len(new_lines)) > MAX_COMPARED_LINES:
+        return [Hunk(before, len(old) - after, new[before : len(new) - after])]
+    return _line_hunks(old_lines, new_lines, start)
+
+
+def _line_hunks(old: list[str], new: list[str], start: int) -> list[Hunk]:
+    found: list[Hunk] = []
+    places = [start]
+    for line in old:
+        places.append(places[-1] + len(line))
+    matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
+    for tag, a, b, c, d in matcher.get_opcodes():
+        if tag != "equal":
+            found.append(_trimmed(places[a], "".join(old[a:b]), "".join(new[c:d])))
+    return found
+
+
+def _trimmed(start: int, old: str, new: str) -> Hunk:
+    before = _common_prefix(old, new)
+    after = _common_prefix(old[before:][::-1], new[before:][::-1])
+    return Hunk(start + before, start + len(old) - after, new[before : len(new) - after])
+
+
+def _common_prefix(a: str, b: str) -> int:
+    low, high = 0, min(len(a), len(b))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if a[:middle] == b[:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def line_ranges(place: Place, lines: list[str]) -> list[tuple[int, int, int]]:
+    """Return what to underline for ``place``: line (from 0), start and end column, in characters.
+
+    A place beyond the text, or on an empty line, moves back to the nearest character; an empty one
+    grows to one character; indentation is left out of ranges over several lines. Without any
+    character before it, or with a line below 1, the result is empty.
+    """
+    if place.line < 1:
+        return []
+    end_line = max(place.end_line, place.line)
+    found = []
+    for number in range(place.line, min(end_line, len(lines)) + 1):
+        line = lines[number - 1]
+        start = place.column if number == place.line else len(line) - len(line.lstrip())
+        end = place.end_column if number == end_line else len(line)
+        if line and (end > 0 or number == place.line):
+            start = max(0, min(start, len(line) - 1))
+            found.append((number - 1, start, max(start + 1, min(end, len(line)))))
+    return found or _last_character(lines[: place.line])
+
+
+def _last_character(lines: list[str]) -> list[tuple[int, int, int]]:
+    for number in reversed(range(len(lines))):
+        length = len(lines[number].rstrip())
+        if length:
+            return [(number, length - 1, length)]
+    return []

@@ -1,0 +1,200 @@
+"""Python colours: a lexer of single lines, and the highlighter that paints with it.
+
+The lexer never fails: half-typed text is what an editor holds most of the time. A state is carried
+from line to line, since only strings in triple quotes reach over more than one.
+"""
+
+import builtins
+import keyword
+import re
+from collections.abc import Iterator
+from enum import IntEnum
+from typing import Literal
+
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QSyntaxHighlighter,
+    QTextBlock,
+    QTextCharFormat,
+    QTextDocument,
+)
+
+from widgets.theme import Theme
+
+Kind = Literal[
+    "keyword", "constant", "number", "string", "comment", "function", "decorator", "bracket"
+]
+
+
+class State(IntEnum):
+    """What a line begins inside of."""
+
+    CODE = 0
+    SINGLE = 1
+    """A string in three single quotes."""
+    DOUBLE = 2
+    """A string in three double quotes."""
+
+
+Span = tuple[int, int, Kind]
+"""Start, end (exclusive; in characters) and kind of a stretch of one line."""
+
+CONSTANTS = frozenset({"True", "False", "None", "Ellipsis", "NotImplemented"})
+KEYWORDS = frozenset(keyword.kwlist) - CONSTANTS
+_TYPES = frozenset(name for name in dir(builtins) if isinstance(getattr(builtins, name), type))
+
+_PREFIX = r"(?:[rR][bBfFtT]?|[bBfFtT][rR]?|[uU])?"
+_TOKEN = re.compile(
+    rf"""
+    (?P<string>{_PREFIX}(?:
+        \"\"\"(?:[^\\"]|\\.|"(?!""))*+(?P<open2>\\?\Z)?(?:\"\"\")?
+      | '''(?:[^\\']|\\.|'(?!''))*+(?P<open1>\\?\Z)?(?:''')?
+      | "(?:[^\\"]|\\.)*+(?:"|\\?\Z)
+      | '(?:[^\\']|\\.)*+(?:'|\\?\Z)))
+  | (?P<word>[^\W\d]\w*)(?P<call>\s*\()?
+  | (?P<number>\.?\d(?:[eE][+-](?=\d)|[\w.])*)
+  | (?P<comment>\#.*)
+  | (?P<bracket>[()\[\]{{}}])
+  | (?P<decorator>^[ \t]*@[^\W\d][\w.]*)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_SIGN = re.compile(r"-[ \t]*\Z")
+_OPERAND = re.compile(r"[\w.)\]}'\"]\Z")
+_LAST_WORD = re.compile(r"[^\W\d]\w*\Z")
+_CLOSE = {
+    State.SINGLE: re.compile(r"(?:[^\\']|\\.|'(?!''))*+(''')?", re.DOTALL),
+    State.DOUBLE: re.compile(r'(?:[^\\"]|\\.|"(?!""))*+(""")?', re.DOTALL),
+}
+
+
+def spans(line: str, state: int = State.CODE) -> tuple[list[Span], int]:
+    """Return what is coloured in ``line``, from left to right, and the state the next begins in.
+
+    ``state`` is what this line begins in; values that are no `State` count as code. Plain names
+    and operators make no span.
+    """
+    found: list[Span] = []
+    at = 0
+    if state in (State.SINGLE, State.DOUBLE):
+        match = _CLOSE[State(state)].match(line)
+        if match is None or match.group(1) is None:
+            return [(0, len(line), "string")], state
+        at = match.end()
+        found.append((0, at, "string"))
+    defined = False
+    for match in _TOKEN.finditer(line, at):
+        group = match.lastgroup
+        if group == "word" or group == "call":
+            word, start, end = match.group("word"), match.start(), match.end("word")
+            if word in KEYWORDS:
+                found.append((start, end, "keyword"))
+            elif group == "call" or defined or word in _TYPES:
+                found.append((start, end, "function"))
+            elif word in CONSTANTS:
+                found.append((start, end, "constant"))
+            if group == "call":
+                found.append((match.end() - 1, match.end(), "bracket"))
+            defined = word == "class" or word == "def"
+            continue
+        found.append((match.start(), match.end(), _KINDS[group or ""]))
+        if group == "string" and match.group("open1") is not None:
+            return found, State.SINGLE
+        if group == "string" and match.group("open2") is not None:
+            return found, State.DOUBLE
+    return found, State.CODE
+
+
+_KINDS: dict[str, Kind] = {
+    "string": "string",
+    "number": "number",
+    "comment": "comment",
+    "bracket": "bracket",
+    "decorator": "decorator",
+}
+
+
+def code_spans(line: str, state: int = State.CODE) -> Iterator[Span]:
+    """Yield the spans of ``line`` that are neither in a string nor in a comment."""
+    return (span for span in spans(line, state)[0] if span[2] not in ("string", "comment"))
+
+
+def sign_before(line: str, start: int, before: str = "") -> int:
+    """Return where the minus begins that belongs to a number at ``start``, else ``start``.
+
+    A minus after an operand subtracts. ``before`` is the code that precedes the line.
+    """
+    sign = _SIGN.search(line, 0, start)
+    if sign is None:
+        return start
+    left = line[: sign.start()].rstrip() or before.rstrip()
+    word = _LAST_WORD.search(left)
+    if _OPERAND.search(left) and not (word and word.group() in KEYWORDS):
+        return start
+    return sign.start()
+
+
+def units(text: str) -> int:
+    """Return the length of ``text`` in UTF-16 code units, which is how Qt counts columns."""
+    return len(text) if text.isascii() else len(text) + sum(c > "\uffff" for c in text)
+
+
+def column_text(line: str, column: int) -> str:
+    """Return the part of ``line`` before a column that Qt counted, in UTF-16 code units."""
+    if line.isascii():
+        return line[:column]
+    return line.encode("utf-16-le", "surrogatepass")[: 2 * column].decode("utf-16-le", "replace")
+
+
+def state_before(block: QTextBlock) -> int:
+    """Return the `State` that ``block`` begins in, as the highlighter found it."""
+    return max(0, block.previous().userState()) if block.previous().isValid() else State.CODE
+
+
+class Highlighter(QSyntaxHighlighter):
+    """Colours a document as Python; each block's user state is the `State` the next begins in."""
+
+    def __init__(self, document: QTextDocument) -> None:
+        super().__init__(document)
+        self._formats: dict[Kind, QTextCharFormat] = {}
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colours of ``theme`` and paint the whole document anew."""
+        self._formats = {
+            "keyword": _format(theme.module, weight=QFont.Weight.DemiBold),
+            "constant": _format(theme.data),
+            "number": _format(theme.data),
+            "string": _format(theme.parameter),
+            "comment": _format(theme.ink3, italic=True),
+            "function": _format(theme.forward),
+            "decorator": _format(theme.forward),
+        }
+        self.rehighlight()
+
+    def highlightBlock(self, text: str) -> None:
+        """Colour one line; called by Qt."""
+        found, state = spans(text, self.previousBlockState())
+        self.setCurrentBlockState(int(state))
+        wide = not text.isascii() and units(text) != len(text)
+        for start, end, kind in found:
+            style = self._formats.get(kind)
+            if style is None:
+                continue
+            if kind == "number" and start and text[start - 1] == "-":
+                start = sign_before(text, start)
+            if wide:
+                self.setFormat(units(text[:start]), units(text[start:end]), style)
+            else:
+                self.setFormat(start, end - start, style)
+
+
+def _format(
+    color: QColor, *, weight: QFont.Weight | None = None, italic: bool = False
+) -> QTextCharFormat:
+    style = QTextCharFormat()
+    style.setForeground(color)
+    style.setFontItalic(italic)
+    if weight is not None:
+        style.setFontWeight(weight)
+    return style

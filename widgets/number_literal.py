@@ -1,0 +1,129 @@
+"""Numeric literals in source text: where they are, and how they are rewritten when dragged.
+
+Arithmetic is decimal, so that steps of 0.1 never show binary noise.
+"""
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+
+from widgets import highlight
+
+_DIGITS = r"\d(?:_?\d)*"
+_DECIMAL = re.compile(
+    rf"(?P<mantissa>{_DIGITS}(?:\.(?:{_DIGITS})?)?|\.{_DIGITS})(?P<exponent>[eE][+-]?{_DIGITS})?"
+)
+_GROUPED = re.compile(r"\d{1,3}(?:_\d{3})+")
+MAX_DIGITS = 40
+"""A longer literal is left alone: nobody drags it, and its arithmetic would take time."""
+
+
+@dataclass(frozen=True)
+class Literal:
+    """A decimal integer or float in one line.
+
+    ``start`` and ``end`` count characters of the line and take in a minus sign that belongs to the
+    number. ``base`` tells that ``**`` follows, so that a negative number needs parentheses.
+    """
+
+    start: int
+    end: int
+    text: str
+    base: bool = False
+
+    @property
+    def is_int(self) -> bool:
+        """True for an integer, which stays one."""
+        return self.text.lstrip("- \t").replace("_", "").isdecimal()
+
+    @property
+    def exponent(self) -> str:
+        """The exponent as written, ``e-3``; empty where there is none."""
+        match = _parsed(self.text)
+        return match["exponent"] or ""
+
+    @property
+    def mantissa(self) -> Decimal:
+        """The number without its exponent, with its sign."""
+        digits = Decimal(_parsed(self.text)["mantissa"].replace("_", ""))
+        return digits.copy_negate() if self.text.startswith("-") else digits
+
+    @property
+    def step(self) -> Decimal:
+        """By how much the mantissa changes at a time.
+
+        One for integers; else one in the last decimal, but no finer than a hundredth of the
+        number's size, since nobody could drag 6.8814 anywhere in steps of 0.0001. A mantissa of
+        one digit, as in ``1e-3``, moves in tenths.
+        """
+        if self.is_int:
+            return Decimal(1)
+        number = self.mantissa
+        own = _decimals(self.text)
+        if self.exponent and own == 0:
+            own = 1
+        coarse = 2 - number.adjusted() if number else own
+        return Decimal(1).scaleb(-max(0, min(own, coarse)))
+
+    def moved(self, change: Decimal) -> str:
+        """Return the source text of the number with its mantissa moved by ``change``.
+
+        The way it was written is kept: the decimals, unless ``change`` needs more, the exponent,
+        the underscores. No change gives the very same text, a step through zero never ``-0.0``.
+        """
+        if self.is_int:
+            change = change.to_integral_value()
+        if not change:
+            return self.text
+        value = self.mantissa + change
+        places = max(_decimals(self.text), -int(change.normalize().as_tuple().exponent))
+        text = f"{abs(value):{',' if self._is_grouped else ''}.{places}f}".replace(",", "_")
+        mantissa = _parsed(self.text)["mantissa"]
+        if mantissa.endswith(".") and places == 0:
+            text += "."
+        elif mantissa.startswith(".") and text.startswith("0."):
+            text = text[1:]
+        text += self.exponent
+        if value >= 0:
+            return text
+        return f"(-{text})" if self.base else f"-{text}"
+
+    @property
+    def _is_grouped(self) -> bool:
+        whole = _parsed(self.text)["mantissa"].partition(".")[0]
+        return _GROUPED.fullmatch(whole) is not None
+
+
+def _parsed(text: str) -> re.Match[str]:
+    match = _DECIMAL.fullmatch(text.lstrip("- \t"))
+    assert match is not None
+    return match
+
+
+def _decimals(text: str) -> int:
+    return len(_parsed(text)["mantissa"].partition(".")[2].replace("_", ""))
+
+
+def literals(line: str, state: int = highlight.State.CODE, before: str = "") -> list[Literal]:
+    """Return the draggable numbers of ``line``, from left to right.
+
+    Strings (f-strings too) and comments hold none; hexadecimal, octal, binary and complex numbers
+    are left out. ``state`` is the highlighter's state at the line's beginning, ``before`` the code
+    that precedes the line: it tells a sign from a subtraction.
+    """
+    found = []
+    for start, end, kind in highlight.code_spans(line, state):
+        text = line[start:end]
+        if kind != "number" or end - start > MAX_DIGITS or not _DECIMAL.fullmatch(text):
+            continue
+        base = line[end:].lstrip().startswith("**")
+        if not base:
+            start = highlight.sign_before(line, start, before)
+        found.append(Literal(start, end, line[start:end], base))
+    return found
+
+
+def at(found: list[Literal], column: int) -> Literal | None:
+    """Return the literal that covers the character at ``column``, or that ends there."""
+    covering = [one for one in found if one.start <= column <= one.end]
+    return covering[-1] if covering else None

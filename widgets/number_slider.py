@@ -1,0 +1,192 @@
+"""A small slider under a number, for sliding it without a drag."""
+
+from decimal import ROUND_FLOOR, Decimal
+
+from PySide6.QtCore import QEvent, QObject, QPoint, QRectF, Qt, Signal
+from PySide6.QtGui import QCursor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSlider, QStyle, QWidget
+from shiboken6 import isValid
+
+from widgets.code_style import Style
+from widgets.number_drag import LiveLiteral
+from widgets.theme import faded
+
+MAX_TICKS = 1000
+WIDTH = 216
+HEIGHT = 34
+LEAST_INT = 5
+HANDLE = 14
+"""Width of the handle with its border."""
+
+
+def reach(live: LiveLiteral) -> tuple[Decimal, int]:
+    """Return step and number of steps to either side: as far as the number is from zero.
+
+    Zero reaches from -1 to 1, and integers reach 5 at least.
+    """
+    literal = live.literal
+    step, half = literal.step, abs(literal.mantissa) or Decimal(1)
+    if literal.is_int:
+        half = max(half, Decimal(LEAST_INT))
+    while half / step > MAX_TICKS:
+        step *= 10
+    return step, max(1, int((half / step).to_integral_value(ROUND_FLOOR)))
+
+
+class Track(QSlider):
+    """A slider that jumps to where it is pressed, however far from its thin groove."""
+
+    def mousePressEvent(self, press: QMouseEvent) -> None:
+        """Take the handle to the mouse; called by Qt."""
+        if press.button() == Qt.MouseButton.LeftButton:
+            self.setSliderDown(True)
+            self._follow(press)
+        press.accept()
+
+    def mouseMoveEvent(self, motion: QMouseEvent) -> None:
+        """Move the handle with the mouse; called by Qt."""
+        if self.isSliderDown():
+            self._follow(motion)
+
+    def mouseReleaseEvent(self, release: QMouseEvent) -> None:
+        """Let the handle go; called by Qt."""
+        self.setSliderDown(False)
+        release.accept()
+
+    def _follow(self, mouse: QMouseEvent) -> None:
+        low, high = self.minimum(), self.maximum()
+        along = round(mouse.position().x()) - HANDLE // 2
+        value = QStyle.sliderValueFromPosition(low, high, along, self.width() - HANDLE)
+        self.setValue(value)
+
+
+class NumberSlider(QFrame):
+    """Slides a `LiveLiteral`; hidden until `open_at` is called.
+
+    ``slid`` carries the change from where the number was when the slider opened.
+    """
+
+    slid = Signal(object)
+    closed = Signal()
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.live: LiveLiteral | None = None
+        self._step = Decimal(1)
+        self._style: Style | None = None
+        self._low, self._high = QLabel(self), QLabel(self)
+        self.slider = Track(Qt.Orientation.Horizontal, self)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(10, 2, 10, 2)
+        row.setSpacing(8)
+        row.addWidget(self._low)
+        row.addWidget(self.slider, 1)
+        row.addWidget(self._high)
+        self.slider.valueChanged.connect(self._tell)
+        self.slider.installEventFilter(self)
+        self.setCursor(Qt.CursorShape.ArrowCursor)
+        self.hide()
+
+    def set_style(self, style: Style) -> None:
+        """Take the colours of the editor."""
+        self._style = style
+        theme = style.theme
+        self.setStyleSheet(
+            f"QLabel {{ color: {theme.ink3.name()}; background: transparent; }}"
+            "QSlider { background: transparent; min-height: 20px; }"
+            "QSlider::groove:horizontal { height: 4px; border-radius: 2px;"
+            f" background: {theme.line.name()}; }}"
+            "QSlider::handle:horizontal { width: 10px; height: 10px; margin: -5px 0px;"
+            f" border-radius: 7px; background: {theme.surface.name()};"
+            f" border: 2px solid {theme.selection.name()}; }}"
+            "QSlider::handle:horizontal:hover, QSlider::handle:horizontal:focus {"
+            f" background: {theme.selection.name()}; }}"
+        )
+        for label in (self._low, self._high):
+            label.setFont(style.number_font)
+
+    def open_at(self, live: LiveLiteral, below: QRectF, bounds: QRectF) -> None:
+        """Show the slider of ``live`` under ``below``, or above where there is no room."""
+        self.live = None
+        self._step, ticks = reach(live)
+        self.slider.setRange(-ticks, ticks)
+        self.slider.setSingleStep(1)
+        self.slider.setPageStep(max(1, ticks // 10))
+        self.slider.setValue(0)
+        self.live = live
+        self._low.setText(_shown(live.literal.moved(-self._step * ticks)))
+        self._high.setText(_shown(live.literal.moved(self._step * ticks)))
+        name = f"Number {live.literal.text} in line {live.block_number + 1}"
+        self.slider.setAccessibleName(name)
+        self.slider.setAccessibleDescription("Arrow keys change it, Escape takes changes back")
+        width = min(max(WIDTH, self.sizeHint().width()), int(bounds.width()) - 4)
+        left = min(max(bounds.left() + 2, below.center().x() - width / 2), bounds.right() - width)
+        top = below.bottom() + 2
+        if top + HEIGHT > bounds.bottom() and below.top() - HEIGHT - 2 >= bounds.top():
+            top = below.top() - HEIGHT - 2
+        self.setFixedSize(width, HEIGHT)
+        self.move(QPoint(round(left), round(top)))
+        self.show()
+        self.raise_()
+
+    def close_up(self) -> None:
+        """Hide it, and hand the focus on to the editor; the number stays as it is."""
+        if self.live is None:
+            return
+        self.live = None
+        heir = self.parentWidget() if self.slider.hasFocus() else None
+        self.hide()
+        if heir is not None:
+            heir.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.closed.emit()
+
+    def is_under_mouse(self) -> bool:
+        """Return whether the mouse is over the strip or at its border."""
+        return self.rect().adjusted(-4, -4, 4, 4).contains(self.mapFromGlobal(QCursor.pos()))
+
+    def mousePressEvent(self, press: QMouseEvent) -> None:
+        """Keep a press beside the handle from the editor underneath; called by Qt."""
+        press.accept()
+
+    def _tell(self, ticks: int) -> None:
+        if self.live is not None:
+            self.slid.emit(self._step * ticks)
+
+    def eventFilter(self, watched: QObject, happening: QEvent) -> bool:
+        """Let Escape take back, Return keep, and the loss of focus close; called by Qt."""
+        # Focus also goes when the window is torn down, children last.
+        if happening.type() == QEvent.Type.FocusOut and isValid(self.parentWidget()):
+            self.close_up()
+        if isinstance(happening, QKeyEvent) and happening.type() == QEvent.Type.KeyPress:
+            if happening.key() == Qt.Key.Key_Escape:
+                self.slider.setValue(0)
+            if happening.key() in (Qt.Key.Key_Escape, Qt.Key.Key_Return, Qt.Key.Key_Enter):
+                self.close_up()
+                return True
+        return super().eventFilter(watched, happening)
+
+    def paintEvent(self, _: QPaintEvent) -> None:
+        """Paint the strip; called by Qt."""
+        if self._style is None:
+            return
+        theme = self._style.theme
+        painter = QPainter(self)
+        try:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(QPen(theme.line_strong, 1))
+            painter.setBrush(theme.panel)
+            place = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
+            painter.drawRoundedRect(place, 8, 8)
+            # Where the number began.
+            middle = QRectF(self.slider.geometry()).center()
+            painter.setPen(QPen(faded(theme.ink3, 0.7), 1))
+            for side in (-1, 1):
+                painter.drawLine(
+                    middle + QPoint(0, side * 9).toPointF(), middle + QPoint(0, side * 6).toPointF()
+                )
+        finally:
+            painter.end()
+
+
+def _shown(text: str) -> str:
+    return text.strip("()").replace("-", "\N{MINUS SIGN}", 1) if "e" not in text.lower() else text

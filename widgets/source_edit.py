@@ -1,0 +1,256 @@
+"""A Python editor: colours, indentation, clean pasting, and text that can be replaced softly."""
+
+from PySide6.QtCore import QEvent, QMimeData, QPoint, Qt, Signal
+from PySide6.QtGui import (
+    QInputMethodEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QTextBlock,
+    QTextCursor,
+    QTextOption,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QPlainTextEdit, QWidget
+
+from widgets import code_keys, code_rows, code_text
+from widgets.code_rows import Row, SpacedLayout
+from widgets.code_style import MAX_PX, MIN_PX, TEXT_PX, Style
+from widgets.highlight import Highlighter, units
+from widgets.theme import Theme
+
+_WHEEL_NOTCH = 120
+
+
+class SourceEdit(QPlainTextEdit):
+    """Edits Python source. Columns are Qt's inside, characters wherever others see them."""
+
+    edited = Signal(str)
+    """The user changed the text, in whatever way; carries all of it."""
+    text_size_changed = Signal(int)
+    lines_moved = Signal(int, int)
+    """Lines from the first number on moved by the second; sent for changes from all sides."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.look = Style(theme, TEXT_PX)
+        self._is_setting = False
+        self._source = ""
+        self._lines = 1
+        self._wheel = 0
+        self._tab_leaves = False
+        self._highlighter = Highlighter(self.document())
+        # The document does not keep Python's half of its layout alive.
+        self._layout = SpacedLayout(self.document(), self.look.gap)
+        self.document().setDocumentLayout(self._layout)
+        self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.setWordWrapMode(QTextOption.WrapMode.NoWrap)
+        self.setFrameShape(QPlainTextEdit.Shape.NoFrame)
+        self.setCursorWidth(2)
+        self.setAccessibleName("Program")
+        self.document().contentsChange.connect(self._note_change)
+        self.textChanged.connect(self._tell_edit)
+        self.set_theme(theme)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take other colours."""
+        self.look = Style(theme, self.look.px)
+        self.setStyleSheet(self.look.sheet())
+        self._highlighter.set_theme(theme)
+        self.apply_look()
+
+    def text_size(self) -> int:
+        """Return the height of the code's letters in pixels."""
+        return self.look.px
+
+    def set_text_size(self, px: int) -> None:
+        """Show the code in another size, within what is readable."""
+        px = max(MIN_PX, min(MAX_PX, px))
+        if px != self.look.px:
+            top = self.verticalScrollBar().value()
+            self.look = Style(self.look.theme, px)
+            self.apply_look()
+            self.verticalScrollBar().setValue(top)
+            self.text_size_changed.emit(px)
+
+    def apply_look(self) -> None:
+        """Put `look` to use after it changed."""
+        self._layout.set_gap(self.look.gap)
+        # A style sheet of the window would set the interface's font; the document's own wins.
+        self.setFont(self.look.font)
+        self.document().setDefaultFont(self.look.font)
+        self.setTabStopDistance(self.look.metrics.horizontalAdvance(" ") * code_text.INDENT)
+        self.viewport().update()
+
+    def source(self) -> str:
+        """Return the text, its lines ended by newlines."""
+        # Not toPlainText, which turns non-breaking spaces in strings into spaces.
+        return self.document().toRawText().replace("\N{PARAGRAPH SEPARATOR}", "\n")
+
+    def set_source(self, source: str, *, fresh: bool = False) -> None:
+        """Replace the text without telling `edited`.
+
+        Only what differs is written, as one undo step: caret, scroll position and history stay.
+        ``fresh`` begins a new history, as for another file.
+        """
+        source = source.replace("\r\n", "\n").replace("\r", "\n")
+        old = self.source()
+        self._is_setting = True
+        try:
+            if fresh or (not old and not self.document().isUndoAvailable()):
+                self.setPlainText(source)
+            elif source != old:
+                self._rewrite(old, source)
+        finally:
+            self._is_setting = False
+        self._source = self.source()
+
+    def _rewrite(self, old: str, new: str) -> None:
+        bars = (self.horizontalScrollBar(), self.verticalScrollBar())
+        values = [bar.value() for bar in bars]
+        caret = self.textCursor()
+        anchor, position = caret.anchor(), caret.position()
+        cursor = QTextCursor(self.document())
+        cursor.beginEditBlock()
+        for hunk in reversed(code_text.hunks(old, new)):
+            start = units(old[: hunk.start])
+            end = start + units(old[hunk.start : hunk.end])
+            code_text.selected(self.document(), start, end).insertText(hunk.text)
+            anchor = _moved(anchor, start, end, units(hunk.text))
+            position = _moved(position, start, end, units(hunk.text))
+        cursor.endEditBlock()
+        # Qt's own idea puts the caret behind whatever replaced the text around it.
+        caret.setPosition(anchor)
+        caret.setPosition(position, QTextCursor.MoveMode.KeepAnchor)
+        self.setTextCursor(caret)
+        for bar, value in zip(bars, values, strict=True):
+            bar.setValue(value)
+
+    def go_to_line(self, line: int, column: int = 0) -> None:
+        """Move the caret to ``line`` (from 1) and ``column`` (characters) and show it."""
+        line = max(1, min(line, self.blockCount()))
+        block = self.document().findBlockByNumber(line - 1)
+        cursor = QTextCursor(block)
+        cursor.setPosition(block.position() + units(block.text()[:column]))
+        self.setTextCursor(cursor)
+        self.ensureCursorVisible()
+
+    def rows(self) -> tuple[Row, ...]:
+        """Return the visible rows from top to bottom."""
+        return tuple(code_rows.rows(self, self.look.gap))
+
+    def row_at(self, y: float) -> Row | None:
+        """Return the row at ``y`` of the viewport; None below the text."""
+        return next((row for row in self.rows() if row.top <= y < row.bottom), None)
+
+    def block_at(self, y: float) -> QTextBlock | None:
+        """Return the line at ``y`` of the viewport; None below the text."""
+        row = self.row_at(y)
+        return None if row is None else self.document().findBlockByNumber(row.line - 1)
+
+    def snapped(self, mouse: QMouseEvent) -> QMouseEvent:
+        """Return ``mouse`` moved to the middle of its row.
+
+        Qt takes the space between the lines for the beginning of one.
+        """
+        row = self.row_at(mouse.position().y())
+        if row is None:
+            return mouse
+        at = mouse.position()
+        at.setY(row.middle)
+        return QMouseEvent(
+            mouse.type(),
+            at,
+            mouse.globalPosition(),
+            mouse.button(),
+            mouse.buttons(),
+            mouse.modifiers(),
+            mouse.pointingDevice(),
+        )
+
+    def canInsertFromMimeData(self, source: QMimeData) -> bool:
+        """Take text, but leave files to the window; called by Qt."""
+        return source.hasText() and not source.hasUrls()
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        """Insert pasted or dropped text as clean code; called by Qt."""
+        if source.hasText():
+            self.textCursor().insertText(code_text.clean(source.text()))
+            self.ensureCursorVisible()
+
+    def keyPressEvent(self, press: QKeyEvent) -> None:
+        """Edit; called by Qt. After Escape the next Tab moves the focus on."""
+        key = press.key()
+        leaves, self._tab_leaves = self._tab_leaves, key == Qt.Key.Key_Escape
+        if leaves and key in (Qt.Key.Key_Tab, Qt.Key.Key_Backtab):
+            # Qt refuses while Tab is a letter.
+            self.setTabChangesFocus(True)
+            self.focusNextPrevChild(key == Qt.Key.Key_Tab)
+            self.setTabChangesFocus(False)
+        elif press.text() == "\N{NO-BREAK SPACE}":
+            self.insertPlainText(" ")
+        elif self.isReadOnly() or not code_keys.press(self, press):
+            super().keyPressEvent(press)
+
+    def inputMethodEvent(self, composed: QInputMethodEvent) -> None:
+        """Take composed text, and plain spaces for non-breaking ones; called by Qt."""
+        if composed.commitString() == "\N{NO-BREAK SPACE}":
+            composed.setCommitString(" ")
+        super().inputMethodEvent(composed)
+
+    def event(self, happening: QEvent) -> bool:
+        """Claim the editor's own keys before the window's shortcuts; called by Qt."""
+        is_asked = happening.type() == QEvent.Type.ShortcutOverride
+        if is_asked and isinstance(happening, QKeyEvent) and self.claims(happening):
+            happening.accept()
+            return True
+        return super().event(happening)
+
+    def claims(self, press: QKeyEvent) -> bool:
+        """Return whether ``press`` is a key of the editor that Qt does not know for one."""
+        control = Qt.KeyboardModifier.ControlModifier
+        return press.modifiers() == control and press.key() == Qt.Key.Key_Slash
+
+    def changeEvent(self, change: QEvent) -> None:
+        """Keep the code's font where a style sheet sets another; called by Qt."""
+        super().changeEvent(change)
+        if change.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self.document().setDefaultFont(self.look.font)
+
+    def wheelEvent(self, wheel: QWheelEvent) -> None:
+        """Scroll, or with Ctrl change the text size; called by Qt."""
+        if not wheel.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            super().wheelEvent(wheel)
+            return
+        self._wheel += _turn(wheel.angleDelta())
+        notches = int(self._wheel / _WHEEL_NOTCH)
+        self._wheel -= notches * _WHEEL_NOTCH
+        self.set_text_size(self.look.px + notches)
+        wheel.accept()
+
+    def _note_change(self, position: int, *_: int) -> None:
+        change, self._lines = self.blockCount() - self._lines, self.blockCount()
+        if change:
+            block = self.document().findBlock(position)
+            # A line that is broken at its very start moves down itself.
+            first = block.blockNumber() + (2 if position > block.position() else 1)
+            self.lines_moved.emit(first, change)
+
+    def _tell_edit(self) -> None:
+        if self._is_setting:
+            return
+        source = self.source()
+        # Qt also tells of new colours.
+        if source != self._source:
+            self._source = source
+            self.edited.emit(source)
+
+
+def _moved(position: int, start: int, end: int, length: int) -> int:
+    """Return where ``position`` is after ``length`` letters replaced those from start to end."""
+    if position < end or position <= start:
+        return min(position, start + length) if position > start else position
+    return position + length - (end - start)
+
+
+def _turn(angle: QPoint) -> int:
+    return angle.y() or angle.x()
