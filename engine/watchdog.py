@@ -11,7 +11,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Literal, Self
@@ -32,6 +32,23 @@ _active: "Guard | None" = None
 _stop_wanted = False
 on_end: Callable[[], None] | None = None
 """Called whenever a guarded program has ended, before its tape is put together."""
+
+
+_held = 0
+
+
+@contextlib.contextmanager
+def hold() -> Iterator[None]:
+    """Let no interrupt in, however late, while something must not be cut in two."""
+    global _held
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    _held += 1
+    try:
+        yield
+    finally:
+        _held -= 1
 
 
 class Interrupted(KeyboardInterrupt):
@@ -70,6 +87,7 @@ class Guard:
         self.why: Why = ""
         self.seconds = seconds
         self._due = 0.0
+        self._quiet_until = 0.0
         self._open = False
         self._changed = threading.Condition()
         self._handler: _Handler = signal.SIG_IGN
@@ -128,14 +146,18 @@ class Guard:
         with self._changed:
             while self._open:
                 _strike()
-                patient = time.monotonic() - self._due < PATIENCE_S
-                self._changed.wait(RETRY_S if patient else AGAIN_S)
+                self._changed.wait(
+                    RETRY_S if self._due + PATIENCE_S > time.monotonic() else AGAIN_S
+                )
 
     def _struck(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002
-        if not self._open or not self.why:
+        now = time.monotonic()
+        if _held or not self._open or not self.why or now < self._quiet_until:
             return
-        if time.monotonic() - self._due < PATIENCE_S and _is_ours(frame):
+        if now - self._due < PATIENCE_S and _is_ours(frame):
             return
+        # The exception must have time to leave the program before it is thrown once more.
+        self._quiet_until = now + AGAIN_S
         raise Interrupted(self.why, self.seconds)
 
 

@@ -140,6 +140,9 @@ class WireLook(Struct, frozen=True):
     factor: str = ""
     """The local derivative as a label: ``× (1 − o²) = 0.5``; empty where none is known."""
     active: Literal["", "forward", "backward"] = ""
+    shares: tuple[int, ...] = ()
+    """All shares of this pass; several where a folded module or a composite op uses the value
+    more than once, and then ``share`` is None."""
 
 
 class Look(Struct, frozen=True):

@@ -4,6 +4,8 @@ import math
 
 MINUS = "\N{MINUS SIGN}"
 
+_SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+
 
 def number(x: float | int | bool | complex | None, digits: int = 4) -> str:
     """Return ``x`` as the interface shows it: four decimals, a true minus, exponents when needed.
@@ -44,3 +46,10 @@ def shape(dims: tuple[int, ...]) -> str:
 def count(n: int, noun: str) -> str:
     """Return ``1 op``, ``2 ops``, ``1,000 ops``."""
     return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def variable(name: str) -> str:
+    """Return a name as mathematics writes it: ``x₁`` for ``x1``; longer words stay as they are."""
+    if len(name) > 1 and name[0].isalpha() and name[1:].isdecimal():
+        return name[0] + name[1:].translate(_SUBSCRIPTS)
+    return name

@@ -118,8 +118,8 @@ ROWS = (
     Row(
         RuntimeError,
         "Boolean value of Tensor with more than one value",
-        "A condition needs one True or False: add .any() or .all(). A loss is made first and called "
-        "then: nn.MSELoss()(y, t).",
+        "A condition needs one True or False: add .any() or .all(). A loss is made first, then "
+        "called: nn.MSELoss()(y, t).",
         "Boolean value of Tensor with more than one value is ambiguous",
     ),
     # Indices

@@ -108,7 +108,7 @@ class ExecutionRow:
     node: int
     order: int
     run: int
-    received: list[int | None]
+    received: list[int | None] = field(default_factory=list)
     edges: list[int] = field(default_factory=list)
     hooked: bool = False
 

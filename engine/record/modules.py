@@ -1,5 +1,6 @@
 """Which module an op ran in: torch's global module hooks keep a stack of calls."""
 
+import sys
 from typing import TYPE_CHECKING
 
 import torch
@@ -22,6 +23,8 @@ class Modules:
         self._kept: list[nn.Module] = []
         self._names: dict[int, dict[int, str]] = {}
         self._counts: dict[int, int] = {}
+        self._abouts: dict[int, str] = {}
+        self._named: set[int] = set()
         self._handles: list[torch.utils.hooks.RemovableHandle] = []
 
     def start(self) -> None:
@@ -49,8 +52,7 @@ class Modules:
         if recorder.blind():
             return
         with torch._C.DisableTorchFunction():
-            frame = recorder.source.user_frame()
-            where, _ = recorder.source.here(frame)
+            where, _ = recorder.source.here(sys._getframe(1))
             number = self._number(module)
             row = CallRow(
                 name=self._path(module),
@@ -59,13 +61,15 @@ class Modules:
                 module=number,
                 training=module.training,
                 parameters=self._count(number, module),
-                about=module.extra_repr(),
+                about=self._about(number, module),
                 where=where,
             )
             index = len(recorder.log.calls)
             recorder.log.calls.append(row)
             self._stack.append((index, module))
-            self._name_parameters(module, row.name)
+            if number not in self._named:
+                self._named.add(number)
+                self._name_parameters(module, row.name)
             recorder.log.tell("enter", index, where)
 
     def _leave(self, module: nn.Module, _args: object, out: object) -> None:
@@ -115,6 +119,12 @@ class Modules:
             parameters = [p for p in module.parameters() if not nn.parameter.is_lazy(p)]
             count = self._counts[number] = sum(p.numel() for p in parameters)
         return count
+
+    def _about(self, number: int, module: nn.Module) -> str:
+        about = self._abouts.get(number)
+        if about is None:
+            about = self._abouts[number] = module.extra_repr()
+        return about
 
     def _name_parameters(self, module: nn.Module, path: str) -> None:
         """Give the module's own parameters and buffers their full names before they are used."""

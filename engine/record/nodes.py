@@ -50,6 +50,7 @@ class Nodes:
         the op's inputs and results, among which the saved tensors are found again.
         """
         claimed: list[int] = []
+        look = torch._C._autograd._top_saved_tensors_default_hooks(True) is None
         seen: set[int] = set()
         stack = list(reversed(roots))
         while stack:
@@ -63,7 +64,8 @@ class Nodes:
             seen.add(row.id)
             if row.op is None:
                 row.op = op
-                row.kept = self._kept(node, values)
+                if look:
+                    row.kept = self._kept(node, values)
                 claimed.append(row.id)
             self.read_edges(node, row)
             stack.extend(n for n, _ in reversed(node.next_functions) if n is not None)
@@ -78,17 +80,18 @@ class Nodes:
             return
         row.next = []
         for after, nr in node.next_functions:
-            if after is None:
-                row.next.append(None)
-            elif is_accumulate(after):
-                row.next.append((self.leaf(after), 0))
-            else:
-                row.next.append((self.of(after), nr))
+            row.next.append(None if after is None else self.target(after, nr))
+
+    def target(self, node: Node, nr: int) -> tuple[int, int]:
+        """Return where an edge leads: a node's id and its input, or a leaf's value and 0."""
+        if is_accumulate(node):
+            return self.tensors.value(variable(node), None).id, 0
+        return self.row(node).id, nr
 
     def _kept(self, node: Node, values: list[ValueRow]) -> tuple[Saved, ...]:
-        """Look at what a node saved, unless looking would call hooks of the user's."""
+        """Look at what a node saved; not to be called where that would call a user's hooks."""
         names = _names(type(node), "_raw_saved_")
-        if not names or _hooked():
+        if not names:
             return ()
         # A custom Function's node has no _saved_ names, only all its tensors together.
         custom = isinstance(node, torch.autograd.function.BackwardCFunction)
@@ -107,10 +110,6 @@ class Nodes:
         size = t.numel() * t.element_size()
         return Saved(name, value, shape, dtype_name(t.dtype), size, storage)
 
-    def leaf(self, accumulate: Node) -> int:
-        """Return the id of the present value of AccumulateGrad's leaf."""
-        return self.tensors.value(variable(accumulate), None).id
-
 
 class _Alive:
     """Lives in a node's own dict and notes when the node dies."""
@@ -128,10 +127,6 @@ class _Alive:
 @functools.cache
 def _names(kind: type, prefix: str) -> tuple[str, ...]:
     return tuple(a[len(prefix) :] for a in dir(kind) if a.startswith(prefix))
-
-
-def _hooked() -> bool:
-    return torch._C._autograd._top_saved_tensors_default_hooks(True) is not None
 
 
 def metadata(node: Node) -> dict[object, object]:

@@ -68,8 +68,11 @@ class Source:
         constructor of one of torch's modules, else empty.
         """
         doing = ""
+        kinds = self._kinds
         while frame is not None:
-            kind = self._kind(frame.f_code)
+            kind = kinds.get(frame.f_code)
+            if kind is None:
+                kind = self._kind(frame.f_code)
             if kind == "user":
                 return (frame.f_code, frame.f_lasti), doing
             doing = doing or kind
@@ -77,17 +80,14 @@ class Source:
         return None, doing
 
     def _kind(self, code: CodeType) -> str:
-        kind = self._kinds.get(code)
-        if kind is None:
-            file = code.co_filename.replace("\\", "/")
-            kind = ""
-            if code.co_filename == self.filename:
-                kind = "user"
-            elif file.startswith(_OPTIM):
-                kind = "optimizer"
-            elif file.startswith(_NN) and code.co_name in ("__init__", "reset_parameters"):
-                kind = "building"
-            self._kinds[code] = kind
+        file, kind = code.co_filename.replace("\\", "/"), ""
+        if code.co_filename == self.filename:
+            kind = "user"
+        elif file.startswith(_OPTIM):
+            kind = "optimizer"
+        elif file.startswith(_NN) and code.co_name in ("__init__", "reset_parameters"):
+            kind = "building"
+        self._kinds[code] = kind
         return kind
 
     def user_frame(self) -> FrameType | None:

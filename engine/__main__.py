@@ -1,0 +1,275 @@
+"""The engine process: ``python -m engine`` speaks `engine.wire` on its standard streams.
+
+A reader thread takes requests in; the main thread serves them one at a time. Stop alone is dealt
+with on the reader thread, for the main thread is busy with the program that is to be stopped.
+"""
+
+import contextlib
+import gc
+import os
+import platform
+import signal
+import sys
+import threading
+import time
+import traceback
+from collections import deque
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from engine import process, watchdog, wire
+from engine.errors import plain
+from engine.printed import Stream
+from engine.tape import Problem, Tape
+
+IDLE_S = 0.2
+"""After so long without a request the engine warms what only some programs need."""
+
+
+class Engine(NamedTuple):
+    """What answers the requests; imported only after the pipes are safe."""
+
+    execute: Callable[[wire.Run, Callable[[str], None]], Tape]
+    peek: Callable[[wire.Peek], wire.Peeked]
+    check: Callable[[wire.Check], wire.Checked]
+
+
+class Mailbox:
+    """Requests that wait. Of several runs only the newest stays; a stopped one is marked."""
+
+    def __init__(self) -> None:
+        self._waiting: deque[wire.Request] = deque()
+        self._changed = threading.Condition()
+        self._running: int | None = None
+        self._stopped: set[int] = set()
+
+    def put(self, request: wire.Request) -> None:
+        """Add a request, or stop the run it names."""
+        with self._changed:
+            if isinstance(request, wire.Stop):
+                self._stop(request.run_id)
+                return
+            if isinstance(request, wire.Run):
+                kept = [other for other in self._waiting if not isinstance(other, wire.Run)]
+                self._waiting = deque(kept)
+            self._waiting.append(request)
+            self._changed.notify()
+
+    def _stop(self, run_id: int) -> None:
+        if run_id == self._running:
+            watchdog.stop()
+        elif any(isinstance(r, wire.Run) and r.run_id == run_id for r in self._waiting):
+            self._stopped.add(run_id)
+
+    def idle(self, seconds: float) -> bool:
+        """Wait up to ``seconds`` for a request; returns whether none came."""
+        with self._changed:
+            return not self._changed.wait_for(lambda: bool(self._waiting), seconds)
+
+    def take(self) -> tuple[wire.Request, bool]:
+        """Wait for the next request; returns it and whether it has been stopped already."""
+        with self._changed:
+            self._changed.wait_for(lambda: bool(self._waiting))
+            request = self._waiting.popleft()
+            stopped = False
+            if isinstance(request, wire.Run | wire.Check):
+                watchdog.arm()
+                self._running = request.run_id
+                stopped = isinstance(request, wire.Run) and request.run_id in self._stopped
+            if isinstance(request, wire.Run):
+                self._stopped.clear()
+            return request, stopped
+
+    def done(self) -> None:
+        """Nothing runs any more: a late Stop has no effect."""
+        with self._changed:
+            self._running = None
+
+
+class Server:
+    """Reads requests from one descriptor and answers on another."""
+
+    def __init__(self, incoming: int, outgoing: int) -> None:
+        self._incoming = incoming
+        self._outgoing = outgoing
+        self._sending = threading.Lock()
+        self._mail = Mailbox()
+        self._running = 0
+        self._stream = Stream(lambda run_id, text: self.send(wire.Printed(run_id, text)))
+
+    def send(self, message: wire.Reply) -> None:
+        """Write a message. Ends the process where nobody listens any more."""
+        frames = wire.frames(message)
+        with self._sending:
+            for frame in frames:
+                view = memoryview(frame)
+                while view:
+                    try:
+                        view = view[os.write(self._outgoing, view) :]
+                    except OSError:
+                        os._exit(0)
+
+    def read(self) -> None:
+        """Take requests in until the window closes the pipe, which ends the process."""
+        reader = wire.Reader[wire.Request](wire.Request)  # type: ignore[arg-type]
+        try:
+            while data := os.read(self._incoming, process.READ):
+                for request in reader.feed(data):
+                    if isinstance(request, wire.Quit):
+                        os._exit(0)
+                    self._mail.put(request)
+        except OSError:
+            pass
+        except wire.Garbage as error:
+            _complain(f"The engine was sent garbage: {error}")
+            os._exit(2)
+        os._exit(0)
+
+    def serve(self, engine: Engine, later: Callable[[], None]) -> None:
+        """Answer requests for ever. ``later`` is called once, when nothing waits for an answer."""
+        watchdog.on_end = lambda: self.send(wire.Ended(self._running))
+        cold = True
+        while True:
+            if cold and self._mail.idle(IDLE_S):
+                later()
+                cold = False
+            request, stopped = self._mail.take()
+            try:
+                if isinstance(request, wire.Run):
+                    self._run(engine, request, stopped)
+                elif isinstance(request, wire.Peek):
+                    self.send(engine.peek(request))
+                elif isinstance(request, wire.Check):
+                    self._running = request.run_id
+                    self.send(engine.check(request))
+            except KeyboardInterrupt:
+                # A stop that came too late for its program has no one left to stop.
+                continue
+            finally:
+                self._mail.done()
+
+    def _run(self, engine: Engine, request: wire.Run, stopped: bool) -> None:
+        self._running = request.run_id
+        if stopped:
+            tape = Tape(status="error", error=Problem("Stopped", "Stopped before it began"))
+            self.send(wire.Recorded(request.run_id, tape, 0.0))
+            return
+        self.send(wire.Started(request.run_id))
+        self._stream.begin(request.run_id)
+        begun = time.perf_counter()
+        tape = _execute(engine, request, self._stream)
+        seconds = time.perf_counter() - begun
+        self._stream.end()
+        try:
+            self.send(wire.Recorded(request.run_id, tape, seconds))
+        except Exception as error:  # noqa: BLE001 - nothing has been sent yet
+            self.send(wire.Recorded(request.run_id, _own_fault(error), seconds))
+
+
+def _execute(engine: Engine, request: wire.Run, stream: Stream) -> Tape:
+    try:
+        with _siblings(request.filename):
+            tape = engine.execute(request, stream.write)
+    except Exception as error:  # noqa: BLE001 - the edge of the process: say it, stay alive
+        return _own_fault(error)
+    # No message can carry half a surrogate pair, which a program may well print.
+    if not tape.stdout.isascii():
+        prints = tuple(plain(line) for line in tape.prints)
+        tape = msgspec.structs.replace(tape, stdout=plain(tape.stdout), prints=prints)
+    return tape
+
+
+@contextlib.contextmanager
+def _siblings(filename: str) -> Iterator[None]:
+    """Let a script import the modules beside it, as ``python script.py`` does."""
+    folder = str(Path(filename).absolute().parent)
+    if not Path(filename).is_file():
+        yield
+        return
+    sys.path.insert(0, folder)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(ValueError):
+            sys.path.remove(folder)
+
+
+def _own_fault(error: BaseException) -> Tape:
+    if isinstance(error, MemoryError):
+        text, hint = "The recording takes more memory than there is", "Make a size smaller."
+    elif isinstance(error, wire.TooLong):
+        text, hint = "The recording is too large to show", "Make a size smaller, or a loop shorter."
+    else:
+        text = f"Gradscribe failed to record this: {type(error).__name__}: {error}"
+        hint = "This is a fault of Gradscribe, not of the program."
+        _complain("".join(traceback.format_exception(error)))
+    return Tape(status="error", error=Problem("RecordingError", text[:2000], hint))
+
+
+def _complain(text: str) -> None:
+    with contextlib.suppress(OSError, ValueError):
+        sys.stderr.write(text.rstrip() + "\n")
+        sys.stderr.flush()
+
+
+def _warm() -> Engine:
+    """Import torch and run a first program, so that the user's first is as quick as the next.
+
+    One thread: toy models are slower with more, and results do not depend on the machine's cores.
+    """
+    import torch
+
+    torch.set_num_threads(1)
+    from engine import check, peek, run
+
+    run.execute(wire.Run(0, "x = param(1.0)\n(x * x).backward()\nprint(x)"))
+    return Engine(run.execute, peek.peek, check.check)
+
+
+def _warm_optimizers() -> None:
+    """Import what torch imports at the first step of an optimizer: as much as torch itself."""
+    import torch
+
+    layer = torch.nn.Linear(2, 1)
+    optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)
+    layer(torch.ones(1, 2)).sum().backward()
+    optimizer.step()
+    gc.collect()
+    gc.freeze()
+
+
+def _ready() -> wire.Ready:
+    import torch
+
+    devices = ["cpu", *(f"cuda:{i}" for i in range(torch.cuda.device_count()))]
+    if torch.backends.mps.is_available():
+        devices.append("mps")
+    version = str(torch.__version__)
+    return wire.Ready(version, platform.python_version(), tuple(devices), os.getpid())
+
+
+def main() -> None:
+    """Run the engine until its standard input closes. Never returns."""
+    process.die_with_parent()
+    incoming, outgoing = process.take_pipes()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    import faulthandler
+
+    faulthandler.enable()
+    server = Server(incoming, outgoing)
+    threading.Thread(target=server.read, name="reader", daemon=True).start()
+    try:
+        engine = _warm()
+        process.cap_memory()
+        server.send(_ready())
+        server.serve(engine, _warm_optimizers)
+    except BaseException:  # noqa: BLE001 - whatever it was, threads of a program must not hold us
+        _complain(traceback.format_exc())
+        os._exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,66 @@
+"""What the engine asks of the operating system: private pipes, dying with the window, a memory cap.
+
+All of it is best effort: where a system has no such thing the engine runs without.
+"""
+
+import contextlib
+import ctypes
+import os
+import signal
+import sys
+from pathlib import Path
+
+MEMORY_SHARE = 0.75
+"""Part of the machine's memory that the engine may fill before Python raises MemoryError."""
+READ = 1 << 16
+
+
+def take_pipes() -> tuple[int, int]:
+    """Return descriptors for the wire, in and out, and leave other ones to the user's program.
+
+    Afterwards standard input is empty and standard output is standard error, also for C code: no
+    program can write into the wire by printing.
+    """
+    incoming, outgoing = os.dup(0), os.dup(1)
+    null = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null, 0)
+    try:
+        os.dup2(2, 1)
+    except OSError:
+        os.dup2(null, 1)
+    os.close(null)
+    return incoming, outgoing
+
+
+def die_with_parent() -> None:
+    """Ask Linux to kill this process when the window's ends; elsewhere a closed pipe must do."""
+    if sys.platform == "linux":
+        pr_set_pdeathsig = 1
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
+
+
+def cap_memory(share: float = MEMORY_SHARE) -> None:
+    """Let a greedy program get a MemoryError, and be the first to go if memory runs out anyway."""
+    if sys.platform != "linux":
+        return
+    import resource
+
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000")
+    with contextlib.suppress(OSError, ValueError):
+        limit = int(_memory() * share)
+        soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        limits = [limit, *(x for x in (soft, hard) if x != resource.RLIM_INFINITY)]
+        resource.setrlimit(resource.RLIMIT_DATA, (min(limits), hard))
+    with contextlib.suppress(OSError, ValueError):
+        _, hard = resource.getrlimit(resource.RLIMIT_CORE)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, hard))
+
+
+def _memory() -> int:
+    """Return the bytes of memory this process may count on: the machine's, or its container's."""
+    machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    with contextlib.suppress(OSError, ValueError):
+        return min(machine, int(Path("/sys/fs/cgroup/memory.max").read_text()))
+    return machine

@@ -1,0 +1,102 @@
+"""The local derivative of one share, as the label on its wire: ``× (1−o²) = 0.500``."""
+
+from functools import partial
+
+from engine.tape import Op
+from playback import operands, text
+from playback.explain import naming
+from playback.explain.rule import Numbers, Slope
+from playback.index import Index
+
+_EPS = {"float64": 2e-16, "float32": 1.2e-7, "float16": 1e-3, "bfloat16": 8e-3}
+_ROUNDINGS = 32
+"""How many roundings of the dtype a torch kernel may differ from our own arithmetic."""
+
+
+def operand_of(index: Index, node: int, slot: int) -> int | None:
+    """Return the place, among its op's operands, that an edge leads back to; None if unknown."""
+    number = index.node_ops.get(node)
+    if number is None:
+        return None
+    op = index.op(number)
+    found = index.kept(f"edges of {number}", partial(_edges, op))
+    return found.get((node, slot))
+
+
+def _edges(op: Op, index: Index) -> dict[tuple[int, int], int]:
+    return operands.edges(index, op)
+
+
+def slope_at(index: Index, node: int, slot: int) -> tuple[Op, Slope, Numbers] | None:
+    """Return the op, slope and numbers of an edge of a scalar elementwise op; None for others."""
+    operand = operand_of(index, node, slot)
+    number = index.node_ops.get(node)
+    if operand is None or number is None:
+        return None
+    op = index.op(number)
+    rule = naming.rule_of(index, op)
+    edges = index.kept(f"edges of {number}", partial(_edges, op))
+    if rule is None or operand >= len(rule.slopes) or list(edges.values()).count(operand) != 1:
+        return None
+    numbers = naming.numbers(index, op)
+    return None if numbers is None else (op, rule.slopes[operand], numbers)
+
+
+def local(index: Index, edge: int) -> float | None:
+    """Return the local derivative of a share, if it times what was received is what was sent."""
+    sent = index.tape.edges[edge]
+    if sent.execution is None:
+        return None
+    execution = index.tape.executions[sent.execution]
+    found = slope_at(index, execution.node, sent.slot)
+    if found is None:
+        return None
+    op, slope, numbers = found
+    # A composite (2.5 / x is a reciprocal and a product) receives at the node of its result.
+    main = index.run_of(op.node, execution.run)
+    if main is None or len(main.received) != 1:
+        return None
+    upstream = naming.scalar(index, main.received[0])
+    share = naming.scalar(index, sent.gradient)
+    if upstream is None or share is None:
+        return None
+    try:
+        value = float(slope.value(numbers))
+    except (ArithmeticError, ValueError, IndexError, TypeError):
+        return None
+    eps = _EPS.get(index.values[op.outputs[0]].dtype, 0.0) * _ROUNDINGS
+    allowed = eps * abs(upstream) * max(1.0, abs(value))
+    # Written so that NaN never fits.
+    return value if abs(value * upstream - share) <= allowed else None
+
+
+def factor(index: Index, edge: int) -> str:
+    """Return the label of a share; "" where no local derivative is known or it does not fit."""
+    return index.kept(f"factor of {edge}", partial(_factor, edge))
+
+
+def _factor(edge: int, index: Index) -> str:
+    value = local(index, edge)
+    sent = index.tape.edges[edge]
+    if value is None or sent.execution is None:
+        return ""
+    found = slope_at(index, index.tape.executions[sent.execution].node, sent.slot)
+    assert found is not None
+    op, slope, numbers = found
+    number = text.number(value, 3)
+    if value == int(value) and abs(value) < 1e6:
+        number = text.number(int(value))
+    names = naming.names(index, op)
+    template = slope.written(numbers)
+    if not template or not names.all_named(template):
+        return f"× {number}"
+    written = naming.slope_text(names.fill(template))
+    return f"× {written}" if _is_number(written) else f"× {written} = {number}"
+
+
+def _is_number(written: str) -> bool:
+    try:
+        float(written.replace(text.MINUS, "-"))
+    except ValueError:
+        return written == "½"
+    return True

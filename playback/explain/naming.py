@@ -1,0 +1,157 @@
+"""What operands and results are called in a formula, and their numbers."""
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from engine.tape import Op, Value
+from playback import operands, short, symbols
+from playback.explain.rule import Numbers, Rule, table
+from playback.index import Index
+
+_LETTERS = ("a", "b", "c", "d", "p", "q", "r", "s", "t", "u", "v")
+_PRODUCTS: dict[tuple[int, ...], str] = {(1, 1): "dot", (2, 1): "mv", (1, 2): "vm"}
+_EUCLIDEAN = {"2", "2.0", "None", "'fro'"}
+_KEYS = "abcdefghijklmnop"
+
+
+def rule_of(index: Index, op: Op) -> Rule | None:
+    """Return the op's row in the table, None where it has none that is true of this call."""
+    name = symbols.plain(op.op)
+    said = {arg.keyword: arg.text for arg in op.args if arg.value is None and arg.keyword}
+    if name in ("max", "min") and len(op.inputs) == 2:
+        name += "imum"
+    elif name == "matmul":
+        dims = tuple(min(len(index.values[v].shape), 2) for v in op.inputs)
+        name = _PRODUCTS.get(dims, name)
+    elif name == "norm":
+        order = [a.text for a in op.args[1:2] if not a.keyword]
+        order += [said[word] for word in ("p", "ord") if word in said]
+        return table()[name] if _EUCLIDEAN.issuperset(order) else None
+    elif name.startswith("dropout") and said.get("training") == "False":
+        name = "clone"
+    return table().get(name)
+
+
+class Named(dict[str, str]):
+    """Values for a template. ``unnamed`` holds the keys that the source gives no name."""
+
+    unnamed: set[str]
+
+    def __missing__(self, key: str) -> str:
+        return "…"
+
+    def fill(self, template: str) -> str:
+        """Return the template filled in."""
+        return template.format_map(self)
+
+    def having(self, **more: str) -> "Named":
+        """Return the same with more values."""
+        found = Named(self, **more)
+        found.unnamed = self.unnamed
+        return found
+
+    def all_named(self, template: str) -> bool:
+        """Tell whether everything the template speaks of has a name in the source."""
+        return not any("{" + key + "}" in template for key in self.unnamed)
+
+
+def names(index: Index, op: Op) -> Named:
+    """Return ``a``, ``b``, ... for the operands, ``y``, ``op``, ``n``, and shapes like ``as``."""
+    found = Named(op=symbols.title(op))
+    found.unnamed = set()
+    spare = [letter for letter in _LETTERS if letter not in index.names]
+    called: dict[int, str] = {}
+    args = operands.operands(op)
+    for key, arg in zip(_KEYS, args, strict=False):
+        if arg.value is None:
+            found[key] = arg.name or _literal(arg.number, arg.text)
+            continue
+        value = index.values[arg.value]
+        known = name_of(index, value)
+        if not known:
+            found.unnamed.add(key)
+            if value.id not in called:
+                called[value.id] = spare.pop(0) if spare else "…"
+            known = called[value.id]
+        found[key] = known
+        _shapes(found, key, value)
+    found["all"] = ", ".join(found[key] for key, _ in zip(_KEYS, args, strict=False))
+    if op.outputs:
+        made = index.values[op.outputs[0]]
+        found["y"] = name_of(index, made) or ("y" if "y" not in index.names else "out")
+        if not made.name:
+            found.unnamed.add("y")
+        _shapes(found, "g", made)
+    if op.outputs:
+        found["n"] = str(_averaged(index, op))
+    return found
+
+
+def name_of(index: Index, value: Value) -> str:
+    """Return a value's name, without the path of its module: ``weight``; "" for none."""
+    name = value.name or (index.values[index.home(value.id)].name if value.node is None else "")
+    last = name.rsplit(".", 1)
+    return last[-1] if len(last) > 1 and last[-1].isidentifier() else name
+
+
+def numbers(index: Index, op: Op) -> Numbers | None:
+    """Return the numbers of a scalar call; None where an operand or the result is not one."""
+    found = sketch(index, op)
+    complete = found.inputs and not any(map(math.isnan, (*found.inputs, found.output)))
+    return found if complete else None
+
+
+def sketch(index: Index, op: Op) -> Numbers:
+    """Return the numbers of a call, with NaN for every operand that is not one number."""
+    inputs = []
+    for arg in operands.operands(op):
+        if arg.value is not None:
+            number = scalar(index, index.values[arg.value].snapshot)
+            inputs.append(math.nan if number is None else number)
+        elif not arg.keyword:
+            inputs.append(math.nan if arg.number is None else arg.number)
+    output = scalar(index, index.values[op.outputs[0]].snapshot) if op.outputs else None
+    options = {a.keyword: a.number for a in op.args if a.keyword and a.number is not None}
+    return Numbers(tuple(inputs), math.nan if output is None else output, options)
+
+
+def scalar(index: Index, snapshot: int | None) -> float | None:
+    """Return the one real number of a snapshot, None where it holds more or others."""
+    kept = index.snapshot(snapshot)
+    item = kept.item() if kept is not None and kept.numel == 1 else None
+    return float(item) if isinstance(item, float | int) else None
+
+
+def slope_text(filled: str) -> str:
+    """Put brackets around a slope of several terms: ``(1−o²)``."""
+    inner = filled[1:]
+    several = any(sign in inner for sign in "+−÷")
+    return f"({filled})" if several and not filled.startswith("(") else filled
+
+
+def shape(dims: tuple[int, ...]) -> str:
+    """Return a shape without spaces, for products: ``16×8``; ``1`` for a scalar."""
+    return "×".join(map(str, dims)) or "1"
+
+
+def _shapes(found: Mapping[str, str], key: str, value: Value) -> None:
+    assert isinstance(found, dict)
+    found[key + "s"] = shape(value.shape)
+    turned = (*value.shape[:-2], *reversed(value.shape[-2:]))
+    found[key + "t"] = shape(turned)
+
+
+def _averaged(index: Index, op: Op) -> int:
+    """Return how many elements make one element of the result."""
+    shapes = [index.values[v].shape for v in op.inputs]
+    try:
+        full = np.broadcast_shapes(*shapes)
+    except ValueError:
+        full = shapes[0]
+    return math.prod(full) // max(1, math.prod(index.values[op.outputs[0]].shape))
+
+
+def _literal(number: float | None, text: str) -> str:
+    return short.trimmed(number) if number is not None else text

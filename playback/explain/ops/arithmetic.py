@@ -1,0 +1,219 @@
+"""Sums, products, powers and choices between two numbers."""
+
+import math
+
+from playback import symbols
+from playback.explain.rule import Numbers, Rule, Share, Slope, constant, plain, sign
+
+_ONE = constant(1)
+
+
+def _power_text(n: Numbers) -> str:
+    exponent = n.inputs[1]
+    if exponent == 2:
+        return "2{a}"
+    if exponent == 1:
+        return "1"
+    if exponent == int(exponent) and abs(exponent) < 1000:
+        power = "{a}" if exponent == 2 else "{a}" + symbols.superscript(exponent - 1)
+        return "{b}·" + power
+    return "{b}·{a}^({b}−1)"
+
+
+def _power(n: Numbers) -> float:
+    base, exponent = n.inputs[:2]
+    return 0.0 if exponent == 0 else exponent * math.pow(base, exponent - 1)
+
+
+def _power_exponent(n: Numbers) -> float:
+    base, exponent = n.inputs[:2]
+    if base == 0 and exponent >= 0:
+        return 0.0
+    return n.output * math.log(base)
+
+
+def _larger(one: int, other: int, direction: int) -> Slope:
+    """Return 1 where ``one`` is chosen, ½ where both are equal."""
+
+    def value(n: Numbers) -> float:
+        difference = direction * (n.inputs[one] - n.inputs[other])
+        return 0.5 if difference == 0 else float(difference > 0)
+
+    def text(n: Numbers) -> str:
+        known = not any(math.isnan(x) for x in n.inputs[:2])
+        return {0.0: "0", 0.5: "½", 1.0: "1"}[value(n)] if known else ""
+
+    return Slope(text, value)
+
+
+def _inside(n: Numbers) -> float:
+    low = n.option(1, "min", -math.inf)
+    high = n.option(2, "max", math.inf)
+    return float(low <= n.x <= high)
+
+
+_OTHER = "Each factor's gradient is what arrived times the other factor"
+_QUOTIENT = "The numerator is divided by the denominator; the denominator gets −quotient ÷ itself"
+
+RULES = (
+    Rule(
+        ("add",),
+        "{y} = {a} + {b}",
+        "A sum hands its gradient on unchanged to every input",
+        (
+            _ONE,
+            Slope(
+                lambda n: f"{n.options.get('alpha', 1):g}", lambda n: n.options.get("alpha", 1.0)
+            ),
+        ),
+        stretches=True,
+    ),
+    Rule(
+        ("sub",),
+        "{y} = {a} − {b}",
+        "A difference hands its gradient on unchanged to the first, with a minus to the second",
+        (
+            _ONE,
+            Slope(
+                lambda n: f"{-n.options.get('alpha', 1):g}".replace("-", "−"),
+                lambda n: -n.options.get("alpha", 1.0),
+            ),
+        ),
+        stretches=True,
+    ),
+    Rule(
+        ("rsub",),
+        "{y} = {a} − {b}",
+        "A difference hands its gradient on with a minus to what is taken away",
+        (_ONE, constant(-1)),
+        stretches=True,
+    ),
+    Rule(
+        ("mul",),
+        "{y} = {a} × {b}",
+        _OTHER,
+        (Slope("{b}", lambda n: n.inputs[1]), Slope("{a}", lambda n: n.inputs[0])),
+        stretches=True,
+    ),
+    Rule(
+        ("div", "rdiv"),
+        "{y} = {a} ÷ {b}",
+        _QUOTIENT,
+        (
+            Slope("1÷{b}", lambda n: 1 / n.inputs[1]),
+            Slope("−{a}÷{b}²", lambda n: -n.inputs[0] / n.inputs[1] ** 2),
+        ),
+        stretches=True,
+    ),
+    Rule(("neg",), "{y} = −{a}", "A minus sign turns the gradient's sign", (constant(-1),)),
+    Rule(("positive",), "{y} = +{a}", "The gradient passes unchanged", (_ONE,)),
+    Rule(
+        ("pow", "float_power", "rpow"),
+        "{y} = {a}^{b}",
+        "The exponent comes down as a factor and the power falls by one",
+        (
+            Slope(_power_text, _power),
+            Slope("{y}·ln {a}", _power_exponent),
+        ),
+        stretches=True,
+    ),
+    Rule(
+        ("square",),
+        "{y} = {a}²",
+        "A square's slope is twice what was squared",
+        (Slope("2{a}", lambda n: 2 * n.x),),
+    ),
+    Rule(
+        ("sqrt",),
+        "{y} = √{a}",
+        "A root's slope is one over twice the root",
+        (Slope("1÷(2{y})", lambda n: 1 / (2 * n.output)),),
+    ),
+    Rule(
+        ("rsqrt",),
+        "{y} = 1 ÷ √{a}",
+        "The slope is minus half the result cubed",
+        (Slope("−½{y}³", lambda n: -0.5 * n.output**3),),
+    ),
+    Rule(
+        ("reciprocal",),
+        "{y} = 1 ÷ {a}",
+        "The slope is minus the result squared",
+        (Slope("−{y}²", lambda n: -(n.output**2)),),
+    ),
+    Rule(
+        ("abs",),
+        "{y} = |{a}|",
+        "The gradient keeps its sign right of zero and turns it left",
+        (Slope("sign({a})", lambda n: sign(n.x)),),
+    ),
+    Rule(
+        ("maximum",),
+        "{y} = max({a}, {b})",
+        "The larger one takes the whole gradient, the other nothing; equal ones share it",
+        (_larger(0, 1, 1), _larger(1, 0, 1)),
+        stretches=True,
+    ),
+    Rule(
+        ("minimum",),
+        "{y} = min({a}, {b})",
+        "The smaller one takes the whole gradient, the other nothing; equal ones share it",
+        (_larger(0, 1, -1), _larger(1, 0, -1)),
+        stretches=True,
+    ),
+    Rule(
+        ("clamp",),
+        "{y} = {a}, held between bounds",
+        "Inside the bounds the gradient passes, outside it is 0: there the result does not move",
+        (plain(_inside),),
+        (Share("{g} inside the bounds, elsewhere 0"),),
+    ),
+    Rule(
+        ("where",),
+        "{y} = {b} where {a}, else {c}",
+        "Each element's gradient goes to the one it was taken from, the other gets 0",
+        (
+            constant(0),
+            plain(lambda n: float(bool(n.x))),
+            plain(lambda n: float(not n.x)),
+        ),
+        (
+            Share("no gradient: a choice"),
+            Share("{g} where {a}, elsewhere 0"),
+            Share("{g} where not {a}, elsewhere 0"),
+        ),
+        stretches=True,
+    ),
+    Rule(
+        ("atan2", "arctan2"),
+        "{y} = atan2({a}, {b})",
+        "The slopes are those of an angle: across the radius, over its square",
+        (
+            Slope("{b}÷({a}²+{b}²)", lambda n: n.inputs[1] / (n.x**2 + n.inputs[1] ** 2)),
+            Slope("−{a}÷({a}²+{b}²)", lambda n: -n.x / (n.x**2 + n.inputs[1] ** 2)),
+        ),
+        stretches=True,
+    ),
+    Rule(
+        ("lerp",),
+        "{y} = {a} + {c}·({b} − {a})",
+        "Both ends take their part of the gradient, by the weight",
+        (
+            Slope("1−{c}", lambda n: 1 - n.inputs[2]),
+            Slope("{c}", lambda n: n.inputs[2]),
+            Slope("{b}−{a}", lambda n: n.inputs[1] - n.inputs[0]),
+        ),
+        stretches=True,
+    ),
+    Rule(
+        ("addcmul",),
+        "{y} = {a} + {b} × {c}",
+        "The sum passes the gradient on; each factor gets it times the other",
+        (
+            _ONE,
+            Slope("{c}", lambda n: n.inputs[2]),
+            Slope("{b}", lambda n: n.inputs[1]),
+        ),
+        stretches=True,
+    ),
+)

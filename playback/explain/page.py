@@ -1,0 +1,332 @@
+"""One explanation: a formula, a sentence, and rows of numbers for an op, a value or a node run."""
+
+from msgspec import Struct
+
+from engine.tape import Execution, Op, Place, Tape, Value
+from playback import operands, short, symbols, words
+from playback.explain import naming
+from playback.explain.broadcast import is_stretched, stretched
+from playback.explain.local import local, slope_at
+from playback.explain.naming import Named
+from playback.explain.rule import Rule, Share
+from playback.index import Arrival, Index, index_of
+
+_KEYS = "abcdefghijklmnop"
+
+
+class Row(Struct, frozen=True):
+    """A number and where it comes from: ``∂L/∂s``, ``= ∂L/∂n × 1``, ``0.2071``."""
+
+    label: str
+    text: str
+    number: str
+    emphasised: bool = False
+
+
+class Explanation(Struct, frozen=True):
+    """What the inspector tells of one op, value or node. ``source`` is where it was written."""
+
+    title: str
+    formula: str = ""
+    words: str = ""
+    rows: tuple[Row, ...] = ()
+    source: Place = Place()
+    step: str = ""
+    """Where in its pass this is: ``Backward · step 4 of 9``; empty going forward."""
+
+
+def explain(
+    tape: Tape | Index,
+    *,
+    op: int | None = None,
+    value: int | None = None,
+    execution: int | None = None,
+    position: int,
+) -> Explanation:
+    """Explain an op, a value or the run of a backward node, as known after ``position`` events.
+
+    The first of ``execution``, ``op`` and ``value`` that is given counts: indices in the tape's
+    lists, but for ``value`` its id. A value that an op made is explained by that op.
+    """
+    index = index_of(tape)
+    if execution is not None:
+        run = index.tape.executions[execution]
+        made_by = index.node_ops.get(run.node)
+        if made_by is None:
+            return _foreign(index, run)
+        return _backward(index, made_by, run, position)
+    if op is None and value is not None:
+        made = index.values[value]
+        own = made.op is not None and made.role != "parameter"
+        if not own or made.op is None or not index.op(made.op).outputs:
+            return _leaf(index, made, position)
+        op = made.op
+    if op is None:
+        return Explanation("Nothing is selected")
+    node = index.op(op).node
+    run_ = index.execution_at(node, position) if node is not None else None
+    return _forward(index, op, position) if run_ is None else _backward(index, op, run_, position)
+
+
+def _forward(index: Index, number: int, position: int) -> Explanation:
+    op = index.op(number)
+    names, rule = naming.names(index, op), naming.rule_of(index, op)
+    reached = index.op_events.get(number, position) < position
+    rows = []
+    for key, arg in zip(_KEYS, operands.operands(op), strict=False):
+        if arg.value is not None:
+            value = index.values[arg.value]
+            born = index.born.get(value.id, -1) < position
+            shown = short.value(index.snapshot(value.snapshot)) if born else "…"
+            rows.append(Row(names[key], _made_by(index, value), shown))
+    for output in op.outputs[:4]:
+        value = index.values[output]
+        label = naming.name_of(index, value) or names["y"]
+        shown = short.value(index.snapshot(value.snapshot)) if reached else "…"
+        active = index.op_events.get(number) == position - 1
+        rows.append(Row(label, f"= {symbols.title(op)}", shown, active))
+    title = f"{symbols.title(op)} makes {index.values[op.outputs[0]].name or 'a result'}"
+    if op.inplace:
+        title = f"{symbols.title(op)} changes {words.called(index, op.outputs[0])} in place"
+    return Explanation(
+        title, _formula(op, rule, names), _words(index, op, rule), tuple(rows), op.place
+    )
+
+
+def _formula(op: Op, rule: Rule | None, names: Named) -> str:
+    if rule is None:
+        return names.fill("{y} = {op}({all})")
+    template = rule.formula
+    name = symbols.plain(op.op)
+    if name in ("pow", "float_power") and len(op.args) > 1 and op.args[1].value is None:
+        raised = symbols.superscript(op.args[1].number)
+        if raised != "ⁿ" and not op.args[1].name:
+            template = "{y} = {a}" + raised
+    if name == "linear" and len(op.inputs) < 3:
+        template = "{y} = {a} {b}ᵀ"
+    if _reduction(op) != "mean":
+        template = template.replace("mean of", "sum of" if _reduction(op) == "sum" else "each")
+    return names.fill(template)
+
+
+def _reduction(op: Op) -> str:
+    """Return how a loss gathers its elements: ``mean`` unless it was told otherwise."""
+    return next((a.text.strip("'") for a in op.args if a.keyword == "reduction"), "mean")
+
+
+def _words(index: Index, op: Op, rule: Rule | None) -> str:
+    cut = ""
+    if not op.grad_mode:
+        cut = "Under no_grad: no gradient comes back"
+    elif not any(index.values[v].requires_grad for v in op.outputs):
+        cut = "Nothing here requires a gradient, so none comes back"
+    if rule is None:
+        node = index.nodes[op.node].name if op.node is not None else ""
+        said = f"{node} hands its gradient on to the inputs of {symbols.title(op)}" if node else ""
+        return ". ".join(filter(None, (said, cut)))
+    parts = [rule.words, *stretched(index, op, rule), cut]
+    return ". ".join(filter(None, parts))
+
+
+def _backward(index: Index, number: int, run: Execution, position: int) -> Explanation:
+    op = index.op(number)
+    names, rule = naming.names(index, op), naming.rule_of(index, op)
+    loss = _loss(index, run.run)
+    above = f"∂{loss}/∂{names['y']}"
+    main = index.run_of(op.node, run.run) or run
+    rows = _received(index, op, main, above)
+    for edge, operand in operands.edges(index, op).items():
+        row = _share(index, rule, names, edge, operand, (above, loss, run.run, position))
+        if row is not None:
+            rows.append(row)
+    node = index.nodes[run.node].name
+    sends = any(index.tape.edges[e].gradient is not None for e in run.edges)
+    title = f"{node} {'hands on its gradient' if sends else 'received its gradient'}"
+    order = index.run_executions[run.run]
+    here = next(i for i, n in enumerate(order, 1) if index.tape.executions[n] is run)
+    return Explanation(
+        title, _formula(op, rule, names), _words(index, op, rule), tuple(rows), op.place,
+        f"Backward · step {here} of {len(order)}",
+    )  # fmt: skip
+
+
+def _received(index: Index, op: Op, run: Execution, above: str) -> list[Row]:
+    """Return the rows of what arrived: one per share, and their sum where there are several."""
+    at = next((at for at, n in index.node_runs[run.node] if index.tape.executions[n] is run), -1)
+    rows: list[Row] = []
+    for nr, got in enumerate(run.received):
+        if got is None:
+            continue
+        made = next(
+            (v for v in op.outputs
+             if (index.values[v].node, index.values[v].output_nr) == (run.node, nr)), None
+        )  # fmt: skip
+        label = above
+        if nr and made is not None:
+            label = above.rsplit("∂", 1)[0] + "∂" + words.called(index, made)
+        shares = [
+            a for a in index.arrivals.get((run.node, nr), []) if a.run == run.run and a.event < at
+        ]
+        rows.extend(_sum(index, label, shares, got, "changed by a hook" if run.hooked else ""))
+    return rows
+
+
+def _sum(
+    index: Index, label: str, shares: list[Arrival], total: int | None, why: str = ""
+) -> list[Row]:
+    written = short.gradient(index.snapshot(total))
+    if len(shares) == 1 and not why:
+        return [Row(label, _from(index, shares[0]), written)]
+    rows = [
+        Row(label if not i else "", _from(index, a), short.gradient(index.snapshot(a.snapshot)))
+        for i, a in enumerate(shares)
+    ]
+    numbers = [naming.scalar(index, a.snapshot) for a in shares]
+    if len(shares) > 1 and not why and None not in numbers:
+        why = "= " + words.added([short.trimmed(x or 0.0) for x in numbers])
+    return [*rows, Row(label, why or "= the sum of these", written)]
+
+
+def _from(index: Index, arrival: Arrival) -> str:
+    edge = index.tape.edges[arrival.edge]
+    if edge.execution is None:
+        return "the seed of backward"
+    node = index.tape.executions[edge.execution].node
+    op = index.node_ops.get(node)
+    return (
+        f"from {symbols.title(index.op(op))}"
+        if op is not None
+        else f"from {index.nodes[node].name}"
+    )
+
+
+def _share(
+    index: Index,
+    rule: Rule | None,
+    names: Named,
+    edge: tuple[int, int],
+    operand: int,
+    about: tuple[str, str, int, int],
+) -> Row | None:
+    """Return the row of what an operand is sent; None where nothing is."""
+    above, loss, run, position = about
+    node, slot = edge
+    execution = index.run_of(node, run)
+    if execution is None:
+        return None
+    at = next(at for at, n in index.node_runs[node] if index.tape.executions[n] is execution)
+    number = next((e for e in execution.edges if index.tape.edges[e].slot == slot), None)
+    gradient = index.tape.edges[number].gradient if number is not None else None
+    if number is None or gradient is None:
+        return None
+    label = f"∂{loss}/∂{names[_KEYS[min(operand, len(_KEYS) - 1)]]}"
+    how = _how(index, rule, names, operand, above, number)
+    how = how or f"= sent by {index.nodes[node].name}"
+    if at >= position:
+        return Row(label, how, "…")
+    return Row(label, how, short.gradient(index.snapshot(gradient)), at == position - 1)
+
+
+def _how(
+    index: Index, rule: Rule | None, names: Named, operand: int, above: str, number: int
+) -> str:
+    """Return ``= ∂L/∂n × (1−o²)``, or the product of matrices with its shapes; "" if unknown."""
+    edge = index.tape.edges[number]
+    if rule is None or edge.execution is None:
+        return ""
+    node = index.tape.executions[edge.execution].node
+    op = index.op(index.node_ops[node])
+    scalars = slope_at(index, node, edge.slot)
+    if scalars is not None and local(index, number) is None:
+        return ""  # the numbers are the truth: no derivative is shown that does not fit them
+    if scalars is None and operand < len(rule.shares):
+        return _product(index, op, rule.shares[operand], names.having(g=above), operand)
+    if operand >= len(rule.slopes):
+        return ""
+    template = rule.slopes[operand].written(scalars[2] if scalars else naming.sketch(index, op))
+    if not template:
+        return ""
+    summed = ", summed" if rule.stretches and is_stretched(index, op, operand) else ""
+    return f"= {above} × {naming.slope_text(names.fill(template))}{summed}"
+
+
+def _product(index: Index, op: Op, share: Share, names: Named, operand: int) -> str:
+    """Return what a tensor operand is sent, with shapes; "" where the table does not fit."""
+    if (symbols.is_loss(op.op) and len(op.inputs) > 2) or not share.text:
+        return ""  # weights change the formula
+    template = share.text
+    if _reduction(op) not in ("mean", "batchmean"):
+        template = template.replace(" ÷ {n}", "").replace(" ÷ N", "")
+    written = "= " + names.fill(template)
+    arg = operands.operands(op)[operand]
+    dims = len(index.values[arg.value].shape) if arg.value is not None else 0
+    batched = dims < max(len(index.values[v].shape) for v in op.outputs)
+    if "·" in share.shapes and batched and dims > 1:
+        return written + ", summed over the batch"
+    return f"{written}  [{names.fill(share.shapes)}]" if share.shapes else written
+
+
+def _leaf(index: Index, value: Value, position: int) -> Explanation:
+    """Explain a value no op made: its role, and the sum its gradient is."""
+    name = words.called(index, value.id)
+    role = {
+        "parameter": "A parameter: backward adds its gradient into .grad",
+        "data": "Input data: it requires no gradient, so none is computed",
+        "constant": "A constant: cut off from the graph, no gradient comes back to it",
+        "result": "Made before this graph",
+    }[value.role]
+    rows = [Row(name, value.maker or value.role, short.value(index.snapshot(value.snapshot)))]
+    home = index.home(value.id)
+    last = None
+    for at, number in index.accumulated.get(home, ()):
+        if at < position:
+            last = (at, index.tape.accumulations[number])
+    known = index.gradient(value.id, position)
+    if last is not None and known.snapshot is not None:
+        at, added = last
+        loss = _loss(index, added.run)
+        shares = [
+            a for a in index.arrivals.get((home, 0), []) if a.run == added.run and a.event < at
+        ]
+        active = at == position - 1
+        rows.extend(_sum(index, f"∂{loss}/∂{name}", shares, added.sent))
+        if added.before is not None:
+            rows.append(Row(f"{name}.grad", "before", short.gradient(index.snapshot(added.before))))
+        total = short.gradient(index.snapshot(added.after))
+        rows.append(
+            Row(f"{name}.grad", "afterwards" if added.before is not None else "", total, active)
+        )
+    elif value.role == "parameter":
+        rows.append(Row(f"{name}.grad", "", "0" if known.zeros else "None yet"))
+    return Explanation(name, name, role, tuple(rows), value.place)
+
+
+def _foreign(index: Index, run: Execution) -> Explanation:
+    """Explain the run of a node whose op was not recorded."""
+    name = index.nodes[run.node].name
+    rows = [
+        Row("received", "", short.gradient(index.snapshot(got)))
+        for got in run.received
+        if got is not None
+    ]
+    for number in run.edges:
+        edge = index.tape.edges[number]
+        sent = short.gradient(index.snapshot(edge.gradient))
+        rows.append(Row("sent", f"to {words.target(index, edge)}", sent))
+    return Explanation(
+        f"{name} hands on its gradient", "", f"{name} has no op of its own here", tuple(rows)
+    )
+
+
+def _made_by(index: Index, value: Value) -> str:
+    if value.op is None or value.role == "parameter":
+        return value.role
+    return f"from {symbols.title(index.op(value.op))}"
+
+
+def _loss(index: Index, run: int) -> str:
+    """Return what a pass differentiates: the root's name, ``L`` where it has none."""
+    for root in index.tape.passes[run].roots if run < len(index.tape.passes) else ():
+        if root is not None and index.values[root].name:
+            return index.values[root].name
+    return "L"

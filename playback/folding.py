@@ -1,0 +1,180 @@
+"""Which modules of a scene are open, which are folded into one card, which repeat."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from playback.index import Index
+
+LIMIT = 40
+"""With more cards than this a picture folds modules until it has no more, where it can."""
+
+REPEATS = 3
+"""So many alike modules in a row fold into one card with a count."""
+
+
+@dataclass(eq=False)
+class Unit:
+    """A module call of the scene, or a row of alike calls (then ``members`` are its units)."""
+
+    key: str
+    calls: tuple[int, ...]
+    parent: "Unit | None" = None
+    ops: list[int] = field(default_factory=list)
+    """The ops directly inside, not those of inner units."""
+    items: list["Unit | int"] = field(default_factory=list)
+    """Inner units and ops, in order."""
+    repeats: int = 1
+
+    @property
+    def units(self) -> list["Unit"]:
+        """The units directly inside."""
+        return [item for item in self.items if isinstance(item, Unit)]
+
+    def all_ops(self) -> list[int]:
+        """Return every op inside, in order."""
+        found: list[int] = []
+        for item in self.items:
+            found.extend(item.all_ops() if isinstance(item, Unit) else [item])
+        return found
+
+    def all_units(self) -> list["Unit"]:
+        """Return every unit inside, outer ones first."""
+        return [deep for unit in self.units for deep in (unit, *unit.all_units())]
+
+
+@dataclass
+class Plan:
+    """What is open: the units drawn as frames, and for every op the card or frame it is in."""
+
+    frames: list[Unit]
+    folded: dict[int, Unit]
+    """Op -> the folded unit that hides it."""
+    inside: dict[int, Unit]
+    """Op that is drawn -> the innermost open unit around it."""
+    plain: dict[int, int]
+    """Op that is drawn -> the call it is all of: a module without parameters and of one op."""
+
+
+def plan(index: Index, ops: list[int], open_calls: frozenset[str] | None) -> Plan:
+    """Return what is open of the modules that ran ``ops``; None opens what the limit allows."""
+    top, plain = _tree(index, ops)
+    total = sum(_width(index, unit, whole=True) for unit in (top, *top.all_units()))
+    if total > LIMIT:
+        _fold_repeats(index, top)
+    if open_calls is None:
+        opened = {u.key for u in top.all_units()} if total <= LIMIT else _chosen(index, top)
+    else:
+        opened = set(open_calls)
+    made = Plan([], {}, {}, plain)
+    _walk(top, opened, made)
+    return made
+
+
+def _walk(unit: Unit, opened: set[str], made: Plan) -> None:
+    for item in unit.items:
+        if not isinstance(item, Unit):
+            made.inside[item] = unit
+        elif item.key in opened:
+            made.frames.append(item)
+            _walk(item, opened, made)
+        else:
+            made.folded.update((op, item) for op in item.all_ops())
+
+
+def _tree(index: Index, ops: list[int]) -> tuple[Unit, dict[int, int]]:
+    """Return the units of a scene under one nameless top, and the calls that need no frame."""
+    calls = index.tape.calls
+    sizes: Counter[int] = Counter()
+    chains: dict[int, list[int]] = {}
+    for op in ops:
+        chain: list[int] = []
+        call = index.op(op).call
+        while call is not None:
+            chain.insert(0, call)
+            call = calls[call].parent
+        chains[op] = chain
+        sizes.update(chain)
+    top = Unit("", ())
+    units: dict[int, Unit] = {}
+    names: Counter[str] = Counter()
+    plain: dict[int, int] = {}
+    for op in ops:
+        around = top
+        for call in chains[op]:
+            if sizes[call] == 1 and not calls[call].parameters:
+                plain[op] = call
+                break
+            if call not in units:
+                name = calls[call].name or calls[call].kind
+                unit = Unit(f"call:{name}#{names[name]}", (call,), around)
+                names[name] += 1
+                units[call] = unit
+                around.items.append(unit)
+            around = units[call]
+        around.items.append(op)
+        around.ops.append(op)
+    return top, plain
+
+
+def _width(index: Index, unit: Unit, whole: bool = False) -> int:
+    """Return how many cards an open unit shows itself; ``whole``: not counting inner units."""
+    leaves = {
+        index.home(v)
+        for op in unit.ops
+        for v in index.op(op).inputs
+        if index.values[v].op is None or index.values[v].role == "parameter"
+    }
+    return len(unit.ops) + len(leaves) + (0 if whole else len(unit.units))
+
+
+def _chosen(index: Index, top: Unit) -> set[str]:
+    """Open from the outside in, in order, as far as the limit allows."""
+    room = LIMIT - _width(index, top)
+    opened: set[str] = set()
+    queue = list(top.units)
+    while queue:
+        unit = queue.pop(0)
+        more = _width(index, unit) - 1
+        if unit.repeats == 1 and more <= room:
+            room -= more
+            opened.add(unit.key)
+            queue.extend(unit.units)
+    return opened
+
+
+def _fold_repeats(index: Index, unit: Unit) -> None:
+    """Put rows of alike neighbours into units of their own, from the inside out."""
+    for inner in unit.units:
+        _fold_repeats(index, inner)
+    if unit.repeats > 1:
+        return
+    items: list[Unit | int] = []
+    row: list[Unit] = []
+    for item in [*unit.items, -1]:
+        if isinstance(item, Unit) and row and _shape(index, item) == _shape(index, row[0]):
+            row.append(item)
+            continue
+        items.extend(_gathered(row, unit))
+        row = [item] if isinstance(item, Unit) else []
+        if not isinstance(item, Unit) and item >= 0:
+            items.append(item)
+    unit.items = items
+
+
+def _gathered(row: list[Unit], parent: Unit) -> list[Unit]:
+    if len(row) < REPEATS:
+        return row
+    calls = tuple(call for unit in row for call in unit.calls)
+    group = Unit(f"repeat:{row[0].key}", calls, parent, [], list(row), len(row))
+    for unit in row:
+        unit.parent = group
+    return [group]
+
+
+def _shape(index: Index, unit: Unit) -> tuple[object, ...]:
+    """Return what two units share if they are alike: class, size, and the ops inside."""
+    call = index.tape.calls[unit.calls[0]]
+    inner = tuple(
+        _shape(index, item) if isinstance(item, Unit) else index.op(item).op for item in unit.items
+    )
+    return (call.kind, call.parameters, unit.repeats, inner)

@@ -1,0 +1,349 @@
+"""From a stretch of the tape to its picture: which cards there are and which wires join them."""
+
+from collections import Counter, defaultdict
+
+from engine.tape import Arg, Op, Tape, Value
+from playback import operands, sizes, symbols, text
+from playback.folding import Plan, Unit, plan
+from playback.index import Index, index_of
+from playback.picture import Card, CardKind, Frame, Picture, Wire
+from playback.scenes import Scene, scene_at, scenes
+
+__all__ = ["Scene", "build", "scene_at", "scenes"]
+
+UNUSED_SHOWN = 8
+"""Named leaves that no op uses are shown only while there are at most this many."""
+
+
+def build(tape: Tape | Index, scene: Scene, open_calls: frozenset[str] | None = None) -> Picture:
+    """Return the picture of a scene.
+
+    ``open_calls`` holds the keys of the module frames that are open; None opens what keeps the
+    picture within `folding.LIMIT` cards, where folding can.
+    """
+    return _Builder(index_of(tape), scene, open_calls).picture()
+
+
+class _Builder:
+    """Collects the cards and wires of one scene, op by op."""
+
+    def __init__(self, index: Index, scene: Scene, open_calls: frozenset[str] | None) -> None:
+        self.index = index
+        self.scene = scene
+        events = index.tape.events[scene.start : scene.stop]
+        self.ops = [e.ref for e in events if e.kind == "op" and index.kinds[e.ref] == "forward"]
+        self.plan: Plan = plan(index, self.ops, open_calls)
+        self.within = set(self.ops)
+        self.cards: dict[str, Card] = {}
+        self.wires: dict[str, Wire] = {}
+        self.edge_wires: dict[tuple[int, int], str] = {}
+        self.node_cards: dict[int, str] = {}
+        self.value_cards: dict[int, str] = {}
+        self.homes: dict[int, str] = {}
+        """First version of a tensor that comes from outside the ops -> key of its card."""
+        self.takers: dict[int, list[int]] = defaultdict(list)
+        self.ordinals: Counter[str] = Counter()
+        self.inputs: Counter[str] = Counter()
+        roots = {root for one in index.tape.passes for root in one.roots if root is not None}
+        self.roots = {index.values[root].op for root in roots}
+
+    def picture(self) -> Picture:
+        """Return the picture."""
+        for op in self.ops:
+            for value in self.index.op(op).inputs:
+                if self._maker(self.index.values[value]) is None:
+                    self.takers[self.index.home(value)].append(op)
+        for leaf in self._unused():
+            self._pill(leaf)
+        for op in self.ops:
+            self._add(op)
+        frames = tuple(self._frame(unit) for unit in self.plan.frames)
+        return Picture(
+            cards=tuple(self._ordered()),
+            wires=tuple(self.wires.values()),
+            frames=frames,
+            edge_wires=self.edge_wires,
+            node_cards=self.node_cards,
+            value_cards=self.value_cards,
+            title=self.scene.title,
+        )
+
+    def _ordered(self) -> list[Card]:
+        """Return the cards, producers first: a folded module's later inputs come before it."""
+        sources: dict[str, list[str]] = defaultdict(list)
+        for wire in self.wires.values():
+            sources[wire.target].append(wire.source)
+        found: dict[str, Card] = {}
+        for key in self.cards:
+            stack, open_ = [key], set[str]()
+            while stack:
+                top = stack[-1]
+                # A card met twice on the way down is part of a circle of folded modules.
+                before = [s for s in sources[top] if s not in found and s not in open_]
+                if top in found or top in open_ or not before:
+                    found.setdefault(top, self.cards[top])
+                    stack.pop()
+                else:
+                    open_.add(top)
+                    stack.extend(reversed(before))
+        return list(found.values())
+
+    def _unused(self) -> list[Value]:
+        index = self.index
+        events = index.tape.events[self.scene.start : self.scene.stop]
+        leaves = [index.values[e.ref] for e in events if e.kind == "leaf"]
+        found = [
+            v
+            for v in leaves
+            if v.name
+            and v.role in ("parameter", "data")
+            and not index.users.get(v.id)
+            and index.home(v.id) not in self.takers
+        ]
+        return found if len(found) <= UNUSED_SHOWN else []
+
+    def _maker(self, value: Value) -> int | None:
+        """Return the op of this scene that made a value; None where it comes from outside."""
+        return value.op if value.op in self.within else None
+
+    def _add(self, number: int) -> None:
+        op = self.index.op(number)
+        unit = self.plan.folded.get(number)
+        args = operands.operands(op)
+        sources = [self._source(op, arg, number) for arg in args]
+        key = self._op_card(number, op) if unit is None else self._unit_card(unit)
+        for made in op.outputs:
+            self.value_cards[made] = key
+        for node in op.nodes:
+            self.node_cards[node] = key
+        wires: list[str] = []
+        for arg, source in zip(args, sources, strict=True):
+            value = self.index.values[arg.value] if arg.value is not None else None
+            if source is None:
+                source = self._constant(key, arg, number)
+            joined = source not in ("", key)
+            wires.append(self._wire(op, source, key, value, unit is not None) if joined else "")
+        for edge, operand in operands.edges(self.index, op).items():
+            if wires[operand]:
+                self.edge_wires[edge] = wires[operand]
+
+    def _source(self, op: Op, arg: Arg, number: int) -> str | None:
+        """Return the key of the card an operand comes from; "" hides it, None asks a constant."""
+        if arg.value is None:
+            if number in self.plan.folded:
+                return ""
+            return None if self._is_drawn(op, arg) else ""
+        value = self.index.values[arg.value]
+        if self._maker(value) is not None:
+            return self.value_cards.get(value.id, "")
+        return self._pill(value)
+
+    def _is_drawn(self, op: Op, arg: Arg) -> bool:
+        return (
+            symbols.plain(op.op) in symbols.ELEMENTWISE
+            and not arg.keyword
+            and bool(arg.number is not None)
+        )
+
+    def _pill(self, value: Value) -> str:
+        """Return the key of the card of a value from outside, adding the pill if it is new."""
+        home = self.index.home(value.id)
+        if home not in self.homes:
+            hidden = self._hiding(home, value)
+            self.homes[home] = self._unit_card(hidden) if hidden else self._new_pill(home, value)
+        self.value_cards[value.id] = self.homes[home]
+        self.value_cards.setdefault(home, self.homes[home])
+        return self.homes[home]
+
+    def _hiding(self, home: int, value: Value) -> Unit | None:
+        """Return the folded unit that hides a leaf: all its takers are in it, and it is its own."""
+        units = {self.plan.folded.get(op) for op in self.takers[home]}
+        unit = units.pop() if len(units) == 1 else None
+        if unit is None:
+            return None
+        path = self.index.tape.calls[unit.calls[0]].name + "."
+        own = value.role == "parameter" or value.name.startswith(path)
+        own = own or self._born_in(value, unit)
+        return unit if own else None
+
+    def _born_in(self, value: Value, unit: Unit) -> bool:
+        call = self.index.leaf_calls.get(self.index.home(value.id))
+        while call is not None:
+            if call in unit.calls:
+                return True
+            call = self.index.tape.calls[call].parent
+        return False
+
+    def _new_pill(self, home: int, value: Value) -> str:
+        from_op = value.op is not None and value.role == "result"
+        kind: CardKind = "data"
+        if value.role in ("parameter", "constant"):
+            kind = "parameter" if value.role == "parameter" else "constant"
+        unit = self._home_unit(home, value)
+        title = value.name or value.maker.rsplit(".", 1)[-1] or "tensor"
+        key = self._key("leaf:" + (value.name or value.maker or "tensor"))
+        if unit is not None:
+            prefix = self.index.tape.calls[unit.calls[0]].name + "."
+            title = title.removeprefix(prefix)
+        scalar = value.shape == () or set(value.shape) == {1}
+        width, height = sizes.pill(title, scalar)
+        self.cards[key] = Card(
+            key, kind, title, value=value.id, frame=unit.key if unit else "", scalar=scalar,
+            cut=from_op or not value.requires_grad, mark=self._mark(value), width=width,
+            height=height, name=value.name,
+        )  # fmt: skip
+        return key
+
+    def _home_unit(self, home: int, value: Value) -> Unit | None:
+        """Return the open unit whose own leaf this is: it holds all takers and its name."""
+        chains = []
+        for op in self.takers[home]:
+            unit = self.plan.inside.get(op)
+            if unit is None:
+                unit = self.plan.folded[op].parent
+            chain = []
+            while unit is not None and unit.key:
+                chain.append(unit)
+                unit = unit.parent
+            chains.append(chain)
+        for unit in chains[0] if chains else []:
+            if not all(unit in chain for chain in chains[1:]):
+                continue
+            name = self.index.tape.calls[unit.calls[0]].name
+            if unit.repeats > 1:
+                continue
+            if value.name.startswith(name + ".") or self._born_in(value, unit):
+                return unit
+        return None
+
+    def _op_card(self, number: int, op: Op) -> str:
+        value = self.index.values[op.outputs[0]]
+        name = value.name
+        title = symbols.title(op)
+        key = self._key(f"op:{title}:{name}", always=True)
+        call = self.plan.plain.get(number)
+        note = symbols.note(op)
+        if call is not None and note != "x Wᵀ + b":
+            module = symbols.module_title(self.index.tape.calls[call])
+            note = f"{module} · {note}" if note else module
+        scalar = value.shape == () or set(value.shape) == {1}
+        width, height = sizes.op(title, name, note, scalar)
+        unit = self.plan.inside[number]
+        self.cards[key] = Card(
+            key, "loss" if number in self.roots else "op", title, name=name,
+            symbol=symbols.symbol(op), note=note, value=value.id, op=number, call=op.call,
+            ops=(number,), frame=unit.key, scalar=scalar,
+            cut=not any(self.index.values[v].requires_grad for v in op.outputs),
+            mark=self._mark(value, op.inplace), width=width, height=height,
+        )  # fmt: skip
+        return key
+
+    def _unit_card(self, unit: Unit) -> str:
+        """Return the key of a folded unit's card, adding it if it is new."""
+        if unit.key in self.cards:
+            return unit.key
+        call = self.index.tape.calls[unit.calls[0]]
+        ops = unit.all_ops()
+        value = self._result(ops)
+        count = self._parameters(unit)
+        note = " · ".join(filter(None, (symbols.about(call), symbols.parameters(count))))
+        title = symbols.module_title(call)
+        if unit.repeats > 1:
+            last = self.index.tape.calls[unit.calls[-1]]
+            title = f"{symbols.last(call)}–{symbols.last(last)}: {call.kind}"
+        width, height = sizes.module(title, note)
+        made = self.index.values[value] if value is not None else None
+        self.cards[unit.key] = Card(
+            unit.key, "module", title, name=made.name if made else "", note=note, value=value,
+            call=unit.calls[0], ops=tuple(ops), frame=unit.parent.key if unit.parent else "",
+            scalar=bool(made) and made is not None and made.shape == (),
+            cut=made is not None and not made.requires_grad,
+            mark=f"×{unit.repeats}" if unit.repeats > 1 else "", repeats=unit.repeats,
+            width=width, height=height,
+        )  # fmt: skip
+        return unit.key
+
+    def _parameters(self, unit: Unit) -> int:
+        """Count the parameters of a unit's modules, each module once."""
+        calls = {self.index.tape.calls[c].module: c for c in unit.calls}
+        return sum(self.index.tape.calls[c].parameters for c in calls.values())
+
+    def _result(self, ops: list[int]) -> int | None:
+        """Return the last value made by ``ops`` that leaves them, or that nothing uses."""
+        inner = set(ops)
+        leaving: int | None = None
+        for op in ops:
+            for value in self.index.op(op).outputs:
+                users = self.index.users.get(value, [])
+                if not users or any(user not in inner for user in users):
+                    leaving = value
+        return leaving
+
+    def _constant(self, key: str, arg: Arg, number: int) -> str:
+        """Return the key of the pill of a literal, adding it; a named one is shared."""
+        written = arg.text.replace("-", text.MINUS)
+        if arg.name:
+            found = f"literal:{arg.name}={arg.text}"
+        else:
+            found = f"literal:{key}:{self.inputs[key]}"
+        if found not in self.cards:
+            width, height = sizes.pill(arg.name + written[4:], scalar=True)
+            card = Card(
+                found, "data" if arg.name else "constant", arg.name, literal=written,
+                frame=self.plan.inside[number].key, cut=True, width=width, height=height,
+            )  # fmt: skip
+            self._insert_before(key, card)
+        return found
+
+    def _insert_before(self, key: str, card: Card) -> None:
+        """Keep producers first: a constant is only known once its op's card is there."""
+        after = self.cards.pop(key)
+        self.cards[card.key] = card
+        self.cards[key] = after
+
+    def _wire(self, op: Op, source: str, target: str, value: Value | None, folded: bool) -> str:
+        output = 0
+        if value is not None and value.op is not None and self.cards[source].op == value.op:
+            output = self.index.op(value.op).outputs.index(value.id)
+        if folded:
+            for wire in self.wires.values():
+                same = wire.source == source and wire.target == target
+                if same and value is not None and wire.value == value.id:
+                    return wire.key
+        operand = self.inputs[target]
+        self.inputs[target] += 1
+        key = f"{source}>{target}:{operand}"
+        dashed = value is None or not value.requires_grad or not op.nodes
+        shape = text.shape(value.shape) if value is not None and value.shape else ""
+        self.wires[key] = Wire(
+            key, source, target, operand, output, value.id if value else None, shape, dashed
+        )
+        return key
+
+    def _frame(self, unit: Unit) -> Frame:
+        call = self.index.tape.calls[unit.calls[0]]
+        about = symbols.about(call)
+        kind = f"{call.kind}({about})" if about else call.kind
+        count = self._parameters(unit)
+        title = symbols.last(call)
+        if unit.repeats > 1:
+            title += "–" + symbols.last(self.index.tape.calls[unit.calls[-1]])
+        return Frame(
+            key=unit.key, call=unit.calls[0], title=title, kind=kind,
+            note=text.count(count, "parameter") if count else "",
+            parent=unit.parent.key if unit.parent else "", repeats=unit.repeats,
+        )  # fmt: skip
+
+    def _mark(self, value: Value, inplace: bool = False) -> str:
+        if inplace:
+            return f"v{value.version}"
+        if value.base is not None and value.base in self.index.values:
+            base = self.index.values[value.base].name
+            return f"view of {base}" if base else "view"
+        return ""
+
+    def _key(self, stem: str, always: bool = False) -> str:
+        """Return a key nobody has: the stem, with a number from the second on (or always)."""
+        count = self.ordinals[stem]
+        self.ordinals[stem] += 1
+        return f"{stem}:{count}" if count or always else stem

@@ -1,0 +1,353 @@
+"""Where everything is on a tape: made once per tape, so that every view is a lookup."""
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Callable
+from functools import cached_property
+from typing import Literal, NamedTuple, TypeVar, cast
+
+from engine.tape import Execution, Node, Op, Snapshot, Tape, Value
+
+K = TypeVar("K")
+Phase = Literal["Forward", "Loss", "Backward", "Update"]
+OpKind = Literal["forward", "backward", "update"]
+
+
+class Grad(NamedTuple):
+    """A leaf's ``.grad`` from one event on; ``zeros`` where it was reset to zeros, not to None."""
+
+    event: int
+    snapshot: int | None
+    zeros: bool = False
+
+
+class Arrival(NamedTuple):
+    """A share of gradient that reached a node's input or a leaf at an event."""
+
+    event: int
+    snapshot: int
+    run: int
+    edge: int = -1
+
+
+class Known(NamedTuple):
+    """What is known of a value's gradient at a position.
+
+    ``snapshot`` is what its node was given or what the leaf's ``.grad`` holds, ``shares`` what has
+    arrived in the latest pass. ``pending``: shares are on their way, the sum is not made yet.
+    """
+
+    snapshot: int | None = None
+    shares: tuple[int, ...] = ()
+    pending: bool = False
+    zeros: bool = False
+
+
+class Index:
+    """Lookups over one tape. Positions count events that have happened; events count from 0."""
+
+    def __init__(self, tape: Tape) -> None:
+        self.tape = tape
+        self._kept: dict[str, object] = {}
+        self.values: dict[int, Value] = {v.id: v for v in tape.values}
+        self.nodes: dict[int, Node] = {n.id: n for n in tape.nodes}
+        self.names = {v.name for v in tape.values if v.name}
+        self.homes: dict[int, int] = {}
+        """Value id -> id of the first version of the same tensor."""
+        self.users: dict[int, list[int]] = defaultdict(list)
+        """Value id -> indices of the ops that took it."""
+        self.node_ops: dict[int, int] = {}
+        """Node id -> index of the op that made it."""
+        self._link()
+        self.kinds = _kinds(tape, self)
+        self.born: dict[int, int] = {}
+        """Value id -> event at which it came into being."""
+        self.op_events: dict[int, int] = {}
+        self.node_runs: dict[int, list[tuple[int, int]]] = defaultdict(list)
+        """Node id -> (event, index of the execution) of its runs."""
+        self.arrivals: dict[tuple[int, int], list[Arrival]] = defaultdict(list)
+        """(node id or first version of a leaf, input) -> the shares, in order of arrival."""
+        self.grads: dict[int, list[Grad]] = defaultdict(list)
+        """First version of a leaf -> its ``.grad`` through time."""
+        self.updates: dict[int, list[tuple[int, int]]] = defaultdict(list)
+        """First version of a leaf -> (event, snapshot) of the numbers that updates gave it."""
+        self.owners = {v.storage: self.home(v.id) for v in tape.values if v.role == "parameter"}
+        """Storage -> the parameter that lives there: ``w.data`` is another tensor on it."""
+        self.during: set[int] = set()
+        """Events of leaves and ops inside a pass: what hooks and custom backwards compute."""
+        self.passes: dict[int, tuple[int, int]] = {}
+        """Pass -> its first and last event."""
+        self.seeds: dict[int, list[int]] = defaultdict(list)
+        self.accumulate_events: dict[int, int] = {}
+        self.accumulated: dict[int, list[tuple[int, int]]] = defaultdict(list)
+        """First version of a leaf -> (event, index of the accumulation)."""
+        self.run_executions: dict[int, list[int]] = defaultdict(list)
+        """Pass -> its executions."""
+        for number, execution in enumerate(tape.executions):
+            self.run_executions[execution.run].append(number)
+        self.leaf_calls: dict[int, int] = {}
+        """First version of a leaf -> the innermost module call it came into being in."""
+        self._follow()
+
+    def _link(self) -> None:
+        first: dict[int, int] = {}
+        for v in self.tape.values:
+            self.homes[v.id] = first.setdefault(v.tensor, v.id)
+        for number, op in enumerate(self.tape.ops):
+            for used in op.inputs:
+                self.users[used].append(number)
+            for node in op.nodes:
+                self.node_ops.setdefault(node, number)
+            if op.node is not None:
+                self.node_ops.setdefault(op.node, number)
+
+    def _follow(self) -> None:
+        tape = self.tape
+        for number, edge in enumerate(tape.edges):
+            if edge.execution is None:
+                self.seeds[edge.run].append(number)
+        calls: list[int] = []
+        running = 0
+        for at, event in enumerate(tape.events):
+            if event.kind == "enter":
+                calls.append(event.ref)
+            elif event.kind == "leave" and event.ref in calls:
+                del calls[calls.index(event.ref) :]
+            elif event.kind == "leaf":
+                self.born.setdefault(event.ref, at)
+                if running:
+                    self.during.add(at)
+                if calls:
+                    self.leaf_calls.setdefault(self.home(event.ref), calls[-1])
+            elif event.kind == "op":
+                self._run(event.ref, at, bool(running))
+            elif event.kind == "backward":
+                running += 1
+                self.passes[event.ref] = (at, len(tape.events))
+                self._arrive(at, self.seeds[event.ref])
+            elif event.kind == "end" and event.ref in self.passes:
+                running -= 1
+                self.passes[event.ref] = (self.passes[event.ref][0], at)
+            elif event.kind == "node":
+                execution = tape.executions[event.ref]
+                self.node_runs[execution.node].append((at, event.ref))
+                self._arrive(at, execution.edges)
+            elif event.kind == "accumulate":
+                added = tape.accumulations[event.ref]
+                self.accumulate_events[event.ref] = at
+                self.accumulated[self.home(added.leaf)].append((at, event.ref))
+                self.grads[self.home(added.leaf)].append(Grad(at, added.after))
+            elif event.kind == "step":
+                for change in tape.steps[event.ref].changes:
+                    self._update(change.after, at)
+            elif event.kind == "zero_grad":
+                reset = tape.resets[event.ref]
+                for leaf in reset.leaves:
+                    self.grads[self.home(leaf)].append(Grad(at, None, not reset.to_none))
+
+    def _run(self, number: int, at: int, during: bool) -> None:
+        op = self.tape.ops[number]
+        self.op_events[number] = at
+        if during:
+            self.during.add(at)
+            self.kinds[number] = "backward"
+        for made in op.outputs:
+            self.born.setdefault(made, at)
+            if op.inplace and self.kinds[number] == "update":
+                self._update(made, at)
+
+    def _update(self, value: int, at: int) -> None:
+        snapshot = self.values[value].snapshot
+        if snapshot is not None:
+            homes = {self.home(value), self.owners.get(self.values[value].storage, value)}
+            for home in homes:
+                self.updates[home].append((at, snapshot))
+
+    def _arrive(self, at: int, edges: tuple[int, ...] | list[int]) -> None:
+        for number in edges:
+            edge = self.tape.edges[number]
+            if edge.gradient is not None:
+                key = self.target(edge.target, edge.input_nr)
+                self.arrivals[key].append(Arrival(at, edge.gradient, edge.run, number))
+
+    def kept(self, name: str, make: Callable[["Index"], K]) -> K:
+        """Return what ``make`` makes of this index, made once and kept under ``name``."""
+        if name not in self._kept:
+            self._kept[name] = make(self)
+        return cast("K", self._kept[name])
+
+    @cached_property
+    def phases(self) -> list[Phase]:
+        """The phase of every event; printing and the like go with what came before."""
+        return _phases(self)
+
+    def home(self, value: int) -> int:
+        """Return the first version of the value's tensor; another id (a node's) as it is."""
+        return self.homes.get(value, value)
+
+    def target(self, target: int, input_nr: int) -> tuple[int, int]:
+        """Return the key of `arrivals` for an edge's target."""
+        return (target, input_nr) if target in self.nodes else (self.home(target), 0)
+
+    def snapshot(self, number: int | None) -> Snapshot | None:
+        """Return a snapshot by its number, None for None."""
+        return None if number is None else self.tape.snapshots[number]
+
+    def numbers(self, value: int, position: int) -> int | None:
+        """Return the snapshot a value shows: of a leaf the newest numbers updates gave it."""
+        updates = self.updates.get(self.home(value), [])
+        found = bisect_left(updates, (position, -1))
+        if found and updates[found - 1][0] >= self.born.get(value, -1):
+            return updates[found - 1][1]
+        return self.values[value].snapshot
+
+    def op(self, number: int) -> Op:
+        """Return an op by its place in the tape."""
+        return self.tape.ops[number]
+
+    def execution_at(self, node: int, position: int) -> Execution | None:
+        """Return the latest run of a node among the first ``position`` events."""
+        runs = self.node_runs.get(node, [])
+        found = bisect_left(runs, (position, -1))
+        return self.tape.executions[runs[found - 1][1]] if found else None
+
+    def run_of(self, node: int | None, run: int) -> Execution | None:
+        """Return what a node did in one pass."""
+        for _, number in self.node_runs.get(node, ()) if node is not None else ():
+            if self.tape.executions[number].run == run:
+                return self.tape.executions[number]
+        return None
+
+    def gradient(self, value: int, position: int) -> Known:
+        """Return what is known of a value's gradient after the first ``position`` events."""
+        made = self.values[value]
+        key = (self.home(value), 0) if made.node is None else (made.node, made.output_nr)
+        latest = self._latest(key, position)
+        shares = tuple(arrival.snapshot for arrival in latest)
+        since = latest[0].event if latest else -1
+        going = bool(latest) and self.passes.get(latest[0].run, (0, 0))[1] >= position
+        if made.node is None:
+            return self._leaf_gradient(key[0], position, shares, since, going)
+        runs = self.node_runs.get(made.node, [])
+        found = bisect_left(runs, (position, -1))
+        if not found or runs[found - 1][0] < since:
+            return Known(shares[0] if len(shares) == 1 and not going else None, shares, going)
+        received = self.tape.executions[runs[found - 1][1]].received
+        got = received[made.output_nr] if made.output_nr < len(received) else None
+        return Known(got, shares)
+
+    def _latest(self, key: tuple[int, int], position: int) -> list[Arrival]:
+        """Return the arrivals of the latest pass that brought any."""
+        arrivals = self.arrivals.get(key, [])
+        stop = bisect_left(arrivals, position, key=lambda arrival: arrival.event)
+        start = stop
+        while start and arrivals[start - 1].run == arrivals[stop - 1].run:
+            start -= 1
+        return arrivals[start:stop]
+
+    def _leaf_gradient(
+        self, leaf: int, position: int, shares: tuple[int, ...], since: int, going: bool
+    ) -> Known:
+        grads = self.grads.get(leaf, [])
+        found = bisect_left(grads, position, key=lambda grad: grad.event)
+        last = grads[found - 1] if found else Grad(-1, None)
+        if not shares or last.event >= since:
+            shares = shares if last.snapshot is not None else ()
+            return Known(last.snapshot, shares, False, last.zeros)
+        return Known(last.snapshot, shares, going, last.zeros)
+
+
+def _kinds(tape: Tape, index: Index) -> list[OpKind]:
+    """Tell for every op whether it computes forward, inside backward, or updates leaves."""
+    kinds: list[OpKind] = [
+        "forward" if op.phase == "forward" else op.phase  # keeps the literal type
+        for op in tape.ops
+    ]
+    parameters = {v.storage for v in tape.values if v.role == "parameter"}
+    for number in reversed(range(len(tape.ops))):
+        op = tape.ops[number]
+        if kinds[number] != "forward" or not op.outputs:
+            continue
+        made = [index.values[o] for o in op.outputs]
+        if op.inplace and all(v.storage in parameters and v.node is None for v in made):
+            kinds[number] = "update"
+        elif op.inplace and op.call is not None and all(v.dtype.startswith("int") for v in made):
+            kinds[number] = "update"  # batch norm counts its batches: no part of the graph
+        elif any(v.requires_grad for v in made):
+            continue
+        else:
+            users = [user for v in made for user in index.users[v.id]]
+            if users and all(kinds[user] == "update" for user in users):
+                kinds[number] = "update"
+    return kinds
+
+
+def _phases(index: Index) -> list[Phase]:
+    tape = index.tape
+    phases: list[Phase] = []
+    before: Phase = "Forward"
+    inside = 0
+    for event in tape.events:
+        if event.kind == "backward":
+            inside += 1
+        if inside or event.kind == "node":
+            before = "Backward"
+        elif event.kind == "step":
+            before = "Update"
+        elif event.kind == "zero_grad":
+            before = "Update" if tape.resets[event.ref].leaves else before
+        elif event.kind == "enter":
+            before = "Forward"
+        elif event.kind == "op":
+            after = before in ("Backward", "Update")
+            updates = index.kinds[event.ref] == "update"
+            before = "Update" if updates and after else "Forward"
+        elif event.kind == "leaf":
+            before = "Update" if _only_updates(index, event.ref) else "Forward"
+        if event.kind == "end":
+            inside = max(0, inside - 1)
+        phases.append(before)
+    for number, (start, _) in index.passes.items():
+        if number < len(tape.passes):
+            _mark_loss(index, phases, tape.passes[number].roots, start)
+    return phases
+
+
+def _only_updates(index: Index, leaf: int) -> bool:
+    """Tell whether a leaf is a ``.grad`` that was read to update something, or is not used."""
+    users = index.users.get(leaf, [])
+    role = index.values[leaf].role
+    return role == "constant" and all(index.kinds[user] == "update" for user in users)
+
+
+def _mark_loss(
+    index: Index, phases: list[Phase], roots: tuple[int | None, ...], start: int
+) -> None:
+    """Mark the op that made the root; up to the pass, where no other op stands between."""
+    for root in roots:
+        op = index.values[root].op if root is not None else None
+        at = index.op_events.get(op) if op is not None else None
+        if at is None or at >= start or phases[at] != "Forward":
+            continue
+        phases[at] = "Loss"
+        between = range(at + 1, start)
+        if all(index.tape.events[i].kind != "op" and phases[i] == "Forward" for i in between):
+            for i in between:
+                phases[i] = "Loss"
+
+
+_recent: list[Index] = []
+_KEPT = 4
+
+
+def index_of(tape: Tape | Index) -> Index:
+    """Return the index of a tape; the latest few are kept, by identity."""
+    if isinstance(tape, Index):
+        return tape
+    for index in _recent:
+        if index.tape is tape:
+            return index
+    index = Index(tape)
+    _recent.insert(0, index)
+    del _recent[_KEPT:]
+    return index

@@ -1,0 +1,101 @@
+"""What stands beside the source lines: the value each made last, and its gradient."""
+
+from typing import Literal
+
+from msgspec import Struct
+
+from engine.tape import Tape
+from playback import short
+from playback.film import Film
+from playback.index import Index, index_of
+
+Active = Literal["", "forward", "backward", "update"]
+_PHASES: dict[str, Active] = {
+    "Forward": "forward",
+    "Loss": "forward",
+    "Backward": "backward",
+    "Update": "update",
+}
+
+
+class LineMark(Struct, frozen=True):
+    """One line at a position: the last value made there and its gradient, both short.
+
+    ``value`` is empty until the line is reached, ``gradient`` until backward has passed.
+    """
+
+    line: int
+    name: str
+    value: str
+    gradient: str
+    reached: bool
+    active: Active = ""
+
+
+class _Lines:
+    """Which value each line shows, along the whole tape."""
+
+    def __init__(self, index: Index) -> None:
+        self.index = index
+        self.every: dict[int, int] = {}
+        """Line -> the first value that will stand there: lines have marks from the start."""
+        state: dict[int, int] = {}
+        for at in range(len(index.tape.events)):
+            self.step(state, at)
+            line = index.tape.events[at].line
+            if line in state:
+                self.every.setdefault(line, state[line])
+        self.film = Film[dict[int, int]](len(index.tape.events), {}, dict, self.step)
+
+    def step(self, state: dict[int, int], at: int) -> None:
+        """Let the line of one event show the value that the event made."""
+        event = self.index.tape.events[at]
+        if not event.line or at in self.index.during:
+            return
+        if event.kind == "leaf":
+            value = self.index.values[event.ref]
+            inner = self.index.home(event.ref) in self.index.leaf_calls
+            if value.role != "constant" and not inner:
+                state[event.line] = event.ref
+        elif event.kind == "op":
+            op = self.index.op(event.ref)
+            if op.outputs and (op.inplace or self.index.kinds[event.ref] == "forward"):
+                state[event.line] = op.outputs[0]
+
+
+def marks(tape: Tape | Index, position: int) -> dict[int, LineMark]:
+    """Return the marks of all lines that make values, after the first ``position`` events."""
+    index = index_of(tape)
+    lines = index.kept("lines", _Lines)
+    state = lines.film.at(position)
+    found = {line: _mark(index, lines, line, state.get(line), position) for line in lines.every}
+    if 0 < position <= len(index.tape.events):
+        event = index.tape.events[position - 1]
+        phase = _PHASES[index.phases[position - 1]]
+        for line in {event.line, *_moved(index, position - 1)} - {0}:
+            old = found.get(line) or LineMark(line, "", "", "", True)
+            found[line] = LineMark(line, old.name, old.value, old.gradient, True, phase)
+    return found
+
+
+def _mark(index: Index, lines: _Lines, line: int, shown: int | None, position: int) -> LineMark:
+    if shown is None:
+        return LineMark(line, index.values[lines.every[line]].name, "", "", False)
+    value = index.values[shown]
+    known = index.gradient(shown, position)
+    newest = index.numbers(shown, position) if value.node is None else value.snapshot
+    written = short.value(index.snapshot(newest))
+    gradient = short.gradient(index.snapshot(known.snapshot))
+    return LineMark(line, value.name, written, gradient, True)
+
+
+def _moved(index: Index, at: int) -> set[int]:
+    """Return the lines of the leaves that an event changed or gave a gradient."""
+    event = index.tape.events[at]
+    if event.kind == "accumulate":
+        leaves = [index.tape.accumulations[event.ref].leaf]
+    elif event.kind == "step":
+        leaves = [change.before for change in index.tape.steps[event.ref].changes]
+    else:
+        leaves = []
+    return {index.values[index.home(leaf)].place.line for leaf in leaves}

@@ -1,0 +1,307 @@
+"""How a picture looks at a position: a fold over the events of its scene."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from msgspec.structs import replace
+
+from engine.tape import Event, Op, Tape
+from playback import explain, words
+from playback.film import Film
+from playback.index import Index, index_of
+from playback.picture import Card, CardLook, Look, Picture, WireLook
+from playback.scenes import Scene
+
+Active = Literal["", "forward", "backward", "update"]
+_PHASES: dict[str, Active] = {
+    "Forward": "forward",
+    "Loss": "forward",
+    "Backward": "backward",
+    "Update": "update",
+}
+
+LABELLED = 500
+"""In a picture of more cards than this no wire has a label: nobody could read them."""
+
+
+def look(tape: Tape | Index, picture: Picture, scene: Scene, position: int) -> Look:
+    """Return how a picture looks after the first ``position`` events of the tape.
+
+    The event before ``position`` is the one that is playing. Before the scene nothing of it is
+    reached but what stood before; after it, the look of its end stays.
+    """
+    index = index_of(tape)
+    player = _player(index, picture, scene)
+    state = player.film.at(position - scene.start)
+    cards, wires = dict(state.cards), dict(state.wires)
+    inside = scene.start < position <= scene.stop
+    at = position - 1
+    if not inside:
+        return Look(cards, wires)
+    phase = _PHASES[index.phases[at]]
+    for key in state.active_cards:
+        cards[key] = replace(cards.get(key, CardLook()), active=phase)
+    for key in state.active_wires:
+        run: Literal["forward", "backward"] = "backward" if phase == "backward" else "forward"
+        wires[key] = replace(wires.get(key, WireLook()), active=run)
+    return Look(cards, wires, index.tape.events[at].line, phase, words.caption(index, at))
+
+
+@dataclass
+class _State:
+    cards: dict[str, CardLook] = field(default_factory=dict)
+    wires: dict[str, WireLook] = field(default_factory=dict)
+    active_cards: tuple[str, ...] = ()
+    active_wires: tuple[str, ...] = ()
+    landing: tuple[tuple[str, int], ...] = ()
+    """Gradients under way to a card: they are its own from the next event on."""
+
+    def copy(self) -> "_State":
+        return _State(
+            dict(self.cards), dict(self.wires), self.active_cards, self.active_wires, self.landing
+        )
+
+
+class _Player:
+    """The states of one picture along its scene."""
+
+    def __init__(self, index: Index, picture: Picture, scene: Scene) -> None:
+        self.index = index
+        self.picture = picture
+        self.scene = scene
+        self.cards: dict[str, Card] = {card.key: card for card in picture.cards}
+        self.labelled = len(picture.cards) <= LABELLED
+        self.sources = {wire.key: wire.source for wire in picture.wires}
+        self.op_wires = self._op_wires()
+        self.targets: dict[tuple[int, int], str] = {}
+        for card in picture.cards:
+            self._learn(card)
+        first = _State()
+        for card in picture.cards:
+            self._before(card, first)
+        self.film = Film(scene.stop - scene.start, first, _State.copy, self.step)
+
+    def _learn(self, card: Card) -> None:
+        if card.value is None:
+            return
+        value = self.index.values[card.value]
+        if value.node is not None:
+            self.targets[value.node, value.output_nr] = card.key
+        else:
+            self.targets[self.index.home(value.id), 0] = card.key
+
+    def _op_wires(self) -> dict[int, list[str]]:
+        found: dict[int, list[str]] = {}
+        for wire in self.picture.wires:
+            for op in self.cards[wire.target].ops:
+                if wire.value is None or wire.value in self.index.op(op).inputs:
+                    found.setdefault(op, []).append(wire.key)
+        return found
+
+    def _before(self, card: Card, state: _State) -> None:
+        """Show what stood before the scene began."""
+        if card.value is None or card.op is not None or card.kind == "module":
+            return
+        value = self.index.values[card.value]
+        born = self.index.born.get(self.index.home(value.id), -1)
+        if born < self.scene.start:
+            known = self.index.gradient(value.id, self.scene.start)
+            shown = self.index.numbers(value.id, self.scene.start)
+            state.cards[card.key] = CardLook(True, "", shown, known.snapshot)
+
+    def step(self, state: _State, number: int) -> None:
+        """Change the state by one event of the scene."""
+        if number == 0:
+            for key, card in self.cards.items():
+                if card.literal:
+                    state.cards[key] = CardLook(True)
+        for key, snapshot in state.landing:
+            state.cards[key] = replace(state.cards[key], gradient=snapshot)
+        state.active_cards = state.active_wires = state.landing = ()
+        event = self.index.tape.events[self.scene.start + number]
+        if event.kind == "op":
+            self._op(state, event)
+        elif event.kind == "leaf":
+            self._leaf(state, event.ref)
+        elif event.kind == "backward":
+            self._begin(state, event.ref)
+        elif event.kind == "node":
+            self._node(state, event.ref, self.scene.start + number)
+        elif event.kind == "accumulate":
+            self._accumulate(state, event.ref)
+        elif event.kind == "zero_grad":
+            for leaf in self.index.tape.resets[event.ref].leaves:
+                self._change(state, self._pill(leaf), gradient=None, shares=())
+        elif event.kind == "step":
+            self._stepped(state, event.ref)
+
+    def _change(self, state: _State, key: str | None, **what: object) -> None:
+        if key is not None:
+            state.cards[key] = replace(state.cards.get(key, CardLook()), **what)
+
+    def _pill(self, leaf: int) -> str | None:
+        """Return the key of a leaf's own pill, if the picture shows it."""
+        return self.targets.get((self.index.home(leaf), 0))
+
+    def _leaf(self, state: _State, value: int) -> None:
+        key = self._pill(value)
+        if key is not None:
+            self._change(state, key, reached=True, snapshot=self.index.values[value].snapshot)
+            state.active_cards = (key,)
+
+    def _op(self, state: _State, event: Event) -> None:
+        op = self.index.op(event.ref)
+        if self.index.kinds[event.ref] == "update":
+            self._updated(state, op)
+            return
+        key = self.picture.value_cards.get(op.outputs[0]) if op.outputs else None
+        if key is None:
+            return
+        wires = tuple(self.op_wires.get(event.ref, ()))
+        for wire in wires:
+            state.wires[wire] = replace(state.wires.get(wire, WireLook()), carried=True)
+            source = self.sources[wire]
+            if source not in state.cards:
+                self._reach(state, source)
+        shown = self.cards[key].value
+        if shown in op.outputs:
+            self._change(state, key, reached=True, snapshot=self.index.values[shown].snapshot)
+        state.active_cards = (key,)
+        state.active_wires = wires
+
+    def _reach(self, state: _State, key: str) -> None:
+        """Show a source that had no event of its own: what is used has come to be."""
+        value = self.cards[key].value
+        snapshot = self.index.values[value].snapshot if value is not None else None
+        self._change(state, key, reached=True, snapshot=snapshot)
+
+    def _updated(self, state: _State, op: Op) -> None:
+        for number in op.outputs:
+            value = self.index.values[number]
+            owner = self.index.owners.get(value.storage, number)
+            key = self._pill(number) or self._pill(owner)
+            if key is not None and op.inplace:
+                self._change(state, key, changed=True, snapshot=value.snapshot)
+                state.active_cards = (*state.active_cards, key)
+
+    def _stepped(self, state: _State, number: int) -> None:
+        for change in self.index.tape.steps[number].changes:
+            key = self._pill(change.before)
+            after = self.index.values[change.after]
+            if key is not None:
+                self._change(state, key, changed=True, snapshot=after.snapshot)
+            else:
+                key = self.picture.value_cards.get(self.index.home(change.before))
+                self._change(state, key, changed=True)
+            if key is not None:
+                state.active_cards = (*state.active_cards, key)
+
+    def _begin(self, state: _State, run: int) -> None:
+        """Begin a pass: what an earlier one left on the same nodes is wiped, then seeds arrive."""
+        for execution in self.index.run_executions.get(run, ()):
+            node = self.index.tape.executions[execution].node
+            key = self.picture.node_cards.get(node)
+            if key in state.cards:
+                self._change(state, key, gradient=None, shares=())
+            for edge in self.index.tape.executions[execution].edges:
+                one = self.index.tape.edges[edge]
+                wire = self.picture.edge_wires.get((node, one.slot))
+                if wire is not None:
+                    state.wires[wire] = WireLook(state.wires.get(wire, WireLook()).carried)
+                leaf = self._pill(one.target)
+                if leaf is not None:
+                    self._change(state, leaf, shares=())
+        for edge in self.index.seeds.get(run, ()):
+            seed = self.index.tape.edges[edge]
+            key = self.targets.get(self.index.target(seed.target, seed.input_nr))
+            if key is not None and seed.gradient is not None:
+                held = state.cards.get(key, CardLook()).gradient
+                shown = seed.gradient if seed.target in self.index.nodes else held
+                self._change(state, key, gradient=shown, shares=(seed.gradient,))
+                state.active_cards = (*state.active_cards, key)
+
+    def _node(self, state: _State, number: int, at: int) -> None:
+        execution = self.index.tape.executions[number]
+        key = self.picture.node_cards.get(execution.node)
+        if key is not None:
+            shown = self.cards[key].value
+            value = self.index.values[shown] if shown is not None else None
+            if value is not None and value.node == execution.node:
+                nr = value.output_nr
+                got = execution.received[nr] if nr < len(execution.received) else None
+                self._change(state, key, gradient=got)
+            state.active_cards = (key,)
+        for edge in execution.edges:
+            self._send(state, edge, execution.node, at)
+
+    def _send(self, state: _State, number: int, node: int, at: int) -> None:
+        """Let one share run along its wire and arrive where it leads."""
+        edge = self.index.tape.edges[number]
+        wire = self.picture.edge_wires.get((node, edge.slot))
+        if edge.gradient is None:
+            return
+        if wire is not None:
+            before = state.wires.get(wire, WireLook())
+            shares = (*before.shares, edge.gradient)
+            alone = len(shares) == 1
+            state.wires[wire] = replace(
+                before,
+                share=edge.gradient if alone else None,
+                shares=shares,
+                factor=explain.factor(self.index, number) if alone and self.labelled else "",
+            )
+            state.active_wires = (*state.active_wires, wire)
+        target = self.index.target(edge.target, edge.input_nr)
+        key = self.targets.get(target)
+        if key is None or key == self.picture.node_cards.get(node):
+            return
+        known = state.cards.get(key, CardLook())
+        self._change(state, key, shares=(*known.shares, edge.gradient))
+        if edge.target in self.index.nodes:
+            total = self._so_far(target, len(known.shares) + 1, edge.gradient, at, edge.run)
+            if total is not None:
+                state.landing = (*(x for x in state.landing if x[0] != key), (key, total))
+
+    def _so_far(
+        self, target: tuple[int, int], count: int, last: int, at: int, run: int
+    ) -> int | None:
+        """Return the snapshot of the sum of the shares so far, where there is one."""
+        expected = sum(1 for arrival in self.index.arrivals[target] if arrival.run == run)
+        if count == expected:
+            for event, number in self.index.node_runs.get(target[0], ()):
+                execution = self.index.tape.executions[number]
+                if event > at and execution.run == run and not execution.hooked:
+                    return execution.received[target[1]]
+        return last if count == 1 else None
+
+    def _accumulate(self, state: _State, number: int) -> None:
+        added = self.index.tape.accumulations[number]
+        key = self._pill(added.leaf)
+        if key is None:
+            hidden = self.picture.value_cards.get(self.index.home(added.leaf))
+            state.active_cards = (hidden,) if hidden is not None else ()
+            return
+        shares = state.cards.get(key, CardLook()).shares
+        if len(shares) == 1 and added.sent is not None:
+            shares = (added.sent,)  # a hook may have changed it on the way
+        before = self.index.snapshot(added.before)
+        array = before.array() if before is not None else None
+        if added.before is not None and (array is None or array.any()):
+            shares = (added.before, *shares)
+        self._change(state, key, gradient=added.after, shares=shares)
+        state.active_cards = (key,)
+
+
+_recent: list[_Player] = []
+_KEPT = 6
+
+
+def _player(index: Index, picture: Picture, scene: Scene) -> _Player:
+    """Return the player of a picture; the latest few are kept, by identity."""
+    for player in _recent:
+        if player.picture is picture and player.index is index and player.scene == scene:
+            return player
+    player = _Player(index, picture, scene)
+    _recent.insert(0, player)
+    del _recent[_KEPT:]
+    return player

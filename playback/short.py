@@ -1,0 +1,60 @@
+"""Snapshots in the few characters that fit beside a line, on a row or in a sentence."""
+
+from engine.tape import Snapshot
+from playback import text
+
+FEW = 4
+"""Tensors of at most this many elements are written out."""
+
+
+def value(snapshot: Snapshot | None) -> str:
+    """Return ``2.0000`` for one number, ``[1, 2, 3]`` for a few, else the shape; "" for None."""
+    if snapshot is None:
+        return ""
+    written = _written(snapshot)
+    return written if written is not None else text.shape(snapshot.shape)
+
+
+def gradient(snapshot: Snapshot | None) -> str:
+    """Return a gradient like a value, but the norm, as ``∇ 0.1230``, where it is a big tensor."""
+    if snapshot is None:
+        return ""
+    written = _written(snapshot)
+    if written is not None:
+        return written
+    size = norm(snapshot)
+    return f"∇ {text.number(size)}" if size is not None else text.shape(snapshot.shape)
+
+
+def norm(snapshot: Snapshot) -> float | None:
+    """Return the Euclidean norm over all elements, None where it is not known."""
+    if snapshot.norm is not None:
+        return snapshot.norm
+    array = snapshot.array()
+    if array is None:
+        return None
+    return float((abs(array.astype("c16" if array.dtype.kind == "c" else "f8")) ** 2).sum() ** 0.5)
+
+
+def trimmed(x: float | int | bool | complex, digits: int = 4) -> str:
+    """Return a number without the zeros that end its decimals: ``3``, ``0.5``, ``−1.25``."""
+    written = text.number(x, digits)
+    if "." in written and "e" not in written and "i" not in written:
+        written = written.rstrip("0").rstrip(".")
+    return written
+
+
+def _written(snapshot: Snapshot) -> str | None:
+    if snapshot.numel == 1 and (number := snapshot.item()) is not None:
+        return text.number(number)
+    array = snapshot.array()
+    if array is None or array.size > FEW or array.ndim > 2:
+        return None
+    return _listed(array.tolist())
+
+
+def _listed(item: object) -> str:
+    if isinstance(item, list):
+        return "[" + ", ".join(map(_listed, item)) + "]"
+    assert isinstance(item, bool | int | float | complex)
+    return trimmed(item, 3)

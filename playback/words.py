@@ -1,0 +1,182 @@
+"""What an event is, in words: short for the caption, with its numbers for the ledger."""
+
+from engine.tape import Edge, Event, Op, Value
+from playback import short, symbols, text
+from playback.index import Index
+
+
+def caption(index: Index, at: int) -> str:
+    """Return an event in a few words, without numbers."""
+    event = index.tape.events[at]
+    if event.kind == "node":
+        node = index.nodes[index.tape.executions[event.ref].node]
+        sends = index.tape.executions[event.ref].edges
+        return f"{node.name} {'hands on its gradient' if sends else 'has nobody to hand it to'}"
+    if event.kind == "accumulate":
+        return f"{called(index, index.tape.accumulations[event.ref].leaf)} collects its gradient"
+    if event.kind == "op":
+        return _op_caption(index, index.op(event.ref), index.kinds[event.ref] == "update")
+    if event.kind == "leaf":
+        read = index.values[event.ref].maker == ".grad"
+        return f"{called(index, event.ref)} is {'read' if read else 'made'}"
+    return entry(index, at)
+
+
+def entry(index: Index, at: int) -> str:
+    """Return an event in one plain sentence with its numbers."""
+    event = index.tape.events[at]
+    if event.kind == "leaf":
+        return _leaf(index, index.values[event.ref])
+    if event.kind == "op":
+        return _op(index, index.op(event.ref), index.kinds[event.ref] == "update")
+    if event.kind == "node":
+        return _node(index, event.ref)
+    if event.kind == "accumulate":
+        return _accumulated(index, event.ref)
+    return _rare(index, event)
+
+
+def called(index: Index, value: int) -> str:
+    """Return a value's name; without one, the op or factory that made it: ``the mul``."""
+    made = index.values[value]
+    name = made.name or index.values[index.home(value)].name
+    if name:
+        return name
+    if made.op is not None:
+        return f"the {symbols.title(index.op(made.op))}"
+    if made.maker == ".grad":
+        return "a gradient"
+    return f"the {made.maker.rsplit('.', 1)[-1]}" if made.maker else "a tensor"
+
+
+def target(index: Index, edge: Edge) -> str:
+    """Return what an edge leads to: a leaf's name, else that of the value the node belongs to."""
+    if edge.target not in index.nodes:
+        return called(index, edge.target)
+    op = index.node_ops.get(edge.target)
+    if op is not None:
+        for value in index.op(op).outputs:
+            made = index.values[value]
+            if (made.node, made.output_nr) == (edge.target, edge.input_nr):
+                return called(index, value)
+    return index.nodes[edge.target].name
+
+
+def _leaf(index: Index, value: Value) -> str:
+    name = called(index, value.id)
+    kind = {"parameter": "parameter", "constant": "constant"}.get(value.role, "data")
+    return f"{name} = {short.value(index.snapshot(value.snapshot))} ({kind})"
+
+
+def _op_caption(index: Index, op: Op, updates: bool) -> str:
+    if updates and op.inplace:
+        return f"{called(index, op.outputs[0])} is updated in place"
+    if op.inplace:
+        return f"{symbols.title(op)} changes {called(index, op.outputs[0])} in place"
+    name = index.values[op.outputs[0]].name
+    return f"{symbols.title(op)} makes {name}" if name else f"{symbols.title(op)} runs"
+
+
+def _op(index: Index, op: Op, updates: bool) -> str:
+    made = index.values[op.outputs[0]]
+    new = short.value(index.snapshot(made.snapshot))
+    if op.inplace:
+        before = next((v for v in op.inputs if index.home(v) == index.home(made.id)), None)
+        old = short.value(index.snapshot(index.values[before].snapshot)) if before else ""
+        verb = "updated" if updates else "changed"
+        return f"{symbols.title(op)} {verb} {called(index, made.id)}: {old} → {new}"
+    name = f" {made.name}" if made.name else ""
+    return f"{symbols.title(op)} made{name} = {new}" if name else f"{symbols.title(op)} made {new}"
+
+
+def _node(index: Index, number: int) -> str:
+    tape = index.tape
+    execution = tape.executions[number]
+    got = [short.gradient(index.snapshot(s)) for s in execution.received if s is not None]
+    text_ = f"{index.nodes[execution.node].name} received {' and '.join(got) or 'nothing'}"
+    sent = [tape.edges[e] for e in execution.edges if tape.edges[e].gradient is not None]
+    if not sent:
+        return text_
+    shares = [
+        f"{short.gradient(index.snapshot(edge.gradient))} to {target(index, edge)}" for edge in sent
+    ]
+    return f"{text_}, sent {_listed(shares)}"
+
+
+def _accumulated(index: Index, number: int) -> str:
+    accumulation = index.tape.accumulations[number]
+    at = index.accumulate_events[number]
+    shares = [
+        a.snapshot
+        for a in index.arrivals[index.home(accumulation.leaf), 0]
+        if a.run == accumulation.run and a.event < at
+    ]
+    if len(shares) == 1 and accumulation.sent is not None:
+        shares = [accumulation.sent]  # a hook may have changed it on the way
+    before = index.snapshot(accumulation.before)
+    array = before.array() if before is not None else None
+    parts = (
+        []
+        if accumulation.before is None or (array is not None and not array.any())
+        else [accumulation.before]
+    )
+    written = added([short.gradient(index.snapshot(s)) for s in [*parts, *shares]])
+    total = short.gradient(index.snapshot(accumulation.after))
+    name = called(index, accumulation.leaf)
+    return (
+        f"{name}.grad: {written} = {total}" if len(parts + shares) > 1 else f"{name}.grad = {total}"
+    )
+
+
+def _rare(index: Index, event: Event) -> str:
+    tape = index.tape
+    if event.kind in ("enter", "leave"):
+        call = tape.calls[event.ref]
+        name = f"{call.name} ({call.kind})" if call.name else call.kind
+        return f"{'Entering' if event.kind == 'enter' else 'Leaving'} {name}"
+    if event.kind == "backward":
+        roots = tape.passes[event.ref].roots
+        names = [called(index, root) for root in roots if root is not None]
+        return f"Backward starts at {_listed(names) or 'its root'}"
+    if event.kind == "end":
+        return "Backward is done"
+    if event.kind == "step":
+        return _step(index, event.ref)
+    if event.kind == "zero_grad":
+        reset = tape.resets[event.ref]
+        names = [f"{called(index, leaf)}.grad" for leaf in reset.leaves]
+        to = "None" if reset.to_none else "0"
+        return f"{_listed(names)} set to {to}" if names else "No gradient to reset"
+    if event.kind == "print":
+        return "Printed " + tape.prints[event.ref].rstrip("\n")[:80]
+    return f"{tape.error.type}: {tape.error.message}" if tape.error else "An error was raised"
+
+
+def _step(index: Index, number: int) -> str:
+    step = index.tape.steps[number]
+    moved = []
+    for change in step.changes:
+        old = index.snapshot(index.values[change.before].snapshot)
+        new = index.snapshot(index.values[change.after].snapshot)
+        name = called(index, change.before)
+        if new is not None and new.numel <= short.FEW:
+            moved.append(f"{name} {short.value(old)} → {short.value(new)}")
+        else:
+            moved.append(name)
+    if not moved:
+        return f"{step.optimizer} stepped and changed nothing"
+    return f"{step.optimizer} stepped: {', '.join(moved[:6])}{', …' if len(moved) > 6 else ''}"
+
+
+def added(parts: list[str]) -> str:
+    """Return ``48 + 16`` or ``48 − 16`` for numbers as they are written."""
+    return parts[0] + "".join(
+        f" {text.MINUS} {part[1:]}" if part.startswith(text.MINUS) else f" + {part}"
+        for part in parts[1:]
+    )
+
+
+def _listed(parts: list[str]) -> str:
+    if len(parts) > 6:
+        return f"{', '.join(parts[:5])} and {text.count(len(parts) - 5, 'other')}"
+    return " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else "".join(parts)

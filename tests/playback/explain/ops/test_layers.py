@@ -1,0 +1,40 @@
+from playback.explain import explain
+from playback.explain.ops.layers import RULES
+from playback.explain.rule import table
+
+
+def test_every_rule_is_in_the_table():
+    assert {name for rule in RULES for name in rule.names} <= set(table())
+
+
+def test_a_convolution_tells_every_share_with_its_shape(recorded):
+    tape = recorded(
+        "x = torch.ones(1, 1, 4, 4, requires_grad=True)\n"
+        "conv = nn.Conv2d(1, 2, 3)\nconv(x).sum().backward()"
+    )
+    found = explain(tape, op=0, position=len(tape.events))
+    told = " ".join(row.text for row in found.rows)
+    assert "(2×1×3×3)" in told
+    assert "(1×1×4×4)" in told
+
+
+def test_a_layer_norm_counts_its_shape_as_no_tensor(recorded):
+    tape = recorded(
+        "x = torch.randn(3, 4, requires_grad=True)\nln = nn.LayerNorm(4)\ny = ln(x)\n"
+        "y.pow(2).sum().backward()"
+    )
+    found = explain(tape, op=0, position=len(tape.events))
+    labels = {row.label: row.text for row in found.rows}
+    assert any(label.endswith("∂weight") and "normalised" in t for label, t in labels.items())
+    assert any(label.endswith("∂bias") and "summed" in t for label, t in labels.items())
+
+
+def test_dropout_that_is_off_is_told_as_a_copy(recorded):
+    tape = recorded(
+        "x = torch.ones(3, requires_grad=True)\ny = F.dropout(x, 0.5, training=False)\n"
+        "z = (y * 1).sum()\nz.backward()"
+    )
+    names = [op.op for op in tape.ops]
+    if "dropout" in names:
+        found = explain(tape, op=names.index("dropout"), position=len(tape.events))
+        assert "mask" not in found.formula

@@ -1,0 +1,71 @@
+import math
+
+import pytest
+
+from playback.explain import naming
+from playback.index import Index
+
+
+def names_of(tape, op=0):
+    return naming.names(Index(tape), tape.ops[op])
+
+
+def test_operands_are_called_by_their_variables(fan):
+    found = names_of(fan)
+    assert (found["a"], found["b"], found["y"]) == ("x", "y", "z")
+
+
+def test_what_has_no_name_gets_a_letter_that_is_not_taken(recorded):
+    tape = recorded("a = param(1.0)\ny = (a * 2) + (a * 3)")
+    found = names_of(tape, 2)
+    assert len({found["a"], found["b"], "a", "y"}) == 4
+    assert found.unnamed == {"a", "b"}
+    assert not found.all_named("{a} + 1")
+    assert found.all_named("{y} + 1")
+
+
+def test_literals_are_written_as_short_as_they_are(neuron):
+    assert names_of(neuron)["a"] == "x1"
+    assert names_of(neuron, 5)["b"] == "0.5"
+
+
+def test_a_parameter_is_called_without_its_path(mlp):
+    assert names_of(mlp)["b"] == "weight"
+
+
+def test_the_count_is_how_many_make_one(recorded):
+    tape = recorded("x = torch.ones(4, 3)\ny = x.mean(0)\nz = x.mean()")
+    assert [names_of(tape, 0)["n"], names_of(tape, 1)["n"]] == ["4", "12"]
+
+
+def test_numbers_are_only_those_of_scalars(neuron, mlp):
+    assert naming.numbers(Index(neuron), neuron.ops[0]).inputs == (2.0, -3.0)
+    assert naming.numbers(Index(mlp), mlp.ops[0]) is None
+    assert math.isnan(naming.sketch(Index(mlp), mlp.ops[0]).inputs[0])
+
+
+@pytest.mark.parametrize(
+    ("call", "known"),
+    [
+        ("x.norm()", True), ("x.norm(2)", True), ("x.norm(p=1)", False), ("x.norm(1)", False),
+        ("torch.linalg.norm(x)", True),
+    ],
+)  # fmt: skip
+def test_only_the_euclidean_norm_has_a_rule(recorded, call, known):
+    tape = recorded(f"x = torch.ones(3, requires_grad=True)\ny = {call}")
+    assert (naming.rule_of(Index(tape), tape.ops[-1]) is not None) is known
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "formula"),
+    [("(3,)", "(3,)", "dot"), ("(2, 3)", "(3,)", "mv"), ("(2, 3)", "(3, 2)", "matmul")],
+)
+def test_a_product_goes_by_the_dimensions_of_its_sides(recorded, left, right, formula):
+    tape = recorded(f"y = torch.ones{left} @ torch.ones{right}")
+    assert formula in naming.rule_of(Index(tape), tape.ops[0]).names
+
+
+def test_a_slope_of_several_terms_gets_brackets():
+    assert naming.slope_text("1−o²") == "(1−o²)"
+    assert naming.slope_text("2d") == "2d"
+    assert naming.slope_text("−1") == "−1"

@@ -1,0 +1,55 @@
+from playback.folding import LIMIT, plan
+from playback.index import Index
+
+
+def planned(tape, open_calls=None):
+    index = Index(tape)
+    ops = [n for n in range(len(tape.ops)) if index.kinds[n] == "forward"]
+    return plan(index, ops, open_calls)
+
+
+def test_a_small_model_is_wide_open(mlp):
+    found = planned(mlp)
+    assert [unit.key for unit in found.frames] == [
+        "call:net#0", "call:net.0#0", "call:net.2#0", "call:net.4#0",
+    ]  # fmt: skip
+    assert found.folded == {}
+
+
+def test_a_module_that_is_one_op_without_parameters_gets_no_frame(mlp):
+    assert sorted(mlp.calls[call].kind for call in planned(mlp).plain.values()) == ["Tanh", "Tanh"]
+
+
+def test_with_nothing_open_the_whole_model_is_one_unit(mlp):
+    found = planned(mlp, frozenset())
+    assert found.frames == []
+    assert {unit.key for unit in found.folded.values()} == {"call:net#0"}
+
+
+def test_alike_neighbours_fold_into_one(blocks):
+    found = planned(blocks)
+    (group,) = {unit.key: unit for unit in found.folded.values() if unit.repeats > 1}.values()
+    assert group.repeats == 12
+    assert len(group.calls) == 12
+
+
+def test_an_opened_row_shows_its_members_and_can_be_closed_again(blocks):
+    row = next(u.key for u in planned(blocks).folded.values() if u.repeats > 1)
+    found = planned(blocks, frozenset({"call:net#0", row}))
+    assert row in {unit.key for unit in found.frames}
+    assert len({unit.key for unit in found.folded.values() if unit.calls}) >= 12
+
+
+def test_what_is_open_by_itself_stays_within_the_limit(blocks):
+    found = planned(blocks)
+    shown = len(found.inside) + len({unit.key for unit in found.folded.values()})
+    assert shown <= LIMIT
+
+
+def test_few_alike_modules_are_not_counted_together(mlp):
+    assert all(unit.repeats == 1 for unit in planned(mlp).frames)
+
+
+def test_calls_of_one_module_are_told_apart(recorded):
+    tape = recorded("f = nn.Linear(1, 1)\nx = torch.ones(1, 1)\ny = f(f(x))")
+    assert [unit.key for unit in planned(tape).frames] == ["call:f#0", "call:f#1"]

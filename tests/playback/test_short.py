@@ -1,0 +1,50 @@
+import numpy as np
+
+from engine.tape import Snapshot
+from playback import short
+
+
+def snapshot(numbers, store="<f4"):
+    array = np.array(numbers, store)
+    return Snapshot(array.shape, "float32", store, array.tobytes())
+
+
+def test_one_number_is_written_in_full_whatever_its_shape():
+    assert short.value(snapshot(2.0)) == "2.0000"
+    assert short.value(snapshot([[2.0]])) == "2.0000"
+    assert short.value(snapshot(3, "<i8")) == "3"
+
+
+def test_a_few_numbers_are_listed_without_idle_zeros():
+    assert short.value(snapshot([1, 2.5, -3])) == "[1, 2.5, −3]"
+    assert short.value(snapshot([[1, 2], [3, 4]])) == "[[1, 2], [3, 4]]"
+
+
+def test_many_numbers_are_told_by_shape_and_their_gradient_by_norm():
+    many = snapshot(np.full((2, 8), 0.5))
+    assert short.value(many) == "2 × 8"
+    assert short.gradient(many) == "∇ 2.0000"
+
+
+def test_a_summary_has_its_norm_from_the_engine():
+    kept = Snapshot((1000, 1000), "float32", norm=12.5)
+    assert short.value(kept) == "1000 × 1000"
+    assert short.gradient(kept) == "∇ 12.5000"
+
+
+def test_without_any_numbers_only_the_shape_is_left():
+    assert short.gradient(Snapshot((9, 9), "float32")) == "9 × 9"
+    assert short.gradient(snapshot(np.zeros((0, 3)))) == "[]"
+
+
+def test_nothing_is_written_for_nothing():
+    assert short.value(None) == ""
+    assert short.gradient(None) == ""
+
+
+def test_the_norm_of_complex_numbers_is_real():
+    assert short.norm(snapshot([3 + 4j], "<c8")) == 5.0
+
+
+def test_trimming_keeps_what_counts():
+    assert [short.trimmed(x) for x in (3.0, 0.5, -1.25, 1e-9)] == ["3", "0.5", "−1.25", "1.00e−09"]

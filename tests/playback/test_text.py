@@ -1,0 +1,22 @@
+import math
+
+import pytest
+
+from playback import text
+
+
+@pytest.mark.parametrize(
+    ("number", "written"),
+    [(0.0, "0.0000"), (-6.0, "−6.0000"), (1234.5, "1234.50"), (1e7, "1.00e+07"), (1e-9, "1.00e−09"),
+     (math.nan, "NaN"), (math.inf, "∞"), (-math.inf, "−∞"), (None, "—"), (True, "True"), (-3, "−3"),
+     (1 + 2j, "1.0000 + 2.0000i")],
+)  # fmt: skip
+def test_numbers_are_written_one_way(number, written):
+    assert text.number(number) == written
+
+
+def test_shapes_and_counts_are_words():
+    assert text.shape((16, 8)) == "16 × 8"
+    assert text.shape(()) == "scalar"
+    assert text.count(1, "op") == "1 op"
+    assert text.count(2_000, "op") == "2,000 ops"

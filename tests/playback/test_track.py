@@ -1,0 +1,82 @@
+from itertools import pairwise
+
+from playback.track import Segment, ledger, segments, value_rows
+
+
+def end(tape):
+    return len(tape.events)
+
+
+def phases(tape):
+    return [segment.phase for segment in segments(tape)]
+
+
+def test_a_program_goes_forward_to_its_loss_and_back(fan):
+    assert segments(fan) == (
+        Segment("Forward", 0, 4), Segment("Loss", 4, 5), Segment("Backward", 5, 12),
+    )  # fmt: skip
+
+
+def test_every_step_of_a_loop_ends_with_an_update(by_hand):
+    assert phases(by_hand) == ["Forward", "Loss", "Backward", "Update"] * 3
+
+
+def test_an_optimizer_and_its_resets_are_updates(optimizer):
+    assert phases(optimizer) == ["Forward", "Loss", "Backward", "Update"] * 3
+
+
+def test_segments_cover_every_event_in_order(neuron, mlp, by_hand, optimizer, blocks):
+    for tape in (neuron, mlp, by_hand, optimizer, blocks):
+        found = segments(tape)
+        assert found[0].start == 0
+        assert found[-1].stop == end(tape)
+        assert all(a.stop == b.start for a, b in pairwise(found))
+        assert all(a.phase != b.phase for a, b in pairwise(found))
+
+
+def test_an_empty_tape_has_no_segments(recorded):
+    assert segments(recorded("")) == ()
+
+
+def test_without_backward_all_is_forward(recorded):
+    assert phases(recorded("x = torch.ones(3)\ny = x * 2\nprint(y.sum())")) == ["Forward"]
+
+
+def test_the_ledger_has_a_sentence_per_event_worth_telling(fan):
+    found = ledger(fan)
+    assert [entry.position for entry in found] == [*range(1, 12)]
+    assert found[2].text == "mul made z = 6.0000"
+    assert (found[2].kind, found[2].line) == ("op", 3)
+    assert all(entry.text for entry in found)
+
+
+def test_the_table_lists_the_latest_result_first(neuron):
+    rows = value_rows(neuron, end(neuron))
+    assert [row.name for row in rows] == ["L", "d", "o", "n", "b", "w2", "w1"]
+    assert [row.value for row in rows][:4] == ["0.0429", "0.2071", "0.7071", "0.8814"]
+    assert [row.gradient for row in rows][:4] == ["1.0000", "0.4142", "0.4142", "0.2071"]
+
+
+def test_rows_grow_as_values_are_made(fan):
+    assert [len(value_rows(fan, p)) for p in range(6)] == [0, 1, 2, 3, 4, 5]
+
+
+def test_a_gradient_on_its_way_is_pending_and_one_not_begun_is_a_dash(fan):
+    rows = {row.name: row for row in value_rows(fan, 8)}
+    assert (rows["x"].gradient, rows["x"].pending) == ("…", True)
+    assert (rows["y"].gradient, rows["y"].pending) == ("—", False)
+    assert rows["w"].gradient == "16.0000"
+
+
+def test_a_name_stands_for_its_latest_value(by_hand):
+    rows = {row.name: row for row in value_rows(by_hand, end(by_hand))}
+    last = [v for v in by_hand.values if v.name == "loss"][-1]
+    assert rows["loss"].value_id == last.id
+    assert rows["w"].gradient == "0.0000"
+    assert [row.name for row in value_rows(by_hand, end(by_hand))].count("w") == 1
+
+
+def test_data_has_no_gradient(mlp):
+    rows = {row.name: row for row in value_rows(mlp, end(mlp))}
+    assert rows["x"].gradient == "—"
+    assert rows["net.0.weight"].gradient.startswith("∇ ")
