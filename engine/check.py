@@ -92,9 +92,9 @@ def _root(last: run.Finished, request: Check, target: _Target, nudge: float) -> 
     recorder = Recorder(asked.source, asked.filename, asked.event_limit, asked.memory)
     recorder.tensors.nudge = (target.value.id, request.index, nudge)
     recorder.until_pass = target.accumulation.run
-    status, problem, _, _ = run.perform(asked, recorder)
-    if status != "ok":
-        raise Unclear(problem.message if problem is not None else "The program could not run again")
+    done = run.perform(asked, recorder)
+    if done.error is not None:
+        raise Unclear(done.error.message)
     if not recorder.reached_roots:
         raise Unclear("The program took another way this time")
     row = last.recorder.log.passes[target.accumulation.run]

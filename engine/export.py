@@ -51,6 +51,7 @@ class _Exporter:
             "status": tape.status,
             "error": _error(tape.error),
             "stdout": tape.stdout,
+        "stderr": tape.stderr,
             "torch": tape.torch,
             "device": tape.device,
             "ops": self._ops(),

@@ -9,6 +9,8 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from types import ModuleType
 
 import msgspec
 import numpy as np
@@ -21,7 +23,7 @@ from engine.record.backward import PassReached
 from engine.record.freeze import freeze, leaves
 from engine.record.log import NodeRow
 from engine.record.recorder import Recorder
-from engine.tape import Problem, Status, Tape
+from engine.tape import Event, Problem, Status, Tape
 from engine.wire import Run
 
 OUTPUT_LIMIT = 8_000_000
@@ -67,6 +69,47 @@ class Output(io.TextIOBase):
 
     def text(self) -> str:
         """Return all that was printed, cut at `OUTPUT_LIMIT`."""
+        return "".join(self._parts)
+
+
+class Warned(io.TextIOBase):
+    """What a program writes to standard error: its warnings, each with the line that caused it."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self._through = sys.stderr
+        self._parts: list[str] = []
+        self._length = 0
+
+    def write(self, text: str) -> int:
+        """Take a piece of text and pass it on to the engine's own standard error."""
+        if self._length < OUTPUT_LIMIT:
+            self._length += len(text)
+            self._parts.append(text)
+            self._through.write(text)
+        return len(text)
+
+    def writable(self) -> bool:
+        """Return True: a program may complain."""
+        return True
+
+    def show(
+        self,
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: object = None,  # noqa: ARG002 - the signature is Python's
+        line: str | None = None,  # noqa: ARG002
+    ) -> None:
+        """Write a warning; one that torch gave through the recorder names the user's line."""
+        source = self._recorder.source
+        span = source.span(source.here(source.user_frame())[0])
+        place = f"line {span[0]}" if span is not None else f"{filename}:{lineno}"
+        self.write(f"{place}: {category.__name__}: {message}\n")
+
+    def text(self) -> str:
+        """Return all that was written, cut at `OUTPUT_LIMIT`."""
         return "".join(self._parts)
 
 
@@ -117,19 +160,35 @@ def execute(request: Run, printed: Callable[[str], None] | None = None) -> Tape:
     """
     global finished
     recorder = Recorder(request.source, request.filename, request.event_limit, request.memory)
-    status, error, names, output = perform(request, recorder, printed)
-    tape = freeze(recorder, leaves(recorder, names))
-    tape = _with(tape, status, error, output, request.device)
+    done = perform(request, recorder, printed)
+    tape = _with(freeze(recorder, leaves(recorder, done.names)), done, request.device)
+    recorder.backward.failed_by = None
     finished = Finished(request, recorder, tape)
     return tape
 
 
-def _with(tape: Tape, status: Status, error: Problem | None, output: str, device: str) -> Tape:
+@dataclass
+class Done:
+    """How a program ended: its status, its error, its names then, and what it wrote."""
+
+    status: Status
+    error: Problem | None
+    names: dict[str, object]
+    stdout: str
+    stderr: str
+
+
+def _with(tape: Tape, done: Done, device: str) -> Tape:
+    events = tape.events
+    if done.error is not None and events and events[-1].kind == "error":
+        events = (*events[:-1], Event("error", 0, done.error.place.line))
     return msgspec.structs.replace(
         tape,
-        status=status,
-        error=error,
-        stdout=output,
+        status=done.status,
+        error=done.error,
+        events=events,
+        stdout=done.stdout,
+        stderr=done.stderr,
         torch=str(torch.__version__),
         device=device,
     )
@@ -150,12 +209,13 @@ def record(
     )
 
 
-def perform(
-    request: Run, recorder: Recorder, printed: Callable[[str], None] | None = None
-) -> tuple[Status, Problem | None, dict[str, object], str]:
-    """Run a document under a recorder; returns status, error, final namespace and output."""
-    output = Output(recorder, printed)
-    names = namespace(request)
+def perform(request: Run, recorder: Recorder, printed: Callable[[str], None] | None = None) -> Done:
+    """Run a document under a recorder."""
+    output, warned = Output(recorder, printed), Warned(recorder)
+    # Classes of the document are looked up here by pickle, dataclasses and typing.
+    module = ModuleType("__main__")
+    names = module.__dict__
+    names.update(namespace(request))
     lines = request.source.splitlines(keepends=True)
     if request.filename.startswith("<"):
         linecache.cache[request.filename] = (len(request.source), None, lines, request.filename)
@@ -164,7 +224,7 @@ def perform(
     guard = watchdog.Guard(request.timeout)
     try:
         code = compile(request.source, request.filename, "exec", dont_inherit=True)
-        with _clean(request.seed), _caught(output), guard, recorder:
+        with _clean(request.seed), _caught(module, output, warned), guard, recorder:
             exec(code, names)
     except PassReached:
         pass
@@ -173,13 +233,13 @@ def perform(
             problem = _explained(exc, request, recorder)
             status = "timeout" if guard.why == "timeout" else "error"
             recorder.log.events.append(("error", 0, None))
-    return status, problem, names, output.text()
+    return Done(status, problem, names, output.text(), warned.text())
 
 
 def _explained(exc: BaseException, request: Run, recorder: Recorder) -> Problem:
     problem = errors.problem(exc, request.source, request.filename)
     failed = recorder.backward.failed
-    if failed is None or not isinstance(exc, RuntimeError):
+    if failed is None or recorder.backward.failed_by is not exc:
         return problem
     note = f"It happened in {failed.name}{_of_op(failed, recorder)}."
     return Problem(problem.type, problem.message, f"{note} {problem.hint}".strip(), problem.place)
@@ -194,14 +254,19 @@ def _of_op(row: NodeRow, recorder: Recorder) -> str:
 
 
 @contextmanager
-def _caught(output: Output) -> Iterator[None]:
-    """Send what Python prints to ``output`` and give it an empty standard input."""
-    before = sys.stdout, sys.stdin, sys.argv
-    sys.stdout, sys.stdin, sys.argv = output, io.StringIO(), ["gradscribe"]
+def _caught(module: ModuleType, output: Output, warned: "Warned") -> Iterator[None]:
+    """Give a program its own streams, an empty standard input and itself as ``__main__``."""
+    before = sys.stdout, sys.stderr, sys.stdin, sys.argv
+    main = sys.modules["__main__"]
+    sys.stdout, sys.stderr, sys.stdin = output, warned, io.StringIO()
+    sys.argv = [str(module.__dict__["__file__"])]
+    sys.modules["__main__"] = module
+    warnings.showwarning = warned.show
     try:
         yield
     finally:
-        sys.stdout, sys.stdin, sys.argv = before
+        sys.stdout, sys.stderr, sys.stdin, sys.argv = before
+        sys.modules["__main__"] = main
 
 
 @contextmanager
@@ -214,10 +279,9 @@ def _clean(seed: int) -> Iterator[None]:
     thresholds = gc.get_threshold()
     gc.set_threshold(50_000, 20, 100)
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), torch.enable_grad():
             warnings.simplefilter("default")
-            with torch.enable_grad():
-                yield
+            yield
     finally:
         gc.set_threshold(*thresholds)
         torch.set_default_dtype(torch.float32)

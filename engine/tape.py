@@ -328,6 +328,8 @@ class Tape(Struct, frozen=True):
     status: Status = "ok"
     error: Problem | None = None
     stdout: str = ""
+    stderr: str = ""
+    """Warnings, each with the line that caused it, and whatever else went to standard error."""
     torch: str = ""
     device: str = "cpu"
     snapshots: tuple[Snapshot, ...] = ()

@@ -33,7 +33,8 @@ class Backward:
         self.log = recorder.log
         self.hooks = Hooks(recorder)
         self.failed: NodeRow | None = None
-        """The node whose run raised, after a pass that failed."""
+        """The node that the last failed pass stopped in, and what that pass raised."""
+        self.failed_by: BaseException | None = None
 
     @property
     def running(self) -> bool:
@@ -60,8 +61,9 @@ class Backward:
             else:
                 with recorder.mode:
                     result = original(outputs, *args, **kwargs)
-        except BaseException:
+        except BaseException as error:
             self.failed = self.hooks.unfinished(number)
+            self.failed_by = error
             raise
         finally:
             del edges

@@ -70,12 +70,13 @@ def freeze(recorder: Recorder, found: list[Leaf]) -> Tape:
     """Return what was recorded as a tape without status, output and versions."""
     log, source = recorder.log, recorder.source
     _name_values(recorder)
+    called = {v.id: v.name for v in log.values}
     with torch._C.DisableTorchFunction():
         snapshots = [s if isinstance(s, Snapshot) else snapshot(s) for s in log.snapshots]
     return Tape(
         snapshots=tuple(snapshots),
         values=tuple(_value(v, source) for v in log.values),
-        ops=tuple(_op(o, recorder) for o in log.ops),
+        ops=tuple(_op(o, source, called) for o in log.ops),
         calls=tuple(_call(i, c) for i, c in enumerate(log.calls)),
         nodes=tuple(_node(n) for n in log.nodes),
         edges=tuple(log.edges),
@@ -188,13 +189,12 @@ def _value(row: ValueRow, source: Source) -> Value:
     )
 
 
-def _op(row: OpRow, recorder: Recorder) -> Op:
-    source = recorder.source
+def _op(row: OpRow, source: Source, called: dict[int, str]) -> Op:
     span = source.span(row.where)
     args = row.args
     expression = source.expressions.get(span) if span is not None else None
     if isinstance(expression, ast.BinOp):
-        args = _named_operands(row, args, expression, recorder)
+        args = _named_operands(row, args, expression, called)
     return Op(
         id=row.id,
         op=row.op,
@@ -213,7 +213,7 @@ def _op(row: OpRow, recorder: Recorder) -> Op:
 
 
 def _named_operands(
-    row: OpRow, args: list[Arg], expression: ast.BinOp, recorder: Recorder
+    row: OpRow, args: list[Arg], expression: ast.BinOp, called: dict[int, str]
 ) -> list[Arg]:
     """Put a number that the source writes first in front, and name numbers after variables."""
     numbers = [a for a in args if a.number is not None]
@@ -221,12 +221,12 @@ def _named_operands(
         return args
     number = numbers[0]
     tensor = args[0] if args[1] is number else args[1]
-    names = {v.name for v in recorder.log.values if v.id == tensor.value}
+    name = called.get(tensor.value or 0)
     left, right = expression.left, expression.right
     reversed_op = row.op in ("rsub", "rdiv", "rpow", "rmatmul")
     first = reversed_op or (
         row.op in _SWAPPED
-        and (_is_number(left) or (isinstance(right, ast.Name) and right.id in names))
+        and (_is_number(left) or (isinstance(right, ast.Name) and right.id == name))
     )
     side = left if first else right
     if isinstance(side, ast.Name):

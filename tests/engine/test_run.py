@@ -302,3 +302,51 @@ def test_values_written_behind_autograds_back_are_the_last_ones_on_the_tape():
     x = next(leaf for leaf in tape.leaves if leaf.name == "x")
     value = next(v for v in tape.values if v.id == x.value)
     np.testing.assert_array_equal(tape.snapshots[value.snapshot].array(), [9.0, 2.0])
+
+
+def test_a_warning_is_told_with_the_line_that_caused_it():
+    tape = record("x = torch.ones(3, 1)\nloss = F.mse_loss(x, torch.ones(3))\nprint('on')")
+    assert tape.stdout == "on\n"
+    assert tape.stderr.startswith("line 2: UserWarning: Using a target size")
+
+
+def test_a_documents_own_classes_can_be_saved_and_loaded():
+    mirror(
+        "import copy, io, pickle\n"
+        "class Net(nn.Module):\n"
+        "    def __init__(self):\n        super().__init__()\n        self.fc = nn.Linear(2, 1)\n"
+        "    def forward(self, x):\n        return self.fc(x)\n"
+        "net = copy.deepcopy(Net())\n"
+        "print(list(net.state_dict()))\n"
+    )
+    tape = record(
+        "import pickle\nclass Point:\n    x = 1\n"
+        "p = pickle.loads(pickle.dumps(Point()))\nprint(p.x)"
+    )
+    assert tape.stdout == "1\n"
+
+
+def test_ten_thousand_ops_are_frozen_in_a_time_that_grows_with_their_number():
+    import time
+
+    def seconds(n):
+        source = f"x = param(1.0)\nfor i in range({n}):\n    y = x * 2 + i"
+        begin = time.process_time()
+        assert len(record(source).ops) == 2 * n
+        return time.process_time() - begin
+
+    seconds(100)
+    assert seconds(4_000) < 40 * seconds(500)
+
+
+def test_an_error_stands_at_its_line_among_the_events():
+    assert record("x = param(1.0)\n1 / 0").events[-1].line == 2
+
+
+def test_a_caught_failure_of_a_pass_is_not_blamed_for_a_later_error():
+    tape = mirror(
+        "x = param(3.0)\ny = x.exp()\ny += 1\n"
+        "try:\n    y.backward()\nexcept RuntimeError:\n    pass\n"
+        "torch.ones(2) @ torch.ones(3)"
+    )
+    assert "ExpBackward0" not in tape.error.hint

@@ -1,0 +1,238 @@
+"""The command line: ``gradscribe [FILE]``, ``gradscribe record SCRIPT.py``, pictures, headless.
+
+Exit codes: 0 ran, 1 the script raised, 2 bad usage or no such file, 3 timed out or died. Qt is
+imported only where something is drawn.
+"""
+
+import argparse
+import math
+import os
+import sys
+import tempfile
+from importlib import metadata
+from pathlib import Path
+
+from app import documents, report
+from app.documents import Refused
+from engine.tape import Tape
+
+RAN, FAILED, REFUSED, DIED = 0, 1, 2, 3
+EXITS = {"ok": RAN, "error": FAILED, "refused": REFUSED, "timeout": DIED, "died": DIED}
+PICTURE = "gradscribe-window.png"
+"""What the headless twin draws the window into, in the current folder."""
+INTERRUPTED = 130
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Do what the command line asks for and return the exit code."""
+    words = sys.argv[1:] if argv is None else argv
+    try:
+        if words[:1] == ["record"]:
+            return record(_record_parser().parse_args(words[1:]))
+        options = _parser().parse_args(words)
+        if options.screenshot is not None:
+            return screenshot(options)
+        if options.at is not None:
+            raise Refused("--at goes with --screenshot")
+        return headless(options) if options.headless else window(options)
+    except Refused as refusal:
+        return _refuse(str(refusal))
+    except BrokenPipeError:
+        # Whoever read our output has had enough; Python would complain once more at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return FAILED
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="gradscribe",
+        description="See PyTorch run forward and backward.",
+        epilog="gradscribe record SCRIPT.py --help tells how to record without a window.",
+    )
+    parser.add_argument("file", nargs="?", metavar="FILE", help="a script to open")
+    parser.add_argument("--screenshot", metavar="OUT.png", help="draw the window and end")
+    parser.add_argument(
+        "--at", type=int, metavar="EVENT", help="how many events have happened in the picture"
+    )
+    parser.add_argument(
+        "--headless",
+        action="store_true",
+        help="record FILE or the first example, print its values, draw the window into a file",
+    )
+    parser.add_argument("--version", action="version", version=f"gradscribe {version()}")
+    return parser
+
+
+def _record_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="gradscribe record", description="Run a script and write down everything it did."
+    )
+    parser.add_argument("script", metavar="SCRIPT.py")
+    parser.add_argument("--device", default="cpu", metavar="D", help="cpu, cuda:0, ...")
+    parser.add_argument("--json", metavar="OUT", help="write the tape as JSON; - is stdout")
+    parser.add_argument("--svg", metavar="OUT", help="write a picture of the graph")
+    parser.add_argument("--png", metavar="OUT", help="write a picture of the graph")
+    parser.add_argument(
+        "--timeout", type=_seconds, default=60.0, metavar="S", help="give up after S seconds (60)"
+    )
+    return parser
+
+
+def _seconds(word: str) -> float:
+    try:
+        seconds = float(word)
+    except ValueError:
+        seconds = math.nan
+    if not (math.isfinite(seconds) and seconds > 0):
+        raise argparse.ArgumentTypeError(f"{word} is not a number of seconds above 0")
+    return seconds
+
+
+def version() -> str:
+    """Return the version of the package."""
+    try:
+        return metadata.version("gradscribe")
+    except metadata.PackageNotFoundError:
+        return "(not installed)"
+
+
+def _refuse(why: str) -> int:
+    sys.stderr.write(f"gradscribe: {' '.join(why.split())}\n")
+    return REFUSED
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def record(options: argparse.Namespace) -> int:
+    """Run a script, write what was asked for, and return the exit code."""
+    from app.record import record_file
+
+    for ending, name in ((".svg", options.svg), (".png", options.png)):
+        if name is not None and Path(name).suffix.lower() != ending:
+            raise Refused(f"{name}: --{ending[1:]} takes a name that ends in {ending}")
+    for name in (options.json, options.svg, options.png):
+        if name not in (None, "-") and not Path(name).absolute().parent.is_dir():
+            raise Refused(f"{name} cannot be written: its folder does not exist")
+    talks = options.json is None
+    streamed: list[int] = []
+
+    def printed(text: str) -> None:
+        streamed.append(len(text))
+        _say(text)
+
+    tape = record_file(
+        Path(options.script),
+        device=options.device,
+        timeout=options.timeout,
+        printed=printed if talks else None,
+    )
+    if talks:
+        _say(tape.stdout[sum(streamed) :])
+        _tell(tape)
+    if tape.error is not None:
+        sys.stderr.write(f"{report.complaint(tape.error, options.script)}\n")
+    if tape.truncated:
+        sys.stderr.write(f"gradscribe: {tape.truncated}\n")
+    _write(tape, options)
+    return EXITS[tape.status]
+
+
+def _tell(tape: Tape) -> None:
+    if tape.stdout:
+        _say("\n" if tape.stdout.endswith("\n") else "\n\n")
+    leaves = report.leaves(tape)
+    _say(f"{leaves}\n{report.counts(tape)}\n" if leaves else f"{report.counts(tape)}\n")
+
+
+def _write(tape: Tape, options: argparse.Namespace) -> None:
+    if options.json is not None:
+        from engine.export import encode
+
+        text = encode(tape) + b"\n"
+        if options.json == "-":
+            sys.stdout.buffer.write(text)
+            sys.stdout.buffer.flush()
+        else:
+            documents.write_bytes(Path(options.json), text)
+    for name in (options.svg, options.png):
+        if name is not None:
+            from app.shot import graph_picture
+
+            graph_picture(tape, name)
+
+
+def screenshot(options: argparse.Namespace) -> int:
+    """Draw the window on a script into a file."""
+    if options.file is not None:
+        documents.read(Path(options.file))
+    if not Path(options.screenshot).absolute().parent.is_dir():
+        raise Refused(f"{options.screenshot} cannot be written: its folder does not exist")
+    from app.shot import screenshot as draw
+
+    return draw(options.screenshot, options.file or "", options.at)
+
+
+def headless(options: argparse.Namespace) -> int:
+    """Do the window's job without a screen: record, print a table, draw the window into a file."""
+    from app import examples
+    from app.record import record_source
+
+    if options.file is not None:
+        title, filename = options.file, options.file
+        source = documents.read(Path(options.file))
+    else:
+        example = examples.load()[0]
+        title, filename, source = example.title, example.name, example.source
+    _say(f"{title}: forward and backward\n\n")
+    tape = record_source(source, filename=filename)
+    if tape.stdout:
+        _say(tape.stdout.rstrip("\n") + "\n\n")
+    _say(f"{report.values(tape)}\n{report.counts(tape)}\n")
+    if tape.error is not None:
+        sys.stderr.write(f"{report.complaint(tape.error, filename)}\n")
+    return max(EXITS[tape.status], _draw_window(options.file or ""))
+
+
+def _draw_window(file: str) -> int:
+    """Draw the window into a file beside the user, or wherever one may write."""
+    out = Path(PICTURE).absolute()
+    if not os.access(out.parent, os.W_OK):
+        out = Path(tempfile.mkdtemp(prefix="gradscribe-")) / PICTURE
+    try:
+        from app.shot import screenshot as draw
+
+        code = draw(str(out), file, None)
+    except ImportError as error:
+        sys.stderr.write(f"gradscribe: the window cannot be drawn: {error}\n")
+        return DIED
+    if out.exists():
+        _say(f"\nThe window is drawn in {out}\n")
+    _say("For a real window run this where there is a display; over ssh, connect with ssh -X.\n")
+    return code
+
+
+def window(options: argparse.Namespace) -> int:
+    """Open the window and stay until it is closed."""
+    if options.file is not None:
+        documents.read(Path(options.file))
+    if not has_screen():
+        raise Refused("no display here; gradscribe --headless does without one")
+    from app.window import open_window
+
+    return open_window(options.file or "", [sys.argv[0]])
+
+
+def has_screen() -> bool:
+    """Whether Qt has something to draw on; only Linux can be without."""
+    if not sys.platform.startswith("linux"):
+        return True
+    return any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,113 @@
+"""How the engine is started, and what its death tells: the same for the window and the CLI."""
+
+import os
+import re
+import signal
+import sys
+from pathlib import Path
+
+import engine
+from engine.tape import Place, Problem, Tape
+
+GRACE_S = 2.0
+"""A program that cannot be interrupted is killed so long after its time limit."""
+ABORT_S = 0.5
+"""And may take so long to tell where it was."""
+FREEZE_S = 60.0
+"""So long may putting a tape together take, once the program has ended."""
+TAIL = 16_384
+"""Characters of the engine's standard error that are kept."""
+
+_FATAL = re.compile(r"^Fatal Python error: (.+?)(?: \(|$)", re.MULTILINE)
+_ALONE = re.compile(r"^(Thread|Current thread|Extension modules|Python runtime state|<no )")
+
+
+def arguments() -> list[str]:
+    """Return what follows the Python program; ``-P`` keeps the user's folder out of its path."""
+    return ["-P", "-u", "-m", "engine"]
+
+
+def environment() -> dict[str, str]:
+    """Return the engine's environment: it finds our packages wherever it is started."""
+    root = str(Path(engine.__file__).resolve().parent.parent)
+    before = os.environ.get("PYTHONPATH")
+    return {**os.environ, "PYTHONPATH": f"{root}{os.pathsep}{before}" if before else root}
+
+
+def program() -> str:
+    """Return the Python that runs the engine: the one that runs us."""
+    return sys.executable
+
+
+def cause(code: int, crashed: bool, errors: str) -> str:
+    """Return in a few words why an engine ended, without a full stop.
+
+    Args:
+        code: the exit code; where it ``crashed``, the number of the signal.
+        crashed: whether a signal ended it.
+        errors: the end of its standard error.
+    """
+    fatal = _FATAL.search(errors)
+    if fatal:
+        return fatal[1][:1].lower() + fatal[1][1:]
+    if crashed and code == getattr(signal, "SIGKILL", -1):
+        return f"killed, signal {code}"
+    if crashed and code:
+        try:
+            return f"signal {code}, {signal.Signals(code).name}"
+        except ValueError:
+            return f"signal {code}"
+    line = last_line(errors)
+    return f"exit code {code}" + (f": {line}" if line and code else "")
+
+
+def last_line(errors: str) -> str:
+    """Return the last line of standard error that says something."""
+    lines = [line.strip() for line in errors.splitlines()]
+    told = [line for line in lines if line and not _ALONE.match(line)]
+    return told[-1][:200] if told else ""
+
+
+def dead_place(source: str, filename: str, errors: str) -> Place:
+    """Return the line of the program that a crashed engine was running, as it left word."""
+    found = re.search(rf'File "{re.escape(filename)}", line (\d+) in', errors)
+    lines = source.split("\n")
+    number = int(found[1]) if found else 0
+    if not 0 < number <= len(lines):
+        return Place()
+    text = lines[number - 1].rstrip()
+    return Place(number, len(text) - len(text.lstrip()), number, max(len(text), 1))
+
+
+def obituary(source: str, filename: str, why: str, errors: str, stdout: str = "") -> Tape:
+    """Return the tape of a program that took its engine down, with what it had printed."""
+    place = dead_place(source, filename, errors)
+    where = f" at line {place.line}" if place.line else ""
+    hint = "The program ended the engine itself, or something in compiled code went wrong."
+    problem = Problem("Crash", f"The program took the engine down{where} ({why})", hint, place)
+    return Tape(status="died", error=problem, stdout=stdout)
+
+
+def overdue(
+    source: str, filename: str, timeout: float, errors: str, stdout: str = "", stopped: bool = False
+) -> Tape:
+    """Return the tape of a program that had to be killed: late, or ``stopped`` and went on."""
+    place = dead_place(source, filename, errors)
+    where = f" at line {place.line}" if place.line else ""
+    hint = "It was busy in compiled code, which cannot be interrupted gently."
+    if stopped:
+        problem = Problem("Stopped", f"Stopped{where}", hint, place)
+        return Tape(status="error", error=problem, stdout=stdout)
+    problem = Problem("Timeout", f"Stopped after {timeout:g} s{where}", hint, place)
+    return Tape(status="timeout", error=problem, stdout=stdout)
+
+
+def abort(pid: int) -> bool:
+    """Have an engine write down where it is and die; returns whether that can be asked for."""
+    if pid <= 0 or os.name != "posix":
+        return False
+    try:
+        os.kill(pid, signal.SIGABRT)
+    except OSError:
+        return False
+    return True

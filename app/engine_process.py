@@ -1,0 +1,123 @@
+"""One engine, alive or dead: a QProcess that speaks `engine.wire`."""
+
+from PySide6.QtCore import QObject, QProcess, QProcessEnvironment, Signal
+
+from app import child
+from engine import wire
+
+CLOSE_MS = 500
+"""An engine that was asked to end gets so long before it is killed."""
+KILL_MS = 2000
+
+
+class EngineProcess(QObject):
+    """Starts at `start`; afterwards `received` carries messages until `ended` says why it died."""
+
+    received = Signal(object)
+    ended = Signal(str)
+    """Why, in a few words; emitted once, never after `discard` or `close`."""
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self.is_ready = False
+        self.errors = ""
+        """The end of its standard error."""
+        self._over = False
+        self._silenced = False
+        self._reader = wire.Reader[wire.Reply](wire.Reply)  # type: ignore[arg-type]
+        self._process = process = QProcess(self)
+        process.setProgram(child.program())
+        process.setArguments(child.arguments())
+        environment = QProcessEnvironment()
+        for name, text in child.environment().items():
+            environment.insert(name, text)
+        process.setProcessEnvironment(environment)
+        process.readyReadStandardOutput.connect(self._read)
+        process.readyReadStandardError.connect(self._read_errors)
+        process.finished.connect(self._finish)
+        process.errorOccurred.connect(self._fail)
+
+    def start(self) -> None:
+        """Start the process; `received` carries `wire.Ready` when it takes requests."""
+        self._process.start()
+
+    def send(self, message: wire.Request) -> None:
+        """Write a message; it waits in the pipe until the engine reads it."""
+        if not self._over:
+            for frame in wire.frames(message):
+                self._process.write(frame)
+
+    def pid(self) -> int:
+        """Return the process id, 0 where there is no process."""
+        return self._process.processId()
+
+    def abort(self) -> None:
+        """Have it tell where it is, on standard error, and die; `ended` follows."""
+        if not child.abort(self.pid()):
+            self._process.kill()
+
+    def discard(self) -> None:
+        """Kill it and hear no more of it. Returns at once; the object deletes itself later."""
+        self._silence()
+        if self._process.state() == QProcess.ProcessState.NotRunning:
+            self.deleteLater()
+            return
+        self._process.finished.connect(self.deleteLater)
+        self._process.kill()
+
+    def close(self) -> None:
+        """End it for good and wait for that, `CLOSE_MS` kindly."""
+        self._silence()
+        process = self._process
+        if process.state() != QProcess.ProcessState.NotRunning:
+            if process.state() == QProcess.ProcessState.Running and self.is_ready:
+                for frame in wire.frames(wire.Quit()):
+                    process.write(frame)
+                process.closeWriteChannel()
+                process.waitForFinished(CLOSE_MS)
+            if process.state() != QProcess.ProcessState.NotRunning:
+                process.kill()
+                process.waitForFinished(KILL_MS)
+        self.deleteLater()
+
+    def _silence(self) -> None:
+        self._over = True
+        if self._silenced:
+            return
+        self._silenced = True
+        self._process.readyReadStandardOutput.disconnect(self._read)
+        self._process.readyReadStandardError.disconnect(self._read_errors)
+        self._process.finished.disconnect(self._finish)
+        self._process.errorOccurred.disconnect(self._fail)
+
+    def _read(self) -> None:
+        data = bytes(self._process.readAllStandardOutput().data())
+        try:
+            for message in self._reader.feed(data):
+                if isinstance(message, wire.Ready):
+                    self.is_ready = True
+                self.received.emit(message)
+                if self._over:
+                    return
+        except wire.Garbage:
+            self._end("it wrote something else than messages")
+
+    def _read_errors(self) -> None:
+        data = bytes(self._process.readAllStandardError().data())
+        text = data[-child.TAIL :].decode("utf-8", "replace")
+        self.errors = (self.errors + text)[-child.TAIL :]
+
+    def _finish(self, code: int, status: QProcess.ExitStatus) -> None:
+        # What it said last may arrive together with the news of its end.
+        self._read()
+        self._read_errors()
+        self._end(child.cause(code, status == QProcess.ExitStatus.CrashExit, self.errors))
+
+    def _fail(self, error: QProcess.ProcessError) -> None:
+        if error == QProcess.ProcessError.FailedToStart:
+            self._end(f"it does not start: {self._process.errorString()}")
+
+    def _end(self, why: str) -> None:
+        if not self._over:
+            self._over = True
+            self.ended.emit(why)

@@ -1,0 +1,218 @@
+"""The headless twin: the same engine and the same wire, for a program that waits for its tape."""
+
+import queue
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, Self
+
+from app import child, documents
+from engine import wire
+from engine.tape import Problem, Tape
+
+TIMEOUT_S = 60.0
+EVENT_LIMIT = 2_000_000
+READY_S = 120.0
+"""A cold disk may take long to give torch away."""
+FREEZE_S = 600.0
+"""Putting together millions of events takes a while."""
+READ = 1 << 16
+
+
+class NoDevice(documents.Refused):
+    """The engine has no such device; its text is shown to the user as it is."""
+
+
+def record_file(
+    path: Path,
+    *,
+    device: str = "cpu",
+    timeout: float = TIMEOUT_S,
+    seed: int = 0,
+    event_limit: int = EVENT_LIMIT,
+    printed: Callable[[str], None] | None = None,
+) -> Tape:
+    """Run the script at ``path`` in an engine of its own and return its tape.
+
+    ``timeout`` in seconds; ``printed`` is called with pieces of output while the script runs.
+
+    Raises:
+        Refused: the file is missing or no text, or there is no such device.
+    """
+    source = documents.read(path)
+    return record_source(
+        source,
+        filename=str(path),
+        device=device,
+        timeout=timeout,
+        seed=seed,
+        event_limit=event_limit,
+        printed=printed,
+    )
+
+
+def record_source(
+    source: str,
+    *,
+    filename: str = "<gradscribe>",
+    device: str = "cpu",
+    timeout: float = TIMEOUT_S,
+    seed: int = 0,
+    event_limit: int = EVENT_LIMIT,
+    printed: Callable[[str], None] | None = None,
+) -> Tape:
+    """Run a program in an engine of its own and return its tape; see `record_file`."""
+    run = wire.Run(1, source, filename, seed, _full_name(device), timeout, event_limit)
+    with _Engine() as engine:
+        ready = engine.wait_ready()
+        if isinstance(ready, Tape):
+            return ready
+        if run.device not in ready.devices:
+            raise NoDevice(f"No device {device} here; there is: {', '.join(ready.devices)}")
+        return engine.record(run, printed)
+
+
+def _full_name(device: str) -> str:
+    return "cuda:0" if device == "cuda" else device
+
+
+class _Silent(Exception):
+    """No message came within its time."""
+
+
+class _Gone(_Silent):
+    """No message will come any more."""
+
+
+class _Engine:
+    """An engine process with blocking reads; leaving the context ends it."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [child.program(), *child.arguments()],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=child.environment(),
+            bufsize=0,
+        )
+        self._messages: queue.Queue[wire.Reply | None] = queue.Queue()
+        self._errors = bytearray()
+        self._printed: list[str] = []
+        self._threads = [
+            threading.Thread(target=work, daemon=True) for work in (self._listen, self._overhear)
+        ]
+
+    def __enter__(self) -> Self:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._process.kill()
+        self._process.wait()
+        for thread in self._threads:
+            thread.join()
+        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+            assert pipe is not None
+            pipe.close()
+
+    def wait_ready(self) -> wire.Ready | Tape:
+        """Wait for the engine; returns a tape that says why where there will be none."""
+        deadline = time.monotonic() + READY_S
+        try:
+            while not isinstance(message := self._next(deadline), wire.Ready):
+                pass
+        except _Silent:
+            self._await_end(child.ABORT_S)
+            why = f"The engine does not start ({self._why_dead()})"
+            return Tape(status="died", error=Problem("EngineDied", why))
+        return message
+
+    def record(self, run: wire.Run, printed: Callable[[str], None] | None) -> Tape:
+        """Send a program and wait for its tape, or for the moment to kill it."""
+        self._send(run)
+        deadline = time.monotonic() + run.timeout + child.GRACE_S
+        try:
+            while True:
+                match self._next(deadline):
+                    case wire.Recorded(_, tape):
+                        return tape
+                    case wire.Ended():
+                        deadline = time.monotonic() + FREEZE_S
+                    case wire.Printed(_, text):
+                        self._printed.append(text)
+                        if printed is not None:
+                            printed(text)
+        except _Silent as silence:
+            return self._mourn(run, late=not isinstance(silence, _Gone))
+
+    def _mourn(self, run: wire.Run, late: bool) -> Tape:
+        aborted = late and child.abort(self._process.pid)
+        self._await_end(child.ABORT_S if aborted or late else child.GRACE_S)
+        stdout = "".join(self._printed)
+        if late:
+            return child.overdue(run.source, run.filename, run.timeout, self._told(), stdout)
+        return child.obituary(run.source, run.filename, self._why_dead(), self._told(), stdout)
+
+    def _await_end(self, seconds: float) -> None:
+        try:
+            self._process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._threads[1].join(seconds)
+
+    def _why_dead(self) -> str:
+        code = self._process.wait()
+        return child.cause(abs(code), code < 0, self._told())
+
+    def _told(self) -> str:
+        return self._errors[-child.TAIL :].decode("utf-8", "replace")
+
+    def _send(self, message: wire.Request) -> None:
+        assert self._process.stdin is not None
+        try:
+            for frame in wire.frames(message):
+                self._process.stdin.write(frame)
+        except OSError:
+            self._messages.put(None)
+
+    def _next(self, deadline: float) -> wire.Reply:
+        try:
+            message = self._messages.get(timeout=max(0.0, deadline - time.monotonic()))
+        except queue.Empty:
+            raise _Silent from None
+        if message is None:
+            raise _Gone
+        return message
+
+    def _listen(self) -> None:
+        reader = wire.Reader[wire.Reply](wire.Reply)  # type: ignore[arg-type]
+        try:
+            while data := _read(self._process.stdout):
+                for message in reader.feed(data):
+                    self._messages.put(message)
+        except wire.Garbage as error:
+            self._errors += f"\nIt wrote something else than messages: {error}\n".encode()
+        self._messages.put(None)
+
+    def _overhear(self) -> None:
+        """Pass on what scripts write to standard error, but no report of a crash."""
+        crashed = False
+        while data := _read(self._process.stderr):
+            self._errors += data
+            del self._errors[: -child.TAIL]
+            before, fatal, _ = data.partition(b"Fatal Python error")
+            if not crashed:
+                sys.stderr.write(before.decode("utf-8", "replace"))
+                sys.stderr.flush()
+            crashed = crashed or bool(fatal)
+
+
+def _read(pipe: IO[bytes] | None) -> bytes:
+    assert pipe is not None
+    return pipe.read(READ) or b""

@@ -1,0 +1,61 @@
+"""A tape as a readable table, for people who look at a terminal."""
+
+from collections.abc import Iterable, Sequence
+
+from engine.tape import Problem, Tape
+from playback import short, text, track
+
+GAP = 3
+"""Blanks between columns."""
+
+
+def leaves(tape: Tape) -> str:
+    """Return a table of the named leaves at the program's end, with value and gradient."""
+    values = {value.id: value for value in tape.values}
+    rows = []
+    for leaf in tape.leaves:
+        value = values.get(leaf.value)
+        snapshot = value.snapshot if value is not None else None
+        shown = short.value(tape.snapshots[snapshot]) if snapshot is not None else ""
+        grad = short.gradient(tape.snapshots[leaf.grad]) if leaf.grad is not None else "none"
+        rows.append((leaf.name, shown, grad))
+    return table(("leaf", "value", "gradient"), rows) if rows else ""
+
+
+def values(tape: Tape) -> str:
+    """Return a table of all named values, results first, with value and gradient."""
+    rows = track.value_rows(tape, len(tape.events))
+    return table(("name", "value", "gradient"), [(r.name, r.value, r.gradient) for r in rows])
+
+
+def counts(tape: Tape) -> str:
+    """Return in one line how much ran."""
+    return ", ".join(
+        (
+            text.count(len(tape.ops), "op"),
+            text.count(len(tape.executions), "backward node"),
+            text.count(len(tape.events), "event"),
+        )
+    )
+
+
+def complaint(problem: Problem, filename: str) -> str:
+    """Return an error with its place in one line, and its hint in a second where there is one."""
+    place = problem.place
+    where = f"{filename}:{place.line}:{place.column + 1}" if place.line else filename
+    said = f": {problem.message}" if problem.message else ""
+    hint = f"\n  {problem.hint}" if problem.hint else ""
+    return f"{where}: {problem.type}{said}{hint}"
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return aligned columns, each line ended."""
+    lines = [tuple(head), *(tuple(row) for row in rows)]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
+    return "".join(
+        (" " * GAP)
+        .join(cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+        .rstrip()
+        + "\n"
+        for line in lines
+    )

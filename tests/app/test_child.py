@@ -1,0 +1,86 @@
+"""What an engine's death tells, read from what it left behind."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from app import child
+
+FATAL = """warning: something
+Fatal Python error: Segmentation fault
+
+Thread 0x00007f (most recent call first):
+  File "threading.py", line 331 in wait
+
+Current thread 0x00007f (most recent call first):
+  File "ctypes/__init__.py", line 519 in string_at
+  File "<mine>", line 2 in f
+  File "<mine>", line 4 in <module>
+
+Extension modules: numpy (total: 1)
+"""
+SOURCE = "def f():\n    crash()\n\nf()\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "crashed", "errors", "told"),
+    [
+        (9, True, "", "killed, signal 9"),
+        (15, True, "", "signal 15, SIGTERM"),
+        (11, True, FATAL, "segmentation fault"),
+        (99, True, "", "signal 99"),
+        (3, False, "", "exit code 3"),
+        (1, False, "Traceback\nImportError: no torch\n\n", "exit code 1: ImportError: no torch"),
+        (0, False, "a warning", "exit code 0"),
+    ],
+)
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX")
+def test_the_cause_is_told_in_a_few_words(code, crashed, errors, told):
+    assert child.cause(code, crashed, errors) == told
+
+
+def test_a_crash_is_placed_at_the_innermost_line_of_the_program():
+    place = child.dead_place(SOURCE, "<mine>", FATAL)
+    assert (place.line, place.column, place.end_column) == (2, 4, 11)
+
+
+def test_a_crash_elsewhere_or_beyond_the_text_has_no_place():
+    assert child.dead_place(SOURCE, "<other>", FATAL).line == 0
+    assert child.dead_place("one line", "<mine>", FATAL).line == 0
+
+
+def test_the_tape_of_a_crash_keeps_what_was_printed():
+    tape = child.obituary(SOURCE, "<mine>", "segmentation fault", FATAL, "hello\n")
+    assert (tape.status, tape.stdout) == ("died", "hello\n")
+    assert tape.error.message == "The program took the engine down at line 2 (segmentation fault)"
+
+
+def test_late_and_stopped_are_two_things():
+    late = child.overdue(SOURCE, "<mine>", 5.0, FATAL)
+    stopped = child.overdue(SOURCE, "<mine>", 5.0, "", stopped=True)
+    assert (late.status, late.error.message) == ("timeout", "Stopped after 5 s at line 2")
+    assert (stopped.status, stopped.error.message) == ("error", "Stopped")
+
+
+def test_the_engine_is_found_from_any_folder(tmp_path):
+    (tmp_path / "engine.py").write_text("raise SystemExit('the wrong engine')")
+    done = subprocess.run(
+        [child.program(), "-P", "-c", "import engine.wire; print(engine.wire.CHUNK)"],
+        cwd=tmp_path,
+        env=child.environment(),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert int(done.stdout) == 1 << 20
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
+def test_only_a_living_process_can_be_aborted():
+    process = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    assert child.abort(process.pid)
+    assert process.wait(30) == -signal.SIGABRT
+    assert not child.abort(0)

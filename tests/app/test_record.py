@@ -1,0 +1,82 @@
+"""The headless twin: one program, one engine, one tape."""
+
+import os
+
+import pytest
+
+from app import child
+from app.documents import Refused
+from app.record import NoDevice, record_file, record_source
+from tests.app import torchless
+
+posix = pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
+
+
+def test_a_script_is_recorded_and_its_output_streamed(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import torch\nx = torch.ones(2, requires_grad=True)\nprint('é')\n(x * 3).sum().backward()"
+    )
+    pieces = []
+    tape = record_file(script, printed=pieces.append)
+    assert (tape.status, tape.stdout, "".join(pieces)) == ("ok", "é\n", "é\n")
+    assert tape.snapshots[tape.leaves[0].grad].array().tolist() == [3.0, 3.0]
+
+
+def test_a_failing_script_keeps_what_came_before():
+    tape = record_source("x = param(2.0)\ny = x * x\n1 / 0")
+    assert (tape.status, tape.error.type, len(tape.ops)) == ("error", "ZeroDivisionError", 1)
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Let the engine start without torch."""
+    monkeypatch.setattr(child, "arguments", torchless.arguments)
+
+
+def test_a_loop_ends_at_the_time_limit(quick):
+    assert record_source("while True: pass", timeout=0.3).status == "timeout"
+
+
+def test_a_loop_in_compiled_code_is_killed(quick, monkeypatch):
+    monkeypatch.setattr(child, "GRACE_S", 0.3)
+    tape = record_source("print('before')\nsum(iter(int, 1))", timeout=0.3)
+    assert (tape.status, tape.stdout) == ("timeout", "before\n")
+    assert os.name != "posix" or tape.error.place.line == 2
+
+
+@posix
+def test_an_engine_that_dies_is_a_tape_that_says_so(quick, capfd):
+    tape = record_source("import os\nprint('last')\nos.abort()")
+    assert (tape.status, tape.stdout, tape.error.place.line) == ("died", "last\n", 3)
+    assert "Fatal" not in capfd.readouterr().err
+
+
+def test_an_engine_that_never_gets_ready_is_a_tape_that_says_why(monkeypatch):
+    monkeypatch.setattr(child, "arguments", lambda: ["-c", "raise SystemExit('no torch')"])
+    tape = record_source("1")
+    assert tape.status == "died"
+    assert "no torch" in tape.error.message
+
+
+def test_what_a_script_writes_to_standard_error_passes_through(quick, capsys):
+    record_source("import sys\nsys.stderr.write('a word')")
+    assert "a word" in capsys.readouterr().err
+
+
+def test_a_device_that_is_not_there_is_refused(quick):
+    with pytest.raises(NoDevice, match="there is: cpu"):
+        record_source("1", device="cuda:77")
+
+
+def test_a_file_that_is_no_program_is_refused_before_anything_starts(tmp_path, monkeypatch):
+    monkeypatch.setattr(child, "program", lambda: "no-such-python")
+    with pytest.raises(Refused):
+        record_file(tmp_path / "missing.py")
+
+
+def test_the_same_seed_gives_the_same_numbers():
+    first, second, third = (
+        record_source("x = torch.randn(3, requires_grad=True)", seed=seed) for seed in (1, 1, 2)
+    )
+    assert first.snapshots == second.snapshots != third.snapshots

@@ -1,0 +1,52 @@
+"""An engine that starts at once: the real server, with a bare ``exec`` where torch would be.
+
+Run as a program it speaks the wire; `arguments` stands in for `app.child.arguments`.
+"""
+
+import faulthandler
+import os
+import signal
+import threading
+
+from engine import errors, process, watchdog, wire
+from engine.__main__ import Engine, Server
+from engine.tape import Tape
+
+
+def arguments():
+    """Return what follows the Python program to start this engine."""
+    return ["-P", "-u", __file__]
+
+
+def execute(request, printed):
+    """Run a program in which only ``print`` is caught."""
+    told = []
+
+    def say(*words):
+        told.append(" ".join(map(str, words)) + "\n")
+        printed(told[-1])
+
+    guard = watchdog.Guard(request.timeout)
+    try:
+        with guard:
+            exec(compile(request.source, request.filename, "exec"), {"print": say})
+    except BaseException as error:  # noqa: BLE001 - the program is the test's
+        problem = errors.problem(error, request.source, request.filename)
+        status = "timeout" if guard.why == "timeout" else "error"
+        return Tape(status=status, error=problem, stdout="".join(told))
+    return Tape(stdout="".join(told))
+
+
+def main():
+    """Serve until the pipe closes."""
+    incoming, outgoing = process.take_pipes()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    faulthandler.enable()
+    server = Server(incoming, outgoing)
+    threading.Thread(target=server.read, daemon=True).start()
+    server.send(wire.Ready("none", "3", ("cpu",), os.getpid()))
+    server.serve(Engine(execute, None, None), lambda: None)
+
+
+if __name__ == "__main__":
+    main()

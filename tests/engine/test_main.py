@@ -1,0 +1,237 @@
+"""The engine as a process: what it answers, what stops it, what kills it."""
+
+import os
+import signal
+import sys
+import time
+
+import pytest
+import torch
+
+from engine import wire
+from engine.tape import Place
+from tests.engine.driver import Engine
+
+LOOP = "while True: pass"
+
+
+@pytest.fixture(scope="module")
+def shared():
+    """One engine for all tests that leave it alive; it has said that it is ready."""
+    engine = Engine()
+    engine.ready = engine.next()
+    yield engine
+    engine.close()
+
+
+@pytest.fixture
+def engine():
+    """An engine that may die."""
+    engine = Engine()
+    engine.ready = engine.next()
+    yield engine
+    engine.close()
+
+
+def test_it_says_what_it_is_when_it_is_ready(shared):
+    assert isinstance(shared.ready, wire.Ready)
+    assert shared.ready.torch == str(torch.__version__)
+    assert shared.ready.devices[0] == "cpu"
+    assert shared.ready.pid == shared.process.pid
+
+
+def test_a_run_is_announced_streamed_ended_and_recorded(shared):
+    run_id = shared.start("x = param(2.0)\ny = x * x\ny.backward()\nprint(x.grad)")
+    seen = shared.until(wire.Recorded, run_id)
+    assert all(message.run_id == run_id for message in seen)
+    kinds = [type(message) for message in seen if not isinstance(message, wire.Printed)]
+    assert kinds == [wire.Started, wire.Ended, wire.Recorded]
+    assert seen[-1].tape.status == "ok"
+    assert seen[-1].tape.stdout == "tensor(4.)\n"
+    assert "".join(m.text for m in seen if isinstance(m, wire.Printed)) == "tensor(4.)\n"
+
+
+def test_a_syntax_error_is_an_answer_with_a_place(shared):
+    tape = shared.run("x = 1\ny = 2 +")
+    assert tape.status == "error"
+    assert tape.error.type == "SyntaxError"
+    assert tape.error.place == Place(2, 6, 2, 7)
+
+
+def test_every_run_begins_in_a_fresh_namespace(shared):
+    shared.run("left_over = 1")
+    assert shared.run("left_over").error.type == "NameError"
+
+
+def test_a_loop_without_end_is_stopped_at_its_time_limit(shared):
+    begun = time.monotonic()
+    tape = shared.run("x = 1\n" + LOOP, timeout=0.3)
+    assert tape.status == "timeout"
+    assert tape.error.message == "Stopped after 0.3 s at line 2: while True: pass"
+    assert time.monotonic() - begun < 10
+
+
+def test_a_loop_of_tensor_operations_is_stopped_too(shared):
+    source = "x = param(1.0)\nwhile True:\n    x = x * 1"
+    tape = shared.run(source, timeout=0.3, event_limit=500)
+    assert tape.status == "timeout"
+    assert tape.error.place.line in (2, 3)
+    assert tape.ops
+
+
+def test_a_sleep_is_cut_short(shared):
+    assert shared.run("import time\ntime.sleep(1000)", timeout=0.3).status == "timeout"
+
+
+def test_a_program_that_swallows_the_interrupt_is_interrupted_again(shared):
+    source = "try:\n    x = 0\n    while True: x = 1\nexcept BaseException: pass\nwhile True: x = 2"
+    tape = shared.run(source, timeout=0.3)
+    assert (tape.status, tape.error.place.line) == ("timeout", 5)
+
+
+def test_a_stop_ends_the_run_it_names(shared):
+    run_id = shared.start(LOOP, timeout=50)
+    shared.until(wire.Started, run_id)
+    shared.send(wire.Stop(run_id))
+    tape = shared.until(wire.Recorded, run_id)[-1].tape
+    assert (tape.status, tape.error.type) == ("error", "Stopped")
+    assert shared.run("print(1)").status == "ok"
+
+
+def test_a_stop_of_another_run_changes_nothing(shared):
+    run_id = shared.start("for i in range(300000): pass\nprint('done')")
+    shared.send(wire.Stop(run_id - 1), wire.Stop(run_id + 1))
+    assert shared.until(wire.Recorded, run_id)[-1].tape.stdout == "done\n"
+
+
+def test_a_stop_may_overtake_the_run_it_stops(shared):
+    first, second = shared.new_id(), shared.new_id()
+    shared.send(wire.Run(first, LOOP, timeout=50))
+    shared.until(wire.Started, first)
+    shared.send(wire.Run(second, LOOP, timeout=50), wire.Stop(second), wire.Stop(first))
+    assert shared.until(wire.Recorded, first)[-1].tape.error.type == "Stopped"
+    seen = shared.until(wire.Recorded, second)
+    assert seen[-1].tape.error.type == "Stopped"
+    assert not any(isinstance(message, wire.Started) for message in seen)
+
+
+def test_of_several_waiting_runs_only_the_newest_is_done(shared):
+    first = shared.start(LOOP, timeout=50)
+    shared.until(wire.Started, first)
+    waiting = [wire.Run(shared.new_id(), f"print({i})") for i in range(5)]
+    shared.send(*waiting, wire.Stop(first))
+    seen = shared.until(wire.Recorded, waiting[-1].run_id)
+    assert {message.run_id for message in seen} == {first, waiting[-1].run_id}
+    assert seen[-1].tape.stdout == "4\n"
+
+
+def test_output_arrives_while_the_program_runs(shared):
+    run_id = shared.start("print('early')\n" + LOOP, timeout=50)
+    seen = shared.until(wire.Printed, run_id)
+    assert seen[-1].text.startswith("early")
+    shared.send(wire.Stop(run_id))
+    shared.until(wire.Recorded, run_id)
+
+
+def test_a_flood_of_output_is_cut_into_pieces_and_bounded(shared):
+    run_id = shared.start("for i in range(30): print('x' * 100_000)")
+    seen = shared.until(wire.Recorded, run_id)
+    pieces = [m.text for m in seen if isinstance(m, wire.Printed)]
+    assert max(map(len, pieces)) <= 20_000
+    assert sum(map(len, pieces)) == 1_000_000
+    assert len(seen[-1].tape.stdout) == 30 * 100_001
+
+
+def test_printing_from_c_and_into_descriptors_does_not_reach_the_wire(shared):
+    source = "import os\nos.write(1, b'raw')\nos.system('echo shell')\nprint('fine')"
+    assert shared.run(source).stdout == "fine\n"
+    assert b"raw" in shared.errors
+
+
+def test_there_is_nothing_to_read_on_standard_input(shared):
+    assert shared.run("x = input()").error.type == "EOFError"
+    assert shared.run("import os\nprint(os.read(0, 9))").stdout == "b''\n"
+
+
+def test_text_that_no_message_can_carry_is_mended(shared):
+    tape = shared.run("print('\\ud800')\nraise ValueError('\\udfff')")
+    assert (tape.status, tape.error.type) == ("error", "ValueError")
+    tape.stdout.encode()
+
+
+def test_a_greedy_program_is_told_so_and_the_engine_lives(shared):
+    assert "40 TB" in shared.run("x = torch.ones(10**13)").error.hint
+    assert shared.run("x = b'a' * 10**13").error.type == "MemoryError"
+    assert shared.run("print(1)").status == "ok"
+
+
+def test_an_exit_ends_the_program_not_the_engine(shared):
+    assert shared.run("import sys\nprint(1)\nsys.exit()").status == "ok"
+    tape = shared.run("import sys\nsys.exit(3)")
+    assert (tape.status, tape.error.type, tape.error.place.line) == ("error", "SystemExit", 2)
+
+
+def test_a_script_finds_the_modules_beside_it_and_no_longer(shared, tmp_path):
+    (tmp_path / "neighbour_module.py").write_text("number = 7")
+    script = tmp_path / "script.py"
+    script.write_text("import neighbour_module\nprint(neighbour_module.number)")
+    assert shared.run(script.read_text(), filename=str(script)).stdout == "7\n"
+    assert str(tmp_path) not in shared.run("import sys\nprint(sys.path)").stdout
+
+
+def test_a_check_agrees_with_autograd(shared):
+    run_id = shared.start("x = param(2.0)\ny = x ** 3\ny.backward()")
+    tape = shared.until(wire.Recorded, run_id)[-1].tape
+    shared.send(wire.Check(run_id, tape.leaves[0].value))
+    answer = shared.until(wire.Checked)[-1]
+    assert answer.agrees
+    assert answer.numeric == pytest.approx(12, rel=1e-3)
+
+
+def test_numbers_left_out_of_the_tape_can_be_asked_for(shared):
+    run_id = shared.start("x = torch.arange(5000.0, requires_grad=True)\ny = x * 2")
+    tape = shared.until(wire.Recorded, run_id)[-1].tape
+    index = tape.values[-1].snapshot
+    assert tape.snapshots[index].data is None
+    shared.send(wire.Peek(run_id, index), wire.Peek(run_id + 1, index))
+    full = shared.until(wire.Peeked)[-1].full
+    assert torch.equal(torch.from_numpy(full.array().copy()), torch.arange(5000.0) * 2)
+    assert shared.until(wire.Peeked)[-1].full is None
+
+
+def test_it_ends_when_nobody_listens_any_more(engine):
+    run_id = engine.start(LOOP, timeout=50)
+    engine.until(wire.Started, run_id)
+    engine.process.stdin.close()
+    assert engine.wait_end() == 0
+
+
+def test_it_ends_when_it_is_asked_to_though_a_program_runs(engine):
+    run_id = engine.start(LOOP, timeout=50)
+    engine.until(wire.Started, run_id)
+    engine.send(wire.Quit())
+    assert engine.wait_end() == 0
+
+
+def test_garbage_ends_it_with_a_word(engine):
+    engine.write(b"\xff" * 100)
+    assert engine.wait_end() == 2
+    assert b"garbage" in engine.errors
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX")
+def test_an_abort_tells_the_line_it_happened_at(engine):
+    engine.start("import os\nos.abort()", filename="<mine>")
+    assert engine.wait_end() == -signal.SIGABRT
+    assert b'File "<mine>", line 2' in engine.errors
+
+
+def test_a_program_may_end_the_process_and_the_pipe_says_so(engine):
+    engine.start("import os\nos._exit(7)")
+    assert engine.wait_end() == 7
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX")
+def test_a_key_pressed_in_the_terminal_does_not_end_it(engine):
+    os.kill(engine.process.pid, signal.SIGINT)
+    assert engine.run("print(1)").stdout == "1\n"

@@ -1,0 +1,99 @@
+"""What the engine asks of the operating system, seen from a process of its own."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+linux = pytest.mark.skipif(sys.platform != "linux", reason="Linux only")
+
+
+def python(source, **options):
+    """Run a program that may change its own process, and return how it ended."""
+    return subprocess.run(
+        [sys.executable, "-c", source],
+        cwd=ROOT,
+        capture_output=True,
+        timeout=60,
+        check=False,
+        **options,
+    )
+
+
+def test_the_wire_is_private_and_the_program_gets_other_streams():
+    source = """
+import os, sys
+from engine.process import take_pipes
+incoming, outgoing = take_pipes()
+print("printed", flush=True)
+os.write(outgoing, os.read(incoming, 9) + os.read(0, 9))
+"""
+    done = python(source, input=b"wire")
+    assert done.stdout == b"wire"
+    assert done.stderr == b"printed\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="closed descriptors are POSIX")
+def test_a_missing_standard_error_is_no_obstacle():
+    source = """
+import os
+from engine.process import take_pipes
+os.close(2)
+take_pipes()
+os.write(1, b"nowhere")
+"""
+    done = python(source, input=b"")
+    assert (done.returncode, done.stdout) == (0, b"")
+
+
+@linux
+def test_a_request_for_too_much_memory_is_a_memory_error():
+    source = """
+from engine.process import cap_memory
+cap_memory(0.01)
+try:
+    x = bytearray(os_memory := __import__("os").sysconf("SC_PHYS_PAGES") * 4096 // 10)
+except MemoryError:
+    print("refused")
+"""
+    assert python(source).stdout == b"refused\n"
+
+
+@linux
+def test_a_lower_limit_of_before_is_kept():
+    source = """
+import resource
+from engine.process import cap_memory
+_, hard = resource.getrlimit(resource.RLIMIT_DATA)
+resource.setrlimit(resource.RLIMIT_DATA, (10**9, hard))
+cap_memory()
+print(resource.getrlimit(resource.RLIMIT_DATA)[0])
+"""
+    assert python(source).stdout == b"1000000000\n"
+
+
+@linux
+def test_it_dies_with_the_process_that_started_it():
+    child = """
+import os, sys
+sys.path.insert(0, os.getcwd())
+from engine.process import die_with_parent
+die_with_parent()
+print(os.getpid(), flush=True)
+import signal
+signal.pause()
+"""
+    parent = f"""
+import subprocess, sys
+child = subprocess.Popen([sys.executable, "-c", {child!r}], stdout=subprocess.PIPE)
+print(child.stdout.readline().decode(), end="", flush=True)
+import os
+os._exit(0)
+"""
+    pid = int(python(parent).stdout)
+    stat = Path(f"/proc/{pid}/stat")
+    ended = not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] == "Z"
+    assert ended or os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])

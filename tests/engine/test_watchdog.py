@@ -1,0 +1,136 @@
+"""A program is stopped from outside, and nothing else is."""
+
+import signal
+import threading
+import time
+
+import pytest
+
+from engine import watchdog
+from engine.watchdog import Guard, Interrupted
+
+LOOP = compile("while True: pass", "<program>", "exec")
+
+
+@pytest.fixture(autouse=True)
+def armed():
+    watchdog.arm()
+    yield
+    watchdog.arm()
+
+
+def after(seconds, what):
+    """Call ``what`` from another thread; returns the thread."""
+    thread = threading.Timer(seconds, what)
+    thread.start()
+    return thread
+
+
+def test_a_loop_ends_at_its_limit():
+    guard = Guard(0.05)
+    with pytest.raises(Interrupted) as caught, guard:
+        exec(LOOP, {})
+    assert guard.why == caught.value.why == "timeout"
+    assert caught.value.seconds == 0.05
+
+
+def test_a_program_that_ends_in_time_is_left_alone():
+    guard = Guard(5)
+    with guard:
+        pass
+    assert guard.why == ""
+
+
+def test_no_limit_is_no_limit():
+    with Guard(0) as guard:
+        exec("for i in range(100000): pass", {})
+    assert guard.why == ""
+
+
+def test_a_stop_from_another_thread_ends_it():
+    guard = Guard(20)
+    thread = after(0.05, watchdog.stop)
+    with pytest.raises(Interrupted), guard:
+        exec(LOOP, {})
+    thread.join()
+    assert guard.why == "stop"
+
+
+def test_a_stop_before_it_begins_ends_it_at_once():
+    watchdog.stop()
+    guard = Guard(20)
+    with pytest.raises(Interrupted), guard:
+        raise AssertionError("the program began")
+    assert guard.why == "stop"
+
+
+def test_arming_forgets_an_earlier_stop():
+    watchdog.stop()
+    watchdog.arm()
+    with Guard(20) as guard:
+        pass
+    assert guard.why == ""
+
+
+def test_a_stop_after_the_end_hits_nobody():
+    with Guard(20):
+        pass
+    watchdog.stop()
+    exec("for i in range(100000): pass", {})
+
+
+def test_an_interrupt_that_is_swallowed_comes_again():
+    loop = "  try:\n    x = 0\n    while True: x = 1\n  except BaseException: n += 1"
+    source = f"n = 0\nwhile n < 2:\n{loop}"
+    names = {}
+    with Guard(0.05):
+        exec(compile(source, "<program>", "exec"), names)
+    assert names["n"] == 2
+
+
+def test_the_engine_s_own_code_is_spared_for_a_while(monkeypatch):
+    monkeypatch.setattr(watchdog, "PATIENCE_S", 0.3)
+    ours = watchdog.__file__.replace("watchdog.py", "recorder.py")
+    begun = time.monotonic()
+    with pytest.raises(Interrupted), Guard(0.02):
+        exec(compile("while True: pass", ours, "exec"), {})
+    assert time.monotonic() - begun >= 0.3
+
+
+def test_a_library_called_by_the_program_is_not_spared():
+    begun = time.monotonic()
+    with pytest.raises(Interrupted), Guard(0.02):
+        exec(compile("import threading\nthreading.Event().wait(100)", "<program>", "exec"), {})
+    assert time.monotonic() - begun < watchdog.PATIENCE_S
+
+
+def test_the_end_of_a_program_is_told_however_it_ends(monkeypatch):
+    told = []
+    monkeypatch.setattr(watchdog, "on_end", lambda: told.append(1))
+    with Guard(5):
+        pass
+    with pytest.raises(ZeroDivisionError), Guard(5):
+        raise ZeroDivisionError
+    assert len(told) == 2
+
+
+def test_the_handler_of_before_is_put_back():
+    before = signal.getsignal(signal.SIGINT)
+    with Guard(5):
+        assert signal.getsignal(signal.SIGINT) != before
+    assert signal.getsignal(signal.SIGINT) == before
+
+
+def test_only_the_main_thread_can_be_guarded():
+    found = []
+
+    def work():
+        try:
+            Guard(1).__enter__()
+        except RuntimeError as error:
+            found.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert len(found) == 1

@@ -1,0 +1,114 @@
+"""Frames survive any cutting, and garbage is refused."""
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine import wire
+from engine.tape import Snapshot, Tape
+
+text = st.text(st.characters(exclude_categories=("Cs",)), max_size=40)
+numbers = st.integers(0, 2**40)
+requests = st.one_of(
+    st.builds(wire.Run, numbers, text, text, numbers, text),
+    st.builds(wire.Stop, numbers),
+    st.builds(wire.Peek, numbers, numbers),
+    st.builds(wire.Check, numbers, numbers, numbers),
+    st.just(wire.Quit()),
+)
+snapshots = st.builds(
+    Snapshot, st.tuples(st.integers(0, 9)), text, data=st.none() | st.binary(max_size=64)
+)
+tapes = st.builds(Tape, stdout=text, snapshots=st.lists(snapshots, max_size=4).map(tuple))
+replies = st.one_of(
+    st.builds(wire.Ready, text, text, st.lists(text, max_size=3).map(tuple), numbers),
+    st.builds(wire.Started, numbers),
+    st.builds(wire.Ended, numbers),
+    st.builds(wire.Printed, numbers, text),
+    st.builds(wire.Recorded, numbers, tapes, st.floats(0, 9)),
+    st.builds(wire.Peeked, numbers, numbers, st.none() | snapshots),
+)
+
+
+def chunks(data, sizes):
+    """Cut ``data`` into pieces of the sizes given, over and over."""
+    start = 0
+    while start < len(data):
+        for size in sizes:
+            yield data[start : start + size]
+            start += size
+
+
+def fed(reader, data, sizes):
+    return [message for piece in chunks(data, sizes) for message in reader.feed(piece)]
+
+
+def packed(messages):
+    return b"".join(frame for message in messages for frame in wire.frames(message))
+
+
+cuts = st.lists(st.integers(1, 17), min_size=1, max_size=5)
+
+
+@given(st.lists(requests, max_size=5), cuts)
+def test_requests_arrive_whole_and_in_order_however_they_are_cut(messages, sizes):
+    assert fed(wire.Reader(wire.Request), packed(messages), sizes) == messages
+
+
+@given(st.lists(replies, max_size=5), cuts)
+def test_replies_arrive_whole_and_in_order_however_they_are_cut(messages, sizes):
+    assert fed(wire.Reader(wire.Reply), packed(messages), sizes) == messages
+
+
+def test_a_long_message_travels_in_frames_of_a_megabyte():
+    message = wire.Printed(1, "x" * (3 * wire.CHUNK))
+    frames = list(wire.frames(message))
+    assert len(frames) == 4
+    assert max(map(len, frames)) <= wire.CHUNK + 5
+    reader = wire.Reader(wire.Reply)
+    assert [m for frame in frames for m in reader.feed(frame)] == [message]
+
+
+def test_a_message_that_would_be_refused_is_not_sent(monkeypatch):
+    monkeypatch.setattr(wire, "MAX_MESSAGE", 1000)
+    with pytest.raises(wire.TooLong):
+        next(wire.frames(wire.Printed(1, "x" * 2000)))
+
+
+def test_a_message_longer_than_the_limit_is_garbage(monkeypatch):
+    data = packed([wire.Printed(1, "x" * 2000)])
+    monkeypatch.setattr(wire, "MAX_MESSAGE", 1000)
+    with pytest.raises(wire.Garbage):
+        list(wire.Reader(wire.Reply).feed(data))
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"Traceback (most recent call last):\n",
+        b"\xff" * 64,
+        b"\x00\x00\x00\x03\x00abc",
+        b"\x00\x00\x00\x00\x00",
+        packed([wire.Started(1)]),
+    ],
+)
+def test_what_is_no_request_is_garbage(data):
+    with pytest.raises(wire.Garbage):
+        list(wire.Reader(wire.Request).feed(data))
+
+
+@given(st.binary(max_size=200), cuts)
+def test_any_bytes_give_messages_or_garbage_and_nothing_else(data, sizes):
+    reader = wire.Reader(wire.Request)
+    try:
+        found = fed(reader, data, sizes)
+    except wire.Garbage:
+        return
+    assert all(isinstance(message, wire.Request) for message in found)
+
+
+def test_a_message_of_a_newer_program_with_more_fields_is_read():
+    body = msgspec.msgpack.encode({"type": "Stop", "run_id": 7, "gently": True})
+    data = len(body).to_bytes(4, "big") + b"\0" + body
+    assert list(wire.Reader(wire.Request).feed(data)) == [wire.Stop(7)]
