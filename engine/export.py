@@ -51,7 +51,6 @@ class _Exporter:
             "status": tape.status,
             "error": _error(tape.error),
             "stdout": tape.stdout,
-        "stderr": tape.stderr,
             "torch": tape.torch,
             "device": tape.device,
             "ops": self._ops(),
@@ -63,6 +62,7 @@ class _Exporter:
                 for leaf in tape.leaves
             ],
             "events": self._events(),
+            "stderr": tape.stderr,
         }
 
     def _snapshot(self, index: int | None) -> Json:
