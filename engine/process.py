@@ -21,14 +21,17 @@ def take_pipes() -> tuple[int, int]:
     Afterwards standard input is empty and standard output is standard error, also for C code: no
     program can write into the wire by printing.
     """
-    incoming, outgoing = os.dup(0), os.dup(1)
     null = os.open(os.devnull, os.O_RDWR)
-    os.dup2(null, 0)
     try:
-        os.dup2(2, 1)
+        os.fstat(2)
     except OSError:
-        os.dup2(null, 1)
-    os.close(null)
+        # Else the next descriptor, the wire's, would take its number.
+        os.dup2(null, 2)
+    incoming, outgoing = os.dup(0), os.dup(1)
+    os.dup2(null, 0)
+    os.dup2(2, 1)
+    if null != 2:
+        os.close(null)
     return incoming, outgoing
 
 

@@ -1,6 +1,7 @@
 """What the engine asks of the operating system, seen from a process of its own."""
 
 import os
+import select
 import subprocess
 import sys
 from pathlib import Path
@@ -94,6 +95,10 @@ import os
 os._exit(0)
 """
     pid = int(python(parent).stdout)
-    stat = Path(f"/proc/{pid}/stat")
-    ended = not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] == "Z"
-    assert ended or os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    try:
+        handle = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return
+    with os.fdopen(handle):
+        ended, _, _ = select.select([handle], [], [], 30)
+    assert ended

@@ -1,0 +1,61 @@
+# The one entry point for people and for CI. `make help` lists what there is.
+#
+# VENV=path    use or make this environment instead of .venv
+# TORCH=skip   keep the PyTorch that is there already (a CUDA build, say) instead of the pinned one
+# SYSTEM=skip  do not look for the system libraries that Qt needs
+# FILE=path    what `make run` opens
+# ARGS=...     further words for pytest
+
+VENV ?= .venv
+BIN = $(VENV)/bin
+export VENV TORCH SYSTEM FILE
+
+.PHONY: help run test check format torture conformance bench setup clean
+
+help:
+	@echo 'make run          set up what is missing and open the window (FILE=script.py opens it)'
+	@echo 'make test         set up what is missing and run the tests, without a screen'
+	@echo 'make check        format, lint, types and import contracts'
+	@echo 'make format       let ruff format the source and mend what it can'
+	@echo 'make torture      the slow tests: many random programs against plain PyTorch'
+	@echo 'make conformance  every operator of PyTorch'\''s own suite against plain PyTorch'
+	@echo 'make bench        how long starting, recording and laying out take'
+	@echo 'make clean        remove the environment and every cache'
+
+# The first Python that is new enough does the set-up; a pyenv shim may exist and still not run.
+setup:
+	@for python in "$(PYTHON)" python3 python3.13 python3.12 python3.11 python3.14 python; do \
+		if "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; \
+		then exec "$$python" tools/setup.py; fi; \
+	done; \
+	echo 'Gradscribe needs Python 3.11 or newer and found none: install it, or name it with make PYTHON=path' >&2; \
+	exit 1
+
+run: setup
+	@"$(BIN)/python" tools/launch.py
+
+test: setup
+	@QT_QPA_PLATFORM=offscreen "$(BIN)/python" -m pytest -q -n 2 $(ARGS)
+
+check: setup
+	@"$(BIN)/ruff" format --check .
+	@"$(BIN)/ruff" check .
+	@"$(BIN)/mypy"
+	@"$(BIN)/lint-imports" --no-cache
+
+format: setup
+	@"$(BIN)/ruff" format .
+	@"$(BIN)/ruff" check --fix .
+
+torture: setup
+	@QT_QPA_PLATFORM=offscreen "$(BIN)/python" -m pytest -q -n 2 -m slow --hypothesis-profile=torture --timeout=1800 $(ARGS)
+
+conformance: setup
+	@"$(BIN)/python" -m pytest -q -n 2 -m conformance --timeout=600 $(ARGS)
+
+bench: setup
+	@QT_QPA_PLATFORM=offscreen "$(BIN)/python" tools/bench.py
+
+clean:
+	rm -rf .venv *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,198 @@
+"""The bar on top of the window and the status line at its bottom."""
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
+
+from app.session import ENGINE_DIED, Doc, Result, View
+from widgets.transport_buttons import TransportButtons
+
+LAYERS = ("values", "gradients", "shapes")
+LEAST_TITLE = 120
+"""A title is cut in the middle where there is less room than it needs, down to so much."""
+EDGES = 120
+"""What margins and gaps of the bar take."""
+SAID_MS = 6000
+"""A remark stands in the status line for so long."""
+
+
+class TopBar(QFrame):
+    """Examples, the document's title, a place for the transport's buttons, and the layers."""
+
+    examples_pressed = Signal()
+    layer_pressed = Signal(str, bool)
+
+    def __init__(self, buttons: TransportButtons, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("bar", True)
+        self.examples = QPushButton("Examples")
+        self.examples.setToolTip("Short programs to start from (Ctrl+E)")
+        self.examples.clicked.connect(self.examples_pressed)
+        self._buttons = buttons
+        self._doc = Doc()
+        self.title = QLabel()
+        self.title.setProperty("role", "heading")
+        self.counts = QLabel()
+        self.counts.setProperty("role", "caption")
+        self.layers = {name: self._layer(name) for name in LAYERS}
+        row = QHBoxLayout(self)
+        row.setContentsMargins(14, 10, 14, 10)
+        row.setSpacing(10)
+        row.addWidget(self.examples)
+        row.addSpacing(6)
+        row.addWidget(self.title)
+        row.addWidget(self.counts)
+        row.addSpacing(14)
+        row.addWidget(buttons)
+        row.addStretch(1)
+        for button in self.layers.values():
+            row.addWidget(button)
+
+    def _layer(self, name: str) -> QPushButton:
+        button = QPushButton(name.capitalize())
+        button.setCheckable(True)
+        button.setToolTip(
+            {
+                "values": "Show the numbers that go forward (Ctrl+1)",
+                "gradients": "Show the gradients that come back (Ctrl+2)",
+                "shapes": "Show the shape of what runs along each wire (Ctrl+3)",
+            }[name]
+        )
+        button.clicked.connect(lambda on: self.layer_pressed.emit(name, on))
+        return button
+
+    def show_doc(self, doc: Doc) -> None:
+        """Show the document's title; a dot says that it is not saved."""
+        self._doc = doc
+        self.title.setToolTip(doc.path or "Not in a file yet")
+        self._fit()
+
+    def show_counts(self, text: str) -> None:
+        """Show how much there is in the graph."""
+        self.counts.setText(text)
+        self._fit()
+
+    def show_view(self, view: View) -> None:
+        """Tick the layers that are shown."""
+        for name, button in self.layers.items():
+            button.setChecked(bool(getattr(view, name)))
+
+    def resizeEvent(self, happened: QResizeEvent) -> None:
+        """Leave out what there is no room for."""
+        super().resizeEvent(happened)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Show what there is room for: counts go first, then the word Speed, then the slider."""
+        edited = self._doc.modified and bool(self._doc.path)
+        title = self._doc.title + (" •" if edited else "")
+        metrics = self.title.fontMetrics()
+        slider = (self._buttons.speed_slider, self._buttons.speed_value)
+        extras: tuple[tuple[QWidget, ...], ...] = (
+            (self.counts,),
+            (self._buttons.speed_label,),
+            slider,
+        )
+        taken = sum(extra.sizeHint().width() + 10 for group in extras for extra in group)
+        taken += self._fixed_width() + min(metrics.horizontalAdvance(title), LEAST_TITLE)
+        for group in extras:
+            tight = taken > self.width()
+            for extra in group:
+                extra.setVisible(not tight)
+                taken -= (extra.sizeHint().width() + 10) if tight else 0
+        room = max(LEAST_TITLE, self.width() - taken + LEAST_TITLE)
+        self.title.setText(metrics.elidedText(title, Qt.TextElideMode.ElideMiddle, room))
+
+    def _fixed_width(self) -> int:
+        buttons = self._buttons
+        always = (buttons.reset_button, buttons.back_button, buttons.step_button)
+        shown = (self.examples, *always, buttons.play_button, *self.layers.values())
+        return sum(one.sizeHint().width() + 10 for one in shown) + EDGES
+
+
+class StatusLine(QFrame):
+    """One line: what just happened or went wrong, and how the engine is."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("bar", True)
+        self.message = QLabel()
+        self.message.setProperty("role", "caption")
+        self.message.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.engine = QLabel()
+        self.engine.setProperty("role", "caption")
+        self._caption = ""
+        self._said = ""
+        self._problem = ""
+        self._quiet = QTimer(self)
+        self._quiet.setSingleShot(True)
+        self._quiet.setInterval(SAID_MS)
+        self._quiet.timeout.connect(self._hush)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(16, 4, 16, 6)
+        row.addWidget(self.message, 1)
+        row.addWidget(self.engine)
+
+    def say(self, text: str) -> None:
+        """Show a remark for some seconds."""
+        self._said = text
+        self._quiet.start()
+        self._refresh()
+
+    def caption(self, text: str) -> None:
+        """Show the event that is playing, where nothing more important stands."""
+        self._caption = text
+        self._refresh()
+
+    def show_result(self, result: Result, doc: Doc) -> None:
+        """Show the problem, if there is one, and how the engine is."""
+        problem = problem_line(result)
+        if problem and problem != self._problem:
+            self._said = ""
+        self._problem = problem
+        self._refresh()
+        self.engine.setText(engine_line(result, doc))
+
+    def _hush(self) -> None:
+        self._said = ""
+        self._refresh()
+
+    def _refresh(self) -> None:
+        text = self._said or self._problem or self._caption
+        self.message.setText(text)
+        self.message.setToolTip(text)
+        wrong = bool(self._problem) and not self._said
+        role = "gradient" if wrong else "caption"
+        if self.message.property("role") != role:
+            self.message.setProperty("role", role)
+            self.message.style().unpolish(self.message)
+            self.message.style().polish(self.message)
+        self.message.setAccessibleName(text)
+
+
+def problem_line(result: Result) -> str:
+    """Return the problem in one line: its place, torch's message, and what to do about it."""
+    problem = result.problem
+    if problem is None:
+        return ""
+    place = f"Line {problem.place.line}: " if problem.place.line else ""
+    message = problem.message.strip().splitlines()
+    hint = f" — {problem.hint}" if problem.hint else ""
+    kind = "" if problem.type == ENGINE_DIED else f"{problem.type}: "
+    return f"{place}{kind}{message[0] if message else ''}{hint}"
+
+
+def engine_line(result: Result, doc: Doc) -> str:
+    """Return how the engine is, in a few words."""
+    if result.engine == "starting":
+        return "Engine starting…"
+    if result.engine == "running":
+        return "Running…"
+    if result.engine == "stopping":
+        return "Stopping…"
+    parts = [f"torch {result.torch}" if result.torch else "", doc.device, f"seed {doc.seed}"]
+    if result.shown_id and not result.stale:
+        parts.insert(0, f"Ran in {result.seconds * 1000:.0f} ms")
+    elif result.stale:
+        parts.insert(0, "Showing the last good graph")
+    return " · ".join(part for part in parts if part)

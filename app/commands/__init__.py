@@ -1,0 +1,220 @@
+"""Commands, each declared once: they feed the menus, the shortcuts, the palette and the tests.
+
+A module in this folder declares its commands when it is imported; `load` imports them all. A
+command gets a `Shell` and never a widget, so that the same command can be tried without a window.
+"""
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from app.documents import Drafts
+from app.playing import Clock
+from app.session import Session
+from app.settings import Settings
+
+MENUS = ("File", "Edit", "Run", "View", "Play", "Help")
+
+
+class Text(Protocol):
+    """What commands ask of the editor; each does as it is called."""
+
+    def undo(self) -> None:
+        """Take back the last change."""
+
+    def redo(self) -> None:
+        """Make it again."""
+
+    def cut(self) -> None:
+        """Move the selection to the clipboard."""
+
+    def copy(self) -> None:
+        """Copy the selection to the clipboard."""
+
+    def paste(self) -> None:
+        """Insert the clipboard."""
+
+    def selectAll(self) -> None:
+        """Select everything."""
+
+    def setFocus(self) -> None:
+        """Take the keyboard."""
+
+
+class Graph(Protocol):
+    """What commands ask of the graph."""
+
+    def fit(self) -> None:
+        """Make all of it visible."""
+
+    def zoom_by(self, factor: float) -> None:
+        """Make it so many times bigger."""
+
+    def export_svg(self, path: str) -> bool:
+        """Write it to an SVG file; False where that cannot be done."""
+
+    def export_png(self, path: str) -> bool:
+        """Write it to a PNG file; False where that cannot be done."""
+
+
+class Shell(Protocol):
+    """What a command may touch."""
+
+    @property
+    def session(self) -> Session:
+        """What is edited, what came of it, where one looks."""
+
+    @property
+    def clock(self) -> Clock:
+        """The playback clock."""
+
+    @property
+    def settings(self) -> Settings:
+        """What is remembered between two starts."""
+
+    @property
+    def drafts(self) -> Drafts:
+        """Texts that were not saved."""
+
+    @property
+    def editor(self) -> Text:
+        """The editor."""
+
+    @property
+    def graph(self) -> Graph:
+        """The graph."""
+
+    def module_keys(self, deep: bool = False) -> frozenset[str]:
+        """Return the keys of the modules that are seen; ``deep``: of those inside them too."""
+
+    def ask_open(self) -> Path | None:
+        """Let the user choose a program to open."""
+
+    def ask_save(self, title: str, name: str, pattern: str) -> Path | None:
+        """Let the user choose where to write a file."""
+
+    def ask_number(self, title: str, value: int) -> int | None:
+        """Let the user change a whole number."""
+
+    def say(self, text: str) -> None:
+        """Tell the user something in the status line."""
+
+    def show_examples(self) -> None:
+        """Open the gallery of examples."""
+
+    def show_palette(self) -> None:
+        """Open the list of all commands."""
+
+    def show_card(self, title: str, text: str) -> None:
+        """Show a page of rich text over the window until it is clicked away."""
+
+    def toggle_comment(self) -> None:
+        """Comment the selected lines of the program, or uncomment them."""
+
+    def open_find(self) -> None:
+        """Open the search line over the program."""
+
+    def close_window(self) -> None:
+        """Close the window."""
+
+
+def always(_: Shell) -> bool:
+    """Hold for every command that can always be given."""
+    return True
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One line of a submenu that is made anew each time it opens."""
+
+    title: str
+    run: Callable[[Shell], None]
+    tip: str = ""
+    checked: bool | None = None
+
+
+@dataclass(frozen=True)
+class Command:
+    """Something the user can do.
+
+    ``menu`` is the menu and the group in it (``Run/1``). ``keys`` are shortcuts that work
+    everywhere, ``bare`` those without a modifier, which work where the focus has no use for them.
+    ``choices`` makes it a submenu.
+    """
+
+    id: str
+    title: str
+    menu: str
+    tip: str
+    run: Callable[[Shell], None]
+    keys: tuple[str, ...] = ()
+    bare: tuple[str, ...] = ()
+    when: Callable[[Shell], bool] = always
+    checked: Callable[[Shell], bool] | None = None
+    choices: Callable[[Shell], Sequence[Choice]] | None = None
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """The menu and the group in it."""
+        menu, _, group = self.menu.partition("/")
+        return menu, group
+
+
+@dataclass
+class _Registry:
+    commands: dict[str, Command] = field(default_factory=dict)
+
+    def add(self, command: Command) -> None:
+        if command.id in self.commands:
+            raise ValueError(f"two commands are called {command.id}")
+        self.commands[command.id] = command
+
+
+_registry = _Registry()
+_Action = Callable[[Shell], None]
+_Choices = Callable[[Shell], Sequence[Choice]]
+
+
+def command(
+    name: str,
+    title: str,
+    menu: str,
+    keys: tuple[str, ...] = (),
+    bare: tuple[str, ...] = (),
+    when: Callable[[Shell], bool] = always,
+    checked: Callable[[Shell], bool] | None = None,
+) -> Callable[[_Action], _Action]:
+    """Declare the function under it as a command; its docstring is the tooltip."""
+
+    def declare(run: _Action) -> _Action:
+        tip = _tip(run.__doc__)
+        _registry.add(Command(name, title, menu, tip, run, keys, bare, when, checked))
+        return run
+
+    return declare
+
+
+def _tip(docstring: str | None) -> str:
+    return (docstring or "").strip().removesuffix(".")
+
+
+def submenu(name: str, title: str, menu: str) -> Callable[[_Choices], _Choices]:
+    """Declare the function under it as a submenu of what it returns."""
+
+    def declare(choices: _Choices) -> _Choices:
+        tip = _tip(choices.__doc__)
+        _registry.add(Command(name, title, menu, tip, lambda _: None, choices=choices))
+        return choices
+
+    return declare
+
+
+def load() -> tuple[Command, ...]:
+    """Return all commands, menu by menu, group by group, in the order of their declaration."""
+    for module in pkgutil.iter_modules(__path__):
+        importlib.import_module(f"{__name__}.{module.name}")
+    found = _registry.commands.values()
+    return tuple(sorted(found, key=lambda one: (MENUS.index(one.place[0]), one.place[1])))

@@ -1,0 +1,52 @@
+"""Changes to the text; their undo is the editor's own."""
+
+from app.commands import Shell, command
+
+
+@command("edit.undo", "Undo", menu="Edit/1", keys=("Ctrl+Z",))
+def undo(shell: Shell) -> None:
+    """Take back the last change of the text."""
+    shell.editor.undo()
+
+
+@command("edit.redo", "Redo", menu="Edit/1", keys=("Ctrl+Shift+Z", "Ctrl+Y"))
+def redo(shell: Shell) -> None:
+    """Make the change again that was taken back."""
+    shell.editor.redo()
+
+
+@command("edit.cut", "Cut", menu="Edit/2", keys=("Ctrl+X",))
+def cut(shell: Shell) -> None:
+    """Move the selected text to the clipboard."""
+    shell.editor.cut()
+
+
+@command("edit.copy", "Copy", menu="Edit/2", keys=("Ctrl+C",))
+def copy(shell: Shell) -> None:
+    """Copy the selected text to the clipboard."""
+    shell.editor.copy()
+
+
+@command("edit.paste", "Paste", menu="Edit/2", keys=("Ctrl+V",))
+def paste(shell: Shell) -> None:
+    """Insert the text of the clipboard."""
+    shell.editor.paste()
+
+
+@command("edit.select_all", "Select all", menu="Edit/2", keys=("Ctrl+A",))
+def select_all(shell: Shell) -> None:
+    """Select the whole program."""
+    shell.editor.setFocus()
+    shell.editor.selectAll()
+
+
+@command("edit.comment", "Comment or uncomment", menu="Edit/3", keys=("Ctrl+/",))
+def comment(shell: Shell) -> None:
+    """Put a # before the selected lines, or take it away."""
+    shell.toggle_comment()
+
+
+@command("edit.find", "Find", menu="Edit/3", keys=("Ctrl+F",))
+def find(shell: Shell) -> None:
+    """Look for a text in the program."""
+    shell.open_find()

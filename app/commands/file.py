@@ -1,0 +1,165 @@
+"""Programs and pictures in and out of files."""
+
+from pathlib import Path
+
+from app import documents, examples
+from app.commands import Choice, Shell, command, submenu
+from app.documents import Draft, Refused
+from app.session import Doc
+
+PROGRAMS = "Python programs (*.py);;All files (*)"
+
+
+def open_path(shell: Shell, path: str) -> None:
+    """Open the program at ``path``, with what was typed in it but not saved last time.
+
+    Raises:
+        Refused: it cannot be read, or is no text.
+    """
+    file = Path(path).resolve()
+    text = documents.read(file)
+    keep_draft(shell)
+    draft = shell.drafts.find(str(file))
+    source = draft.source if draft else text
+    shell.session.load(Doc(source=source, saved=text, path=str(file), title=file.name))
+    shell.settings.add_recent(str(file))
+    shell.say(f"Opened {file.name}" + (" with changes that are not saved yet" if draft else ""))
+
+
+def open_example(shell: Shell, title: str, source: str) -> None:
+    """Start from an example; what was there before can be had back by undo."""
+    keep_draft(shell)
+    shell.session.load(Doc(source=source, saved=source, title=title))
+    shell.say(f"Opened the example {title}")
+
+
+def keep_draft(shell: Shell) -> None:
+    """Keep what is typed but not saved, so that it is there again when the document is."""
+    doc = shell.session.doc
+    if doc.modified:
+        draft = Draft(source=doc.source, path=doc.path, title=doc.title, saved=doc.saved)
+        shell.drafts.keep(draft)
+    else:
+        shell.drafts.drop(doc.path)
+
+
+@command("file.new", "New", menu="File/1", keys=("Ctrl+N",))
+def new(shell: Shell) -> None:
+    """Start with an empty program."""
+    keep_draft(shell)
+    shell.session.load(Doc())
+    shell.editor.setFocus()
+
+
+@command("file.open", "Open…", menu="File/1", keys=("Ctrl+O",))
+def open_file(shell: Shell) -> None:
+    """Open a Python program from a file."""
+    if path := shell.ask_open():
+        open_path(shell, str(path))
+
+
+@submenu("file.recent", "Open recent", menu="File/1")
+def recent(shell: Shell) -> list[Choice]:
+    """Programs you opened or saved last."""
+
+    def choice(path: str) -> Choice:
+        return Choice(Path(path).name, lambda at: open_path(at, path), tip=path)
+
+    return [choice(path) for path in shell.settings.recent()]
+
+
+@submenu("file.examples", "Examples", menu="File/1")
+def list_examples(_: Shell) -> list[Choice]:
+    """Short programs to start from."""
+
+    def choice(one: examples.Example) -> Choice:
+        return Choice(one.title, lambda at: open_example(at, one.title, one.source), one.about)
+
+    return [choice(one) for one in examples.load()]
+
+
+@command("file.gallery", "Choose an example…", menu="File/1", keys=("Ctrl+E",))
+def gallery(shell: Shell) -> None:
+    """See all examples with a sentence about each."""
+    shell.show_examples()
+
+
+@command("file.save", "Save", menu="File/2", keys=("Ctrl+S",))
+def save(shell: Shell) -> None:
+    """Write the program to its file."""
+    path = shell.session.doc.path
+    if path:
+        _save(shell, Path(path))
+    else:
+        save_as(shell)
+
+
+@command("file.save_as", "Save as…", menu="File/2", keys=("Ctrl+Shift+S",))
+def save_as(shell: Shell) -> None:
+    """Write the program to another file."""
+    doc = shell.session.doc
+    name = doc.path or f"{_slug(doc.title)}.py"
+    if path := shell.ask_save("Save the program", name, PROGRAMS):
+        _save(shell, path if path.suffix else path.with_suffix(".py"))
+
+
+def _save(shell: Shell, path: Path) -> None:
+    path = path.resolve()
+    doc = shell.session.doc
+    documents.write(path, doc.source)
+    shell.drafts.drop(doc.path)
+    shell.drafts.drop(str(path))
+    shell.session.mark_saved(str(path), path.name)
+    shell.settings.add_recent(str(path))
+    shell.say(f"Saved {path.name}")
+
+
+def _has_graph(shell: Shell) -> bool:
+    return bool(shell.session.result.tape.ops)
+
+
+@command("file.export_png", "Export picture as PNG…", menu="File/3", when=_has_graph)
+def export_png(shell: Shell) -> None:
+    """Write the graph as it now looks to a PNG file."""
+    _export(shell, "png")
+
+
+@command("file.export_svg", "Export picture as SVG…", menu="File/3", when=_has_graph)
+def export_svg(shell: Shell) -> None:
+    """Write the graph as it now looks to an SVG file."""
+    _export(shell, "svg")
+
+
+def _export(shell: Shell, kind: str) -> None:
+    name = f"{_slug(shell.session.doc.title)}.{kind}"
+    path = shell.ask_save("Export the picture", name, f"{kind.upper()} pictures (*.{kind})")
+    if not path:
+        return
+    path = path if path.suffix else path.with_suffix(f".{kind}")
+    export = shell.graph.export_svg if kind == "svg" else shell.graph.export_png
+    if not export(str(path)):
+        raise Refused(f"{path} cannot be written")
+    shell.say(f"Wrote {path.name}")
+
+
+@command("file.export_tape", "Export tape as JSON…", menu="File/3", when=_has_graph)
+def export_tape(shell: Shell) -> None:
+    """Write everything the run did, values and gradients, to a JSON file."""
+    from engine import export
+
+    name = f"{_slug(shell.session.doc.title)}.json"
+    if path := shell.ask_save("Export the tape", name, "JSON (*.json)"):
+        path = path if path.suffix else path.with_suffix(".json")
+        documents.write_bytes(path, export.encode(shell.session.result.tape))
+        shell.say(f"Wrote {path.name}")
+
+
+def _slug(title: str) -> str:
+    kept = "".join(c.lower() if c.isalnum() else "-" for c in Path(title).stem)
+    return "-".join(part for part in kept.split("-") if part) or "program"
+
+
+@command("file.quit", "Quit", menu="File/4", keys=("Ctrl+Q",))
+def leave(shell: Shell) -> None:
+    """Close the window; what is not saved is there again next time."""
+    shell.close_window()

@@ -1,0 +1,44 @@
+"""Help: the command palette, the keys, and what this is."""
+
+from html import escape
+
+from app import commands
+from app.commands import Shell, command
+
+
+@command("help.palette", "All commands…", "Help/1", keys=("Ctrl+Shift+P", "Ctrl+K"))
+def palette(shell: Shell) -> None:
+    """Find any command by typing a part of its name."""
+    shell.show_palette()
+
+
+@command("help.keys", "Keyboard shortcuts", "Help/1", keys=("F1",))
+def keys(shell: Shell) -> None:
+    """See all shortcuts on one page."""
+    shell.show_card("Keyboard shortcuts", shortcut_table())
+
+
+def shortcut_table() -> str:
+    """Return all commands that have keys as an HTML table, menu by menu."""
+    rows: list[str] = []
+    for menu in commands.MENUS:
+        keyed = [one for one in commands.load() if one.place[0] == menu and (one.keys or one.bare)]
+        if keyed:
+            rows.append(f"<tr><td colspan=2><b>{menu}</b></td></tr>")
+        for one in keyed:
+            how = escape("   ".join((*one.bare, *one.keys)))
+            rows.append(f"<tr><td>{escape(one.title)}&nbsp;&nbsp;</td><td>{how}</td></tr>")
+    return f"<table cellpadding=3>{''.join(rows)}</table>"
+
+
+@command("help.about", "About Gradscribe", "Help/2")
+def about(shell: Shell) -> None:
+    """See what this is and what it runs with."""
+    result = shell.session.result
+    engine = f"torch {escape(result.torch)}" if result.torch else "the engine is still starting"
+    devices = escape(", ".join(result.devices))
+    shell.show_card(
+        "Gradscribe",
+        "<p>Type PyTorch and see it run forward and backward.</p>"
+        f"<p>Running {engine} on {devices}.</p><p>MIT licence.</p>",
+    )

@@ -1,0 +1,64 @@
+"""The transport: where on the tape one stands."""
+
+from app.commands import Choice, Shell, command, submenu
+
+SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
+
+
+def _has_tape(shell: Shell) -> bool:
+    return shell.clock.length > 0
+
+
+@command(
+    "play.toggle", "Play or pause", "Play/1", keys=("Ctrl+Space",), bare=("Space",), when=_has_tape
+)
+def toggle(shell: Shell) -> None:
+    """Play the tape from here, or stand still."""
+    shell.clock.toggle()
+
+
+@command("play.step", "Step", "Play/1", keys=("Alt+Right",), bare=("Right",), when=_has_tape)
+def step(shell: Shell) -> None:
+    """Show the next event."""
+    shell.clock.step()
+
+
+@command("play.back", "Step back", "Play/1", keys=("Alt+Left",), bare=("Left",), when=_has_tape)
+def back(shell: Shell) -> None:
+    """Take the last event back."""
+    shell.clock.back()
+
+
+@command("play.reset", "Go to start", "Play/2", keys=("Alt+Home",), bare=("Home",), when=_has_tape)
+def reset(shell: Shell) -> None:
+    """Go to where nothing has happened yet."""
+    shell.clock.reset()
+
+
+@command("play.end", "Go to end", "Play/2", keys=("Alt+End",), bare=("End",), when=_has_tape)
+def to_end(shell: Shell) -> None:
+    """Go to where everything has happened."""
+    shell.clock.to_end()
+
+
+@command("play.faster", "Faster", "Play/3", keys=("Alt+Up",))
+def faster(shell: Shell) -> None:
+    """Play at twice the speed."""
+    shell.clock.set_speed(shell.clock.speed * 2)
+
+
+@command("play.slower", "Slower", "Play/3", keys=("Alt+Down",))
+def slower(shell: Shell) -> None:
+    """Play at half the speed."""
+    shell.clock.set_speed(shell.clock.speed / 2)
+
+
+@submenu("play.speed", "Speed", "Play/3")
+def speeds(shell: Shell) -> list[Choice]:
+    """How fast the tape plays."""
+
+    def choice(speed: float) -> Choice:
+        here = shell.clock.speed == speed
+        return Choice(f"{speed:g}×", lambda at: at.clock.set_speed(speed), checked=here)
+
+    return [choice(speed) for speed in SPEEDS]

@@ -1,0 +1,52 @@
+"""The engine: run, stop, restart, and what it runs with."""
+
+from app.commands import Choice, Shell, command, submenu
+
+
+def _is_busy(shell: Shell) -> bool:
+    return shell.session.result.engine in ("running", "stopping")
+
+
+@command("run.now", "Run now", menu="Run/1", keys=("F5", "Ctrl+Return"))
+def run_now(shell: Shell) -> None:
+    """Run the program from the top without waiting for a pause in typing."""
+    shell.session.run_now()
+
+
+@command("run.stop", "Stop", menu="Run/1", keys=("Ctrl+.",), bare=("Esc",), when=_is_busy)
+def stop(shell: Shell) -> None:
+    """Interrupt the program that is running."""
+    shell.session.stop()
+
+
+@command("run.restart", "Restart engine", menu="Run/1", keys=("Ctrl+Shift+F5",))
+def restart(shell: Shell) -> None:
+    """Replace the process that runs your program by a fresh one."""
+    shell.session.restart()
+
+
+@command("run.seed", "Seed…", menu="Run/2")
+def seed(shell: Shell) -> None:
+    """Choose the seed of the random numbers."""
+    number = shell.ask_number("Seed of the random numbers", shell.session.doc.seed)
+    if number is not None:
+        shell.session.set_seed(number)
+        shell.say(f"Seed {number}")
+
+
+@command("run.reseed", "Next seed", menu="Run/2", keys=("Ctrl+Shift+R",))
+def reseed(shell: Shell) -> None:
+    """Run with other random numbers."""
+    shell.session.set_seed(shell.session.doc.seed + 1)
+    shell.say(f"Seed {shell.session.doc.seed}")
+
+
+@submenu("run.device", "Device", menu="Run/2")
+def device(shell: Shell) -> list[Choice]:
+    """Where new tensors live unless the program says otherwise."""
+
+    def choice(name: str) -> Choice:
+        here = shell.session.doc.device == name
+        return Choice(name, lambda at: at.session.set_device(name), checked=here)
+
+    return [choice(name) for name in shell.session.result.devices]

@@ -1,0 +1,73 @@
+"""The search line below the program."""
+
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QKeyEvent, QTextCursor, QTextDocument
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QPlainTextEdit, QWidget
+
+
+class FindBar(QFrame):
+    """Finds a text in an editor: Return goes on, Shift+Return back, Esc closes it."""
+
+    def __init__(self, editor: QPlainTextEdit, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._editor = editor
+        self.query = QLineEdit()
+        self.query.setPlaceholderText("Find in the program")
+        self.query.setAccessibleName("Find in the program")
+        self.count = QLabel()
+        self.count.setProperty("role", "caption")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(12, 4, 12, 10)
+        row.addWidget(self.query, 1)
+        row.addWidget(self.count)
+        self.query.textChanged.connect(self._search)
+        self.query.installEventFilter(self)
+        self.hide()
+
+    def open(self) -> None:
+        """Show it with the selected text, ready to be typed into."""
+        chosen = self._editor.textCursor().selectedText()
+        if chosen and "\u2029" not in chosen:
+            self.query.setText(chosen)
+        self.show()
+        self.query.setFocus()
+        self.query.selectAll()
+
+    def go(self, back: bool = False) -> None:
+        """Go to the next place of the text, or the one before; around the ends if need be."""
+        text = self.query.text()
+        if not text:
+            return
+        flags = QTextDocument.FindFlag(0)
+        if back:
+            flags |= QTextDocument.FindFlag.FindBackward
+        if not self._editor.find(text, flags):
+            cursor = self._editor.textCursor()
+            ends = QTextCursor.MoveOperation
+            cursor.movePosition(ends.End if back else ends.Start)
+            self._editor.setTextCursor(cursor)
+            self._editor.find(text, flags)
+
+    def _search(self, text: str) -> None:
+        found = self._editor.toPlainText().casefold().count(text.casefold()) if text else 0
+        self.count.setText(f"{found} found" if text else "")
+        cursor = self._editor.textCursor()
+        cursor.setPosition(cursor.selectionStart())
+        self._editor.setTextCursor(cursor)
+        self.go()
+
+    def leave(self) -> None:
+        """Hide it and give the keyboard to the editor."""
+        self.hide()
+        self._editor.setFocus()
+
+    def eventFilter(self, watched: QObject, happened: QEvent) -> bool:
+        """Take Return and Esc from the search line."""
+        if isinstance(happened, QKeyEvent) and happened.type() == QEvent.Type.KeyPress:
+            if happened.key() == Qt.Key.Key_Escape:
+                self.leave()
+                return True
+            if happened.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+                self.go(back=bool(happened.modifiers() & Qt.KeyboardModifier.ShiftModifier))
+                return True
+        return super().eventFilter(watched, happened)

@@ -1,0 +1,101 @@
+"""The gallery of examples: a title and a sentence each, over the window."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import (
+    QGridLayout,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.examples import Example
+from app.overlay import Overlay
+from app.panels import scrolled
+
+COLUMNS = 2
+STEPS: dict[int, int] = {
+    Qt.Key.Key_Right: 1,
+    Qt.Key.Key_Left: -1,
+    Qt.Key.Key_Down: COLUMNS,
+    Qt.Key.Key_Up: -COLUMNS,
+}
+
+
+class _Tile(QPushButton):
+    """A button that Return presses too, and that hands the arrow keys on."""
+
+    stepped = Signal(int)
+
+    def keyPressEvent(self, happened: QKeyEvent) -> None:
+        if happened.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.click()
+        elif happened.key() in STEPS:
+            self.stepped.emit(STEPS[happened.key()])
+        else:
+            super().keyPressEvent(happened)
+
+
+class Gallery(Overlay):
+    """Choose an example to start from."""
+
+    chosen = Signal(object)
+
+    def __init__(self, over: QWidget, examples: Sequence[Example]) -> None:
+        super().__init__(over, 760, 460)
+        heading = QLabel("Examples")
+        heading.setProperty("role", "heading")
+        caption = QLabel("Short programs to start from; change anything and watch")
+        caption.setProperty("role", "caption")
+        self.column.addWidget(heading)
+        self.column.addWidget(caption)
+        page = QWidget()
+        grid = QGridLayout(page)
+        grid.setContentsMargins(0, 0, 8, 0)
+        grid.setSpacing(10)
+        self.tiles = [self._tile(example) for example in examples]
+        for index, tile in enumerate(self.tiles):
+            grid.addWidget(tile, index // COLUMNS, index % COLUMNS)
+        grid.setRowStretch(grid.rowCount(), 1)
+        self.column.addWidget(scrolled(page), 1)
+        self.card.setAccessibleName("Examples")
+
+    def open(self) -> None:
+        """Show it with the first example ready to be chosen."""
+        super().open()
+        if self.tiles:
+            self.tiles[0].setFocus()
+
+    def _tile(self, example: Example) -> _Tile:
+        tile = _Tile()
+        tile.stepped.connect(self._walk)
+        tile.setAccessibleName(example.title)
+        tile.setAccessibleDescription(example.about)
+        tile.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
+        tile.setMinimumHeight(86)
+        column = QVBoxLayout(tile)
+        column.setContentsMargins(14, 10, 14, 10)
+        title, about = QLabel(example.title), QLabel(example.about)
+        title.setProperty("role", "title")
+        about.setProperty("role", "caption")
+        about.setWordWrap(True)
+        for label in (title, about):
+            label.setTextFormat(Qt.TextFormat.PlainText)
+            label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+            column.addWidget(label)
+        column.addStretch(1)
+        tile.clicked.connect(lambda: self._choose(example))
+        return tile
+
+    def _choose(self, example: Example) -> None:
+        self.leave()
+        self.chosen.emit(example)
+
+    def _walk(self, step: int) -> None:
+        at = next((i for i, tile in enumerate(self.tiles) if tile.hasFocus()), 0) + step
+        if 0 <= at < len(self.tiles):
+            self.tiles[at].setFocus()

@@ -1,0 +1,129 @@
+"""Commands to actions, menus, shortcuts and the lines of the palette."""
+
+from collections.abc import Iterable
+from functools import partial
+
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
+
+from app import commands
+from app.commands import MENUS, Choice, Command, Shell
+from app.documents import Refused
+from app.palette import Line
+
+
+class Menus(QObject):
+    """The menu bar of a window and every action in it."""
+
+    def __init__(self, bar: QMenuBar, shell: Shell, owner: QWidget) -> None:
+        super().__init__(owner)
+        self._shell = shell
+        self._commands = commands.load()
+        self._actions: dict[str, QAction] = {}
+        self._bare: dict[str, Command] = {}
+        for name in MENUS:
+            menu = bar.addMenu(name)
+            menu.setToolTipsVisible(True)
+            menu.aboutToShow.connect(self.refresh)
+            self._fill(menu, [one for one in self._commands if one.place[0] == name], owner)
+        self.refresh()
+
+    def _fill(self, menu: QMenu, entries: list[Command], owner: QWidget) -> None:
+        group = entries[0].place[1] if entries else ""
+        for one in entries:
+            if one.place[1] != group:
+                menu.addSeparator()
+                group = one.place[1]
+            if one.choices:
+                self._add_submenu(menu, one)
+                continue
+            action = QAction(one.title, menu)
+            action.setToolTip(one.tip)
+            action.setStatusTip(one.tip)
+            action.setShortcuts([QKeySequence(key) for key in one.keys])
+            action.setCheckable(one.checked is not None)
+            action.triggered.connect(lambda _=False, one=one: self.perform(one))
+            if one.bare:
+                # The part after a tab is shown where the shortcut stands.
+                action.setText(f"{one.title}\t{one.bare[0]}")
+            # An action in a hidden menu bar has no shortcuts unless a shown widget has it too.
+            owner.addAction(action)
+            menu.addAction(action)
+            self._actions[one.id] = action
+            self._bare |= {QKeySequence(key).toString(): one for key in one.bare}
+
+    def _add_submenu(self, menu: QMenu, one: Command) -> None:
+        sub = menu.addMenu(one.title)
+        sub.setToolTipsVisible(True)
+        sub.aboutToShow.connect(lambda: self._fill_choices(sub, one))
+        self._actions[one.id] = sub.menuAction()
+
+    def _fill_choices(self, sub: QMenu, one: Command) -> None:
+        for old in sub.actions():
+            sub.removeAction(old)
+            old.deleteLater()
+        for choice in one.choices(self._shell) if one.choices else ():
+            action = QAction(choice.title.replace("&", "&&"), sub)
+            action.setToolTip(choice.tip)
+            action.setCheckable(choice.checked is not None)
+            action.setChecked(bool(choice.checked))
+            action.triggered.connect(lambda _=False, choice=choice: self.choose(choice))
+            sub.addAction(action)
+        if not sub.actions():
+            sub.addAction("None yet").setEnabled(False)
+
+    def refresh(self) -> None:
+        """Bring what is possible and what is ticked up to date."""
+        for one in self._commands:
+            action = self._actions[one.id]
+            action.setEnabled(one.when(self._shell))
+            if one.checked:
+                action.setChecked(one.checked(self._shell))
+
+    def perform(self, one: Command) -> None:
+        """Do what the command says, if it can be done now; a refusal is told in the status line."""
+        if not one.when(self._shell):
+            return
+        try:
+            one.run(self._shell)
+        except Refused as refusal:
+            self._shell.say(str(refusal))
+        self.refresh()
+
+    def choose(self, choice: Choice) -> None:
+        """Do what the line of a submenu says."""
+        try:
+            choice.run(self._shell)
+        except Refused as refusal:
+            self._shell.say(str(refusal))
+        self.refresh()
+
+    def press(self, key: QKeyEvent) -> bool:
+        """Do the command whose bare key this is; return whether there was one to do."""
+        plain = key.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+        if plain != Qt.KeyboardModifier.NoModifier:
+            return False
+        one = self._bare.get(QKeySequence(key.key()).toString())
+        if one is None or not one.when(self._shell):
+            return False
+        self.perform(one)
+        return True
+
+    def lines(self) -> Iterable[Line]:
+        """Yield a palette line for every command that can be given now, submenus spread out."""
+        for one in self._commands:
+            if not one.when(self._shell):
+                continue
+            if one.choices:
+                for choice in one.choices(self._shell):
+                    title = f"{one.title}: {choice.title}"
+                    yield Line(title, choice.tip, "", partial(self.choose, choice))
+            else:
+                keys = ", ".join(_shown(key) for key in (*one.bare, *one.keys)[:2])
+                menu = one.place[0]
+                yield Line(f"{menu}: {one.title}", one.tip, keys, partial(self.perform, one))
+
+
+def _shown(key: str) -> str:
+    return QKeySequence(key).toString(QKeySequence.SequenceFormat.NativeText)

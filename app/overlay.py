@@ -1,0 +1,94 @@
+"""A card that floats over the window until it is clicked away."""
+
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
+
+from app.panels import scrolled
+
+SHADE = QColor(10, 16, 26, 70)
+
+
+class Overlay(QWidget):
+    """Covers the window, dims it, and holds one card; Esc or a click beside the card closes it."""
+
+    def __init__(self, over: QWidget, width: int, height: int) -> None:
+        for other in over.findChildren(Overlay):
+            other.leave()
+        super().__init__(over)
+        self._over = over
+        self._wanted = (width, height)
+        self._before = over.window().focusWidget()
+        self.card = QFrame(self)
+        self.card.setProperty("panel", True)
+        self.column = QVBoxLayout(self.card)
+        self.column.setContentsMargins(18, 16, 18, 18)
+        self.column.setSpacing(10)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        over.installEventFilter(self)
+        self._settle()
+
+    def open(self) -> None:
+        """Show it on top and take the keyboard."""
+        self.show()
+        self.raise_()
+        self.setFocus()
+
+    def leave(self) -> None:
+        """Close it and give the keyboard back."""
+        self._over.removeEventFilter(self)
+        self.close()
+        if self._before is not None and self._before.isVisible():
+            self._before.setFocus()
+
+    def _settle(self) -> None:
+        self.setGeometry(self._over.rect())
+        width = min(self._wanted[0], self.width() - 32)
+        height = min(self._wanted[1], self.height() - 64)
+        top = max(24, (self.height() - height) // 4)
+        self.card.setGeometry((self.width() - width) // 2, top, width, height)
+
+    def eventFilter(self, watched: QObject, happened: QEvent) -> bool:
+        """Follow the size of the window under it."""
+        if watched is self._over and happened.type() == QEvent.Type.Resize:
+            self._settle()
+        return False
+
+    def resizeEvent(self, happened: QResizeEvent) -> None:
+        """Keep the card in the middle."""
+        super().resizeEvent(happened)
+        self._settle()
+
+    def paintEvent(self, happened: QPaintEvent) -> None:
+        """Dim what is under it."""
+        painter = QPainter(self)
+        try:
+            painter.fillRect(happened.rect(), SHADE)
+        finally:
+            painter.end()
+
+    def mousePressEvent(self, happened: QMouseEvent) -> None:
+        """Close on a click beside the card."""
+        if not self.card.geometry().contains(happened.position().toPoint()):
+            self.leave()
+
+    def keyPressEvent(self, happened: QKeyEvent) -> None:
+        """Close on Esc; keep all other keys from the window under it."""
+        if happened.key() == Qt.Key.Key_Escape:
+            self.leave()
+        happened.accept()
+
+
+def page(over: QWidget, title: str, text: str) -> Overlay:
+    """Return an overlay with a heading and a page of rich text that scrolls if it must."""
+    overlay = Overlay(over, 460, 560)
+    heading = QLabel(title)
+    heading.setProperty("role", "heading")
+    body = QLabel(text)
+    body.setTextFormat(Qt.TextFormat.RichText)
+    body.setWordWrap(True)
+    body.setAlignment(Qt.AlignmentFlag.AlignTop)
+    overlay.column.addWidget(heading)
+    overlay.column.addWidget(scrolled(body), 1)
+    overlay.card.setAccessibleName(title)
+    return overlay

@@ -1,0 +1,130 @@
+"""The places of the window: three columns of rounded panels with movable gutters."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QFrame,
+    QScrollArea,
+    QSizePolicy,
+    QSplitter,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.settings import Settings
+
+GUTTER = 12
+USUAL = 1392
+LEFT, RIGHT = 312, 300
+"""Widths of the side columns in a window of the usual width, until somebody moves a gutter."""
+LEAST = {"left": 252, "centre": 280, "right": 232}
+SHARES = {"left": 2, "centre": 5, "right": 2}
+"""How what the window grows by is shared out."""
+
+
+def scrolled(inside: QWidget) -> QScrollArea:
+    """Return a view of a widget that scrolls where there is too little room for it."""
+    area = QScrollArea()
+    area.setWidgetResizable(True)
+    area.setFrameShape(QFrame.Shape.NoFrame)
+    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    area.setWidget(inside)
+    area.viewport().setAutoFillBackground(False)
+    inside.setAutoFillBackground(False)
+    return area
+
+
+def rule() -> QFrame:
+    """Return a hairline over the whole width."""
+    line = QFrame()
+    line.setFixedHeight(1)
+    line.setStyleSheet("background: palette(mid); border: none;")
+    return line
+
+
+class Panel(QFrame):
+    """A rounded card around one widget."""
+
+    def __init__(self, inside: QWidget, name: str) -> None:
+        super().__init__()
+        self.setProperty("panel", True)
+        self.setAccessibleName(name)
+        column = QVBoxLayout(self)
+        # The border is one pixel wide and what is inside must not paint over it.
+        column.setContentsMargins(1, 1, 1, 1)
+        column.setSpacing(0)
+        column.addWidget(inside)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Expanding)
+
+
+def tabs(*pages: tuple[str, QWidget]) -> QTabWidget:
+    """Return a tab widget with these pages."""
+    made = QTabWidget()
+    made.setDocumentMode(True)
+    made.setStyleSheet("QTabWidget::tab-bar { left: 8px; } QTabBar { margin-top: 6px; }")
+    for title, page in pages:
+        made.addTab(page, title)
+    return made
+
+
+class Columns(QWidget):
+    """Left, centre and right; the side columns are split in two, one above the other."""
+
+    def __init__(
+        self,
+        left: tuple[QWidget, QWidget],
+        centre: QWidget,
+        right: tuple[QWidget, QWidget],
+    ) -> None:
+        super().__init__()
+        self.left = _column("left", *left, share=(3, 2))
+        self.right = _column("right", *right, share=(1, 1))
+        self.below = left[1]
+        self.across = _splitter(Qt.Orientation.Horizontal)
+        for name, part in (("left", self.left), ("centre", centre), ("right", self.right)):
+            part.setMinimumWidth(LEAST[name])
+            self.across.addWidget(part)
+            self.across.setStretchFactor(self.across.count() - 1, SHARES[name])
+        self.across.setSizes([LEFT, USUAL - LEFT - RIGHT, RIGHT])
+        frame = QVBoxLayout(self)
+        frame.setContentsMargins(GUTTER, GUTTER, GUTTER, GUTTER)
+        frame.addWidget(self.across)
+
+    def _parts(self) -> dict[str, QSplitter]:
+        return {"across": self.across, "left": self.left, "right": self.right}
+
+    def remember(self, settings: Settings) -> None:
+        """Keep where the gutters stand."""
+        for name, part in self._parts().items():
+            settings.put_shape(name, part.saveState())
+
+    def recall(self, settings: Settings) -> None:
+        """Put the gutters where they stood last time."""
+        for name, part in self._parts().items():
+            shape = settings.shape(name)
+            if not shape.isEmpty():
+                part.restoreState(shape)
+
+    def show_parts(self, left: bool, below: bool, right: bool) -> None:
+        """Show or hide the side columns and the pane below the program."""
+        self.left.setVisible(left)
+        self.below.setVisible(below)
+        self.right.setVisible(right)
+
+
+def _column(name: str, upper: QWidget, lower: QWidget, share: tuple[int, int]) -> QSplitter:
+    column = _splitter(Qt.Orientation.Vertical)
+    column.setObjectName(name)
+    for part, stretch in zip((upper, lower), share, strict=True):
+        part.setMinimumHeight(120)
+        column.addWidget(part)
+        column.setStretchFactor(column.count() - 1, stretch)
+    column.setSizes([part * 60 for part in share])
+    return column
+
+
+def _splitter(direction: Qt.Orientation) -> QSplitter:
+    made = QSplitter(direction)
+    made.setHandleWidth(GUTTER)
+    made.setChildrenCollapsible(False)
+    return made

@@ -1,0 +1,132 @@
+"""Pictures and placements, made beside the interface where they are big."""
+
+from collections import OrderedDict
+
+from PySide6.QtCore import QObject, QRunnable, QThreadPool, Signal
+
+from engine.tape import Tape
+from playback import graph, layout
+from playback.picture import Picture, Placement
+from playback.scenes import Scene
+
+INLINE_CARDS = 150
+"""A picture of at most so many cards is placed at once: that takes some milliseconds."""
+INLINE_OPS = 600
+"""A scene of at most so many ops is made into a picture at once."""
+KEPT = 48
+"""So many pictures are kept, for loops whose scenes come round again and again."""
+
+Form = tuple[object, ...]
+
+
+def form(picture: Picture) -> Form:
+    """Return what a placement depends on: the keys, sizes and joints of a picture."""
+    cards = tuple((card.key, card.frame, card.width, card.height) for card in picture.cards)
+    wires = tuple((wire.key, wire.source, wire.target, wire.operand) for wire in picture.wires)
+    frames = tuple((frame.key, frame.parent) for frame in picture.frames)
+    return cards, wires, frames
+
+
+class _Job(QRunnable):
+    """One picture to be made on the worker thread."""
+
+    def __init__(self, scenery: "Scenery", turn: int, tape: Tape, scene: Scene) -> None:
+        super().__init__()
+        self.scenery, self.turn, self.tape, self.scene = scenery, turn, tape, scene
+        self.open_calls: frozenset[str] | None = None
+        self.picture: Picture | None = None
+
+    def run(self) -> None:
+        """Make it, unless a newer one is wanted by now."""
+        if self._late():
+            return
+        picture = self.picture or graph.build(self.tape, self.scene, self.open_calls)
+        try:
+            placement = layout.place(picture, cancelled=self._late)
+        except layout.Cancelled:
+            return
+        self.scenery.finished.emit(self.turn, picture, placement)
+
+    def _late(self) -> bool:
+        return self.turn != self.scenery.turn
+
+
+class Scenery(QObject):
+    """Makes the picture of a scene and says when it is there; only the newest one counts."""
+
+    built = Signal(object, object)
+    """(Picture, Placement)"""
+    finished = Signal(int, object, object)
+    """From the worker thread: the turn, the picture and its placement."""
+    busy_changed = Signal(bool)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.turn = 0
+        self._pool = QThreadPool(self)
+        self._pool.setMaxThreadCount(1)
+        self._kept: OrderedDict[tuple[object, ...], tuple[Picture, Placement]] = OrderedDict()
+        self._key: tuple[object, ...] = ()
+        self._form: Form = ()
+        self._placement: Placement | None = None
+        self._busy = False
+        self.finished.connect(self._deliver)
+
+    @property
+    def busy(self) -> bool:
+        """Whether a picture is still being made."""
+        return self._busy
+
+    def want(
+        self, tape: Tape, scene: Scene, open_calls: frozenset[str] | None, run_id: int = 0
+    ) -> None:
+        """Make the picture of ``scene``; a small one is there when this returns."""
+        self.turn += 1
+        self._pool.clear()
+        self._key = (run_id, scene.start, open_calls)
+        if self._key in self._kept:
+            self._kept.move_to_end(self._key)
+            self._show(*self._kept[self._key])
+            return
+        job = _Job(self, self.turn, tape, scene)
+        job.open_calls = open_calls
+        # The layout keeps what it made, and two threads must not do that at once.
+        free = self._pool.activeThreadCount() == 0
+        if free and scene.ops[1] - scene.ops[0] <= INLINE_OPS:
+            job.picture = graph.build(tape, scene, open_calls)
+            if self._placement is not None and form(job.picture) == self._form:
+                self._deliver(self.turn, job.picture, self._placement)
+                return
+            if len(job.picture.cards) <= INLINE_CARDS:
+                self._deliver(self.turn, job.picture, layout.place(job.picture))
+                return
+        self._set_busy(True)
+        self._pool.start(job)
+
+    def _deliver(self, turn: int, picture: Picture, placement: Placement) -> None:
+        if turn != self.turn:
+            return
+        self._kept[self._key] = (picture, placement)
+        while len(self._kept) > KEPT:
+            self._kept.popitem(last=False)
+        self._show(picture, placement)
+
+    def _show(self, picture: Picture, placement: Placement) -> None:
+        self._form, self._placement = form(picture), placement
+        self._set_busy(False)
+        self.built.emit(picture, placement)
+
+    def forget(self) -> None:
+        """Drop the pictures of a tape that is no longer shown."""
+        self._kept.clear()
+
+    def _set_busy(self, busy: bool) -> None:
+        if busy != self._busy:
+            self._busy = busy
+            self.busy_changed.emit(busy)
+
+    def close(self) -> None:
+        """Let the worker thread end; what it makes is dropped."""
+        self.turn += 1
+        self._pool.clear()
+        self._pool.waitForDone()

@@ -1,0 +1,366 @@
+"""Everything the window knows: what is edited, what came of it, and where one looks.
+
+`Session` is the only writer. Views listen to its signals and read; they never write each other.
+"""
+
+from typing import Literal, Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
+from PySide6.QtCore import QElapsedTimer, QObject, QTimer, Signal, SignalInstance
+
+from engine import wire
+from engine.tape import Problem, Tape
+
+DEBOUNCE_MS = 150
+"""Typing must rest for so long before the program runs."""
+PATIENCE_MS = 400
+"""A run that has gone on for so long is stopped when a newer text waits."""
+STDOUT_LIMIT = 200_000
+"""So many characters of output are kept, the last ones."""
+
+ENGINE_DIED = "EngineDied"
+"""Type of the problem while an engine that died is being replaced."""
+
+EngineState = Literal["starting", "ready", "running", "stopping"]
+
+
+class Doc(Struct, frozen=True):
+    """What the user edits. ``saved`` is the text as its file or example holds it."""
+
+    source: str = ""
+    saved: str = ""
+    path: str = ""
+    title: str = "Untitled"
+    seed: int = 0
+    device: str = "cpu"
+    open_calls: frozenset[str] | None = None
+    """Keys of the module frames that are open; None leaves it to the picture."""
+
+    @property
+    def modified(self) -> bool:
+        """Whether the text differs from what is saved."""
+        return self.source != self.saved
+
+
+class Result(Struct, frozen=True):
+    """What the engine made of it. ``run_id`` is the run in flight (0: none)."""
+
+    run_id: int = 0
+    shown_id: int = 0
+    """The run whose tape is shown; 0 before the first."""
+    tape: Tape = Tape()
+    """The tape that is shown: the last that ran well, or the first if none did."""
+    source: str = ""
+    """The text that `tape` was recorded from."""
+    stale: bool = False
+    """True where the shown tape is not what the text now says."""
+    problem: Problem | None = None
+    stdout: str = ""
+    engine: EngineState = "starting"
+    devices: tuple[str, ...] = ("cpu",)
+    torch: str = ""
+    seconds: float = 0.0
+
+
+class View(Struct, frozen=True):
+    """Where one looks: ``position`` p means that the first p events of the tape have happened."""
+
+    position: int = 0
+    selection: str = ""
+    values: bool = True
+    gradients: bool = True
+    shapes: bool = False
+
+
+class Engine(Protocol):
+    """What a session asks of the link to the engine."""
+
+    @property
+    def ready(self) -> SignalInstance:
+        """Carries `wire.Ready` each time an engine can take requests."""
+
+    @property
+    def received(self) -> SignalInstance:
+        """Carries every other message."""
+
+    @property
+    def died(self) -> SignalInstance:
+        """Says why the engine died; a fresh one is started by the link."""
+
+    def start(self) -> None:
+        """Start an engine."""
+
+    def run(self, source: str, *, seed: int = 0, device: str = "cpu") -> int:
+        """Send a program and return its run id."""
+
+    def stop(self) -> None:
+        """Interrupt the run in flight; kill the engine if that does not help."""
+
+    def check(self, run_id: int, value: int, index: int = 0) -> None:
+        """Ask for a finite-difference check."""
+
+    def peek(self, run_id: int, snapshot: int) -> None:
+        """Ask for all numbers of a snapshot."""
+
+    def close(self) -> None:
+        """End the engine."""
+
+
+class Session(QObject):
+    """Doc, Result and View, and the live re-run that leads from one to the next."""
+
+    doc_changed = Signal()
+    source_replaced = Signal(str, bool)
+    """The text was replaced from outside the editor; whether undo must not lead back.
+
+    Undo never mixes files: the text of one must not be saved as the other.
+    """
+    tape_changed = Signal()
+    result_changed = Signal()
+    view_changed = Signal()
+    moved = Signal(int, int)
+    """(position, milliseconds the way there is to be shown for)"""
+    checked = Signal(object)
+    peeked = Signal(object)
+
+    def __init__(self, link: Engine, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.doc = Doc()
+        self.result = Result()
+        self.view = View()
+        self._link = link
+        self._sent = ""
+        self._waiting = False
+        self._fresh = True
+        self._since = QElapsedTimer()
+        self._rest = self._timer(DEBOUNCE_MS, self.run_now)
+        self._patience = self._timer(PATIENCE_MS, self._lose_patience)
+        link.ready.connect(self._greet)
+        link.received.connect(self._fold)
+        link.died.connect(self._mourn)
+
+    def _timer(self, ms: int, then: object) -> QTimer:
+        timer = QTimer(self)
+        timer.setSingleShot(True)
+        timer.setInterval(ms)
+        timer.timeout.connect(then)
+        return timer
+
+    # The document
+
+    def load(self, doc: Doc) -> None:
+        """Begin another document; its first tape is shown even if its program fails."""
+        fresh = bool(self.doc.path or doc.path)
+        self.doc = replace(doc, seed=self.doc.seed, device=self.doc.device)
+        self._fresh = True
+        self._change_view(selection="")
+        self.source_replaced.emit(self.doc.source, fresh)
+        self.doc_changed.emit()
+        self.run_now()
+
+    def edit(self, source: str) -> None:
+        """Take the text as it now stands in the editor and run it once typing rests."""
+        if source != self.doc.source:
+            self._change_doc(source=source)
+            self._rest.start()
+
+    def nudge(self, source: str) -> None:
+        """Take a text in which a number is being dragged and run it at once."""
+        self._change_doc(source=source)
+        if source != self._sent:
+            self.run_now()
+
+    def mark_saved(self, path: str, title: str) -> None:
+        """Note that the text now stands in the file ``path``."""
+        self._change_doc(path=path, title=title, saved=self.doc.source)
+
+    def open_calls(self, keys: frozenset[str] | None) -> None:
+        """Choose which module frames stand open; None leaves it to the picture."""
+        self._change_doc(open_calls=keys)
+
+    def set_seed(self, seed: int) -> None:
+        """Run with another seed from now on."""
+        self._change_doc(seed=seed)
+        self.run_now()
+
+    def set_device(self, device: str) -> None:
+        """Run on another device from now on."""
+        self._change_doc(device=device)
+        self.run_now()
+
+    def _change_doc(self, **changes: object) -> None:
+        doc = replace(self.doc, **changes)
+        if doc != self.doc:
+            self.doc = doc
+            self.doc_changed.emit()
+
+    # The run
+
+    def run_now(self) -> None:
+        """Run the text, or remember to once the engine is free; only the newest text waits."""
+        self._rest.stop()
+        if self.result.engine in ("running", "stopping"):
+            self._waiting = True
+            if self._since.hasExpired(PATIENCE_MS):
+                self._lose_patience()
+            return
+        self._waiting = False
+        self._sent = self.doc.source
+        run_id = self._link.run(self.doc.source, seed=self.doc.seed, device=self.doc.device)
+        # Output is kept until the first of the new run arrives, so that it does not flicker.
+        self._change_result(run_id=run_id)
+        if self.result.engine == "ready":
+            self._begin()
+
+    def _begin(self) -> None:
+        self._since.start()
+        self._patience.start()
+        self._change_result(engine="running")
+
+    def stop(self) -> None:
+        """Stop the run in flight and forget the text that waits for it."""
+        self._waiting = False
+        self._rest.stop()
+        if self.result.engine == "running":
+            self._stop()
+
+    def restart(self) -> None:
+        """Replace the engine by a fresh one and run the text in it."""
+        self._waiting = False
+        self._patience.stop()
+        self._link.close()
+        self._link.start()
+        self._change_result(run_id=0, engine="starting")
+        self.run_now()
+
+    def _stop(self) -> None:
+        self._change_result(engine="stopping")
+        self._link.stop()
+
+    def _lose_patience(self) -> None:
+        if self.result.engine != "running":
+            return
+        if self._waiting:
+            self._stop()
+        else:
+            self._change_result(stale=bool(self.result.shown_id))
+
+    def check(self, value: int, index: int) -> None:
+        """Ask for a finite-difference check of one element of a leaf of the shown tape."""
+        self._link.check(self.result.shown_id, value, index)
+
+    def peek(self, snapshot: int) -> None:
+        """Ask for all numbers of a snapshot of the shown tape."""
+        self._link.peek(self.result.shown_id, snapshot)
+
+    # What the engine says
+
+    def _greet(self, message: object) -> None:
+        if isinstance(message, wire.Ready):
+            devices = message.devices or ("cpu",)
+            if self.doc.device not in devices:
+                self._change_doc(device=devices[0])
+            problem = self.result.problem
+            if problem is not None and problem.type == ENGINE_DIED:
+                problem = None
+            self._change_result(
+                engine="ready", devices=devices, torch=message.torch, problem=problem
+            )
+            if self.result.run_id:
+                self._begin()
+            elif self._waiting:
+                self.run_now()
+
+    def _fold(self, message: object) -> None:
+        match message:
+            case wire.Ready():
+                self._greet(message)
+            case wire.Printed(run_id, text) if run_id == self.result.run_id:
+                self._print(run_id, text)
+            case wire.Recorded(run_id, tape, seconds) if run_id == self.result.run_id:
+                self._accept(run_id, tape, seconds)
+            case wire.Checked(run_id) if run_id == self.result.shown_id:
+                self.checked.emit(message)
+            case wire.Peeked(run_id) if run_id == self.result.shown_id:
+                self.peeked.emit(message)
+
+    def _print(self, run_id: int, text: str) -> None:
+        before = self.result.stdout if self._printing == run_id else ""
+        self._printing = run_id
+        self._change_result(stdout=(before + text)[-STDOUT_LIMIT:])
+
+    _printing = 0
+
+    def _accept(self, run_id: int, tape: Tape, seconds: float) -> None:
+        self._patience.stop()
+        changes: dict[str, object] = {
+            "run_id": 0,
+            "engine": "starting" if self.result.engine == "starting" else "ready",
+            "problem": tape.error,
+            "stdout": tape.stdout[-STDOUT_LIMIT:],
+            "seconds": seconds,
+        }
+        # A program that fails leaves the last good graph; a new document has none to leave.
+        shows = tape.status == "ok" or self._fresh
+        if shows:
+            changes |= {"tape": tape, "shown_id": run_id, "source": self._sent, "stale": False}
+            self._fresh = tape.status != "ok"
+            self._keep_place(tape)
+        else:
+            changes["stale"] = True
+        self._change_result(**changes)
+        if shows:
+            self.tape_changed.emit()
+            self.moved.emit(self.view.position, 0)
+        if self._waiting:
+            self.run_now()
+
+    def _keep_place(self, tape: Tape) -> None:
+        before, after = len(self.result.tape.events), len(tape.events)
+        at_end = self.view.position >= before
+        self.view = replace(self.view, position=after if at_end else min(self.view.position, after))
+
+    def _mourn(self, why: str) -> None:
+        """Note that the engine died; a fresh one is on its way and says when it is ready.
+
+        If a program was running in it, a tape that tells of its end follows at once.
+        """
+        self._patience.stop()
+        problem = Problem(type=ENGINE_DIED, message=why)
+        self._change_result(engine="starting", problem=problem)
+
+    def _change_result(self, **changes: object) -> None:
+        result = replace(self.result, **changes)
+        if result != self.result:
+            self.result = result
+            self.result_changed.emit()
+
+    # The view
+
+    def move(self, position: int, ms: int = 0) -> None:
+        """Look at another position (kept within the tape), shown for ``ms`` on the way there."""
+        position = max(0, min(position, len(self.result.tape.events)))
+        if position != self.view.position:
+            self.view = replace(self.view, position=position)
+            self.moved.emit(position, ms)
+
+    def select(self, key: str) -> None:
+        """Select the card or wire with that key; an empty key selects nothing."""
+        self._change_view(selection=key)
+
+    def show_layers(self, **layers: bool) -> None:
+        """Show or hide ``values``, ``gradients``, ``shapes``."""
+        self._change_view(**layers)
+
+    def _change_view(self, **changes: object) -> None:
+        view = replace(self.view, **changes)
+        if view != self.view:
+            self.view = view
+            self.view_changed.emit()
+
+    def close(self) -> None:
+        """Stop every timer and end the engine."""
+        self._rest.stop()
+        self._patience.stop()
+        self._link.close()

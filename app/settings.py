@@ -1,0 +1,147 @@
+"""What is remembered between two starts: declared rows over one settings file."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from msgspec import Struct
+from PySide6.QtCore import QByteArray, QObject, QSettings, QStandardPaths, Signal
+
+RECENT = 10
+"""So many recent files are kept."""
+
+
+class Setting(Struct, frozen=True):
+    """One remembered choice: its key, what it is called, and what it is until somebody chooses."""
+
+    key: str
+    title: str
+    default: bool | float | str
+    accepts: Callable[[object], bool] = lambda _: True
+
+
+def _one_of(*choices: str) -> Callable[[object], bool]:
+    return lambda value: value in choices
+
+
+def _between(low: float, high: float) -> Callable[[object], bool]:
+    return lambda value: isinstance(value, float) and low <= value <= high
+
+
+ROWS = (
+    Setting("theme", "Theme", "system", _one_of("system", "light", "dark")),
+    Setting("text", "Text size", 1.0, _between(0.7, 2.5)),
+    Setting("speed", "Speed", 1.0, _between(0.25, 8.0)),
+    Setting("values", "Values", True),
+    Setting("gradients", "Gradients", True),
+    Setting("shapes", "Shapes", False),
+    Setting("left", "Program pane", True),
+    Setting("right", "Inspector pane", True),
+    Setting("below", "Output and legend", True),
+    Setting("lecture", "Lecture mode", False),
+)
+DEFAULTS = {row.key: row for row in ROWS}
+
+
+def folder(kind: QStandardPaths.StandardLocation) -> Path:
+    """Return our own folder of that kind (made if missing)."""
+    path = Path(QStandardPaths.writableLocation(kind))
+    path.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+class Settings(QObject):
+    """The remembered choices. ``path`` is the settings file; None remembers nothing."""
+
+    changed = Signal(str)
+
+    def __init__(self, path: Path | None = None, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._file = QSettings(str(path), QSettings.Format.IniFormat) if path else None
+        self._held: dict[str, object] = {}
+
+    @classmethod
+    def of_user(cls) -> "Settings":
+        """Return the settings of whoever sits in front of the screen."""
+        where = folder(QStandardPaths.StandardLocation.AppConfigLocation)
+        return cls(where / "gradscribe.ini")
+
+    def flag(self, key: str) -> bool:
+        """Return a yes-or-no choice."""
+        value = self._row(key)
+        return value if isinstance(value, bool) else False
+
+    def number(self, key: str) -> float:
+        """Return a choice that is a number."""
+        value = self._row(key)
+        return value if isinstance(value, float) else 0.0
+
+    def text(self, key: str) -> str:
+        """Return a choice that is a word."""
+        return str(self._row(key))
+
+    def put(self, key: str, value: bool | float | str) -> None:
+        """Remember a choice and tell who listens; an unfit value is refused.
+
+        Raises:
+            ValueError: the row does not accept the value.
+        """
+        row = DEFAULTS[key]
+        if type(value) is not type(row.default) or not row.accepts(value):
+            raise ValueError(f"{key} cannot be {value!r}")
+        if value != self._row(key):
+            self._put(key, value)
+            self.changed.emit(key)
+
+    def shape(self, key: str) -> QByteArray:
+        """Return a remembered window or splitter shape; empty where there is none."""
+        value = self._get(f"shape/{key}")
+        return value if isinstance(value, QByteArray) else QByteArray()
+
+    def put_shape(self, key: str, shape: QByteArray) -> None:
+        """Remember a window or splitter shape."""
+        self._put(f"shape/{key}", shape)
+
+    def recent(self) -> tuple[str, ...]:
+        """Return the files opened or saved last, newest first, those that are still there."""
+        value = self._get("recent")
+        paths = value if isinstance(value, list) else [value] if isinstance(value, str) else []
+        return tuple(path for path in map(str, paths) if path and Path(path).is_file())
+
+    def add_recent(self, path: str) -> None:
+        """Put ``path`` on top of the recent files."""
+        others = [other for other in self.recent() if other != path]
+        self._put("recent", [path, *others][:RECENT])
+        self.changed.emit("recent")
+
+    def _row(self, key: str) -> object:
+        row = DEFAULTS[key]
+        value = self._get(key)
+        if isinstance(row.default, bool) and isinstance(value, str):
+            value = {"true": True, "false": False}.get(value)
+        if isinstance(row.default, float) and isinstance(value, str | int):
+            value = _float(value)
+        if type(value) is not type(row.default) or not row.accepts(value):
+            return row.default
+        return value
+
+    def _get(self, key: str) -> object:
+        if self._file is not None and key not in self._held:
+            return self._file.value(key)
+        return self._held.get(key)
+
+    def _put(self, key: str, value: object) -> None:
+        self._held[key] = value
+        if self._file is not None:
+            self._file.setValue(key, value)
+
+    def flush(self) -> None:
+        """Write what is remembered to disk now."""
+        if self._file is not None:
+            self._file.sync()
+
+
+def _float(text: str | int) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None

@@ -1,0 +1,156 @@
+"""Screenshots of the real window, drawn without a screen, and pictures of the graph alone."""
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QElapsedTimer, QEventLoop, QTimer
+from PySide6.QtWidgets import QApplication
+
+from app.documents import Drafts, Refused
+from app.session import ENGINE_DIED, Result, Session
+from app.settings import Settings
+from engine.tape import Tape
+
+RAN, FAILED, REFUSED, DIED = 0, 1, 2, 3
+"""Exit codes, as for ``record``."""
+USUAL = (1440, 900)
+_EXITS = {"ok": RAN, "error": FAILED, "refused": REFUSED, "timeout": DIED, "died": DIED}
+
+
+def screenshot(
+    out: str,
+    file: str = "",
+    at: int | None = None,
+    size: tuple[int, int] = USUAL,
+    theme: str = "system",
+    timeout: float = 60.0,
+) -> int:
+    """Run ``file`` (or the first example) in the real window and draw it to the PNG ``out``.
+
+    Args:
+        out: where the picture goes.
+        file: the program; empty for the first example.
+        at: how many events have happened; None for all, negative counted from the end.
+        size: of the window in pixels.
+        theme: ``light``, ``dark`` or ``system``.
+        timeout: seconds to wait for the engine.
+
+    Returns:
+        The exit code: 0 ran, 1 the program failed, 2 bad file or refused, 3 timed out or died.
+    """
+    without_screen()
+    from app.link import Link
+    from app.window import Window, make_app
+
+    app = make_app(sys.argv)
+    settings = Settings()
+    settings.put("theme", theme)
+    link = Link()
+    window = Window(link, settings, Drafts(None))
+    try:
+        window.resize(*size)
+        window.open_first(file)
+        window.show()
+        link.start()
+        code = _settle(window.session, timeout)
+        _go_to(window.session, at)
+        wait_until(lambda: not window.showing.scenery.busy, timeout)
+        _draw(app)
+        if not window.grab().save(out, "PNG"):
+            raise Refused(f"{out} cannot be written")
+    except Refused as refusal:
+        sys.stderr.write(f"gradscribe: {refusal}\n")
+        code = REFUSED
+    finally:
+        window.close()
+        window.deleteLater()
+    return code
+
+
+def without_screen() -> None:
+    """Let Qt draw into memory where there is no display to draw on."""
+    if sys.platform.startswith("linux"):
+        shown = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+        if not shown:
+            os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+
+def _settle(session: Session, timeout: float) -> int:
+    """Wait for the first result and return its exit code."""
+    if not wait_until(lambda: _ended(session.result), timeout):
+        return DIED
+    problem = session.result.problem
+    if not session.result.shown_id:
+        return DIED
+    if problem is not None and problem.type == ENGINE_DIED:
+        return DIED
+    return _EXITS[session.result.tape.status]
+
+
+def _ended(result: Result) -> bool:
+    return bool(result.shown_id) or result.problem is not None
+
+
+def _go_to(session: Session, at: int | None) -> None:
+    events = len(session.result.tape.events)
+    if at is not None:
+        session.move(at if at >= 0 else events + 1 + at)
+
+
+def _draw(app: QApplication) -> None:
+    """Let layouts settle and animations that are under way end."""
+    for _ in range(3):
+        app.sendPostedEvents()
+        app.processEvents()
+    pause = QElapsedTimer()
+    pause.start()
+    wait_until(lambda: pause.hasExpired(700), 2.0)
+
+
+def wait_until(holds: Callable[[], bool], timeout: float) -> bool:
+    """Let the event loop run until ``holds()`` is true; return False after ``timeout`` seconds."""
+    if holds():
+        return True
+    loop = QEventLoop()
+    look, end = QTimer(), QTimer()
+    look.setInterval(10)
+    look.timeout.connect(lambda: loop.quit() if holds() else None)
+    end.setSingleShot(True)
+    end.timeout.connect(loop.quit)
+    look.start()
+    end.start(round(timeout * 1000))
+    loop.exec()
+    look.stop()
+    end.stop()
+    return holds()
+
+
+def graph_picture(tape: Tape, path: str, theme: str = "light") -> None:
+    """Draw the graph of the last scene of ``tape``, all of it done, to an SVG or PNG file.
+
+    Raises:
+        Refused: the ending is neither ``.svg`` nor ``.png``, or the file cannot be written.
+    """
+    kind = Path(path).suffix.lower()
+    if kind not in (".svg", ".png"):
+        raise Refused(f"{path}: a picture ends in .svg or .png")
+    without_screen()
+    from app.window import make_app
+    from playback import graph, layout, look, scenes
+    from widgets.graph_view import GraphView
+    from widgets.theme import Theme
+
+    make_app(sys.argv)
+    view = GraphView()
+    view.set_theme(Theme.load(theme))
+    scene = scenes.scenes(tape)[-1]
+    picture = graph.build(tape, scene)
+    view.set_scene(tape, picture, layout.place(picture), animate=False)
+    view.set_look(look.look(tape, picture, scene, scene.stop))
+    export = view.export_svg if kind == ".svg" else view.export_png
+    written = export(path)
+    view.deleteLater()
+    if not written:
+        raise Refused(f"{path} cannot be written")

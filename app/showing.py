@@ -1,0 +1,260 @@
+"""Every view as a function of tape, position and selection: this is where they are told.
+
+`Showing` reads the session and writes the widgets; what the user does in a widget goes back to the
+session or the clock, never from one widget to another.
+"""
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject, Signal
+
+from app.playing import Clock
+from app.scenery import Scenery
+from app.session import ENGINE_DIED, Session
+from engine import wire
+from engine.tape import Tape
+from playback import graph, lines, look, scenes, text, track
+from playback.picture import Card, Picture, Placement
+from playback.scenes import Scene
+from widgets.code_edit import CodeEdit
+from widgets.console import Console
+from widgets.graph_view import GraphView
+from widgets.inspector import Inspector
+from widgets.ledger import Ledger
+from widgets.panes.page import select
+from widgets.transport import Transport
+from widgets.value_table import ValueTable
+
+EMPTY = Picture(cards=(), wires=())
+MANY_CARDS = 400
+"""Opening all modules stops where a picture has more cards than this."""
+
+
+@dataclass(frozen=True)
+class Views:
+    """The widgets that show a tape."""
+
+    editor: CodeEdit
+    graph: GraphView
+    transport: Transport
+    inspector: Inspector
+    values: ValueTable
+    ledger: Ledger
+    console: Console
+
+
+class Showing(QObject):
+    """Keeps the widgets of a window in step with its session."""
+
+    captioned = Signal(str)
+    counted = Signal(str)
+
+    def __init__(
+        self, session: Session, clock: Clock, views: Views, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._session, self._clock, self._views = session, clock, views
+        self.scenery = Scenery(self)
+        self._scenes: tuple[Scene, ...] = ()
+        self._scene = Scene(0, 0, (0, 0))
+        self._picture = EMPTY
+        self._printed = ""
+        self._pictured: tuple[int, int, frozenset[str] | None] = (0, -1, None)
+        """Run and start of the scene that the picture is of."""
+        self._connect()
+
+    def _connect(self) -> None:
+        session, views = self._session, self._views
+        session.tape_changed.connect(self._show_tape)
+        session.result_changed.connect(self._show_result)
+        session.moved.connect(self._show_position)
+        session.view_changed.connect(self._show_view)
+        session.doc_changed.connect(self._want_picture)
+        session.source_replaced.connect(self._replace_source)
+        session.checked.connect(self._show_check)
+        session.peeked.connect(self._show_full)
+        self._clock.playing_changed.connect(views.transport.set_playing)
+        self._clock.speed_changed.connect(views.transport.set_speed)
+        self.scenery.built.connect(self._show_picture)
+        self._listen()
+
+    def _listen(self) -> None:
+        """Take what the user does in the widgets to the session and the clock."""
+        session, clock, views = self._session, self._clock, self._views
+        views.editor.edited.connect(session.edit)
+        views.editor.number_changed.connect(session.nudge)
+        views.editor.line_picked.connect(self._pick_line)
+        views.graph.picked.connect(session.select)
+        views.graph.toggled.connect(self._toggle)
+        views.transport.moved.connect(clock.seek)
+        views.transport.play_pressed.connect(clock.toggle)
+        views.transport.step_pressed.connect(clock.step)
+        views.transport.back_pressed.connect(clock.back)
+        views.transport.reset_pressed.connect(clock.reset)
+        views.transport.speed_changed.connect(clock.set_speed)
+        views.inspector.check_asked.connect(session.check)
+        views.inspector.peek_asked.connect(session.peek)
+        views.inspector.line_asked.connect(self._go_to_line)
+        views.console.line_asked.connect(self._go_to_line)
+        views.values.picked.connect(self._pick_value)
+        views.ledger.picked.connect(clock.seek)
+
+    @property
+    def picture(self) -> Picture:
+        """The picture that is shown."""
+        return self._picture
+
+    def module_keys(self, deep: bool = False) -> frozenset[str]:
+        """Return the keys of the modules that are seen; ``deep``: of those inside them too.
+
+        Past `MANY_CARDS` cards it goes no deeper: such a picture would show nothing.
+        """
+        keys, picture = module_keys(self._picture), self._picture
+        tape = self._session.result.tape
+        while deep and len(picture.cards) <= MANY_CARDS:
+            picture = graph.build(tape, self._scene, keys)
+            if module_keys(picture) == keys:
+                break
+            keys |= module_keys(picture)
+        return keys
+
+    # A tape, a position
+
+    def _show_tape(self) -> None:
+        tape = self._session.result.tape
+        self.scenery.forget()
+        self._views.inspector.set_source(self._session.result.source)
+        self._scenes = scenes.scenes(tape)
+        self._views.transport.set_track(track.segments(tape), len(tape.events))
+        self._views.ledger.set_rows(track.ledger(tape))
+
+    def _show_result(self) -> None:
+        result, views = self._session.result, self._views
+        views.graph.set_stale(result.stale)
+        views.editor.set_stale(result.stale)
+        problem = result.problem
+        # That an engine died between two runs is no fault of the program.
+        is_own = problem is not None and problem.type != ENGINE_DIED
+        views.editor.set_problem(problem if is_own else None)
+        if result.stdout != self._printed:
+            self._printed = result.stdout
+            views.console.set_text(result.stdout)
+        views.console.set_problem(result.problem)
+
+    def _show_position(self, position: int, ms: int) -> None:
+        tape, views = self._session.result.tape, self._views
+        self._scene = self._scenes[scenes.scene_at(self._scenes, position)]
+        self._want_picture()
+        shown = look.look(tape, self._picture, self._scene, position)
+        if not self.scenery.busy:
+            views.graph.set_look(shown, ms)
+        views.transport.set_position(position)
+        views.editor.set_marks(lines.marks(tape, position))
+        views.editor.set_playing_line(shown.line, shown.phase)
+        views.values.set_rows(track.value_rows(tape, position))
+        views.values.set_position(position)
+        views.ledger.set_position(position)
+        self._show_page()
+        self.captioned.emit(shown.caption)
+
+    def _want_picture(self) -> None:
+        """Have the picture of the scene made, unless it is the one that is shown."""
+        result, doc = self._session.result, self._session.doc
+        wanted = (result.shown_id, self._scene.start, doc.open_calls)
+        if wanted == self._pictured or not result.shown_id:
+            return
+        self._pictured = wanted
+        self.scenery.want(result.tape, self._scene, doc.open_calls, result.shown_id)
+        if self.scenery.busy:
+            # What is still seen belongs to another tape; nothing may be looked up in it.
+            self._picture = EMPTY
+
+    def _show_picture(self, picture: Picture, placement: Placement) -> None:
+        result, position = self._session.result, self._session.view.position
+        self._picture = picture
+        self._views.graph.set_scene(result.tape, picture, placement, animate=True)
+        self._views.graph.set_look(look.look(result.tape, picture, self._scene, position))
+        self._views.graph.select(self._session.view.selection or None)
+        self._show_page()
+        self.counted.emit(counts(result.tape, picture))
+
+    # The selection
+
+    def _show_view(self) -> None:
+        view, views = self._session.view, self._views
+        views.graph.set_layers(view.values, view.gradients, view.shapes)
+        views.graph.select(view.selection or None)
+        card = self._card(view.selection)
+        views.values.select(card.value if card else None)
+        self._show_page()
+
+    def _card(self, key: str) -> Card | None:
+        return next((card for card in self._picture.cards if card.key == key), None)
+
+    def _show_page(self) -> None:
+        """Show the selection in the inspector; without one it tells of the latest event."""
+        result, view = self._session.result, self._session.view
+        page = select(self._picture, view.selection) if view.selection else None
+        self._views.inspector.show_page(page, result.tape, view.position)
+
+    def _pick_line(self, line: int) -> None:
+        tape = self._session.result.tape
+        first, stop = self._scene.ops
+        for op in range(stop - 1, first - 1, -1):
+            if tape.ops[op].place.line == line:
+                card = next((c for c in self._picture.cards if op in c.ops), None)
+                if card is not None:
+                    self._session.select(card.key)
+                    return
+        for value in tape.values:
+            if value.is_leaf and value.place.line == line and value.id in self._picture.value_cards:
+                self._session.select(self._picture.value_cards[value.id])
+                return
+
+    def _pick_value(self, value: int) -> None:
+        self._session.select(self._picture.value_cards.get(value, ""))
+
+    def _toggle(self, key: str) -> None:
+        """Open a folded module or fold an open one."""
+        now = {frame.key for frame in self._picture.frames}
+        self._session.open_calls(frozenset(now ^ {key}))
+
+    def _go_to_line(self, line: int) -> None:
+        self._views.editor.go_to_line(line)
+        self._views.editor.setFocus()
+
+    def _replace_source(self, source: str, fresh: bool) -> None:
+        self._views.editor.set_source(source, fresh=fresh)
+
+    def _show_check(self, message: object) -> None:
+        if isinstance(message, wire.Checked):
+            self._views.inspector.set_check(message)
+
+    def _show_full(self, message: object) -> None:
+        if isinstance(message, wire.Peeked):
+            self._views.inspector.set_full(message)
+
+    def close(self) -> None:
+        """Let the worker thread end."""
+        self.scenery.close()
+
+
+def module_keys(picture: Picture) -> frozenset[str]:
+    """Return the keys of the modules in a picture, open or folded."""
+    folded = {card.key for card in picture.cards if card.kind == "module"}
+    return frozenset(folded | {frame.key for frame in picture.frames})
+
+
+def counts(tape: Tape, picture: Picture) -> str:
+    """Return ``13 nodes · 3 parameters``, counting what is folded and every number to learn."""
+    if not picture.cards:
+        return ""
+    nodes = sum(max(1, len(card.ops)) for card in picture.cards)
+    sizes: dict[int, int] = {}
+    for value in tape.values:
+        if value.role == "parameter":
+            size = 1
+            for length in value.shape:
+                size *= length
+            sizes[value.tensor] = size
+    return f"{text.count(nodes, 'node')} · {text.count(sum(sizes.values()), 'parameter')}"

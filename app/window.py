@@ -1,0 +1,382 @@
+"""The window: it makes the widgets, puts them in their places and wires them to the session."""
+
+import sys
+from pathlib import Path
+
+from PySide6.QtCore import QEvent, QObject, QStandardPaths, Qt, QTimer, QUrl, Signal
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QPaintEvent
+from PySide6.QtWidgets import (
+    QApplication,
+    QFileDialog,
+    QFrame,
+    QInputDialog,
+    QMainWindow,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import examples
+from app.bars import StatusLine, TopBar
+from app.commands import file
+from app.documents import Drafts, Refused
+from app.find_bar import FindBar
+from app.gallery import Gallery
+from app.hint import Hint
+from app.menus import Menus
+from app.overlay import page
+from app.palette import Palette
+from app.panels import Columns, Panel, rule, scrolled, tabs
+from app.playing import Clock
+from app.session import Doc, Engine, Session
+from app.settings import Settings, folder
+from app.showing import Showing, Views
+from app.theming import Look, Themed
+from widgets import code_keys
+from widgets.code_edit import CodeEdit
+from widgets.code_style import TEXT_PX
+from widgets.console import Console
+from widgets.graph_view import GraphView
+from widgets.inspector import Inspector
+from widgets.labels import Heading, sheet
+from widgets.ledger import Ledger
+from widgets.legend import Legend
+from widgets.theme import Theme
+from widgets.transport import Transport
+from widgets.value_table import ValueTable
+
+SMALLEST = (1000, 640)
+USUAL = (1440, 900)
+
+
+class Window(QMainWindow):
+    """The main window; it is the `Shell` that commands are given."""
+
+    painted = Signal()
+    """The window was painted for the first time."""
+
+    def __init__(self, link: Engine, settings: Settings, drafts: Drafts) -> None:
+        super().__init__()
+        self.setWindowTitle("Gradscribe")
+        self.setAcceptDrops(True)
+        self.settings, self.drafts = settings, drafts
+        self.session = Session(link, self)
+        self.clock = Clock(self.session, self)
+        self._link = link
+        self._painted = self._closed = False
+        # Before there are widgets: a style sheet that comes later is worked out for each again.
+        self.look = Look(settings, self)
+        self.look.apply()
+        self._make_widgets()
+        self.showing = Showing(self.session, self.clock, self.views, self)
+        self.look.add(*self._themed())
+        self._place()
+        self.menus = Menus(self.menuBar(), self, self)
+        self._connect()
+        self._recall()
+        self._repaint(self.look.theme())
+        self.editor.setFocus()
+
+    # Making
+
+    def _make_widgets(self) -> None:
+        self.editor, self.graph = CodeEdit(), GraphView()
+        self.transport, self.inspector = Transport(), Inspector()
+        self.values, self.ledger = ValueTable(), Ledger()
+        self.console, self.legend = Console(), Legend()
+        self.views = Views(
+            editor=self.editor,
+            graph=self.graph,
+            transport=self.transport,
+            inspector=self.inspector,
+            values=self.values,
+            ledger=self.ledger,
+            console=self.console,
+        )
+        self.top = TopBar(self.transport.buttons)
+        self.status = StatusLine()
+        self.find_bar = FindBar(self.editor)
+        self.hint = Hint(self.graph)
+
+    def _themed(self) -> tuple[Themed, ...]:
+        return (
+            self.editor,
+            self.graph,
+            self.transport,
+            self.inspector,
+            self.values,
+            self.ledger,
+            self.console,
+            self.legend,
+        )
+
+    def _place(self) -> None:
+        program = QFrame()
+        column = QVBoxLayout(program)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        self.heading = Heading("Program", "live — the graph follows as you type")
+        frame = QVBoxLayout()
+        frame.setContentsMargins(16, 14, 12, 6)
+        frame.addWidget(self.heading)
+        column.addLayout(frame)
+        column.addWidget(self.editor, 1)
+        column.addWidget(self.find_bar)
+        for pane in (self.legend, self.console, self.values, self.ledger):
+            pane.heading.hide()  # the tab says it
+        self.below = tabs(("Legend", scrolled(self.legend)), ("Output", self.console))
+        self.tables = tabs(("Values", self.values), ("Ledger", self.ledger))
+        self.columns = Columns(
+            (Panel(program, "Program"), Panel(self.below, "Output and legend")),
+            self.graph,
+            (Panel(self.inspector, "Inspector"), Panel(self.tables, "Tables")),
+        )
+        self.ground = QWidget()
+        rows = QVBoxLayout(self.ground)
+        rows.setContentsMargins(0, 0, 0, 0)
+        rows.setSpacing(0)
+        self.transport.setProperty("bar", True)
+        self.transport.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        for part in (self.top, rule(), self.columns, rule(), self.transport, self.status):
+            rows.addWidget(part, int(part is self.columns))
+        self.setCentralWidget(self.ground)
+        self.setMinimumSize(*SMALLEST)
+
+    def _connect(self) -> None:
+        session = self.session
+        session.doc_changed.connect(self._show_doc)
+        session.result_changed.connect(self._show_result)
+        session.view_changed.connect(self._show_view)
+        session.tape_changed.connect(self.menus.refresh)
+        self.showing.captioned.connect(self.status.caption)
+        self.showing.counted.connect(self.top.show_counts)
+        self.showing.scenery.busy_changed.connect(self._show_busy)
+        self.clock.speed_changed.connect(lambda speed: self.settings.put("speed", float(speed)))
+        self.settings.changed.connect(self._show_settings)
+        self.look.changed.connect(self._repaint)
+        self.graph.installEventFilter(self)
+        self.top.examples_pressed.connect(self.show_examples)
+        self.top.layer_pressed.connect(self._set_layer)
+        self._show_doc()
+        self._show_result()
+
+    def _recall(self) -> None:
+        settings, session = self.settings, self.session
+        self.resize(*USUAL)
+        if not settings.shape("window").isEmpty():
+            self.restoreGeometry(settings.shape("window"))
+        self.columns.recall(settings)
+        self.clock.set_speed(settings.number("speed"))
+        session.show_layers(**{name: settings.flag(name) for name in self.top.layers})
+        self._show_view()
+        self._show_settings("left")
+
+    # Showing
+
+    def _show_doc(self) -> None:
+        doc = self.session.doc
+        self.top.show_doc(doc)
+        self.setWindowTitle(f"{doc.title}[*] – Gradscribe")
+        self.setWindowModified(doc.modified and bool(doc.path))
+        self.setWindowFilePath(doc.path)
+
+    def _show_result(self) -> None:
+        result = self.session.result
+        self.status.show_result(result, self.session.doc)
+        self.hint.show_result(result)
+        self.menus.refresh()
+        if result.stdout and not self._printed_before:
+            self.below.setCurrentWidget(self.console)
+        self._printed_before = bool(result.stdout)
+
+    _printed_before = False
+
+    def _show_view(self) -> None:
+        self.top.show_view(self.session.view)
+        self.menus.refresh()
+
+    def _show_busy(self, busy: bool) -> None:
+        if busy:
+            self.status.say("Laying out a big graph…")
+
+    def _show_settings(self, key: str) -> None:
+        if key in ("left", "below", "right", "lecture"):
+            lecture = self.settings.flag("lecture")
+            left, below, right = (self.settings.flag(name) for name in ("left", "below", "right"))
+            self.columns.show_parts(left, below and not lecture, right and not lecture)
+            self.menuBar().setVisible(not lecture)
+            self.menus.refresh()
+
+    def _repaint(self, theme: Theme) -> None:
+        self.heading.setStyleSheet(sheet(theme))
+        self.editor.set_text_size(round(TEXT_PX * self.look.scale()))
+
+    def _set_layer(self, name: str, on: bool) -> None:
+        self.session.show_layers(**{name: on})
+        self.settings.put(name, on)
+
+    # What commands ask for
+
+    def module_keys(self, deep: bool = False) -> frozenset[str]:
+        """Return the keys of the modules that are seen; ``deep``: of those inside them too."""
+        return self.showing.module_keys(deep)
+
+    def ask_open(self) -> Path | None:
+        """Let the user choose a program to open."""
+        name, _ = QFileDialog.getOpenFileName(self, "Open a program", "", file.PROGRAMS)
+        return Path(name) if name else None
+
+    def ask_save(self, title: str, name: str, pattern: str) -> Path | None:
+        """Let the user choose where to write a file."""
+        chosen, _ = QFileDialog.getSaveFileName(self, title, name, pattern)
+        return Path(chosen) if chosen else None
+
+    def ask_number(self, title: str, value: int) -> int | None:
+        """Let the user change a whole number."""
+        number, agreed = QInputDialog.getInt(self, "Gradscribe", title, value, 0, 2**31 - 1)
+        return number if agreed else None
+
+    def say(self, text: str) -> None:
+        """Tell the user something in the status line."""
+        self.status.say(text)
+
+    def show_examples(self) -> None:
+        """Open the gallery of examples."""
+        gallery = Gallery(self.ground, examples.load())
+        gallery.chosen.connect(self._start_from)
+        gallery.open()
+
+    def _start_from(self, example: examples.Example) -> None:
+        file.open_example(self, example.title, example.source)
+
+    def show_palette(self) -> None:
+        """Open the list of all commands."""
+        Palette(self.ground, self.menus.lines()).open()
+
+    def show_card(self, title: str, text: str) -> None:
+        """Show a page of rich text over the window until it is clicked away."""
+        page(self.ground, title, text).open()
+
+    def toggle_comment(self) -> None:
+        """Comment the selected lines of the program, or uncomment them."""
+        code_keys.toggle_comment(self.editor)
+
+    def open_find(self) -> None:
+        """Open the search line over the program."""
+        self.find_bar.open()
+
+    def close_window(self) -> None:
+        """Close the window."""
+        self.close()
+
+    # Coming and going
+
+    def open_first(self, path: str = "") -> None:
+        """Open the file named at the start, else what was left unsaved, else the first example.
+
+        Raises:
+            Refused: the file cannot be read, or is no text.
+        """
+        draft = self.drafts.find("")
+        if path:
+            file.open_path(self, path)
+        elif draft is not None:
+            doc = Doc(source=draft.source, saved=draft.saved, title=draft.title or "Untitled")
+            self.session.load(doc)
+            self.say("Here is what you were typing last time")
+        else:
+            first = examples.load()[0]
+            self.session.load(Doc(source=first.source, saved=first.source, title=first.title))
+
+    def welcome(self) -> None:
+        """Play the first tape by itself, for somebody who sees the window for the first time."""
+        self.session.tape_changed.connect(self.clock.play, Qt.ConnectionType.SingleShotConnection)
+
+    def paintEvent(self, happened: QPaintEvent) -> None:
+        """Tell when the window is on the screen, so that slow things can begin."""
+        super().paintEvent(happened)
+        if not self._painted:
+            self._painted = True
+            QTimer.singleShot(0, self.painted.emit)
+
+    def eventFilter(self, watched: QObject, happened: QEvent) -> bool:
+        """Let the arrows step through the tape in the graph too, unless a card is selected."""
+        return (
+            watched is self.graph
+            and isinstance(happened, QKeyEvent)
+            and happened.type() == QEvent.Type.KeyPress
+            and not self.session.view.selection
+            and self.menus.press(happened)
+        )
+
+    def keyPressEvent(self, happened: QKeyEvent) -> None:
+        """Take the bare keys that nobody with the focus had a use for."""
+        if not self.menus.press(happened):
+            super().keyPressEvent(happened)
+
+    def dragEnterEvent(self, happened: QDragEnterEvent) -> None:
+        """Accept a file."""
+        if _dropped(happened.mimeData().urls()):
+            happened.acceptProposedAction()
+
+    def dropEvent(self, happened: QDropEvent) -> None:
+        """Open the file that was dropped."""
+        path = _dropped(happened.mimeData().urls())
+        try:
+            file.open_path(self, path)
+        except Refused as refusal:
+            self.say(str(refusal))
+
+    def closeEvent(self, happened: QCloseEvent) -> None:
+        """Keep what is not saved, remember the places, and leave nothing running."""
+        super().closeEvent(happened)
+        if self._closed:
+            return
+        self._closed = True
+        file.keep_draft(self)
+        self.settings.put_shape("window", self.saveGeometry())
+        self.columns.remember(self.settings)
+        self.settings.flush()
+        self.clock.pause()
+        self.showing.close()
+        self.session.close()
+        self.look.close()
+
+
+def _dropped(urls: list[QUrl]) -> str:
+    return next((url.toLocalFile() for url in urls if url.isLocalFile()), "")
+
+
+def make_app(argv: list[str]) -> QApplication:
+    """Return the application, made if there is none yet."""
+    app = QApplication.instance()
+    if not isinstance(app, QApplication):
+        app = QApplication(argv[:1] or ["gradscribe"])
+    app.setApplicationName("gradscribe")
+    app.setApplicationDisplayName("Gradscribe")
+    app.setStyle("Fusion")
+    return app
+
+
+def open_window(path: str = "", argv: list[str] | None = None) -> int:
+    """Open the window on a program (or on where the user left off) and stay until it is closed.
+
+    Returns the exit code: 0, or 2 where ``path`` cannot be opened.
+    """
+    from app.link import Link
+
+    app = make_app(argv or sys.argv)
+    where = folder(QStandardPaths.StandardLocation.AppDataLocation)
+    link = Link()
+    window = Window(link, Settings.of_user(), Drafts(where / "drafts"))
+    try:
+        window.open_first(path)
+    except Refused as refusal:
+        sys.stderr.write(f"gradscribe: {refusal}\n")
+        window.close()
+        return 2
+    window.painted.connect(link.start)
+    if window.settings.shape("window").isEmpty() and not path:
+        window.welcome()
+    window.setAttribute(Qt.WidgetAttribute.WA_QuitOnClose)
+    window.show()
+    return app.exec()

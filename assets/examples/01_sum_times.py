@@ -1,0 +1,11 @@
+# L = (x + y) * z
+# A sum hands its gradient on, a product swaps its inputs.
+
+x = param(-2.0)
+y = param(5.0)
+z = param(-4.0)
+
+q = x + y
+L = q * z
+
+L.backward()

@@ -1,0 +1,23 @@
+# The five-line training loop
+# The printed loss falls in every round.
+
+torch.manual_seed(0)
+
+x = torch.linspace(-1, 1, 32)[:, None]
+target = x**2
+
+model = nn.Sequential(
+    nn.Linear(1, 8),
+    nn.Tanh(),
+    nn.Linear(8, 1),
+)
+parameters = model.parameters()
+optimizer = optim.SGD(parameters, lr=0.1)
+
+for step in range(10):
+    optimizer.zero_grad()
+    prediction = model(x)
+    loss = F.mse_loss(prediction, target)
+    loss.backward()
+    optimizer.step()
+    print(f"{step}: {loss.item():.4f}")

@@ -1,0 +1,38 @@
+"""Edit: the editor's own changes, from the menu."""
+
+from app.commands import edit
+
+
+def test_undo_and_redo_run_again(settled, qtbot, link):
+    before = settled.editor.source()
+    qtbot.keyClicks(settled.editor, "#")
+    edit.undo(settled)
+    assert settled.editor.source() == before
+    edit.redo(settled)
+    assert settled.editor.source() == "#" + before
+    qtbot.waitUntil(lambda: link.sources[-1] == "#" + before)
+
+
+def test_a_line_is_commented_and_back(settled):
+    before = settled.editor.source()
+    settled.editor.go_to_line(4)
+    edit.comment(settled)
+    assert settled.editor.source().split("\n")[3].lstrip().startswith("#")
+    edit.comment(settled)
+    assert settled.editor.source() == before
+
+
+def test_everything_can_be_cut_and_pasted_back(settled):
+    before = settled.editor.source()
+    edit.select_all(settled)
+    edit.copy(settled)
+    edit.cut(settled)
+    assert settled.editor.source() == ""
+    edit.paste(settled)
+    assert settled.editor.source() == before
+
+
+def test_find_opens_the_search_line(settled):
+    settled.show()
+    edit.find(settled)
+    assert settled.find_bar.isVisible()

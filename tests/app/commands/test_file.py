@@ -1,0 +1,97 @@
+"""File: open, save, export; nothing typed is ever lost."""
+
+import json
+
+import pytest
+
+from app.commands import file
+from app.documents import Refused
+
+
+def test_saving_writes_the_text_and_remembers_the_file(settled, tmp_path):
+    settled.session.edit("x = param(1.0)")
+    settled.answers["save"] = tmp_path / "mine"
+    file.save(settled)
+    path = tmp_path / "mine.py"
+    assert path.read_text() == "x = param(1.0)"
+    assert not settled.session.doc.modified
+    assert settled.settings.recent() == (str(path),)
+    settled.session.edit("x = param(2.0)")
+    settled.answers.clear()
+    file.save(settled)
+    assert path.read_text() == "x = param(2.0)"
+
+
+def test_saving_without_a_name_can_be_called_off(settled):
+    file.save(settled)
+    assert settled.session.doc.path == ""
+
+
+def test_a_folder_that_is_gone_is_refused(settled, tmp_path):
+    settled.answers["save"] = tmp_path / "gone" / "x.py"
+    with pytest.raises(Refused, match="cannot be written"):
+        file.save_as(settled)
+
+
+def test_another_file_leaves_a_draft_of_the_first(settled, tmp_path):
+    first, second = tmp_path / "first.py", tmp_path / "second.py"
+    first.write_text("a = 1")
+    second.write_text("b = 1")
+    file.open_path(settled, str(first))
+    settled.session.edit("a = 2")
+    file.open_path(settled, str(second))
+    assert first.read_text() == "a = 1"
+    file.open_path(settled, str(first))
+    assert settled.editor.source() == "a = 2"
+    assert settled.session.doc.modified
+
+
+def test_undo_never_leads_from_one_file_into_another(settled, tmp_path):
+    path = tmp_path / "first.py"
+    path.write_text("a = 1")
+    file.open_path(settled, str(path))
+    settled.editor.undo()
+    assert settled.editor.source() == "a = 1"
+
+
+def test_undo_leads_back_from_an_example(settled):
+    before = settled.editor.source()
+    file.open_example(settled, "Other", "y = 1")
+    assert settled.editor.source() == "y = 1"
+    settled.editor.undo()
+    assert settled.editor.source() == before
+
+
+def test_a_new_program_is_empty(settled, link):
+    file.new(settled)
+    assert settled.editor.source() == ""
+    assert link.sources[-1] == ""
+    assert settled.session.doc.title == "Untitled"
+
+
+@pytest.mark.parametrize("kind", ["svg", "png"])
+def test_the_picture_is_written(settled, tmp_path, kind):
+    settled.answers["save"] = tmp_path / "graph"
+    (file.export_svg if kind == "svg" else file.export_png)(settled)
+    start = (tmp_path / f"graph.{kind}").read_bytes()[:200]
+    assert b"<svg" in start or start.startswith(b"\x89PNG")
+
+
+def test_the_tape_is_written_as_json(settled, tmp_path):
+    settled.answers["save"] = tmp_path / "tape"
+    file.export_tape(settled)
+    tape = json.loads((tmp_path / "tape.json").read_text())
+    assert tape["status"] == "ok"
+    grads = {leaf["name"]: leaf["grad"] for leaf in tape["leaves"]}
+    assert grads == {"x": -4.0, "y": -4.0, "z": 3.0}
+
+
+def test_recent_files_can_be_opened(settled, tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text("a = 1")
+    file.open_path(settled, str(path))
+    file.new(settled)
+    (choice,) = file.recent(settled)
+    assert choice.tip == str(path)
+    choice.run(settled)
+    assert settled.session.doc.path == str(path)

@@ -1,0 +1,43 @@
+"""Run: now, stop, again, with what seed and where."""
+
+from app.commands import run
+
+
+def test_run_now_does_not_wait(settled, link):
+    settled.session.edit("x = 1")
+    run.run_now(settled)
+    assert link.sources[-1] == "x = 1"
+
+
+def test_stop_interrupts(settled, link):
+    run.run_now(settled)
+    run.stop(settled)
+    assert link.stops == 1
+
+
+def test_restart_takes_a_fresh_engine(settled, link):
+    run.restart(settled)
+    assert link.closed
+    assert link.started == 1
+
+
+def test_a_seed_is_asked_for(settled, link):
+    settled.answers["number"] = 42
+    run.seed(settled)
+    assert link.runs[-1][1] == 42
+    settled.answers.clear()
+    before = len(link.runs)
+    run.seed(settled)
+    assert len(link.runs) == before
+
+
+def test_the_next_seed_is_one_more(settled, link):
+    run.reseed(settled)
+    assert link.runs[-1][1] == 1
+
+
+def test_the_devices_are_those_of_the_engine(settled, link, sum_times):
+    link.greet(("cpu", "cuda:0"))
+    assert [(c.title, c.checked) for c in run.device(settled)] == [("cpu", True), ("cuda:0", False)]
+    run.device(settled)[1].run(settled)
+    assert link.runs[-1][2] == "cuda:0"

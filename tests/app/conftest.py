@@ -1,0 +1,63 @@
+"""A window with a link that does only what the test says."""
+
+import pytest
+
+from tests.app.fakes import FakeLink
+
+
+@pytest.fixture
+def link(qapp):
+    return FakeLink()
+
+
+@pytest.fixture
+def window(qtbot, link, tmp_path):
+    """A fresh window whose engine is still starting; asking the user gets no answer."""
+    from app.documents import Drafts
+    from app.settings import Settings
+    from app.window import Window
+
+    class Quiet(Window):
+        """Asks nobody: it answers with what the test left in `answers`."""
+
+        answers = {}
+
+        def ask_open(self):
+            return self.answers.get("open")
+
+        def ask_save(self, title, name, pattern):
+            return self.answers.get("save")
+
+        def ask_number(self, title, value):
+            return self.answers.get("number")
+
+    made = Quiet(link, Settings(tmp_path / "s.ini"), Drafts(tmp_path / "drafts"))
+    made.answers = {}
+    qtbot.addWidget(made)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def settled(window, link, sum_times):
+    """A window that shows the first example, run to its end."""
+    link.greet()
+    window.open_first()
+    link.answer(sum_times)
+    return window
+
+
+@pytest.fixture(scope="session")
+def record():
+    """Record a program by the real recorder, in this process."""
+    from engine import run
+
+    return run.record
+
+
+@pytest.fixture(scope="session")
+def sum_times(record):
+    """The tape of ``L = (x + y) * z``."""
+    from app import examples
+
+    return record(examples.load()[0].source)

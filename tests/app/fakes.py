@@ -1,0 +1,99 @@
+"""Stand-ins for the engine: a link that answers when it is told to, and tapes made by hand."""
+
+from PySide6.QtCore import QObject, Signal
+
+from engine import wire
+from engine.tape import Event, Place, Problem, Snapshot, Tape, Value
+
+
+class FakeLink(QObject):
+    """Notes what it was asked and sends only what a test tells it to."""
+
+    ready = Signal(object)
+    received = Signal(object)
+    died = Signal(str)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.runs = []
+        self.asked = []
+        self.stops = 0
+        self.closed = False
+        self.started = 0
+
+    def start(self) -> None:
+        self.started += 1
+
+    def run(self, source, *, seed=0, device="cpu"):
+        self.runs.append((source, seed, device))
+        return len(self.runs)
+
+    def stop(self) -> None:
+        self.stops += 1
+
+    def check(self, run_id, value, index=0) -> None:
+        self.asked.append(("check", run_id, value, index))
+
+    def peek(self, run_id, snapshot) -> None:
+        self.asked.append(("peek", run_id, snapshot))
+
+    def close(self) -> None:
+        self.closed = True
+
+    # What a test does
+
+    @property
+    def sources(self):
+        return [source for source, _, _ in self.runs]
+
+    def greet(self, devices=("cpu",)) -> None:
+        self.ready.emit(wire.Ready(torch="2.13.0", python="3.11", devices=devices, pid=1))
+
+    def answer(self, tape, run_id=None, seconds=0.01) -> None:
+        self.received.emit(wire.Recorded(run_id or len(self.runs), tape, seconds))
+
+    def print(self, text, run_id=None) -> None:
+        self.received.emit(wire.Printed(run_id or len(self.runs), text))
+
+    def die(self, why="the engine ended with signal 9") -> None:
+        self.died.emit(why)
+
+
+def leaves(count: int) -> Tape:
+    """A tape on which ``count`` scalar parameters come into being and nothing else."""
+    snapshot = Snapshot((), "float32", data=b"\0\0\0\0")
+    values = tuple(leaf(index) for index in range(count))
+    events = tuple(Event("leaf", index, index + 1) for index in range(count))
+    return Tape(values=values, events=events, snapshots=(snapshot,))
+
+
+def leaf(index: int) -> Value:
+    return Value(
+        id=index,
+        name=f"p{index}",
+        shape=(),
+        dtype="float32",
+        device="cpu",
+        requires_grad=True,
+        is_leaf=True,
+        version=0,
+        snapshot=0,
+        role="parameter",
+        tensor=index,
+        storage=index,
+        place=Place(index + 1, 0, index + 1, 2),
+    )
+
+
+def broken(status="error", kind="SyntaxError", line=1, events=0) -> Tape:
+    """A tape of a program that failed after ``events`` leaves."""
+    problem = Problem(type=kind, message="it does not work", place=Place(line, 0, line, 3))
+    made = leaves(events)
+    return Tape(
+        status=status,
+        error=problem,
+        stdout="before it broke\n",
+        values=made.values,
+        events=made.events,
+        snapshots=made.snapshots,
+    )

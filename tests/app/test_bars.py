@@ -1,0 +1,104 @@
+"""The top bar leaves out what there is no room for; the status line says what matters most."""
+
+import pytest
+from PySide6.QtWidgets import QWidget
+
+from app.bars import StatusLine, TopBar, engine_line, problem_line
+from app.session import ENGINE_DIED, Doc, Result, View
+from engine.tape import Place, Problem
+from widgets.transport_buttons import TransportButtons
+
+WRONG = Problem("NameError", "name 'q' is not defined\nmore", hint="Define q first", place=Place(3))
+
+
+@pytest.fixture
+def bar(qtbot):
+    # A bar of its own would pass its size hints on to a screen that has none.
+    over = QWidget()
+    qtbot.addWidget(over)
+    over.resize(1600, 100)
+    over.show()
+    made = TopBar(TransportButtons(), over)
+    made.over = over
+    made.show_doc(Doc(title="L = (x + y) * z"))
+    made.show_counts("5 nodes · 3 parameters")
+    made.show()
+    return made
+
+
+def test_a_wide_bar_shows_everything(bar):
+    bar.resize(1400, 50)
+    assert bar.counts.isVisible()
+    assert bar.title.text() == "L = (x + y) * z"
+
+
+def test_a_narrow_bar_keeps_buttons_and_layers(bar):
+    bar.resize(1000, 50)
+    assert not bar.counts.isVisible()
+    shown = (bar.examples, *bar.layers.values(), bar._buttons.play_button, bar._buttons.step_button)
+    for button in shown:
+        assert button.width() >= button.sizeHint().width(), button.text()
+        assert button.mapTo(bar, button.rect().topRight()).x() < bar.width()
+
+
+def test_a_long_title_is_cut_in_the_middle(bar):
+    bar.resize(1000, 50)
+    bar.show_doc(Doc(title="a_very_long_name_of_a_file_" * 5, path="x.py"))
+    assert "…" in bar.title.text()
+    assert bar.title.toolTip() == "x.py"
+
+
+def test_a_file_that_is_not_saved_has_a_dot(bar):
+    bar.resize(1400, 50)
+    bar.show_doc(Doc(source="a", saved="b", path="x.py", title="x.py"))
+    assert bar.title.text() == "x.py •"
+
+
+def test_layers_are_ticked_as_the_view_says(bar):
+    bar.show_view(View(values=False, gradients=True, shapes=True))
+    assert [button.isChecked() for button in bar.layers.values()] == [False, True, True]
+
+
+def test_a_click_on_a_layer_is_told(bar):
+    told = []
+    bar.layer_pressed.connect(lambda name, on: told.append((name, on)))
+    bar.layers["shapes"].click()
+    assert told == [("shapes", True)]
+
+
+def test_a_problem_is_one_line_with_its_place_and_hint():
+    line = problem_line(Result(problem=WRONG))
+    assert line == "Line 3: NameError: name 'q' is not defined — Define q first"
+    assert problem_line(Result()) == ""
+    assert problem_line(Result(problem=Problem(ENGINE_DIED, "It stopped"))) == "It stopped"
+
+
+@pytest.mark.parametrize(
+    ("result", "words"),
+    [
+        (Result(engine="starting"), "Engine starting…"),
+        (Result(engine="running"), "Running…"),
+        (Result(engine="stopping"), "Stopping…"),
+        (Result(engine="ready", shown_id=1, seconds=0.0123), "Ran in 12 ms · cpu · seed 0"),
+        (Result(engine="ready", shown_id=1, stale=True, torch="2"), "Showing the last good graph"),
+    ],
+)
+def test_the_engine_in_a_few_words(result, words):
+    assert engine_line(result, Doc()).startswith(words)
+
+
+def test_what_is_said_stands_before_the_caption_and_a_new_problem_before_both(qtbot):
+    line = StatusLine()
+    qtbot.addWidget(line)
+    line.caption("mul makes L")
+    assert line.message.text() == "mul makes L"
+    line.say("Saved x.py")
+    assert line.message.text() == "Saved x.py"
+    line.show_result(Result(problem=WRONG), Doc())
+    assert "NameError" in line.message.text()
+    line.say("Saved x.py")
+    assert line.message.text() == "Saved x.py"
+    line._quiet.stop()
+    line._hush()
+    line.show_result(Result(), Doc())
+    assert line.message.text() == "mul makes L"

@@ -1,0 +1,33 @@
+"""The word in the empty graph."""
+
+import pytest
+
+from app.hint import Hint, hint
+from app.session import Result
+from engine.tape import Problem
+from tests.app.fakes import leaves
+
+
+@pytest.mark.parametrize(
+    ("result", "word"),
+    [
+        (Result(engine="starting"), "Starting"),
+        (Result(engine="ready", problem=Problem("E", "m")), "once the program runs"),
+        (Result(engine="ready", shown_id=1), "Examples"),
+        (Result(engine="running"), ""),
+    ],
+)
+def test_it_says_what_one_waits_for(result, word):
+    assert word in hint(result)
+
+
+def test_a_graph_needs_no_word(qtbot):
+    from PySide6.QtWidgets import QWidget
+
+    over = QWidget()
+    qtbot.addWidget(over)
+    word = Hint(over)
+    word.show_result(Result())
+    assert not word.isHidden()
+    word.show_result(Result(tape=leaves(1)))
+    assert word.isHidden()

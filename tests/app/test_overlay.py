@@ -1,0 +1,53 @@
+"""Overlays: one at a time, closed by Esc or a click beside the card."""
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QLineEdit, QWidget
+
+from app.overlay import Overlay, page
+
+
+@pytest.fixture
+def over(qtbot):
+    made = QWidget()
+    qtbot.addWidget(made)
+    made.line = QLineEdit(made)
+    made.resize(900, 700)
+    with qtbot.waitExposed(made):
+        made.show()
+    made.activateWindow()
+    made.line.setFocus()
+    return made
+
+
+def test_escape_closes_it_and_gives_the_focus_back(over, qtbot):
+    shown = page(over, "Keys", "<p>text</p>")
+    shown.open()
+    with qtbot.waitSignal(shown.destroyed):
+        qtbot.keyClick(shown, Qt.Key.Key_Escape)
+    assert over.focusWidget() is over.line
+
+
+def test_a_click_beside_the_card_closes_it_and_one_on_it_does_not(over, qtbot):
+    shown = page(over, "Keys", "text")
+    shown.open()
+    qtbot.mouseClick(shown, Qt.MouseButton.LeftButton, pos=shown.card.geometry().center())
+    assert shown.isVisible()
+    with qtbot.waitSignal(shown.destroyed):
+        qtbot.mouseClick(shown, Qt.MouseButton.LeftButton, pos=QPoint(3, 3))
+
+
+def test_a_second_one_takes_the_place_of_the_first(over, qtbot):
+    first = page(over, "One", "text")
+    first.open()
+    with qtbot.waitSignal(first.destroyed):
+        page(over, "Two", "text").open()
+    assert len(over.findChildren(Overlay)) == 1
+
+
+def test_it_follows_the_size_of_the_window(over, qtbot):
+    shown = page(over, "Keys", "text")
+    shown.open()
+    over.resize(500, 400)
+    qtbot.waitUntil(lambda: shown.size() == over.size())
+    assert shown.rect().contains(shown.card.geometry())

@@ -1,0 +1,66 @@
+"""The palette: what fits and in which order."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QWidget
+
+from app.palette import Line, Palette, fitting, rank
+
+
+def lines(*titles, run=lambda: None):
+    return [Line(title, "", "", run) for title in titles]
+
+
+def test_beginnings_of_words_fit_in_any_order():
+    assert rank("mod open", "View: Open all modules") is not None
+    assert rank("xyz", "View: Open all modules") is None
+
+
+def test_words_come_before_scattered_letters():
+    found = fitting("st", lines("File: Save as text", "Run: Stop", "Play: Fast"))
+    assert found[0].title == "Run: Stop"
+
+
+def test_an_empty_query_keeps_all_in_order():
+    assert [line.title for line in fitting("", lines("b", "a"))] == ["b", "a"]
+
+
+def test_letters_in_order_fit():
+    assert rank("rn", "Run now") is not None
+    assert rank("nr", "Ran") is None
+
+
+def test_return_runs_the_chosen_line_and_closes(qtbot):
+    over, done = QWidget(), []
+    qtbot.addWidget(over)
+    over.resize(900, 600)
+    over.show()
+    both = [Line("Run: Stop", "", "", lambda: done.append("stop"))]
+    both.append(Line("Run: Restart", "", "", lambda: done.append("restart")))
+    palette = Palette(over, both)
+    palette.open()
+    qtbot.keyClick(palette.query, Qt.Key.Key_Down)
+    qtbot.keyClick(palette.query, Qt.Key.Key_Return)
+    assert done == ["restart"]
+    assert not palette.isVisible()
+
+
+def test_typing_narrows_and_escape_closes(qtbot):
+    over = QWidget()
+    qtbot.addWidget(over)
+    over.resize(900, 600)
+    over.show()
+    palette = Palette(over, lines("Run: Stop", "View: Fit"))
+    palette.open()
+    qtbot.keyClicks(palette.query, "fit")
+    assert palette.found.count() == 1
+    with qtbot.waitSignal(palette.destroyed):
+        qtbot.keyClick(palette.query, Qt.Key.Key_Escape)
+
+
+def test_return_with_nothing_found_does_nothing(qtbot):
+    over = QWidget()
+    qtbot.addWidget(over)
+    palette = Palette(over, lines("Run: Stop"))
+    palette.query.setText("zzz")
+    qtbot.keyClick(palette.query, Qt.Key.Key_Return)
+    assert palette.found.count() == 0

@@ -1,0 +1,54 @@
+"""Panels: columns that remember their widths."""
+
+from PySide6.QtWidgets import QApplication, QLabel, QWidget
+
+from app.panels import Columns, Panel, tabs
+from app.settings import Settings
+
+
+def columns(qtbot):
+    parts = [Panel(QLabel(str(n)), str(n)) for n in range(5)]
+    over = QWidget()
+    qtbot.addWidget(over)
+    over.resize(1300, 800)
+    over.show()
+    made = Columns((parts[0], parts[1]), parts[2], (parts[3], parts[4]))
+    made.setParent(over)
+    made.over = over
+    made.resize(1200, 700)
+    made.show()
+    QApplication.sendPostedEvents()
+    return made
+
+
+def test_the_graph_is_the_widest_column(qtbot):
+    left, centre, right = columns(qtbot).across.sizes()
+    assert centre > left + right - 100
+    assert min(left, right) > 200
+
+
+def test_gutters_are_where_they_were(qtbot):
+    settings, first = Settings(), columns(qtbot)
+    first.across.setSizes([400, 500, 276])
+    first.left.setSizes([200, 480])
+    moved = (first.across.sizes(), first.left.sizes())
+    first.remember(settings)
+    again = columns(qtbot)
+    again.recall(settings)
+    assert (again.across.sizes(), again.left.sizes()) == moved
+
+
+def test_side_columns_can_be_hidden(qtbot):
+    made = columns(qtbot)
+    made.show_parts(left=False, below=True, right=False)
+    QApplication.sendPostedEvents()
+    assert made.across.sizes()[1] > 1100
+    made.show_parts(left=True, below=False, right=True)
+    assert made.left.isVisible()
+    assert not made.below.isVisible()
+
+
+def test_tabs_have_their_titles(qtbot):
+    made = tabs(("One", QLabel("1")), ("Two", QLabel("2")))
+    qtbot.addWidget(made)
+    assert [made.tabText(i) for i in range(made.count())] == ["One", "Two"]

@@ -1,0 +1,98 @@
+"""Pictures: small ones at once, big ones beside the interface, late ones never."""
+
+import pytest
+
+from app import scenery
+from app.scenery import Scenery, form
+from engine.tape import Tape
+from playback import graph, scenes
+
+LOOP = """
+w = param(1.0)
+for i in range(3):
+    loss = (w * {factor} - 3) ** 2
+    loss.backward()
+"""
+
+
+@pytest.fixture
+def pictures(qtbot):
+    made = Scenery()
+    made.got = []
+    made.built.connect(lambda picture, placement: made.got.append((picture, placement)))
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def loop(record):
+    return record(LOOP.format(factor="2.0"))
+
+
+def scene_of(tape, at=0):
+    return scenes.scenes(tape)[at]
+
+
+def test_a_small_picture_is_there_at_once(pictures, loop):
+    pictures.want(loop, scene_of(loop), None, 1)
+    ((picture, placement),) = pictures.got
+    assert {card.key for card in picture.cards} == set(placement.cards)
+    assert not pictures.busy
+
+
+def test_a_picture_that_was_made_is_kept(pictures, loop, monkeypatch):
+    for at in (0, 1, 0):
+        pictures.want(loop, scene_of(loop, at), None, 1)
+    assert pictures.got[0][0] is pictures.got[2][0]
+
+
+def test_a_picture_of_the_same_form_takes_the_same_place(pictures, loop, record):
+    other = record(LOOP.format(factor="5.0"))
+    pictures.want(loop, scene_of(loop), None, 1)
+    pictures.want(other, scene_of(other), None, 2)
+    assert pictures.got[0][1] is pictures.got[1][1]
+    assert pictures.got[0][0] is not pictures.got[1][0]
+
+
+def test_forgotten_pictures_are_made_anew(pictures, loop):
+    pictures.want(loop, scene_of(loop), None, 1)
+    pictures.forget()
+    pictures.want(loop, scene_of(loop), None, 1)
+    assert pictures.got[0][0] is not pictures.got[1][0]
+
+
+def test_a_big_picture_is_made_beside_the_interface(pictures, loop, monkeypatch, qtbot):
+    monkeypatch.setattr(scenery, "INLINE_CARDS", 1)
+    pictures.want(loop, scene_of(loop), None, 1)
+    assert pictures.got == []
+    assert pictures.busy
+    qtbot.waitUntil(lambda: len(pictures.got) == 1)
+    assert not pictures.busy
+
+
+def test_only_the_newest_of_many_big_pictures_arrives(pictures, loop, monkeypatch, qtbot):
+    monkeypatch.setattr(scenery, "INLINE_OPS", -1)
+    for run in range(1, 8):
+        pictures.want(loop, scene_of(loop, run % 3), None, run)
+    qtbot.waitUntil(lambda: not pictures.busy)
+    assert len(pictures.got) == 1
+
+
+def test_closing_drops_what_is_under_way(pictures, loop, monkeypatch):
+    monkeypatch.setattr(scenery, "INLINE_OPS", -1)
+    pictures.want(loop, scene_of(loop), None, 1)
+    pictures.close()
+    assert pictures.got == []
+
+
+def test_an_empty_tape_has_an_empty_picture(pictures):
+    tape = Tape()
+    pictures.want(tape, scene_of(tape), None, 1)
+    assert pictures.got[0][0].cards == ()
+
+
+def test_the_form_leaves_values_out(loop, record):
+    other = record(LOOP.format(factor="7.5"))
+    first, second = (graph.build(tape, scene_of(tape)) for tape in (loop, other))
+    assert form(first) == form(second)
+    assert first != second

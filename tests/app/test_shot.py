@@ -1,0 +1,68 @@
+"""Screenshots: the real window and the real engine, without a screen."""
+
+import pytest
+from PySide6.QtGui import QImage
+
+from app.documents import Refused
+from app.shot import graph_picture, screenshot, wait_until
+
+
+@pytest.fixture
+def program(tmp_path):
+    def write(text):
+        path = tmp_path / "program.py"
+        path.write_text(text)
+        return str(path)
+
+    return write
+
+
+def test_the_first_example_is_drawn(qapp, tmp_path):
+    out = tmp_path / "shot.png"
+    assert screenshot(str(out)) == 0
+    image = QImage(str(out))
+    assert (image.width(), image.height()) == (1440, 900)
+    colors = {image.pixel(x, y) for x in range(0, 1440, 7) for y in range(0, 900, 7)}
+    assert len(colors) > 50
+
+
+def test_positions_differ(qapp, tmp_path):
+    shots = []
+    for at in (0, -1):
+        out = tmp_path / f"{at}.png"
+        assert screenshot(str(out), at=at, size=(1000, 640), theme="dark") == 0
+        shots.append(out.read_bytes())
+    assert shots[0] != shots[1]
+
+
+def test_a_program_that_fails_is_drawn_and_exits_1(qapp, tmp_path, program):
+    out = tmp_path / "shot.png"
+    assert screenshot(str(out), program("x = param(1.0)\nx.nothing()")) == 1
+    assert out.exists()
+
+
+def test_a_missing_file_exits_2_in_one_line(qapp, tmp_path, capsys):
+    assert screenshot(str(tmp_path / "shot.png"), str(tmp_path / "none.py")) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_a_picture_that_cannot_be_written_exits_2(qapp, tmp_path, capsys):
+    assert screenshot(str(tmp_path / "no" / "shot.png")) == 2
+    assert "cannot be written" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("kind", ["svg", "png"])
+def test_the_graph_alone_is_drawn(qapp, tmp_path, sum_times, kind):
+    out = tmp_path / f"graph.{kind}"
+    graph_picture(sum_times, str(out))
+    assert out.stat().st_size > 1000
+
+
+def test_other_pictures_are_refused(qapp, tmp_path, sum_times):
+    with pytest.raises(Refused, match="svg or"):
+        graph_picture(sum_times, str(tmp_path / "graph.gif"))
+
+
+def test_waiting_ends_by_itself(qapp):
+    assert not wait_until(lambda: False, 0.05)
+    assert wait_until(lambda: True, 0.05)

@@ -1,0 +1,116 @@
+"""Showing: every view follows tape, position and selection."""
+
+from app import scenery
+from app.showing import counts, module_keys
+from playback import graph, scenes
+
+NET = """
+torch.manual_seed(0)
+net = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
+loss = net(torch.ones(4, 2)).sum()
+loss.backward()
+"""
+LOOP = """
+w = param(1.0)
+for i in range(3):
+    loss = (w - 3) ** 2
+    loss.backward()
+"""
+
+
+def show(window, link, tape):
+    window.session.nudge("#" + window.session.doc.source)
+    link.answer(tape)
+
+
+def test_counts_name_cards_and_numbers_to_learn(record):
+    tape = record(NET)
+    folded = graph.build(tape, scenes.scenes(tape)[0], frozenset())
+    opened = graph.build(tape, scenes.scenes(tape)[0])
+    assert counts(tape, folded).endswith("13 parameters")
+    assert counts(tape, opened).endswith("13 parameters")
+
+
+def test_a_single_number_is_one_parameter(record):
+    tape = record("w = param(2.0)\ny = w * w")
+    assert counts(tape, graph.build(tape, scenes.scenes(tape)[0])) == "2 nodes · 1 parameter"
+
+
+def test_modules_fold_and_open_by_their_key(settled, link, record):
+    show(settled, link, record(NET))
+    keys = module_keys(settled.showing.picture)
+    outer = next(frame.key for frame in settled.showing.picture.frames if not frame.parent)
+    settled.graph.toggled.emit(outer)
+    assert [card.key for card in settled.showing.picture.cards if card.kind == "module"] == [outer]
+    settled.graph.toggled.emit(outer)
+    assert outer in {frame.key for frame in settled.showing.picture.frames}
+    assert settled.showing.module_keys(deep=True) == keys
+
+
+def test_each_round_of_a_loop_is_a_scene(settled, link, record):
+    tape = record(LOOP)
+    show(settled, link, tape)
+    found = scenes.scenes(tape)
+    assert len(found) == 3
+    seen = []
+    settled.showing.scenery.built.connect(lambda picture, _: seen.append(picture.title))
+    for scene in found:
+        settled.session.move(scene.stop)
+    assert seen[-2:] == [found[1].title, found[2].title] or seen == [s.title for s in found[:2]]
+    settled.session.move(found[0].stop)
+    assert settled.showing.picture.title == found[0].title
+
+
+def test_the_marks_beside_the_lines_follow_the_position(settled):
+    settled.session.move(0)
+    settled.editor.grab()
+    assert not any(mark.gradient_text for mark in settled.editor.placed_marks())
+    settled.session.move(settled.clock.length)
+    settled.editor.grab()
+    assert any(mark.gradient_text for mark in settled.editor.placed_marks())
+
+
+def test_a_problem_in_the_console_leads_to_its_line(settled):
+    settled.console.line_asked.emit(6)
+    assert settled.editor.textCursor().blockNumber() == 5
+
+
+def test_a_click_on_the_ground_selects_nothing(settled):
+    settled.session.select(settled.showing.picture.cards[0].key)
+    settled.graph.picked.emit("")
+    assert settled.session.view.selection == ""
+    assert settled.values.selected() is None
+
+
+def test_the_selection_survives_a_run_of_the_same_program(settled, link, sum_times):
+    key = settled.showing.picture.cards[0].key
+    settled.session.select(key)
+    show(settled, link, sum_times)
+    assert settled.session.view.selection == key
+
+
+def test_a_wire_can_be_selected(settled):
+    wire = settled.showing.picture.wires[0]
+    settled.graph.picked.emit(wire.key)
+    assert settled.inspector.page().selection.kind == "wire"
+
+
+def test_a_big_picture_comes_later_and_nothing_is_looked_up_in_the_old_one(
+    settled, link, record, monkeypatch, qtbot
+):
+    settled.session.select(settled.showing.picture.cards[-1].key)
+    monkeypatch.setattr(scenery, "INLINE_OPS", -1)
+    show(settled, link, record("a = param(1.0)\nb = a * 2"))
+    assert settled.showing.picture.cards == ()
+    settled.session.move(1)
+    settled.session.select("")
+    qtbot.waitUntil(lambda: len(settled.showing.picture.cards) == 3)
+    assert settled.session.view.position == 1
+
+
+def test_stale_views_are_marked(settled, link):
+    from tests.app.fakes import broken
+
+    show(settled, link, broken())
+    assert settled.graph.is_stale()
+    assert settled.editor.problem() is not None

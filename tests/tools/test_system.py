@@ -1,0 +1,104 @@
+"""System libraries: installed where that is allowed, else one line with the command."""
+
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Linux only")
+
+
+@pytest.fixture
+def system(monkeypatch):
+    """The module, with no library there and nothing that could really be installed."""
+    monkeypatch.syspath_prepend(str(ROOT / "tools"))
+    monkeypatch.delitem(sys.modules, "system", raising=False)
+    module = importlib.import_module("system")
+    monkeypatch.setattr(module, "apt", lambda install, packages: False)
+    yield module
+    sys.modules.pop("system", None)
+
+
+def loaded_after(system, monkeypatch, installs: list) -> None:
+    """Let apt succeed, and every library load from then on."""
+
+    def apt(install, packages):
+        installs.append((install, packages))
+        return True
+
+    monkeypatch.setattr(system, "apt", apt)
+    monkeypatch.setattr(system, "loads", lambda library: bool(installs))
+
+
+def test_nothing_is_installed_where_every_library_loads(system, monkeypatch):
+    monkeypatch.setattr(system, "loads", lambda library: True)
+    system.provide(screen=True)
+
+
+def test_root_gets_the_missing_packages_and_the_fonts(system, monkeypatch):
+    installs: list = []
+    loaded_after(system, monkeypatch, installs)
+    monkeypatch.setattr(system, "installer", list)
+    monkeypatch.setattr(system, "missing_fonts", lambda: ["fonts-inter"])
+    system.provide(screen=False)
+    assert installs == [([], list(system.OFFSCREEN.values())), ([], ["fonts-inter"])]
+
+
+def test_sudo_is_spent_on_what_is_needed_only(system, monkeypatch):
+    installs: list = []
+    loaded_after(system, monkeypatch, installs)
+    monkeypatch.setattr(system, "installer", lambda: ["sudo", "-n"])
+    monkeypatch.setattr(system, "missing_fonts", lambda: ["fonts-inter"])
+    system.provide(screen=True)
+    assert installs == [(["sudo", "-n"], list(system.SCREEN.values()))]
+
+
+def test_without_rights_one_line_names_the_command(system, monkeypatch):
+    monkeypatch.setattr(system, "loads", lambda library: "xcb-cursor" not in library)
+    monkeypatch.setattr(system, "installer", lambda: None)
+    monkeypatch.setattr(system.shutil, "which", lambda name: name)
+    with pytest.raises(system.Missing) as problem:
+        system.provide(screen=True)
+    assert str(problem.value).endswith("run sudo apt-get install libxcb-cursor0")
+    assert "\n" not in str(problem.value)
+
+
+def test_a_failed_apt_names_the_command_too(system, monkeypatch):
+    monkeypatch.setattr(system, "loads", lambda library: False)
+    monkeypatch.setattr(system, "installer", list)
+    with pytest.raises(system.Missing, match=r"sudo apt-get install libegl1 libgl1"):
+        system.provide(screen=False)
+
+
+def test_other_systems_are_told_to_use_their_own_package_manager(system, monkeypatch):
+    monkeypatch.setattr(system.shutil, "which", lambda name: None)
+    assert system.installer() is None
+    assert system.advice(["libegl1"]).startswith("install them with your package manager")
+
+
+def test_a_sudo_that_would_ask_is_not_used(system, monkeypatch):
+    monkeypatch.setattr(system.shutil, "which", lambda name: name)
+    monkeypatch.setattr(system.os, "geteuid", lambda: 1000)
+    refused = subprocess.CompletedProcess(["sudo"], 1)
+    monkeypatch.setattr(system.subprocess, "run", lambda *_, **__: refused)
+    assert system.installer() is None
+
+
+@pytest.mark.parametrize(
+    ("name", "screen"), [("DISPLAY", True), ("WAYLAND_DISPLAY", True), ("", False)]
+)
+def test_a_screen_is_known_by_its_variable(system, monkeypatch, name, screen):
+    monkeypatch.delenv("DISPLAY", raising=False)
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    if name:
+        monkeypatch.setenv(name, ":0")
+    assert system.has_screen() is screen
+
+
+def test_the_loader_is_asked_and_not_a_list(system):
+    assert system.loads("libc.so.6")
+    assert not system.loads("libnothing-of-the-kind.so.1")

@@ -1,0 +1,26 @@
+"""What widget tests share."""
+
+import pytest
+from PySide6.QtWidgets import QWidget
+
+
+@pytest.fixture
+def shown(qtbot):
+    """Return a function that shows a widget, ``width`` by ``height`` pixels, and returns it.
+
+    It stands in a bare host: a window with a layout hands its least size to the window system,
+    and the offscreen one warns that it cannot take it.
+    """
+
+    def show(widget, width=300, height=400):
+        host = QWidget()
+        qtbot.addWidget(host)
+        host.resize(width, height)
+        widget.setParent(host)
+        widget.setGeometry(0, 0, width, height)
+        widget.show()
+        host.show()
+        widget.host = host
+        return widget
+
+    return show

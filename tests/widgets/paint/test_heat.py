@@ -1,0 +1,101 @@
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from PySide6.QtGui import QColor
+
+from engine.tape import Snapshot
+from tests.widgets.colour_vision import EYES, distance
+from widgets.paint import heat
+
+
+def snapshot(numbers, store="<f4"):
+    array = np.asarray(numbers, dtype=store)
+    return Snapshot(array.shape, "float32", store, array.tobytes())
+
+
+def end(dark, at):
+    return QColor(*(int(band) for band in heat.table(dark)[at]))
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("eye", EYES)
+def test_plus_and_minus_differ_for_every_kind_of_eye(dark, eye):
+    assert distance(end(dark, 0), end(dark, -1), eye) > 25
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_the_map_is_neutral_in_the_middle_and_even_along_its_arms(dark):
+    middle = heat.table(dark)[heat.LEVELS // 2]
+    assert int(middle.max()) - int(middle.min()) <= 3
+    at = [end(dark, n) for n in range(0, heat.LEVELS, 16)]
+    steps = [distance(a, b) for a, b in pairwise(at)]
+    assert np.std(steps) / np.mean(steps) < 0.45
+
+
+def test_zero_is_the_colour_of_the_card():
+    assert heat.color(0, 8, dark=False).lightness() > 235
+    assert heat.color(0, 8, dark=True).lightness() < 60
+
+
+def test_negative_is_orange_and_positive_blue_and_more_is_stronger():
+    minus, plus = heat.color(-8, 8, False), heat.color(8, 8, False)
+    assert minus.red() > minus.blue()
+    assert plus.blue() > plus.red()
+    assert heat.color(4, 8, False).lightness() > plus.lightness()
+
+
+@pytest.mark.parametrize("x", [float("nan"), float("inf"), float("-inf")])
+def test_what_is_not_finite_has_the_colour_of_zero(x):
+    assert heat.color(x, 8, False) == heat.color(0, 8, False)
+
+
+def test_numbers_past_the_scale_have_the_last_colour():
+    assert heat.color(99, 8, False) == heat.color(8, 8, False)
+    assert heat.color(1, 0, False) == heat.color(0, 8, False)
+
+
+def test_the_scale_leaves_out_half_a_percent_of_outliers():
+    grid = np.ones((40, 50))
+    grid[0, 0] = 1e9
+    assert heat.scale_of(grid) == 1
+    assert heat.scale_of(np.full((2, 2), np.nan)) == 0
+
+
+def test_a_vector_is_one_row_and_more_dimensions_are_stacked():
+    assert heat.grid_of(snapshot([1, 2, 3])).shape == (1, 3)
+    assert heat.grid_of(snapshot(np.zeros((4, 5, 6)))).shape == (20, 6)
+    assert heat.grid_of(snapshot(7)).shape == (1, 1)
+    assert heat.grid_of(snapshot(np.zeros((0, 3)))) is None
+
+
+def test_complex_numbers_are_shown_by_their_size_and_booleans_as_one():
+    assert heat.grid_of(snapshot([3 + 4j], "<c8")).tolist() == [[5]]
+    assert heat.grid_of(snapshot([True, False], "|b1")).tolist() == [[1, 0]]
+
+
+def test_a_tensor_that_did_not_travel_is_shown_by_its_thumbnail():
+    thumb = np.arange(6, dtype="<f4").reshape(2, 3)
+    big = Snapshot((200, 300), "float32", thumb=thumb.tobytes(), thumb_shape=(2, 3))
+    assert heat.grid_of(big).tolist() == thumb.tolist()
+    assert heat.grid_of(Snapshot((200, 300), "float32")) is None
+
+
+def test_thinning_keeps_within_the_bounds_and_small_grids_whole():
+    assert heat.thinned(np.zeros((100, 7)), 40, 40).shape == (34, 7)
+    assert heat.thinned(np.zeros((3, 4)), 40, 40).shape == (3, 4)
+
+
+def test_the_image_has_a_pixel_per_number_and_holes_where_none_is():
+    grid = np.array([[-1.0, 0.0, 1.0], [np.nan, np.inf, 0.5]])
+    image = heat.image(grid, dark=False)
+    assert (image.width(), image.height()) == (3, 2)
+    assert image.pixelColor(0, 0) == heat.color(-1, 1, False)
+    assert image.pixelColor(0, 1).alpha() == image.pixelColor(1, 1).alpha() == 0
+    assert image.pixelColor(2, 1).alpha() == 255
+
+
+def test_an_image_of_nothing_but_zeros_or_nan_is_made_without_a_warning():
+    heat.image(np.zeros((2, 2)), False)
+    heat.image(np.full((2, 2), np.nan), True)
+    heat.image(np.array([[1e308, -1e308]]), True)

@@ -1,0 +1,161 @@
+"""The still layer, and what moves and lies above it."""
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPointF, QRectF, QSizeF
+
+from playback.picture import CardLook, Look
+from tests.widgets.pixels import drawing_of, near, painted
+from tests.widgets.scenes import grid, network, neuron
+from widgets.camera import Camera, fitting
+from widgets.paint import ground, overlay
+from widgets.paint.cards import Layers
+from widgets.paint.layer import MARGIN, Layer
+from widgets.paint.minimap import Minimap
+from widgets.paint.morph import Morph
+from widgets.paint.motion import Motion, active_wires
+from widgets.paint.sprites import Sprites
+from widgets.theme import Theme
+
+
+@pytest.fixture(params=["light", "dark"])
+def theme(request, qapp):
+    return Theme.load(request.param)
+
+
+@pytest.fixture
+def light(qapp):
+    return Theme.load("light")
+
+
+def test_a_look_reports_the_areas_that_change_and_no_others(light):
+    m, look = neuron()
+    drawing = drawing_of((m, look), light)
+    assert drawing.set_look(look) == []
+    changed = Look(look.cards | {"b": CardLook()}, look.wires, look.line, look.phase)
+    areas = drawing.set_look(changed)
+    assert areas
+    assert all(area.intersects(drawing.card_area("b")) for area in areas)
+
+
+def test_painting_the_changed_areas_equals_painting_everything(theme):
+    m, look = neuron()
+    before = Look({key: CardLook() for key in look.cards}, {}, phase="forward")
+    view, camera = QSizeF(700, 720), Camera(1.0, 20.0, 20.0)
+
+    def shown(layer):
+        return painted(lambda p: layer.draw(p, camera), (700, 720))
+
+    stepped, fresh = Layer(), Layer()
+    drawing = drawing_of((m, before), theme)
+    stepped.render(drawing, camera, view, 1.0, False)
+    stepped.refresh(drawing, drawing.set_look(look))
+    assert stepped.valid
+    fresh.render(drawing, camera, view, 1.0, False)
+    difference = np.abs(shown(stepped) - shown(fresh)).max(axis=-1)
+    assert (difference > 8).mean() < 0.0005
+
+
+def test_the_layer_serves_pans_within_its_margin_and_no_zoom(light):
+    layer, drawing = Layer(), drawing_of(neuron(), light)
+    view, camera = QSizeF(300, 200), Camera()
+    assert not layer.covers(camera, view, 1.0)
+    layer.render(drawing, camera, view, 1.0, False)
+    assert layer.covers(camera.moved(MARGIN - 1, 1 - MARGIN), view, 1.0)
+    assert not layer.covers(camera.moved(MARGIN + 1, 0), view, 1.0)
+    assert not layer.covers(camera.zoomed(1.1, QPointF()), view, 1.0)
+    assert not layer.covers(camera, view, 2.0)
+
+
+def test_a_stale_layer_has_no_colour(theme):
+    layer, drawing = Layer(), drawing_of(neuron(), theme)
+    layer.render(drawing, Camera(), QSizeF(600, 600), 1.0, True)
+    pixels = painted(lambda p: layer.draw(p, Camera()), (600, 600))
+    assert (pixels.max(axis=-1) - pixels.min(axis=-1)).max() == 0
+
+
+def test_sprites_are_kept_by_key_and_the_oldest_go_first(qapp):
+    sprites, painted_keys = Sprites(budget=3 * 12 * 12 * 4), []
+
+    def draw(p):
+        for key in "abcda":
+            sprites.draw(p, key, QRectF(0, 0, 10, 10), 1.0, lambda _, k=key: painted_keys.append(k))
+
+    painted(draw)
+    assert painted_keys == list("abcda")
+    painted(lambda p: sprites.draw(p, "d", QRectF(0, 0, 10, 10), 1.0, painted_keys.append))
+    assert len(painted_keys) == 5
+    assert sprites.bytes <= 3 * 12 * 12 * 4
+    sprites.clear()
+    assert (len(sprites), sprites.bytes) == (0, 0)
+
+
+def test_a_motion_runs_then_settles(light):
+    drawing = drawing_of(neuron(), light)
+    motion = Motion(drawing, Look({}, {}), 400)
+    assert [motion.share(ms) for ms in (0, 200, 400)] == [0, 0.5, 1.0]
+    assert motion.share(10_000) == 2
+    assert Motion(drawing, Look({}, {}), 0).share(0) == 2
+    assert dict(active_wires(drawing)) == {"s>n:0": True, "b>n:1": True}
+
+
+def test_hiding_gradients_stops_their_tokens(light):
+    drawing = drawing_of(neuron(), light, Layers(gradients=False))
+    assert active_wires(drawing) == []
+    assert drawing.labels == {}
+
+
+def test_a_morph_is_worth_it_only_between_like_pictures_that_moved(light):
+    one, same = drawing_of(neuron(), light), drawing_of(neuron(), light)
+    assert not Morph.worthwhile(one, same)
+    m, look = neuron()
+    m.rects["b"] = m.rects["t"]
+    moved = drawing_of((m, look), light)
+    assert Morph.worthwhile(one, moved)
+    assert not Morph.worthwhile(one, drawing_of(network(), light))
+    big = grid(400)
+    assert not Morph.worthwhile(*[drawing_of((big, big.reached()), light)] * 2)
+    for share in (0.0, 0.5, 1.0):
+        painted(lambda p, at=share: Morph(one, moved).paint(p, one.stage.bounds, 1, at, True))
+
+
+def test_the_minimap_appears_when_something_is_out_of_sight(light):
+    drawing = drawing_of(neuron(), light)
+    bounds, view = drawing.stage.bounds, QSizeF(800, 800)
+    assert not Minimap.needed(bounds, fitting(bounds, view), view)
+    assert Minimap.needed(bounds, Camera(3.0), view)
+    box = Minimap.box(bounds, view)
+    assert box.bottom() < 800
+    assert Minimap.to_scene(bounds, view, box.center()) == bounds.center()
+    pixels = painted(lambda p: Minimap().paint(p, drawing, Camera(3.0), view), (800, 800))
+    assert near(pixels, light.selection) > 20
+
+
+def test_the_dots_move_with_the_picture(light):
+    def dots(camera):
+        view = QRectF(0, 0, 96, 96)
+        return painted(lambda p: ground.paint_dots(p, view, camera, light), (96, 96))
+
+    still = dots(Camera())
+    assert (dots(Camera(1, 24, 48)) == still).all()
+    assert (np.roll(dots(Camera(1, 5, 0)), -5, axis=1)[:, :90] == still[:, :90]).all()
+    assert (still != still[12, 12]).any()
+
+
+@pytest.mark.parametrize("zoom", [0.02, 0.13, 0.7, 1.9, 4.0])
+def test_dots_keep_a_calm_distance_at_any_zoom(light, zoom):
+    view = QRectF(0, 0, 200, 200)
+    pixels = painted(lambda p: ground.paint_dots(p, view, Camera(zoom), light), view.size())
+    rows = (pixels != pixels[3, 3]).any(axis=-1).any(axis=1)
+    starts = np.flatnonzero(np.diff(rows.astype(int)) == 1)
+    assert 16 <= np.diff(starts).mean() <= 36
+
+
+def test_marks_ring_the_selected_card_and_light_the_wires_of_the_hovered(theme):
+    drawing = drawing_of(neuron(), theme)
+    canvas = theme.canvas.name()
+    pixels = painted(lambda p: overlay.paint_marks(p, drawing, "d", "n", 1.0), (700, 700), canvas)
+    assert near(pixels[290:370, 230:410], theme.selection) > 300
+    assert near(pixels[460:520, 300:340], theme.selection) > 20
+    nothing = painted(lambda p: overlay.paint_marks(p, drawing, "", "", 1.0), (700, 700), canvas)
+    assert near(nothing, theme.selection) == 0

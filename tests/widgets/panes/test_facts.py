@@ -1,0 +1,103 @@
+import pytest
+
+from tests.widgets.panes.programs import FAN, NEURON, ODD, TRAIN, VIEWS, page, taped
+from widgets.panes import facts
+from widgets.panes.facts import FactsPane
+from widgets.panes.page import Page, Selection, Versions
+
+
+def known(looked):
+    return dict(facts.facts(looked))
+
+
+@pytest.fixture
+def pane(shown):
+    return shown(FactsPane(), 260, 500)
+
+
+def test_a_tensor_tells_what_torch_says_of_it():
+    told = known(page(ODD, "whole"))
+    assert told["shape"] == "3 × 4"
+    assert told["dtype"] == "int64"
+    assert told["device"] == "cpu"
+    assert told["strides"] == "(4, 1)"
+    assert told["contiguous"] == "yes"
+    assert told["requires_grad"] == "no"
+    assert told["grad_fn"] == "none"
+
+
+def test_a_scalar_has_no_strides():
+    told = known(page(NEURON, "n"))
+    assert told["shape"] == "scalar ()"
+    assert "strides" not in told
+    assert told["leaf"] == "no"
+    assert told["grad_fn"] == "AddBackward0"
+    assert told["used by"] == "tanh"
+
+
+def test_a_transposed_view_tells_its_base_strides_and_storage():
+    told = known(page("a = torch.zeros(2, 3)\nt = a.t()[1:]\n", "t"))
+    assert told["contiguous"] == "no"
+    assert told["strides"] == "(1, 3)"
+    assert told["starts at"] == "element 1 of its storage"
+    assert "a" in told["storage"]
+
+
+def test_an_unrelated_tensor_shares_nothing():
+    assert known(page(NEURON, "n"))["storage"] == "its own"
+
+
+def test_an_overwritten_leaf_tells_its_version():
+    assert known(page(VIEWS, "a", 1))["version"] == "0"
+    assert known(page(VIEWS, "a"))["version"] == "1"
+
+
+def test_an_op_tells_its_inputs():
+    told = known(page("a = torch.ones(2, 3)\ns = a.sum(dim=1)\n", "s", kind="op"))
+    assert told["op"]
+    assert told["input 0"] == "a · 2 × 3"
+    assert told["dim"] == "1"
+
+
+def test_no_grad_is_told():
+    told = known(page("p = param(1.0)\nwith torch.no_grad():\n    q = p * 2\n", "q", kind="op"))
+    assert told["gradients"] == "off (no_grad)"
+
+
+def test_a_module_tells_its_parameters():
+    tape = taped(TRAIN)
+    chosen = Selection("module", call=1)
+    told = known(Page(tape, 5, chosen, versions=Versions.of(tape)))
+    assert told["kind"] == "Linear"
+    assert told["parameters"] == "12"
+    assert told["ops inside"] == "1"
+    assert told["mode"] == "training"
+    assert told["inside"] == "net"
+    assert told["net.0.weight"] == "4 × 2"
+    assert "net.2.weight" not in told
+
+
+def test_nothing_selected_has_no_facts(pane):
+    assert not pane.show_page(Page())
+    assert not pane.show_page(page(FAN))
+
+
+def test_the_source_line_is_quoted_and_leads_there(pane, qtbot):
+    assert pane.show_page(page(NEURON, "n", source=NEURON))
+    assert pane.code.said() == "n = s + b"
+    line = NEURON.splitlines().index("n = s + b") + 1
+    assert pane.link.text() == f"line {line}"
+    with qtbot.waitSignal(pane.line_asked) as heard:
+        pane.link.click()
+    assert heard.args == [line]
+
+
+def test_a_source_that_is_shorter_than_the_tape_breaks_nothing(pane):
+    assert pane.show_page(page(NEURON, "n", source="x = 1"))
+    assert pane.code.said() == "made by"
+
+
+@pytest.mark.parametrize("name", ["bad", "empty", "flag", "wave", "six", "big"])
+def test_odd_tensors_have_facts(pane, name):
+    assert pane.show_page(page(ODD, name))
+    assert not pane.grab().isNull()

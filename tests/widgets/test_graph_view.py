@@ -1,0 +1,251 @@
+import itertools
+import math
+
+import pytest
+from PySide6.QtCore import QPoint, QRectF, Qt
+from PySide6.QtSvg import QSvgRenderer
+
+from playback.picture import CardLook, Look
+from tests.widgets.graph_window import at, click, press, show
+from tests.widgets.scenes import Maker, grid, network, neuron
+from widgets import graph_words
+from widgets.camera import Camera
+from widgets.graph_view import GraphView
+from widgets.theme import Theme
+
+
+@pytest.fixture
+def view(qtbot):
+    made = GraphView()
+    qtbot.addWidget(made)
+    made.resize(810, 730)
+    made.set_reduced_motion(True)
+    made.show()
+    yield made
+    made.finish_motion()
+
+
+def test_a_first_picture_is_seen_whole_and_not_too_large(view):
+    show(view, neuron())
+    seen = QRectF(view.rect())
+    assert seen.contains(view.camera().box_to_view(view.stage().bounds))
+    m = Maker()
+    m.card("a", "op", "add", (0, 0), 1.0)
+    show(view, (m, m.reached()))
+    assert view.camera().zoom == 1.25
+
+
+def test_a_large_picture_begins_readable_at_its_loss(view):
+    m = grid(200, 10)
+    m.card("loss", "loss", "mean", (82, 29 + 20 * 106), 1.0)
+    show(view, (m, m.reached()))
+    assert view.camera().zoom > 0.7
+    assert QRectF(view.rect()).contains(view.camera().box_to_view(view.stage().boxes["loss"]))
+    view.fit()
+    assert QRectF(view.rect()).contains(view.camera().box_to_view(view.stage().bounds))
+
+
+def test_a_like_picture_keeps_the_view_and_the_selection(view):
+    show(view, neuron())
+    view.set_camera(Camera(0.9, -12.0, 34.0))
+    view.select("n")
+    m, look = neuron()
+    m.card("new", "op", "exp", (600, 600), 2.0)
+    show(view, (m, look))
+    assert view.camera() == Camera(0.9, -12.0, 34.0)
+    assert view.selected() == "n"
+
+
+def test_another_picture_is_fitted_and_forgets_the_selection(view):
+    show(view, neuron())
+    view.set_camera(Camera(3.0, -1200.0, 34.0))
+    view.select("n")
+    show(view, network())
+    assert view.selected() == ""
+    assert QRectF(view.rect()).contains(view.camera().box_to_view(view.stage().bounds))
+
+
+def test_the_whole_stays_in_sight_when_the_window_shrinks(view):
+    show(view, neuron())
+    view.resize(400, 300)
+    assert QRectF(view.rect()).contains(view.camera().box_to_view(view.stage().bounds))
+
+
+def test_selecting_something_unknown_selects_nothing(view):
+    show(view, neuron())
+    view.select("n")
+    view.select("no such card")
+    assert view.selected() == ""
+    view.select(None)
+    assert view.selected() == ""
+
+
+def test_the_selected_card_is_told_in_words(view):
+    show(view, neuron())
+    assert view.accessibleName() == "Computation graph"
+    assert "13 cards" in view.accessibleDescription()
+    view.select("n")
+    told = view.accessibleDescription()
+    for words in ("operation add", "named n", "value 0.8814", "gradient 0.2071", "from s and b"):
+        assert words in told
+    view.select("b>n:1")
+    assert "from b to n" in view.accessibleDescription()
+    view.set_look(Look({}, {}))
+    view.select("n")
+    assert "not reached yet" in view.accessibleDescription()
+
+
+def test_words_tell_what_colours_and_dashes_do(view):
+    m = Maker()
+    m.card("v", "parameter", "v", (0, 0), [1.0, math.nan], mark="view of a")
+    m.card("d", "op", "detach", (0, 100), [1.0, 2.0], cut=True)
+    key = m.wire("v", "d", shape="2", dashed=True)
+    show(view, (m, m.reached()))
+    assert "holds 1 NaN" in view.words("v")
+    assert "view of a" in view.words("v")
+    assert "no gradient passes" in view.words("d")
+    assert "no gradient comes back" in view.words(key)
+    assert graph_words.spoken(m.cards[1], _waiting(), []).startswith("operation detach")
+
+
+def _waiting():
+    from widgets.paint.reading import Reading
+
+    return Reading("waiting")
+
+
+def test_without_motion_a_position_is_there_at_once(view):
+    m, look = neuron()
+    view.set_scene(m.tape, m.picture, m.placement)
+    view.set_look(look, 5000)
+    assert not view.is_moving()
+    assert view.look() == look
+
+
+def test_a_motion_ends_by_itself_and_leaves_what_a_jump_shows(view, qtbot):
+    m, look = neuron()
+    show(view, (m, look))
+    jumped = view.grab().toImage()
+    view.set_look(Look({key: CardLook() for key in look.cards}, {}))
+    view.set_reduced_motion(False)
+    view.set_look(look, 60)
+    assert view.is_moving()
+    qtbot.waitUntil(lambda: not view.is_moving())
+    assert view.grab().toImage() == jumped
+
+
+def test_a_step_in_the_middle_of_a_motion_is_no_harm(view):
+    m, look = neuron()
+    show(view, (m, look))
+    jumped = view.grab().toImage()
+    view.set_reduced_motion(False)
+    view.set_look(Look({}, {}), 5000)
+    view.grab()
+    view.set_look(look, 5000)
+    view.grab()
+    view.set_look(Look({}, {}), 5000)
+    view.finish_motion()
+    view.set_look(look)
+    assert view.grab().toImage() == jumped
+
+
+def test_a_new_picture_in_the_middle_of_a_motion_is_no_harm(view, qtbot):
+    m, look = neuron()
+    show(view, (m, look))
+    view.set_reduced_motion(False)
+    view.set_look(Look({}, {}), 5000)
+    m, look = neuron()
+    m.rects["t"] = m.rects["b"]
+    show(view, (m, look))
+    view.grab()
+    qtbot.waitUntil(lambda: not view.is_moving())
+    view.grab()
+
+
+def test_fitting_glides_and_arrives(view, qtbot):
+    show(view, neuron())
+    there = view.camera()
+    view.set_camera(Camera(2.0, 0, 0))
+    view.set_reduced_motion(False)
+    view.fit()
+    assert view.camera() != there
+    qtbot.waitUntil(lambda: not view.is_moving())
+    assert view.camera() == there
+
+
+def test_a_stale_picture_is_grey_and_says_so(view):
+    show(view, neuron())
+    fresh = view.grab().toImage()
+    view.set_stale(True)
+    stale = view.grab().toImage()
+    assert view.is_stale()
+    where = at(view, "w1", dx=-40)
+    assert fresh.pixelColor(where).saturation() > 10
+    assert stale.pixelColor(where).saturation() == 0
+    view.set_stale(False)
+    assert view.grab().toImage() == fresh
+
+
+def test_layers_hide_what_they_name(view):
+    show(view, neuron())
+    shown = view.grab().toImage()
+    for layers in ((False, True, True), (True, False, True)):
+        view.set_layers(*layers)
+        assert view.grab().toImage() != shown
+    view.set_layers(True, True, True)
+    assert view.grab().toImage() == shown
+
+
+@pytest.mark.parametrize("name", ["light", "dark"])
+def test_the_ground_follows_the_theme(view, name):
+    theme = Theme.load(name)
+    view.set_theme(theme)
+    show(view, network())
+    assert view.grab().toImage().pixelColor(60, 5) == theme.canvas
+
+
+def test_no_picture_at_all_is_an_empty_canvas(view):
+    assert not view.grab().isNull()
+    view.fit()
+    press(view, Qt.Key.Key_Up)
+    click(view, QPoint(100, 100))
+    assert view.selected() == ""
+
+
+def test_a_tiny_window_is_painted_all_the_same(view):
+    show(view, neuron())
+    view.resize(1, 1)
+    view.grab()
+
+
+def test_a_png_shows_the_whole_picture_whatever_is_in_sight(view, tmp_path):
+    show(view, neuron())
+    view.set_camera(Camera(4.0, -3000, -3000))
+    assert view.export_png(tmp_path / "graph.png", 1.0)
+    from PySide6.QtGui import QImage
+
+    image = QImage(str(tmp_path / "graph.png"))
+    assert image.size() == view.picture_size().toSize()
+    ink = Theme.load("light").ink
+    spots = itertools.product(range(0, image.width(), 4), range(0, image.height(), 4))
+    assert sum(image.pixelColor(x, y) == ink for x, y in spots) > 100
+    assert not view.export_png(tmp_path / "no such folder" / "graph.png")
+
+
+def test_an_svg_holds_its_texts_as_text_and_no_pixels(view, tmp_path):
+    show(view, network())
+    path = tmp_path / "graph.svg"
+    assert view.export_svg(path)
+    written = path.read_text(encoding="utf-8")
+    for words in ("linear", "16 × 8", "105 parameters", "not reached yet"):
+        assert f">{words}" in written
+    assert "<image" not in written
+    assert QSvgRenderer(str(path)).isValid()
+
+
+def test_exporting_changes_nothing_on_the_screen(view, tmp_path):
+    show(view, neuron())
+    view.set_camera(Camera(0.5, 0, 0))
+    before = view.grab().toImage()
+    view.export_svg(tmp_path / "graph.svg")
+    assert view.grab().toImage() == before

@@ -1,0 +1,41 @@
+import pytest
+
+from widgets.labels import Label
+from widgets.legend import ROWS, Legend
+from widgets.theme import Theme
+
+
+@pytest.fixture
+def legend(qtbot):
+    made = Legend()
+    qtbot.addWidget(made)
+    made.resize(260, 460)
+    return made
+
+
+def test_every_row_is_explained_in_words(legend):
+    said = [label.said() for label in legend.findChildren(Label)]
+    for text, _ in ROWS:
+        assert text in said
+
+
+def test_the_colour_bar_names_its_ends(legend):
+    assert legend.ends() == ("−", "0", "+")
+    legend.set_range(8.0)
+    assert legend.ends() == ("−8", "0", "+8")
+    legend.set_range(None)
+    assert legend.ends() == ("−", "0", "+")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_samples_follow_the_theme(legend, theme):
+    chosen = Theme.load(theme)
+    legend.set_theme(chosen)
+    picture = legend.grab().toImage()
+    colors = {
+        picture.pixelColor(x, y).name()
+        for x in range(picture.width())
+        for y in range(picture.height())
+    }
+    for token in ("parameter", "data", "backward", "forward"):
+        assert chosen.color(token).name() in colors

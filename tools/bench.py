@@ -1,0 +1,121 @@
+"""How long the stations of the route take, for `make bench`: a table, in milliseconds.
+
+Each figure is the median of a few rounds on this machine; read them as ratios. Nothing is judged
+here: the tests hold no clock.
+"""
+
+import contextlib
+import io
+import itertools
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+ROUNDS = 5
+LONG = """
+a = param(1.0)
+x = a
+for i in range(500):
+    x = torch.tanh(x) + 0.001 * i
+x.backward()
+"""
+"""A thousand ops in a row."""
+
+
+def main() -> int:
+    """Measure and print the table."""
+    sys.path.insert(0, str(ROOT))
+    for name, milliseconds in itertools.chain(starts(), stations()):
+        sys.stdout.write(f"{name:<58}{milliseconds:>10.1f} ms\n")
+        sys.stdout.flush()
+    return 0
+
+
+def starts() -> Iterator[tuple[str, float]]:
+    """Yield how long fresh processes take to be of use."""
+    yield "window: python -c 'import app.window'", median(lambda: fresh("import app.window"), 3)
+    yield "engine: from its start to ready", median(engine_ready, 3)
+
+
+def fresh(statement: str) -> None:
+    """Run a statement in a Python of its own."""
+    subprocess.run([sys.executable, "-c", statement], cwd=ROOT, check=True)
+
+
+def engine_ready() -> None:
+    """Start an engine, wait for its first word and end it."""
+    from engine import wire
+
+    engine = subprocess.Popen(
+        [sys.executable, "-m", "engine"],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        reader = wire.Reader(wire.Reply)
+        while piece := engine.stdout.read1():
+            if any(isinstance(message, wire.Ready) for message in reader.feed(piece)):
+                return
+        raise RuntimeError("the engine ended before it was ready")
+    finally:
+        engine.kill()
+        engine.communicate()
+
+
+def stations() -> Iterator[tuple[str, float]]:
+    """Yield, per program, how long it takes at each station of the route."""
+    from app import examples
+
+    programs = [(example.name, example.source) for example in examples.load()]
+    for name, source in [*programs, ("a thousand ops", LONG)]:
+        yield from route(name, source)
+
+
+def route(name: str, source: str) -> Iterator[tuple[str, float]]:
+    """Yield the times of one program: plain, recorded, packed, drawn up, placed, looked at."""
+    from engine import run, wire
+    from playback import graph, layout, look
+
+    tape = run.record(source)
+    scene = graph.scenes(tape)[0]
+    picture = graph.build(tape, scene)
+    middle = (scene.start + scene.stop) // 2
+    packed = sum(map(len, wire.frames(wire.Recorded(0, tape, 0.0))))
+    yield f"{name}: plain torch", median(lambda: plain(source))
+    yield f"{name}: recorded ({len(tape.events):,} events)", median(lambda: run.record(source))
+    yield (
+        f"{name}: packed ({packed / 1000:,.0f} kB)",
+        median(lambda: list(wire.frames(wire.Recorded(0, tape, 0.0)))),
+    )
+    yield f"{name}: picture of one scene", median(lambda: graph.build(tape, scene))
+    yield f"{name}: placed ({len(picture.cards)} cards)", median(lambda: layout.place(picture))
+    yield f"{name}: look at its middle", median(lambda: look.look(tape, picture, scene, middle))
+
+
+def plain(source: str) -> None:
+    """Run a program without a recorder, its output thrown away."""
+    from engine import run, wire
+
+    with contextlib.redirect_stdout(io.StringIO()):
+        exec(compile(source, "plain", "exec"), run.namespace(wire.Run(0, source)))
+
+
+def median(work: Callable[[], object], rounds: int = ROUNDS) -> float:
+    """Return the median duration of ``work`` in milliseconds, after one round to warm up."""
+    work()
+    times = []
+    for _ in range(rounds):
+        start = time.perf_counter()
+        work()
+        times.append(1000 * (time.perf_counter() - start))
+    return statistics.median(times)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

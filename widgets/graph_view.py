@@ -1,0 +1,397 @@
+"""The graph as it runs: one widget, a still layer kept as a pixmap, and what moves on top.
+
+Everything shown is a function of a tape, a placed picture, and a look. Painters are in
+`widgets.paint`; the hand on mouse and keys is `widgets.graph_hand`.
+"""
+
+from pathlib import Path
+
+from PySide6.QtCore import QElapsedTimer, QPointF, QRectF, QSize, QSizeF, Qt, QTimer, Signal
+from PySide6.QtGui import QImage, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QWidget
+
+from engine.tape import Tape
+from playback.picture import Look, Picture, Placement
+from widgets import graph_walk, graph_words
+from widgets.camera import Camera, centered, fitting
+from widgets.graph_hand import GraphHand
+from widgets.paint import overlay
+from widgets.paint.cards import Layers
+from widgets.paint.drawing import Drawing, detail_at
+from widgets.paint.layer import HINTS, Layer
+from widgets.paint.minimap import Minimap
+from widgets.paint.morph import LONGEST_MS, Morph
+from widgets.paint.motion import Motion
+from widgets.paint.stage import Stage
+from widgets.paint.tokens import ease
+from widgets.theme import Theme
+
+FRAME_MS = 16
+FIT_MS = 300
+SHARPEN_MS = 70
+"""After the last zoom step the layer is painted again; until then it is shown scaled."""
+READABLE = 0.85
+ALL_SEEN = 80
+"""Pictures of at most so many cards are shown whole at first."""
+MARGIN = 48.0
+"""Kept free around an exported picture, in scene units."""
+
+_EMPTY = Picture(cards=(), wires=())
+_NOWHERE = Placement(cards={}, frames={}, routes={}, width=0, height=0)
+
+
+class GraphView(GraphHand):
+    """Draws a picture and lets one move in it.
+
+    ``picked`` tells the key of the card or wire clicked, empty for the ground; ``toggled`` the key
+    of a module's card or frame that is to be opened or closed.
+    """
+
+    picked = Signal(str)
+    toggled = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._layers = Layers()
+        stage = Stage(Tape(), _EMPTY, _NOWHERE)
+        self._drawing = Drawing(stage, Theme.load("light"), self._layers)
+        self._layer, self._minimap = Layer(), Minimap()
+        self._camera = Camera()
+        self._fitted = True
+        self._stale = False
+        self._selected = self._hovered = ""
+        self._reduced = False
+        self._motion: Motion | None = None
+        self._morph: Morph | None = None
+        self._flight: tuple[Camera, Camera] | None = None
+        self._clocks = {name: QElapsedTimer() for name in ("motion", "morph", "flight")}
+        self._ticks = QTimer(self)
+        self._ticks.setTimerType(Qt.TimerType.PreciseTimer)
+        self._ticks.setInterval(FRAME_MS)
+        self._ticks.timeout.connect(self._tick)
+        self._sharpen = QTimer(self)
+        self._sharpen.setSingleShot(True)
+        self._sharpen.setInterval(SHARPEN_MS)
+        self._sharpen.timeout.connect(self.update)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMouseTracking(True)
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        self.setAccessibleName("Computation graph")
+        self._describe()
+
+    # What is shown.
+
+    def set_theme(self, theme: Theme) -> None:
+        """Show everything in the colours of ``theme``."""
+        self._drawing.set_theme(theme)
+        self._repaint_all()
+
+    def set_layers(self, values: bool, gradients: bool, shapes: bool) -> None:
+        """Show or hide numbers, gradients and shapes."""
+        self._layers = Layers(values, gradients, shapes)
+        self._drawing.set_layers(self._layers)
+        if self._motion is not None:
+            self._motion = Motion(self._drawing, self._drawing.look, 0)
+        self._repaint_all()
+
+    def set_reduced_motion(self, reduced: bool) -> None:
+        """Jump instead of moving, from now on."""
+        self._reduced = reduced
+        if reduced:
+            self.finish_motion()
+
+    def set_stale(self, stale: bool) -> None:
+        """Grey the picture and say that it is the last good one, while a newer one fails."""
+        if stale != self._stale:
+            self._stale = stale
+            self._repaint_all()
+
+    def is_stale(self) -> bool:
+        """Tell whether the picture is marked as out of date."""
+        return self._stale
+
+    def set_scene(
+        self, tape: Tape, picture: Picture, placement: Placement, animate: bool = True
+    ) -> None:
+        """Show a picture; nothing in it is reached until `set_look` says so.
+
+        A picture much like the one before keeps the view and what is selected, and its cards glide
+        to their new places; any other is fitted.
+        """
+        old, stage = self._drawing, Stage(tape, picture, placement)
+        self._motion = self._morph = None
+        self._drawing = Drawing(stage, old.theme, self._layers)
+        self._drawing.set_zoom(self._camera.zoom)
+        similar = stage.resembles(old.stage)
+        if self._selected not in stage.cards and self._selected not in stage.wires:
+            self._selected = ""
+        self._hovered = ""
+        self._minimap.forget()
+        moves = animate and not self._reduced and self.isVisible()
+        if moves and Morph.worthwhile(old, self._drawing):
+            self._morph = Morph(old, self._drawing)
+            self._start("morph")
+        if not similar:
+            self._fitted = True
+        if self._fitted:
+            self._look_at(self._first_camera(), moves and similar)
+        self._repaint_all()
+        self._describe()
+
+    def set_look(self, look: Look, duration_ms: int = 0) -> None:
+        """Show a position; with a duration tokens run there and what they bring appears."""
+        old = self._drawing.look
+        if look == old and not duration_ms:
+            return
+        held = self._motion.old if self._motion else {}
+        areas = self._drawing.set_look(look)
+        areas += [self._drawing.card_area(key) for key in held]
+        duration_ms = 0 if self._reduced or not self.isVisible() else duration_ms
+        self._motion = Motion(self._drawing, old, duration_ms)
+        full = detail_at(self._camera.zoom) == "full"
+        self._drawing.hidden = frozenset(self._motion.old if full else ())
+        if duration_ms:
+            self._start("motion")
+        self._layer.refresh(self._drawing, areas)
+        self._describe()
+        self.update()
+
+    def look(self) -> Look:
+        """Return the look that is shown."""
+        return self._drawing.look
+
+    def stage(self) -> Stage:
+        """Return the placed picture that is shown, to ask what stands where."""
+        return self._drawing.stage
+
+    def select(self, key: str | None) -> None:
+        """Mark a card or wire, without a signal; None or an unknown key marks nothing."""
+        stage = self._drawing.stage
+        self._selected = key if key and (key in stage.cards or key in stage.wires) else ""
+        self._describe()
+        self.update()
+
+    def selected(self) -> str:
+        """Return the key of the marked card or wire, empty for none."""
+        return self._selected
+
+    # Where one looks.
+
+    def camera(self) -> Camera:
+        """Return the present view."""
+        return self._camera
+
+    def set_camera(self, camera: Camera) -> None:
+        """Look from here; later pictures keep the view until `fit`."""
+        self._fitted = False
+        self._look_at(camera, False)
+
+    def fit(self) -> None:
+        """Show the whole picture."""
+        self._fitted = True
+        self._look_at(fitting(self._drawing.stage.bounds, self._view()), True)
+
+    def zoom_by(self, factor: float, about: QPointF | None = None) -> None:
+        """Zoom about a point of the widget, the middle if none is given."""
+        about = about if about is not None else QPointF(self.width() / 2, self.height() / 2)
+        self.set_camera(self._camera.zoomed(factor, about))
+
+    def center_on(self, key: str, zoom: float | None = None) -> None:
+        """Bring a card into the middle, and to a zoom if one is given."""
+        box = self._drawing.stage.boxes.get(key)
+        if box is not None:
+            self._fitted = False
+            self._look_at(centered(box, self._view(), zoom or self._camera.zoom), True)
+
+    def reveal(self, key: str) -> None:
+        """Bring a card into sight if it is not."""
+        box = self._drawing.stage.boxes.get(key)
+        inside = QRectF(QPointF(), self._view()).adjusted(16, 16, -16, -16)
+        if box is not None and not inside.contains(self._camera.box_to_view(box)):
+            self.center_on(key)
+
+    def _first_camera(self) -> Camera:
+        """Return the view a new picture gets: all of it, or the loss at a readable size."""
+        stage, view = self._drawing.stage, self._view()
+        whole = fitting(stage.bounds, view)
+        if len(stage.cards) <= ALL_SEEN or whole.zoom >= READABLE:
+            return whole
+        target = graph_walk.first(stage)
+        near = centered(stage.boxes[target], view, READABLE)
+        low = view.height() * 0.85 - stage.boxes[target].bottom() * READABLE
+        return Camera(READABLE, near.x, low)
+
+    def _look_at(self, camera: Camera, glide: bool) -> None:
+        if glide and not self._reduced and self.isVisible() and camera != self._camera:
+            self._flight = (self._camera, camera)
+            self._start("flight")
+        else:
+            self._flight = None
+            self._set_zoomed(camera)
+        self.update()
+
+    def _set_zoomed(self, camera: Camera) -> None:
+        if camera.zoom != self._camera.zoom:
+            self._sharpen.start()
+        self._camera = camera
+        self._drawing.set_zoom(camera.zoom)
+
+    def _view(self) -> QSizeF:
+        return QSizeF(self.size())
+
+    # What moves.
+
+    def is_moving(self) -> bool:
+        """Tell whether anything is still in motion."""
+        return self._ticks.isActive()
+
+    def finish_motion(self) -> None:
+        """Bring everything that moves to its end at once."""
+        self._morph = None
+        if self._flight is not None:
+            self._set_zoomed(self._flight[1])
+            self._flight = None
+        if self._motion is not None:
+            self._motion.duration_ms = 0
+            self._end_motion()
+        self._ticks.stop()
+        self.update()
+
+    def _start(self, clock: str) -> None:
+        self._clocks[clock].start()
+        self._ticks.start()
+
+    def _tick(self) -> None:
+        if self._flight is not None:
+            share = self._clocks["flight"].elapsed() / FIT_MS
+            start, end = self._flight
+            self._set_zoomed(start.toward(end, ease(share)))
+            self._flight = self._flight if share < 1 else None
+        if self._morph is not None and self._clocks["morph"].elapsed() >= LONGEST_MS:
+            self._morph = None
+        share = self._motion.share(self._clocks["motion"].elapsed()) if self._motion else 2.0
+        if share >= 1:
+            self._end_motion()
+        if share >= 2 and self._flight is None and self._morph is None:
+            self._ticks.stop()
+        self.update()
+
+    def _end_motion(self) -> None:
+        """Paint the cards that were moving into the still layer."""
+        motion = self._motion
+        if motion is not None and motion.old:
+            self._drawing.hidden = frozenset()
+            areas = [self._drawing.card_area(key) for key in motion.old]
+            motion.old = {}
+            self._layer.refresh(self._drawing, areas)
+
+    # Painting.
+
+    def sizeHint(self) -> QSize:
+        """Return a size that shows a small graph at 100 %."""
+        return QSize(760, 640)
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the smallest useful size."""
+        return QSize(220, 180)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep the whole picture in sight if it was."""
+        super().resizeEvent(event)
+        if self._fitted:
+            self._flight = None
+            self._set_zoomed(self._first_camera())
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Show the still layer and what moves above it."""
+        painter = QPainter(self)
+        try:
+            painter.setRenderHints(HINTS)
+            painter.setClipRect(event.rect())
+            self._paint(painter)
+        finally:
+            painter.end()
+
+    def _paint(self, painter: QPainter) -> None:
+        view, drawing = QRectF(self.rect()), self._drawing
+        camera = self._camera
+        if self._morph is None:
+            self._sharpened()
+            painter.fillRect(view, drawing.theme.canvas)
+            self._layer.draw(painter, camera)
+        else:
+            overlay.paint_ground(painter, view, camera, drawing.theme)
+        painter.save()
+        painter.translate(camera.x, camera.y)
+        painter.scale(camera.zoom, camera.zoom)
+        area = camera.box_to_scene(view)
+        if self._morph is not None:
+            share = self._clocks["morph"].elapsed() / LONGEST_MS
+            self._morph.paint(painter, area, camera.zoom, share, self._flight is None)
+        else:
+            overlay.paint_marks(painter, drawing, self._hovered, self._selected, camera.zoom)
+            if self._motion is not None and not self._stale:
+                share = self._motion.share(self._clocks["motion"].elapsed())
+                self._motion.paint(painter, area, camera.zoom, share)
+        painter.restore()
+        gliding = self._flight is not None or self._morph is not None
+        if not gliding and Minimap.needed(drawing.stage.bounds, camera, self._view()):
+            self._minimap.paint(painter, drawing, camera, self._view())
+        overlay.paint_rim(painter, self, drawing.theme, self._by_keys, self._stale)
+
+    def _sharpened(self) -> None:
+        """Paint the still layer again unless it covers the view, or the zoom is just changing."""
+        ratio, view = self.devicePixelRatioF(), self._view()
+        if self._layer.covers(self._camera, view, ratio):
+            return
+        zooming = self._layer.valid and (self._sharpen.isActive() or self._flight is not None)
+        if not zooming:
+            self._layer.render(self._drawing, self._camera, view, ratio, self._stale)
+
+    def _repaint_all(self) -> None:
+        self._layer.valid = False
+        self._minimap.forget()
+        self.update()
+
+    def _describe(self) -> None:
+        """Tell a screen reader what is selected, or what the picture holds."""
+        self.setAccessibleDescription(self.words(self._selected))
+
+    def words(self, key: str) -> str:
+        """Return a card or wire in words; for an empty key the whole picture."""
+        return graph_words.words(self._drawing, key)
+
+    # Pictures for elsewhere.
+
+    def render_to(self, painter: QPainter, box: QRectF) -> None:
+        """Paint the whole picture, as vectors and without the ground, to fit into ``box``."""
+        overlay.render(painter, box, self._drawing, self._motion, self._selected)
+
+    def picture_size(self) -> QSizeF:
+        """Return the size of the whole picture with its margin, in scene units."""
+        bounds = self._drawing.stage.bounds
+        return QSizeF(bounds.width() + 2 * MARGIN, bounds.height() + 2 * MARGIN)
+
+    def to_image(self, scale: float = 2.0) -> QImage:
+        """Return the whole picture on its ground, ``scale`` pixels per scene unit."""
+        size = self.picture_size() * scale
+        image = QImage(size.toSize(), QImage.Format.Format_ARGB32_Premultiplied)
+        image.fill(self._drawing.theme.canvas)
+        painter = QPainter(image)
+        try:
+            painter.setRenderHints(HINTS)
+            self.render_to(painter, QRectF(QPointF(), size))
+        finally:
+            painter.end()
+        return image
+
+    def export_png(self, path: str | Path, scale: float = 2.0) -> bool:
+        """Write the whole picture as PNG; False if the file could not be written."""
+        return bool(self.to_image(scale).save(str(path), "PNG"))  # type: ignore[call-overload]
+
+    def export_svg(self, path: str | Path) -> bool:
+        """Write the whole picture as SVG with real text; False if it could not be written."""
+        return overlay.write_svg(
+            str(path), self.picture_size(), self._drawing.theme, self.render_to
+        )

@@ -1,0 +1,68 @@
+"""From card to card with the arrow keys: along the wires, and between neighbours in a row."""
+
+from typing import Literal
+
+from PySide6.QtCore import QPointF
+
+from widgets.paint.stage import Stage
+
+Way = Literal["up", "down", "left", "right"]
+
+_SIDE: dict[Way, tuple[float, float]] = {
+    "up": (0, -1),
+    "down": (0, 1),
+    "left": (-1, 0),
+    "right": (1, 0),
+}
+
+
+def flows_down(stage: Stage) -> bool:
+    """Tell whether values run from top to bottom, rather than from left to right.
+
+    Told by how wires arrive: on their way they may well run further aside than down.
+    """
+    down = along = 0.0
+    for key in stage.wires:
+        (ax, ay), (bx, by) = stage.placement.routes[key][-2:]
+        down += abs(by - ay)
+        along += abs(bx - ax)
+    return down >= along
+
+
+def first(stage: Stage) -> str:
+    """Return the card a walk begins at: the loss, else the last card; empty if there is none."""
+    losses = [key for key, card in stage.cards.items() if card.kind == "loss"]
+    return losses[0] if losses else stage.card_keys[-1] if stage.card_keys else ""
+
+
+def step(stage: Stage, key: str, way: Way) -> str:
+    """Return the card one comes to from ``key``; ``key`` itself where the way ends."""
+    if key not in stage.cards:
+        return first(stage)
+    forward, back = ("down", "up") if flows_down(stage) else ("right", "left")
+    if way == forward:
+        found = [stage.wires[wire].target for wire in stage.out_of[key]]
+    elif way == back:
+        found = [stage.wires[wire].source for wire in stage.into[key]]
+    else:
+        return _beside(stage, key, way)
+    return found[0] if found else _beside(stage, key, way)
+
+
+def _beside(stage: Stage, key: str, way: Way) -> str:
+    """Return the nearest card on one side; being in the same row or column counts most."""
+    here = stage.boxes[key].center()
+    best, found = float("inf"), key
+    for other, box in stage.boxes.items():
+        gap = _gap(here, box.center(), way)
+        if other != key and gap < best:
+            best, found = gap, other
+    return found
+
+
+def _gap(here: QPointF, there: QPointF, way: Way) -> float:
+    dx, dy = _SIDE[way]
+    away = there - here
+    ahead = away.x() * dx + away.y() * dy
+    aside = abs(away.x() * dy) + abs(away.y() * dx)
+    return float("inf") if ahead <= 1 or aside > 2 * ahead + 40 else ahead + 3 * aside

@@ -1,0 +1,205 @@
+"""The inspector: everything about what is selected, at the position the tape stands at."""
+
+from dataclasses import replace
+
+from msgspec import structs
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
+
+from engine.tape import Tape
+from engine.wire import Checked, Peeked
+from playback import words
+from playback.explain import Explanation, explain
+from playback.index import Index
+from widgets import panes
+from widgets.labels import sheet
+from widgets.panes.page import Page, Selection, Versions, select
+from widgets.panes.pane import Pane
+from widgets.theme import Theme
+
+__all__ = ["Inspector", "Selection", "select"]
+
+
+class Inspector(QScrollArea):
+    """A column of panes that show one page: value, gradient, explanation, check and facts.
+
+    With no selection the page is about the event that happened last.
+    """
+
+    check_asked = Signal(int, int)
+    """Compare a gradient with finite differences: value id, flat index."""
+    peek_asked = Signal(int)
+    """Fetch all numbers of a snapshot."""
+    line_asked = Signal(int)
+    """Go to a source line."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._page = Page()
+        self.setWidgetResizable(True)
+        self.setFrameShape(QScrollArea.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setAccessibleName("Inspector")
+        self.setMinimumWidth(200)
+        body = QWidget(self)
+        body.setObjectName("inspector-body")
+        column = QVBoxLayout(body)
+        column.setContentsMargins(16, 14, 14, 16)
+        column.setSpacing(12)
+        self.panes: list[Pane] = []
+        self._rules: dict[Pane, QFrame] = {}
+        for entry in panes.entries():
+            self._add(entry(), body, column)
+        column.addStretch(1)
+        self.setWidget(body)
+        self.set_theme(Theme.load("light"))
+
+    def _add(self, pane: Pane, body: QWidget, column: QVBoxLayout) -> None:
+        pane.setParent(body)
+        if pane.ruled:
+            rule = QFrame(body)
+            rule.setProperty("row", "line")
+            column.addWidget(rule)
+            self._rules[pane] = rule
+        column.addWidget(pane)
+        pane.check_asked.connect(self._check)
+        pane.peek_asked.connect(self._peek)
+        pane.line_asked.connect(self.line_asked)
+        pane.side_asked.connect(self.show_side)
+        pane.slice_asked.connect(self._slice)
+        pane.element_asked.connect(self._choose)
+        self.panes.append(pane)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Use ``theme``'s colours and fonts."""
+        clear = "#inspector-body { background: transparent; }"
+        self.setStyleSheet(sheet(theme) + clear)
+        self.viewport().setAutoFillBackground(False)
+        for pane in self.panes:
+            pane.set_theme(theme)
+        self._show()
+
+    def set_source(self, source: str) -> None:
+        """Take the program's text, to quote the line that made what is selected."""
+        self._page = replace(self._page, source=source)
+
+    def show_page(self, selection: Selection | None, tape: Tape | None, position: int) -> None:
+        """Show ``selection`` of ``tape`` after ``position`` events; None: the latest event.
+
+        What was checked or fetched is forgotten with the tape it belongs to; slice and element
+        are kept as long as the selection is.
+        """
+        page = self._page
+        if tape is not page.tape:
+            versions = None if tape is None else Versions.of(tape)
+            page = Page(
+                tape,
+                selection=page.selection,
+                side=page.side,
+                slices=page.slices,
+                element=page.element,
+                source=page.source,
+                versions=versions,
+                serial=page.serial + 1,
+            )
+        if selection != page.selection:
+            page = replace(page, selection=selection, slices=(), element=0)
+        last = len(tape.events) if tape is not None else 0
+        page = replace(page, position=max(0, min(position, last)))
+        self._page = replace(page, explanation=explanation_of(page))
+        self._show()
+
+    def page(self) -> Page:
+        """Return the page on show."""
+        return self._page
+
+    def show_side(self, side: str) -> None:
+        """Look at the ``value`` or the ``gradient``."""
+        self._page = replace(self._page, side="gradient" if side == "gradient" else "value")
+        self._show()
+
+    def set_check(self, checked: Checked) -> None:
+        """Show how a check came out."""
+        key = (checked.value, checked.index)
+        self._page = replace(
+            self._page,
+            checked={**self._page.checked, key: checked},
+            waiting=self._page.waiting - {("check", *key)},
+        )
+        self._show()
+
+    def set_full(self, peeked: Peeked) -> None:
+        """Show the numbers that were fetched, where their snapshot is still looked at.
+
+        They are kept for the tape; a ``full`` of None says that they are gone.
+        """
+        key = ("peek", peeked.snapshot, 0)
+        if key not in self._page.waiting:
+            return
+        self._page = replace(
+            self._page,
+            fetched={**self._page.fetched, peeked.snapshot: peeked.full},
+            waiting=self._page.waiting - {key},
+        )
+        self._show()
+
+    def _check(self, value: int, index: int) -> None:
+        self._wait(("check", value, index))
+        self.check_asked.emit(value, index)
+
+    def _peek(self, snapshot: int) -> None:
+        self._wait(("peek", snapshot, 0))
+        self.peek_asked.emit(snapshot)
+
+    def _wait(self, key: tuple[str, int, int]) -> None:
+        self._page = replace(self._page, waiting=self._page.waiting | {key})
+        self._show()
+
+    def _slice(self, dim: int, at: int) -> None:
+        slices = list(self._page.slices) + [0] * (dim + 1 - len(self._page.slices))
+        slices[dim] = at
+        self._page = replace(self._page, slices=tuple(slices))
+        self._show()
+
+    def _choose(self, element: int) -> None:
+        self._page = replace(self._page, element=element)
+        self._show()
+
+    def _show(self) -> None:
+        page = self._page
+        for pane in self.panes:
+            shown = pane.refresh(page)
+            pane.setVisible(shown)
+            if pane in self._rules:
+                self._rules[pane].setVisible(shown)
+
+
+def explanation_of(page: Page) -> Explanation | None:
+    """Return what there is to explain of the selection, without one of the latest event."""
+    chosen, index, position = page.selection, page.index, page.position
+    if index is None:
+        return None
+    if chosen is None:
+        return _of_event(index, position) if position else None
+    if chosen.op is not None and chosen.op < len(index.tape.ops):
+        return explain(index, op=chosen.op, position=position)
+    value = page.value
+    if value is None or chosen.kind == "module":
+        return None
+    return explain(index, value=value.id, position=position)
+
+
+def _of_event(index: Index, position: int) -> Explanation:
+    at = position - 1
+    event = index.tape.events[at]
+    if event.kind == "node":
+        return explain(index, execution=event.ref, position=position)
+    if event.kind == "op":
+        return explain(index, op=event.ref, position=position)
+    if event.kind == "leaf":
+        return explain(index, value=event.ref, position=position)
+    caption = words.caption(index, at)
+    if event.kind == "accumulate":
+        found = explain(index, value=index.tape.accumulations[event.ref].leaf, position=position)
+        return structs.replace(found, title=caption)
+    return Explanation(caption)

@@ -1,0 +1,181 @@
+"""Texts of the panels: labels by role, headings, and the style sheet that gives roles a look."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
+
+from widgets.theme import Theme, mono_families, ui_families
+
+ROLES = (
+    "heading",
+    "caption",
+    "section",
+    "words",
+    "formula",
+    "big",
+    "big-gradient",
+    "absent",
+    "symbol",
+    "number",
+    "gradient",
+    "gradient-number",
+    "code",
+    "good",
+    "warning",
+)
+"""What a `Label` may be: a role is a size, a weight and a colour."""
+
+
+class Label(QLabel):
+    """Plain text that wraps, even inside long words, and can be as narrow as its panel."""
+
+    def __init__(self, role: str, text: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        assert role in ROLES
+        self.setProperty("role", role)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setWordWrap(True)
+        self.setMinimumWidth(1)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.say(text)
+
+    def say(self, text: str) -> None:
+        """Show ``text``."""
+        if plain(self.text()) != text:
+            self.setText(breakable(text))
+
+    def said(self) -> str:
+        """Return the text as it was given."""
+        return plain(self.text())
+
+    def tight(self, selectable: bool = False) -> "Label":
+        """Take only the text's own width, on one line; return the label itself."""
+        self.setWordWrap(False)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
+        if selectable:
+            self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        return self
+
+
+class Heading(QWidget):
+    """A title with a subtitle; an empty subtitle takes no room."""
+
+    def __init__(self, title: str, subtitle: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._title = Label("heading", title, self)
+        self._subtitle = Label("caption", subtitle, self)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(1)
+        column.addWidget(self._title)
+        column.addWidget(self._subtitle)
+        self.set_text(title, subtitle)
+
+    def set_text(self, title: str, subtitle: str = "") -> None:
+        """Show this title and subtitle."""
+        self._title.say(title)
+        self._subtitle.say(subtitle)
+        self._subtitle.setVisible(bool(subtitle))
+        self.setAccessibleName(title)
+
+    def text(self) -> tuple[str, str]:
+        """Return title and subtitle."""
+        return self._title.said(), self._subtitle.said()
+
+
+def breakable(text: str, run: int = 20) -> str:
+    """Let words of more than ``run`` characters break, by zero-width spaces inside them."""
+    if len(text) <= run:
+        return text
+    space = "\N{ZERO WIDTH SPACE}"
+    words = text.split(" ")
+    return " ".join(space.join(w[i : i + run] for i in range(0, len(w), run)) for w in words)
+
+
+def plain(text: str) -> str:
+    """Undo `breakable`."""
+    return text.replace("\N{ZERO WIDTH SPACE}", "")
+
+
+def sheet(theme: Theme) -> str:
+    """Return the style sheet of roles, to be set on a panel; it wins over the window's own."""
+    text = _SHEET
+    for token in sorted(set(_tokens(text)), key=len, reverse=True):
+        text = text.replace(f"@{token}@", theme.color(token).name())
+    text = text.replace("%ui%", ", ".join(f'"{family}"' for family in ui_families()))
+    return text.replace("%mono%", ", ".join(f'"{family}"' for family in mono_families()))
+
+
+def _tokens(text: str) -> list[str]:
+    return text.split("@")[1::2]
+
+
+_SHEET = """
+QLabel { font-family: %ui%; font-size: 13px; color: @ink@; background: transparent; }
+QLabel[role="heading"] { font-size: 15px; font-weight: 600; color: @ink@; }
+QLabel[role="caption"] { font-size: 13px; color: @ink2@; }
+QLabel[role="section"] { font-size: 13px; font-weight: 600; color: @ink@; }
+QLabel[role="words"] { font-size: 13px; color: @ink2@; }
+QLabel[role="formula"] { font-size: 15px; font-weight: 600; color: @ink@; }
+QLabel[role="big"] { font-size: 26px; font-weight: 600; color: @ink@; }
+QLabel[role="big-gradient"] { font-size: 26px; font-weight: 600; color: @backward@; }
+QLabel[role="absent"] { font-size: 14px; font-style: italic; color: @ink3@; }
+QLabel[role="symbol"] { font-size: 14px; font-weight: 500; color: @ink@; }
+QLabel[role="number"] { font-size: 14px; font-weight: 600; color: @ink@; }
+QLabel[role="gradient"] { font-size: 14px; font-weight: 600; color: @backward@; }
+QLabel[role="gradient-number"] { font-size: 14px; font-weight: 700; color: @backward@; }
+QLabel[role="code"] { font-family: %mono%; font-size: 13px; color: @ink@; }
+QLabel[role="good"] { font-size: 13px; font-weight: 600; color: @parameter@;
+  background: @parameter_soft@; border-radius: 10px; padding: 2px 12px; }
+QLabel[role="warning"] { font-size: 13px; font-weight: 600; color: @data@;
+  background: @data_soft@; border-radius: 10px; padding: 2px 12px; }
+QFrame[row="pink"] { background: @backward_soft@; border-radius: 8px; border: none; }
+QFrame[row="soft"] { background: @panel2@; border-radius: 8px; border: none; }
+QFrame[row="warning"] { background: @data_soft@; border-radius: 8px; border: none; }
+QFrame[row="line"] { background: @line@; border: none; max-height: 1px; min-height: 1px; }
+QPushButton { font-family: %ui%; font-size: 13px; font-weight: 500; background: @panel@;
+  color: @ink@; border: 1px solid @line@; border-radius: 8px; padding: 5px 12px; min-height: 18px; }
+QPushButton:hover { background: @panel2@; border-color: @line_strong@; }
+QPushButton:pressed { background: @line@; }
+QPushButton:focus { border: 2px solid @selection@; padding: 4px 11px; }
+QPushButton:checked { background: @selection_soft@; border-color: @selection@; }
+QPushButton:disabled { color: @ink3@; background: @panel2@; }
+QPushButton[primary="true"] { background: @selection@; color: @on_selection@;
+  border-color: @selection@; font-weight: 600; }
+QPushButton[primary="true"]:hover { background: @forward@; border-color: @forward@; }
+QPushButton[primary="true"]:focus { border: 2px solid @ink@; }
+QPushButton[primary="true"]:disabled { background: @line@; border-color: @line@; color: @ink3@; }
+QPushButton[link="true"] { background: transparent; border: none; padding: 0; min-height: 0;
+  color: @selection@; text-align: right; }
+QPushButton[link="true"]:hover, QPushButton[link="true"]:focus { text-decoration: underline; }
+QPushButton[tab="true"] { background: @panel2@; border-color: @panel2@; color: @ink2@; }
+QPushButton[tab="true"]:hover { border-color: @line_strong@; }
+QPushButton[tab="true"]:checked { background: @selection_soft@; border-color: @selection@;
+  color: @ink@; }
+QPushButton[small="true"] { padding: 3px 4px; min-width: 20px; min-height: 16px; }
+QPushButton[small="true"]:focus { padding: 2px 3px; }
+QSlider { background: transparent; min-height: 20px; }
+QSlider::groove:horizontal { height: 4px; border-radius: 2px; background: @line@; }
+QSlider::sub-page:horizontal { height: 4px; border-radius: 2px; background: @selection@; }
+QSlider::handle:horizontal { width: 14px; height: 14px; margin: -7px 0px; border-radius: 9px;
+  background: @panel@; border: 2px solid @selection@; }
+QPlainTextEdit { font-family: %mono%; font-size: 13px; background: @panel2@; color: @ink@;
+  border: 1px solid @panel2@; border-radius: 8px; padding: 6px; }
+QTableView { font-family: %ui%; font-size: 13px; background: transparent; color: @ink@;
+  border: none; outline: none; gridline-color: @line@;
+  selection-background-color: @selection_soft@; selection-color: @ink@; }
+QListView { background: transparent; border: none; outline: none; }
+QHeaderView { background: transparent; border: none; }
+QHeaderView::section { font-family: %ui%; font-size: 12px; font-weight: 400;
+  background: transparent; color: @ink2@; border: none; padding: 2px 6px; }
+QTableCornerButton::section { background: transparent; border: none; }
+QScrollArea { background: transparent; border: none; }
+QScrollBar { background: transparent; border: none; }
+QScrollBar:vertical { width: 10px; margin: 0px; }
+QScrollBar:horizontal { height: 10px; margin: 0px; }
+QScrollBar::handle { background: @line@; border-radius: 3px; margin: 2px; }
+QScrollBar::handle:vertical { min-height: 28px; }
+QScrollBar::handle:horizontal { min-width: 28px; }
+QScrollBar::handle:hover { background: @line_strong@; }
+QScrollBar::add-line, QScrollBar::sub-line { width: 0px; height: 0px; }
+QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
+"""

@@ -1,0 +1,242 @@
+"""The legend: what the shapes and colours of the graph mean."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import (
+    QColor,
+    QLinearGradient,
+    QPainter,
+    QPainterPath,
+    QPaintEvent,
+    QPen,
+    QPolygonF,
+)
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+
+from playback import text as words
+from widgets.labels import Heading, Label, sheet
+from widgets.paint import heat
+from widgets.theme import Theme, faded
+
+WIDTH, HEIGHT = 46.0, 24.0
+Draw = Callable[[QPainter, Theme, QRectF], None]
+
+
+def _pill(painter: QPainter, box: QRectF, line: QColor, fill: QColor, dashed: bool = False) -> None:
+    pen = QPen(line, 1.3)
+    if dashed:
+        pen.setDashPattern([3, 2.5])
+    painter.setPen(pen)
+    painter.setBrush(fill)
+    painter.drawRoundedRect(box, box.height() / 2, box.height() / 2)
+
+
+def _parameter(painter: QPainter, theme: Theme, box: QRectF) -> None:
+    _pill(painter, box, theme.parameter, theme.parameter_soft)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(theme.parameter)
+    c = box.center()
+    points = [QPointF(0, -5), QPointF(5, 0), QPointF(0, 5), QPointF(-5, 0)]
+    painter.drawPolygon(QPolygonF([c + p for p in points]))
+
+
+def _data(painter: QPainter, theme: Theme, box: QRectF) -> None:
+    _pill(painter, box, theme.data, theme.data_soft)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(theme.data)
+    painter.drawEllipse(box.center(), 4, 4)
+
+
+def _constant(painter: QPainter, theme: Theme, box: QRectF) -> None:
+    _pill(painter, box, theme.constant, theme.constant_soft, dashed=True)
+    painter.setPen(QPen(theme.constant, 1.8))
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.drawEllipse(box.center(), 3.6, 3.6)
+
+
+def _operation(painter: QPainter, theme: Theme, box: QRectF) -> None:
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(theme.surface)
+    painter.drawRoundedRect(box, 6, 6)
+    card = QPainterPath()
+    card.addRoundedRect(box, 6, 6)
+    painter.save()
+    painter.setClipPath(card)
+    painter.fillRect(QRectF(box.left(), box.top(), 5, box.height()), faded(theme.forward, 0.6))
+    painter.restore()
+    painter.setPen(QPen(theme.line_strong, 1.2))
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.drawPath(card)
+
+
+def _module(painter: QPainter, theme: Theme, box: QRectF) -> None:
+    painter.setPen(QPen(theme.line_strong, 1.1))
+    painter.setBrush(theme.module_soft)
+    for step in (2, 1, 0):
+        painter.drawRoundedRect(
+            box.adjusted(2.5 * step, 5 - 2.5 * step, -2.5 * step, -2.5 * step), 5, 5
+        )
+    painter.setPen(QPen(theme.module, 1.8))
+    c = box.center() + QPointF(0, 2.5)
+    painter.drawPolyline(QPolygonF([c + QPointF(-2, -4), c + QPointF(2, 0), c + QPointF(-2, 4)]))
+
+
+def _loss(painter: QPainter, theme: Theme, box: QRectF) -> None:
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(theme.ink)
+    painter.drawRoundedRect(box, 6, 6)
+
+
+def _moving(painter: QPainter, box: QRectF, color: QColor) -> QPointF:
+    y, c = box.center().y(), box.center()
+    for width, opacity in ((9.0, 0.14), (2.4, 1.0)):
+        pen = QPen(faded(color, opacity), width)
+        pen.setCapStyle(Qt.PenCapStyle.RoundCap)
+        painter.setPen(pen)
+        painter.drawLine(QPointF(box.left() + 1, y), QPointF(box.right() - 1, y))
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(faded(color, 0.3))
+    painter.drawEllipse(c, 10, 10)
+    return c
+
+
+def _gradient(painter: QPainter, theme: Theme, box: QRectF) -> None:
+    c = _moving(painter, box, theme.backward)
+    points = [QPointF(-6, 0), QPointF(5, -5.5), QPointF(2.5, 0), QPointF(5, 5.5)]
+    painter.setBrush(theme.backward)
+    painter.setPen(QPen(theme.panel, 1.2))
+    painter.drawPolygon(QPolygonF([c + p for p in points]))
+
+
+def _value(painter: QPainter, theme: Theme, box: QRectF) -> None:
+    c = _moving(painter, box, theme.forward)
+    painter.setBrush(theme.forward)
+    painter.setPen(QPen(theme.panel, 1.5))
+    painter.drawEllipse(c, 5.2, 5.2)
+
+
+def _cut(painter: QPainter, theme: Theme, box: QRectF) -> None:
+    pen = QPen(theme.edge, 1.6)
+    pen.setDashPattern([3.5, 2.5])
+    painter.setPen(pen)
+    y = box.center().y()
+    painter.drawLine(QPointF(box.left() + 1, y), QPointF(box.right() - 1, y))
+
+
+ROWS: tuple[tuple[str, Draw], ...] = (
+    ("parameter, gets a gradient", _parameter),
+    ("input data", _data),
+    ("constant, no gradient", _constant),
+    ("operation, stripe = value", _operation),
+    ("module, folded", _module),
+    ("loss", _loss),
+    ("gradient on its way back", _gradient),
+    ("value on its way forward", _value),
+    ("no gradient comes back here", _cut),
+)
+
+
+class _Sample(QWidget):
+    """One drawn sample."""
+
+    def __init__(self, draw: Draw, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._draw = draw
+        self.theme = Theme.load("light")
+        self.setFixedSize(QSize(round(WIDTH) + 2, round(HEIGHT) + 2))
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        try:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            self._draw(painter, self.theme, QRectF(1, 1, WIDTH, HEIGHT))
+        finally:
+            painter.end()
+
+
+class _Scale(QWidget):
+    """The colour bar of values, with its ends and zero."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.theme = Theme.load("light")
+        self.limit: float | None = None
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setFixedHeight(36)
+        self.setMaximumWidth(240)
+
+    def ends(self) -> tuple[str, str, str]:
+        """Return what stands under the left end, the middle and the right end."""
+        if self.limit is None:
+            return words.MINUS, "0", "+"
+        size = f"{self.limit:.3g}"
+        return words.MINUS + size, "0", "+" + size
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        try:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            bar = QRectF(1, 1, self.width() - 2, 12)
+            blend = QLinearGradient(bar.topLeft(), bar.topRight())
+            for step in range(17):
+                share = step / 16
+                blend.setColorAt(share, heat.color(2 * share - 1, 1.0, self.theme.dark))
+            painter.setPen(QPen(self.theme.line, 1))
+            painter.setBrush(blend)
+            painter.drawRoundedRect(bar, 3, 3)
+            painter.setPen(self.theme.ink2)
+            below = QRectF(1, 15, self.width() - 2, 20)
+            aligns = (
+                Qt.AlignmentFlag.AlignLeft,
+                Qt.AlignmentFlag.AlignHCenter,
+                Qt.AlignmentFlag.AlignRight,
+            )
+            for text, align in zip(self.ends(), aligns, strict=True):
+                painter.drawText(below, align | Qt.AlignmentFlag.AlignVCenter, text)
+        finally:
+            painter.end()
+
+
+class Legend(QWidget):
+    """The legend as a panel; `set_range` writes the ends of the colour bar."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.heading = Heading("Legend", "shape first, colour second", self)
+        self._samples = [_Sample(draw, self) for _, draw in ROWS]
+        self._scale = _Scale(self)
+        self._scale.setAccessibleName("Colours of values: orange negative, blue positive")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 14, 10, 10)
+        column.setSpacing(4)
+        column.addWidget(self.heading)
+        column.addSpacing(4)
+        for sample, (text, _) in zip(self._samples, ROWS, strict=True):
+            row = QHBoxLayout()
+            row.setSpacing(12)
+            row.addWidget(sample)
+            row.addWidget(Label("caption", text, self), 1)
+            column.addLayout(row)
+        column.addSpacing(6)
+        column.addWidget(self._scale)
+        column.addStretch(1)
+        self.set_theme(Theme.load("light"))
+
+    def set_theme(self, theme: Theme) -> None:
+        """Use ``theme``'s colours and fonts."""
+        self.setStyleSheet(sheet(theme))
+        for sample in self._samples:
+            sample.theme = theme
+            sample.update()
+        self._scale.theme = theme
+        self._scale.update()
+
+    def set_range(self, limit: float | None) -> None:
+        """Write -``limit`` and +``limit`` at the ends of the colour bar; None: only the signs."""
+        self._scale.limit = limit
+        self._scale.update()
+
+    def ends(self) -> tuple[str, str, str]:
+        """Return the texts under the colour bar, left to right."""
+        return self._scale.ends()

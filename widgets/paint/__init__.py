@@ -1,0 +1,1 @@
+"""How the graph is painted; every painter works in scene units."""

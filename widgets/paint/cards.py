@@ -1,0 +1,334 @@
+"""Cards: leaf pills, op cards, the loss, folded modules, and the bubble of a gradient."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QPainter, QPainterPath
+
+from playback.picture import Card
+from playback.text import variable
+from widgets.paint import heat, shapes
+from widgets.paint.reading import LEAVES, WAITING, Reading
+from widgets.paint.thumbnail import draw_thumbnail, thumbnail_size
+from widgets.theme import Theme, faded, mix, token_names
+
+RADIUS = 10.0
+REACH = 20.0
+"""How far shadow, glow, bubble and tag stick out of a card at most, but for wide bubbles."""
+STACK = 7.0
+"""Height of the two cards that show behind a folded module."""
+FAR_SCALE = 1.25
+"""Of bubbles and labels that are looked at from afar."""
+LABELS_FROM = 0.48
+"""From this zoom on, bubbles have numbers and wires have labels."""
+OPACITY = 0.62
+"""Of what has not been reached."""
+
+
+@dataclass(frozen=True)
+class Layers:
+    """What is shown of the values, the gradients and the shapes."""
+
+    values: bool = True
+    gradients: bool = True
+    shapes: bool = True
+
+
+@dataclass(frozen=True)
+class Style:
+    """How to paint: the theme, the layers, and how far a card's numbers are wiped in (0 to 1)."""
+
+    theme: Theme
+    layers: Layers = Layers()
+    wipe: float = 1.0
+    pop: float = 1.0
+    """Size of the gradient bubble; above 1 while it bounces."""
+
+
+@lru_cache(maxsize=8)
+def faint(theme: Theme) -> Theme:
+    """Return the theme of what is not reached: every colour laid on the canvas at `OPACITY`.
+
+    Mixed instead of painted translucent, so that no wire shines through and exports stay simple.
+    """
+    mixed = {name: mix(theme.color(name), theme.canvas, OPACITY) for name in token_names()}
+    return Theme(name=theme.name, dark=theme.dark, **mixed)
+
+
+def bubble_box(box: QRectF, words: str, scale: float = 1.0) -> QRectF:
+    """Return where the bubble of a card stands: over its lower right corner."""
+    width, height = (shapes.text_width(words, 13, 600) + 31) * scale, 22 * scale
+    return QRectF(box.right() + 12 - width, box.bottom() - 10, width, height)
+
+
+def extent(box: QRectF, reading: Reading) -> QRectF:
+    """Return all that painting a card may touch, near or far."""
+    touched = box.adjusted(-REACH, -REACH, REACH, REACH)
+    if reading.gradient:
+        bubble = bubble_box(box, reading.gradient, FAR_SCALE)
+        touched = touched.united(bubble.adjusted(-9, -9, 9, 9))
+    return touched
+
+
+def paint(painter: QPainter, card: Card, box: QRectF, reading: Reading, style: Style) -> None:
+    """Paint one card in full."""
+    waiting = reading.state == "waiting" and card.kind != "loss"
+    theme = faint(style.theme) if waiting else style.theme
+    inner = Style(theme, style.layers, style.wipe, style.pop)
+    painter.save()
+    if reading.active:
+        light = active_color(reading, style.theme)
+        body = box.adjusted(0, STACK, 0, 0) if card.kind == "module" else box
+        shapes.glow(painter, body, radius(card, body), light)
+    if card.kind in LEAVES:
+        _leaf(painter, card, box, reading, inner)
+    elif card.kind == "module":
+        _module(painter, card, box, reading, inner)
+    else:
+        _op(painter, card, box, reading, inner)
+    if card.mark:
+        shapes.tag(painter, QPointF(box.left() + 10, box.bottom()), card.mark, theme)
+    if reading.gradient and style.layers.gradients and style.pop > 0:
+        paint_bubble(painter, box, reading, style.theme, style.pop)
+    painter.restore()
+
+
+def radius(card: Card, box: QRectF) -> float:
+    """Return the corner radius of a card's body."""
+    if card.kind not in LEAVES:
+        return RADIUS
+    return box.height() / 2 if card.scalar else 14.0
+
+
+def active_color(reading: Reading, theme: Theme) -> QColor:
+    """Return the light of what happens now."""
+    if reading.active == "backward":
+        return theme.backward
+    return theme.parameter if reading.active == "update" else theme.forward
+
+
+def _border(painter: QPainter, card: Card, box: QRectF, reading: Reading, theme: Theme) -> None:
+    """Stroke a card's border in its role's colour, dashed where no gradient passes."""
+    color = {
+        "parameter": mix(theme.parameter, theme.canvas, 0.78),
+        "data": mix(theme.data, theme.canvas, 0.78),
+        "constant": mix(theme.constant, theme.canvas, 0.78),
+        "loss": theme.ink,
+    }.get(card.kind, theme.line_strong)
+    width = 2.0 if card.kind == "loss" else 1.2
+    if reading.bad:
+        width = 2.0
+    dashes = (5.0, 3.5) if card.kind == "constant" or (card.cut and card.kind not in LEAVES) else ()
+    shapes.outline(painter, box, radius(card, box), color, width, dashes)
+
+
+def _leaf(painter: QPainter, card: Card, box: QRectF, reading: Reading, style: Style) -> None:
+    theme = style.theme
+    soft = theme.color(f"{card.kind}_soft")
+    corner = radius(card, box)
+    shapes.shadow(painter, box, corner, theme)
+    shapes.fill(painter, box, corner, mix(soft, theme.surface, 0.75))
+    if reading.bad:
+        shapes.hatch(painter, shapes.rounded(box, corner), faded(theme.ink3, 0.32))
+    _border(painter, card, box, reading, theme)
+    if not card.scalar:
+        _tensor(painter, card, box, reading, style)
+        return
+    middle = box.center().y()
+    shapes.role_sign(painter, card.kind, QPointF(box.left() + 18, middle), theme)
+    value = _value_words(reading, style, "not yet")
+    px, ink = (14.0, theme.ink) if reading.state == "reached" else (11.0, theme.ink2)
+    room = shapes.text_width(value, px, 500) if value else 0.0
+    left, right = box.left() + 30, box.right() - 15
+    label = QRectF(left, box.top(), right - room - 7 - left, box.height())
+    shapes.write(painter, label, variable(card.title), theme.ink, 14, 600)
+    values = QRectF(right - room - 1, box.top(), room + 1, box.height())
+    shapes.write(painter, values, value, ink, px, 500, shapes.RIGHT)
+
+
+def _value_words(reading: Reading, style: Style, waiting: str = WAITING) -> str:
+    if reading.state == "waiting":
+        return waiting
+    return reading.number if style.layers.values else ""
+
+
+def _op(painter: QPainter, card: Card, box: QRectF, reading: Reading, style: Style) -> None:
+    theme = style.theme
+    filled = card.kind == "loss" and reading.state == "reached"
+    ground = theme.ink if filled else theme.surface
+    shapes.shadow(painter, box, RADIUS, theme)
+    shapes.fill(painter, box, RADIUS, ground)
+    if reading.bad:
+        hatch = faded(theme.surface, 0.35) if filled else faded(theme.ink3, 0.32)
+        shapes.hatch(painter, shapes.rounded(box, RADIUS), hatch)
+    elif card.scalar and not filled and reading.share is not None and style.layers.values:
+        _stripe(painter, box, reading.share, theme)
+    _border(painter, card, box, reading, theme)
+    if card.scalar:
+        _scalar(painter, card, box, reading, style)
+    else:
+        _tensor(painter, card, box, reading, style)
+
+
+def _stripe(painter: QPainter, box: QRectF, share: float, theme: Theme) -> None:
+    """Colour the left border by sign and size of the value."""
+    body = shapes.rounded(box.adjusted(0.6, 0.6, -0.6, -0.6), RADIUS - 0.6)
+    strip = QPainterPath()
+    strip.addRect(QRectF(box.left(), box.top(), 5.5, box.height()))
+    shapes.fill_inside(painter, body, strip, heat.color(share, 1.0, theme.dark))
+
+
+def _inks(card: Card, reading: Reading, theme: Theme) -> tuple[QColor, QColor, QColor, QColor]:
+    """Return the colours of big text, small text, the chip's ground and its symbol."""
+    if card.kind == "loss" and reading.state == "reached":
+        return (
+            theme.surface,
+            mix(theme.surface, theme.ink, 0.72),
+            mix(theme.surface, theme.ink, 0.22),
+            theme.surface,
+        )
+    ground = mix(theme.ink, theme.surface, 0.08) if theme.dark else theme.panel2
+    return theme.ink, theme.ink2, ground, theme.ink
+
+
+def _scalar(painter: QPainter, card: Card, box: QRectF, reading: Reading, style: Style) -> None:
+    ink, ink2, ground, symbol = _inks(card, reading, style.theme)
+    middle = box.center().y()
+    spot = QRectF(box.left() + 15, middle - 14, 28, 28)
+    shapes.chip(painter, spot, card.symbol or card.title[:1], ground, symbol)
+    left, right = box.left() + 52, box.right() - 12
+    _heading(painter, card, QRectF(left, middle - 21, right - left, 16), ink2, ink2, 11, 500)
+    row = QRectF(left, middle - 3, right - left, 22)
+    if reading.state == "waiting":
+        shapes.write(painter, row, WAITING, ink2, 11, 500)
+    elif style.layers.values:
+        px = 17.0 if shapes.text_width(reading.number, 17, 600) <= row.width() else 14.0
+        shapes.write(painter, row, reading.number, ink, px, 600)
+    else:
+        shapes.write(painter, row, card.note, ink2, 11, 500)
+
+
+def _heading(
+    painter: QPainter, card: Card, row: QRectF, ink: QColor, ink2: QColor, px: float, weight: int
+) -> None:
+    """Write a card's title at the left of a row and its variable's name at the right."""
+    # A parameter's path ends in its title, and the frame around it tells the rest.
+    name = "" if card.kind in LEAVES or card.name == card.title else card.name
+    written = variable(card.title) if card.kind in LEAVES else card.title
+    title = shapes.text_width(written, px, weight)
+    room = max(row.width() * 0.3, row.width() - title - 8) if name else 0.0
+    name = shapes.fitted(variable(name), room, 11, 500)
+    taken = shapes.text_width(name, 11, 500) + 8 if name else 0.0
+    shapes.write(painter, row.adjusted(0, 0, -taken, 0), written, ink, px, weight)
+    shapes.write(painter, row, name, ink2, 11, 500, shapes.RIGHT)
+
+
+def _tensor(painter: QPainter, card: Card, box: QRectF, reading: Reading, style: Style) -> None:
+    theme = style.theme
+    ink, ink2, ground, symbol = _inks(card, reading, theme)
+    sign = 15.0 if card.kind in LEAVES else 0.0
+    size = thumbnail_size(reading, box, shapes.text_width(card.title, 13, 600) + sign)
+    spot = QRectF(box.left() + 9, box.center().y() - size.height() / 2, size.width(), size.height())
+    if reading.grid is not None and style.layers.values:
+        draw_thumbnail(painter, spot, reading.grid, theme, style.wipe)
+    elif card.kind in LEAVES:
+        shapes.role_sign(painter, card.kind, spot.center(), theme)
+    else:
+        middle = spot.center()
+        square = QRectF(middle.x() - 14, middle.y() - 14, 28, 28)
+        shapes.chip(painter, square, card.symbol or card.title[:1], ground, symbol)
+    left, right = spot.right() + 11, box.right() - 10
+    rows = _tensor_rows(card, reading, style, box.height())
+    height = 15.0
+    top = box.center().y() - height * (len(rows) + 1) / 2 - 0.5
+    head = QRectF(left, top - 1, right - left, height + 1)
+    if card.kind in LEAVES and reading.grid is not None and style.layers.values:
+        shapes.role_sign(painter, card.kind, QPointF(left + 5, head.center().y()), theme)
+        head.setLeft(left + 15)
+    _heading(painter, card, head, ink, ink2, 13, 600)
+    for n, (words, mono) in enumerate(rows, start=1):
+        row = QRectF(left, top + n * height, right - left, height)
+        shapes.write(painter, row, words, ink2, 11, 500, mono=mono)
+
+
+def _tensor_rows(
+    card: Card, reading: Reading, style: Style, height: float
+) -> list[tuple[str, bool]]:
+    """Return the small lines of a tensor card ``height`` high, and which are monospaced."""
+    rows: list[tuple[str, bool]] = []
+    if reading.shape and style.layers.shapes:
+        rows.append((reading.shape, True))
+    if reading.bad:
+        rows.append((reading.bad, False))
+    elif reading.state == "waiting" and card.kind not in LEAVES:
+        rows.append((WAITING, False))
+    elif card.note:
+        rows.append((card.note, False))
+    if len(rows) == 2 and height < 52:
+        shape, rest = rows[0][0], rows[1][0]
+        return [(f"{shape} · {rest}", False)] if reading.bad else rows[:1]
+    return rows
+
+
+def _module(painter: QPainter, card: Card, box: QRectF, reading: Reading, style: Style) -> None:
+    theme = style.theme
+    body = box.adjusted(0, STACK, 0, 0)
+    border = theme.line_strong
+    for inset in (9.0, 4.5):
+        back = QRectF(
+            box.left() + inset, box.top() + (STACK - inset * STACK / 9), box.width() - 2 * inset, 30
+        )
+        shapes.fill(painter, back, RADIUS, theme.module_soft)
+        shapes.outline(painter, back, RADIUS, mix(border, theme.canvas, 0.8), 1.0)
+    shapes.shadow(painter, body, RADIUS, theme)
+    shapes.fill(painter, body, RADIUS, theme.module_soft)
+    if reading.bad:
+        shapes.hatch(painter, shapes.rounded(body, RADIUS), faded(theme.ink3, 0.32))
+    _border(painter, card, body, reading, theme)
+    middle = body.center().y()
+    spot = QRectF(body.left() + 11, middle - 11, 22, 22)
+    shapes.fill(painter, spot, 6, mix(theme.module, theme.module_soft, 0.22))
+    shapes.chevron(painter, spot.center(), 4.2, theme.module, down=False)
+    left, right = spot.right() + 11, body.right() - 10
+    note = " · ".join(words for words in (card.note, reading.bad) if words)
+    rise = 8.0 if note else 0.0
+    head = QRectF(left, middle - 9 - rise, right - left, 18)
+    _heading(painter, card, head, theme.ink, theme.ink2, 13, 600)
+    row = QRectF(left, middle, right - left, 16)
+    shapes.write(painter, row, note, theme.ink2, 11, 500)
+
+
+def paint_bubble(
+    painter: QPainter, box: QRectF, reading: Reading, theme: Theme, scale: float = 1.0
+) -> None:
+    """Paint the gradient a card received, with a triangle up: it came against the arrows.
+
+    ``box`` is the card's; the bubble grows by ``scale`` about its own middle's height.
+    """
+    words = reading.gradient
+    whole = bubble_box(box, words, scale)
+    painter.save()
+    painter.translate(whole.topLeft())
+    painter.scale(scale, scale)
+    pill = QRectF(0, 0, whole.width() / scale, whole.height() / scale)
+    if reading.active == "backward":
+        for grow in (6.0, 3.0):
+            ring = pill.adjusted(-grow, -grow, grow, grow)
+            shapes.fill(painter, ring, 11 + grow, faded(theme.backward, 0.14))
+    shapes.fill(painter, pill, 11, theme.backward_soft)
+    if reading.bad_gradient:
+        shapes.hatch(painter, shapes.rounded(pill, 11), faded(theme.backward, 0.35), 5)
+    shapes.outline(painter, pill, 11, theme.backward, 1.3)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(theme.backward)
+    painter.drawPolygon(shapes.up_triangle(QPointF(pill.left() + 13, pill.center().y()), 4.2))
+    inner = pill.adjusted(21, 0, -6, 0)
+    shapes.write(painter, inner, words, theme.backward, 13, 600)
+    painter.restore()
+
+
+def body_path(card: Card, box: QRectF) -> QPainterPath:
+    """Return the outline of a card's body, for selection and hover."""
+    body = box.adjusted(0, STACK, 0, 0) if card.kind == "module" else box
+    return shapes.rounded(body, radius(card, body))

@@ -1,0 +1,259 @@
+"""The still part of the graph: frames, wires, cards and labels at a position, in any detail."""
+
+from collections.abc import Hashable
+from functools import partial
+from typing import Literal
+
+from PySide6.QtCore import QLineF, QRectF, Qt
+from PySide6.QtGui import QColor, QPainter
+
+from playback.picture import CardLook, Look
+from widgets.paint import cards, frames, labels, plain, wires
+from widgets.paint.cards import FAR_SCALE, LABELS_FROM, Layers, Style
+from widgets.paint.reading import LEAVES, Reading
+from widgets.paint.sprites import Sprites
+from widgets.paint.stage import Stage
+from widgets.theme import Theme, mix
+
+Detail = Literal["full", "name", "block", "speck"]
+
+NOTHING = Look(cards={}, wires={})
+
+
+def detail_at(zoom: float) -> Detail:
+    """Return how much of a card can be told at a zoom."""
+    if zoom < 0.18:
+        return "speck"
+    return "block" if zoom < 0.36 else "name" if zoom < 0.7 else "full"
+
+
+class Drawing:
+    """A stage with a look, a theme and layers; paints any part of it in scene units.
+
+    ``hidden`` cards are left out: something moves there, and the overlay paints them meanwhile.
+    """
+
+    def __init__(self, stage: Stage, theme: Theme, layers: Layers, look: Look = NOTHING) -> None:
+        self.stage = stage
+        self.theme = theme
+        self.layers = layers
+        self.look = look
+        self.hidden: frozenset[str] = frozenset()
+        self.sprites = Sprites()
+        self._readings: dict[tuple[str, CardLook | None], Reading] = {}
+        self.labels: dict[str, wires.Label] = {}
+        self.zoom = self.label_scale = 1.0
+        self._placer = labels.Placer(stage.points, stage.owners)
+        self._place_labels()
+
+    def reading(self, key: str, look: CardLook | None = None) -> Reading:
+        """Return what a card says now, or with another ``look``."""
+        found = (key, look if look is not None else self.look.cards.get(key))
+        if found not in self._readings:
+            self._readings[found] = self.stage.reader.card(self.stage.cards[key], found[1])
+        return self._readings[found]
+
+    def set_theme(self, theme: Theme) -> None:
+        """Paint in other colours from now on."""
+        self.theme = theme
+        self.sprites.clear()
+
+    def set_layers(self, layers: Layers) -> None:
+        """Show other layers from now on."""
+        self.layers = layers
+        self.sprites.clear()
+        self._place_labels()
+
+    def set_look(self, look: Look) -> list[QRectF]:
+        """Take another position's look; return the areas (scene units) that change."""
+        old, self.look = self.look, look
+        before = self.labels
+        self._place_labels()
+        areas = [self._card_area(key, old.cards.get(key)) for key in self.changed_cards(old)]
+        areas += [self._card_area(key, look.cards.get(key)) for key in self.changed_cards(old)]
+        phase = old.phase != look.phase
+        for key in self.stage.wires:
+            if old.wires.get(key) != look.wires.get(key) or (phase and self._retoned(key, old)):
+                areas.append(self.stage.wire_area(key))
+        for key in before.keys() | self.labels.keys():
+            if before.get(key) != self.labels.get(key):
+                found = [held[key].box for held in (before, self.labels) if key in held]
+                areas += [box.adjusted(-3, -3, 3, 3) for box in found]
+        return areas
+
+    def changed_cards(self, old: Look) -> list[str]:
+        """Return the keys of the cards that look different from ``old``."""
+        return [k for k in self.stage.cards if old.cards.get(k) != self.look.cards.get(k)]
+
+    def _retoned(self, key: str, old: Look) -> bool:
+        return self._tone(key, old) != self._tone(key, self.look)
+
+    def _tone(self, key: str, look: Look) -> wires.Tone:
+        return wires.tone(look.wires.get(key), look.phase, self.layers.gradients)
+
+    def card_area(self, key: str) -> QRectF:
+        """Return all that painting a card may touch."""
+        return self._card_area(key, self.look.cards.get(key))
+
+    def _card_area(self, key: str, look: CardLook | None) -> QRectF:
+        return cards.extent(self.stage.boxes[key], self.reading(key, look))
+
+    def label_words(self, key: str) -> str:
+        """Return what the gradient label of a wire says; empty for none."""
+        look = self.look.wires.get(key)
+        if look is None or not self.layers.gradients:
+            return ""
+        source = self.look.cards.get(self.stage.wires[key].source)
+        return self.stage.reader.label(look, source is not None and len(source.shares) > 1)
+
+    def set_zoom(self, zoom: float) -> None:
+        """Say how near one is: labels are larger from afar, and farther still are left out."""
+        self.zoom = zoom
+        full = detail_at(zoom) == "full"
+        scale = 1.0 if full else FAR_SCALE if zoom >= LABELS_FROM else 0.0
+        if scale != self.label_scale:
+            self.label_scale = scale
+            self._place_labels()
+
+    def _place_labels(self) -> None:
+        wishes: list[labels.Wish] = []
+        told: set[tuple[str, int]] = set()
+        stage = self.stage
+        keys = stage.wire_keys if self.label_scale else []
+        for owner, key in reversed(list(enumerate(keys))):
+            wire, line = stage.wires[key], stage.lines[key]
+            words = self.label_words(key)
+            output = (wire.source, wire.output)
+            if words:
+                active = self.look.wires[key].active == "backward"
+                kind: labels.Kind = "active" if active else "gradient"
+                wishes.append(labels.Wish(key, words, kind, line, owner))
+            elif output not in told and self._tells_shape(key):
+                told.add(output)
+                wishes.append(labels.Wish(key, wire.shape, "shape", line, owner))
+        taken = self._taken() if wishes else []
+        self.labels = self._placer.place(wishes, taken, self.label_scale)
+
+    def _tells_shape(self, key: str) -> bool:
+        """Wires tell the shape where their source does not: out of a folded module."""
+        wire, look = self.stage.wires[key], self.look.wires.get(key)
+        if not self.layers.shapes or not wire.shape or (look is not None and look.active):
+            return False
+        return self.stage.cards[wire.source].kind == "module"
+
+    def _taken(self) -> list[labels.Box]:
+        """Return what labels keep clear of: cards, bubbles, tags and name plates."""
+        boxes = list(self.stage.boxes.values())
+        bubbles = map(self.bubble, self.look.cards.keys() & self.stage.boxes.keys())
+        boxes += [bubble for bubble in bubbles if bubble is not None]
+        for key, box in self.stage.boxes.items():
+            if self.stage.cards[key].mark:
+                boxes.append(box.adjusted(0, 0, 0, 9))
+        boxes += [frames.head_box(box) for box in self.stage.frame_boxes.values()]
+        return [(b.left(), b.top(), b.right(), b.bottom()) for b in boxes]
+
+    def bubble(self, key: str) -> QRectF | None:
+        """Return the box of a card's gradient bubble; None where it has none."""
+        reading = self.reading(key)
+        if not reading.gradient or not self.layers.gradients:
+            return None
+        words = (
+            reading.gradient if detail_at(self.zoom) == "full" else plain.short(reading).gradient
+        )
+        return cards.bubble_box(self.stage.boxes[key], words, self.label_scale or 1.0)
+
+    def paint(self, painter: QPainter, area: QRectF, zoom: float, sprites: bool = True) -> None:
+        """Paint what touches ``area`` (scene units); without ``sprites`` all is vectors."""
+        detail: Detail = detail_at(zoom) if sprites else "full"
+        if detail == "speck":
+            self._paint_specks(painter, area)
+            return
+        shown = [k for k in self.stage.frame_order if self.stage.frame_boxes[k].intersects(area)]
+        for key in shown:
+            box = self.stage.frame_boxes[key]
+            frames.paint(painter, box, self.stage.depths[key], self.theme)
+        for key in self.stage.wires_in(area):
+            self.paint_wire(painter, key, far=detail == "block")
+        for key in shown:
+            if detail == "full" or self.stage.frame_boxes[key].width() * zoom > 70:
+                self.paint_head(painter, key, self.stage.frame_boxes[key], zoom)
+        for key in self.stage.cards_in(area, 160.0):
+            if key not in self.hidden and self.card_area(key).intersects(area):
+                self.paint_card(painter, key, zoom, detail, sprites)
+        for label in self.labels.values():
+            if label.box.intersects(area):
+                wires.paint_label(painter, label, self.theme)
+
+    def paint_head(self, painter: QPainter, key: str, box: QRectF, zoom: float) -> None:
+        """Write the name plate of a frame whose box is ``box``."""
+        frame, depth = self.stage.frames[key], self.stage.depths[key]
+        frames.paint_head(painter, frame, box, depth, self.theme, zoom)
+
+    def paint_wire(self, painter: QPainter, key: str, far: bool) -> None:
+        """Paint one wire as it looks now."""
+        how, stage = self._tone(key, self.look), self.stage
+        wire, path, head = stage.wires[key], stage.paths[key], stage.heads[key]
+        wires.paint(painter, wire, path, head, how, self.theme, far)
+
+    def paint_card(
+        self, painter: QPainter, key: str, zoom: float, detail: Detail, sprites: bool = True
+    ) -> None:
+        """Paint one card as it looks now, in the given detail."""
+        card, box = self.stage.cards[key], self.stage.boxes[key]
+        reading = self.reading(key)
+        name = (key, self.look.cards.get(key), detail)
+        if detail == "block" or (detail == "name" and not sprites):
+            self._paint_plain(painter, key, zoom, detail == "name")
+        elif detail == "name":
+            paint = partial(self._paint_plain, key=key, zoom=zoom, named=True)
+            self.sprites.draw(painter, name, cards.extent(box, reading), zoom, paint)
+        elif sprites:
+            self.draw_full(painter, key, reading, name, zoom)
+        else:
+            cards.paint(painter, card, box, reading, Style(self.theme, self.layers))
+
+    def draw_full(
+        self, painter: QPainter, key: str, reading: Reading, name: Hashable, zoom: float
+    ) -> None:
+        """Draw a card saying ``reading`` in full, from the pixmap called ``name`` if it is kept."""
+        card, box = self.stage.cards[key], self.stage.boxes[key]
+        style = Style(self.theme, self.layers)
+        paint = partial(cards.paint, card=card, box=box, reading=reading, style=style)
+        self.sprites.draw(painter, name, cards.extent(box, reading), zoom, paint)
+
+    def _paint_plain(self, painter: QPainter, key: str, zoom: float, named: bool) -> None:
+        card, box = self.stage.cards[key], self.stage.boxes[key]
+        style = Style(self.theme, self.layers)
+        plain.paint(painter, card, box, self.reading(key), style, zoom, named)
+
+    def _paint_specks(self, painter: QPainter, area: QRectF) -> None:
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
+        for key in self.stage.frame_order:
+            box = self.stage.frame_boxes[key]
+            if box.intersects(area):
+                odd = self.stage.depths[key] % 2
+                painter.fillRect(box, self.theme.frame_odd if odd else self.theme.frame_even)
+        groups: dict[str, list[QLineF]] = {}
+        for key in self.stage.wires_in(area):
+            (ax, ay), (bx, by) = self.stage.lines[key][0], self.stage.lines[key][-1]
+            groups.setdefault(self._tone(key, self.look), []).append(QLineF(ax, ay, bx, by))
+        for how in ("rest", "carried", "forward", "share", "backward"):
+            painter.setPen(wires.stroke(how, False, self.theme, True))
+            painter.drawLines(groups.get(how, []))
+        painter.setPen(Qt.PenStyle.NoPen)
+        for key in self.stage.cards_in(area, 0.0):
+            if key not in self.hidden:
+                reading = self.reading(key)
+                theme = cards.faint(self.theme) if reading.state == "waiting" else self.theme
+                painter.fillRect(self.stage.boxes[key], _speck(key, self, reading, theme))
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=True)
+
+
+def _speck(key: str, drawing: Drawing, reading: Reading, theme: Theme) -> QColor:
+    """Return the colour of a card that is a dot: what happens, else its role."""
+    kind = drawing.stage.cards[key].kind
+    if reading.active:
+        return drawing.theme.backward if reading.active == "backward" else drawing.theme.forward
+    if reading.gradient and drawing.layers.gradients:
+        return mix(theme.backward, theme.canvas, 0.75)
+    return theme.color(kind) if kind in LEAVES else theme.ink if kind == "loss" else theme.edge

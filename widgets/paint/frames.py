@@ -1,0 +1,75 @@
+"""Frames: open modules, with a name plate that closes them."""
+
+from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtGui import QColor, QPainter
+
+from playback.picture import Frame
+from playback.text import count
+from widgets.paint import shapes
+from widgets.theme import Theme
+
+RADIUS = 14.0
+HEAD = 28.0
+"""Height of the name plate, which one clicks to close the module."""
+
+
+def head_box(box: QRectF) -> QRectF:
+    """Return the name plate of a frame."""
+    return QRectF(box.left(), box.top(), box.width(), min(HEAD, box.height()))
+
+
+def ground(depth: int, theme: Theme) -> QColor:
+    """Return the fill of a frame; it alternates with ``depth`` so that nesting shows."""
+    return theme.frame_odd if depth % 2 else theme.frame_even
+
+
+def paint(painter: QPainter, box: QRectF, depth: int, theme: Theme) -> None:
+    """Paint a frame without its name plate."""
+    shapes.fill(painter, box, RADIUS, ground(depth, theme))
+    shapes.outline(painter, box, RADIUS, theme.frame_line, 1.2)
+
+
+def paint_head(
+    painter: QPainter, frame: Frame, box: QRectF, depth: int, theme: Theme, zoom: float = 1.0
+) -> None:
+    """Write the name plate, at constant size on the screen when zoomed out.
+
+    Words stand on a patch of the frame's fill, so that no wire runs through them.
+    """
+    grow = max(1.0, min(3.0, 0.85 / zoom))
+    plate = head_box(box)
+    painter.save()
+    painter.translate(plate.topLeft())
+    painter.scale(grow, grow)
+    width = plate.width() / grow
+    room = width - 46
+    title = shapes.fitted(frame.title, room, 13, 600)
+    used = shapes.text_width(title, 13, 600) + 9
+    note = _note(frame)
+    taken = shapes.text_width(note, 11, 500)
+    if used + taken + 20 > room:
+        note, taken = "", 0.0
+    kind = shapes.fitted(frame.kind, room - used - taken - 12, 11, 500)
+    patch = ground(depth, theme)
+    end = 15 + used + shapes.text_width(kind, 11, 500) + 4
+    shapes.fill(painter, QRectF(11, 5, end - 11, 18), 4, patch)
+    shapes.fill(painter, QRectF(width - 37 - taken, 5, taken + 31, 18), 4, patch)
+    shapes.chevron(painter, QPointF(width - 18, 14.0), 4.2, theme.module, down=True)
+    shapes.write(painter, QRectF(15, 0, room, 28), title, theme.ink, 13, 600)
+    shapes.write(painter, QRectF(15 + used, 1, room - used, 28), kind, theme.ink2, 11, 500)
+    notes = QRectF(width - 33 - taken - 1, 1, taken + 1, 28)
+    shapes.write(painter, notes, note, theme.ink2, 11, 500)
+    painter.restore()
+
+
+def _note(frame: Frame) -> str:
+    repeats = f"×{frame.repeats}" if frame.repeats > 1 else ""
+    return " · ".join(words for words in (repeats, frame.note) if words)
+
+
+def spoken(frame: Frame) -> str:
+    """Return a frame in words."""
+    parts = [f"open module {frame.title}", frame.kind, frame.note]
+    if frame.repeats > 1:
+        parts.append(count(frame.repeats, "repeat"))
+    return ", ".join(part for part in parts if part)

@@ -1,0 +1,68 @@
+"""The ground of the canvas: its colour, its dots, and the notice that it is out of date."""
+
+import math
+from functools import lru_cache
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QImage, QPainter, QPixmap
+
+from widgets.camera import Camera
+from widgets.paint import shapes
+from widgets.theme import Theme
+
+STALE = "stale: showing the last good graph"
+_STEP = 24.0
+
+
+def paint_dots(painter: QPainter, view: QRectF, camera: Camera, theme: Theme) -> None:
+    """Dot the ground of a widget's area; the step doubles or halves so as to stay calm."""
+    step = _STEP * camera.zoom
+    step *= 2.0 ** round(math.log2(_STEP / step))
+    device = painter.device()
+    tile = _tile(theme, round(step * device.devicePixelRatioF()), device.devicePixelRatioF())
+    side = tile.deviceIndependentSize().width()
+    middle = side / 2
+    offset = QPointF(
+        (view.left() - camera.x + middle) % side, (view.top() - camera.y + middle) % side
+    )
+    painter.drawTiledPixmap(view, tile, offset)
+
+
+@lru_cache(maxsize=32)
+def _tile(theme: Theme, side: int, ratio: float) -> QPixmap:
+    """Return a square of ``side`` device pixels with a dot in its middle."""
+    tile = QPixmap(side, side)
+    tile.setDevicePixelRatio(ratio)
+    tile.fill(theme.canvas)
+    painter = QPainter(tile)
+    try:
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(theme.dots)
+        middle = side / ratio / 2
+        painter.drawEllipse(QPointF(middle, middle), 0.95, 0.95)
+    finally:
+        painter.end()
+    return tile
+
+
+def greyed(pixmap: QPixmap) -> QPixmap:
+    """Return an opaque pixmap without its colours."""
+    image = pixmap.toImage().convertToFormat(QImage.Format.Format_Grayscale8)
+    grey = QPixmap.fromImage(image)
+    grey.setDevicePixelRatio(pixmap.devicePixelRatio())
+    return grey
+
+
+def paint_stale(painter: QPainter, view: QRectF, theme: Theme) -> None:
+    """Paint the notice at the top of the widget."""
+    width = shapes.text_width(STALE, 12, 500) + 40
+    box = QRectF(view.center().x() - width / 2, view.top() + 7, width, 24)
+    shapes.fill(painter, box, 12, theme.surface)
+    shapes.outline(painter, box, 12, theme.line_strong, 1.2, (4.0, 3.0))
+    painter.setPen(shapes.pen(theme.ink2, 1.6))
+    middle = QPointF(box.left() + 17, box.center().y())
+    painter.drawEllipse(middle, 5.0, 5.0)
+    painter.drawLine(middle, QPointF(middle.x(), middle.y() - 3))
+    painter.drawLine(middle, QPointF(middle.x() + 2.4, middle.y()))
+    shapes.write(painter, box.adjusted(28, 0, -6, 0), STALE, theme.ink2, 12, 500)

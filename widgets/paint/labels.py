@@ -1,0 +1,115 @@
+"""Where labels stand: on their wire if it has room, else beside it, never on a card."""
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from widgets.paint.wires import LABEL_HEIGHT, Label, Track, label_width
+
+Kind = Literal["gradient", "active", "shape"]
+Box = tuple[float, float, float, float]
+Line = list[tuple[float, float]]
+Numbers = NDArray[np.float64]
+
+_ON_WIRE = (0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74, 0.18, 0.82, 0.1, 0.9)
+_BESIDE = (0.62, 0.5, 0.38, 0.75, 0.25, 0.88, 0.12)
+_GAP = 7.0
+_TOKEN = 12.0
+_ROW = 36.0
+"""Half the height of a card and a gap: over the row of cards that a level wire runs in."""
+
+
+class Wish(NamedTuple):
+    """A label that wants a place on the polyline ``line``; ``owner`` is its wire's number."""
+
+    key: str
+    words: str
+    kind: Kind
+    line: Line
+    owner: int
+
+
+class Placer:
+    """Finds places for labels; remembers the ones found, as most stay from step to step.
+
+    ``points`` (n, 2) are samples of all wires in scene units, ``owners`` (n,) their wires' numbers:
+    a label avoids lying on a foreign wire.
+    """
+
+    def __init__(self, points: Numbers, owners: NDArray[np.intp]) -> None:
+        self._points = points
+        self._owners = owners
+        self._found: dict[tuple[str, str, str, float, bytes], Label] = {}
+
+    def place(
+        self, wishes: Sequence[Wish], taken: Sequence[Box], scale: float = 1.0
+    ) -> dict[str, Label]:
+        """Return a place for every wish, in their order, whatever was placed before.
+
+        ``taken`` are boxes (left, top, right, bottom) that no label may cover: cards and bubbles.
+        Labels are ``scale`` times their usual size.
+        """
+        held = np.zeros((len(taken) + len(wishes), 4))
+        if taken:
+            held[: len(taken)] = taken
+        placed: dict[str, Label] = {}
+        for n, wish in enumerate(wishes, start=len(taken)):
+            label = self._best(wish, held[:n], scale)
+            placed[wish.key] = label
+            box = label.box
+            held[n] = box.left(), box.top(), box.right(), box.bottom()
+        return placed
+
+    def _best(self, wish: Wish, held: Numbers, scale: float) -> Label:
+        width = label_width(wish.words, wish.kind) * scale
+        reach = np.array([width / 2 + 1.5, LABEL_HEIGHT * scale / 2 + 1.5])
+        ends = np.array(wish.line)
+        low = ends.min(axis=0) - 2 * reach - _ROW
+        high = ends.max(axis=0) + 2 * reach + _ROW
+        touched = (held[:, :2] < high).all(axis=1) & (held[:, 2:] > low).all(axis=1)
+        near = held[touched]
+        name = (wish.key, wish.words, wish.kind, scale, near.tobytes())
+        if name not in self._found:
+            if len(self._found) > 20_000:
+                self._found.clear()
+            inside = ((self._points < high) & (self._points > low)).all(axis=1)
+            foreign = self._points[inside & (self._owners != wish.owner)]
+            x, y = _cheapest(wish, width, reach, near, foreign)
+            self._found[name] = Label(wish.words, x, y, width, wish.kind, scale)
+        return self._found[name]
+
+
+def _cheapest(
+    wish: Wish, width: float, reach: Numbers, near: Numbers, foreign: Numbers
+) -> tuple[float, float]:
+    """Return the middle with which a label covers least; earlier spots win among equals."""
+    spots = np.array(_spots(wish, width, 2 * reach[1]))
+    if wish.kind == "active":
+        x, y, _ = Track(wish.line).at(0.5)
+        token = np.array([[x - _TOKEN, y - _TOKEN, x + _TOKEN, y + _TOKEN]])
+        near = np.concatenate([near, token])
+    low, high = spots - reach, spots + reach
+    across = np.minimum(high[:, None, 0], near[:, 2]) - np.maximum(low[:, None, 0], near[:, 0])
+    down = np.minimum(high[:, None, 1], near[:, 3]) - np.maximum(low[:, None, 1], near[:, 1])
+    cost = (np.clip(across, 0, None) * np.clip(down, 0, None)).sum(axis=1)
+    inside = ((foreign > low[:, None]) & (foreign < high[:, None])).all(axis=2).sum(axis=1)
+    best = int(np.argmin(cost * 10 + inside * 4 + np.arange(len(spots)) * 0.5))
+    x, y = spots[best]
+    return float(x), float(y)
+
+
+def _spots(wish: Wish, width: float, height: float) -> list[tuple[float, float]]:
+    """Return where a label may stand: on its wire, beside it, and over or under a level one."""
+    track = Track(wish.line)
+    (ax, ay), (bx, by) = wish.line[0], wish.line[-1]
+    rises = (height / 2 + 14, height / 2 + _ROW) if abs(bx - ax) > abs(by - ay) else ()
+    on_wire = [track.at(t)[:2] for t in _ON_WIRE]
+    beside, above = [], []
+    for t in _BESIDE:
+        x, y, _ = track.at(t)
+        beside += [(x - width / 2 - _GAP, y), (x + width / 2 + _GAP, y)]
+        for rise in rises:
+            above += [(x, y - rise), (x, y + rise)]
+    return on_wire + beside + above

@@ -1,0 +1,110 @@
+"""The still part of the graph as one pixmap with a margin: panning and tokens repaint nothing."""
+
+from collections.abc import Iterable
+
+from PySide6.QtCore import QPointF, QRectF, QSizeF
+from PySide6.QtGui import QPainter, QPixmap, QRegion
+
+from widgets.camera import Camera
+from widgets.paint.drawing import Drawing
+from widgets.paint.ground import greyed, paint_dots
+
+MARGIN = 240
+HINTS = (
+    QPainter.RenderHint.Antialiasing
+    | QPainter.RenderHint.TextAntialiasing
+    | QPainter.RenderHint.SmoothPixmapTransform
+)
+
+
+class Layer:
+    """A rendered part of the scene, at the camera it was rendered with."""
+
+    def __init__(self) -> None:
+        self._pixmap = QPixmap()
+        self._camera = Camera()
+        self._stale = False
+        self.valid = False
+        self.renders = 0
+        """How often the whole was painted; benches and tests look at it."""
+
+    def covers(self, camera: Camera, view: QSizeF, ratio: float) -> bool:
+        """Tell whether the pixmap shows all of ``view`` (pixels) sharply at ``camera``."""
+        if not self.valid or self._camera.zoom != camera.zoom:
+            return False
+        if self._pixmap.devicePixelRatio() != ratio:
+            return False
+        size = self._pixmap.deviceIndependentSize()
+        x, y = camera.x - self._camera.x - MARGIN, camera.y - self._camera.y - MARGIN
+        return (
+            x <= 0 and y <= 0 and x + size.width() >= view.width()
+        ) and y + size.height() >= view.height()
+
+    def render(
+        self, drawing: Drawing, camera: Camera, view: QSizeF, ratio: float, stale: bool
+    ) -> None:
+        """Paint everything within `MARGIN` pixels of the view."""
+        width, height = view.width() + 2 * MARGIN, view.height() + 2 * MARGIN
+        wanted = QSizeF(width, height) * ratio
+        if self._pixmap.size() != wanted.toSize() or self._pixmap.devicePixelRatio() != ratio:
+            self._pixmap = QPixmap(wanted.toSize())
+            self._pixmap.setDevicePixelRatio(ratio)
+        self._camera, self._stale, self.valid = camera, stale, True
+        self.renders += 1
+        self._paint(drawing, [QRectF(0, 0, width, height)])
+        if stale:
+            self._pixmap = greyed(self._pixmap)
+
+    def refresh(self, drawing: Drawing, areas: Iterable[QRectF]) -> None:
+        """Paint some areas (scene units) again, or give the whole up where that is cheaper."""
+        if not self.valid:
+            return
+        if self._stale:
+            self.valid = False
+            return
+        size = self._pixmap.deviceIndependentSize()
+        whole = QRectF(QPointF(), size)
+        shifted = self._camera.moved(MARGIN, MARGIN)
+        seen = [shifted.box_to_view(area).intersected(whole) for area in areas]
+        seen = [box for box in seen if not box.isEmpty()]
+        if sum(b.width() * b.height() for b in seen) > 0.7 * size.width() * size.height():
+            self.valid = False
+            return
+        if seen:
+            self._paint(drawing, seen)
+
+    def _paint(self, drawing: Drawing, boxes: list[QRectF]) -> None:
+        """Paint the boxes (pixels of the pixmap) with the ground below."""
+        region = QRegion()
+        for box in boxes:
+            region = region.united(box.toAlignedRect())
+        camera = self._camera.moved(MARGIN, MARGIN)
+        painter = QPainter(self._pixmap)
+        try:
+            painter.setRenderHints(HINTS)
+            painter.setClipRegion(region)
+            area = QRectF(region.boundingRect())
+            painter.fillRect(area, drawing.theme.canvas)
+            paint_dots(painter, area, camera, drawing.theme)
+            painter.translate(camera.x, camera.y)
+            painter.scale(camera.zoom, camera.zoom)
+            drawing.paint(painter, camera.box_to_scene(area), camera.zoom)
+        finally:
+            painter.end()
+
+    def draw(self, painter: QPainter, camera: Camera) -> None:
+        """Draw the pixmap as seen from ``camera``, scaled if it was rendered at another zoom."""
+        if self._pixmap.isNull():
+            return
+        grow = camera.zoom / self._camera.zoom
+        x = camera.x - (self._camera.x + MARGIN) * grow
+        y = camera.y - (self._camera.y + MARGIN) * grow
+        if grow == 1.0:
+            ratio = self._pixmap.devicePixelRatio()
+            painter.drawPixmap(
+                QPointF(round(x * ratio) / ratio, round(y * ratio) / ratio), self._pixmap
+            )
+            return
+        size = self._pixmap.deviceIndependentSize() * grow
+        source = QRectF(self._pixmap.rect())
+        painter.drawPixmap(QRectF(QPointF(x, y), size), self._pixmap, source)

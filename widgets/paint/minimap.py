@@ -1,0 +1,101 @@
+"""The whole picture in a corner, with the part one sees; there only when not all is seen."""
+
+from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
+from PySide6.QtGui import QPainter, QPen, QPixmap
+
+from widgets.camera import Camera
+from widgets.paint import shapes
+from widgets.paint.drawing import Drawing
+from widgets.paint.reading import LEAVES
+from widgets.theme import faded
+
+LARGEST = QSizeF(132, 168)
+_MARGIN = 14.0
+_PAD = 8.0
+
+
+class Minimap:
+    """A small copy of a drawing's cards, kept as a pixmap until `forget`."""
+
+    def __init__(self) -> None:
+        self._pixmap = QPixmap()
+        self._key: tuple[object, ...] = ()
+
+    def forget(self) -> None:
+        """Paint anew next time: something changed."""
+        self._key = ()
+
+    @staticmethod
+    def needed(bounds: QRectF, camera: Camera, view: QSizeF) -> bool:
+        """Tell whether some of the picture is out of sight."""
+        seen = camera.box_to_scene(QRectF(QPointF(), view)).adjusted(-2, -2, 2, 2)
+        return not bounds.isEmpty() and not seen.contains(bounds)
+
+    @staticmethod
+    def box(bounds: QRectF, view: QSizeF) -> QRectF:
+        """Return where the map lies in the widget."""
+        zoom = _zoom(bounds)
+        width = max(40.0, bounds.width() * zoom + 2 * _PAD)
+        height = max(40.0, bounds.height() * zoom + 2 * _PAD)
+        return QRectF(_MARGIN, view.height() - _MARGIN - height, width, height)
+
+    @staticmethod
+    def to_scene(bounds: QRectF, view: QSizeF, point: QPointF) -> QPointF:
+        """Return the scene point below a point of the map."""
+        away = (point - Minimap.box(bounds, view).center()) / _zoom(bounds)
+        return bounds.center() + away
+
+    def paint(self, painter: QPainter, drawing: Drawing, camera: Camera, view: QSizeF) -> None:
+        """Paint the map into the widget's lower left corner."""
+        bounds = drawing.stage.bounds
+        box = self.box(bounds, view)
+        ratio = painter.device().devicePixelRatioF()
+        key = (id(drawing.stage), id(drawing.theme), ratio, box.width(), box.height())
+        if key != self._key:
+            self._key = key
+            self._pixmap = self._copy(drawing, box.size(), ratio)
+        painter.drawPixmap(box.topLeft(), self._pixmap)
+        zoom = _zoom(bounds)
+        seen = camera.box_to_scene(QRectF(QPointF(), view))
+        middle = box.center() + (seen.center() - bounds.center()) * zoom
+        size = seen.size() * zoom
+        window = QRectF(middle - QPointF(size.width() / 2, size.height() / 2), size)
+        window = window.intersected(box.adjusted(2, 2, -2, -2))
+        painter.setPen(QPen(drawing.theme.selection, 1.6))
+        painter.setBrush(faded(drawing.theme.selection, 0.10))
+        painter.drawRoundedRect(window, 3, 3)
+
+    @staticmethod
+    def _copy(drawing: Drawing, size: QSizeF, ratio: float) -> QPixmap:
+        theme, stage = drawing.theme, drawing.stage
+        pixmap = QPixmap((size * ratio).toSize())
+        pixmap.setDevicePixelRatio(ratio)
+        pixmap.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(pixmap)
+        try:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            whole = QRectF(QPointF(), size)
+            shapes.fill(painter, whole, 8, faded(theme.panel, 0.94))
+            shapes.outline(painter, whole, 8, theme.line, 1.0)
+            zoom = _zoom(stage.bounds)
+            painter.translate(whole.center())
+            painter.scale(zoom, zoom)
+            painter.translate(-stage.bounds.center())
+            for key in stage.frame_order:
+                odd = stage.depths[key] % 2
+                ground = theme.frame_odd if odd else theme.frame_even
+                shapes.fill(painter, stage.frame_boxes[key], 14, ground)
+                shapes.outline(painter, stage.frame_boxes[key], 14, theme.frame_line, 0.8 / zoom)
+            for key, box in stage.boxes.items():
+                kind = stage.cards[key].kind
+                color = theme.color(kind) if kind in LEAVES else theme.line_strong
+                shapes.fill(painter, box, 10, theme.ink if kind == "loss" else color)
+        finally:
+            painter.end()
+        return pixmap
+
+
+def _zoom(bounds: QRectF) -> float:
+    across = (LARGEST.width() - 2 * _PAD) / max(1.0, bounds.width())
+    down = (LARGEST.height() - 2 * _PAD) / max(1.0, bounds.height())
+    return min(across, down)

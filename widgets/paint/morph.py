@@ -1,0 +1,87 @@
+"""From one picture to the next: cards glide to their new places, wires bend along with them."""
+
+from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
+from PySide6.QtGui import QPainter, QPainterPath
+
+from widgets.paint import frames, wires
+from widgets.paint.drawing import Detail, Drawing, detail_at
+from widgets.paint.tokens import ease_out
+
+MOST = 250
+"""Pictures with more cards jump: nothing could be followed there."""
+LONGEST_MS = 250
+
+
+class Morph:
+    """The way from the picture ``old`` to ``new``; cards are the same by their key."""
+
+    def __init__(self, old: Drawing, new: Drawing) -> None:
+        self._old = old
+        self._new = new
+
+    @staticmethod
+    def worthwhile(old: Drawing, new: Drawing) -> bool:
+        """Tell whether anything moves at all, and few enough cards that one can follow."""
+        if max(len(old.stage.cards), len(new.stage.cards)) > MOST:
+            return False
+        if not new.stage.resembles(old.stage):
+            return False
+        return old.stage.boxes != new.stage.boxes
+
+    def paint(
+        self, painter: QPainter, area: QRectF, zoom: float, share: float, sprites: bool
+    ) -> None:
+        """Paint the picture ``share`` (0 to 1) of the way, in scene units.
+
+        ``sprites``: keep the cards' pixmaps; not worth it while the zoom changes too.
+        """
+        at = ease_out(share)
+        self._paint_frames(painter, zoom, at)
+        for key in self._new.stage.wires:
+            painter.setOpacity(1.0 if key in self._old.stage.wires else at)
+            self._paint_wire(painter, key, at)
+        detail = detail_at(zoom)
+        for key, box in self._new.stage.boxes.items():
+            before = self._old.stage.boxes.get(key)
+            painter.setOpacity(at if before is None else 1.0)
+            shift = QPointF() if before is None else (before.center() - box.center()) * (1 - at)
+            if not box.translated(shift).adjusted(-60, -60, 60, 60).intersects(area):
+                continue
+            painter.save()
+            painter.translate(shift)
+            near: Detail = "block" if detail == "speck" else detail
+            self._new.paint_card(painter, key, zoom, near, sprites)
+            painter.restore()
+        painter.setOpacity(1.0)
+
+    def _paint_frames(self, painter: QPainter, zoom: float, at: float) -> None:
+        stage, old = self._new.stage, self._old.stage
+        for key in stage.frame_order:
+            box, before = stage.frame_boxes[key], old.frame_boxes.get(key)
+            painter.setOpacity(at if before is None else 1.0)
+            between = box if before is None else _between(before, box, at)
+            frames.paint(painter, between, stage.depths[key], self._new.theme)
+            self._new.paint_head(painter, key, between, zoom)
+        painter.setOpacity(1.0)
+
+    def _paint_wire(self, painter: QPainter, key: str, at: float) -> None:
+        new = self._new
+        line, before = new.stage.lines[key], self._old.stage.lines.get(key)
+        if before is not None and len(before) == len(line):
+            line = [
+                (ax + (bx - ax) * at, ay + (by - ay) * at)
+                for (ax, ay), (bx, by) in zip(before, line, strict=True)
+            ]
+        path = QPainterPath(QPointF(*line[0]))
+        for x, y in line[1:]:
+            path.lineTo(x, y)
+        how = wires.tone(new.look.wires.get(key), new.look.phase, new.layers.gradients)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(wires.stroke(how, new.stage.wires[key].dashed, new.theme))
+        painter.drawPath(path)
+
+
+def _between(a: QRectF, b: QRectF, at: float) -> QRectF:
+    corner = QLineF(a.topLeft(), b.topLeft()).pointAt(at)
+    far = QLineF(a.bottomRight(), b.bottomRight()).pointAt(at)
+    return QRectF(corner, far)

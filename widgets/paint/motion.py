@@ -1,0 +1,90 @@
+"""What moves from one position to the next: tokens on wires, numbers wiped in, bubbles popping."""
+
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QPainter
+
+from playback.picture import CardLook, Look
+from widgets.paint import cards, tokens
+from widgets.paint.cards import Style
+from widgets.paint.drawing import Drawing
+
+ARRIVAL = 0.7
+"""The part of a motion in which tokens run; then what they bring appears."""
+SETTLE_MS = 160
+"""After a motion the tokens come back to rest in the middle of their wires, in this time."""
+REST = 0.5
+MOST = 400
+"""Tokens drawn at once."""
+MOST_CARDS = 16
+"""Cards that change before one's eyes at once; of more, none does: nobody could follow."""
+
+
+class Motion:
+    """One step's motion; ``share`` runs from 0 to 1 and then, while settling, on to 2."""
+
+    def __init__(self, drawing: Drawing, old: Look, duration_ms: int) -> None:
+        self.duration_ms = duration_ms
+        self._drawing = drawing
+        self.running = active_wires(drawing)
+        changed = drawing.changed_cards(old) if duration_ms else []
+        self.old: dict[str, CardLook | None] = {
+            key: old.cards.get(key) for key in changed if len(changed) <= MOST_CARDS
+        }
+
+    def share(self, elapsed_ms: float) -> float:
+        """Return how far the motion is after some time; one without a duration is over at once."""
+        if self.duration_ms <= 0:
+            return 2.0
+        if elapsed_ms < self.duration_ms:
+            return elapsed_ms / self.duration_ms
+        return min(2.0, 1.0 + (elapsed_ms - self.duration_ms) / SETTLE_MS)
+
+    def paint(self, painter: QPainter, area: QRectF, zoom: float, share: float) -> None:
+        """Paint everything that moves within ``area`` (scene units); the painter is in them."""
+        if share < 1:
+            for key, old in self.old.items():
+                if self._drawing.card_area(key).intersects(area):
+                    self._paint_card(painter, key, old, zoom, share)
+        self._paint_tokens(painter, area, share)
+
+    def _paint_tokens(self, painter: QPainter, area: QRectF, share: float) -> None:
+        drawing = self._drawing
+        way, opacity = tokens.ease(share / ARRIVAL), 1.0
+        if share >= 1:
+            way, opacity = REST, share - 1
+        elif share > ARRIVAL:
+            opacity = max(0.0, 1 - (share - ARRIVAL) * 6)
+        if opacity <= 0:
+            return
+        for key, backward in self.running[:MOST]:
+            if drawing.stage.wire_area(key).intersects(area):
+                track = drawing.stage.track(key)
+                tokens.draw(painter, track, way, backward, drawing.theme, opacity)
+
+    def _paint_card(
+        self, painter: QPainter, key: str, old: CardLook | None, zoom: float, share: float
+    ) -> None:
+        drawing = self._drawing
+        card, box = drawing.stage.cards[key], drawing.stage.boxes[key]
+        begin = ARRIVAL if self.running else 0.0
+        if share < begin:
+            before = drawing.stage.reader.card(card, old)
+            drawing.draw_full(painter, key, before, (key, old, "full"), zoom)
+            return
+        new = drawing.reading(key)
+        part = (share - begin) / (1 - begin)
+        had = old is not None and old.gradient is not None
+        was_reached = old is not None and old.reached
+        pop = 1.0 if had else tokens.ease_out_back(part)
+        style = Style(drawing.theme, drawing.layers, 1.0 if was_reached else part, pop)
+        cards.paint(painter, card, box, new, style)
+
+
+def active_wires(drawing: Drawing) -> list[tuple[str, bool]]:
+    """Return the wires that something runs along now, and whether it is a gradient."""
+    gradients = drawing.layers.gradients
+    return [
+        (key, look.active == "backward")
+        for key, look in drawing.look.wires.items()
+        if look.active and key in drawing.stage.wires and (gradients or look.active == "forward")
+    ]

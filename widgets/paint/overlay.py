@@ -1,0 +1,135 @@
+"""What lies on top of the still layer: marks, the rim, and whole pictures for export."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QPointF, QRect, QRectF, QSizeF, Qt
+from PySide6.QtGui import QPainter, QPainterPath, QPalette, QPen
+from PySide6.QtWidgets import QWidget
+
+from widgets.camera import Camera, fitting
+from widgets.paint import cards, ground, shapes, wires
+from widgets.paint.drawing import Drawing
+from widgets.paint.motion import Motion
+from widgets.theme import Theme, faded
+
+CORNER = 10.0
+
+
+def paint_ground(painter: QPainter, view: QRectF, camera: Camera, theme: Theme) -> None:
+    """Paint the empty canvas."""
+    painter.fillRect(view, theme.canvas)
+    ground.paint_dots(painter, view, camera, theme)
+
+
+def paint_marks(
+    painter: QPainter, drawing: Drawing, hovered: str, selected: str, zoom: float
+) -> None:
+    """Light the wires of the card under the cursor, and ring what is selected."""
+    stage, theme = drawing.stage, drawing.theme
+    thick = max(1.0, 0.8 / zoom)
+    for key in (*stage.into.get(hovered, ()), *stage.out_of.get(hovered, ())):
+        _light(painter, drawing, key, 2.2 * thick)
+    if hovered in stage.wires:
+        _light(painter, drawing, hovered, 2.2 * thick)
+    if selected in stage.wires:
+        _light(painter, drawing, selected, 3.0 * thick)
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    for key, width, color in (
+        (hovered, 1.6, theme.line_strong),
+        (selected, 2.4, theme.selection),
+    ):
+        if key in stage.cards and not (key == hovered and key == selected and width < 2):
+            _ring(painter, drawing, key, width * thick, color)
+
+
+def _ring(painter: QPainter, drawing: Drawing, key: str, width: float, color: object) -> None:
+    """Stroke a card's border; its bubble and tag stay above the line."""
+    card, box = drawing.stage.cards[key], drawing.stage.boxes[key]
+    painter.save()
+    bubble = drawing.bubble(key)
+    if bubble is not None:
+        outside = QPainterPath()
+        outside.addRect(box.adjusted(-40, -40, 200, 40))
+        pill = shapes.rounded(bubble, bubble.height() / 2)
+        painter.setClipPath(outside.subtracted(pill), Qt.ClipOperation.IntersectClip)
+    painter.setPen(QPen(color, width))  # type: ignore[call-overload]
+    painter.drawPath(cards.body_path(card, box))
+    painter.restore()
+
+
+def _light(painter: QPainter, drawing: Drawing, key: str, width: float) -> None:
+    theme, path = drawing.theme, drawing.stage.paths[key]
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.setPen(QPen(faded(theme.selection, 0.18), width + 6))
+    painter.drawPath(path)
+    dashes = (5.0, 3.5) if drawing.stage.wires[key].dashed else ()
+    painter.setPen(shapes.pen(theme.selection, width, dashes))
+    painter.drawPath(path)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(theme.selection)
+    painter.drawPolygon(drawing.stage.heads[key])
+    label = drawing.labels.get(key)
+    if label is not None:
+        wires.paint_label(painter, label, theme)
+
+
+def paint_rim(painter: QPainter, widget: QWidget, theme: Theme, focused: bool, stale: bool) -> None:
+    """Round the widget's corners, border it, show the focus, and say if it is out of date."""
+    view = QRectF(widget.rect())
+    corners = QPainterPath()
+    corners.addRect(view)
+    inside = shapes.rounded(view.adjusted(0.5, 0.5, -0.5, -0.5), CORNER)
+    window = widget.palette().color(QPalette.ColorRole.Window)
+    painter.fillPath(corners.subtracted(inside), window)
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.setPen(QPen(theme.selection if focused else theme.line, 2.0 if focused else 1.0))
+    painter.drawPath(inside)
+    if stale:
+        ground.paint_stale(painter, view, theme)
+
+
+def render(
+    painter: QPainter, box: QRectF, drawing: Drawing, motion: Motion | None, selected: str
+) -> None:
+    """Paint the whole picture into ``box`` as vectors, tokens at rest in mid wire."""
+    bounds = drawing.stage.bounds
+    camera = fitting(bounds, QSizeF(box.size()), closest=1000.0, margin=0.04 * box.width())
+    hidden, drawing.hidden = drawing.hidden, frozenset()
+    zoom = drawing.zoom
+    painter.save()
+    try:
+        drawing.set_zoom(1.0)
+        painter.translate(box.left() + camera.x, box.top() + camera.y)
+        painter.scale(camera.zoom, camera.zoom)
+        drawing.paint(painter, bounds.adjusted(-60, -60, 60, 60), camera.zoom, sprites=False)
+        paint_marks(painter, drawing, "", selected, 1.0)
+        if motion is not None:
+            motion.paint(painter, bounds.adjusted(-60, -60, 60, 60), camera.zoom, 2.0)
+    finally:
+        drawing.hidden = hidden
+        drawing.set_zoom(zoom)
+        painter.restore()
+
+
+def write_svg(
+    path: str, size: QSizeF, theme: Theme, render_to: Callable[[QPainter, QRectF], None]
+) -> bool:
+    """Write an SVG file of ``size`` with the canvas as its ground; False if that fails."""
+    # Imported here: few windows ever export, and every window would wait for it.
+    from PySide6.QtSvg import QSvgGenerator
+
+    whole = QRectF(QPointF(), size)
+    generator = QSvgGenerator()
+    generator.setFileName(path)
+    generator.setSize(size.toSize())
+    generator.setViewBox(QRect(QPointF().toPoint(), size.toSize()))
+    generator.setTitle("Computation graph")
+    painter = QPainter()
+    if not painter.begin(generator):
+        return False
+    try:
+        painter.fillRect(whole, theme.canvas)
+        render_to(painter, whole)
+    finally:
+        painter.end()
+    return True

@@ -1,0 +1,125 @@
+"""Cards from afar: a body, and if there is room its name and number, large enough to read."""
+
+from dataclasses import replace
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QPainter
+
+from playback.picture import Card
+from playback.text import variable
+from widgets.paint import cards, shapes
+from widgets.paint.cards import Style
+from widgets.paint.reading import LEAVES, Reading
+from widgets.paint.thumbnail import draw_thumbnail, thumbnail_size
+from widgets.theme import Theme, faded
+
+SMALLEST_PX = 10.5
+"""Type on the screen is never smaller than this."""
+
+
+def paint(
+    painter: QPainter,
+    card: Card,
+    box: QRectF,
+    reading: Reading,
+    style: Style,
+    zoom: float,
+    named: bool,
+) -> None:
+    """Paint a card at a ``zoom`` too small for `cards.paint`; its texts only if ``named``."""
+    waiting = reading.state == "waiting" and card.kind != "loss"
+    theme = cards.faint(style.theme) if waiting else style.theme
+    corner = cards.radius(card, box)
+    fill, border, ink = _colors(card.kind, reading, theme)
+    if reading.active:
+        shapes.glow(painter, box, corner, cards.active_color(reading, style.theme))
+    whole = box
+    if card.kind == "module":
+        back = QRectF(box.left() + 7, box.top(), box.width() - 14, 30)
+        shapes.fill(painter, back, corner, fill)
+        shapes.outline(painter, back, corner, border, 1.4)
+        box = box.adjusted(0, cards.STACK, 0, 0)
+    shapes.fill(painter, box, corner, fill)
+    if reading.bad:
+        shapes.hatch(painter, shapes.rounded(box, corner), faded(ink, 0.3), 9)
+    dashed = card.kind == "constant" or (card.cut and card.kind not in LEAVES)
+    shapes.outline(painter, box, corner, border, 1.6, (6.0, 4.0) if dashed else ())
+    if named:
+        _inside(painter, card, box, reading, Style(theme, style.layers), ink, zoom)
+    elif card.kind == "module" and box.width() * zoom > 60:
+        row = box.adjusted(8, 0, -8, 0)
+        shapes.write(painter, row, card.title, ink, _px(zoom, 30), 600, shapes.CENTER)
+    if reading.gradient and style.layers.gradients:
+        if named and zoom >= cards.LABELS_FROM:
+            cards.paint_bubble(painter, whole, short(reading), style.theme, cards.FAR_SCALE)
+        else:
+            _gradient_mark(painter, whole, style.theme)
+
+
+def short(reading: Reading) -> Reading:
+    """Return what is told from afar: the gradient without how many shares made it."""
+    return replace(reading, gradient=reading.gradient.partition(" · ")[0])
+
+
+def _px(zoom: float, most: float) -> float:
+    return min(most, max(13.0, SMALLEST_PX / zoom))
+
+
+def _inside(
+    painter: QPainter,
+    card: Card,
+    box: QRectF,
+    reading: Reading,
+    style: Style,
+    ink: QColor,
+    zoom: float,
+) -> None:
+    """Paint the thumbnail, the name, and a scalar's number below it where two lines fit."""
+    px = _px(zoom, 24)
+    row = box.adjusted(12, 0, -10, 0)
+    seen = style.layers.values and reading.state == "reached"
+    if card.kind == "module":
+        spot = QPointF(box.left() + 20, box.center().y())
+        shapes.chevron(painter, spot, 6.5, style.theme.module, down=False)
+        shapes.write(painter, row.adjusted(24, 0, 0, 0), card.title, ink, px, 600)
+        return
+    if seen and reading.grid is not None:
+        size = thumbnail_size(reading, box, shapes.text_width(card.title, px, 600))
+        middle = box.center().y()
+        heat = QRectF(box.left() + 9, middle - size.height() / 2, size.width(), size.height())
+        draw_thumbnail(painter, heat, reading.grid, style.theme)
+        row.setLeft(heat.right() + 8)
+        shapes.write(painter, row, card.title, ink, px, 600)
+        return
+    title = variable(card.title) or card.symbol
+    if card.kind in LEAVES and card.scalar:
+        words = f"{title}  {reading.number}".strip() if seen else title
+        shapes.write(painter, row, words, ink, px, 600, shapes.CENTER)
+    elif seen and reading.number and 2 * px * 1.15 <= box.height():
+        upper, lower = QRectF(row), QRectF(row)
+        upper.setHeight(box.height() / 2 + px * 0.05)
+        lower.setTop(box.center().y() - px * 0.05)
+        shapes.write(painter, upper, title, ink, px, 500)
+        shapes.write(painter, lower, reading.number, ink, px, 700)
+    else:
+        shapes.write(painter, row, title, ink, px, 600)
+
+
+def _gradient_mark(painter: QPainter, box: QRectF, theme: Theme) -> None:
+    """Mark that a card has a gradient; the triangle tells it without colour."""
+    pill = QRectF(box.right() - 26, box.bottom() - 9, 36, 18)
+    shapes.fill(painter, pill, 9, theme.backward)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(theme.backward_soft)
+    painter.drawPolygon(shapes.up_triangle(QPointF(pill.center()), 5.5))
+
+
+def _colors(kind: str, reading: Reading, theme: Theme) -> tuple[QColor, QColor, QColor]:
+    """Return fill, border and ink."""
+    if kind in LEAVES:
+        return theme.color(f"{kind}_soft"), theme.color(kind), theme.ink
+    if kind == "loss" and reading.state == "reached":
+        return theme.ink, theme.ink, theme.surface
+    if kind == "module":
+        return theme.module_soft, theme.line_strong, theme.ink
+    return theme.surface, theme.ink if kind == "loss" else theme.line_strong, theme.ink

@@ -1,0 +1,197 @@
+"""What a card or wire says at a position: its texts and numbers, before anything is painted."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from engine.tape import Snapshot, Tape, Value
+from playback import short, text
+from playback.picture import Card, CardLook, WireLook
+from playback.short import trimmed
+from widgets.paint import heat
+
+WAITING = "not reached yet"
+NABLA = "\N{NABLA}"
+
+LEAVES = ("parameter", "data", "constant")
+
+State = Literal["waiting", "reached"]
+Active = Literal["", "forward", "backward", "update"]
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """A card at a position, in words. Empty texts are not shown."""
+
+    state: State
+    number: str = ""
+    """The value of a scalar; of anything else empty."""
+    share: float | None = None
+    """The scalar as a part of the picture's largest one, -1 to 1; None for no stripe."""
+    shape: str = ""
+    grid: heat.Grid | None = None
+    gradient: str = ""
+    bad: str = ""
+    """``NaN``, ``3 NaN``, ``∞`` where the value is not all finite; else empty."""
+    bad_gradient: bool = False
+    active: Active = ""
+    changed: bool = False
+
+
+class Reader:
+    """Reads a tape for the painters; results are kept, because a tape never changes."""
+
+    def __init__(self, tape: Tape, cards: tuple[Card, ...] = ()) -> None:
+        self.tape = tape
+        self._values = {value.id: value for value in tape.values}
+        self._norms: dict[int, float | None] = {}
+        self._grids: dict[int, heat.Grid | None] = {}
+        self.scale = self._scale(cards)
+
+    def _scale(self, cards: tuple[Card, ...]) -> float:
+        """Return the largest size of the scalars shown, so that stripes compare across cards."""
+        largest = 0.0
+        for card in cards:
+            value = self.value(card)
+            x = self.scalar(value.snapshot) if value else None
+            if x is not None and np.isfinite(x):
+                largest = max(largest, abs(x))
+        return largest
+
+    def value(self, card: Card) -> Value | None:
+        """Return the value whose numbers the card shows."""
+        return None if card.value is None else self._values.get(card.value)
+
+    def snapshot(self, index: int | None) -> Snapshot | None:
+        """Return a snapshot by its index; None for None and for indices past the tape's end."""
+        if index is None or not 0 <= index < len(self.tape.snapshots):
+            return None
+        return self.tape.snapshots[index]
+
+    def number(self, index: int | None) -> float | int | bool | complex | None:
+        """Return the number of a one-element snapshot, else None."""
+        snapshot = self.snapshot(index)
+        return None if snapshot is None else snapshot.item()
+
+    def scalar(self, index: int | None) -> float | None:
+        """Return `number` as a float; of a complex number its size."""
+        x = self.number(index)
+        return None if x is None else abs(x) if isinstance(x, complex) else float(x)
+
+    def norm(self, index: int) -> float | None:
+        """Return the 2-norm of a snapshot, torch's own where it was recorded."""
+        if index not in self._norms:
+            snapshot = self.snapshot(index)
+            self._norms[index] = short.norm(snapshot) if snapshot else None
+        return self._norms[index]
+
+    def grid(self, index: int) -> heat.Grid | None:
+        """Return a snapshot as a matrix small enough for a thumbnail."""
+        if index not in self._grids:
+            snapshot = self.snapshot(index)
+            whole = heat.grid_of(snapshot) if snapshot else None
+            self._grids[index] = None if whole is None else heat.thinned(whole, 40, 88)
+        return self._grids[index]
+
+    def bad(self, index: int | None) -> str:
+        """Return what is not finite in a snapshot, in words; empty where all is well."""
+        snapshot = self.snapshot(index)
+        if snapshot is None:
+            return ""
+        nan, inf = snapshot.nan, snapshot.inf
+        array = snapshot.array()
+        if array is not None and array.dtype.kind in "fc":
+            nan, inf = int(np.isnan(array).sum()), int(np.isinf(array).sum())
+        if snapshot.numel == 1:
+            return "NaN" if nan else "∞" if inf else ""
+        return " · ".join(f"{n:,} {word}" for n, word in ((nan, "NaN"), (inf, "∞")) if n)
+
+    def card(self, card: Card, look: CardLook | None) -> Reading:
+        """Return what ``card`` says; without a look it has not been reached."""
+        value = self.value(card)
+        shape = text.shape(value.shape) if value is not None and value.shape else ""
+        if look is None or not look.reached:
+            active = look.active if look else ""
+            return Reading("waiting", shape=shape, active=active, gradient=self._gradient(look))
+        index = look.snapshot
+        if index is None and value is not None:
+            index = value.snapshot
+        return Reading(
+            "reached",
+            number=self._number(card, index),
+            share=self._share(self.scalar(index)) if card.scalar else None,
+            shape=shape,
+            grid=None if card.scalar or index is None else self.grid(index),
+            gradient=self._gradient(look),
+            bad=self.bad(index),
+            bad_gradient=bool(self.bad(look.gradient)),
+            active=look.active,
+            changed=look.changed,
+        )
+
+    def _number(self, card: Card, index: int | None) -> str:
+        if not card.scalar or card.kind == "module":
+            return ""
+        x = self.number(index)
+        if x is None:
+            return card.literal
+        return _on_pill(x) if card.kind in LEAVES else text.number(x)
+
+    def _share(self, x: float | None) -> float | None:
+        if x is None or not np.isfinite(x):
+            return None
+        return max(-1.0, min(1.0, x / self.scale)) if self.scale else 0.0
+
+    def _gradient(self, look: CardLook | None) -> str:
+        """Return the bubble's text: the gradient, or the sum where several shares arrived."""
+        if look is None or look.gradient is None:
+            return ""
+        whole = self.number(look.gradient)
+        if whole is None:
+            norm = self.norm(look.gradient)
+            several = f" · {len(look.shares)} shares" if len(look.shares) > 1 else ""
+            return f"{NABLA} {text.number(norm)}{several}"
+        parts = [self.number(share) for share in look.shares]
+        if 2 <= len(parts) <= 3 and _adds_up(parts, whole):
+            return f"{_sum(parts)} = {trimmed(whole)}"
+        return text.number(whole)
+
+    def label(self, look: WireLook, several: bool) -> str:
+        """Return the label of the gradient on a wire; empty where none came back.
+
+        ``several``: more than one share arrives at the wire's source, so that the share itself is
+        told, not only the factor; a single share stands in the source's bubble anyway.
+        """
+        if look.share is None:
+            return look.factor if look.active == "backward" else ""
+        x = self.number(look.share)
+        if x is None:
+            return f"{NABLA} {text.number(self.norm(look.share))}"
+        if not look.factor:
+            return trimmed(x)
+        return f"{look.factor} → {trimmed(x)}" if several else look.factor
+
+
+def _on_pill(x: float | int | bool | complex) -> str:
+    """Write a leaf's number as Python would: without needless zeros, but a float as a float."""
+    words = trimmed(x)
+    whole = isinstance(x, float) and words.lstrip(text.MINUS).isdigit()
+    return f"{words}.0" if whole else words
+
+
+def _adds_up(parts: list[float | int | bool | complex | None], whole: object) -> bool:
+    """Tell whether the parts make the whole, so that no wrong sum is ever written."""
+    if not isinstance(whole, float | int) or not all(isinstance(x, float | int) for x in parts):
+        return False
+    total = sum(float(x) for x in parts if isinstance(x, float | int))
+    return bool(np.isclose(total, whole, rtol=1e-4, atol=1e-7))
+
+
+def _sum(parts: list[float | int | bool | complex | None]) -> str:
+    """Write ``48 + 16`` and ``48 − 16``."""
+    words = [trimmed(x) for x in parts if x is not None]
+    return words[0] + "".join(
+        f" {text.MINUS} {word[1:]}" if word.startswith(text.MINUS) else f" + {word}"
+        for word in words[1:]
+    )

@@ -1,0 +1,87 @@
+"""Painted cards kept as pixmaps: drawing one again costs a hundredth of painting it."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QPainter, QPixmap
+
+BUDGET = 64 << 20
+"""Bytes of pixmaps kept; the least lately drawn ones go first."""
+
+
+class Sprites:
+    """Pixmaps by a key that names everything their pixels depend on."""
+
+    def __init__(self, budget: int = BUDGET) -> None:
+        self._held: OrderedDict[Hashable, QPixmap] = OrderedDict()
+        self._budget = budget
+        self.bytes = 0
+
+    def __len__(self) -> int:
+        """Return how many pixmaps are held."""
+        return len(self._held)
+
+    def clear(self) -> None:
+        """Forget every pixmap."""
+        self._held.clear()
+        self.bytes = 0
+
+    def draw(
+        self,
+        painter: QPainter,
+        key: Hashable,
+        area: QRectF,
+        zoom: float,
+        paint: Callable[[QPainter], None],
+    ) -> None:
+        """Draw what ``paint`` paints inside ``area`` (scene units), from its pixmap if it has one.
+
+        ``painter`` must be in scene units at ``zoom``; the pixmap is put on whole device pixels, so
+        that its text stays sharp.
+        """
+        ratio = painter.device().devicePixelRatioF()
+        pixmap = self._get((key, zoom, ratio), area, zoom, ratio, paint)
+        transform = painter.transform()
+        corner = transform.map(area.topLeft())
+        painter.save()
+        painter.resetTransform()
+        painter.drawPixmap(
+            QPointF(round(corner.x() * ratio) / ratio, round(corner.y() * ratio) / ratio), pixmap
+        )
+        painter.restore()
+
+    def _get(
+        self,
+        key: Hashable,
+        area: QRectF,
+        zoom: float,
+        ratio: float,
+        paint: Callable[[QPainter], None],
+    ) -> QPixmap:
+        found = self._held.get(key)
+        if found is not None:
+            self._held.move_to_end(key)
+            return found
+        width = max(1, round(area.width() * zoom * ratio + 1))
+        height = max(1, round(area.height() * zoom * ratio + 1))
+        pixmap = QPixmap(width, height)
+        pixmap.setDevicePixelRatio(ratio)
+        pixmap.fill(Qt.GlobalColor.transparent)
+        inner = QPainter(pixmap)
+        try:
+            inner.setRenderHints(_HINTS)
+            inner.scale(zoom, zoom)
+            inner.translate(-area.topLeft())
+            paint(inner)
+        finally:
+            inner.end()
+        self._held[key] = pixmap
+        self.bytes += width * height * 4
+        while self.bytes > self._budget and len(self._held) > 1:
+            _, old = self._held.popitem(last=False)
+            self.bytes -= old.width() * old.height() * 4
+        return pixmap
+
+
+_HINTS = QPainter.RenderHint.Antialiasing | QPainter.RenderHint.TextAntialiasing

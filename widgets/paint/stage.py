@@ -1,0 +1,158 @@
+"""A placed picture, ready to be painted and searched: boxes, paths, and who is beside whom."""
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtGui import QPainterPath, QPolygonF
+
+from engine.tape import Tape
+from playback.picture import Card, Frame, Picture, Placement, Rect, Wire
+from widgets.paint import frames as frame_paint
+from widgets.paint.reading import Reader
+from widgets.paint.wires import Track, arrow_head, route_path, sample
+
+Boxes = NDArray[np.float64]
+Line = list[tuple[float, float]]
+
+_WIRE_REACH = 14.0
+
+
+def to_box(rect: Rect) -> QRectF:
+    """Return a placement's rectangle as Qt's."""
+    return QRectF(rect.x, rect.y, rect.width, rect.height)
+
+
+class Stage:
+    """Cards, wires and frames of one picture where they stand; it never changes.
+
+    What the placement leaves out is left out here too, so that painters need no checks.
+    """
+
+    def __init__(self, tape: Tape, picture: Picture, placement: Placement) -> None:
+        self.picture = picture
+        self.placement = placement
+        self.cards: dict[str, Card] = {c.key: c for c in picture.cards if c.key in placement.cards}
+        self.boxes = {key: to_box(placement.cards[key]) for key in self.cards}
+        self.frames: dict[str, Frame] = {
+            f.key: f for f in picture.frames if f.key in placement.frames
+        }
+        self.frame_boxes = {key: to_box(placement.frames[key]) for key in self.frames}
+        self.reader = Reader(tape, picture.cards)
+        self._read_wires()
+        self.depths = {key: self._depth(key) for key in self.frames}
+        self.frame_order = sorted(self.frames, key=lambda key: self.depths[key])
+        self.card_keys = list(self.cards)
+        self._card_array = _array([self.boxes[key] for key in self.card_keys])
+        self._wire_array = _array([self.paths[key].boundingRect() for key in self.wire_keys])
+        self.points = np.asarray(
+            [point for key in self.wire_keys for point in self.lines[key]], dtype=np.float64
+        ).reshape(-1, 2)
+        self.owners = np.repeat(
+            np.arange(len(self.wire_keys)), [len(self.lines[key]) for key in self.wire_keys]
+        )
+        self.bounds = self._bounds()
+
+    def _read_wires(self) -> None:
+        self.wires: dict[str, Wire] = {}
+        self.paths: dict[str, QPainterPath] = {}
+        self.heads: dict[str, QPolygonF] = {}
+        self.into: dict[str, list[str]] = {key: [] for key in self.cards}
+        self.out_of: dict[str, list[str]] = {key: [] for key in self.cards}
+        for wire in self.picture.wires:
+            route = self.placement.routes.get(wire.key, ())
+            if len(route) < 4 or wire.source not in self.cards or wire.target not in self.cards:
+                continue
+            self.wires[wire.key] = wire
+            self.paths[wire.key] = route_path(route)
+            self.heads[wire.key] = arrow_head(route)
+            self.into[wire.target].append(wire.key)
+            self.out_of[wire.source].append(wire.key)
+        for keys in self.into.values():
+            keys.sort(key=lambda key: self.wires[key].operand)
+        self.wire_keys = list(self.wires)
+        routes = [self.placement.routes[key] for key in self.wire_keys]
+        self.lines = dict(zip(self.wire_keys, sample(routes), strict=True))
+        self._tracks: dict[str, Track] = {}
+
+    def _depth(self, key: str) -> int:
+        depth, seen = 0, {key}
+        while (key := self.frames[key].parent) in self.frames and key not in seen:
+            seen.add(key)
+            depth += 1
+        return depth
+
+    def _bounds(self) -> QRectF:
+        whole = QRectF()
+        for box in (*self.boxes.values(), *self.frame_boxes.values()):
+            whole = whole.united(box)
+        for path in self.paths.values():
+            whole = whole.united(path.boundingRect())
+        return whole
+
+    def cards_in(self, area: QRectF, reach: float) -> list[str]:
+        """Return the keys of the cards within ``reach`` of ``area``, in order of execution."""
+        return [self.card_keys[n] for n in _touching(self._card_array, area, reach)]
+
+    def wires_in(self, area: QRectF, reach: float = _WIRE_REACH) -> list[str]:
+        """Return the keys of the wires whose boxes are within ``reach`` of ``area``."""
+        return [self.wire_keys[n] for n in _touching(self._wire_array, area, reach)]
+
+    def track(self, key: str) -> Track:
+        """Return the wire's line, to run along."""
+        if key not in self._tracks:
+            self._tracks[key] = Track(self.lines[key])
+        return self._tracks[key]
+
+    def wire_area(self, key: str) -> QRectF:
+        """Return all that painting a wire may touch."""
+        r = _WIRE_REACH
+        return self.paths[key].boundingRect().adjusted(-r, -r, r, r)
+
+    def card_at(self, point: QPointF, slack: float = 0.0) -> str:
+        """Return the key of the card at a scene point, or an empty string."""
+        found = self.cards_in(QRectF(point.x(), point.y(), 0.01, 0.01), slack)
+        return found[-1] if found else ""
+
+    def head_at(self, point: QPointF) -> str:
+        """Return the key of the frame whose name plate is at a scene point, or an empty string."""
+        for key in reversed(self.frame_order):
+            if frame_paint.head_box(self.frame_boxes[key]).contains(point):
+                return key
+        return ""
+
+    def wire_at(self, point: QPointF, within: float) -> str:
+        """Return the key of the nearest wire within ``within`` scene units, or an empty string."""
+        nearest, found = within, ""
+        area = QRectF(point.x(), point.y(), 0.01, 0.01)
+        for key in self.wires_in(area, within):
+            gap = _distance(self.lines[key], point.x(), point.y())
+            if gap < nearest:
+                nearest, found = gap, key
+        return found
+
+    def resembles(self, other: "Stage") -> bool:
+        """Tell whether most cards of the smaller picture stand in both."""
+        shared = len(self.cards.keys() & other.cards.keys())
+        return shared > 0 and shared * 2 >= min(len(self.cards), len(other.cards))
+
+
+def _array(boxes: list[QRectF]) -> Boxes:
+    rows = [(box.left(), box.top(), box.right(), box.bottom()) for box in boxes]
+    return np.asarray(rows, dtype=np.float64).reshape(-1, 4)
+
+
+def _touching(boxes: Boxes, area: QRectF, reach: float) -> list[int]:
+    hit = (boxes[:, 0] <= area.right() + reach) & (boxes[:, 2] >= area.left() - reach)
+    hit &= (boxes[:, 1] <= area.bottom() + reach) & (boxes[:, 3] >= area.top() - reach)
+    found: list[int] = np.flatnonzero(hit).tolist()
+    return found
+
+
+def _distance(line: Line, x: float, y: float) -> float:
+    """Return how far a point is from a polyline."""
+    at = np.asarray(line, dtype=np.float64)
+    start, step = at[:-1], np.diff(at, axis=0)
+    size = np.maximum((step**2).sum(axis=1), 1e-12)
+    share = np.clip((((x, y) - start) * step).sum(axis=1) / size, 0, 1)
+    foot = start + share[:, None] * step
+    return float(np.hypot(foot[:, 0] - x, foot[:, 1] - y).min())

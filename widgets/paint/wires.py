@@ -1,0 +1,209 @@
+"""Wires: cubic paths, arrow heads, running gradients, and the labels on them."""
+
+import math
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate, pairwise
+from typing import Literal
+
+import numpy as np
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QPainter, QPainterPath, QPen, QPolygonF
+
+from playback.picture import Wire, WireLook
+from widgets.paint import shapes
+from widgets.theme import Theme, faded, mix
+
+HEAD = 7.0
+"""Length of an arrow head."""
+LABEL_HEIGHT = 19.0
+EACH = 12
+"""Points that stand for one cubic of a route."""
+
+Route = tuple[tuple[float, float], ...]
+
+Tone = Literal["rest", "carried", "forward", "share", "backward"]
+
+
+@dataclass(frozen=True)
+class Label:
+    """A pill on a wire: its words, its centre and size in scene units."""
+
+    words: str
+    x: float
+    y: float
+    width: float
+    kind: Literal["gradient", "active", "shape"]
+    scale: float = 1.0
+
+    @property
+    def box(self) -> QRectF:
+        """The rectangle of the pill."""
+        height = (LABEL_HEIGHT if self.kind != "shape" else 15.0) * self.scale
+        return QRectF(self.x - self.width / 2, self.y - height / 2, self.width, height)
+
+
+def route_path(points: tuple[tuple[float, float], ...]) -> QPainterPath:
+    """Return a placement's route as a path: a start, then triples of a cubic."""
+    path = QPainterPath()
+    if not points:
+        return path
+    corners = [QPointF(x, y) for x, y in points]
+    path.moveTo(corners[0])
+    for first, second, end in zip(corners[1::3], corners[2::3], corners[3::3], strict=False):
+        path.cubicTo(first, second, end)
+    return path
+
+
+class Track:
+    """A polyline one can run along by its length."""
+
+    def __init__(self, line: list[tuple[float, float]]) -> None:
+        self._line = line if len(line) > 1 else [(0.0, 0.0), *line, (0.0, 1.0)][-2:]
+        steps = [math.dist(a, b) for a, b in pairwise(self._line)]
+        self._ends = list(accumulate(steps))
+
+    def at(self, share: float) -> tuple[float, float, float]:
+        """Return x, y and the direction (radians) at a share (0 to 1) of the length."""
+        wanted = max(0.0, min(1.0, share)) * self._ends[-1]
+        n = min(bisect_left(self._ends, wanted), len(self._ends) - 1)
+        (ax, ay), (bx, by) = self._line[n], self._line[n + 1]
+        begin = self._ends[n - 1] if n else 0.0
+        length = self._ends[n] - begin
+        t = (wanted - begin) / length if length else 0.0
+        return ax + (bx - ax) * t, ay + (by - ay) * t, math.atan2(by - ay, bx - ax)
+
+
+def sample(routes: Sequence[Route]) -> list[list[tuple[float, float]]]:
+    """Return a polyline for every route: `EACH` points per cubic."""
+    pieces = [len(route) // 3 for route in routes]
+    if not sum(pieces):
+        return [list(route) for route in routes]
+    corners = [route[3 * n : 3 * n + 4] for route in routes for n in range(len(route) // 3)]
+    cubics = np.asarray(corners, dtype=np.float64)
+    t = np.linspace(1 / EACH, 1, EACH)
+    weights = np.stack([(1 - t) ** 3, 3 * (1 - t) ** 2 * t, 3 * (1 - t) * t * t, t**3], axis=1)
+    bends = np.einsum("ek,pkc->pec", weights, cubics).tolist()
+    lines, first = [], 0
+    for route, count in zip(routes, pieces, strict=True):
+        line = [route[0]]
+        for bend in bends[first : first + count]:
+            line += map(tuple, bend)
+        lines.append(line)
+        first += count
+    return lines
+
+
+def tone(look: WireLook | None, phase: str, gradients: bool) -> Tone:
+    """Return how a wire is drawn; past values are told by blue only while the forward pass runs."""
+    if look is None:
+        return "rest"
+    if look.active == "forward":
+        return "forward"
+    if gradients and look.active == "backward":
+        return "backward"
+    if gradients and look.share is not None:
+        return "share"
+    return "carried" if look.carried and phase == "forward" else "rest"
+
+
+@lru_cache(maxsize=64)
+def stroke(how: Tone, dashed: bool, theme: Theme, hair: bool = False) -> QPen:
+    """Return the pen of a wire, to be read only; a ``hair`` is one pixel wide at any zoom."""
+    color, width = {
+        "rest": (theme.edge, 1.5),
+        "carried": (mix(theme.forward, theme.canvas, 0.8), 1.7),
+        "forward": (theme.forward, 2.4),
+        "share": (mix(theme.backward, theme.canvas, 0.82), 1.9),
+        "backward": (theme.backward, 2.6),
+    }[how]
+    made = QPen(shapes.pen(color, width, (5.0, 3.5) if dashed and not hair else ()))
+    made.setCapStyle(Qt.PenCapStyle.FlatCap)
+    if hair:
+        made.setWidth(0)
+    return made
+
+
+def paint(
+    painter: QPainter,
+    wire: Wire,
+    path: QPainterPath,
+    head: QPolygonF,
+    how: Tone,
+    theme: Theme,
+    far: bool = False,
+) -> None:
+    """Paint a wire and its ``head``.
+
+    A gradient's wire has no head: it runs the other way. From afar, none has.
+    """
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    if far and how in ("rest", "carried", "share"):
+        painter.setPen(stroke(how, wire.dashed, theme, True))
+        painter.drawPath(path)
+        return
+    line = stroke(how, wire.dashed, theme)
+    if how in ("forward", "backward"):
+        light = QPen(faded(line.color(), 0.16), 10.0)
+        light.setCapStyle(Qt.PenCapStyle.FlatCap)
+        painter.setPen(light)
+        painter.drawPath(path)
+    painter.setPen(line)
+    painter.drawPath(path)
+    if how not in ("share", "backward") and not far:
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(line.color())
+        painter.drawPolygon(head)
+
+
+def arrow_head(route: Route) -> QPolygonF:
+    """Return an arrow head with its tip at the end of a route."""
+    x, y = route[-1]
+    angle = math.pi / 2
+    for ax, ay in reversed(route[:-1]):
+        if math.hypot(x - ax, y - ay) > 0.5:
+            angle = math.atan2(y - ay, x - ax)
+            break
+    cos, sin = math.cos(angle), math.sin(angle)
+    back_x, back_y = x - HEAD * cos, y - HEAD * sin
+    half = HEAD * 0.58
+    return QPolygonF(
+        [
+            QPointF(x, y),
+            QPointF(back_x - half * sin, back_y + half * cos),
+            QPointF(back_x + half * sin, back_y - half * cos),
+        ]
+    )
+
+
+def label_width(words: str, kind: str) -> float:
+    """Return the width of a label's pill."""
+    if kind == "shape":
+        return shapes.text_width(words, 10, 500, True) + 8
+    return shapes.text_width(words, 11, 600) + 16
+
+
+def paint_label(painter: QPainter, label: Label, theme: Theme) -> None:
+    """Paint the pill of a label; what runs now is filled."""
+    painter.save()
+    painter.translate(label.x, label.y)
+    painter.scale(label.scale, label.scale)
+    box = label.box.translated(-label.x, -label.y)
+    box = QRectF(box.topLeft() / label.scale, box.size() / label.scale)
+    if label.kind == "shape":
+        shapes.fill(painter, box, 4, faded(theme.canvas, 0.86))
+        shapes.write(painter, box, label.words, theme.ink3, 10, 500, shapes.CENTER, True)
+    else:
+        _paint_pill(painter, box, label, theme)
+    painter.restore()
+
+
+def _paint_pill(painter: QPainter, box: QRectF, label: Label, theme: Theme) -> None:
+    active = label.kind == "active"
+    ground = theme.backward_soft if active else theme.canvas
+    border = theme.backward if active else mix(theme.backward, theme.canvas, 0.8)
+    shapes.fill(painter, box, LABEL_HEIGHT / 2, ground)
+    shapes.outline(painter, box, LABEL_HEIGHT / 2, border, 1.1)
+    shapes.write(painter, box, label.words, theme.backward, 11, 600, shapes.CENTER)

@@ -1,0 +1,17 @@
+"""The inspector's panes: every module here with an ``ENTRY`` is one, in the order it asks for."""
+
+from importlib import import_module
+from pkgutil import iter_modules
+
+from widgets.panes.pane import Pane
+
+
+def entries() -> list[type[Pane]]:
+    """Return the pane classes of this folder by their ``order``."""
+    found: list[type[Pane]] = []
+    for module in iter_modules(__path__):
+        entry = getattr(import_module(f"{__name__}.{module.name}"), "ENTRY", None)
+        if entry is not None:
+            assert issubclass(entry, Pane), module.name
+            found.append(entry)
+    return sorted(found, key=lambda pane: (pane.order, pane.__name__))

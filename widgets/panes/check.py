@@ -1,0 +1,193 @@
+"""The check pane: the same gradient by finite differences, one click, agrees or not."""
+
+import math
+
+import numpy as np
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from engine.tape import Op, Value
+from engine.wire import Checked
+from playback import text as texts
+from playback import words
+from playback.index import Index
+from widgets.labels import Label
+from widgets.panes import naming
+from widgets.panes.page import Page
+from widgets.panes.pane import Pane
+from widgets.panes.rows import Line, Rows
+from widgets.theme import Theme
+
+MOST = 3
+"""Leaves that are offered at once."""
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+class CheckBlock(QWidget):
+    """The check of one element of one leaf: a button, and the outcome once it is there."""
+
+    def __init__(self, pane: Pane) -> None:
+        super().__init__(pane)
+        self._asked = (0, 0)
+        self.words = Label("words", "", self)
+        self.button = QPushButton("", self)
+        self.button.setToolTip("Run again with this number a little larger and a little smaller")
+        self.button.setMinimumWidth(1)
+        self.button.clicked.connect(lambda: pane.check_asked.emit(*self._asked))
+        self.rows = Rows(self, 0)
+        self.good = Label("good", "✓ agrees", self).tight()
+        self.bad = Label("warning", "✗ differs", self).tight()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(5)
+        column.addWidget(self.words)
+        column.addWidget(self.rows)
+        line = QHBoxLayout()
+        for pill in (self.good, self.bad, self.button):
+            line.addWidget(pill)
+        line.addStretch(1)
+        column.addLayout(line)
+
+    def show_check(self, page: Page, leaf: Value, element: int, only: bool) -> None:
+        """Offer the check of ``leaf``'s flat ``element``, or show how it came out."""
+        self._asked = (leaf.id, element)
+        name = element_name(page, leaf, element)
+        done = page.checked.get(self._asked)
+        waiting = ("check", *self._asked) in page.waiting
+        own = page.value is not None and page.value.id == leaf.id and not leaf.shape
+        brief = name if len(name) <= 20 else name[:19] + "…"
+        what = "by finite differences" if own else brief
+        if only and not own and len(name) <= 5:
+            what += " by finite differences"
+        self.button.setText("Checking…" if waiting else f"Check {what}")
+        self.button.setEnabled(not waiting)
+        self.button.setAccessibleName(f"Check the gradient of {name} by finite differences")
+        self.button.setVisible(done is None or bool(done.problem))
+        compared = done is not None and not done.problem
+        self.good.setVisible(compared and done is not None and done.agrees)
+        self.bad.setVisible(compared and done is not None and not done.agrees)
+        self.rows.setVisible(compared)
+        self.words.say(_intro(name, done, only, bool(leaf.shape)))
+        self.words.setVisible(bool(self.words.said()))
+        if done is not None and compared:
+            self.rows.say(_numbers(naming.root_name(page), name, done))
+
+
+def _intro(name: str, done: Checked | None, only: bool, tensor: bool) -> str:
+    if done is None:
+        return f"Nudge {name} a little and see how the result moves" if only and tensor else ""
+    if done.problem:
+        return f"Not possible for {name}: {done.problem}"
+    return f"Check by a small nudge of {name} (ε = {power(done.eps)})"
+
+
+def _numbers(root: str, name: str, done: Checked) -> list[Line]:
+    nudged = Line(f"Δ{root}/Δ{name}", "", texts.number(done.numeric))
+    backward = Line(f"∂{root}/∂{name}", "by autograd", texts.number(done.autograd))
+    return [nudged] if done.agrees else [nudged._replace(text="by nudging"), backward]
+
+
+def power(eps: float) -> str:
+    """Return ``10⁻⁴`` for 1e-4, else two figures."""
+    if eps > 0 and math.isfinite(eps):
+        exponent = round(math.log10(eps))
+        if math.isclose(eps, 10.0**exponent, rel_tol=1e-6):
+            return "10" + str(exponent).translate(_RAISED)
+    return f"{eps:.1e}".replace("-", texts.MINUS)
+
+
+def element_name(page: Page, leaf: Value, element: int) -> str:
+    """Return ``b``, or ``w[0, 1]`` for one element of a tensor."""
+    index = page.index
+    assert index is not None
+    name = words.called(index, leaf.id)
+    if not leaf.shape:
+        return name
+    at = ", ".join(str(int(i)) for i in np.unravel_index(element, leaf.shape))
+    return f"{name}[{at}]"
+
+
+def refusal(index: Index, value: Value) -> str:
+    """Return why a value cannot be checked; empty where it can."""
+    if not value.is_leaf or value.node is not None:
+        return "Only leaves can be nudged: pick a parameter to check its gradient"
+    if not value.requires_grad:
+        return "Nothing to check: it does not require a gradient"
+    if not value.dtype.startswith(("float", "bfloat", "double", "half")):
+        return f"Only real numbers can be nudged, not {value.dtype}"
+    if 0 in value.shape:
+        return "Nothing to check: it is empty"
+    home = index.home(value.id)
+    if any(grad.snapshot is not None for grad in index.grads.get(home, [])):
+        return ""
+    return "Nothing to check: no gradient ever reaches it"
+
+
+def candidates(page: Page) -> list[Value]:
+    """Return the leaves whose gradients the page can check, those of its op included."""
+    index = page.index
+    if index is None:
+        return []
+    value = page.value
+    if value is not None and value.is_leaf:
+        return [value] if not refusal(index, value) else []
+    op = page.op if page.selection is not None else current_op(index, page.position)
+    if op is None:
+        return []
+    inputs = [index.values[number] for number in dict.fromkeys(op.inputs)]
+    return [leaf for leaf in inputs if not refusal(index, leaf)][:MOST]
+
+
+def current_op(index: Index, position: int) -> Op | None:
+    """Return the op that the latest event is about: that ran, or whose backward node ran."""
+    if not 0 < position <= len(index.tape.events):
+        return None
+    event = index.tape.events[position - 1]
+    if event.kind == "op":
+        return index.op(event.ref)
+    if event.kind == "node":
+        number = index.node_ops.get(index.tape.executions[event.ref].node)
+        return None if number is None else index.op(number)
+    return None
+
+
+class CheckPane(Pane):
+    """The checks that can be made of what is selected, or why there are none."""
+
+    order = 30
+    ruled = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._reason = Label("caption", "", self)
+        self.column.addWidget(self._reason)
+        self.blocks = [CheckBlock(self) for _ in range(MOST)]
+        for block in self.blocks:
+            self.column.addWidget(block)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Use ``theme``'s colours."""
+        super().set_theme(theme)
+        for block in self.blocks:
+            block.rows.set_theme(theme)
+
+    def show_page(self, page: Page) -> bool:
+        """Offer checks; without a leaf that has a gradient, say why for a selected value."""
+        index, leaves = page.index, candidates(page)
+        value = page.value
+        reason = ""
+        if not leaves and index is not None and value is not None:
+            reason = refusal(index, value)
+        self._reason.say(reason)
+        self._reason.setVisible(bool(reason))
+        for place, block in enumerate(self.blocks):
+            block.setVisible(place < len(leaves))
+            if place < len(leaves):
+                leaf = leaves[place]
+                own = value is not None and leaf.id == value.id
+                size = int(np.prod(leaf.shape, dtype=np.int64))
+                element = page.element if own and page.element < size else 0
+                block.show_check(page, leaf, element, len(leaves) == 1)
+        return bool(leaves) or bool(reason)
+
+
+ENTRY = CheckPane

@@ -1,0 +1,57 @@
+"""The explain pane: the op's formula with this run's numbers put in."""
+
+from playback.explain import Explanation
+from widgets.labels import Label
+from widgets.panes import naming
+from widgets.panes.page import Page
+from widgets.panes.pane import Pane
+from widgets.panes.rows import Line, Rows, Tone
+from widgets.theme import Theme
+
+
+class ExplainPane(Pane):
+    """Formula, words, and a row per number; emphasised rows are the ones being made now."""
+
+    order = 20
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._formula = Label("formula", "", self)
+        self._words = Label("words", "", self)
+        self._rows = Rows(self)
+        for widget in (self._formula, self._words, self._rows):
+            self.column.addWidget(widget)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Use ``theme``'s colours."""
+        super().set_theme(theme)
+        self._rows.set_theme(theme)
+
+    def show_page(self, page: Page) -> bool:
+        """Show the page's explanation."""
+        found = page.explanation
+        if found is None or not (found.formula or found.words or found.rows):
+            return False
+        # A leaf's formula is its name, which stands in the head already.
+        told = found.formula if found.formula != naming.title(page)[0] else ""
+        self._formula.say(told)
+        self._formula.setVisible(bool(told))
+        self._words.say(found.words)
+        self._words.setVisible(bool(found.words))
+        self._rows.say(lines(found))
+        self._rows.setVisible(bool(found.rows))
+        return True
+
+
+def lines(explanation: Explanation) -> list[Line]:
+    """Return the rows; an emphasised one is pink where it is about a gradient, else blue."""
+    made: list[Line] = []
+    for row in explanation.rows:
+        tone: Tone = "plain"
+        if row.emphasised:
+            tone = "backward" if "∂" in row.label or "grad" in row.label else "forward"
+        made.append(Line(row.label, row.text, row.number, tone))
+    return made
+
+
+ENTRY = ExplainPane

@@ -1,0 +1,205 @@
+"""The facts pane: all that torch says of a tensor, an op or a module, and the line it is from."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton
+
+from engine.tape import Op, Tape, Value
+from playback import symbols, words
+from playback import text as texts
+from playback.index import Index
+from widgets.labels import Label
+from widgets.panes.page import Page
+from widgets.panes.pane import Pane
+from widgets.panes.rows import Line, Rows
+from widgets.theme import Theme
+
+NAMED = 6
+"""At most this many other tensors are named in one fact."""
+MOST_PARAMETERS = 40
+
+
+class FactsPane(Pane):
+    """Rows of facts, and the source line as a link."""
+
+    order = 60
+    ruled = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._rows = Rows(self, 0)
+        self._source = QFrame(self)
+        self._source.setProperty("row", "soft")
+        self.code = Label("code", "", self._source)
+        self.link = QPushButton("", self._source)
+        self.link.setProperty("link", True)
+        self.link.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.link.setToolTip("Go to this line")
+        self.link.clicked.connect(self._go)
+        self._line = 0
+        row = QHBoxLayout(self._source)
+        row.setContentsMargins(10, 7, 10, 7)
+        row.addWidget(self.code, 1)
+        row.addWidget(self.link, 0, Qt.AlignmentFlag.AlignTop)
+        self.column.addWidget(self._rows)
+        self.column.addWidget(self._source)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Use ``theme``'s colours."""
+        super().set_theme(theme)
+        self._rows.set_theme(theme)
+
+    def show_page(self, page: Page) -> bool:
+        """Show the facts of what is selected; nothing selected has none."""
+        found = facts(page)
+        if not found:
+            return False
+        self._rows.say([Line(label, "", text, "fact") for label, text in found])
+        self._line = line_of(page)
+        self._source.setVisible(self._line > 0)
+        lines = page.source.splitlines()
+        code = lines[self._line - 1].strip() if 0 < self._line <= len(lines) else "made by"
+        self.code.say(code if len(code) <= 200 else code[:199] + "…")
+        self.link.setText(f"line {self._line}")
+        return True
+
+    def _go(self) -> None:
+        self.line_asked.emit(self._line)
+
+
+def line_of(page: Page) -> int:
+    """Return the source line that made what is selected, 0 where there is none."""
+    chosen, value, op = page.selection, page.value, page.op
+    if chosen is not None and chosen.kind in ("op", "wire") and op is not None and op.place.line:
+        return op.place.line
+    if value is not None and value.place.line:
+        return value.place.line
+    return op.place.line if op is not None else 0
+
+
+def facts(page: Page) -> list[tuple[str, str]]:
+    """Return (name, fact) pairs of what is selected."""
+    index, chosen, value = page.index, page.selection, page.value
+    if index is None or chosen is None:
+        return []
+    found: list[tuple[str, str]] = []
+    if chosen.kind == "module":
+        found += _module_facts(page)
+    if chosen.kind == "op" and page.op is not None:
+        found += _op_facts(index, page.op)
+    if value is not None:
+        found += _value_facts(page, index, value)
+    return found
+
+
+def _yes(fact: bool) -> str:
+    return "yes" if fact else "no"
+
+
+def _value_facts(page: Page, index: Index, value: Value) -> list[tuple[str, str]]:
+    shape = texts.shape(value.shape) if value.shape else "scalar ()"
+    found = [
+        ("shape", shape),
+        ("dtype", value.dtype),
+        ("device", value.device),
+    ]
+    if value.shape:
+        found.append(("strides", f"({', '.join(map(str, value.stride))})"))
+        found.append(("contiguous", _yes(value.contiguous)))
+    found.append(("storage", _storage(index, value)))
+    if value.offset:
+        found.append(("starts at", f"element {value.offset:,} of its storage"))
+    found.append(("leaf", _yes(value.is_leaf)))
+    found.append(("requires_grad", _yes(value.requires_grad)))
+    found.append(("version", _version(page, value)))
+    if value.base is not None and value.base in index.values:
+        found.append(("view of", words.called(index, value.base)))
+    if value.maker:
+        found.append(("made by", value.maker))
+    node = index.nodes.get(value.node) if value.node is not None else None
+    found.append(("grad_fn", node.name if node else "none"))
+    if node is not None and node.saved:
+        found.append(("saved for backward", ", ".join(node.saved)))
+    users = [symbols.plain(index.op(number).op) for number in index.users.get(value.id, [])]
+    if users:
+        found.append(("used by", _few(list(dict.fromkeys(users)))))
+    return found
+
+
+def _storage(index: Index, value: Value) -> str:
+    home = index.home(value.id)
+    sharing = {
+        words.called(index, other.id)
+        for other in index.values.values()
+        if other.storage == value.storage
+        and index.home(other.id) != home
+        # Freed memory is used again: only a view makes the same storage mean the same numbers.
+        and (other.base is not None or value.base is not None)
+    }
+    return f"shared with {_few(sorted(sharing))}" if sharing else "its own"
+
+
+def _few(names: list[str]) -> str:
+    more = len(names) - NAMED
+    return ", ".join(names[:NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _version(page: Page, value: Value) -> str:
+    versions = page.versions.until(value.id, page.position) if page.versions else []
+    later = [v for v in versions if v > value.id]
+    if later:
+        return f"{value.version}, overwritten since"
+    return str(value.version)
+
+
+def _op_facts(index: Index, op: Op) -> list[tuple[str, str]]:
+    found = [("op", op.op)]
+    for place, arg in enumerate(op.args):
+        name = arg.keyword or f"input {place}"
+        if arg.value is not None and arg.value in index.values:
+            shape = index.values[arg.value].shape
+            note = f" · {texts.shape(shape)}" if shape else ""
+            found.append((name, words.called(index, arg.value) + note))
+        elif arg.text and arg.text != "None":
+            found.append((name, arg.text if len(arg.text) < 60 else arg.text[:59] + "…"))
+    if op.scope:
+        found.append(("module", op.scope))
+    if op.inplace:
+        found.append(("in place", "yes: it overwrote its input"))
+    if not op.grad_mode:
+        found.append(("gradients", "off (no_grad)"))
+    return found
+
+
+def _module_facts(page: Page) -> list[tuple[str, str]]:
+    call, tape = page.call, page.tape
+    if call is None or tape is None or page.selection is None:
+        return []
+    assert page.selection.call is not None
+    inside = {page.selection.call}
+    for number, other in enumerate(tape.calls):
+        if other.parent in inside:
+            inside.add(number)
+    ops = sum(op.call in inside for op in tape.ops)
+    found = [("kind", call.kind), ("parameters", f"{call.parameters:,}")]
+    if call.about:
+        found.append(("set up as", call.about))
+    found.append(("ops inside", f"{ops:,}"))
+    found.append(("mode", "training" if call.training else "evaluation"))
+    if call.parent is not None:
+        found.append(("inside", tape.calls[call.parent].name))
+    return found + _parameters(tape, call.name)
+
+
+def _parameters(tape: Tape, module: str) -> list[tuple[str, str]]:
+    """Return the shape of every parameter whose name begins with the module's."""
+    shapes = {
+        value.name: texts.shape(value.shape)
+        for value in tape.values
+        if value.role == "parameter" and value.name.startswith(f"{module}.")
+    }
+    shown = list(shapes.items())[:MOST_PARAMETERS]
+    more = len(shapes) - len(shown)
+    return shown + ([("and more", f"{more:,}")] if more else [])
+
+
+ENTRY = FactsPane

@@ -1,0 +1,301 @@
+"""The heatmap pane: a tensor's slice as coloured cells, orange negative and blue positive."""
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QBrush,
+    QColor,
+    QFontMetricsF,
+    QHelpEvent,
+    QLinearGradient,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+)
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+
+from playback import text as words
+from widgets.labels import Label
+from widgets.paint import heat
+from widgets.panes.page import Page, matrix, real
+from widgets.panes.pane import Pane
+from widgets.theme import Theme, contrast, faded, ui_font
+
+LARGEST_CELL, TALLEST = 34.0, 300.0
+CELLS_FROM = 6.0
+"""Cells of at least this size are drawn one by one, smaller ones as an image."""
+NUMBERS_FROM = 26.0
+SCALE_HEIGHT = 30.0
+FEW = 16
+"""Up to this many cells show all their numbers, however small."""
+
+
+class HeatView(QWidget):
+    """Coloured cells with their scale below; resting shows a number, a click picks it."""
+
+    element_picked = Signal(int, int)
+    """Row and column."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.theme = Theme.load("light")
+        self.numbers: NDArray[np.float64] = np.zeros((0, 0))
+        self.exact: NDArray[np.generic] | None = None
+        self.scale = 0.0
+        self.chosen: tuple[int, int] | None = None
+        policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+        self.setMouseTracking(True)
+
+    def show_numbers(
+        self,
+        numbers: NDArray[np.float64],
+        exact: NDArray[np.generic] | None,
+        scale: float,
+        chosen: tuple[int, int] | None,
+    ) -> None:
+        """Show a matrix; ``exact`` are the numbers to name (None for a sampled picture)."""
+        self.numbers, self.exact, self.scale, self.chosen = numbers, exact, scale, chosen
+        rows, columns = numbers.shape
+        self.setAccessibleName(f"Heatmap of {rows} by {columns} numbers")
+        self.updateGeometry()
+        self.update()
+
+    def cell(self, width: float) -> tuple[float, float]:
+        """Return width and height of a cell when ``width`` pixels are there."""
+        rows, columns = self.numbers.shape
+        if not rows or not columns:
+            return 0.0, 0.0
+        wide = min(LARGEST_CELL, width / columns)
+        high = min(max(wide, 14.0 if rows == 1 else 0.0), TALLEST / rows)
+        return wide, high
+
+    def heightForWidth(self, width: int) -> int:
+        """Return the height of cells and scale."""
+        rows: int = self.numbers.shape[0]
+        return round(self.cell(width)[1] * rows + SCALE_HEIGHT)
+
+    def hasHeightForWidth(self) -> bool:
+        """Say yes: cells keep their shape."""
+        return True
+
+    def sizeHint(self) -> QSize:
+        """Return the size at the present width."""
+        return QSize(200, self.heightForWidth(max(200, self.width())))
+
+    def at(self, point: QPointF) -> tuple[int, int] | None:
+        """Return row and column under a point, or None beside the cells."""
+        wide, high = self.cell(self.width())
+        rows, columns = self.numbers.shape
+        if not wide or not high or point.x() < 0 or point.y() < 0:
+            return None
+        row, column = int(point.y() / high), int(point.x() / wide)
+        return (row, column) if row < rows and column < columns else None
+
+    def event(self, e: QEvent) -> bool:
+        """Name the number under the mouse."""
+        if isinstance(e, QHelpEvent) and e.type() == QEvent.Type.ToolTip:
+            place = self.at(QPointF(e.pos()))
+            if place is not None and self.exact is not None:
+                number = words.number(self.exact[place].item())
+                QToolTip.showText(e.globalPos(), f"[{place[0]}, {place[1]}]  {number}", self)
+            return True
+        return super().event(e)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Pick the cell under the mouse."""
+        place = self.at(event.position())
+        if event.button() == Qt.MouseButton.LeftButton and place and self.exact is not None:
+            self.element_picked.emit(*place)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Draw cells, numbers where they fit, and the scale."""
+        if not self.numbers.size:
+            return
+        wide, high = self.cell(self.width())
+        painter = QPainter(self)
+        try:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            if min(wide, high) >= CELLS_FROM:
+                self._paint_cells(painter, wide, high)
+            else:
+                self._paint_image(painter, wide, high)
+            if self.chosen is not None:
+                row, column = self.chosen
+                painter.setPen(QPen(self.theme.selection, 2))
+                painter.setBrush(Qt.BrushStyle.NoBrush)
+                box = QRectF(column * wide, row * high, max(4.0, wide), max(4.0, high))
+                painter.drawRoundedRect(box.adjusted(1, 1, -1, -1), 3, 3)
+            self._paint_scale(painter, high * self.numbers.shape[0] + 6)
+        finally:
+            painter.end()
+
+    def tells(self, x: float) -> bool:
+        """Tell whether a number is worth writing into its cell: pale cells say enough."""
+        return not np.isfinite(x) or abs(x) >= 0.05 * self.scale or self.numbers.size <= FEW
+
+    def fill(self, x: float) -> QColor:
+        """Return the colour of a number's cell: neutral for infinities, amber for NaN."""
+        if np.isfinite(x):
+            return heat.color(x, self.scale, self.theme.dark)
+        return self.theme.data_soft if np.isnan(x) else self.theme.line
+
+    def hatch(self, x: float) -> QBrush:
+        """Return what is drawn over a cell: lines for infinities, crossed lines for NaN."""
+        if np.isfinite(x):
+            return QBrush(Qt.BrushStyle.NoBrush)
+        if np.isnan(x):
+            return QBrush(faded(self.theme.data, 0.5), Qt.BrushStyle.DiagCrossPattern)
+        return QBrush(faded(self.theme.ink3, 0.35), Qt.BrushStyle.BDiagPattern)
+
+    def _paint_image(self, painter: QPainter, wide: float, high: float) -> None:
+        grid = heat.thinned(self.numbers, 1024, 1024)
+        box = QRectF(0, 0, wide * self.numbers.shape[1], high * self.numbers.shape[0])
+        bad = float("nan") if np.isnan(self.numbers).any() else float("inf")
+        painter.fillRect(box, self.fill(bad))
+        painter.fillRect(box, self.hatch(bad))
+        painter.drawImage(box, heat.image(grid, self.theme.dark, self.scale))
+
+    def _paint_cells(self, painter: QPainter, wide: float, high: float) -> None:
+        gap = 0.8 if wide > 9 else 0.4
+        radius = 3.0 if wide > 16 else 1.0
+        font = ui_font(10, 600)
+        painter.setFont(font)
+        metrics = QFontMetricsF(font)
+        for (row, column), x in np.ndenumerate(self.numbers):
+            box = QRectF(column * wide, row * high, wide, high).adjusted(gap, gap, -gap, -gap)
+            fill = self.fill(float(x))
+            painter.setPen(Qt.PenStyle.NoPen)
+            for brush in (fill, self.hatch(float(x))):
+                painter.setBrush(brush)
+                painter.drawRoundedRect(box, radius, radius)
+            text = short(float(x)) if wide >= NUMBERS_FROM and self.tells(float(x)) else ""
+            if text and high >= 14 and metrics.horizontalAdvance(text) < wide - 3:
+                ink = self.theme.ink if self.theme.dark else self.theme.surface
+                other = self.theme.surface if self.theme.dark else self.theme.ink
+                painter.setPen(max(ink, other, key=lambda c: contrast(c, fill)))
+                painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
+
+    def _paint_scale(self, painter: QPainter, y: float) -> None:
+        left, right = words.MINUS + scale_text(self.scale), "+" + scale_text(self.scale)
+        if self.scale <= 0:
+            left, right = "0", "0"
+        metrics = QFontMetricsF(ui_font(11))
+        ends = metrics.horizontalAdvance(left) + metrics.horizontalAdvance(right) + 18
+        width = max(10.0, min(160.0, self.width() - ends))
+        bar = QRectF(0, y + 6, width, 6)
+        blend = QLinearGradient(bar.topLeft(), bar.topRight())
+        for step in range(17):
+            blend.setColorAt(step / 16, heat.color(step / 8 - 1, 1.0, self.theme.dark))
+        x = metrics.horizontalAdvance(left) + 8
+        painter.setPen(self.theme.ink2)
+        painter.setFont(ui_font(11))
+        base = bar.center().y() + metrics.ascent() / 2 - 1
+        painter.drawText(QPointF(0, base), left)
+        painter.drawText(QPointF(x + width + 8, base), right)
+        painter.translate(x, 0)
+        painter.setPen(QPen(self.theme.line, 1))
+        painter.setBrush(blend)
+        painter.drawRoundedRect(bar, 2, 2)
+        painter.translate(-x, 0)
+
+
+def scale_of(numbers: NDArray[np.float64]) -> float:
+    """Return the symmetric scale: the largest size of a few numbers, of many a high quantile."""
+    sizes = np.abs(numbers[np.isfinite(numbers)])
+    if sizes.size > 200:
+        return heat.scale_of(numbers)
+    return float(sizes.max()) if sizes.size else 0.0
+
+
+def short(x: float) -> str:
+    """Return a number in the few characters of a cell: ``.81``, ``1.2``, ``34``, ``NaN``."""
+    if not np.isfinite(x):
+        return words.number(x)
+    size = abs(x)
+    if size >= 1e4 or 0 < size < 5e-3:
+        return f"{x:.0e}".replace("e-0", "e-").replace("e+0", "e").replace("-", words.MINUS)
+    digits = 0 if size >= 99.5 or x == int(x) else 1 if size >= 9.95 else 2
+    text = f"{x:.{digits}f}"
+    if digits == 2 and size < 0.995:
+        text = text.replace("0.", ".", 1)
+    return text.replace("-", words.MINUS)
+
+
+def scale_text(limit: float) -> str:
+    """Return the end of a scale in three figures."""
+    return f"{limit:.3g}".replace("-", words.MINUS)
+
+
+class HeatmapPane(Pane):
+    """The heatmap of the side looked at; of a big tensor the thumbnail that came along."""
+
+    order = 10
+    numbers_only = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._note = Label("caption", "", self)
+        self.view = HeatView(self)
+        self.column.addWidget(self._note)
+        self.column.addWidget(self.view)
+        self._first = 0
+        self._columns = 0
+        self.view.element_picked.connect(self._pick)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Use ``theme``'s colours."""
+        super().set_theme(theme)
+        self.view.theme = theme
+
+    def show_page(self, page: Page) -> bool:
+        """Show the slice looked at; scalars and empty tensors have none."""
+        snapshot, array = page.snapshot(), page.array()
+        if snapshot is None or snapshot.numel < 2:
+            return False
+        if array is None:
+            if snapshot.thumb is None or 0 in snapshot.thumb_shape:
+                return False
+            grid = np.frombuffer(snapshot.thumb, "<f4").reshape(snapshot.thumb_shape)
+            numbers = real(grid)
+            self._say(f"A sample of {words.shape(snapshot.shape)}, {rows_text(grid.shape)}")
+            self.view.show_numbers(numbers, None, scale_of(numbers), None)
+            return True
+        slices = page.slice_at(array.shape)
+        exact = matrix(array, slices)
+        numbers = real(exact)
+        self._first, self._columns = page.offset(array.shape), exact.shape[1]
+        place = divmod(page.element - self._first, self._columns) if self._columns else (-1, 0)
+        inside = 0 <= place[0] < exact.shape[0]
+        marked = inside and page.element > 0
+        self._say(self._slice_note(array, slices))
+        scale = scale_of(real(array))
+        self.view.show_numbers(numbers, exact, scale, place if marked else None)
+        return True
+
+    def _slice_note(self, array: NDArray[np.generic], slices: tuple[int, ...]) -> str:
+        parts = []
+        if slices:
+            parts.append(f"slice [{', '.join(map(str, slices))}, :, :] of")
+            parts.append(words.shape(array.shape))
+        if np.iscomplexobj(array):
+            parts.append("(size of complex numbers)")
+        return " ".join(parts)
+
+    def _say(self, text: str) -> None:
+        self._note.say(text)
+        self._note.setVisible(bool(text))
+
+    def _pick(self, row: int, column: int) -> None:
+        self.element_asked.emit(self._first + row * self._columns + column)
+
+
+def rows_text(shape: tuple[int, ...]) -> str:
+    """Return ``8 rows by 16 columns``."""
+    return f"{words.count(shape[0], 'row')} by {words.count(shape[1], 'column')}"
+
+
+ENTRY = HeatmapPane

@@ -1,0 +1,111 @@
+"""What the inspector calls things: titles, subtitles, and why a number is not there."""
+
+from engine.tape import Snapshot, Value
+from playback import short, symbols, words
+from playback import text as texts
+from playback.index import Index
+from widgets.panes.page import Page
+
+Texts = tuple[str, str]
+
+
+def root_name(page: Page) -> str:
+    """Return what the latest backward pass began at, ``L`` where it has no name."""
+    if page.tape is None or not page.tape.passes:
+        return "L"
+    index = page.index
+    assert index is not None
+    value = index.values.get(page.tape.passes[-1].roots[0] or -1)
+    return value.name if value is not None and value.name else "L"
+
+
+def title(page: Page) -> Texts:
+    """Return title and subtitle of a page."""
+    chosen, index = page.selection, page.index
+    if index is None:
+        return "Inspector", "Run some code, then pick something to look at"
+    if chosen is None:
+        return _event_title(page)
+    if chosen.kind == "module" and page.call is not None:
+        call = page.call
+        return call.name, f"{call.kind} · {texts.count(call.parameters, 'parameter')}"
+    value = page.value
+    if value is None:
+        return (chosen.literal, "A plain Python number") if chosen.literal else ("Nothing", "")
+    if chosen.kind == "wire":
+        return _wire_title(page, index, value)
+    return words.called(index, value.id), _about(index, value)
+
+
+def _event_title(page: Page) -> Texts:
+    found, index = page.explanation, page.index
+    if found is None or index is None:
+        return "Inspector", "Step into the tape, or pick a card, a wire or a row"
+    if found.step:
+        return found.step, found.title
+    phase, total = index.phases[page.position - 1], len(index.tape.events)
+    return f"{phase} · event {page.position:,} of {total:,}", found.title
+
+
+def _wire_title(page: Page, index: Index, value: Value) -> Texts:
+    op = page.selection.op if page.selection else None
+    known = op is not None and op < len(index.tape.ops)
+    user = symbols.plain(index.op(op).op) if known and op is not None else "its user"
+    share = page.number_of("gradient")
+    if share is None:
+        return f"{words.called(index, value.id)} → {user}", "No gradient has come back along it"
+    return f"{words.called(index, value.id)} → {user}", "With the share of gradient that came back"
+
+
+def _about(index: Index, value: Value) -> str:
+    made = symbols.plain(index.op(value.op).op) if value.op is not None else ""
+    return {
+        "parameter": "parameter, gets a gradient",
+        "data": "input data",
+        "constant": "constant, cut off from the graph",
+        "result": f"made by {made}" if made else "result",
+    }[value.role]
+
+
+def absence(page: Page) -> str:
+    """Return why the side looked at has no number at this position."""
+    value, index = page.value, page.index
+    assert value is not None
+    assert index is not None
+    if page.side == "value":
+        return "Not computed yet" if not page.reached else "Its numbers were not recorded"
+    if not page.reached:
+        return "Not computed yet, so no gradient either"
+    known = page.known
+    if known.zeros:
+        return "Zeros, since the last reset"
+    if not value.requires_grad:
+        return "No gradient: it does not require one"
+    if known.pending:
+        return "On its way"
+    started = [run for run, (at, _) in index.passes.items() if at < page.position]
+    if not started:
+        return "No gradient yet: backward has not begun"
+    if index.passes[max(started)][1] >= page.position:
+        return "Backward has not come here yet"
+    return "None: no gradient reached it"
+
+
+def shares(page: Page) -> str:
+    """Return the sum being made, ``3 + 1 = 4``; empty where fewer than two shares meet."""
+    known, index = page.known, page.index
+    if index is None or not known.shares or (len(known.shares) < 2 and not known.pending):
+        return ""
+    parts = [_scalar(index.snapshot(number)) for number in known.shares]
+    if "" in parts:
+        return texts.count(len(parts), "share") + " arrived"
+    written = " + ".join(f"({p})" if p.startswith(texts.MINUS) else p for p in parts[:6])
+    if len(parts) > 6:
+        written += f" + {len(parts) - 6} more"
+    total = _scalar(index.snapshot(known.snapshot))
+    return f"{written} + …" if known.pending or not total else f"{written} = {total}"
+
+
+def _scalar(snapshot: Snapshot | None) -> str:
+    number = None if snapshot is None else snapshot.item()
+    return "" if number is None else short.trimmed(number)

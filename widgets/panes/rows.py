@@ -1,0 +1,240 @@
+"""Rows of a label, quiet words and a number, drawn so that they fit a panel of any width."""
+
+from typing import Literal, NamedTuple
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleEvent,
+    QContextMenuEvent,
+    QFont,
+    QFontMetricsF,
+    QPainter,
+    QPaintEvent,
+)
+from PySide6.QtWidgets import QApplication, QMenu, QSizePolicy, QVBoxLayout, QWidget
+
+from widgets.labels import breakable
+from widgets.theme import Theme, ui_font
+
+Tone = Literal["plain", "backward", "forward", "fact", "fact-backward", "warning"]
+PAD, GAP = 10.0, 14.0
+_RUN = 14
+"""Words longer than this may break anywhere."""
+
+
+class Line(NamedTuple):
+    """What a row says: the name, how it comes about, the number; and its tone."""
+
+    label: str
+    text: str = ""
+    number: str = ""
+    tone: Tone = "plain"
+
+
+class Place(NamedTuple):
+    """Where the texts of a row stand."""
+
+    label: QRectF
+    text: QRectF
+    number: QRectF
+    height: float
+
+
+class Row(QWidget):
+    """One line; where it is too narrow the number or the words move below the label."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._line = Line("")
+        self.theme = Theme.load("light")
+        self.label_room = 0.0
+        # Not Fixed: the hint is of the width so far, and would cap the height at the next one.
+        policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+
+    def say(self, line: Line, label_room: float = 0.0) -> None:
+        """Show ``line``; labels of neighbours are given the same room, so that texts align."""
+        if (line, label_room) == (self._line, self.label_room):
+            return
+        self._line, self.label_room = line, label_room
+        self.setAccessibleName(" ".join(part for part in line[:3] if part))
+        QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.NameChanged))
+        self.updateGeometry()
+        self.update()
+
+    def line(self) -> Line:
+        """Return what the row says."""
+        return self._line
+
+    def fonts(self) -> tuple[QFont, QFont, QFont]:
+        """Return the fonts of label, words and number."""
+        if self._line.tone.startswith("fact"):
+            return ui_font(13), ui_font(13), ui_font(13, 600)
+        heavy = 600 if self._line.tone in ("backward", "forward") else 500
+        return ui_font(14, heavy), ui_font(13), ui_font(14, 700)
+
+    def heightForWidth(self, width: int) -> int:
+        """Return the height that ``width`` pixels need."""
+        return round(self.place(width).height)
+
+    def hasHeightForWidth(self) -> bool:
+        """Say yes: a narrow row is a tall one."""
+        return True
+
+    def sizeHint(self) -> QSize:
+        """Return the size on one line."""
+        return QSize(200, self.heightForWidth(max(200, self.width())))
+
+    def minimumSizeHint(self) -> QSize:
+        """Return a size that keeps the text readable."""
+        return QSize(60, 20)
+
+    def place(self, width: float) -> Place:
+        """Return where the three texts stand, and the height, when ``width`` pixels are there."""
+        fact = self._line.tone.startswith("fact")
+        pad = 0.0 if fact else PAD
+        above = 3.0 if fact else 6.0
+        label_font, text_font, number_font = self.fonts()
+        room = max(40.0, width - 2 * pad)
+        label = _size(label_font, self._line.label, room)
+        number = _size(number_font, self._line.number, room)
+        start = max(label.width(), self.label_room) + GAP if self._line.label else 0.0
+        text = _size(text_font, self._line.text, room)
+        end = number.width() + GAP if self._line.number else 0.0
+        if self._line.text and start + text.width() + end > room:
+            narrow = _size(text_font, self._line.text, max(1.0, room - start - end))
+            if room - start - end > 70 and narrow.height() < 3 * text.height():
+                text = narrow
+            else:
+                return self._below(label, text, number, pad, above, room)
+        if not self._line.text and start + number.width() > room:
+            return self._below(label, text, number, pad, above, room)
+        height = max(label.height(), text.height(), number.height())
+        number.moveTopLeft(QPointF(pad + room - number.width(), above + _mid(height, number)))
+        text.moveTopLeft(QPointF(pad + start, above + _mid(height, text)))
+        label.moveTopLeft(QPointF(pad, above + _mid(height, label)))
+        return Place(label, text, number, height + 2 * above)
+
+    def _below(
+        self, label: QRectF, text: QRectF, number: QRectF, pad: float, above: float, room: float
+    ) -> Place:
+        """Put what does not fit beside the label on lines of its own."""
+        y = above
+        label.moveTopLeft(QPointF(pad, y))
+        beside = bool(self._line.text) and label.width() + GAP + number.width() <= room
+        y += label.height()
+        if beside:
+            number.moveTopLeft(QPointF(pad + room - number.width(), above))
+        if self._line.text:
+            text.moveTopLeft(QPointF(pad, y + 1))
+            y += text.height() + 1
+        if not beside and self._line.number:
+            number.moveTopLeft(QPointF(pad + room - number.width(), y + 1))
+            y += number.height() + 1
+        return Place(label, text, number, y + above)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Draw the fill of the tone and the three texts."""
+        theme, line = self.theme, self._line
+        fill, ink, quiet, strong = {
+            "plain": (None, theme.ink, theme.ink2, theme.ink),
+            "backward": (theme.backward_soft, theme.backward, theme.ink2, theme.backward),
+            "forward": (theme.forward_soft, theme.forward, theme.ink2, theme.forward),
+            "fact": (None, theme.ink2, theme.ink2, theme.ink),
+            "fact-backward": (None, theme.ink2, theme.ink2, theme.backward),
+            "warning": (theme.data_soft, theme.data, theme.ink2, theme.data),
+        }[line.tone]
+        place = self.place(self.width())
+        label_font, text_font, number_font = self.fonts()
+        painter = QPainter(self)
+        try:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            if fill is not None:
+                painter.setPen(Qt.PenStyle.NoPen)
+                painter.setBrush(fill)
+                painter.drawRoundedRect(QRectF(self.rect()), 8, 8)
+            for font, color, box, text in (
+                (label_font, ink, place.label, line.label),
+                (text_font, quiet, place.text, line.text),
+                (number_font, strong, place.number, line.number),
+            ):
+                painter.setFont(font)
+                painter.setPen(color)
+                painter.drawText(
+                    box.adjusted(0, 0, 1, 1), Qt.TextFlag.TextWordWrap, breakable(text, _RUN)
+                )
+        finally:
+            painter.end()
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Offer to copy what the row says."""
+        self.menu().popup(event.globalPos())
+
+    def menu(self) -> QMenu:
+        """Return a menu that copies the number or the whole row; it deletes itself when closed."""
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        if self._line.number:
+            copy = menu.addAction("Copy number")
+            copy.triggered.connect(lambda: QApplication.clipboard().setText(self._line.number))
+        row = menu.addAction("Copy row")
+        row.triggered.connect(lambda: QApplication.clipboard().setText(self.accessibleName()))
+        return menu
+
+
+class Rows(QWidget):
+    """A column of `Row`s that are kept and filled anew."""
+
+    def __init__(self, parent: QWidget | None = None, spacing: int = 4) -> None:
+        super().__init__(parent)
+        self._rows: list[Row] = []
+        self._theme = Theme.load("light")
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(spacing)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Use ``theme``'s colours."""
+        self._theme = theme
+        for row in self._rows:
+            row.theme = theme
+            row.update()
+
+    def say(self, lines: list[Line]) -> None:
+        """Show these lines; their words begin at one x unless a label is very long."""
+        while len(self._rows) < len(lines):
+            row = Row(self)
+            row.theme = self._theme
+            self._rows.append(row)
+            self._column.addWidget(row)
+        widths = [
+            QFontMetricsF(ui_font(14, 600)).horizontalAdvance(line.label)
+            for line in lines
+            if line.text
+        ]
+        common = max([width for width in widths if width <= 90] or [0.0])
+        for row, line in zip(self._rows, lines, strict=False):
+            row.say(line, common)
+            row.show()
+        for row in self._rows[len(lines) :]:
+            row.hide()
+
+    def lines(self) -> list[Line]:
+        """Return the lines shown."""
+        return [row.line() for row in self._rows if not row.isHidden()]
+
+
+def _size(font: QFont, text: str, room: float) -> QRectF:
+    """Return the rectangle of ``text``, wrapped to ``room`` pixels, at the origin."""
+    if not text:
+        return QRectF()
+    metrics = QFontMetricsF(font)
+    page = QRectF(0, 0, room, 100_000)
+    box = metrics.boundingRect(page, Qt.TextFlag.TextWordWrap, breakable(text, _RUN))
+    return QRectF(0, 0, min(room, box.width() + 1), max(box.height(), metrics.height()))
+
+
+def _mid(height: float, box: QRectF) -> float:
+    return (height - box.height()) / 2 if box.height() < height / 1.6 else 0.0

@@ -1,0 +1,230 @@
+"""Every named value with its gradient, as a table."""
+
+import re
+from collections.abc import Sequence
+
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QItemSelectionModel,
+    QModelIndex,
+    QPersistentModelIndex,
+    QRectF,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import QFontMetrics, QPainter
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHeaderView,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTableView,
+    QVBoxLayout,
+    QWidget,
+)
+
+from playback.track import ValueRow
+from widgets.labels import Heading, sheet
+from widgets.theme import Theme, ui_font
+
+Index = QModelIndex | QPersistentModelIndex
+COLUMNS = ("name", "value", "gradient")
+NONE, PENDING = "\N{EM DASH}", "\N{HORIZONTAL ELLIPSIS}"
+_DIGITS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+
+
+def shown_name(name: str) -> str:
+    """Return ``x₁`` for ``x1``; only a single letter followed by digits is changed."""
+    if re.fullmatch(r"[^\W\d_]\d+", name):
+        return name[0] + name[1:].translate(_DIGITS)
+    return name
+
+
+def gradient_text(row: ValueRow) -> str:
+    """Return the gradient, ``…`` while it is still to come, or a dash where there is none."""
+    if row.pending:
+        return PENDING
+    return row.gradient or NONE
+
+
+class ValueModel(QAbstractTableModel):
+    """The table model: name, value, gradient; rows change in place where they can."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.rows: list[ValueRow] = []
+
+    def set_rows(self, rows: Sequence[ValueRow]) -> None:
+        """Replace the rows, telling views only of what differs."""
+        new, old = list(rows), self.rows
+        head = 0
+        while head < min(len(new), len(old)) and new[head].name == old[head].name:
+            head += 1
+        tail = 0
+        while tail < min(len(new), len(old)) - head and new[-1 - tail].name == old[-1 - tail].name:
+            tail += 1
+        self._splice(head, len(old) - tail, new[head : len(new) - tail])
+        for index, row in enumerate(new):
+            if self.rows[index] != row:
+                self.rows[index] = row
+                self.dataChanged.emit(self.index(index, 0), self.index(index, 2))
+
+    def _splice(self, start: int, stop: int, rows: list[ValueRow]) -> None:
+        if stop > start:
+            self.beginRemoveRows(QModelIndex(), start, stop - 1)
+            del self.rows[start:stop]
+            self.endRemoveRows()
+        if rows:
+            self.beginInsertRows(QModelIndex(), start, start + len(rows) - 1)
+            self.rows[start:start] = rows
+            self.endInsertRows()
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        """Return the number of values."""
+        return 0 if parent.isValid() else len(self.rows)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        """Return three: name, value, gradient."""
+        return 0 if parent.isValid() else len(COLUMNS)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        """Return the text of a cell, or as tooltip what it means."""
+        row = self.rows[index.row()]
+        text = (shown_name(row.name), row.value, gradient_text(row))[index.column()]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return text
+        if role == Qt.ItemDataRole.ToolTipRole:
+            if index.column() < 2:
+                return (row.name, row.value)[index.column()]
+            return {PENDING: "Backward has not come here yet", NONE: "No gradient"}.get(text, text)
+        return None
+
+    def headerData(
+        self,
+        section: int,
+        orientation: Qt.Orientation,
+        role: int = Qt.ItemDataRole.DisplayRole,
+    ) -> object:
+        """Return the columns' names, left aligned."""
+        if orientation == Qt.Orientation.Horizontal:
+            if role == Qt.ItemDataRole.DisplayRole:
+                return COLUMNS[section]
+            if role == Qt.ItemDataRole.TextAlignmentRole:
+                return int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        return None
+
+
+class _Cells(QStyledItemDelegate):
+    """Paints a cell: name bold, gradient in the backward colour, the picked row softly lit."""
+
+    theme: Theme
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """Draw one cell."""
+        theme, column = self.theme, index.column()
+        rect = QRectF(option.rect)
+        state = option.state
+        painter.save()
+        if state & QStyle.StateFlag.State_Selected:
+            painter.fillRect(rect, theme.selection_soft)
+        elif state & QStyle.StateFlag.State_MouseOver:
+            painter.fillRect(rect, theme.panel2)
+        text = str(index.data())
+        font, color = ui_font(13), theme.ink
+        if column == 0 or (column == 2 and text != NONE):
+            font.setWeight(font.Weight.DemiBold)
+        if column == 2:
+            color = theme.ink3 if text == NONE else theme.backward
+        elif column == 1 and text in (NONE, PENDING):
+            color = theme.ink3
+        painter.setFont(font)
+        painter.setPen(color)
+        room = rect.adjusted(6, 0, -4, 0)
+        mode = Qt.TextElideMode.ElideMiddle if column == 0 else Qt.TextElideMode.ElideRight
+        text = QFontMetrics(font).elidedText(text, mode, int(room.width()))
+        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
+        painter.restore()
+
+
+class ValueTable(QWidget):
+    """Values and gradients; a click on a row tells which value it is."""
+
+    picked = Signal(int)
+    """A value id."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.heading = Heading("Values and gradients", "click a row to find its node", self)
+        self._model = ValueModel(self)
+        self._cells = _Cells(self)
+        self.view = QTableView(self)
+        self._arrange()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 14, 10, 10)
+        column.setSpacing(8)
+        column.addWidget(self.heading)
+        column.addWidget(self.view, 1)
+        self.view.clicked.connect(self._pick)
+        self.view.activated.connect(self._pick)
+        self.set_theme(Theme.load("light"))
+
+    def _arrange(self) -> None:
+        view = self.view
+        view.setModel(self._model)
+        view.setItemDelegate(self._cells)
+        view.setAccessibleName("Values and gradients")
+        view.setShowGrid(False)
+        view.setFrameShape(QTableView.Shape.NoFrame)
+        view.setWordWrap(False)
+        view.setMouseTracking(True)
+        view.setTabKeyNavigation(False)
+        view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        view.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        view.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        view.verticalHeader().hide()
+        view.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        header = view.horizontalHeader()
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
+        header.setHighlightSections(False)
+        header.setSectionsClickable(False)
+        header.setMinimumSectionSize(40)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Use ``theme``'s colours and fonts."""
+        self._cells.theme = theme
+        self.setStyleSheet(sheet(theme))
+        rows = self.view.verticalHeader()
+        rows.setMinimumSectionSize(10)
+        rows.setDefaultSectionSize(QFontMetrics(ui_font(13)).height() + 9)
+        self.view.viewport().update()
+
+    def set_rows(self, rows: Sequence[ValueRow]) -> None:
+        """Show these rows; scroll place and selected value are kept."""
+        kept = self.selected()
+        self._model.set_rows(rows)
+        if kept is not None and self.selected() is None:
+            self.select(kept)
+
+    def set_position(self, position: int) -> None:
+        """Take note of the position; the rows given last are already those of it."""
+        self.setProperty("position", position)
+
+    def selected(self) -> int | None:
+        """Return the id of the value whose row is selected."""
+        chosen = self.view.selectionModel().selectedRows()
+        return self._model.rows[chosen[0].row()].value_id if chosen else None
+
+    def select(self, value_id: int | None) -> None:
+        """Select the row of a value, or none, and bring it into view; emits nothing."""
+        for row, entry in enumerate(self._model.rows):
+            if entry.value_id == value_id:
+                index = self._model.index(row, 0)
+                flags = QItemSelectionModel.SelectionFlag
+                self.view.selectionModel().setCurrentIndex(index, flags.ClearAndSelect | flags.Rows)
+                self.view.scrollTo(index)
+                return
+        self.view.clearSelection()
+
+    def _pick(self, index: QModelIndex) -> None:
+        self.picked.emit(self._model.rows[index.row()].value_id)
