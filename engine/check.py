@@ -93,6 +93,7 @@ def _root(last: run.Finished, request: Check, target: _Target, nudge: float) -> 
     recorder.tensors.nudge = (target.value.id, request.index, nudge)
     recorder.until_pass = target.accumulation.run
     done = run.perform(asked, recorder)
+    recorder.release()
     if done.error is not None:
         raise Unclear(done.error.message)
     if not recorder.reached_roots:

@@ -159,6 +159,9 @@ def execute(request: Run, printed: Callable[[str], None] | None = None) -> Tape:
     torch's global settings outlives the call.
     """
     global finished
+    if finished is not None:
+        finished.recorder.release()
+        finished = None
     recorder = Recorder(request.source, request.filename, request.event_limit, request.memory)
     done = perform(request, recorder, printed)
     tape = _with(freeze(recorder, leaves(recorder, done.names)), done, request.device)

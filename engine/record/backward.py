@@ -5,6 +5,7 @@ node that can be reached is hooked (`hooks`), and the engine runs as ever. What 
 afterwards, from the nodes that ran and those that did not.
 """
 
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -85,7 +86,7 @@ class Backward:
     ) -> list[GradientEdge]:
         """Write the pass down, hook its nodes, and return edges that keep leaf roots alive."""
         recorder, log = self.recorder, self.log
-        where, _ = recorder.source.here(recorder.source.user_frame())
+        where, _ = recorder.source.here(sys._getframe(1))
         number = len(log.passes)
         flags = [*args[1:3], False, False]
         row = PassRow(

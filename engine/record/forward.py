@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import torch
 from torch.autograd.graph import Node
+from torch.nn import Parameter
 from torch.overrides import TorchFunctionMode
 
 from engine.record.log import OpRow, ValueRow
@@ -42,6 +43,7 @@ _READERS = frozenset(
 _TENSOR_GETTERS = frozenset(("T", "mT", "H", "mH", "data", "real", "imag"))
 _FACTORIES = frozenset(("tensor", "as_tensor", "scalar_tensor", "asarray", "from_numpy"))
 _RUNNING = frozenset(("batch_norm", "instance_norm"))
+_PLAIN = frozenset((int, float, bool, str, type(None), torch.dtype, torch.device, torch.Size))
 _NAMES = {
     "__truediv__": "div",
     "__itruediv__": "div_",
@@ -75,7 +77,7 @@ class ForwardMode(TorchFunctionMode):
 
     def __init__(self, recorder: "Recorder") -> None:
         self.recorder = recorder
-        self._kinds: dict[Function, str] = {}
+        self._kinds: dict[Function, tuple[str, str]] = {}
 
     def __torch_function__(
         self,
@@ -88,13 +90,14 @@ class ForwardMode(TorchFunctionMode):
         kwargs = kwargs or {}
         if self.recorder.quiet or self.recorder.log.truncated:
             return func(*args, **kwargs)
-        kind = self._kinds.get(func)
-        if kind is None:
-            kind = self._kinds[func] = _kind(func)
+        known = self._kinds.get(func)
+        if known is None:
+            known = self._kinds[func] = _kind(func), op_name(func)
+        kind, name = known
         if kind == "reader":
             return func(*args, **kwargs)
-        if kind == "op":
-            return self._op(func, args, kwargs)
+        if kind in ("op", "factory", "running"):
+            return self._op(kind, name, func, args, kwargs)
         return self._attribute(kind, func, args, kwargs)
 
     def _attribute(
@@ -119,16 +122,22 @@ class ForwardMode(TorchFunctionMode):
             recorder.tensors.add(tensor, where)
         return out
 
-    def _op(self, func: Function, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
+    def _op(
+        self,
+        kind: str,
+        name: str,
+        func: Function,
+        args: tuple[object, ...],
+        kwargs: dict[str, object],
+    ) -> object:
         recorder = self.recorder
         where, doing = recorder.source.here(sys._getframe(2))
         if doing or where is None:
             return func(*args, **kwargs)
-        name = op_name(func)
         # A tensor subclass of the user's must not hear of the recorder's own look-ups.
         with torch._C.DisableTorchFunction():
-            given = list(_tensors((args, {k: v for k, v in kwargs.items() if k != "out"})))
-            fresh = not given or _makes_fresh(name)
+            given = _given(args, kwargs)
+            fresh = kind == "factory" or not given
             values = [] if fresh else [recorder.tensors.value(t, where) for t in given]
             versions = [version(t) for t in given]
         since = torch._C._autograd._get_sequence_nr()
@@ -136,11 +145,11 @@ class ForwardMode(TorchFunctionMode):
         with torch._C.DisableTorchFunction():
             if fresh:
                 self._factory(name, out, where, given)
-            else:
-                changed = [t for t, v in zip(given, versions, strict=True) if version(t) != v]
-                if name in _RUNNING:
-                    changed += [t for t, v in zip(given, values, strict=True) if self._ran(t, v)]
-                self._call(name, where, _Seen(args, kwargs, given, values, since), out, changed)
+                return out
+            changed = [t for t, v in zip(given, versions, strict=True) if version(t) != v]
+            if kind == "running":
+                changed += [t for t, v in zip(given, values, strict=True) if self._ran(t, v)]
+            self._call(name, where, _Seen(args, kwargs, given, values, since), out, changed)
         return out
 
     def _call(
@@ -151,8 +160,8 @@ class ForwardMode(TorchFunctionMode):
         out: object,
         changed: list[torch.Tensor],
     ) -> None:
-        before = {id(t) for t in seen.given}
-        made = [t for t in _tensors(out) if id(t) not in before]
+        before = [id(t) for t in seen.given]
+        made = [t for t in _found(out) if id(t) not in before]
         if not made and not changed:
             return
         tensors = self.recorder.tensors
@@ -162,7 +171,10 @@ class ForwardMode(TorchFunctionMode):
             self.recorder.reset(Reset((leaf.id,), False), where)
             return
         row = self._row(name, where, seen)
-        self._results(row, _unique(made + changed), seen, bool(changed))
+        results = made + changed
+        if len(results) > 1:
+            results = list({id(t): t for t in results}.values())
+        self._results(row, results, seen, bool(changed))
 
     def _ran(self, t: torch.Tensor, row: ValueRow) -> bool:
         return (
@@ -172,7 +184,7 @@ class ForwardMode(TorchFunctionMode):
         )
 
     def _factory(self, name: str, out: object, where: Where, given: list[torch.Tensor]) -> object:
-        for t in _tensors(out):
+        for t in _found(out):
             if not any(t is g for g in given):
                 self.recorder.tensors.value(t, where, maker=name)
         return out
@@ -181,15 +193,15 @@ class ForwardMode(TorchFunctionMode):
         recorder = self.recorder
         scope, call = recorder.modules.scope()
         return OpRow(
-            id=next(recorder.log.ids),
-            op=name,
-            inputs=[v.id for v in seen.values],
-            args=_args(seen),
-            where=where,
-            scope=scope,
-            call=call,
-            grad_mode=torch.is_grad_enabled(),
-            phase="backward" if recorder.backward.running else "forward",
+            next(recorder.log.ids),
+            name,
+            [v.id for v in seen.values],
+            _args(seen),
+            where,
+            scope,
+            call,
+            torch.is_grad_enabled(),
+            "backward" if recorder.backward.hooks.runs else "forward",
         )
 
     def _results(
@@ -203,13 +215,14 @@ class ForwardMode(TorchFunctionMode):
             value = recorder.tensors.add(t, row.where, op=index)
             if row.op in ("detach", "detach_", "data"):
                 value.role = "constant" if value.role == "result" else value.role
-            if recorder.tensors.known(t) is value and value.version:
-                recorder.tensors.changed(t, index)
+            if value.version:
+                recorder.tensors.changed(value, index)
             row.outputs.append(value.id)
             row.node = value.node if row.node is None else row.node
             values.append(value)
         roots: list[Node] = [t.grad_fn for t in results if t.grad_fn is not None]
-        row.nodes = recorder.nodes.claim(roots, seen.since, index, values)
+        if roots:
+            row.nodes = recorder.nodes.claim(roots, seen.since, index, values)
         row.inplace = inplace
         if row.phase == "forward":
             recorder.log.tell("op", index, row.where)
@@ -224,7 +237,7 @@ def record_custom(
 ) -> object:
     """Record a call of a custom ``autograd.Function`` as one op, whatever its forward does."""
     where, doing = recorder.source.here(sys._getframe(2))
-    given = list(_tensors((args, kwargs)))
+    given = _given(args, kwargs)
     if doing or where is None or not given:
         return apply(*args, **kwargs)
     with torch._C.DisableTorchFunction():
@@ -265,12 +278,32 @@ def _kind(func: Function) -> str:
         )
     if name == "requires_grad_":
         return "flag"
-    return "reader" if name in _READERS else "op"
+    if name in _READERS:
+        return "reader"
+    if name in _FACTORIES or name.endswith("_like") or name.startswith("new_"):
+        # Its result owes its argument nothing but shape and dtype.
+        return "factory"
+    return "running" if name in _RUNNING else "op"
 
 
-def _makes_fresh(name: str) -> bool:
-    """Tell whether a function's result owes its argument nothing but shape and dtype."""
-    return name in _FACTORIES or name.endswith("_like") or name.startswith("new_")
+def _given(args: tuple[object, ...], kwargs: dict[str, object]) -> list[torch.Tensor]:
+    """Return the tensors among a call's arguments; one given as ``out=`` is a result."""
+    found: list[torch.Tensor] = []
+    for one in args:
+        kind = type(one)
+        if kind is torch.Tensor or kind is Parameter:
+            found.append(one)  # type: ignore[arg-type]
+        elif kind not in _PLAIN:
+            found.extend(_tensors(one))
+    for keyword, one in kwargs.items():
+        if type(one) not in _PLAIN and keyword != "out":
+            found.extend(_tensors(one))
+    return found
+
+
+def _found(out: object) -> list[torch.Tensor]:
+    """Return the tensors of a result."""
+    return [out] if type(out) is torch.Tensor else list(_tensors(out))
 
 
 def _tensors(thing: object, depth: int = 0) -> Iterator[torch.Tensor]:
@@ -286,16 +319,14 @@ def _tensors(thing: object, depth: int = 0) -> Iterator[torch.Tensor]:
                 yield from _tensors(one, depth + 1)
 
 
-def _unique(tensors: list[torch.Tensor]) -> list[torch.Tensor]:
-    seen: set[int] = set()
-    return [t for t in tensors if id(t) not in seen and not seen.add(id(t))]  # type: ignore[func-returns-value]
-
-
 def _args(seen: _Seen) -> list[Arg]:
     ids = {id(t): v.id for t, v in zip(seen.given, seen.values, strict=True)}
     result: list[Arg] = []
     for one in seen.args:
-        result.extend(_arg(one, "", ids))
+        if (value := ids.get(id(one))) is not None:
+            result.append(Arg(value))
+        else:
+            result.extend(_arg(one, "", ids))
     for keyword, one in seen.kwargs.items():
         result.extend(_arg(one, keyword, ids))
     return result

@@ -72,7 +72,7 @@ def freeze(recorder: Recorder, found: list[Leaf]) -> Tape:
     _name_values(recorder)
     called = {v.id: v.name for v in log.values}
     with torch._C.DisableTorchFunction():
-        snapshots = [s if isinstance(s, Snapshot) else snapshot(s) for s in log.snapshots]
+        snapshots = [s if isinstance(s, Snapshot) else _snapshot(s) for s in log.snapshots]
     return Tape(
         snapshots=tuple(snapshots),
         values=tuple(_value(v, source) for v in log.values),
@@ -107,6 +107,14 @@ def freeze(recorder: Recorder, found: list[Leaf]) -> Tape:
         dropped=log.dropped,
         truncated=log.truncated,
     )
+
+
+def _snapshot(t: torch.Tensor) -> Snapshot:
+    try:
+        return snapshot(t)
+    except (RuntimeError, NotImplementedError):
+        # An exotic layout that torch itself cannot read: its shape is all there is to tell.
+        return Snapshot(tuple(t.shape), dtype_name(t.dtype))
 
 
 def _node(n: NodeRow) -> Node:
@@ -169,7 +177,7 @@ def _value(row: ValueRow, source: Source) -> Value:
         name=row.name,
         shape=row.shape,
         dtype=dtype_name(row.dtype),
-        device=row.device,
+        device=str(row.device),
         requires_grad=row.requires_grad,
         is_leaf=row.is_leaf,
         version=row.version,

@@ -36,8 +36,8 @@ class Hooks:
         """The passes that are running, the innermost last: a node may start one of its own."""
         self._reached: dict[int, list[tuple[int, NodeRow]]] = {}
         self._arrived: dict[Target, list[tuple[weakref.ref[torch.Tensor], int, int]]] = {}
-        self._grads: dict[int, int] = {}
-        """What each leaf's ``.grad`` is known to be: tensor number -> snapshot."""
+        self._grads: dict[int, tuple[weakref.ref[torch.Tensor], int, int]] = {}
+        """Each leaf's ``.grad`` by tensor number: the tensor, its version, its snapshot."""
 
     def begin(self, run: int) -> None:
         """Start a pass."""
@@ -178,13 +178,14 @@ class Hooks:
         """Note the ``.grad`` that a leaf has before the pass, and hook it once."""
         t = variable(accumulate)
         tensors = self.recorder.tensors
-        number = tensors.value(t, None).tensor
-        if t.grad is None:
+        number, grad = tensors.value(t, None).tensor, t.grad
+        known = self._grads.get(number)
+        if grad is None:
             self._grads.pop(number, None)
-        else:
-            kept = tensors.keep(t.grad)
+        elif known is None or known[0]() is not grad or known[1] != version(grad):
+            kept = tensors.keep(grad)
             if kept is not None:
-                self._grads[number] = kept
+                self._grads[number] = (weakref.ref(grad), version(grad), kept)
         held = metadata(accumulate)
         if self not in held:
             held[self] = True
@@ -202,13 +203,30 @@ class Hooks:
     def _accumulated(self, t: torch.Tensor, grad: torch.Tensor | None) -> None:
         tensors, log = self.recorder.tensors, self.log
         row = tensors.value(t, None)
-        before = self._grads.get(row.tensor)
+        held = self._grads.get(row.tensor)
+        before = held[2] if held is not None else None
         arrived, _ = self._arrival((row.id, 0), grad)
-        after = tensors.keep(t.grad) if t.grad is not None else None
-        if after is not None:
-            self._grads[row.tensor] = after
+        now, after = t.grad, None
+        if now is not None:
+            if before is None and grad is not None and _same_memory(now, grad):
+                after = arrived
+            else:
+                after = tensors.keep(now)
+        if now is not None and after is not None:
+            self._grads[row.tensor] = (weakref.ref(now), version(now), after)
         log.accumulations.append(Accumulation(row.id, before, arrived, after, self.runs[-1]))
         log.tell("accumulate", len(log.accumulations) - 1, row.where)
 
     def _watching(self) -> bool:
         return bool(self.runs) and self.recorder.active and not self.log.truncated
+
+
+def _same_memory(a: torch.Tensor, b: torch.Tensor) -> bool:
+    """Tell whether autograd took ``b`` over as ``a`` instead of copying it."""
+    return (
+        a.layout is torch.strided
+        and b.layout is torch.strided
+        and a.data_ptr() == b.data_ptr()
+        and a.shape == b.shape
+        and a.stride() == b.stride()
+    )

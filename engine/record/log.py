@@ -29,7 +29,7 @@ class ValueRow:
     tensor: int
     shape: tuple[int, ...]
     dtype: torch.dtype
-    device: str
+    device: torch.device
     requires_grad: bool
     is_leaf: bool
     version: int

@@ -30,18 +30,16 @@ class Nodes:
 
     def row(self, node: Node) -> NodeRow:
         """Return the row of a node that is not AccumulateGrad, writing one if it is new."""
-        row = metadata(node).get(self._key)
-        if not isinstance(row, NodeRow):
+        held = metadata(node)
+        row = held.get(self._key)
+        if row is None:
             row = NodeRow(next(self.log.ids), node.name(), saved=_names(type(node), "_saved_"))
             row.made = len(self.log.events)
-            metadata(node)[self._key] = row
-            metadata(node)[_Alive] = _Alive(row, self.log)
+            held[self._key] = row
+            held[_Alive] = _Alive(row, self.log)
             self.log.nodes.append(row)
+        assert isinstance(row, NodeRow)
         return row
-
-    def of(self, node: Node) -> int:
-        """Return the id of a node."""
-        return self.row(node).id
 
     def claim(self, roots: list[Node], since: int, op: int, values: list[ValueRow]) -> list[int]:
         """List the nodes that an op made and return their ids, the results' own nodes first.
@@ -51,24 +49,21 @@ class Nodes:
         """
         claimed: list[int] = []
         look = torch._C._autograd._top_saved_tensors_default_hooks(True) is None
-        seen: set[int] = set()
         stack = list(reversed(roots))
         while stack:
             node = stack.pop()
             number = node._sequence_nr()
-            if number < since or is_accumulate(node):
+            if number < since or number == LAST:
                 continue
             row = self.row(node)
-            if row.id in seen:
-                continue
-            seen.add(row.id)
             if row.op is None:
                 row.op = op
                 if look:
                     row.kept = self._kept(node, values)
                 claimed.append(row.id)
-            self.read_edges(node, row)
-            stack.extend(n for n, _ in reversed(node.next_functions) if n is not None)
+                after = node.next_functions
+                self.read_edges(node, row)
+                stack.extend([n for n, _ in reversed(after) if n is not None])
         return claimed
 
     def read_edges(self, node: Node, row: NodeRow) -> None:

@@ -96,6 +96,10 @@ class Recorder:
         """Return a context in which nothing is written down."""
         return _Unseen(self)
 
+    def release(self) -> None:
+        """Give back the memory of all copies at once; the recorder is part of a cycle."""
+        self.log.snapshots.clear()
+
     def reset(self, reset: Reset, where: Where) -> None:
         """Write down that gradients were cleared."""
         self.log.resets.append(reset)

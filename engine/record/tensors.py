@@ -1,12 +1,13 @@
 """Which tensor is which: every tensor that is seen becomes a value, once per version."""
 
+import itertools
 import weakref
 from collections import deque
 from typing import Protocol
 
 import torch
 
-from engine.record.log import Log, ValueRow
+from engine.record.log import Log, NodeRow, ValueRow
 from engine.record.source import Where
 from engine.tape import INLINE_ELEMENTS, Role
 from engine.values import snapshot
@@ -20,8 +21,8 @@ _is_wrapped = torch._C._functorch.is_functorch_wrapped_tensor
 class NodeIds(Protocol):
     """Gives backward nodes their ids (`record.nodes.Nodes`)."""
 
-    def of(self, node: torch.autograd.graph.Node) -> int:
-        """Return the id of a node, listing it if it is new."""
+    def row(self, node: torch.autograd.graph.Node) -> NodeRow:
+        """Return the row of a node, listing it if it is new."""
 
 
 class Tensors:
@@ -32,12 +33,13 @@ class Tensors:
         self.budget = budget
         self.nodes: NodeIds
         self._seen: dict[int, tuple[weakref.ref[torch.Tensor], ValueRow]] = {}
-        self._storages: dict[int, int] = {}
+        self._storages: dict[int, tuple[int, list[weakref.ref[torch.Tensor]]]] = {}
+        self._memories = itertools.count()
         self._changed_by: dict[int, int] = {}
         self._grads: dict[int, tuple[weakref.ref[torch.Tensor], ValueRow]] = {}
         self._bytes = 0
         self._big: deque[tuple[int, int]] = deque()
-        self._tensors = 0
+        self._numbers = itertools.count()
         self.names: dict[int, str] = {}
         """Names for tensors that are not seen yet, by ``id()``: a module's own parameters."""
         self.nudge: tuple[int, int, float] | None = None
@@ -49,22 +51,27 @@ class Tensors:
         Tensors inside a vmap stand for many and have no numbers of their own: torch refuses the
         copy, and a hook must never raise.
         """
-        if t.device.type == "meta" or t.is_nested or _is_wrapped(t):
+        if t.is_meta or t.is_nested or _is_wrapped(t):
             return None
-        size, index = t.numel() * t.element_size(), len(self.log.snapshots)
+        snapshots, count = self.log.snapshots, t.numel()
         try:
-            if size > self.budget:
-                self.log.snapshots.append(snapshot(t))
-                self.log.dropped += 1
-                return index
-            self.log.snapshots.append(t.detach().clone())
+            if count <= INLINE_ELEMENTS:
+                snapshots.append(t.detach().clone())
+            else:
+                self._keep_big(t, count * t.element_size())
         except (RuntimeError, NotImplementedError):
             return None
-        if t.numel() > INLINE_ELEMENTS:
-            self._bytes += size
-            self._big.append((index, size))
-            self._drop()
-        return index
+        return len(snapshots) - 1
+
+    def _keep_big(self, t: torch.Tensor, size: int) -> None:
+        if size > self.budget:
+            self.log.snapshots.append(snapshot(t))
+            self.log.dropped += 1
+            return
+        self._big.append((len(self.log.snapshots), size))
+        self.log.snapshots.append(t.detach().clone())
+        self._bytes += size
+        self._drop()
 
     def _drop(self) -> None:
         """Turn the oldest big copies into summaries until the rest fit the budget."""
@@ -83,11 +90,13 @@ class Tensors:
 
     def value(self, t: torch.Tensor, where: Where, maker: str = "") -> ValueRow:
         """Return the present value of ``t``; a new one where it is new or was changed since."""
-        row = self.known(t)
-        if row is None:
+        entry = self._seen.get(id(t))
+        if entry is None or entry[0]() is not t:
             row = self.add(t, where, maker=maker)
             self.log.tell("leaf", row.id, where)
-        elif row.version != version(t):
+            return row
+        row = entry[1]
+        if row.version != version(t):
             row = self.add(t, where, op=self._changed_by.get(row.storage), maker=row.maker)
         return row
 
@@ -95,58 +104,58 @@ class Tensors:
         self, t: torch.Tensor, where: Where, op: int | None = None, maker: str = ""
     ) -> ValueRow:
         """Write down a new value of ``t``, made by ``op`` or by nobody on the tape."""
-        before = self.known(t)
-        number = before.tensor if before is not None else self._tensors
-        if before is None:
-            self._tensors += 1
-        grad = self._grads.get(id(t))
-        is_grad = grad is not None and grad[0]() is t
+        key = id(t)
+        before, grad = self.known(t), self._grads.get(key)
+        if grad is not None and grad[0]() is not t:
+            grad = None
+        dense = t.layout is torch.strided and not t.is_nested
         row = ValueRow(
             id=next(self.log.ids),
-            tensor=number,
-            shape=() if t.is_nested else tuple(t.shape),
+            tensor=before.tensor if before is not None else next(self._numbers),
+            shape=tuple(t.shape) if not t.is_nested else (),
             dtype=t.dtype,
-            device=str(t.device),
+            device=t.device,
             requires_grad=t.requires_grad,
             is_leaf=t.is_leaf,
             version=version(t),
             snapshot=None,
-            role=_role(t, op, is_grad),
+            role=_role(t, op, grad is not None),
             storage=self.storage(t),
-            stride=t.stride() if t.layout is torch.strided and not t.is_nested else (),
-            offset=int(t.storage_offset()) if t.layout is torch.strided else 0,
-            contiguous=t.layout is not torch.strided or t.is_contiguous(),
+            stride=t.stride() if dense else (),
+            offset=int(t.storage_offset()) if dense else 0,
+            contiguous=not dense or t.is_contiguous(),
             base=None,
             op=op,
-            maker=".grad" if is_grad else maker,
+            maker=".grad" if grad is not None else maker,
             where=where,
-            name=before.name if before is not None else self.names.pop(id(t), ""),
+            name=before.name if before is not None else self.names.pop(key, ""),
         )
-        if is_grad and grad is not None:
+        if grad is not None:
             row.gradient_of = grad[1].tensor
-        self._nudged(row.id, t)
+        if self.nudge is not None:
+            self._nudged(row.id, t)
         row.snapshot = self.keep(t)
-        base = t._base
-        if base is not None:
-            known = self.known(base)
+        if t._base is not None:
+            known = self.known(t._base)
             row.base = known.id if known is not None else None
-        if t.grad_fn is not None:
-            row.node, row.output_nr = self.nodes.of(t.grad_fn), t.output_nr
+        if (fn := t.grad_fn) is not None:
+            row.node, row.output_nr = self.nodes.row(fn).id, t.output_nr
         self.log.values.append(row)
-        self._seen[id(t)] = (weakref.ref(t), row)
+        self._seen[key] = (weakref.ref(t), row)
         return row
 
     def _nudged(self, value: int, t: torch.Tensor) -> None:
-        if self.nudge is not None and self.nudge[0] == value:
+        assert self.nudge is not None
+        if self.nudge[0] == value:
             with torch.no_grad():
                 flat = t.detach().reshape(-1)
                 if flat.data_ptr() != t.data_ptr():
                     raise ValueError("this tensor's memory cannot be nudged in place")
                 flat.data[self.nudge[1]] += self.nudge[2]
 
-    def changed(self, t: torch.Tensor, op: int) -> None:
-        """Note that ``op`` wrote to the memory of ``t``, so that its other views are told so."""
-        self._changed_by[self.storage(t)] = op
+    def changed(self, row: ValueRow, op: int) -> None:
+        """Note that ``op`` wrote to a value's memory, so that its other views are told so."""
+        self._changed_by[row.storage] = op
 
     def differs(self, t: torch.Tensor, row: ValueRow) -> bool:
         """Tell whether ``t`` holds other numbers than when ``row`` was written.
@@ -169,7 +178,15 @@ class Tensors:
             key = t.untyped_storage()._cdata
         except (RuntimeError, NotImplementedError):
             return -1
-        return self._storages.setdefault(key, len(self._storages))
+        entry = self._storages.get(key)
+        # Memory that was freed is used again at the same address: its number dies with its users.
+        if entry is None or not any(user() is not None for user in entry[1]):
+            entry = self._storages[key] = (next(self._memories), [])
+        users = entry[1]
+        if len(users) > 16:
+            users[:] = [user for user in users if user() is not None]
+        users.append(weakref.ref(t))
+        return entry[0]
 
     def is_gradient_of(self, grad: torch.Tensor, leaf: ValueRow) -> None:
         """Note that ``grad`` is the ``.grad`` of a leaf, so that its uses can be told."""
