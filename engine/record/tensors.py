@@ -33,8 +33,8 @@ class Tensors:
         self.budget = budget
         self.nodes: NodeIds
         self._seen: dict[int, tuple[weakref.ref[torch.Tensor], ValueRow]] = {}
-        self._storages: dict[int, tuple[int, list[weakref.ref[torch.Tensor]]]] = {}
-        self._memories = itertools.count()
+        self._memories: dict[int, _Memory] = {}
+        self._memory_numbers = itertools.count()
         self._changed_by: dict[int, int] = {}
         self._grads: dict[int, tuple[weakref.ref[torch.Tensor], ValueRow]] = {}
         self._bytes = 0
@@ -120,7 +120,7 @@ class Tensors:
             version=version(t),
             snapshot=None,
             role=_role(t, op, grad is not None),
-            storage=self.storage(t),
+            storage=self.storage(t, user=before is None or before.storage < 0),
             stride=t.stride() if dense else (),
             offset=int(t.storage_offset()) if dense else 0,
             contiguous=not dense or t.is_contiguous(),
@@ -170,23 +170,24 @@ class Tensors:
             return False
         return not same_numbers(kept, t.detach())
 
-    def storage(self, t: torch.Tensor) -> int:
-        """Return a small number for the memory ``t`` lives in; -1 where it has none of its own."""
+    def storage(self, t: torch.Tensor, user: bool = False) -> int:
+        """Return a small number for the memory ``t`` lives in; -1 where it has none of its own.
+
+        ``user``: the number holds for as long as this tensor lives.
+        """
         if t.layout is not torch.strided or t.is_nested or _is_wrapped(t):
             return -1
         try:
             key = t.untyped_storage()._cdata
         except (RuntimeError, NotImplementedError):
             return -1
-        entry = self._storages.get(key)
+        memory = self._memories.get(key)
         # Memory that was freed is used again at the same address: its number dies with its users.
-        if entry is None or not any(user() is not None for user in entry[1]):
-            entry = self._storages[key] = (next(self._memories), [])
-        users = entry[1]
-        if len(users) > 16:
-            users[:] = [user for user in users if user() is not None]
-        users.append(weakref.ref(t))
-        return entry[0]
+        if memory is None or not memory.used():
+            memory = self._memories[key] = _Memory(next(self._memory_numbers))
+        if user:
+            memory.users.append(weakref.ref(t))
+        return memory.number
 
     def is_gradient_of(self, grad: torch.Tensor, leaf: ValueRow) -> None:
         """Note that ``grad`` is the ``.grad`` of a leaf, so that its uses can be told."""
@@ -196,6 +197,23 @@ class Tensors:
         """Return the leaf whose ``.grad`` this tensor is, if it was read as such."""
         entry = self._grads.get(id(grad))
         return entry[1] if entry is not None and entry[0]() is grad else None
+
+
+class _Memory:
+    """A storage and the tensors known to live in it."""
+
+    __slots__ = ("number", "users")
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.users: list[weakref.ref[torch.Tensor]] = []
+
+    def used(self) -> bool:
+        """Tell whether any of the tensors is alive; forgets those that are not on the way."""
+        users = self.users
+        while users and users[-1]() is None:
+            users.pop()
+        return bool(users)
 
 
 def version(t: torch.Tensor) -> int:

@@ -63,3 +63,18 @@ def test_flags_that_change_are_told_by_their_last_state():
 def test_numbers_kept_are_a_snapshot_or_a_copy():
     tape = record("x = torch.ones(3)")
     assert all(isinstance(s, Snapshot) for s in tape.snapshots)
+
+
+def test_memory_that_is_used_again_is_not_taken_for_shared():
+    tape = record("for i in range(20):\n    t = torch.ones(3) * i\n    v = t[:2]\n    del t, v")
+    values = {v.id: v for v in tape.values}
+    products = [values[o.outputs[0]] for o in tape.ops if o.op == "mul"]
+    views = [values[o.outputs[0]] for o in tape.ops if o.op == "getitem"]
+    assert len({v.storage for v in products}) == 20
+    assert [v.storage for v in views] == [v.storage for v in products]
+
+
+def test_a_view_that_outlives_its_base_keeps_their_memory_apart_from_others():
+    tape = record("t = torch.ones(3) * 2\nv = t[:2]\ndel t\nu = torch.ones(3) * 3\nw = v[:1]")
+    values = {v.name: v for v in tape.values}
+    assert values["w"].storage == values["v"].storage != values["u"].storage
