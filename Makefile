@@ -41,7 +41,7 @@ check: setup
 	@"$(BIN)/ruff" format --check .
 	@"$(BIN)/ruff" check .
 	@"$(BIN)/mypy"
-	@"$(BIN)/lint-imports" --no-cache
+	@"$(BIN)/lint-imports" --no-cache --no-logo
 
 format: setup
 	@"$(BIN)/ruff" format .
@@ -51,7 +51,7 @@ torture: setup
 	@QT_QPA_PLATFORM=offscreen "$(BIN)/python" -m pytest -q -n 2 -m slow --hypothesis-profile=torture --timeout=1800 $(ARGS)
 
 conformance: setup
-	@"$(BIN)/python" -m pytest -q -n 2 -m conformance --timeout=600 $(ARGS)
+	@"$(BIN)/python" -m pytest -q -n 2 -m conformance --timeout=1800 -o faulthandler_timeout=0 $(ARGS)
 
 bench: setup
 	@QT_QPA_PLATFORM=offscreen "$(BIN)/python" tools/bench.py

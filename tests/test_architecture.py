@@ -250,6 +250,15 @@ def test_no_room_is_a_lumber_room(name):
     assert [path for path in SOURCES if path.name == name] == []
 
 
+@pytest.mark.parametrize("path", SOURCES + TOOLS, ids=name_of)
+def test_no_pattern_is_possessive(path):
+    """Early releases of Python 3.11, Debian 12's among them, match such patterns wrongly."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    texts = [n.value for n in ast.walk(tree) if isinstance(n, ast.Constant)]
+    found = [t for t in texts if isinstance(t, str) and re.search(r"[)\]][*+?]\+|\(\?>", t)]
+    assert not found
+
+
 def test_no_file_names_a_machine_or_a_registry():
     found = [
         f"{name_of(path)}: {word}"

@@ -32,7 +32,7 @@ def main() -> int:
     keep_torch = os.environ.get("TORCH") == "skip"
     try:
         if os.environ.get("SYSTEM") != "skip":
-            system.provide(screen=system.has_screen())
+            system.provide(system.needed())
         prepare(place, keep_torch)
     except system.Missing as problem:
         sys.stderr.write(f"{problem}\n")

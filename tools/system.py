@@ -12,22 +12,29 @@ import sys
 from collections.abc import Sequence
 
 OFFSCREEN = {
+    "libgthread-2.0.so.0": "libglib2.0-0",
     "libEGL.so.1": "libegl1",
     "libGL.so.1": "libgl1",
     "libxkbcommon.so.0": "libxkbcommon0",
     "libfontconfig.so.1": "libfontconfig1",
     "libdbus-1.so.3": "libdbus-1-3",
 }
-"""What QtGui itself links to, and Debian's package for each."""
+"""What QtCore and QtGui themselves link to, and Debian's package for each."""
 
-SCREEN = OFFSCREEN | {
+X11 = OFFSCREEN | {
     "libxkbcommon-x11.so.0": "libxkbcommon-x11-0",
     "libxcb-cursor.so.0": "libxcb-cursor0",
     "libxcb-icccm.so.4": "libxcb-icccm4",
     "libxcb-keysyms.so.1": "libxcb-keysyms1",
     "libxcb-shape.so.0": "libxcb-shape0",
 }
-"""What a real window under X needs on top."""
+"""What a real window under X needs as well."""
+
+WAYLAND = OFFSCREEN | {
+    "libwayland-cursor.so.0": "libwayland-cursor0",
+    "libwayland-egl.so.1": "libwayland-egl1",
+}
+"""What one under Wayland alone needs as well."""
 
 FONTS = {"Inter": "fonts-inter", "JetBrains Mono": "fonts-jetbrains-mono"}
 """The faces the interface prefers; without them it takes the system's own."""
@@ -50,15 +57,22 @@ def has_screen() -> bool:
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
-def provide(screen: bool) -> None:
-    """See that the libraries for Qt are there: those for a real window if ``screen``.
+def needed() -> dict[str, str]:
+    """Return the libraries for the screen there is, or for none, with Debian's packages."""
+    if os.environ.get("DISPLAY"):
+        return X11
+    return WAYLAND if os.environ.get("WAYLAND_DISPLAY") else OFFSCREEN
+
+
+def provide(libraries: dict[str, str]) -> None:
+    """See that the system has ``libraries``; on Linux only, where Qt's packages come without them.
 
     Raises:
-        Missing: some are not and we may not install them.
+        Missing: some are not there and we may not install them.
     """
     if not sys.platform.startswith("linux"):
         return
-    packages = missing(SCREEN if screen else OFFSCREEN)
+    packages = missing(libraries)
     if not packages:
         return
     install = installer()
@@ -67,7 +81,7 @@ def provide(screen: bool) -> None:
     # Fonts come along for root only: nobody's sudo should be spent on taste.
     fonts = missing_fonts() if install[:1] != ["sudo"] else []
     say(f"Installing what Qt needs from the system: {' '.join(packages)}")
-    if not apt(install, packages) or missing(SCREEN if screen else OFFSCREEN):
+    if not apt(install, packages) or missing(libraries):
         raise Missing(f"apt-get could not install what Qt needs: {advice(packages)}")
     if fonts:
         apt(install, fonts)

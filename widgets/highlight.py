@@ -48,10 +48,10 @@ _PREFIX = r"(?:[rR][bBfFtT]?|[bBfFtT][rR]?|[uU])?"
 _TOKEN = re.compile(
     rf"""
     (?P<string>{_PREFIX}(?:
-        \"\"\"(?:[^\\"]|\\.|"(?!""))*+(?P<open2>\\?\Z)?(?:\"\"\")?
-      | '''(?:[^\\']|\\.|'(?!''))*+(?P<open1>\\?\Z)?(?:''')?
-      | "(?:[^\\"]|\\.)*+(?:"|\\?\Z)
-      | '(?:[^\\']|\\.)*+(?:'|\\?\Z)))
+        \"\"\"(?:[^\\"]|\\.|"(?!""))*(?P<open2>\\?\Z)?(?:\"\"\")?
+      | '''(?:[^\\']|\\.|'(?!''))*(?P<open1>\\?\Z)?(?:''')?
+      | "(?:[^\\"]|\\.)*(?:"|\\?\Z)
+      | '(?:[^\\']|\\.)*(?:'|\\?\Z)))
   | (?P<word>[^\W\d]\w*)(?P<call>\s*\()?
   | (?P<number>\.?\d(?:[eE][+-](?=\d)|[\w.])*)
   | (?P<comment>\#.*)
@@ -64,8 +64,8 @@ _SIGN = re.compile(r"-[ \t]*\Z")
 _OPERAND = re.compile(r"[\w.)\]}'\"]\Z")
 _LAST_WORD = re.compile(r"[^\W\d]\w*\Z")
 _CLOSE = {
-    State.SINGLE: re.compile(r"(?:[^\\']|\\.|'(?!''))*+(''')?", re.DOTALL),
-    State.DOUBLE: re.compile(r'(?:[^\\"]|\\.|"(?!""))*+(""")?', re.DOTALL),
+    State.SINGLE: re.compile(r"(?:[^\\']|\\.|'(?!''))*(''')?", re.DOTALL),
+    State.DOUBLE: re.compile(r'(?:[^\\"]|\\.|"(?!""))*(""")?', re.DOTALL),
 }
 
 

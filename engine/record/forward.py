@@ -141,7 +141,11 @@ class ForwardMode(TorchFunctionMode):
             values = [] if fresh else [recorder.tensors.value(t, where) for t in given]
             versions = [version(t) for t in given]
         since = torch._C._autograd._get_sequence_nr()
-        out = func(*args, **kwargs)
+        recorder.inside += 1
+        try:
+            out = func(*args, **kwargs)
+        finally:
+            recorder.inside -= 1
         with torch._C.DisableTorchFunction():
             if fresh:
                 self._factory(name, out, where, given)

@@ -49,21 +49,23 @@ class Nodes:
         """
         claimed: list[int] = []
         look = torch._C._autograd._top_saved_tensors_default_hooks(True) is None
-        stack = list(reversed(roots))
+        stack, seen = list(reversed(roots)), set[int]()
         while stack:
             node = stack.pop()
             number = node._sequence_nr()
             if number < since or number == LAST:
                 continue
             row = self.row(node)
+            if row.id in seen:
+                continue
+            seen.add(row.id)
             if row.op is None:
                 row.op = op
                 if look:
                     row.kept = self._kept(node, values)
                 claimed.append(row.id)
-                after = node.next_functions
                 self.read_edges(node, row)
-                stack.extend([n for n, _ in reversed(after) if n is not None])
+            stack.extend([n for n, _ in reversed(node.next_functions) if n is not None])
         return claimed
 
     def read_edges(self, node: Node, row: NodeRow) -> None:

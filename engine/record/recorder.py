@@ -46,6 +46,8 @@ class Recorder:
         self.active = False
         self.quiet = 0
         """While above zero nothing that torch does is written down."""
+        self.inside = 0
+        """Above zero inside a torch function, whose own custom Functions are part of it."""
         self.until_pass: int | None = None
         """Stop the program, by `PassReached`, just before this backward pass."""
         self.reached_roots: list[torch.Tensor] = []
@@ -133,7 +135,7 @@ class Recorder:
         original = autograd.Function.__dict__["apply"].__func__
 
         def apply(cls: type[autograd.Function], *args: object, **kwargs: object) -> object:
-            if self.blind():
+            if self.inside or self.blind():
                 return original(cls, *args, **kwargs)
             bound = functools.partial(original, cls)
             return record_custom(self, cls.__name__, bound, args, kwargs)

@@ -126,7 +126,7 @@ def test_keeping_a_torch_that_is_not_there_says_so(tools, monkeypatch):
 def test_a_problem_is_one_line_and_exit_code_1(tools, monkeypatch, capsys):
     setup, system = tools
 
-    def fail(screen):
+    def fail(libraries):
         raise system.Missing("Qt needs this")
 
     monkeypatch.setattr(setup.system, "provide", fail)

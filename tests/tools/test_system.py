@@ -36,7 +36,7 @@ def loaded_after(system, monkeypatch, installs: list) -> None:
 
 def test_nothing_is_installed_where_every_library_loads(system, monkeypatch):
     monkeypatch.setattr(system, "loads", lambda library: True)
-    system.provide(screen=True)
+    system.provide(system.X11)
 
 
 def test_root_gets_the_missing_packages_and_the_fonts(system, monkeypatch):
@@ -44,7 +44,7 @@ def test_root_gets_the_missing_packages_and_the_fonts(system, monkeypatch):
     loaded_after(system, monkeypatch, installs)
     monkeypatch.setattr(system, "installer", list)
     monkeypatch.setattr(system, "missing_fonts", lambda: ["fonts-inter"])
-    system.provide(screen=False)
+    system.provide(system.OFFSCREEN)
     assert installs == [([], list(system.OFFSCREEN.values())), ([], ["fonts-inter"])]
 
 
@@ -53,8 +53,8 @@ def test_sudo_is_spent_on_what_is_needed_only(system, monkeypatch):
     loaded_after(system, monkeypatch, installs)
     monkeypatch.setattr(system, "installer", lambda: ["sudo", "-n"])
     monkeypatch.setattr(system, "missing_fonts", lambda: ["fonts-inter"])
-    system.provide(screen=True)
-    assert installs == [(["sudo", "-n"], list(system.SCREEN.values()))]
+    system.provide(system.X11)
+    assert installs == [(["sudo", "-n"], list(system.X11.values()))]
 
 
 def test_without_rights_one_line_names_the_command(system, monkeypatch):
@@ -62,7 +62,7 @@ def test_without_rights_one_line_names_the_command(system, monkeypatch):
     monkeypatch.setattr(system, "installer", lambda: None)
     monkeypatch.setattr(system.shutil, "which", lambda name: name)
     with pytest.raises(system.Missing) as problem:
-        system.provide(screen=True)
+        system.provide(system.X11)
     assert str(problem.value).endswith("run sudo apt-get install libxcb-cursor0")
     assert "\n" not in str(problem.value)
 
@@ -70,8 +70,8 @@ def test_without_rights_one_line_names_the_command(system, monkeypatch):
 def test_a_failed_apt_names_the_command_too(system, monkeypatch):
     monkeypatch.setattr(system, "loads", lambda library: False)
     monkeypatch.setattr(system, "installer", list)
-    with pytest.raises(system.Missing, match=r"sudo apt-get install libegl1 libgl1"):
-        system.provide(screen=False)
+    with pytest.raises(system.Missing, match=r"sudo apt-get install libglib2.0-0 libegl1"):
+        system.provide(system.OFFSCREEN)
 
 
 def test_other_systems_are_told_to_use_their_own_package_manager(system, monkeypatch):
@@ -97,6 +97,28 @@ def test_a_screen_is_known_by_its_variable(system, monkeypatch, name, screen):
     if name:
         monkeypatch.setenv(name, ":0")
     assert system.has_screen() is screen
+
+
+def test_each_screen_has_its_own_libraries(system, monkeypatch):
+    monkeypatch.delenv("DISPLAY", raising=False)
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    assert system.needed() == system.OFFSCREEN
+    monkeypatch.setenv("WAYLAND_DISPLAY", "wayland-0")
+    assert "libwayland-cursor0" in system.needed().values()
+    monkeypatch.setenv("DISPLAY", ":0")
+    assert "libxcb-cursor0" in system.needed().values()
+    assert "libwayland-cursor0" not in system.needed().values()
+
+
+def test_every_library_that_qt_links_to_is_on_the_list(system):
+    import PySide6
+
+    folder = Path(PySide6.__file__).parent
+    parts = [folder / f"{name}.abi3.so" for name in ("QtCore", "QtGui", "QtWidgets", "QtSvg")]
+    parts += [folder / "Qt" / "plugins" / "platforms" / "libqoffscreen.so"]
+    told = subprocess.run(["ldd", *parts], capture_output=True, text=True, check=True).stdout
+    lacking = [line.split()[0] for line in told.splitlines() if "not found" in line]
+    assert lacking == []
 
 
 def test_the_loader_is_asked_and_not_a_list(system):
