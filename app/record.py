@@ -65,7 +65,7 @@ def record_source(
     printed: Callable[[str], None] | None = None,
 ) -> Tape:
     """Run a program in an engine of its own and return its tape; see `record_file`."""
-    run = wire.Run(1, source, filename, seed, _full_name(device), timeout, event_limit)
+    run = wire.Run(1, source, filename, seed, _full_name(device), timeout, event_limit, threads=0)
     with _Engine() as engine:
         ready = engine.wait_ready()
         if isinstance(ready, Tape):

@@ -222,9 +222,10 @@ def _warm() -> Engine:
     """
     import torch
 
-    torch.set_num_threads(1)
+    # It notes how many threads torch takes by itself.
     from engine import check, peek, run
 
+    torch.set_num_threads(1)
     run.execute(wire.Run(0, "x = param(1.0)\n(x * x).backward()\nprint(x)"))
     return Engine(run.execute, peek.peek, check.check)
 

@@ -26,6 +26,9 @@ from engine.record.recorder import Recorder
 from engine.tape import Event, Problem, Status, Tape
 from engine.wire import Run
 
+THREADS = torch.get_num_threads()
+"""As many threads as torch takes by itself."""
+
 OUTPUT_LIMIT = 8_000_000
 """Characters of output a run keeps; a program that prints more runs on unheard."""
 
@@ -227,7 +230,12 @@ def perform(request: Run, recorder: Recorder, printed: Callable[[str], None] | N
     guard = watchdog.Guard(request.timeout)
     try:
         code = compile(request.source, request.filename, "exec", dont_inherit=True)
-        with _clean(request.seed), _caught(module, output, warned), guard, recorder:
+        with (
+            _clean(request.seed, request.threads or THREADS),
+            _caught(module, output, warned),
+            guard,
+            recorder,
+        ):
             exec(code, names)
     except PassReached:
         pass
@@ -273,12 +281,14 @@ def _caught(module: ModuleType, output: Output, warned: "Warned") -> Iterator[No
 
 
 @contextmanager
-def _clean(seed: int) -> Iterator[None]:
+def _clean(seed: int, threads: int = 1) -> Iterator[None]:
     """Give a program torch as it comes out of the box, and take back whatever it changes."""
     torch.manual_seed(seed)
     random.seed(seed)
     np.random.seed(seed % 2**32)
     printing = dict(vars(torch._tensor_str.PRINT_OPTS))
+    threads_before = torch.get_num_threads()
+    torch.set_num_threads(threads)
     thresholds = gc.get_threshold()
     gc.set_threshold(50_000, 20, 100)
     try:
@@ -287,6 +297,7 @@ def _clean(seed: int) -> Iterator[None]:
             yield
     finally:
         gc.set_threshold(*thresholds)
+        torch.set_num_threads(threads_before)
         torch.set_default_dtype(torch.float32)
         torch.set_default_device(None)
         # The public setter imports the whole compiler.

@@ -33,6 +33,8 @@ class Run(Struct, frozen=True, tag=True):
     device: str = "cpu"
     timeout: float = 10.0
     event_limit: int = 40_000
+    threads: int = 1
+    """Threads torch may use; 0 is as many as it takes by itself. More change last digits."""
     memory: int = 256 << 20
     """Bytes of copied values the engine may hold; past it the oldest become summaries."""
 

@@ -1,6 +1,8 @@
 """The headless twin: one program, one engine, one tape."""
 
 import os
+import subprocess
+import sys
 
 import pytest
 
@@ -26,6 +28,15 @@ def test_a_script_is_recorded_and_its_output_streamed(tmp_path):
 def test_a_failing_script_keeps_what_came_before():
     tape = record_source("x = param(2.0)\ny = x * x\n1 / 0")
     assert (tape.status, tape.error.type, len(tape.ops)) == ("error", "ZeroDivisionError", 1)
+
+
+def test_a_script_gets_as_many_threads_as_torch_takes_by_itself(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    source = "import torch\nprint(torch.get_num_threads())"
+    plain = subprocess.run(
+        [sys.executable, "-c", source], capture_output=True, text=True, check=True
+    )
+    assert record_source(source).stdout == plain.stdout
 
 
 @pytest.fixture

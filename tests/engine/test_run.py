@@ -350,3 +350,10 @@ def test_a_caught_failure_of_a_pass_is_not_blamed_for_a_later_error():
         "torch.ones(2) @ torch.ones(3)"
     )
     assert "ExpBackward0" not in tape.error.hint
+
+
+def test_threads_belong_to_the_run():
+    before = torch.get_num_threads()
+    tape = execute(Run(1, "print(torch.get_num_threads())\ntorch.set_num_threads(4)", threads=3))
+    assert tape.stdout == "3\n"
+    assert torch.get_num_threads() == before
