@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch.autograd.graph import Node
 from torch.nn import Parameter
+from torch.nn.parameter import is_lazy
 from torch.overrides import TorchFunctionMode
 
 from engine.record.log import OpRow, ValueRow
@@ -311,9 +312,10 @@ def _found(out: object) -> list[torch.Tensor]:
 
 
 def _tensors(thing: object, depth: int = 0) -> Iterator[torch.Tensor]:
-    """Yield the tensors in nested tuples, lists and dicts."""
+    """Yield the tensors in nested tuples, lists and dicts, but no parameter without a shape yet."""
     if isinstance(thing, torch.Tensor):
-        yield thing
+        if not is_lazy(thing):
+            yield thing
     elif depth < 6:
         if isinstance(thing, tuple | list):
             for one in thing:

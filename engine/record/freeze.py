@@ -142,7 +142,8 @@ def _name_values(recorder: Recorder) -> None:
         outer = log.calls[call.parent] if call.parent is not None else None
         if call.result is not None and (outer is None or outer.where != call.where):
             _name(source, call.where, [values[call.result]])
-    last: dict[int, str] = {}
+    # A leaf that got its name at the end had it before an optimizer changed it, too.
+    last = {row.tensor: row.name for row in reversed(log.values) if row.name and row.op is None}
     for row in log.values:
         if not row.name and row.gradient_of in last:
             row.name = last[row.gradient_of] + ".grad"

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import torch
 from torch import nn
+from torch.nn.parameter import is_lazy
 from torch.optim import Optimizer
 from torch.optim import optimizer as hooks
 
@@ -89,6 +90,6 @@ class Optimizers:
 
 def _parameters(owner: Optimizer | nn.Module) -> "list[torch.Tensor]":
     if isinstance(owner, nn.Module):
-        return list(owner.parameters())
+        return [p for p in owner.parameters() if not is_lazy(p)]
     groups: Iterable[dict[str, list[torch.Tensor]]] = owner.param_groups
-    return [p for group in groups for p in group["params"]]
+    return [p for group in groups for p in group["params"] if not is_lazy(p)]

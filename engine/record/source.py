@@ -19,6 +19,7 @@ Span = tuple[int, int, int, int]
 _TORCH = torch.__path__[0]
 _OPTIM = _TORCH + "/optim/"
 _NN = _TORCH + "/nn/"
+_BUILDERS = frozenset(("__init__", "reset_parameters", "initialize_parameters", "materialize"))
 
 
 class Source:
@@ -26,7 +27,8 @@ class Source:
 
     def __init__(self, text: str, filename: str) -> None:
         self.filename = filename
-        self.lines = text.splitlines()
+        # Not splitlines: a form feed ends no line for Python.
+        self.lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
         self.targets: dict[Span, tuple[str, ...]] = {}
         self.expressions: dict[Span, ast.expr] = {}
         self.bound_at: dict[str, Span] = {}
@@ -65,7 +67,7 @@ class Source:
         """Return the nearest place in the user's text, and what torch was doing on the way.
 
         The second part is ``optimizer`` inside an optimizer's own code, ``building`` inside the
-        constructor of one of torch's modules, else empty.
+        making of one of torch's modules, else empty.
         """
         doing = ""
         kinds = self._kinds
@@ -85,7 +87,7 @@ class Source:
             kind = "user"
         elif file.startswith(_OPTIM):
             kind = "optimizer"
-        elif file.startswith(_NN) and code.co_name in ("__init__", "reset_parameters"):
+        elif file.startswith(_NN) and code.co_name in _BUILDERS:
             kind = "building"
         self._kinds[code] = kind
         return kind

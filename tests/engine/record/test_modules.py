@@ -1,7 +1,7 @@
 """Module calls: paths, nesting, repeated and shared modules."""
 
 from engine.run import record
-from tests.engine.mirror import mirror
+from tests.engine.mirror import mirror, ops
 
 NESTED = """
 class Block(nn.Module):
@@ -70,3 +70,14 @@ def test_an_exception_inside_forward_leaves_every_module():
 def test_training_mode_is_noted_per_call():
     tape = record("d = nn.Dropout()\nd(torch.ones(2))\nd.eval()\nd(torch.ones(2))")
     assert [c.training for c in tape.calls] == [True, False]
+
+
+def test_lazy_modules_are_seen_once_they_have_a_shape():
+    tape = mirror(
+        "net = nn.Sequential(nn.LazyConv2d(2, 3), nn.LazyBatchNorm2d(), nn.Flatten(),"
+        " nn.LazyLinear(1))\nunused = nn.LazyLinear(2)\n"
+        "net.zero_grad()\nprint(unused)\nnet(torch.ones(2, 1, 4, 4)).sum().backward()\n"
+        "optim.SGD(net.parameters(), lr=0.1).step()"
+    )
+    assert ops(tape) == ["conv2d", "add_", "batch_norm", "flatten", "linear", "sum"]
+    assert all(v.name for v in tape.values if v.role == "parameter")

@@ -3,6 +3,7 @@
 import sys
 
 from engine.record.source import Source
+from engine.run import record
 
 
 def placed(text: str, expression: str):
@@ -48,3 +49,10 @@ def test_text_that_does_not_parse_has_no_names_and_no_error():
 
 def test_a_frame_outside_the_text_is_nowhere():
     assert Source("", "<nobody>").here(sys._getframe())[0] is None
+
+
+def test_a_form_feed_ends_no_line():
+    line = "s = 'ñ'; y = (x + x) * x"
+    tape = record(f"x = param(2.0)\n\x0c\n'''a\x0c\x0b\x1c\u2028b'''\n{line}")
+    add, _ = tape.ops
+    assert line[add.place.column : add.place.end_column] == "x + x"
