@@ -17,7 +17,7 @@ INLINE_ELEMENTS = 1024
 """Tensors of at most this many elements travel with all their numbers; bigger ones as a summary."""
 
 
-class Snapshot(Struct, frozen=True, array_like=True):
+class Snapshot(Struct, frozen=True, array_like=True, gc=False):
     """The numbers of one tensor at one moment.
 
     ``data`` holds all elements, row-major and little-endian, as numpy dtype ``store`` (half and
@@ -61,7 +61,7 @@ class Snapshot(Struct, frozen=True, array_like=True):
         return number
 
 
-class Place(Struct, frozen=True, array_like=True):
+class Place(Struct, frozen=True, array_like=True, gc=False):
     """A range of the source text: lines from 1, columns from 0 in characters, end exclusive."""
 
     line: int = 0
@@ -73,7 +73,7 @@ class Place(Struct, frozen=True, array_like=True):
 Role = Literal["parameter", "data", "constant", "result"]
 
 
-class Value(Struct, frozen=True, array_like=True):
+class Value(Struct, frozen=True, array_like=True, gc=False):
     """One version of one tensor.
 
     An in-place change makes a new value of the same ``tensor``. ``role``: a *parameter* is a leaf
@@ -108,7 +108,7 @@ class Value(Struct, frozen=True, array_like=True):
     place: Place = Place()
 
 
-class Arg(Struct, frozen=True, array_like=True):
+class Arg(Struct, frozen=True, array_like=True, gc=False):
     """One argument of an op: a tensor (``value``) or a literal (``text``), with its keyword."""
 
     value: int | None = None
@@ -124,7 +124,7 @@ class Arg(Struct, frozen=True, array_like=True):
 Phase = Literal["forward", "backward", "update"]
 
 
-class Op(Struct, frozen=True, array_like=True):
+class Op(Struct, frozen=True, array_like=True, gc=False):
     """One call of a torch function that took a tensor and made or changed one.
 
     ``nodes`` are all backward nodes the call created, ``node`` the one of its (first) result.
@@ -147,7 +147,7 @@ class Op(Struct, frozen=True, array_like=True):
     inplace: bool = False
 
 
-class Call(Struct, frozen=True, array_like=True):
+class Call(Struct, frozen=True, array_like=True, gc=False):
     """One call of a module; ``parent`` is the index of the call around it.
 
     ``name`` is the path from the outermost module's variable (``net.0``), ``module`` identifies the
@@ -165,7 +165,7 @@ class Call(Struct, frozen=True, array_like=True):
     about: str = ""
 
 
-class Saved(Struct, frozen=True, array_like=True):
+class Saved(Struct, frozen=True, array_like=True, gc=False):
     """One tensor that a backward node keeps until it has run.
 
     ``name`` is torch's own (``self``, ``other``, ``result``), ``value`` the value id where the
@@ -181,7 +181,7 @@ class Saved(Struct, frozen=True, array_like=True):
     storage: int
 
 
-class Node(Struct, frozen=True, array_like=True):
+class Node(Struct, frozen=True, array_like=True, gc=False):
     """One backward node (``grad_fn``). AccumulateGrad is not listed: edges name the leaf instead.
 
     ``next``: for each of torch's ``next_functions`` the node id or leaf value id it leads to and
@@ -200,7 +200,7 @@ class Node(Struct, frozen=True, array_like=True):
     freed: int | None = None
 
 
-class Edge(Struct, frozen=True, array_like=True):
+class Edge(Struct, frozen=True, array_like=True, gc=False):
     """A gradient that ran along one edge, by the ``slot``-th next function of the sending node.
 
     ``execution`` is the index of the execution that sent it, None for the seed that `backward`
@@ -216,7 +216,7 @@ class Edge(Struct, frozen=True, array_like=True):
     run: int
 
 
-class Execution(Struct, frozen=True, array_like=True):
+class Execution(Struct, frozen=True, array_like=True, gc=False):
     """One run of a backward node.
 
     ``id`` equals the node's id the first time and is fresh each further time. ``received`` is what
@@ -234,7 +234,7 @@ class Execution(Struct, frozen=True, array_like=True):
     """True where a user's hook changed what arrived, so that it need not equal the edges' sum."""
 
 
-class Accumulation(Struct, frozen=True, array_like=True):
+class Accumulation(Struct, frozen=True, array_like=True, gc=False):
     """A gradient added to a leaf's ``.grad``: ``before`` (None: there was none) + ``sent``."""
 
     leaf: int
@@ -244,7 +244,7 @@ class Accumulation(Struct, frozen=True, array_like=True):
     run: int
 
 
-class Pass(Struct, frozen=True, array_like=True):
+class Pass(Struct, frozen=True, array_like=True, gc=False):
     """One call of ``backward`` or ``autograd.grad``: its roots (value ids) and their seeds."""
 
     kind: Literal["backward", "grad"]
@@ -255,14 +255,14 @@ class Pass(Struct, frozen=True, array_like=True):
     create_graph: bool
 
 
-class Change(Struct, frozen=True, array_like=True):
+class Change(Struct, frozen=True, array_like=True, gc=False):
     """One parameter changed by an optimizer's step: the value before and after."""
 
     before: int
     after: int
 
 
-class Step(Struct, frozen=True, array_like=True):
+class Step(Struct, frozen=True, array_like=True, gc=False):
     """One ``optimizer.step()``."""
 
     optimizer: str
@@ -287,7 +287,7 @@ EventKind = Literal[
 ]
 
 
-class Event(Struct, frozen=True, array_like=True):
+class Event(Struct, frozen=True, array_like=True, gc=False):
     """One thing that happened; a position of p means that the first p events have happened."""
 
     kind: EventKind
@@ -295,7 +295,7 @@ class Event(Struct, frozen=True, array_like=True):
     line: int
 
 
-class Reset(Struct, frozen=True, array_like=True):
+class Reset(Struct, frozen=True, array_like=True, gc=False):
     """Gradients that were cleared: the leaf values, and whether to None or to zeros."""
 
     leaves: tuple[int, ...]
@@ -311,7 +311,7 @@ class Problem(Struct, frozen=True):
     place: Place = Place()
 
 
-class Leaf(Struct, frozen=True, array_like=True):
+class Leaf(Struct, frozen=True, array_like=True, gc=False):
     """A named leaf when the script ended, and its final ``.grad`` (None where torch has None)."""
 
     name: str

@@ -23,7 +23,7 @@ from engine.tape import (
     Tape,
     Value,
 )
-from engine.values import dtype_name, snapshot
+from engine.values import dtype_name, snapshots
 
 _SWAPPED = {"mul", "add", "eq", "ne", "logical_and", "logical_or"}
 """Ops that arrive as ``tensor.op(number)`` even where the source has the number first."""
@@ -72,9 +72,9 @@ def freeze(recorder: Recorder, found: list[Leaf]) -> Tape:
     _name_values(recorder)
     called = {v.id: v.name for v in log.values}
     with torch._C.DisableTorchFunction():
-        snapshots = [s if isinstance(s, Snapshot) else _snapshot(s) for s in log.snapshots]
+        kept = _snapshots(log.snapshots)
     return Tape(
-        snapshots=tuple(snapshots),
+        snapshots=kept,
         values=tuple(_value(v, source) for v in log.values),
         ops=tuple(_op(o, source, called) for o in log.ops),
         calls=tuple(_call(i, c) for i, c in enumerate(log.calls)),
@@ -109,12 +109,9 @@ def freeze(recorder: Recorder, found: list[Leaf]) -> Tape:
     )
 
 
-def _snapshot(t: torch.Tensor) -> Snapshot:
-    try:
-        return snapshot(t)
-    except (RuntimeError, NotImplementedError):
-        # An exotic layout that torch itself cannot read: its shape is all there is to tell.
-        return Snapshot(tuple(t.shape), dtype_name(t.dtype))
+def _snapshots(kept: list[torch.Tensor | Snapshot]) -> tuple[Snapshot, ...]:
+    made = iter(snapshots([s for s in kept if not isinstance(s, Snapshot)]))
+    return tuple(s if isinstance(s, Snapshot) else next(made) for s in kept)
 
 
 def _node(n: NodeRow) -> Node:

@@ -34,6 +34,7 @@ class Source:
         self.bound_at: dict[str, Span] = {}
         self._kinds: dict[CodeType, str] = {}
         self._spans: dict[CodeType, list[tuple[int | None, ...]]] = {}
+        self._places: dict[Span, Place] = {}
         try:
             tree = ast.parse(text)
         except (SyntaxError, ValueError, RecursionError):
@@ -119,8 +120,12 @@ class Source:
         """Return a span in characters instead of UTF-8 bytes; an empty place for None."""
         if span is None:
             return Place()
-        line, column, end_line, end_column = span
-        return Place(line, self._chars(line, column), end_line, self._chars(end_line, end_column))
+        place = self._places.get(span)
+        if place is None:
+            line, start, end_line, end = span
+            place = Place(line, self._chars(line, start), end_line, self._chars(end_line, end))
+            self._places[span] = place
+        return place
 
     def _chars(self, line: int, column: int) -> int:
         if not 0 < line <= len(self.lines):

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from engine.values import THUMB, snapshot
+from engine import values
+from engine.values import THUMB, snapshot, snapshots
 
 
 @pytest.mark.parametrize(
@@ -86,3 +87,44 @@ def test_a_huge_expanded_view_costs_no_memory():
     assert made.numel == 10**9
     assert made.mean is None
     assert made.thumb is not None
+
+
+ALIKE = {
+    "numbers": [torch.arange(6.0).view(2, 3) * i for i in range(5)],
+    "half and complex": [torch.ones(2, dtype=torch.bfloat16), torch.ones(2, dtype=torch.complex64)],
+    "empty": [torch.empty(0, 3), torch.empty(0, 3)],
+    "big": [torch.linspace(-i, i, 3000).view(30, 100) for i in range(4)],
+    "big complex": [torch.full((2000,), complex(1, i)) for i in range(3)],
+    "not a number": [torch.full((1500,), x) for x in (float("nan"), float("inf"), 1.0)],
+    "sparse": [torch.eye(3).to_sparse(), torch.eye(3).to_sparse()],
+    "views": [torch.arange(6.0).view(2, 3).T, torch.ones(3, 1).expand(3, 2)],
+    "conjugates": [torch.tensor([1 + 2j]).conj(), torch.tensor([3 + 2j])],
+}
+
+
+@pytest.mark.parametrize("tensors", ALIKE.values(), ids=ALIKE)
+def test_many_at_once_are_what_each_is_alone(tensors):
+    mixed = [t for pair in zip(tensors, reversed(tensors), strict=True) for t in pair]
+    for made, t in zip(snapshots(mixed), mixed, strict=True):
+        alone = snapshot(t)
+        assert (made.shape, made.dtype, made.store) == (alone.shape, alone.dtype, alone.store)
+        assert (made.data, made.thumb) == (alone.data, alone.thumb)
+        assert (made.nan, made.inf) == (alone.nan, alone.inf)
+        for name in ("mean", "std", "min", "max", "norm"):
+            mine, its = getattr(made, name), getattr(alone, name)
+            assert (mine is None) == (its is None)
+            if its is not None:
+                assert mine == pytest.approx(its, rel=1e-12, abs=1e-15, nan_ok=True), name
+
+
+def test_thumbnails_of_very_many_tensors_are_coarser(monkeypatch):
+    monkeypatch.setattr(values, "THUMBS_BYTES", 4 * 100 * 10)
+    tensors = [torch.randn(2000) for _ in range(10)]
+    assert {s.thumb_shape for s in snapshots(tensors)} == {(10, 10)}
+    assert {s.thumb_shape for s in snapshots(tensors * 100)} == {(6, 6)}
+    assert {s.thumb_shape for s in snapshots(tensors[:1])} == {(31, 31)}
+
+
+def test_what_torch_cannot_read_is_told_by_its_shape():
+    (made,) = snapshots([torch.empty(3, 2, device="meta")])
+    assert (made.shape, made.data) == ((3, 2), None)
