@@ -52,12 +52,13 @@ def snapshot(t: torch.Tensor, inline: int = INLINE_ELEMENTS, side: int = THUMB) 
     return _read(dense.unsqueeze(0), dtype_name(t.dtype), inline, side)[0]
 
 
-def snapshots(tensors: Sequence[torch.Tensor]) -> list[Snapshot]:
+def snapshots(tensors: Sequence[torch.Tensor], summaries: int = 0) -> list[Snapshot]:
     """Return the snapshot of each tensor, reading those alike together: many times quicker.
 
+    ``summaries`` is how many the recording has already: the more, the coarser the thumbnails.
     A tensor that torch itself cannot read, of some exotic layout, is told by its shape alone.
     """
-    many = sum(t.numel() > INLINE_ELEMENTS for t in tensors if not t.is_nested)
+    many = summaries + sum(t.numel() > INLINE_ELEMENTS for t in tensors if not t.is_nested)
     side = THUMB if not many else int((THUMBS_BYTES / 4 / many) ** 0.5)
     side = max(COARSEST, min(THUMB, side))
     result: list[Snapshot | None] = [None] * len(tensors)

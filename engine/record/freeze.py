@@ -5,7 +5,7 @@ import ast
 import torch
 from torch import nn
 
-from engine.record.log import CallRow, NodeRow, OpRow, ValueRow
+from engine.record.log import CallRow, Log, NodeRow, OpRow, ValueRow
 from engine.record.recorder import Recorder
 from engine.record.source import Source, Span
 from engine.tape import (
@@ -72,7 +72,7 @@ def freeze(recorder: Recorder, found: list[Leaf]) -> Tape:
     _name_values(recorder)
     called = {v.id: v.name for v in log.values}
     with torch._C.DisableTorchFunction():
-        kept = _snapshots(log.snapshots)
+        kept = _snapshots(log)
     return Tape(
         snapshots=kept,
         values=tuple(_value(v, source) for v in log.values),
@@ -109,9 +109,10 @@ def freeze(recorder: Recorder, found: list[Leaf]) -> Tape:
     )
 
 
-def _snapshots(kept: list[torch.Tensor | Snapshot]) -> tuple[Snapshot, ...]:
-    made = iter(snapshots([s for s in kept if not isinstance(s, Snapshot)]))
-    return tuple(s if isinstance(s, Snapshot) else next(made) for s in kept)
+def _snapshots(log: Log) -> tuple[Snapshot, ...]:
+    copies = [s for s in log.snapshots if not isinstance(s, Snapshot)]
+    made = iter(snapshots(copies, log.dropped))
+    return tuple(s if isinstance(s, Snapshot) else next(made) for s in log.snapshots)
 
 
 def _node(n: NodeRow) -> Node:

@@ -10,7 +10,7 @@ import torch
 from engine.record.log import Log, NodeRow, ValueRow
 from engine.record.source import Where
 from engine.tape import INLINE_ELEMENTS, Role
-from engine.values import snapshot
+from engine.values import snapshot, snapshots
 
 BUDGET = 256 << 20
 """Bytes of copies a run holds unless told otherwise; small tensors are not counted."""
@@ -74,14 +74,21 @@ class Tensors:
         self._drop()
 
     def _drop(self) -> None:
-        """Turn the oldest big copies into summaries until the rest fit the budget."""
-        while self._bytes > self.budget:
+        """Turn the oldest big copies into summaries until the rest fit the budget.
+
+        A little room is made beyond that, so that many small ones are read together.
+        """
+        if self._bytes <= self.budget:
+            return
+        indices: list[int] = []
+        while self._bytes > self.budget - self.budget // 16:
             index, size = self._big.popleft()
-            kept = self.log.snapshots[index]
-            assert isinstance(kept, torch.Tensor)
-            self.log.snapshots[index] = snapshot(kept)
+            indices.append(index)
             self._bytes -= size
-            self.log.dropped += 1
+        copies = [c for i in indices if isinstance(c := self.log.snapshots[i], torch.Tensor)]
+        for index, made in zip(indices, snapshots(copies, self.log.dropped), strict=True):
+            self.log.snapshots[index] = made
+        self.log.dropped += len(indices)
 
     def known(self, t: torch.Tensor) -> ValueRow | None:
         """Return the last value of ``t``, of whatever version, or None if it was never seen."""
