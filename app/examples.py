@@ -1,11 +1,12 @@
 """The examples on the first screen: every script in ``assets/examples``, in the order of its name.
 
-An example is one file: its first line is a comment with the title, its second one with a sentence
-on what to look for. Adding a file is all it takes.
+An example is one file: its first line is a comment with the title, the comment lines below it are
+a sentence on what to look for. Adding a file is all it takes.
 """
 
 import re
 from importlib import resources
+from itertools import takewhile
 
 from msgspec import Struct
 
@@ -33,9 +34,10 @@ def parse(filename: str, source: str) -> Example:
     """Return the example that the file ``NN_name.py`` holds.
 
     Raises:
-        ValueError: the two comment lines are not there.
+        ValueError: the comment lines are not there.
     """
-    title, about = (*source.splitlines(), "", "")[:2]
-    if not (title.startswith("# ") and about.startswith("# ")):
+    head = list(takewhile(lambda line: line.startswith("# "), source.splitlines()))
+    if len(head) < 2:
         raise ValueError(f"{filename} must begin with two comments: a title and what to look for")
-    return Example(filename[3:].removesuffix(".py"), title[2:], about[2:], source)
+    title, *about = (line[2:].strip() for line in head)
+    return Example(filename[3:].removesuffix(".py"), title, " ".join(about), source)

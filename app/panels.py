@@ -15,8 +15,14 @@ from app.settings import Settings
 
 GUTTER = 12
 USUAL = 1392
-LEFT, RIGHT = 312, 300
-"""Widths of the side columns in a window of the usual width, until somebody moves a gutter."""
+LEFT, RIGHT = 380, 246
+"""Widths of the side columns in a window of the usual width, until somebody moves a gutter.
+
+The program is wide enough for lines of 42 characters, and the graph still has 55 % of the width.
+"""
+LEGEND = 236
+"""Height of the pane below the program: the whole legend."""
+LEAST_PROGRAM = 240
 LEAST = {"left": 252, "centre": 280, "right": 232}
 SHARES = {"left": 2, "centre": 5, "right": 2}
 """How what the window grows by is shared out."""
@@ -77,7 +83,9 @@ class Columns(QWidget):
         right: tuple[QWidget, QWidget],
     ) -> None:
         super().__init__()
-        self.left = _column("left", *left, share=(3, 2))
+        self.left = _column("left", *left, share=(1, 0))
+        self.left.setSizes([2 * LEGEND, LEGEND])
+        left[0].setMinimumHeight(LEAST_PROGRAM)
         self.right = _column("right", *right, share=(1, 1))
         self.below = left[1]
         self.across = _splitter(Qt.Orientation.Horizontal)
@@ -119,7 +127,6 @@ def _column(name: str, upper: QWidget, lower: QWidget, share: tuple[int, int]) -
         part.setMinimumHeight(120)
         column.addWidget(part)
         column.setStretchFactor(column.count() - 1, stretch)
-    column.setSizes([part * 60 for part in share])
     return column
 
 

@@ -44,7 +44,7 @@ class Look(QObject):
         if name == "system":
             dark = QApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
             name = "dark" if dark else "light"
-        return Theme.load(name)
+        return Theme.load(name).scaled(self.scale())
 
     def scale(self) -> float:
         """Return how many times bigger than usual the text is."""

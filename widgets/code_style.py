@@ -4,7 +4,7 @@ from typing import Literal, NamedTuple
 
 from PySide6.QtGui import QColor, QFontMetricsF
 
-from widgets.theme import Theme, mix, mono_font, ui_font
+from widgets.theme import Theme, mono_font, ui_font
 
 Phase = Literal["", "forward", "backward", "update"]
 
@@ -12,9 +12,6 @@ TEXT_PX = 13
 MIN_PX, MAX_PX = 8, 48
 BAR = 3
 """Width of the bar at the left of a lit row."""
-
-# Red would be too near to the pink that means gradients, and orange-brown means data.
-_ERROR_LIGHT, _ERROR_DARK = QColor("#B93815"), QColor("#FF9468")
 
 
 class Band(NamedTuple):
@@ -43,8 +40,8 @@ class Style:
         self.gradient_metrics = QFontMetricsF(self.gradient_font)
         self.gap = round(24.5 * scale) - self.metrics.height()
         """Space between two lines of text, so that 13 px text has rows 25 px high."""
-        self.error = _ERROR_DARK if theme.dark else _ERROR_LIGHT
-        self.error_soft = mix(self.error, theme.panel, 0.1)
+        self.error = theme.error
+        self.error_soft = theme.error_soft
 
     def band(self, phase: Phase) -> Band:
         """Return how the line that is playing is lit."""

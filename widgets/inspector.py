@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 from engine.tape import Tape
 from engine.wire import Checked, Peeked
 from playback import words
-from playback.explain import Explanation, explain
+from playback.explain import Explanation, at_start, explain, happened
 from playback.index import Index
 from widgets import panes
 from widgets.labels import sheet
@@ -180,7 +180,7 @@ def explanation_of(page: Page) -> Explanation | None:
     if index is None:
         return None
     if chosen is None:
-        return _of_event(index, position) if position else None
+        return _of_event(index, position) if position else at_start(index)
     if chosen.op is not None and chosen.op < len(index.tape.ops):
         return explain(index, op=chosen.op, position=position)
     value = page.value
@@ -198,8 +198,7 @@ def _of_event(index: Index, position: int) -> Explanation:
         return explain(index, op=event.ref, position=position)
     if event.kind == "leaf":
         return explain(index, value=event.ref, position=position)
-    caption = words.caption(index, at)
     if event.kind == "accumulate":
         found = explain(index, value=index.tape.accumulations[event.ref].leaf, position=position)
-        return structs.replace(found, title=caption)
-    return Explanation(caption)
+        return structs.replace(found, title=words.caption(index, at))
+    return happened(index, position)

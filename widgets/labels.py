@@ -1,5 +1,7 @@
 """Texts of the panels: labels by role, headings, and the style sheet that gives roles a look."""
 
+import re
+
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
 
@@ -21,6 +23,7 @@ ROLES = (
     "code",
     "good",
     "warning",
+    "error",
 )
 """What a `Label` may be: a role is a size, a weight and a colour."""
 
@@ -98,11 +101,18 @@ def plain(text: str) -> str:
 
 def sheet(theme: Theme) -> str:
     """Return the style sheet of roles, to be set on a panel; it wins over the window's own."""
-    text = _SHEET
+    text = rescaled(_SHEET, theme.scale)
     for token in sorted(set(_tokens(text)), key=len, reverse=True):
         text = text.replace(f"@{token}@", theme.color(token).name())
     text = text.replace("%ui%", ", ".join(f'"{family}"' for family in ui_families()))
     return text.replace("%mono%", ", ".join(f'"{family}"' for family in mono_families()))
+
+
+def rescaled(text: str, scale: float) -> str:
+    """Return a style sheet with all its type sizes ``scale`` times as big."""
+    return re.sub(
+        r"font-size: (\d+)px", lambda found: f"font-size: {round(int(found[1]) * scale)}px", text
+    )
 
 
 def _tokens(text: str) -> list[str]:
@@ -115,6 +125,7 @@ QLabel[role="heading"] { font-size: 15px; font-weight: 600; color: @ink@; }
 QLabel[role="caption"] { font-size: 13px; color: @ink2@; }
 QLabel[role="section"] { font-size: 13px; font-weight: 600; color: @ink@; }
 QLabel[role="words"] { font-size: 13px; color: @ink2@; }
+QLabel[role="error"] { font-size: 13px; font-weight: 600; color: @error@; }
 QLabel[role="formula"] { font-size: 15px; font-weight: 600; color: @ink@; }
 QLabel[role="big"] { font-size: 26px; font-weight: 600; color: @ink@; }
 QLabel[role="big-gradient"] { font-size: 26px; font-weight: 600; color: @backward@; }
@@ -131,6 +142,7 @@ QLabel[role="warning"] { font-size: 13px; font-weight: 600; color: @data@;
 QFrame[row="pink"] { background: @backward_soft@; border-radius: 8px; border: none; }
 QFrame[row="soft"] { background: @panel2@; border-radius: 8px; border: none; }
 QFrame[row="warning"] { background: @data_soft@; border-radius: 8px; border: none; }
+QFrame[row="error"] { background: @error_soft@; border-radius: 8px; border: none; }
 QFrame[row="line"] { background: @line@; border: none; max-height: 1px; min-height: 1px; }
 QPushButton { font-family: %ui%; font-size: 13px; font-weight: 500; background: @panel@;
   color: @ink@; border: 1px solid @line@; border-radius: 8px; padding: 5px 12px; min-height: 18px; }

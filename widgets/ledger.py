@@ -27,7 +27,7 @@ from PySide6.QtWidgets import (
 from playback import text as words
 from playback.track import Entry
 from widgets.labels import Heading, sheet
-from widgets.theme import Theme, ui_font
+from widgets.theme import Theme
 
 Index = QModelIndex | QPersistentModelIndex
 ICON_ROOM = 30.0
@@ -38,14 +38,14 @@ class LedgerModel(QAbstractListModel):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.entries: tuple[Entry, ...] = ()
+        self.entries: Sequence[Entry] = ()
         self.current = -1
         """The row that happened last; -1 before the first."""
 
     def set_entries(self, entries: Sequence[Entry]) -> None:
         """Replace all rows."""
         self.beginResetModel()
-        self.entries = tuple(entries)
+        self.entries = entries  # not copied: most are never read
         self.current = -1
         self.endResetModel()
 
@@ -71,7 +71,7 @@ class _Rows(QStyledItemDelegate):
 
     def sizeHint(self, _option: QStyleOptionViewItem, _index: Index) -> QSize:
         """Return the height of a row."""
-        return QSize(80, QFontMetrics(ui_font(13)).height() + 9)
+        return QSize(80, QFontMetrics(self.theme.font(13)).height() + 9)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Draw one row."""
@@ -91,13 +91,13 @@ class _Rows(QStyledItemDelegate):
         painter.setOpacity(1.0 if row <= current else 0.72)
         draw_kind(painter, theme, entry.kind, QPointF(rect.left() + 15, rect.center().y()))
         painter.setOpacity(1.0)
-        painter.setFont(ui_font(13, 600 if row == current else 400))
+        painter.setFont(theme.font(13, 600 if row == current else 400))
         painter.setPen(theme.ink if row <= current else theme.ink3)
         metrics = QFontMetrics(painter.font())
         room = rect.adjusted(ICON_ROOM, 0, -8, 0)
         if entry.line:
             painter.save()
-            painter.setFont(ui_font(12))
+            painter.setFont(theme.font(12))
             painter.setPen(theme.ink3)
             painter.drawText(room, _RIGHT, str(entry.line))
             painter.restore()
@@ -206,7 +206,6 @@ class Ledger(QWidget):
         column.setSpacing(8)
         column.addWidget(self.heading)
         column.addWidget(self.view, 1)
-        self._positions: list[int] = []
         self.view.clicked.connect(self._pick)
         self.view.activated.connect(self._pick)
         self.set_theme(Theme.load("light"))
@@ -220,12 +219,11 @@ class Ledger(QWidget):
     def set_rows(self, entries: Sequence[Entry]) -> None:
         """Show the entries of a tape, in order of their positions."""
         self._model.set_entries(entries)
-        self._positions = [entry.position for entry in self._model.entries]
         self._count()
 
     def set_position(self, position: int) -> None:
         """Light the last entry that has happened, and bring it into view."""
-        old, new = self._model.current, bisect_right(self._positions, position) - 1
+        old, new = self._model.current, self._row_at(position)
         if new == old:
             return
         self._model.current = new
@@ -239,6 +237,11 @@ class Ledger(QWidget):
         self.view.viewport().update()
         self._count()
 
+    def _row_at(self, position: int) -> int:
+        """Return the row of the last entry that has happened at a position, -1 for none."""
+        entries = self._model.entries
+        return bisect_right(entries, position, key=lambda entry: entry.position) - 1
+
     def current(self) -> int:
         """Return the row that is lit, -1 for none."""
         return self._model.current
@@ -251,7 +254,7 @@ class Ledger(QWidget):
             self.view.scrollTo(index, hint.EnsureVisible if near else hint.PositionAtCenter)
 
     def _count(self) -> None:
-        total = len(self._positions)
+        total = len(self._model.entries)
         note = words.count(total, "event") if total else "every event in its order"
         if total and self._model.current >= 0:
             note = f"{self._model.current + 1:,} of {note}"

@@ -11,15 +11,20 @@ from PySide6.QtGui import (
     QPaintEvent,
     QPen,
     QPolygonF,
+    QResizeEvent,
 )
-from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from playback import text as words
 from widgets.labels import Heading, Label, sheet
 from widgets.paint import heat
 from widgets.theme import Theme, faded
 
-WIDTH, HEIGHT = 46.0, 24.0
+WIDTH, HEIGHT = 40.0, 22.0
+TWO_FROM = 330
+"""From this width on the legend stands in two columns."""
+CELL = 32
+"""Height of one entry in two columns: its words may take two lines."""
 Draw = Callable[[QPainter, Theme, QRectF], None]
 
 
@@ -97,7 +102,7 @@ def _moving(painter: QPainter, box: QRectF, color: QColor) -> QPointF:
         painter.drawLine(QPointF(box.left() + 1, y), QPointF(box.right() - 1, y))
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(faded(color, 0.3))
-    painter.drawEllipse(c, 10, 10)
+    painter.drawEllipse(c, 9, 9)
     return c
 
 
@@ -198,39 +203,71 @@ class _Scale(QWidget):
             painter.end()
 
 
+class _Entry(QWidget):
+    """One sample and what it means."""
+
+    def __init__(self, text: str, draw: Draw, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.sample = _Sample(draw, self)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(10)
+        row.addWidget(self.sample)
+        row.addWidget(Label("caption", text, self), 1)
+
+
 class Legend(QWidget):
-    """The legend as a panel; `set_range` writes the ends of the colour bar."""
+    """The legend as a panel, in one column or two; `set_range` writes the ends of its bar."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.heading = Heading("Legend", "shape first, colour second", self)
-        self._samples = [_Sample(draw, self) for _, draw in ROWS]
+        self._entries = [_Entry(text, draw, self) for text, draw in ROWS]
         self._scale = _Scale(self)
         self._scale.setAccessibleName("Colours of values: orange negative, blue positive")
         column = QVBoxLayout(self)
-        column.setContentsMargins(16, 14, 10, 10)
+        column.setContentsMargins(16, 8, 10, 6)
         column.setSpacing(4)
         column.addWidget(self.heading)
-        column.addSpacing(4)
-        for sample, (text, _) in zip(self._samples, ROWS, strict=True):
-            row = QHBoxLayout()
-            row.setSpacing(12)
-            row.addWidget(sample)
-            row.addWidget(Label("caption", text, self), 1)
-            column.addLayout(row)
-        column.addSpacing(6)
-        column.addWidget(self._scale)
+        self._grid = QGridLayout()
+        self._grid.setHorizontalSpacing(10)
+        column.addLayout(self._grid)
         column.addStretch(1)
+        self._columns = 0
+        self._arrange(1)
         self.set_theme(Theme.load("light"))
+
+    def _arrange(self, columns: int) -> None:
+        """Put the entries and the colour bar into so many columns, read downwards."""
+        if columns == self._columns:
+            return
+        self._columns = columns
+        cells: list[QWidget] = [*self._entries, self._scale]
+        deep = -(-len(cells) // columns)
+        self._grid.setVerticalSpacing(2 if columns > 1 else 3)
+        for number, cell in enumerate(cells):
+            cell.setMinimumHeight(CELL if columns > 1 else 0)
+            self._grid.addWidget(cell, number % deep, number // deep)
+        for number in range(2):
+            self._grid.setColumnStretch(number, int(number < columns))
+
+    def resizeEvent(self, happened: QResizeEvent) -> None:
+        """Take a second column where there is room for it."""
+        super().resizeEvent(happened)
+        self._arrange(2 if self.width() >= TWO_FROM else 1)
 
     def set_theme(self, theme: Theme) -> None:
         """Use ``theme``'s colours and fonts."""
         self.setStyleSheet(sheet(theme))
-        for sample in self._samples:
-            sample.theme = theme
-            sample.update()
+        for entry in self._entries:
+            entry.sample.theme = theme
+            entry.sample.update()
         self._scale.theme = theme
         self._scale.update()
+
+    def columns(self) -> int:
+        """Return in how many columns the entries stand."""
+        return self._columns
 
     def set_range(self, limit: float | None) -> None:
         """Write -``limit`` and +``limit`` at the ends of the colour bar; None: only the signs."""

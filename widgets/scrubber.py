@@ -19,7 +19,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractSlider, QSizePolicy, QToolTip, QWidget
 
 from playback.track import Segment
-from widgets.theme import Theme, ui_font
+from widgets.theme import Theme
 from widgets.track_layout import (
     Iteration,
     Span,
@@ -142,7 +142,7 @@ class Scrubber(QAbstractSlider):
         self._spans = spans(group.segments, width)
 
     def _bar_y(self) -> float:
-        return QFontMetricsF(ui_font(13)).height() + 6 + THUMB
+        return QFontMetricsF(self._theme.font(13)).height() + 6 + THUMB
 
     def _overview_y(self) -> float:
         return self._bar_y() + THUMB + 10
@@ -290,7 +290,7 @@ class Scrubber(QAbstractSlider):
                 painter.drawEllipse(QPointF(span.x_at(tick), y), 1.3, 1.3)
 
     def _paint_labels(self, painter: QPainter) -> None:
-        font = ui_font(13, 600)
+        font = self._theme.font(13, 600)
         painter.setFont(font)
         metrics = QFontMetricsF(font)
         baseline = self._bar_y() - THUMB - 5
@@ -311,14 +311,14 @@ class Scrubber(QAbstractSlider):
     def _overview_width(self) -> float:
         """Return the width of the overview: what its note leaves, which keeps its own room."""
         widest = f"Iteration {len(self._groups):,} of {len(self._groups):,}"
-        note = QFontMetricsF(ui_font(12)).horizontalAdvance(widest) + 14
+        note = QFontMetricsF(self._theme.font(12)).horizontalAdvance(widest) + 14
         whole = self.width() - 2 * self.margin()
         return max(10.0, whole - note if whole > 2 * note else whole)
 
     def _paint_overview(self, painter: QPainter) -> None:
         theme, length = self._theme, max(1, self.maximum())
         width, y = self._overview_width(), self._overview_y()
-        painter.setFont(ui_font(12))
+        painter.setFont(theme.font(12))
         painter.setPen(theme.ink2)
         beside = QRectF(width + 14, y - 8, self.width() - width, OVERVIEW + 16)
         painter.drawText(beside, Qt.AlignmentFlag.AlignVCenter, self._note())

@@ -5,7 +5,8 @@ Besides the plain classes it knows dynamic properties, set with ``widget.setProp
 * ``panel=True`` on a QFrame: a rounded panel with a hairline;
 * ``bar=True`` on a QWidget or QFrame: a strip over the whole width, such as the transport;
 * ``primary=True`` on a button: the one blue button; ``quiet=True``: a button without a border;
-* ``role`` on a QLabel: ``title``, ``caption``, ``mono``, ``gradient``, ``heading``;
+* ``role`` on a QLabel: ``title``, ``caption``, ``mono``, ``gradient``, ``heading``,
+  ``error``, ``warning``;
 * ``bare=True`` on a text edit or view that stands inside a panel and needs no border of its own.
 
 It sets no font for all widgets, so that an application font and a widget's own font keep working.
@@ -47,6 +48,8 @@ QLabel[role="title"] { font-size: 13px; font-weight: 600; }
 QLabel[role="caption"] { font-size: 12px; color: @ink2@; }
 QLabel[role="mono"] { font-family: @mono@; font-size: 12px; }
 QLabel[role="gradient"] { color: @backward@; font-weight: 600; }
+QLabel[role="error"] { font-size: 12px; color: @error@; font-weight: 600; }
+QLabel[role="warning"] { font-size: 12px; color: @data@; font-weight: 600; }
 QLabel:disabled { color: @disabled@; }
 
 QPushButton, QToolButton {

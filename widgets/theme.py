@@ -1,7 +1,7 @@
 """Colours and fonts: tokens read from ``assets/themes``, a palette and a style sheet of them."""
 
 import tomllib
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cache, lru_cache
 from importlib.resources import files
 
@@ -46,6 +46,9 @@ class Theme:
     ink: QColor
     ink2: QColor
     ink3: QColor
+    error: QColor
+    """What went wrong. Red would be too near to the pink of gradients, orange-brown means data."""
+    error_soft: QColor
 
     edge: QColor
     forward: QColor
@@ -69,6 +72,9 @@ class Theme:
     on_selection: QColor
     """Text on a selection-coloured button."""
 
+    scale: float = 1.0
+    """How many times bigger than usual the text of panels is; the graph has its own zoom."""
+
     @staticmethod
     @cache
     def load(name: str) -> "Theme":
@@ -80,6 +86,14 @@ class Theme:
         """
         text = files("assets").joinpath("themes", f"{name}.toml").read_text(encoding="utf-8")
         return parse(name, text)
+
+    def scaled(self, scale: float) -> "Theme":
+        """Return the same colours with text so many times bigger than usual."""
+        return self if scale == self.scale else _scaled(self.name, scale)
+
+    def font(self, px: float, weight: int = 400) -> QFont:
+        """Return the interface font, ``px`` high at the usual text size."""
+        return ui_font(px * self.scale, weight)
 
     def color(self, token: str) -> QColor:
         """Return a token by its name."""
@@ -135,12 +149,17 @@ def parse(name: str, text: str) -> Theme:
     wrong = set(found) ^ set(token_names())
     if wrong:
         raise BadTheme(f"{name}: missing or unknown tokens: {', '.join(sorted(wrong))}")
-    return Theme(name=name, dark=bool(dark), **found)
+    return Theme(name=name, dark=bool(dark), scale=1.0, **found)
 
 
 def token_names() -> tuple[str, ...]:
     """Return the names of all colour tokens."""
-    return tuple(field.name for field in fields(Theme) if field.name not in ("name", "dark"))
+    return tuple(field.name for field in fields(Theme) if field.type is QColor)
+
+
+@lru_cache(maxsize=64)
+def _scaled(name: str, scale: float) -> Theme:
+    return replace(Theme.load(name), scale=scale)
 
 
 def mix(front: QColor, back: QColor, share: float) -> QColor:

@@ -7,7 +7,7 @@ from PySide6.QtGui import QColor, QFontMetrics, QIcon, QPainter, QPixmap, QPolyg
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QSlider, QWidget
 
 from widgets.labels import Label, sheet
-from widgets.theme import Theme, ui_font
+from widgets.theme import Theme
 
 SLOWEST, FASTEST = 0.25, 8.0
 ICON, ROOM = 12, 4
@@ -113,7 +113,7 @@ class TransportButtons(QWidget):
         """Use ``theme``'s colours and fonts."""
         self._theme = theme
         self.setStyleSheet(sheet(theme))
-        self.speed_value.setMinimumWidth(_width("0.25×"))
+        self.speed_value.setMinimumWidth(_width(theme, "0.25×"))
         ratio = self.devicePixelRatioF()
         self.back_button.setIcon(icon("back", theme.ink2, ratio))
         self.step_button.setIcon(icon("step", theme.ink2, ratio, trailing=True))
@@ -128,7 +128,7 @@ class TransportButtons(QWidget):
         self.play_button.setToolTip(f"{text} the tape (Space)")
         shape = "pause" if playing else "play"
         self.play_button.setIcon(icon(shape, self._theme.on_selection, self.devicePixelRatioF()))
-        self.play_button.setMinimumWidth(_width("Pause") + ICON + 36)
+        self.play_button.setMinimumWidth(_width(self._theme, "Pause") + ICON + 36)
 
     def set_ends(self, position: int, length: int) -> None:
         """Allow only the moves that lead somewhere."""
@@ -160,5 +160,5 @@ class TransportButtons(QWidget):
         self.speed_changed.emit(self.speed())
 
 
-def _width(text: str) -> int:
-    return QFontMetrics(ui_font(13, 600)).horizontalAdvance(text)
+def _width(theme: Theme, text: str) -> int:
+    return QFontMetrics(theme.font(13, 600)).horizontalAdvance(text)

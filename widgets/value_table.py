@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
 
 from playback.track import ValueRow
 from widgets.labels import Heading, sheet
-from widgets.theme import Theme, ui_font
+from widgets.theme import Theme
 
 Index = QModelIndex | QPersistentModelIndex
 COLUMNS = ("name", "value", "gradient")
@@ -131,7 +131,7 @@ class _Cells(QStyledItemDelegate):
         elif state & QStyle.StateFlag.State_MouseOver:
             painter.fillRect(rect, theme.panel2)
         text = str(index.data())
-        font, color = ui_font(13), theme.ink
+        font, color = theme.font(13), theme.ink
         if column == 0 or (column == 2 and text != NONE):
             font.setWeight(font.Weight.DemiBold)
         if column == 2:
@@ -196,7 +196,7 @@ class ValueTable(QWidget):
         self.setStyleSheet(sheet(theme))
         rows = self.view.verticalHeader()
         rows.setMinimumSectionSize(10)
-        rows.setDefaultSectionSize(QFontMetrics(ui_font(13)).height() + 9)
+        rows.setDefaultSectionSize(QFontMetrics(theme.font(13)).height() + 9)
         self.view.viewport().update()
 
     def set_rows(self, rows: Sequence[ValueRow]) -> None:

@@ -1,5 +1,6 @@
 # L = (x + y) * z
-# A sum hands its gradient on, a product swaps its inputs.
+# A sum hands its gradient on,
+# a product swaps its inputs.
 
 x = param(-2.0)
 y = param(5.0)

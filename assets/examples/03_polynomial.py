@@ -1,5 +1,6 @@
 # y = x ** 2 + 3 * x + 1
-# Drag the 2.0 to -1.5 and the slope becomes 0.
+# Drag the 2.0 to -1.5
+# and the slope becomes 0.
 
 x = param(2.0)
 

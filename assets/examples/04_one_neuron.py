@@ -1,5 +1,6 @@
 # One neuron
-# tanh lets little gradient through where it is flat.
+# tanh lets little gradient through
+# where it is flat.
 
 x1, x2 = tensor(2.0), tensor(0.0)
 w1 = param(-3.0)

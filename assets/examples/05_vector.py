@@ -1,5 +1,6 @@
 # A vector and the gradient it is given
-# Each element's gradient is weighted by the one you give.
+# Each element's gradient is weighted
+# by the one you give.
 
 x = param([1.0, 2.0, 3.0])
 

@@ -1,10 +1,11 @@
 # A two-layer network
-# Each parameter gets a gradient of its own shape.
+# Each parameter gets a gradient
+# of its own shape.
 
 torch.manual_seed(0)
 
 x = torch.randn(16, 2)
-target = x.prod(dim=1, keepdim=True)
+y = x.prod(dim=1, keepdim=True)
 
 model = nn.Sequential(
     nn.Linear(2, 8),
@@ -12,7 +13,7 @@ model = nn.Sequential(
     nn.Linear(8, 1),
 )
 
-prediction = model(x)
-loss = F.mse_loss(prediction, target)
+pred = model(x)
+loss = F.mse_loss(pred, y)
 
 loss.backward()

@@ -1,5 +1,6 @@
 # Linear regression, written out
-# w walks to 2 and b to 1, one gradient step at a time.
+# w walks to 2 and b to 1,
+# one gradient step at a time.
 
 x = torch.linspace(-1, 1, 20)
 target = 2 * x + 1

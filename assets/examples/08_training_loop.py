@@ -4,7 +4,7 @@
 torch.manual_seed(0)
 
 x = torch.linspace(-1, 1, 32)[:, None]
-target = x**2
+y = x**2
 
 model = nn.Sequential(
     nn.Linear(1, 8),
@@ -16,8 +16,8 @@ optimizer = optim.SGD(parameters, lr=0.1)
 
 for step in range(10):
     optimizer.zero_grad()
-    prediction = model(x)
-    loss = F.mse_loss(prediction, target)
+    pred = model(x)
+    loss = F.mse_loss(pred, y)
     loss.backward()
     optimizer.step()
     print(f"{step}: {loss.item():.4f}")

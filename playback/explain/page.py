@@ -131,7 +131,7 @@ def _words(index: Index, op: Op, rule: Rule | None) -> str:
 def _backward(index: Index, number: int, run: Execution, position: int) -> Explanation:
     op = index.op(number)
     names, rule = naming.names(index, op), naming.rule_of(index, op)
-    loss = _loss(index, run.run)
+    loss = root_name(index, run.run)
     above = f"∂{loss}/∂{names['y']}"
     main = index.run_of(op.node, run.run) or run
     rows = _received(index, op, main, above)
@@ -284,7 +284,7 @@ def _leaf(index: Index, value: Value, position: int) -> Explanation:
     known = index.gradient(value.id, position)
     if last is not None and known.snapshot is not None:
         at, added = last
-        loss = _loss(index, added.run)
+        loss = root_name(index, added.run)
         shares = [
             a for a in index.arrivals.get((home, 0), []) if a.run == added.run and a.event < at
         ]
@@ -324,7 +324,7 @@ def _made_by(index: Index, value: Value) -> str:
     return f"from {symbols.title(index.op(value.op))}"
 
 
-def _loss(index: Index, run: int) -> str:
+def root_name(index: Index, run: int) -> str:
     """Return what a pass differentiates: the root's name, ``L`` where it has none."""
     for root in index.tape.passes[run].roots if run < len(index.tape.passes) else ():
         if root is not None and index.values[root].name:

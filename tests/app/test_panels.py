@@ -1,5 +1,6 @@
 """Panels: columns that remember their widths."""
 
+import pytest
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
 from app.panels import Columns, Panel, tabs
@@ -25,6 +26,17 @@ def test_the_graph_is_the_widest_column(qtbot):
     left, centre, right = columns(qtbot).across.sizes()
     assert centre > left + right - 100
     assert min(left, right) > 200
+
+
+def test_the_graph_has_more_than_half_of_a_window_of_the_usual_size(qtbot):
+    made = columns(qtbot)
+    made.over.resize(1500, 900)
+    made.resize(1440 - 24, 712)
+    QApplication.sendPostedEvents()
+    left, centre, right = made.across.sizes()
+    assert 370 <= left <= 400
+    assert centre >= 0.55 * (left + centre + right)
+    assert made.left.sizes()[1] == pytest.approx(236, abs=4)
 
 
 def test_gutters_are_where_they_were(qtbot):

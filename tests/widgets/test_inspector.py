@@ -66,6 +66,7 @@ def test_every_event_of_a_tape_has_a_page(inspector, source):
     for position in range(-1, len(tape.events) + 2):
         inspector.show_page(None, tape, position)
         assert pane(inspector, OverviewPane).heading.text()[0]
+        assert len(said(inspector)) > 2, "an empty card"
         assert 0 <= inspector.page().position <= len(tape.events)
 
 

@@ -27,6 +27,15 @@ def test_the_colour_bar_names_its_ends(legend):
     assert legend.ends() == ("−", "0", "+")
 
 
+def test_a_wide_legend_stands_in_two_columns_and_needs_half_the_height(legend, qtbot):
+    legend.resize(360, 300)
+    qtbot.waitUntil(lambda: legend.columns() == 2)
+    low = legend.minimumSizeHint().height()
+    legend.resize(240, 300)
+    assert legend.columns() == 1
+    assert legend.minimumSizeHint().height() > 1.4 * low
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_samples_follow_the_theme(legend, theme):
     chosen = Theme.load(theme)

@@ -45,6 +45,12 @@ TEXTS = [
     ("parameter", "parameter_soft"),
     ("data", "data_soft"),
     ("on_selection", "selection"),
+    ("error", "error_soft"),
+    ("error", "panel"),
+    ("ink", "error_soft"),
+    ("ink2", "error_soft"),
+    ("data", "panel2"),
+    ("data", "panel"),
 ]
 MARKS = [
     ("line_strong", "surface"),
@@ -82,6 +88,19 @@ def test_the_border_of_a_pill_can_be_seen_on_the_canvas(theme, role):
 @pytest.mark.parametrize("eye", EYES)
 def test_forward_and_backward_differ_for_every_kind_of_eye(theme, eye):
     assert distance(theme.forward, theme.backward, eye) > 15
+
+
+@pytest.mark.parametrize("other", ["backward", "data"])
+def test_an_error_looks_neither_like_a_gradient_nor_like_data(theme, other):
+    assert distance(theme.error, theme.color(other)) > 15
+
+
+def test_a_scaled_theme_has_the_same_colours_and_bigger_text(theme):
+    big = theme.scaled(1.5)
+    assert big is theme.scaled(1.5)
+    assert (big.ink, big.dark, big.name) == (theme.ink, theme.dark, theme.name)
+    assert big.font(20).pixelSize() == 30
+    assert theme.scaled(1.0) is theme
 
 
 def test_the_distance_of_colours_agrees_with_known_ones():

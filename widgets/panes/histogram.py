@@ -13,7 +13,7 @@ from widgets.labels import Label
 from widgets.panes.page import Page, Side, real
 from widgets.panes.pane import Pane
 from widgets.panes.rows import Line, Rows
-from widgets.theme import Theme, ui_font
+from widgets.theme import Theme
 
 BINS = 24
 LEAST = 8
@@ -63,7 +63,7 @@ class Bars(QWidget):
                     box = QRectF(at * step, HEIGHT - high, max(1.0, step - 1), high)
                     painter.drawRoundedRect(box, 1, 1)
             painter.setPen(self.theme.ink2)
-            painter.setFont(ui_font(11))
+            painter.setFont(self.theme.font(11))
             below = QRectF(0, HEIGHT + 3, self.width(), 16)
             if self.counts.size:
                 painter.drawText(below, Qt.AlignmentFlag.AlignLeft, axis(self.low))

@@ -43,7 +43,10 @@ def _event_title(page: Page) -> Texts:
         return "Inspector", "Step into the tape, or pick a card, a wire or a row"
     if found.step:
         return found.step, found.title
-    phase, total = index.phases[page.position - 1], len(index.tape.events)
+    total = len(index.tape.events)
+    if not page.position:
+        return f"Start · {texts.count(total, 'event')}", found.title
+    phase = index.phases[page.position - 1]
     return f"{phase} · event {page.position:,} of {total:,}", found.title
 
 

@@ -17,7 +17,7 @@ from playback import text as words
 from widgets.labels import Label
 from widgets.panes.page import Page, matrix
 from widgets.panes.pane import Pane
-from widgets.theme import Theme, ui_font
+from widgets.theme import Theme
 
 Index = QModelIndex | QPersistentModelIndex
 SHOWN_ROWS = 6
@@ -150,7 +150,7 @@ class NumbersPane(Pane):
             self._note.say(f"Here is a summary of {words.count(snapshot.numel, 'number')}")
 
     def _fit(self) -> None:
-        metrics = QFontMetrics(ui_font(13))
+        metrics = QFontMetrics(self.theme.font(13))
         height = metrics.height() + 6
         rows, columns = self.model.matrix.shape
         widest = max(

@@ -15,7 +15,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QApplication, QMenu, QSizePolicy, QVBoxLayout, QWidget
 
 from widgets.labels import breakable
-from widgets.theme import Theme, ui_font
+from widgets.theme import Theme
 
 Tone = Literal["plain", "backward", "forward", "fact", "fact-backward", "warning"]
 PAD, GAP = 10.0, 14.0
@@ -70,10 +70,11 @@ class Row(QWidget):
 
     def fonts(self) -> tuple[QFont, QFont, QFont]:
         """Return the fonts of label, words and number."""
+        font = self.theme.font
         if self._line.tone.startswith("fact"):
-            return ui_font(13), ui_font(13), ui_font(13, 600)
+            return font(13), font(13), font(13, 600)
         heavy = 600 if self._line.tone in ("backward", "forward") else 500
-        return ui_font(14, heavy), ui_font(13), ui_font(14, 700)
+        return font(14, heavy), font(13), font(14, 700)
 
     def heightForWidth(self, width: int) -> int:
         """Return the height that ``width`` pixels need."""
@@ -200,6 +201,7 @@ class Rows(QWidget):
         self._theme = theme
         for row in self._rows:
             row.theme = theme
+            row.updateGeometry()
             row.update()
 
     def say(self, lines: list[Line]) -> None:
@@ -210,7 +212,7 @@ class Rows(QWidget):
             self._rows.append(row)
             self._column.addWidget(row)
         widths = [
-            QFontMetricsF(ui_font(14, 600)).horizontalAdvance(line.label)
+            QFontMetricsF(self._theme.font(14, 600)).horizontalAdvance(line.label)
             for line in lines
             if line.text
         ]

@@ -1,0 +1,179 @@
+"""What to tell of an event that is no op, no node and no leaf: passes, updates, prints, modules."""
+
+import numpy as np
+
+from engine.tape import Event, EventKind, Snapshot
+from playback import short, symbols, text, words
+from playback.explain import naming
+from playback.explain.page import Explanation, Row, root_name
+from playback.index import Index
+
+MOST = 12
+"""At most so many leaves are listed, the rest is counted."""
+INVITATION = "Click a card, an edge or a line to look inside"
+START = "Nothing has run yet. Press Play or Step, or drag the strip at the bottom."
+
+
+def at_start(index: Index) -> Explanation:
+    """Return what to tell at position 0: what this tape is about to show."""
+    tape = index.tape
+    if not tape.events:
+        return Explanation("", words="No tensor was made. Type PyTorch, or press Examples.")
+    rows = [
+        Row("ops", "will run forward", f"{len(tape.ops):,}"),
+        Row("backward nodes", "will run", f"{len(tape.executions):,}"),
+    ]
+    if tape.steps:
+        rows.append(Row("optimizer steps", "", f"{len(tape.steps):,}"))
+    return Explanation("Before the first event", words=START, rows=tuple(rows))
+
+
+def happened(index: Index, position: int) -> Explanation:
+    """Return what to tell of the event that led to ``position`` (from 1)."""
+    at = position - 1
+    event = index.tape.events[at]
+    tell = {
+        "end": _end,
+        "backward": _begin,
+        "step": _step,
+        "zero_grad": _reset,
+        "print": _print,
+        "enter": _module,
+        "leave": _module,
+        "error": _error,
+    }[event.kind]
+    formula, said, rows = tell(index, event, position)
+    title = _TITLES.get(event.kind) or words.caption(index, at)
+    return Explanation(title, formula, said, tuple(rows))
+
+
+_TITLES: dict[EventKind, str] = {
+    "step": "The optimizer changes the parameters",
+    "zero_grad": "Gradients are reset",
+    "print": "The program printed a line",
+}
+
+
+_Told = tuple[str, str, list[Row]]
+
+
+def _end(index: Index, event: Event, position: int) -> _Told:
+    """List every leaf that the pass reached, with the gradient it now has."""
+    loss = root_name(index, event.ref)
+    added = [one for one in index.tape.accumulations if one.run == event.ref]
+    old = {index.home(one.leaf) for one in added if one.before is not None}
+    rows = []
+    for home in sorted({index.home(one.leaf) for one in added}):
+        name = _name(index, home)
+        label = f"{name}.grad" if home in old else f"∂{loss}/∂{name}"
+        rows.append(
+            Row(
+                label, "" if home not in old else "added up", _gradient(index, home, position), True
+            )
+        )
+    if not rows:
+        asked = index.tape.passes[event.ref].kind == "grad"
+        why = "Its results were returned, not added to .grad" if asked else "It reached no leaf"
+        return "", f"{why}. {INVITATION}", []
+    return "", INVITATION, _few(rows)
+
+
+def _begin(index: Index, event: Event, _position: int) -> _Told:
+    """Name the roots and the seeds that the pass starts with."""
+    one = index.tape.passes[event.ref]
+    loss = root_name(index, event.ref)
+    rows = []
+    for root, seed in zip(one.roots, one.seeds, strict=False):
+        name = words.called(index, root) if root is not None else "root"
+        number = short.gradient(index.snapshot(seed)) or "1"
+        rows.append(Row(f"∂{loss}/∂{name}", "the seed", number, True))
+    said = "The gradient of a result with respect to itself is 1; from here it runs back"
+    if any(
+        naming.scalar(index, seed) not in (None, 1.0) or _wide(index, seed) for seed in one.seeds
+    ):
+        said = "The gradient that backward was given; from here it runs back"
+    if one.create_graph:
+        said += ". create_graph: what runs backward is recorded too"
+    return "", said, rows
+
+
+def _wide(index: Index, seed: int | None) -> bool:
+    given = index.snapshot(seed)
+    return given is not None and given.numel != 1
+
+
+def _step(index: Index, event: Event, _position: int) -> _Told:
+    """List every parameter with its numbers before and after."""
+    step = index.tape.steps[event.ref]
+    rows = []
+    for change in step.changes:
+        old, new = (index.snapshot(index.values[v].snapshot) for v in (change.before, change.after))
+        if new is not None and new.numel > short.FEW:
+            by = _distance(old, new)
+            moved = "changed" if by is None else f"moved by {text.number(by)}"
+            rows.append(Row(_name(index, change.before), moved, text.shape(new.shape), True))
+        else:
+            moved = f"{short.value(old)} →"
+            rows.append(Row(_name(index, change.before), moved, short.value(new), True))
+    rate = "" if step.lr is None else f", learning rate {short.trimmed(step.lr, 6)}"
+    said = "Each parameter takes a step against its gradient"
+    if not rows:
+        said = "No parameter had a gradient, so none was changed"
+    return f"{step.optimizer}{rate}", said, _few(rows)
+
+
+def _reset(index: Index, event: Event, _position: int) -> _Told:
+    """List every gradient that was cleared."""
+    reset = index.tape.resets[event.ref]
+    to = "None" if reset.to_none else "0"
+    rows = [Row(f"{_name(index, leaf)}.grad", "", to) for leaf in reset.leaves]
+    said = "The next backward starts from nothing; without this it would add to the old gradients"
+    return "", said if rows else "There was no gradient to clear", _few(rows)
+
+
+def _print(index: Index, event: Event, _position: int) -> _Told:
+    """Quote what was printed."""
+    printed = index.tape.prints[event.ref].rstrip("\n")
+    return "", f"{printed[:400]}{'…' if len(printed) > 400 else ''}\n\n{INVITATION}", []
+
+
+def _module(index: Index, event: Event, _position: int) -> _Told:
+    """Tell what a module is when it is entered or left."""
+    call = index.tape.calls[event.ref]
+    rows = [Row("parameters", "", f"{call.parameters:,}")]
+    ops = sum(op.call == event.ref for op in index.tape.ops)
+    if ops:
+        rows.append(Row("ops of its own", "", f"{ops:,}"))
+    about = symbols.about(call)
+    return f"{call.kind}({about})" if about else call.kind, INVITATION, rows
+
+
+def _error(index: Index, _event: Event, _position: int) -> _Told:
+    """Repeat the message and the hint."""
+    problem = index.tape.error
+    if problem is None:
+        return "", "The program raised an error", []
+    return problem.type, ". ".join(filter(None, (problem.message[:400], problem.hint))), []
+
+
+def _distance(old: Snapshot | None, new: Snapshot) -> float | None:
+    """Return the Euclidean length of a change, None where not all numbers are there."""
+    before, after = old.array() if old is not None else None, new.array()
+    if before is None or after is None or before.shape != after.shape:
+        return None
+    with np.errstate(all="ignore"):
+        return float(np.linalg.norm((after.astype("c16") - before.astype("c16")).ravel()))
+
+
+def _name(index: Index, value: int) -> str:
+    return text.variable(words.called(index, value))
+
+
+def _gradient(index: Index, home: int, position: int) -> str:
+    known = index.gradient(home, position)
+    return short.gradient(index.snapshot(known.snapshot)) or ("0" if known.zeros else "None")
+
+
+def _few(rows: list[Row]) -> list[Row]:
+    more = len(rows) - MOST
+    return rows if more <= 0 else [*rows[:MOST], Row("…", f"and {text.count(more, 'other')}", "")]
