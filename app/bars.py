@@ -162,7 +162,7 @@ class StatusLine(QFrame):
         self.message.setText(text)
         self.message.setToolTip(text)
         wrong = bool(self._problem) and not self._said
-        role = "gradient" if wrong else "caption"
+        role = "error" if wrong else "caption"
         if self.message.property("role") != role:
             self.message.setProperty("role", role)
             self.message.style().unpolish(self.message)
@@ -185,7 +185,7 @@ def problem_line(result: Result) -> str:
 def engine_line(result: Result, doc: Doc) -> str:
     """Return how the engine is, in a few words."""
     if result.engine == "starting":
-        return "Engine starting…"
+        return "PyTorch is starting…"
     if result.engine == "running":
         return "Running…"
     if result.engine == "stopping":

@@ -1,5 +1,6 @@
 """How the engine is started, and what its death tells: the same for the window and the CLI."""
 
+import contextlib
 import os
 import re
 import signal
@@ -15,6 +16,10 @@ ABORT_S = 0.5
 """And may take so long to tell where it was."""
 FREEZE_S = 60.0
 """So long may putting a tape together take, once the program has ended."""
+SPARE = "--spare"
+"""Tells an engine to become ready without haste."""
+SPARE_BYTES = 1 << 30
+"""So much memory must be free before an engine is started that may never be needed."""
 TAIL = 16_384
 """Characters of the engine's standard error that are kept."""
 
@@ -25,6 +30,18 @@ _ALONE = re.compile(r"^(Thread|Current thread|Extension modules|Python runtime s
 def arguments() -> list[str]:
     """Return what follows the Python program; ``-P`` keeps the user's folder out of its path."""
     return ["-P", "-u", "-m", "engine"]
+
+
+def memory_free() -> int:
+    """Return the bytes of memory that are free for another engine; plenty where none can tell."""
+    free = 1 << 40
+    with contextlib.suppress(OSError, ValueError):
+        found = re.search(r"^MemAvailable:\s+(\d+) kB", Path("/proc/meminfo").read_text(), re.M)
+        free = int(found[1]) << 10 if found else free
+        group = Path("/sys/fs/cgroup")
+        limit = int((group / "memory.max").read_text())
+        free = min(free, limit - int((group / "memory.current").read_text()))
+    return free
 
 
 def environment() -> dict[str, str]:
@@ -82,9 +99,16 @@ def dead_place(source: str, filename: str, errors: str) -> Place:
 def obituary(source: str, filename: str, why: str, errors: str, stdout: str = "") -> Tape:
     """Return the tape of a program that took its engine down, with what it had printed."""
     place = dead_place(source, filename, errors)
-    where = f" at line {place.line}" if place.line else ""
-    hint = "The program ended the engine itself, or something in compiled code went wrong."
-    problem = Problem("Crash", f"The program took the engine down{where} ({why})", hint, place)
+    if why.startswith("exit code"):
+        message = f"The program ended Python itself ({why})"
+        hint = "To end a program early use sys.exit()."
+    elif why.startswith("killed"):
+        message = f"Python was {why}"
+        hint = "From outside, or because memory ran out. Run it again, or make a size smaller."
+    else:
+        message = f"Python crashed ({why})"
+        hint = "Something in compiled code went wrong; a library was used in a way it cannot take."
+    problem = Problem("Crash", message, hint, place)
     return Tape(status="died", error=problem, stdout=stdout)
 
 
@@ -93,13 +117,22 @@ def overdue(
 ) -> Tape:
     """Return the tape of a program that had to be killed: late, or ``stopped`` and went on."""
     place = dead_place(source, filename, errors)
-    where = f" at line {place.line}" if place.line else ""
-    hint = "It was busy in compiled code, which cannot be interrupted gently."
+    code = source.split("\n")[place.line - 1].strip()[:80] if place.line else ""
     if stopped:
-        problem = Problem("Stopped", f"Stopped{where}", hint, place)
+        message = f"The program was here: {code}" if code else "The program was stopped"
+        problem = Problem("Stopped", message, "", place)
         return Tape(status="error", error=problem, stdout=stdout)
-    problem = Problem("Timeout", f"Stopped after {timeout:g} s{where}", hint, place)
+    message = f"Still running after {timeout:g} s" + (f": {code}" if code else "")
+    hint = "One step took too long. Make a size or a range smaller."
+    problem = Problem("Timeout", message, hint, place)
     return Tape(status="timeout", error=problem, stdout=stdout)
+
+
+def kill(pid: int) -> None:
+    """Kill an engine with all that its programs have started; returns at once."""
+    if pid > 0 and hasattr(os, "killpg"):
+        with contextlib.suppress(OSError):
+            os.killpg(pid, signal.SIGKILL)
 
 
 def abort(pid: int) -> bool:

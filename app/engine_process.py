@@ -17,9 +17,10 @@ class EngineProcess(QObject):
     ended = Signal(str)
     """Why, in a few words; emitted once, never after `discard` or `close`."""
 
-    def __init__(self, parent: QObject) -> None:
+    def __init__(self, parent: QObject, spare: bool = False) -> None:
         super().__init__(parent)
-        self.is_ready = False
+        self.ready: wire.Ready | None = None
+        """What it said when it could take requests."""
         self.errors = ""
         """The end of its standard error."""
         self._over = False
@@ -27,15 +28,22 @@ class EngineProcess(QObject):
         self._reader = wire.Reader[wire.Reply](wire.Reply)  # type: ignore[arg-type]
         self._process = process = QProcess(self)
         process.setProgram(child.program())
-        process.setArguments(child.arguments())
+        process.setArguments([*child.arguments(), *([child.SPARE] if spare else [])])
         environment = QProcessEnvironment()
         for name, text in child.environment().items():
             environment.insert(name, text)
         process.setProcessEnvironment(environment)
+        self._pid = 0
+        process.started.connect(self._note_pid)
         process.readyReadStandardOutput.connect(self._read)
         process.readyReadStandardError.connect(self._read_errors)
         process.finished.connect(self._finish)
         process.errorOccurred.connect(self._fail)
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it takes requests."""
+        return self.ready is not None
 
     def start(self) -> None:
         """Start the process; `received` carries `wire.Ready` when it takes requests."""
@@ -54,7 +62,7 @@ class EngineProcess(QObject):
     def abort(self) -> None:
         """Have it tell where it is, on standard error, and die; `ended` follows."""
         if not child.abort(self.pid()):
-            self._process.kill()
+            self._kill()
 
     def discard(self) -> None:
         """Kill it and hear no more of it. Returns at once; the object deletes itself later."""
@@ -63,7 +71,7 @@ class EngineProcess(QObject):
             self.deleteLater()
             return
         self._process.finished.connect(self.deleteLater)
-        self._process.kill()
+        self._kill()
 
     def close(self) -> None:
         """End it for good and wait for that, `CLOSE_MS` kindly."""
@@ -76,9 +84,18 @@ class EngineProcess(QObject):
                 process.closeWriteChannel()
                 process.waitForFinished(CLOSE_MS)
             if process.state() != QProcess.ProcessState.NotRunning:
-                process.kill()
+                self._kill()
                 process.waitForFinished(KILL_MS)
+            child.kill(self._pid)
         self.deleteLater()
+
+    def _kill(self) -> None:
+        child.kill(self._pid)
+        self._process.kill()
+
+    def _note_pid(self) -> None:
+        # Kept, for what a program started may outlive the engine.
+        self._pid = self._process.processId()
 
     def _silence(self) -> None:
         self._over = True
@@ -95,7 +112,7 @@ class EngineProcess(QObject):
         try:
             for message in self._reader.feed(data):
                 if isinstance(message, wire.Ready):
-                    self.is_ready = True
+                    self.ready = message
                 self.received.emit(message)
                 if self._over:
                     return
@@ -109,6 +126,7 @@ class EngineProcess(QObject):
 
     def _finish(self, code: int, status: QProcess.ExitStatus) -> None:
         # What it said last may arrive together with the news of its end.
+        child.kill(self._pid)
         self._read()
         self._read_errors()
         self._end(child.cause(code, status == QProcess.ExitStatus.CrashExit, self.errors))

@@ -15,6 +15,16 @@ STOP_GRACE_MS = 1500
 """A program that was asked to stop is killed after so long."""
 TIMEOUT_S = 10.0
 EVENT_LIMIT = 40_000
+QUICK_GRACE_MS = 500
+"""Sooner where a spare engine waits to take over."""
+START_S = 5.0
+"""An engine that does not begin a program within this is stuck and gets replaced."""
+SPARE_MS = 3000
+"""A spare engine is started so long after the first has become ready."""
+NEXT_SPARE_MS = 300
+"""And so long after it has taken over."""
+PRINTED_LIMIT = 4_000_000
+"""An engine that sends more output of one program than this is broken, or not ours any more."""
 RESTARTS = 3
 RESTART_WINDOW_S = 10.0
 """Engines that die before they are ready are restarted `RESTARTS` times in so many seconds."""
@@ -43,6 +53,8 @@ class Link(QObject):
     (the engine then does the newest next). When an engine dies a fresh one is started; `died` is
     emitted first, then `received` with a tape of status ``died`` or ``timeout`` for the program
     that ran in it. A program that had not begun is given to the fresh engine.
+
+    With ``spare`` a second engine waits beside the first, so that its place is taken at once.
     """
 
     ready = Signal(object)
@@ -52,15 +64,21 @@ class Link(QObject):
     died = Signal(str)
     """Why the engine ended, in one line that tells what happens next."""
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self, parent: QObject | None = None, *, spare: bool = False) -> None:
         super().__init__(parent)
         self._engine: EngineProcess | None = None
+        self._spare: EngineProcess | None = None
+        self._wants_spare = spare
+        self._lost_spares = 0
+        self._replaced = False
+        self._ready = False
         self._last_id = 0
         self._running: _Job | None = None
         self._next: _Job | None = None
         self._starts: deque[float] = deque()
         self._limit = self._timer(self._too_late)
         self._grace = self._timer(self._too_late)
+        self._rest = self._timer(self._start_spare)
 
     def _timer(self, then: object) -> QTimer:
         timer = QTimer(self)
@@ -70,28 +88,40 @@ class Link(QObject):
 
     def start(self) -> None:
         """Start an engine unless there is one."""
-        if self._engine is None:
-            engine = self._engine = EngineProcess(self)
-            engine.received.connect(self._take)
-            engine.ended.connect(self._bury)
+        if self._engine is not None:
+            return
+        self._ready = False
+        engine, self._spare = self._spare, None
+        if engine is None:
+            engine = EngineProcess(self)
             engine.start()
+        else:
+            engine.ended.disconnect(self._lose_spare)
+        engine.received.connect(self._take)
+        engine.ended.connect(self._bury)
+        self._engine = engine
 
     def close(self) -> None:
         """End the engine and forget what it was asked; `start` may follow."""
         self._forget()
         self._next = None
         self._starts.clear()
-        self._engine = None
+        self._rest.stop()
+        self._engine = self._spare = None
         for engine in self.findChildren(EngineProcess):
             engine.close()
 
     def is_ready(self) -> bool:
         """Whether an engine is there that takes requests at once."""
-        return self._engine is not None and self._engine.is_ready
+        return self._engine is not None and self._ready
 
     def pid(self) -> int:
         """Return the engine's process id, 0 while there is none."""
         return self._engine.pid() if self._engine is not None else 0
+
+    def spare_pid(self) -> int:
+        """Return the process id of the spare engine once that is ready, else 0."""
+        return self._spare.pid() if self._spare is not None and self._spare.is_ready else 0
 
     def run(
         self,
@@ -108,11 +138,14 @@ class Link(QObject):
         ``timeout`` in seconds. A program that waits for the one that runs is replaced by this one.
         """
         self._last_id += 1
+        # No message can carry half a surrogate pair.
+        source = source.encode("utf-8", "replace").decode()
         request = wire.Run(self._last_id, source, filename, seed, device, timeout, event_limit)
-        self._next = _Job(request, timeout)
         self.start()
+        self._announce()
+        job = self._next = _Job(request, timeout)
         if self.is_ready():
-            self._send(request)
+            self._hand_over(job)
         return self._last_id
 
     def stop(self) -> None:
@@ -125,13 +158,13 @@ class Link(QObject):
             if job is not None and not job.stopped:
                 job.stopped = True
                 self._send(wire.Stop(job.request.run_id))
-                self._grace.start(STOP_GRACE_MS)
+                self._grace.start(QUICK_GRACE_MS if self.spare_pid() else STOP_GRACE_MS)
 
     def check(self, run_id: int, value: int, index: int = 0) -> None:
         """Ask for a finite-difference check of a leaf's element; answered by `wire.Checked`."""
         request = wire.Check(run_id, value, index)
         if self._running is not None or self._next is not None or not self.is_ready():
-            self.received.emit(_unchecked(request, "The engine is busy; try again in a moment"))
+            self.received.emit(_unchecked(request, "A program is running; try again in a moment"))
             return
         self._running = _Job(request, TIMEOUT_S * CHECK_RUNS)
         self._limit.start(round((self._running.timeout + child.GRACE_S) * 1000))
@@ -144,6 +177,11 @@ class Link(QObject):
         else:
             self.received.emit(wire.Peeked(run_id, snapshot, None))
 
+    def _hand_over(self, job: _Job) -> None:
+        if self._running is None:
+            self._limit.start(round(START_S * 1000))
+        self._send(job.request)
+
     def _send(self, message: wire.Request) -> None:
         if self._engine is not None:
             self._engine.send(message)
@@ -153,29 +191,30 @@ class Link(QObject):
     def _take(self, message: object) -> None:
         match message:
             case wire.Ready():
+                self._ready = True
                 self._starts.clear()
+                if self._wants_spare and self._spare is None:
+                    self._rest.start(NEXT_SPARE_MS if self._replaced else SPARE_MS)
                 if self._next is not None:
-                    self._send(self._next.request)
+                    self._hand_over(self._next)
                 self.ready.emit(message)
+                return
             case wire.Started(run_id):
                 self._begin(run_id)
-                self.received.emit(message)
-            case wire.Ended():
-                if self._running is not None and isinstance(self._running.request, wire.Run):
-                    self._grace.stop()
-                    self._limit.start(round(child.FREEZE_S * 1000))
-            case wire.Printed(_, text):
-                if self._running is not None:
-                    self._running.printed += text
-                self.received.emit(message)
-            case wire.Recorded(run_id):
+            case wire.Ended(run_id):
+                self._end(run_id)
+            case wire.Printed(run_id, text):
+                if not self._keep(run_id, text):
+                    self._bury("it wrote without end")
+                    return
+            case wire.Recorded(run_id, spent=spent):
                 self._finish(run_id)
-                self.received.emit(message)
-            case wire.Checked():
-                self._forget()
-                self.received.emit(message)
-            case _:
-                self.received.emit(message)
+                if spent:
+                    self._swap()
+            case wire.Checked(run_id):
+                self._finish(run_id)
+        self.received.emit(message)
+        self._announce()
 
     def _begin(self, run_id: int) -> None:
         if self._next is None or self._next.request.run_id != run_id:
@@ -183,22 +222,72 @@ class Link(QObject):
         self._running, self._next = self._next, None
         self._limit.start(round((self._running.timeout + child.GRACE_S) * 1000))
 
+    def _runs(self, run_id: int) -> bool:
+        return self._running is not None and self._running.request.run_id == run_id
+
+    def _end(self, run_id: int) -> None:
+        job = self._running
+        if job is not None and self._runs(run_id) and isinstance(job.request, wire.Run):
+            self._grace.stop()
+            self._limit.start(round(child.FREEZE_S * 1000))
+
+    def _keep(self, run_id: int, text: str) -> bool:
+        """Keep a piece of output in case the engine dies; returns whether there may be so much."""
+        if self._running is not None and self._runs(run_id):
+            self._running.printed += text
+            return len(self._running.printed) <= PRINTED_LIMIT
+        return True
+
     def _finish(self, run_id: int) -> None:
         if self._next is not None and self._next.request.run_id == run_id:
             self._next = None
-        self._forget()
+        if self._runs(run_id):
+            self._forget()
+            if self._next is not None:
+                self._limit.start(round(START_S * 1000))
 
     def _forget(self) -> None:
         self._running = None
         self._limit.stop()
         self._grace.stop()
 
+    # The spare
+
+    def _start_spare(self) -> None:
+        if self._spare is None and child.memory_free() >= child.SPARE_BYTES:
+            spare = self._spare = EngineProcess(self, spare=True)
+            spare.ended.connect(self._lose_spare)
+            spare.start()
+
+    def _lose_spare(self) -> None:
+        spare, self._spare = self._spare, None
+        if spare is not None:
+            spare.discard()
+        self._lost_spares += 1
+        if self._lost_spares <= RESTARTS:
+            self._rest.start(SPARE_MS)
+
+    def _swap(self) -> None:
+        """Let a fresh engine, if possible the spare, take the place of the one that is there."""
+        engine, self._engine = self._engine, None
+        self._limit.stop()
+        self._replaced = True
+        if engine is not None:
+            engine.discard()
+        self.start()
+
+    def _announce(self) -> None:
+        """Tell of an engine that was ready before it was needed."""
+        engine = self._engine
+        if engine is not None and engine.ready is not None and not self._ready:
+            self._take(engine.ready)
+
     # When it doesn't
 
     def _too_late(self) -> None:
         job, engine = self._running, self._engine
         if job is None or engine is None or job.overdue:
-            self._bury("killed")
+            self._bury("it does not answer")
         else:
             job.overdue = True
             self._grace.stop()
@@ -211,7 +300,7 @@ class Link(QObject):
         if job is not None and isinstance(job.request, wire.Run):
             tape = self._epitaph(job, job.request, why)
         if job is not None and job.overdue:
-            why = "it did not stop" if job.stopped else "the program ran too long"
+            why = "the program did not stop" if job.stopped else "the program ran too long"
         self._replace(why, tape)
 
     def _epitaph(self, job: _Job, run: wire.Run, why: str) -> Tape:
@@ -228,17 +317,17 @@ class Link(QObject):
         self._forget()
         if self._next is not None and self._next.stopped:
             job, self._next = self._next, None
-        self._engine = None
-        if engine is not None:
-            engine.discard()
         if self._may_restart():
-            self.start()
-            self.died.emit(f"The engine stopped ({why}). A fresh one is starting.")
+            self._swap()
+            self.died.emit(f"Python ended ({why}) and starts again")
         else:
-            self._next = None
-            self.died.emit(f"The engine does not start ({why}). Run again to try once more.")
+            self._engine, self._next = None, None
+            if engine is not None:
+                engine.discard()
+            self.died.emit(f"Python does not start ({why}). Press F5 to try again.")
         if job is not None:
             self._answer(job, tape)
+        self._announce()
 
     def _may_restart(self) -> bool:
         now = time.monotonic()
@@ -249,9 +338,9 @@ class Link(QObject):
 
     def _answer(self, job: _Job, tape: Tape | None) -> None:
         if isinstance(job.request, wire.Check):
-            self.received.emit(_unchecked(job.request, "The engine stopped"))
+            self.received.emit(_unchecked(job.request, "Python ended; run the program again first"))
         else:
-            tape = tape or Tape(status="error", error=Problem("Stopped", "Stopped"))
+            tape = tape or Tape(status="error", error=Problem("Stopped", "Stopped before it began"))
             self.received.emit(wire.Recorded(job.request.run_id, tape, 0.0))
 
 

@@ -112,6 +112,7 @@ class _Engine:
         return self
 
     def __exit__(self, *exc: object) -> None:
+        child.kill(self._process.pid)
         self._process.kill()
         self._process.wait()
         for thread in self._threads:

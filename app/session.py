@@ -288,7 +288,9 @@ class Session(QObject):
     def _print(self, run_id: int, text: str) -> None:
         before = self.result.stdout if self._printing == run_id else ""
         self._printing = run_id
-        self._change_result(stdout=(before + text)[-STDOUT_LIMIT:])
+        text = before + text
+        # Cut seldom: a view only adds what is new as long as the rest stays as it is.
+        self._change_result(stdout=text if len(text) < 2 * STDOUT_LIMIT else text[-STDOUT_LIMIT:])
 
     _printing = 0
 

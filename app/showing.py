@@ -135,11 +135,12 @@ class Showing(QObject):
         problem = result.problem
         # That an engine died between two runs is no fault of the program.
         is_own = problem is not None and problem.type != ENGINE_DIED
-        views.editor.set_problem(problem if is_own else None)
+        own = problem if is_own else None
+        views.editor.set_problem(own)
         if result.stdout != self._printed:
             self._printed = result.stdout
             views.console.set_text(result.stdout)
-        views.console.set_problem(result.problem)
+        views.console.set_problem(own)
 
     def _show_position(self, position: int, ms: int) -> None:
         tape, views = self._session.result.tape, self._views

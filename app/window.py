@@ -366,7 +366,7 @@ def open_window(path: str = "", argv: list[str] | None = None) -> int:
 
     app = make_app(argv or sys.argv)
     where = folder(QStandardPaths.StandardLocation.AppDataLocation)
-    link = Link()
+    link = Link(spare=True)
     window = Window(link, Settings.of_user(), Drafts(where / "drafts"))
     try:
         window.open_first(path)

@@ -14,7 +14,7 @@ import threading
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,9 +22,13 @@ import msgspec
 
 from engine import process, watchdog, wire
 from engine.errors import plain
+from engine.leftovers import Baseline, end_processes
 from engine.printed import Stream
 from engine.tape import Problem, Tape
 
+OWN_FAULT = "RecordingError"
+TIDY_S = 0.05
+"""After so long the objects of the program before are destroyed: that may run code of its own."""
 IDLE_S = 0.2
 """After so long without a request the engine warms what only some programs need."""
 
@@ -35,6 +39,8 @@ class Engine(NamedTuple):
     execute: Callable[[wire.Run, Callable[[str], None]], Tape]
     peek: Callable[[wire.Peek], wire.Peeked]
     check: Callable[[wire.Check], wire.Checked]
+    before: Baseline | None = None
+    """The process as it was before any program."""
 
 
 class Mailbox:
@@ -98,6 +104,8 @@ class Server:
         self._sending = threading.Lock()
         self._mail = Mailbox()
         self._running = 0
+        self._filename = ""
+        self._is_copy = False
         self._stream = Stream(lambda run_id, text: self.send(wire.Printed(run_id, text)))
 
     def send(self, message: wire.Reply) -> None:
@@ -130,12 +138,16 @@ class Server:
 
     def serve(self, engine: Engine, later: Callable[[], None]) -> None:
         """Answer requests for ever. ``later`` is called once, when nothing waits for an answer."""
-        watchdog.on_end = lambda: self.send(wire.Ended(self._running))
+        watchdog.on_end = lambda: self._ended(engine)
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._cut_off)
         cold = True
         while True:
             if cold and self._mail.idle(IDLE_S):
                 later()
                 cold = False
+            elif self._mail.idle(TIDY_S):
+                gc.collect()
             request, stopped = self._mail.take()
             try:
                 if isinstance(request, wire.Run):
@@ -144,15 +156,31 @@ class Server:
                     self.send(engine.peek(request))
                 elif isinstance(request, wire.Check):
                     self._running = request.run_id
-                    self.send(engine.check(request))
+                    with _siblings(self._filename):
+                        self.send(engine.check(request))
             except KeyboardInterrupt:
                 # A stop that came too late for its program has no one left to stop.
                 continue
             finally:
                 self._mail.done()
 
+    def _cut_off(self) -> None:
+        """In a process that the program forked: die with the engine and keep off the wire."""
+        process.die_with_parent()
+        self._is_copy = True
+        self._outgoing = os.open(os.devnull, os.O_WRONLY)
+
+    def _ended(self, engine: Engine) -> None:
+        """Clean up behind a program before its tape is put together."""
+        if self._is_copy:
+            os._exit(0)
+        if engine.before is not None:
+            engine.before.mend()
+        end_processes()
+        self.send(wire.Ended(self._running))
+
     def _run(self, engine: Engine, request: wire.Run, stopped: bool) -> None:
-        self._running = request.run_id
+        self._running, self._filename = request.run_id, request.filename
         if stopped:
             tape = Tape(status="error", error=Problem("Stopped", "Stopped before it began"))
             self.send(wire.Recorded(request.run_id, tape, 0.0))
@@ -163,10 +191,12 @@ class Server:
         tape = _execute(engine, request, self._stream)
         seconds = time.perf_counter() - begun
         self._stream.end()
+        own_fault = tape.error is not None and tape.error.type == OWN_FAULT
+        spent = own_fault or (engine.before is not None and engine.before.spent(request.filename))
         try:
-            self.send(wire.Recorded(request.run_id, tape, seconds))
+            self.send(wire.Recorded(request.run_id, tape, seconds, spent))
         except Exception as error:  # noqa: BLE001 - nothing has been sent yet
-            self.send(wire.Recorded(request.run_id, _own_fault(error), seconds))
+            self.send(wire.Recorded(request.run_id, _own_fault(error), seconds, spent))
 
 
 def _execute(engine: Engine, request: wire.Run, stream: Stream) -> Tape:
@@ -184,17 +214,21 @@ def _execute(engine: Engine, request: wire.Run, stream: Stream) -> Tape:
 
 @contextlib.contextmanager
 def _siblings(filename: str) -> Iterator[None]:
-    """Let a script import the modules beside it, as ``python script.py`` does."""
+    """Let a script import the modules beside it, as ``python script.py`` does: anew each time."""
     folder = str(Path(filename).absolute().parent)
     if not Path(filename).is_file():
         yield
         return
+    before = set(sys.modules)
     sys.path.insert(0, folder)
     try:
         yield
     finally:
         with contextlib.suppress(ValueError):
             sys.path.remove(folder)
+        for name in sys.modules.keys() - before:
+            if str(getattr(sys.modules[name], "__file__", "")).startswith(folder + os.sep):
+                del sys.modules[name]
 
 
 def _own_fault(error: BaseException) -> Tape:
@@ -206,13 +240,17 @@ def _own_fault(error: BaseException) -> Tape:
         text = f"Gradscribe failed to record this: {type(error).__name__}: {error}"
         hint = "This is a fault of Gradscribe, not of the program."
         _complain("".join(traceback.format_exception(error)))
-    return Tape(status="error", error=Problem("RecordingError", text[:2000], hint))
+    return Tape(status="error", error=Problem(OWN_FAULT, text[:2000], hint))
 
 
 def _complain(text: str) -> None:
     with contextlib.suppress(OSError, ValueError):
         sys.stderr.write(text.rstrip() + "\n")
         sys.stderr.flush()
+
+
+def _import_torch() -> None:
+    import torch  # noqa: F401
 
 
 def _warm() -> Engine:
@@ -252,9 +290,14 @@ def _ready() -> wire.Ready:
     return wire.Ready(version, platform.python_version(), tuple(devices), os.getpid())
 
 
-def main() -> None:
-    """Run the engine until its standard input closes. Never returns."""
+def main(words: Sequence[str] = ()) -> None:
+    """Run the engine until its standard input closes. Never returns.
+
+    With ``--spare`` among ``words`` it makes itself ready without being in anybody's way.
+    """
     process.die_with_parent()
+    process.stand_apart()
+    process.open_no_browser()
     incoming, outgoing = process.take_pipes()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     import faulthandler
@@ -263,8 +306,11 @@ def main() -> None:
     server = Server(incoming, outgoing)
     threading.Thread(target=server.read, name="reader", daemon=True).start()
     try:
+        if "--spare" in words:
+            process.at_low_priority(_import_torch)
         engine = _warm()
         process.cap_memory()
+        engine = engine._replace(before=Baseline())
         server.send(_ready())
         server.serve(engine, _warm_optimizers)
     except BaseException:  # noqa: BLE001 - whatever it was, threads of a program must not hold us
@@ -273,4 +319,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -68,15 +68,14 @@ def _message(exc: BaseException) -> str:
 
 
 def _stopped(exc: Interrupted, source: str, place: Place) -> Problem:
-    where = f" at line {place.line}" if place.line else ""
     lines = hints.lines_of(source)
     line = lines[place.line - 1].strip() if 0 < place.line <= len(lines) else ""
     code = f": {line[:80]}" if line else ""
     if exc.why == "timeout":
-        message = f"Stopped after {exc.seconds:g} s{where}{code}"
-        text = "Does a loop never end? If the program needs longer, raise the time limit."
-        return Problem("Timeout", message, text, place)
-    return Problem("Stopped", f"Stopped{where}{code}", "Run it again when you are ready.", place)
+        message = f"Still running after {exc.seconds:g} s{code}"
+        return Problem("Timeout", message, "Does a loop never end? Make it shorter.", place)
+    message = f"The program was here{code}" if place.line else "The program was stopped"
+    return Problem("Stopped", message, "", place)
 
 
 def _scope(frame: FrameType) -> dict[str, object]:

@@ -8,11 +8,14 @@ import ctypes
 import os
 import signal
 import sys
+import threading
+from collections.abc import Callable
 from pathlib import Path
 
 MEMORY_SHARE = 0.75
 """Part of the machine's memory that the engine may fill before Python raises MemoryError."""
 READ = 1 << 16
+LOW_PRIORITY = 15
 
 
 def take_pipes() -> tuple[int, int]:
@@ -41,6 +44,45 @@ def die_with_parent() -> None:
         pr_set_pdeathsig = 1
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
+
+
+def stand_apart() -> None:
+    """Lead a process group, so that whatever the user's programs start can be ended with us."""
+    if hasattr(os, "setsid"):
+        with contextlib.suppress(OSError):
+            os.setsid()
+    if sys.platform == "linux":
+        # What they start in turn becomes our child when its parent ends.
+        pr_set_child_subreaper = 36
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(pr_set_child_subreaper, 1)
+
+
+def open_no_browser() -> None:
+    """Let ``webbrowser`` find none: a line that is run at every keystroke must not open pages."""
+    import webbrowser
+
+    webbrowser._tryorder = []  # type: ignore[attr-defined]
+    webbrowser._browsers = {}  # type: ignore[attr-defined]
+
+
+def at_low_priority(work: Callable[[], None]) -> None:
+    """Do ``work`` and return, at a priority that leaves the machine to others (Linux).
+
+    It has a thread of its own, for an ordinary user cannot raise a priority again.
+    """
+
+    def run() -> None:
+        with contextlib.suppress(OSError, AttributeError):
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), LOW_PRIORITY)
+        work()
+
+    if sys.platform != "linux":
+        work()
+        return
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
 
 
 def cap_memory(share: float = MEMORY_SHARE) -> None:

@@ -7,6 +7,7 @@ import math
 import random
 import sys
 import warnings
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ import torch.nn.functional as F
 from torch import nn, optim
 
 from engine import errors, watchdog
+from engine.leftovers import Kept
 from engine.record.backward import PassReached
 from engine.record.freeze import freeze, leaves
 from engine.record.log import NodeRow
@@ -29,6 +31,8 @@ from engine.wire import Run
 THREADS = torch.get_num_threads()
 """As many threads as torch takes by itself."""
 
+_streams: deque[object] = deque(maxlen=4)
+"""Streams of the last programs: Python crashes where a thread prints into one that is gone."""
 OUTPUT_LIMIT = 8_000_000
 """Characters of output a run keeps; a program that prints more runs on unheard."""
 
@@ -42,10 +46,12 @@ class Output(io.TextIOBase):
         self._parts: list[str] = []
         self._line: list[str] = []
         self._length = 0
+        self.is_open = True
+        """False once the program has ended; its threads may go on and are not heard."""
 
     def write(self, text: str) -> int:
         """Take a piece of output; returns its length, as Python's streams do."""
-        if self._length < OUTPUT_LIMIT:
+        if self._length < OUTPUT_LIMIT and self.is_open:
             self._length += len(text)
             self._parts.append(text)
             if self._printed is not None:
@@ -235,8 +241,12 @@ def perform(request: Run, recorder: Recorder, printed: Callable[[str], None] | N
             _caught(module, output, warned),
             guard,
             recorder,
+            Kept() as kept,
         ):
-            exec(code, names)
+            try:
+                exec(code, names)
+            finally:
+                kept.untrace()
     except PassReached:
         pass
     except BaseException as exc:  # noqa: BLE001
@@ -267,6 +277,7 @@ def _of_op(row: NodeRow, recorder: Recorder) -> str:
 @contextmanager
 def _caught(module: ModuleType, output: Output, warned: "Warned") -> Iterator[None]:
     """Give a program its own streams, an empty standard input and itself as ``__main__``."""
+    _streams.extend((output, warned))
     before = sys.stdout, sys.stderr, sys.stdin, sys.argv
     main = sys.modules["__main__"]
     sys.stdout, sys.stderr, sys.stdin = output, warned, io.StringIO()
@@ -276,6 +287,7 @@ def _caught(module: ModuleType, output: Output, warned: "Warned") -> Iterator[No
     try:
         yield
     finally:
+        output.is_open = False
         sys.stdout, sys.stderr, sys.stdin, sys.argv = before
         sys.modules["__main__"] = main
 

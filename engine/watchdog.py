@@ -7,6 +7,7 @@ again until it finds the program itself, and after `PATIENCE_S` it no longer wai
 
 import _thread
 import contextlib
+import ctypes
 import os
 import signal
 import threading
@@ -23,6 +24,8 @@ PATIENCE_S = 1.0
 RETRY_S = 0.005
 AGAIN_S = 0.25
 """Pause between interrupts for a program that catches them."""
+DEAF_S = PATIENCE_S + 0.3
+"""A program that has heard no signal until then has turned them off."""
 
 _Handler = Callable[[int, FrameType | None], object] | int
 _OURS = str(Path(__file__).resolve().parent) + os.sep
@@ -54,7 +57,10 @@ def hold() -> Iterator[None]:
 class Interrupted(KeyboardInterrupt):
     """The program was stopped from outside; ``why`` says by whom, ``seconds`` is the limit."""
 
-    def __init__(self, why: Why, seconds: float) -> None:
+    def __init__(self, why: Why = "", seconds: float = 0.0) -> None:
+        if not why and _active is not None:
+            why, seconds = _active.why, _active.seconds
+            _active.quiet()
         super().__init__(why)
         self.why = why
         self.seconds = seconds
@@ -88,6 +94,7 @@ class Guard:
         self.seconds = seconds
         self._due = 0.0
         self._quiet_until = 0.0
+        self._heard = False
         self._open = False
         self._changed = threading.Condition()
         self._handler: _Handler = signal.SIG_IGN
@@ -128,6 +135,10 @@ class Guard:
                 self._due = time.monotonic()
             self._changed.notify_all()
 
+    def quiet(self) -> None:
+        """Give an exception time to leave the program before it is thrown once more."""
+        self._quiet_until = time.monotonic() + AGAIN_S
+
     def _close(self) -> None:
         global _active
         self._open = False
@@ -136,6 +147,7 @@ class Guard:
         with self._changed:
             self._changed.notify_all()
         # The watchdog strikes under this lock only, so no signal is on its way any more.
+        _throw(None)
         signal.signal(signal.SIGINT, self._handler)
 
     def _watch(self) -> None:
@@ -146,18 +158,21 @@ class Guard:
         with self._changed:
             while self._open:
                 _strike()
+                if not self._heard and not _held and time.monotonic() > self._due + DEAF_S:
+                    _throw(Interrupted)
                 self._changed.wait(
                     RETRY_S if self._due + PATIENCE_S > time.monotonic() else AGAIN_S
                 )
 
     def _struck(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002
         now = time.monotonic()
+        self._heard = True
         if _held or not self._open or not self.why or now < self._quiet_until:
             return
         if now - self._due < PATIENCE_S and _is_ours(frame):
             return
-        # The exception must have time to leave the program before it is thrown once more.
-        self._quiet_until = now + AGAIN_S
+        self.quiet()
+        _throw(None)
         raise Interrupted(self.why, self.seconds)
 
 
@@ -175,6 +190,14 @@ def _is_ours(frame: FrameType | None) -> bool:
 
 def _is_library(filename: str) -> bool:
     return "site-packages" in filename or filename.startswith(("<frozen", _STDLIB))
+
+
+def _throw(kind: type[BaseException] | None) -> None:
+    """Raise an exception in the main thread without a signal; None takes it back."""
+    main = threading.main_thread().ident
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(
+        ctypes.c_ulong(main or 0), ctypes.py_object(kind) if kind else None
+    )
 
 
 def _strike() -> None:

@@ -99,6 +99,8 @@ class Recorded(Struct, frozen=True, tag=True):
     run_id: int
     tape: Tape
     seconds: float
+    spent: bool = False
+    """The program left something behind; the next one needs a fresh engine."""
 
 
 class Peeked(Struct, frozen=True, tag=True):

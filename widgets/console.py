@@ -11,6 +11,8 @@ from widgets.theme import Theme
 
 LIMIT = 200_000
 """Characters kept; the oldest go first."""
+LINES = 4_000
+"""Lines kept, likewise."""
 LINE_LIMIT = 4_000
 """Characters shown of one line: laying out a longer one would hold up the window."""
 
@@ -26,6 +28,7 @@ class Console(QWidget):
         self._lines = 0
         self._line_length = 0
         self._cut = False
+        self._whole = ""
         self._problem: Problem | None = None
         self.heading = Heading("Output", "", self)
         self.view = QPlainTextEdit(self)
@@ -47,8 +50,8 @@ class Console(QWidget):
 
     def _make_problem(self) -> None:
         self._bar = QFrame(self)
-        self._bar.setProperty("row", "warning")
-        self._message = Label("section", "", self._bar)
+        self._bar.setProperty("row", "error")
+        self._message = Label("error", "", self._bar)
         self._message.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._hint = Label("words", "", self._bar)
         self._go = QPushButton("", self._bar)
@@ -72,13 +75,19 @@ class Console(QWidget):
         self.setStyleSheet(sheet(theme))
 
     def set_text(self, text: str) -> None:
-        """Replace all output."""
-        self.clear()
-        self.append(text)
+        """Show this output and no other; what is shown already stays."""
+        if self._whole and text.startswith(self._whole):
+            more = text[len(self._whole) :]
+        else:
+            self.clear()
+            more = text
+        self.append(more)
+        self._whole = text
 
     def clear(self) -> None:
         """Forget all output; the problem stays."""
         self.view.clear()
+        self._whole = ""
         self._lines, self._line_length, self._cut = 0, 0, False
         self._count()
 
@@ -86,11 +95,13 @@ class Console(QWidget):
         """Add output; the view follows it unless the user has scrolled up."""
         if not text:
             return
+        self._whole = ""
         text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\N{SYMBOL FOR NULL}")
         open_line = self._line_length > 0
         self._lines += text.count("\n") + (not text.endswith("\n")) - open_line
-        self._cut = self._cut or len(text) > LIMIT
-        text = self._clipped(text[-LIMIT:])
+        last = "\n".join(text[-LIMIT:].rsplit("\n", LINES)[-LINES:])
+        self._cut = self._cut or len(text) > len(last)
+        text = self._clipped(last)
         bar = self.view.verticalScrollBar()
         at_end = bar.value() >= bar.maximum() - 4
         cursor = QTextCursor(self.view.document())
@@ -117,12 +128,17 @@ class Console(QWidget):
         return self.view.toPlainText()
 
     def _trim(self) -> None:
-        surplus = self.view.document().characterCount() - 1 - LIMIT
+        document = self.view.document()
+        length, lines = document.characterCount() - 1, document.blockCount()
+        # A quarter more than needed, so that a steady stream does not trim at every print.
+        surplus = min(length - LIMIT * 3 // 4, LIMIT) if length > LIMIT else 0
+        if lines > LINES + 1:
+            kept = document.findBlockByNumber(lines - LINES * 3 // 4)
+            surplus = max(surplus, kept.position() - 1)
         if surplus <= 0:
             return
-        cursor = QTextCursor(self.view.document())
-        # A quarter more than needed, so that a steady stream does not trim at every print.
-        cursor.setPosition(min(surplus + LIMIT // 4, LIMIT), QTextCursor.MoveMode.KeepAnchor)
+        cursor = QTextCursor(document)
+        cursor.setPosition(surplus, QTextCursor.MoveMode.KeepAnchor)
         cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock, QTextCursor.MoveMode.KeepAnchor)
         cursor.removeSelectedText()
         self._cut = True

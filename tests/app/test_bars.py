@@ -76,7 +76,7 @@ def test_a_problem_is_one_line_with_its_place_and_hint():
 @pytest.mark.parametrize(
     ("result", "words"),
     [
-        (Result(engine="starting"), "Engine starting…"),
+        (Result(engine="starting"), "PyTorch is starting…"),
         (Result(engine="running"), "Running…"),
         (Result(engine="stopping"), "Stopping…"),
         (Result(engine="ready", shown_id=1, seconds=0.0123), "Ran in 12 ms · cpu · seed 0"),

@@ -55,14 +55,15 @@ def test_a_crash_elsewhere_or_beyond_the_text_has_no_place():
 def test_the_tape_of_a_crash_keeps_what_was_printed():
     tape = child.obituary(SOURCE, "<mine>", "segmentation fault", FATAL, "hello\n")
     assert (tape.status, tape.stdout) == ("died", "hello\n")
-    assert tape.error.message == "The program took the engine down at line 2 (segmentation fault)"
+    assert tape.error.message == "Python crashed (segmentation fault)"
+    assert tape.error.place.line == 2
 
 
 def test_late_and_stopped_are_two_things():
     late = child.overdue(SOURCE, "<mine>", 5.0, FATAL)
     stopped = child.overdue(SOURCE, "<mine>", 5.0, "", stopped=True)
-    assert (late.status, late.error.message) == ("timeout", "Stopped after 5 s at line 2")
-    assert (stopped.status, stopped.error.message) == ("error", "Stopped")
+    assert (late.status, late.error.message) == ("timeout", "Still running after 5 s: crash()")
+    assert (stopped.status, stopped.error.message) == ("error", "The program was stopped")
 
 
 def test_the_engine_is_found_from_any_folder(tmp_path):

@@ -153,10 +153,8 @@ def test_a_loop_in_compiled_code_is_killed_past_its_limit(qtbot, heard, tape_of,
     monkeypatch.setattr(child, "GRACE_S", 0.2)
     tape = tape_of(BUSY, timeout=0.3)
     assert (tape.status, tape.error.type) == ("timeout", "Timeout")
-    assert tape.error.message.startswith("Stopped after 0.3 s")
-    assert heard.of(str) == [
-        "The engine stopped (the program ran too long). A fresh one is starting."
-    ]
+    assert tape.error.message.startswith("Still running after 0.3 s")
+    assert heard.of(str) == ["Python ended (the program ran too long) and starts again"]
     assert tape_of("print('again')").stdout == "again\n"
 
 
@@ -190,7 +188,7 @@ def test_a_program_that_takes_the_engine_down_is_told_of(qtbot, heard, source, r
     assert reason in tape.error.message
     assert tape.error.place.line == (line + 1 if line else 0)
     died = heard.of(str)[0]
-    assert died == f"The engine stopped ({reason}). A fresh one is starting."
+    assert died == f"Python ended ({reason}) and starts again"
     assert heard.all.index(died) < heard.all.index(heard.of(wire.Recorded)[0])
     wait_ready_again(qtbot, heard)
 
@@ -260,7 +258,7 @@ def test_a_check_is_answered(qtbot, heard, tape_of):
 def test_a_check_while_a_program_runs_is_refused_at_once(qtbot, heard):
     heard.link.run(LOOP)
     heard.link.check(1, 1)
-    assert "busy" in heard.of(wire.Checked)[0].problem
+    assert "is running" in heard.of(wire.Checked)[0].problem
     heard.link.stop()
 
 

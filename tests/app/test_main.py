@@ -181,7 +181,7 @@ def test_a_loop_without_end_is_exit_three(folder, timeout):
     done = gradscribe("record", "loop.py", "--timeout", timeout, "--json", "-", cwd=folder)
     assert done.returncode == 3
     assert json.loads(done.stdout)["status"] == "timeout"
-    assert f"Stopped after {timeout} s" in done.stderr
+    assert f"Still running after {timeout} s" in done.stderr
 
 
 def test_a_script_that_kills_the_engine_is_exit_three(folder):

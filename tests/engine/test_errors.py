@@ -133,7 +133,7 @@ def test_a_timeout_names_the_line_and_says_how_long_it_was():
     source = "x = 0\nwhile True:\n    x += 1"
     error = raised("x = 0\nraise stop", stop=Interrupted("timeout", 5))
     found = errors.problem(error, source, FILE)
-    assert (found.type, found.message) == ("Timeout", "Stopped after 5 s at line 2: while True:")
+    assert (found.type, found.message) == ("Timeout", "Still running after 5 s: while True:")
     assert found.place.line == 2
     assert "loop" in found.hint
 
@@ -141,7 +141,7 @@ def test_a_timeout_names_the_line_and_says_how_long_it_was():
 def test_a_stop_is_no_timeout():
     error = raised("raise stop", stop=Interrupted("stop", 5))
     found = errors.problem(error, "raise stop", FILE)
-    assert (found.type, found.message) == ("Stopped", "Stopped at line 1: raise stop")
+    assert (found.type, found.message) == ("Stopped", "The program was here: raise stop")
 
 
 @pytest.mark.parametrize(("code", "clean"), [(None, True), (0, True), (3, False), ("why", False)])

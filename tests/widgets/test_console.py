@@ -3,7 +3,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton
 
 from engine.tape import Place, Problem
-from widgets.console import LIMIT, LINE_LIMIT, Console
+from widgets.console import LIMIT, LINE_LIMIT, LINES, Console
 from widgets.theme import Theme
 
 
@@ -47,6 +47,25 @@ def test_it_forgets_the_oldest_beyond_its_bound(console):
     assert kept.endswith(f"{2999:0199d}\n")
     assert all(len(line) in (0, 199) for line in kept.split("\n"))
     assert console.heading.text()[1] == "3,000 lines, the earliest left out"
+
+
+def test_many_short_lines_are_bounded_too(console):
+    console.set_text("".join(f"{number}\n" for number in range(LINES * 10)))
+    console.append("".join(f"{number}\n" for number in range(LINES)))
+    kept = console.text().split("\n")
+    assert LINES // 2 < len(kept) <= LINES + 1
+    assert kept[-2:] == [str(LINES - 1), ""]
+    assert console.heading.text()[1] == f"{LINES * 11:,} lines, the earliest left out"
+
+
+def test_output_that_only_grows_stays_where_it_is_read(console):
+    console.set_text("line\n" * 300)
+    console.view.verticalScrollBar().setValue(10)
+    console.set_text("line\n" * 301)
+    assert console.view.verticalScrollBar().value() == 10
+    assert console.heading.text()[1] == "301 lines"
+    console.set_text("other\n")
+    assert console.text() == "other\n"
 
 
 def test_one_huge_line_is_bounded_too(console):

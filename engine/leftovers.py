@@ -1,0 +1,247 @@
+"""What a program leaves behind in its process, and how the next one is kept from noticing.
+
+A program may change a library, end up in another folder, start threads and processes. What can be
+put back is put back as soon as it ends; what cannot makes the engine spent: a fresh one takes the
+next program.
+"""
+
+import builtins
+import contextlib
+import functools
+import gc
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import FrameType, ModuleType, TracebackType
+from typing import Self
+
+LIBRARIES = (
+    "sys os io time threading signal gc math random types warnings traceback linecache inspect "
+    "functools collections contextlib copy weakref re numpy torch torch.nn torch.nn.functional "
+    "torch.nn.init torch.optim torch.autograd torch.autograd.graph torch.overrides torch.linalg "
+    "torch.random torch.functional torch._tensor torch._tensor_str"
+).split()
+"""Modules whose functions and classes are put back."""
+CLASSES = {"torch": ("Tensor", "Generator"), "torch.autograd": ("Function",)}
+CLASSES_OF = ("torch.nn", "torch.optim")
+"""Modules all of whose classes are put back."""
+JOIN_S = 1.0
+"""Threads that a program has not waited for get so long to end, as they do in plain Python."""
+ROUNDS = 20
+"""Processes that were started by processes show only after those are gone."""
+
+_names = vars(builtins)
+_whole = dict(_names)
+_refill = _names.update
+_modules: dict[str, ModuleType] = {}
+
+
+class Kept:
+    """A context around a program that gives Python its own names back before anything else runs.
+
+    Its end must work without any builtin function, for the program may have removed them.
+    """
+
+    untrace: Callable[[], None]
+    """To be called before the context ends: a trace function that raises would hang its end."""
+
+    def __enter__(self) -> Self:
+        global _modules
+        if len(_modules) != len(sys.modules):
+            _modules = dict(sys.modules)
+        self._profile = sys.getprofile()
+        self.untrace = functools.partial(sys.settrace, sys.gettrace())
+        self._threads = set(threading.enumerate())
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if not _names.items() >= _whole.items():
+            _refill(_whole)
+        if sys.getprofile() is not self._profile:
+            sys.setprofile(self._profile)
+        for name in _names.keys() - _whole.keys():
+            del _names[name]
+        if len(sys.modules) < len(_modules) or "sys" not in sys.modules:
+            sys.modules.update({**_modules, **sys.modules})
+        if kind is None and threading.active_count() > len(self._threads):
+            wait_for_threads(self._threads)
+
+
+class Baseline:
+    """A process as it was before any program; taken once torch is there."""
+
+    def __init__(self) -> None:
+        self._libraries = list(_libraries())
+        self._folder = os.getcwd()
+        self._path, self._recursion = list(sys.path), sys.getrecursionlimit()
+        self._environment = dict(os.environ)
+        self._signals = _signals()
+        self._mask = _mask()
+        self._limits = _limits()
+        self._library = _settings()
+
+    def mend(self) -> None:
+        """Put back what a program changed."""
+        for owner, names, size in self._libraries:
+            if len(vars(owner)) > size and isinstance(owner, type):
+                _uncover(owner, names)
+            if not vars(owner).items() >= names.items():
+                for name, what in names.items():
+                    if vars(owner).get(name) is not what:
+                        setattr(owner, name, what)
+        with contextlib.suppress(OSError):
+            if _folder() != self._folder:
+                os.chdir(self._folder)
+        sys.path[:] = self._path
+        sys.setrecursionlimit(self._recursion)
+        if os.environ != self._environment:
+            os.environ.clear()
+            os.environ.update(self._environment)
+        if _mask() != self._mask:
+            signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)
+        if hasattr(signal, "setitimer"):
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        gc.enable()
+        if _settings() != self._library:
+            _set(self._library)
+
+    def spent(self, filename: str) -> bool:
+        """Whether something is left that cannot be put back; ``filename`` is the program's."""
+        return (
+            _signals() != self._signals
+            or _limits() != self._limits
+            or any(_runs(frame, filename) for frame in _others())
+        )
+
+
+def _libraries() -> Iterator[tuple[ModuleType | type, dict[str, object], int]]:
+    """Yield modules and classes with what is put back of them, and how many names they have."""
+    for name in LIBRARIES:
+        module = sys.modules.get(name)
+        if module is None:
+            continue
+        own = {n: x for n, x in vars(module).items() if callable(x) or isinstance(x, ModuleType)}
+        yield module, own, len(vars(module))
+        found = [getattr(module, one) for one in CLASSES.get(name, ())]
+        if name in CLASSES_OF:
+            found += [x for x in vars(module).values() if isinstance(x, type)]
+        for kind in found:
+            names = {n: x for n, x in vars(kind).items() if hasattr(x, "__get__")}
+            yield kind, names, len(vars(kind))
+
+
+def _uncover(kind: type, names: dict[str, object]) -> None:
+    """Take away what a program put before a method that the class inherits."""
+    for name in vars(kind).keys() - names.keys():
+        inherited = (vars(base).get(name) for base in kind.__mro__[1:-1])
+        if any(hasattr(found, "__get__") for found in inherited):
+            delattr(kind, name)
+
+
+def _folder() -> str:
+    try:
+        return os.getcwd()
+    except OSError:
+        return ""
+
+
+def _signals() -> list[object]:
+    names = "SIGINT SIGTERM SIGABRT SIGSEGV SIGFPE SIGALRM SIGCHLD SIGPIPE SIGUSR1".split()
+    return [signal.getsignal(getattr(signal, n)) for n in names if hasattr(signal, n)]
+
+
+def _mask() -> set[signal.Signals]:
+    if not hasattr(signal, "pthread_sigmask"):
+        return set()
+    return set(signal.pthread_sigmask(signal.SIG_BLOCK, ()))  # type: ignore[arg-type]
+
+
+def _limits() -> list[tuple[int, int]]:
+    if sys.platform == "win32":
+        return []
+    import resource
+
+    kinds = (resource.RLIMIT_NOFILE, resource.RLIMIT_AS, resource.RLIMIT_DATA, resource.RLIMIT_CPU)
+    return [resource.getrlimit(kind) for kind in kinds]
+
+
+def _settings() -> tuple[str, dict[str, str]]:
+    """Return what programs like to set in torch and NumPy."""
+    torch, np = sys.modules.get("torch"), sys.modules.get("numpy")
+    if torch is None or np is None:
+        return "", {}
+    return torch.get_float32_matmul_precision(), dict(np.geterr())
+
+
+def _set(settings: tuple[str, dict[str, str]]) -> None:
+    precision, errors = settings
+    sys.modules["torch"].set_float32_matmul_precision(precision)
+    sys.modules["numpy"].seterr(**errors)
+
+
+# Threads and processes
+
+
+def _others() -> Iterator[FrameType]:
+    """Yield what every thread but this one is doing."""
+    for ident, frame in sys._current_frames().items():
+        if ident != threading.get_ident():
+            yield frame
+
+
+def _runs(frame: FrameType | None, filename: str) -> bool:
+    while frame is not None:
+        if frame.f_code.co_filename == filename:
+            return True
+        frame = frame.f_back
+    return False
+
+
+def wait_for_threads(before: set[threading.Thread], seconds: float = JOIN_S) -> None:
+    """Wait up to ``seconds`` in all for threads that a program started and has not joined."""
+    deadline = time.monotonic() + seconds
+    for thread in threading.enumerate():
+        if thread not in before and not thread.daemon:
+            thread.join(max(0.0, deadline - time.monotonic()))
+
+
+def end_processes() -> None:
+    """Kill every process that a program has started and left, and those they started (Linux)."""
+    if sys.platform != "linux":
+        return
+    for _ in range(ROUNDS):
+        left = _children() - _helpers()
+        for pid in left:
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)
+        if not left:
+            return
+
+
+def _children() -> set[int]:
+    found: set[int] = set()
+    for task in Path("/proc/self/task").iterdir():
+        with contextlib.suppress(OSError, ValueError):
+            found |= {int(pid) for pid in (task / "children").read_text().split()}
+    return found
+
+
+def _helpers() -> set[int]:
+    """Return the processes that Python's own multiprocessing keeps for good."""
+    tracker = sys.modules.get("multiprocessing.resource_tracker")
+    server = sys.modules.get("multiprocessing.forkserver")
+    pids = (
+        getattr(getattr(tracker, "_resource_tracker", None), "_pid", None),
+        getattr(getattr(server, "_forkserver", None), "_forkserver_pid", None),
+    )
+    return {pid for pid in pids if isinstance(pid, int)}
