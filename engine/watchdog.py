@@ -95,6 +95,7 @@ class Guard:
         self._due = 0.0
         self._quiet_until = 0.0
         self._heard = False
+        self._thrown = False
         self._open = False
         self._changed = threading.Condition()
         self._handler: _Handler = signal.SIG_IGN
@@ -147,7 +148,7 @@ class Guard:
         with self._changed:
             self._changed.notify_all()
         # The watchdog strikes under this lock only, so no signal is on its way any more.
-        _throw(None)
+        self._take_back()
         signal.signal(signal.SIGINT, self._handler)
 
     def _watch(self) -> None:
@@ -159,10 +160,24 @@ class Guard:
             while self._open:
                 _strike()
                 if not self._heard and not _held and time.monotonic() > self._due + DEAF_S:
+                    self._thrown = True
                     _throw(Interrupted)
                 self._changed.wait(
                     RETRY_S if self._due + PATIENCE_S > time.monotonic() else AGAIN_S
                 )
+
+    def _take_back(self) -> None:
+        """Let no thrown exception arrive any more: one that is under way is replaced and caught.
+
+        With nothing in its place Python would look for it at every step, for ever.
+        """
+        if not self._thrown:
+            return
+        self._thrown = False
+        with contextlib.suppress(_Taken):
+            _throw(_Taken)
+            for _ in range(100):
+                pass
 
     def _struck(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002
         now = time.monotonic()
@@ -172,7 +187,7 @@ class Guard:
         if now - self._due < PATIENCE_S and _is_ours(frame):
             return
         self.quiet()
-        _throw(None)
+        self._take_back()
         raise Interrupted(self.why, self.seconds)
 
 
@@ -192,12 +207,14 @@ def _is_library(filename: str) -> bool:
     return "site-packages" in filename or filename.startswith(("<frozen", _STDLIB))
 
 
-def _throw(kind: type[BaseException] | None) -> None:
-    """Raise an exception in the main thread without a signal; None takes it back."""
+class _Taken(BaseException):
+    """Takes the place of an exception that is not wanted any more."""
+
+
+def _throw(kind: type[BaseException]) -> None:
+    """Raise an exception in the main thread without a signal."""
     main = threading.main_thread().ident
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(
-        ctypes.c_ulong(main or 0), ctypes.py_object(kind) if kind else None
-    )
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(main or 0), ctypes.py_object(kind))
 
 
 def _strike() -> None:

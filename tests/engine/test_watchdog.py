@@ -1,8 +1,12 @@
 """A program is stopped from outside, and nothing else is."""
 
+import os
 import signal
+import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -134,3 +138,33 @@ def test_only_the_main_thread_can_be_guarded():
     thread.start()
     thread.join()
     assert len(found) == 1
+
+
+DEAF = """
+import cProfile, signal, sys
+from engine.watchdog import Guard, Interrupted
+with Guard(5):
+    pass
+try:
+    with Guard(0.05):
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        while True:
+            pass
+except Interrupted:
+    print("out")
+profile = cProfile.Profile()
+profile.enable()
+for i in range(100):
+    abs(i)
+profile.disable()
+print("done")
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
+def test_python_is_left_looking_for_no_interrupt_that_never_comes():
+    root = Path(watchdog.__file__).resolve().parents[1]
+    said = subprocess.run(
+        [sys.executable, "-c", DEAF], cwd=root, capture_output=True, text=True, timeout=60
+    )
+    assert said.stdout.split() == ["out", "done"], said.stderr
