@@ -222,7 +222,7 @@ def window(options: argparse.Namespace) -> int:
         documents.read(Path(options.file))
     if not has_screen():
         raise Refused("no display here; gradscribe --headless does without one")
-    from app.window import open_window
+    from app.opening import open_window
 
     return open_window(options.file or "", [sys.argv[0]])
 

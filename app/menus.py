@@ -91,6 +91,10 @@ class Menus(QObject):
             self._shell.say(str(refusal))
         self.refresh()
 
+    def perform_by(self, name: str) -> None:
+        """Do the command with that id, if it can be done now."""
+        self.perform(next(one for one in self._commands if one.id == name))
+
     def choose(self, choice: Choice) -> None:
         """Do what the line of a submenu says."""
         try:

@@ -42,7 +42,8 @@ def screenshot(
     """
     without_screen()
     from app.link import Link
-    from app.window import Window, make_app
+    from app.opening import make_app
+    from app.window import Window
 
     app = make_app(sys.argv)
     settings = Settings()
@@ -137,7 +138,7 @@ def graph_picture(tape: Tape, path: str, theme: str = "light") -> None:
     if kind not in (".svg", ".png"):
         raise Refused(f"{path}: a picture ends in .svg or .png")
     without_screen()
-    from app.window import make_app
+    from app.opening import make_app
     from playback import graph, layout, look, scenes
     from widgets.graph_view import GraphView
     from widgets.theme import Theme

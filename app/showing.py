@@ -13,7 +13,7 @@ from app.scenery import Scenery
 from app.session import ENGINE_DIED, Session
 from engine import wire
 from engine.tape import Tape
-from playback import graph, lines, look, scenes, text, track
+from playback import crumbs, graph, lines, look, scenes, text, track
 from playback.picture import Card, Picture, Placement
 from playback.scenes import Scene
 from widgets.code_edit import CodeEdit
@@ -48,6 +48,10 @@ class Showing(QObject):
 
     captioned = Signal(str)
     counted = Signal(str)
+    pictured = Signal()
+    """Another picture is shown."""
+    pathed = Signal(object)
+    """The path of modules (`Crumb`s) around what is selected, else around what is playing."""
 
     def __init__(
         self, session: Session, clock: Clock, views: Views, parent: QObject | None = None
@@ -98,6 +102,11 @@ class Showing(QObject):
         views.console.line_asked.connect(self._go_to_line)
         views.values.picked.connect(self._pick_value)
         views.ledger.picked.connect(clock.seek)
+
+    @property
+    def scene(self) -> Scene:
+        """The scene that is shown."""
+        return self._scene
 
     @property
     def picture(self) -> Picture:
@@ -178,6 +187,7 @@ class Showing(QObject):
         self._views.graph.select(self._session.view.selection or None)
         self._show_page()
         self.counted.emit(counts(result.tape, picture))
+        self.pictured.emit()
 
     # The selection
 
@@ -197,6 +207,8 @@ class Showing(QObject):
         result, view = self._session.result, self._session.view
         page = select(self._picture, view.selection) if view.selection else None
         self._views.inspector.show_page(page, result.tape, view.position)
+        key = view.selection or crumbs.playing(self._views.graph.look())
+        self.pathed.emit(crumbs.crumbs(self._picture, key))
 
     def _pick_line(self, line: int) -> None:
         tape = self._session.result.tape

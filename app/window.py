@@ -1,12 +1,10 @@
 """The window: it makes the widgets, puts them in their places and wires them to the session."""
 
-import sys
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QObject, QStandardPaths, Qt, QTimer, QUrl, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QPaintEvent
 from PySide6.QtWidgets import (
-    QApplication,
     QFileDialog,
     QFrame,
     QInputDialog,
@@ -20,15 +18,17 @@ from app.bars import StatusLine, TopBar
 from app.commands import file
 from app.documents import Drafts, Refused
 from app.find_bar import FindBar
+from app.finding import Finder, join
 from app.gallery import Gallery
 from app.hint import Hint
 from app.menus import Menus
+from app.over_graph import OverGraph
 from app.overlay import page
 from app.palette import Palette
 from app.panels import Columns, Panel, rule, scrolled, tabs
 from app.playing import Clock
 from app.session import Doc, Engine, Session
-from app.settings import Settings, folder
+from app.settings import Settings
 from app.showing import Showing, Views
 from app.theming import Look, Themed
 from widgets import code_keys
@@ -68,6 +68,7 @@ class Window(QMainWindow):
         self.look.apply()
         self._make_widgets()
         self.showing = Showing(self.session, self.clock, self.views, self)
+        self.finder = Finder(self.session, self.showing, self.graph)
         self.look.add(*self._themed())
         self._place()
         self.menus = Menus(self.menuBar(), self, self)
@@ -96,6 +97,7 @@ class Window(QMainWindow):
         self.status = StatusLine()
         self.find_bar = FindBar(self.editor)
         self.hint = Hint(self.graph)
+        self.over = OverGraph(self.graph)
 
     def _themed(self) -> tuple[Themed, ...]:
         return (
@@ -154,6 +156,7 @@ class Window(QMainWindow):
         self.settings.changed.connect(self._show_settings)
         self.look.changed.connect(self._repaint)
         self.graph.installEventFilter(self)
+        join(self.over, self.finder, self.menus.perform_by)
         self.top.examples_pressed.connect(self.show_examples)
         self.top.layer_pressed.connect(self._set_layer)
         self._show_doc()
@@ -261,8 +264,15 @@ class Window(QMainWindow):
         code_keys.toggle_comment(self.editor)
 
     def open_find(self) -> None:
-        """Open the search line over the program."""
-        self.find_bar.open()
+        """Open the search line of the graph where that has the keyboard, else the program's."""
+        if self.graph.hasFocus() or self.over.tools.query.hasFocus():
+            self.over.tools.open()
+        else:
+            self.find_bar.open()
+
+    def open_graph_find(self) -> None:
+        """Open the search line of the graph."""
+        self.over.tools.open()
 
     def close_window(self) -> None:
         """Close the window."""
@@ -344,39 +354,3 @@ class Window(QMainWindow):
 
 def _dropped(urls: list[QUrl]) -> str:
     return next((url.toLocalFile() for url in urls if url.isLocalFile()), "")
-
-
-def make_app(argv: list[str]) -> QApplication:
-    """Return the application, made if there is none yet."""
-    app = QApplication.instance()
-    if not isinstance(app, QApplication):
-        app = QApplication(argv[:1] or ["gradscribe"])
-    app.setApplicationName("gradscribe")
-    app.setApplicationDisplayName("Gradscribe")
-    app.setStyle("Fusion")
-    return app
-
-
-def open_window(path: str = "", argv: list[str] | None = None) -> int:
-    """Open the window on a program (or on where the user left off) and stay until it is closed.
-
-    Returns the exit code: 0, or 2 where ``path`` cannot be opened.
-    """
-    from app.link import Link
-
-    app = make_app(argv or sys.argv)
-    where = folder(QStandardPaths.StandardLocation.AppDataLocation)
-    link = Link(spare=True)
-    window = Window(link, Settings.of_user(), Drafts(where / "drafts"))
-    try:
-        window.open_first(path)
-    except Refused as refusal:
-        sys.stderr.write(f"gradscribe: {refusal}\n")
-        window.close()
-        return 2
-    window.painted.connect(link.start)
-    if window.settings.shape("window").isEmpty() and not path:
-        window.welcome()
-    window.setAttribute(Qt.WidgetAttribute.WA_QuitOnClose)
-    window.show()
-    return app.exec()

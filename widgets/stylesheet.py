@@ -3,6 +3,7 @@
 Besides the plain classes it knows dynamic properties, set with ``widget.setProperty``:
 
 * ``panel=True`` on a QFrame: a rounded panel with a hairline;
+* ``chip=True`` on a QFrame: a small panel on the canvas; ``crumb=True``: a small button in it;
 * ``bar=True`` on a QWidget or QFrame: a strip over the whole width, such as the transport;
 * ``primary=True`` on a button: the one blue button; ``quiet=True``: a button without a border;
 * ``role`` on a QLabel: ``title``, ``caption``, ``mono``, ``gradient``, ``heading``,
@@ -40,6 +41,7 @@ _SHEET = """
 QMainWindow, QDialog { background: @panel2@; }
 
 QFrame[panel="true"] { background: @panel@; border: 1px solid @line@; border-radius: 10px; }
+QFrame[chip="true"] { background: @panel@; border: 1px solid @line@; border-radius: 8px; }
 QWidget[bar="true"] { background: @panel@; }
 
 QLabel { background: transparent; border: none; }
@@ -77,6 +79,9 @@ QPushButton[quiet="true"], QToolButton[quiet="true"] {
 }
 QPushButton[quiet="true"]:hover, QToolButton[quiet="true"]:hover { background: @panel2@; }
 QPushButton[quiet="true"]:focus, QToolButton[quiet="true"]:focus { border-color: @selection@; }
+QPushButton[crumb="true"] { padding: 2px 7px; min-height: 16px; color: @ink2@; font-weight: 500; }
+QPushButton[crumb="true"]:hover { color: @ink@; }
+QPushButton[crumb="true"]:focus { padding: 1px 6px; }
 QToolButton::menu-indicator { image: none; }
 
 QLineEdit, QSpinBox, QDoubleSpinBox, QComboBox, QPlainTextEdit, QTextEdit {

@@ -5,8 +5,10 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import (
     QAbstractTableModel,
+    QEvent,
     QItemSelectionModel,
     QModelIndex,
+    QObject,
     QPersistentModelIndex,
     QRectF,
     Qt,
@@ -31,6 +33,13 @@ from widgets.theme import Theme
 Index = QModelIndex | QPersistentModelIndex
 COLUMNS = ("name", "value", "gradient")
 NONE, PENDING = "\N{EM DASH}", "\N{HORIZONTAL ELLIPSIS}"
+PAD = 14
+"""Free pixels beside the text of a cell."""
+LEAST_NAME = 76
+USUAL = ("name", "−0.0000", "∇ 0.0000")
+"""What fits into the columns at least, so that they stand still while the tape plays."""
+MEASURED = 200
+"""Only so many rows are measured for the widths of the columns."""
 _DIGITS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
@@ -46,6 +55,30 @@ def gradient_text(row: ValueRow) -> str:
     if row.pending:
         return PENDING
     return row.gradient or NONE
+
+
+def texts_of(row: ValueRow) -> tuple[str, str, str]:
+    """Return what the three cells of a row say."""
+    return shown_name(row.name), row.value, gradient_text(row)
+
+
+def widths(wanted: Sequence[int], room: int) -> list[int]:
+    """Share ``room`` pixels out among name, value and gradient, which would need ``wanted``.
+
+    Too much room is divided among all; where there is too little the name gives way first, down to
+    `LEAST_NAME`, then the longer of the other two.
+    """
+    name, value, gradient = wanted
+    spare = room - name - value - gradient
+    if spare >= 0:
+        return [name + spare // 3, value + spare // 3, gradient + spare - 2 * (spare // 3)]
+    name = max(min(name, LEAST_NAME), name + spare)
+    left = max(2, room - name)
+    if value + gradient > left:
+        half = left // 2
+        value = min(value, max(half, left - gradient))
+        gradient = left - value
+    return [name, value, gradient]
 
 
 class ValueModel(QAbstractTableModel):
@@ -91,7 +124,7 @@ class ValueModel(QAbstractTableModel):
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         """Return the text of a cell, or as tooltip what it means."""
         row = self.rows[index.row()]
-        text = (shown_name(row.name), row.value, gradient_text(row))[index.column()]
+        text = texts_of(row)[index.column()]
         if role == Qt.ItemDataRole.DisplayRole:
             return text
         if role == Qt.ItemDataRole.ToolTipRole:
@@ -141,7 +174,8 @@ class _Cells(QStyledItemDelegate):
         painter.setFont(font)
         painter.setPen(color)
         room = rect.adjusted(6, 0, -4, 0)
-        mode = Qt.TextElideMode.ElideMiddle if column == 0 else Qt.TextElideMode.ElideRight
+        # What tells "net.0.weight" from "net.0.bias" stands at the end.
+        mode = Qt.TextElideMode.ElideLeft if column == 0 else Qt.TextElideMode.ElideRight
         text = QFontMetrics(font).elidedText(text, mode, int(room.width()))
         painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
         painter.restore()
@@ -185,10 +219,11 @@ class ValueTable(QWidget):
         view.verticalHeader().hide()
         view.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         header = view.horizontalHeader()
-        header.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         header.setHighlightSections(False)
         header.setSectionsClickable(False)
         header.setMinimumSectionSize(40)
+        view.viewport().installEventFilter(self)
 
     def set_theme(self, theme: Theme) -> None:
         """Use ``theme``'s colours and fonts."""
@@ -198,11 +233,30 @@ class ValueTable(QWidget):
         rows.setMinimumSectionSize(10)
         rows.setDefaultSectionSize(QFontMetrics(theme.font(13)).height() + 9)
         self.view.viewport().update()
+        self._share_out()
+
+    def eventFilter(self, _watched: QObject, happened: QEvent) -> bool:
+        """Share the width of the view out whenever it changes."""
+        if happened.type() == QEvent.Type.Resize:
+            self._share_out()
+        return False
+
+    def _share_out(self) -> None:
+        """Give every column what its texts need; where that is too much names give way first."""
+        bold = QFontMetrics(self._cells.theme.font(13, 600))
+        wanted = [bold.horizontalAdvance(text) for text in USUAL]
+        for row in self._model.rows[:MEASURED]:
+            for column, text in enumerate(texts_of(row)):
+                wanted[column] = max(wanted[column], bold.horizontalAdvance(text))
+        padded = [width + PAD for width in wanted]
+        for column, width in enumerate(widths(padded, self.view.viewport().width())):
+            self.view.setColumnWidth(column, width)
 
     def set_rows(self, rows: Sequence[ValueRow]) -> None:
         """Show these rows; scroll place and selected value are kept."""
         kept = self.selected()
         self._model.set_rows(rows)
+        self._share_out()
         if kept is not None and self.selected() is None:
             self.select(kept)
 

@@ -115,7 +115,10 @@ class Shell(Protocol):
         """Comment the selected lines of the program, or uncomment them."""
 
     def open_find(self) -> None:
-        """Open the search line over the program."""
+        """Open the search line of the graph where that has the keyboard, else the program's."""
+
+    def open_graph_find(self) -> None:
+        """Open the search line of the graph."""
 
     def close_window(self) -> None:
         """Close the window."""

@@ -48,5 +48,11 @@ def comment(shell: Shell) -> None:
 
 @command("edit.find", "Find", menu="Edit/3", keys=("Ctrl+F",))
 def find(shell: Shell) -> None:
-    """Look for a text in the program."""
+    """Look for a text in the program, or in the graph if one has just clicked there."""
     shell.open_find()
+
+
+@command("edit.find_graph", "Find in the graph", menu="Edit/3", keys=("Ctrl+Shift+F",))
+def find_graph(shell: Shell) -> None:
+    """Look for a name, an op, a shape such as 16 × 8, a module, nan or inf in the graph."""
+    shell.open_graph_find()

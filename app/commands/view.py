@@ -41,13 +41,15 @@ def zoom_out(shell: Shell) -> None:
     shell.graph.zoom_by(0.8)
 
 
-@command("view.expand", "Open all modules", "View/2", keys=("Ctrl+Shift+E",), when=_has_frames)
+@command("view.expand", "Expand all modules", "View/2", keys=("Ctrl+Shift+E",), when=_has_frames)
 def expand(shell: Shell) -> None:
     """Show what is inside every module."""
     shell.session.open_calls(shell.module_keys(deep=True))
 
 
-@command("view.collapse", "Fold all modules", "View/2", keys=("Ctrl+Shift+W",), when=_has_frames)
+@command(
+    "view.collapse", "Collapse all modules", "View/2", keys=("Ctrl+Shift+W",), when=_has_frames
+)
 def collapse(shell: Shell) -> None:
     """Show every module as one card."""
     shell.session.open_calls(frozenset())

@@ -11,7 +11,7 @@ def lines(*titles, run=lambda: None):
 
 
 def test_beginnings_of_words_fit_in_any_order():
-    assert rank("mod open", "View: Open all modules") is not None
+    assert rank("mod expand", "View: Expand all modules") is not None
     assert rank("xyz", "View: Open all modules") is None
 
 

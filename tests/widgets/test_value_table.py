@@ -4,7 +4,7 @@ from PySide6.QtTest import QTest
 
 from playback.track import ValueRow
 from widgets.theme import Theme
-from widgets.value_table import ValueTable, gradient_text, shown_name
+from widgets.value_table import LEAST_NAME, ValueTable, gradient_text, shown_name, widths
 
 
 def rows(*names, gradient="—", pending=False):
@@ -51,6 +51,28 @@ def test_a_gradient_to_come_and_no_gradient_never_look_like_zero(gradient, pendi
 def test_it_shows_name_value_and_gradient(table):
     table.set_rows([ValueRow("x1", 3, "2.0000", "4.0000", False)])
     assert texts(table) == [["x₁", "2.0000", "4.0000"]]
+
+
+def test_columns_get_what_they_need_and_share_what_is_left():
+    assert widths((50, 60, 70), 240) == [70, 80, 90]
+    assert sum(widths((50, 60, 70), 241)) == 241
+
+
+def test_names_give_way_first_then_the_longer_number():
+    assert widths((300, 60, 70), 250) == [120, 60, 70]
+    name, value, gradient = widths((300, 200, 70), 250)
+    assert (name, gradient) == (LEAST_NAME, 70)
+    assert name + value + gradient == 250
+
+
+def test_long_names_leave_the_numbers_whole_and_are_told_in_full(table, qtbot):
+    name = "model.encoder.layers.3.self_attn.out_proj.bias"
+    table.set_rows([ValueRow(name, 3, "8 × 8", "∇ 0.1250", False)])
+    view = table.view
+    across = [view.columnWidth(column) for column in range(3)]
+    assert sum(across) == view.viewport().width()
+    assert across[2] > view.fontMetrics().horizontalAdvance("∇ 0.1250")
+    assert view.model().index(0, 0).data(Qt.ItemDataRole.ToolTipRole) == name
 
 
 def test_a_click_tells_the_value(table, qtbot):

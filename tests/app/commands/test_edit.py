@@ -15,9 +15,9 @@ def test_undo_and_redo_run_again(settled, qtbot, link):
 
 def test_a_line_is_commented_and_back(settled):
     before = settled.editor.source()
-    settled.editor.go_to_line(4)
+    settled.editor.go_to_line(5)
     edit.comment(settled)
-    assert settled.editor.source().split("\n")[3].lstrip().startswith("#")
+    assert settled.editor.source().split("\n")[4].lstrip().startswith("#")
     edit.comment(settled)
     assert settled.editor.source() == before
 

@@ -1,0 +1,125 @@
+"""Search in the graph: from match to match, opening the modules that hide one."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, QRectF, QSizeF, Signal
+
+from app.over_graph import OverGraph
+from app.session import Session
+from app.showing import Showing
+from playback import search
+from playback.search import Match
+from widgets.camera import fitting
+from widgets.graph_view import GraphView
+
+READABLE = 0.6
+"""A match is shown at least at this zoom."""
+
+
+class Finder(QObject):
+    """Finds things in the scene that is shown and brings them into sight."""
+
+    counted = Signal(str)
+    """How many were found and which is shown: ``2 of 5``."""
+
+    def __init__(self, session: Session, showing: Showing, graph: GraphView) -> None:
+        super().__init__(showing)
+        self.session, self.showing, self.graph = session, showing, graph
+        self._query = ""
+        self._matches: tuple[Match, ...] = ()
+        self._at = -1
+        self._wanted: Match | None = None
+        self._tried: set[str] = set()
+        showing.pictured.connect(self._follow)
+        session.tape_changed.connect(self._search_again)
+
+    def search(self, query: str) -> None:
+        """Look for ``query`` and show the first match."""
+        self._query = query
+        self._matches = search.find(self.session.result.tape, self.showing.scene, query)
+        self._at = -1
+        if self._matches:
+            self.step()
+        else:
+            self._tell()
+
+    def step(self, back: bool = False) -> None:
+        """Show the next match, or the one before; after the last comes the first."""
+        if not self._matches:
+            return
+        count = len(self._matches)
+        self._at = ((self._at - 1) if back else self._at + 1) % count
+        self._tell()
+        self._tried = set()
+        self._show(self._matches[self._at])
+
+    def matches(self) -> tuple[Match, ...]:
+        """Return what was found."""
+        return self._matches
+
+    def _tell(self) -> None:
+        if self._matches:
+            self.counted.emit(f"{self._at + 1} of {len(self._matches)}")
+        else:
+            self.counted.emit("None found" if self._query.strip() else "")
+
+    def _search_again(self) -> None:
+        """Keep the place among the matches where the program was run again."""
+        if self._query:
+            self._matches = search.find(self.session.result.tape, self.showing.scene, self._query)
+            self._at = min(self._at, len(self._matches) - 1)
+            self._tell()
+
+    def _follow(self) -> None:
+        if self._wanted is not None:
+            self._show(self._wanted)
+
+    def _show(self, match: Match) -> None:
+        """Select a match, after opening the next module that hides it."""
+        self._wanted = None
+        picture = self.showing.picture
+        key, itself = search.locate(picture, match)
+        if key and not itself and key not in self._tried:
+            self._tried.add(key)
+            self._wanted = match
+            frames = {frame.key for frame in picture.frames}
+            self.session.open_calls(frozenset(frames | {key}))
+        elif key:
+            self.session.select(key)
+            look_at(self.graph, key)
+
+
+def look_at(graph: GraphView, key: str) -> None:
+    """Bring a card into sight at a size that can be read, or all of a module's frame."""
+    stage, view = graph.stage(), QSizeF(graph.size())
+    frame = stage.frame_boxes.get(key)
+    if frame is not None:
+        graph.set_camera(fitting(frame, view))
+        return
+    box = stage.boxes.get(key)
+    camera = graph.camera()
+    if box is None:
+        return
+    seen = QRectF(graph.rect()).adjusted(16, 40, -16, -40)
+    if camera.zoom < READABLE or not seen.contains(camera.box_to_view(box)):
+        graph.center_on(key, max(camera.zoom, READABLE))
+
+
+def join(over: OverGraph, finder: Finder, perform: Callable[[str], None]) -> None:
+    """Let the buttons on the canvas do what they say; ``perform`` does a command by its id."""
+    session, showing, graph = finder.session, finder.showing, finder.graph
+    tools = over.tools
+
+    def visit(key: str) -> None:
+        session.select(key)
+        look_at(graph, key)
+
+    showing.pathed.connect(over.set_path)
+    showing.pictured.connect(lambda: tools.set_modules(bool(showing.module_keys())))
+    over.crumbs.picked.connect(visit)
+    tools.fit_pressed.connect(graph.fit)
+    tools.collapse_pressed.connect(lambda: perform("view.collapse"))
+    tools.expand_pressed.connect(lambda: perform("view.expand"))
+    tools.searched.connect(finder.search)
+    tools.stepped.connect(finder.step)
+    finder.counted.connect(tools.show_count)

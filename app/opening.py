@@ -1,0 +1,47 @@
+"""The application and its first window."""
+
+import sys
+
+from PySide6.QtCore import QStandardPaths, Qt
+from PySide6.QtWidgets import QApplication
+
+from app.documents import Drafts, Refused
+from app.settings import Settings, folder
+from app.window import Window
+
+
+def make_app(argv: list[str]) -> QApplication:
+    """Return the application, made if there is none yet."""
+    app = QApplication.instance()
+    if not isinstance(app, QApplication):
+        app = QApplication(argv[:1] or ["gradscribe"])
+    app.setApplicationName("gradscribe")
+    app.setApplicationDisplayName("Gradscribe")
+    app.setStyle("Fusion")
+    return app
+
+
+def open_window(path: str = "", argv: list[str] | None = None) -> int:
+    """Open the window on a program (or on where the user left off) and stay until it is closed.
+
+    Returns the exit code: 0, or 2 where ``path`` cannot be opened.
+    """
+    from app.link import Link
+
+    app = make_app(argv or sys.argv)
+    where = folder(QStandardPaths.StandardLocation.AppDataLocation)
+    link = Link(spare=True)
+    window = Window(link, Settings.of_user(), Drafts(where / "drafts"))
+    try:
+        window.open_first(path)
+    except Refused as refusal:
+        sys.stderr.write(f"gradscribe: {refusal}\n")
+        window.close()
+        window.deleteLater()
+        return 2
+    window.painted.connect(link.start)
+    if window.settings.shape("window").isEmpty() and not path:
+        window.welcome()
+    window.setAttribute(Qt.WidgetAttribute.WA_QuitOnClose)
+    window.show()
+    return app.exec()

@@ -1,0 +1,96 @@
+"""What stands on the canvas: the path of modules, the buttons, the search line."""
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QPushButton, QWidget
+
+from app.over_graph import OverGraph
+from playback.crumbs import Crumb
+
+PATH = (Crumb("f:gpt", "gpt"), Crumb("f:h", "h.5"), Crumb("f:attn", "attn"), Crumb("s", "softmax"))
+
+
+@pytest.fixture
+def graph(qtbot):
+    made = QWidget()
+    made.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    qtbot.addWidget(made)
+    made.resize(800, 600)
+    made.show()
+    return made
+
+
+@pytest.fixture
+def over(graph):
+    return OverGraph(graph)
+
+
+def test_each_module_of_the_path_is_a_button(over, qtbot):
+    over.set_path(PATH)
+    assert over.crumbs.isVisible()
+    buttons = [b for b in over.crumbs.findChildren(QPushButton) if b.isVisible()]
+    assert [b.text() for b in buttons] == ["gpt", "h.5", "attn"]
+    with qtbot.waitSignal(over.crumbs.picked) as heard:
+        buttons[1].click()
+    assert heard.args == ["f:h"]
+
+
+def test_a_card_outside_of_all_modules_has_no_path(over):
+    over.set_path(PATH[-1:])
+    assert not over.crumbs.isVisible()
+    over.set_path(PATH)
+    over.set_path(())
+    assert not over.crumbs.isVisible()
+
+
+def test_a_long_path_leaves_its_outer_modules_out(over, graph):
+    graph.resize(170, 400)
+    over.set_path(PATH)
+    texts = [b.text() for b in over.crumbs.findChildren(QPushButton) if b.isVisible()]
+    assert "gpt" not in texts
+    assert over.crumbs.width() <= 170
+
+
+def test_the_tools_stay_in_their_corner(over, graph, qtbot):
+    for size in ((800, 600), (400, 300)):
+        graph.resize(*size)
+        edge = over.tools.geometry()
+        assert graph.rect().contains(edge)
+        assert graph.width() - edge.right() < 20
+        assert graph.height() - edge.bottom() < 20
+
+
+def test_modules_are_folded_and_opened_only_where_there_are_some(over):
+    tools = over.tools
+    assert not tools.collapse_button.isVisible()
+    tools.set_modules(True)
+    assert tools.collapse_button.isVisible()
+    assert tools.expand_button.isVisible()
+
+
+@pytest.mark.parametrize("name", ["fit", "collapse", "expand"])
+def test_a_press_is_told(over, qtbot, name):
+    with qtbot.waitSignal(getattr(over.tools, f"{name}_pressed")):
+        getattr(over.tools, f"{name}_button").click()
+
+
+def test_find_turns_the_buttons_into_a_search_line_and_escape_back(over, graph, qtbot):
+    tools = over.tools
+    tools.find_button.click()
+    assert tools.is_open()
+    qtbot.waitUntil(tools.query.hasFocus)
+    with qtbot.waitSignal(tools.searched) as heard:
+        qtbot.keyClicks(tools.query, "s")
+    assert heard.args == ["s"]
+    for modifier, back in (
+        (Qt.KeyboardModifier.NoModifier, False),
+        (Qt.KeyboardModifier.ShiftModifier, True),
+    ):
+        with qtbot.waitSignal(tools.stepped) as heard:
+            qtbot.keyClick(tools.query, Qt.Key.Key_Return, modifier)
+        assert heard.args == [back]
+    tools.show_count("1 of 2")
+    assert tools.count.text() == "1 of 2"
+    qtbot.keyClick(tools.query, Qt.Key.Key_Escape)
+    assert not tools.is_open()
+    qtbot.waitUntil(graph.hasFocus)

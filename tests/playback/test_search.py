@@ -1,0 +1,144 @@
+"""Search: what is found by name, op, shape, module and bad numbers, and which card shows it."""
+
+import pytest
+
+from engine.run import record
+from playback import graph, search
+from playback.index import index_of
+from playback.scenes import scenes
+
+TOWER = """\
+torch.manual_seed(0)
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 8)
+        self.proj = nn.Linear(8, 4)
+    def forward(self, x):
+        return x + self.proj(F.gelu(self.fc(x)))
+class Tower(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.h = nn.ModuleList([Block() for _ in range(12)])
+    def forward(self, x):
+        for block in self.h:
+            x = block(x)
+        return x
+net = Tower()
+x = torch.ones(2, 4)
+out = net(x)
+loss = out.sum()
+loss.backward()
+"""
+
+
+@pytest.fixture(scope="module")
+def tower():
+    return index_of(record(TOWER))
+
+
+def found(index, query):
+    return search.find(index, scenes(index)[0], query)
+
+
+def ops(index, query):
+    return [index.op(match.op).op for match in found(index, query) if match.call is None]
+
+
+@pytest.mark.parametrize(
+    ("text", "shape"),
+    [
+        ("16x8", (16, 8)),
+        ("16 × 8", (16, 8)),
+        ("(16, 8)", (16, 8)),
+        ("[3]", (3,)),
+        ("(3,)", (3,)),
+        ("2 x 3 x 4", (2, 3, 4)),
+        ("16", None),
+        ("x1", None),
+        ("", None),
+    ],
+)
+def test_a_shape_is_read_as_people_write_it(text, shape):
+    assert search.shape_of(text) == shape
+
+
+def test_a_name_finds_the_op_that_made_it(tower):
+    (match,) = found(tower, "LOSS")
+    assert tower.op(match.op).op == "sum"
+
+
+def test_an_op_is_found_each_time_it_ran(tower):
+    assert len(ops(tower, "gelu")) == 12
+
+
+def test_a_shape_finds_results_and_leaves(tower):
+    shapes = {
+        tower.values[m.value if m.value is not None else tower.op(m.op).outputs[0]].shape
+        for m in found(tower, "2 × 8")
+    }
+    assert shapes == {(2, 8)}
+    assert len(found(tower, "2x8")) == 24
+    assert all(m.value is not None for m in found(tower, "8x4"))
+
+
+def test_a_module_is_found_by_the_end_of_its_path(tower):
+    calls = [tower.tape.calls[m.call].name for m in found(tower, "h.7") if m.call is not None]
+    assert calls == ["net.h.7"]
+    assert len([m for m in found(tower, "Block") if m.call is not None]) == 12
+
+
+def test_matches_come_in_the_order_in_which_they_ran(tower):
+    ranks = [match.op for match in found(tower, "fc") if match.op is not None]
+    assert ranks == sorted(ranks)
+
+
+def test_an_empty_or_unknown_query_finds_nothing(tower):
+    assert found(tower, "  ") == found(tower, "no such thing") == ()
+
+
+def test_bad_numbers_are_found_forward_and_backward():
+    source = (
+        "x = param([0.0, 4.0])\nroot = torch.sqrt(x)\nquot = x / x\n"
+        "y = root * 2\nloss = y.sum() + quot.sum()\nloss.backward()"
+    )
+    index = index_of(record(source))
+    assert "quot" in {
+        index.values[index.op(m.op).outputs[0]].name
+        for m in found(index, "nan")
+        if m.op is not None
+    }
+    infinite = index_of(record("x = param(0.0)\ny = 1 / x\n(y * 2).backward()"))
+    first = next(m.op for m in found(infinite, "inf") if m.op is not None)
+    assert infinite.values[infinite.op(first).outputs[0]].name in ("", "y")
+    assert any(m.value is not None for m in found(infinite, "inf")), "its gradient is infinite"
+
+
+def test_a_match_in_folded_modules_is_reached_by_opening_one_after_the_other(tower):
+    scene = scenes(tower)[0]
+    (match,) = [m for m in found(tower, "h.7") if m.call is not None]
+    fc = found(tower, "gelu")[7]
+    for wanted in (match, fc):
+        opened = frozenset()
+        for _ in range(6):
+            picture = graph.build(tower, scene, opened)
+            key, itself = search.locate(picture, wanted)
+            assert key
+            if itself:
+                break
+            opened |= {key}
+        assert itself
+    card = next(card for card in picture.cards if card.key == key)
+    assert card.op == fc.op
+
+
+def test_a_leaf_inside_a_folded_module_is_reached_too(tower):
+    scene = scenes(tower)[0]
+    leaf = next(m for m in found(tower, "weight") if m.value is not None)
+    key, itself = search.locate(graph.build(tower, scene, frozenset()), leaf)
+    assert (key != "", itself) == (True, False)
+
+
+def test_what_a_picture_does_not_show_has_no_place(tower):
+    empty = graph.build(record("x = 1"), scenes(record("x = 1"))[0])
+    assert search.locate(empty, search.Match(op=3)) == ("", False)
