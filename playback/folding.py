@@ -1,6 +1,7 @@
 """Which modules of a scene are open, which are folded into one card, which repeat."""
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from playback.index import Index
@@ -10,6 +11,17 @@ LIMIT = 40
 
 REPEATS = 3
 """So many alike modules in a row fold into one card with a count."""
+
+TALLEST = 1500.0
+"""A picture that folds by itself is at most about so many scene units high: that can be read."""
+COSY = 1200.0
+"""Modules without modules inside are opened only as long as it is no higher than this."""
+
+MOST_LEAVES = 5
+"""A module with more leaves of its own is so wide that it stays folded in such a picture."""
+
+_ROW, _FRAME, _LEAVES = 112.0, 60.0, 84.0
+"""Heights of a row of cards, of what a frame adds to its rows, of a row of parameters in it."""
 
 
 @dataclass(eq=False)
@@ -24,6 +36,8 @@ class Unit:
     items: list["Unit | int"] = field(default_factory=list)
     """Inner units and ops, in order."""
     repeats: int = 1
+    rows: set[int] = field(default_factory=set)
+    """The depths of the ops directly inside: ops of one depth stand in one row."""
 
     @property
     def units(self) -> list["Unit"]:
@@ -55,14 +69,25 @@ class Plan:
     """Op that is drawn -> the call it is all of: a module without parameters and of one op."""
 
 
-def plan(index: Index, ops: list[int], open_calls: frozenset[str] | None) -> Plan:
-    """Return what is open of the modules that ran ``ops``; None opens what the limit allows."""
-    top, plain = _tree(index, ops)
-    total = sum(_width(index, unit, whole=True) for unit in (top, *top.all_units()))
-    if total > LIMIT:
+def plan(
+    index: Index,
+    ops: list[int],
+    open_calls: frozenset[str] | None,
+    adopted: Mapping[int, int] | None = None,
+) -> Plan:
+    """Return what is open of the modules that ran ``ops``; None opens what the limits allow.
+
+    ``adopted``: op -> the call it belongs to though it ran outside of it.
+    """
+    top, plain = _tree(index, ops, adopted or {})
+    units = (top, *top.all_units())
+    total = sum(_width(index, unit, whole=True) for unit in units)
+    few = total <= LIMIT and sum(_height(index, unit) for unit in units) <= COSY
+    few = few and all(_leaves(index, unit) <= MOST_LEAVES for unit in units[1:])
+    if not few:
         _fold_repeats(index, top)
     if open_calls is None:
-        opened = {u.key for u in top.all_units()} if total <= LIMIT else _chosen(index, top)
+        opened = {u.key for u in top.all_units()} if few else _chosen(index, top)
     else:
         opened = set(open_calls)
     made = Plan([], {}, {}, plain)
@@ -81,19 +106,22 @@ def _walk(unit: Unit, opened: set[str], made: Plan) -> None:
             made.folded.update((op, item) for op in item.all_ops())
 
 
-def _tree(index: Index, ops: list[int]) -> tuple[Unit, dict[int, int]]:
+def _tree(index: Index, ops: list[int], adopted: Mapping[int, int]) -> tuple[Unit, dict[int, int]]:
     """Return the units of a scene under one nameless top, and the calls that need no frame."""
     calls = index.tape.calls
     sizes: Counter[int] = Counter()
     chains: dict[int, list[int]] = {}
     for op in ops:
         chain: list[int] = []
-        call = index.op(op).call
+        call = adopted.get(op, index.op(op).call)
         while call is not None:
             chain.insert(0, call)
             call = calls[call].parent
         chains[op] = chain
         sizes.update(chain)
+    # What was adopted ran long before: it may not decide in which order the modules stand.
+    ops = sorted(ops, key=lambda op: op in adopted)
+    depths = _depths(index, ops)
     top = Unit("", ())
     units: dict[int, Unit] = {}
     names: Counter[str] = Counter()
@@ -113,30 +141,59 @@ def _tree(index: Index, ops: list[int]) -> tuple[Unit, dict[int, int]]:
             around = units[call]
         around.items.append(op)
         around.ops.append(op)
+        around.rows.add(depths[op])
     return top, plain
+
+
+def _depths(index: Index, ops: list[int]) -> dict[int, int]:
+    """Return op -> the length of the longest chain of ops that leads to it."""
+    found: dict[int, int] = {}
+    for op in sorted(ops):
+        makers = (index.values[value].op for value in index.op(op).inputs)
+        found[op] = 1 + max((found.get(m, 0) for m in makers if m is not None), default=0)
+    return found
 
 
 def _width(index: Index, unit: Unit, whole: bool = False) -> int:
     """Return how many cards an open unit shows itself; ``whole``: not counting inner units."""
+    return len(unit.ops) + _leaves(index, unit) + (0 if whole else len(unit.units))
+
+
+def _leaves(index: Index, unit: Unit) -> int:
+    """Return how many values from outside the ops directly inside a unit take."""
     leaves = {
         index.home(v)
         for op in unit.ops
         for v in index.op(op).inputs
         if index.values[v].op is None or index.values[v].role == "parameter"
     }
-    return len(unit.ops) + len(leaves) + (0 if whole else len(unit.units))
+    return len(leaves)
+
+
+def _height(index: Index, unit: Unit) -> float:
+    """Return about how high an open unit is, without what its inner units have inside."""
+    rows = _ROW * len(unit.rows)
+    if not unit.key:
+        return rows
+    owned = any(index.values[v].role == "parameter" for op in unit.ops for v in index.op(op).inputs)
+    return rows + _FRAME + (_LEAVES if owned else 0.0)
 
 
 def _chosen(index: Index, top: Unit) -> set[str]:
-    """Open from the outside in, in order, as far as the limit allows."""
+    """Open from the outside in, in order, as far as the limits allow."""
     room = LIMIT - _width(index, top)
+    total = _height(index, top) + _ROW * len(top.units)
     opened: set[str] = set()
     queue = list(top.units)
     while queue:
         unit = queue.pop(0)
         more = _width(index, unit) - 1
-        if unit.repeats == 1 and more <= room:
+        higher = _height(index, unit) + _ROW * (len(unit.units) - 1)
+        wide = _leaves(index, unit) > MOST_LEAVES
+        fits = more <= room and total + higher <= (TALLEST if unit.units else COSY)
+        if unit.repeats == 1 and not wide and fits:
             room -= more
+            total += higher
             opened.add(unit.key)
             queue.extend(unit.units)
     return opened

@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 
 from engine.tape import Arg, Op, Tape, Value
-from playback import operands, sizes, symbols, text
+from playback import marks, operands, origins, short, sizes, symbols, text
 from playback.folding import Plan, Unit, plan
 from playback.index import Index, index_of
 from playback.picture import Card, CardKind, Frame, Picture, Wire
@@ -31,14 +31,19 @@ class _Builder:
         self.index = index
         self.scene = scene
         events = index.tape.events[scene.start : scene.stop]
-        self.ops = [e.ref for e in events if e.kind == "op" and index.kinds[e.ref] == "forward"]
-        self.plan: Plan = plan(index, self.ops, open_calls)
+        ops = [e.ref for e in events if e.kind == "op" and index.kinds[e.ref] == "forward"]
+        self.prepared = origins.prepared(index, ops)
+        self.ops = [op for op in ops if op not in self.prepared]
+        self.adopted = origins.adopted(index, self.ops)
+        self.plan: Plan = plan(index, self.ops, open_calls, self.adopted)
         self.within = set(self.ops)
+        self.tags = marks.shared(index, self.ops)
         self.cards: dict[str, Card] = {}
         self.wires: dict[str, Wire] = {}
         self.edge_wires: dict[tuple[int, int], str] = {}
         self.node_cards: dict[int, str] = {}
         self.value_cards: dict[int, str] = {}
+        self.op_cards: dict[int, str] = {}
         self.homes: dict[int, str] = {}
         """First version of a tensor that comes from outside the ops -> key of its card."""
         self.takers: dict[int, list[int]] = defaultdict(list)
@@ -57,6 +62,10 @@ class _Builder:
             self._pill(leaf)
         for op in self.ops:
             self._add(op)
+        self._rebase()
+        for number, home in self.prepared.items():
+            for made in self.index.op(number).outputs if home in self.homes else ():
+                self.value_cards.setdefault(made, self.homes[home])
         frames = tuple(self._frame(unit) for unit in self.plan.frames)
         return Picture(
             cards=tuple(self._ordered()),
@@ -67,6 +76,15 @@ class _Builder:
             value_cards=self.value_cards,
             title=self.scene.title,
         )
+
+    def _rebase(self) -> None:
+        """Give the nodes that an in-place op put below other views of its memory its card."""
+        for value in self.index.tape.values:
+            card = self.op_cards.get(value.op) if value.op is not None else None
+            if card is not None:
+                self.value_cards.setdefault(value.id, card)
+                if value.node is not None:
+                    self.node_cards.setdefault(value.node, card)
 
     def _ordered(self) -> list[Card]:
         """Return the cards, producers first: a folded module's later inputs come before it."""
@@ -104,6 +122,8 @@ class _Builder:
 
     def _maker(self, value: Value) -> int | None:
         """Return the op of this scene that made a value; None where it comes from outside."""
+        if origins.is_own_leaf(value) and self.index.home(value.id) in self.prepared.values():
+            return None
         return value.op if value.op in self.within else None
 
     def _add(self, number: int) -> None:
@@ -112,6 +132,7 @@ class _Builder:
         args = operands.operands(op)
         sources = [self._source(op, arg, number) for arg in args]
         key = self._op_card(number, op) if unit is None else self._unit_card(unit)
+        self.op_cards[number] = key
         for made in op.outputs:
             self.value_cards[made] = key
         for node in op.nodes:
@@ -134,8 +155,10 @@ class _Builder:
                 return ""
             return None if self._is_drawn(op, arg) else ""
         value = self.index.values[arg.value]
-        if self._maker(value) is not None:
-            return self.value_cards.get(value.id, "")
+        maker = self._maker(value)
+        if maker is not None:
+            # A view whose base was changed in place is a version that no op has as its output.
+            return self.value_cards.get(value.id) or self.op_cards.get(maker, "")
         return self._pill(value)
 
     def _is_drawn(self, op: Op, arg: Arg) -> bool:
@@ -163,8 +186,12 @@ class _Builder:
             return None
         path = self.index.tape.calls[unit.calls[0]].name + "."
         own = value.role == "parameter" or value.name.startswith(path)
-        own = own or self._born_in(value, unit)
+        own = own or self._born_in(value, unit) or self._only_adopted(home)
         return unit if own else None
+
+    def _only_adopted(self, home: int) -> bool:
+        """Tell whether a leaf went into nothing but the making of a module's buffers."""
+        return all(op in self.adopted for op in self.takers[home])
 
     def _born_in(self, value: Value, unit: Unit) -> bool:
         call = self.index.leaf_calls.get(self.index.home(value.id))
@@ -175,22 +202,25 @@ class _Builder:
         return False
 
     def _new_pill(self, home: int, value: Value) -> str:
-        from_op = value.op is not None and value.role == "result"
-        kind: CardKind = "data"
-        if value.role in ("parameter", "constant"):
-            kind = "parameter" if value.role == "parameter" else "constant"
+        own = origins.is_own_leaf(value)
+        from_op = value.op is not None and value.role == "result" and not own
+        kind: CardKind = "parameter" if own or value.role == "parameter" else "data"
+        if value.role == "constant" and not own:
+            kind = "constant"
         unit = self._home_unit(home, value)
-        title = value.name or value.maker.rsplit(".", 1)[-1] or "tensor"
-        key = self._key("leaf:" + (value.name or value.maker or "tensor"))
+        name = origins.title(self.index, value)
+        title = name or value.maker.rsplit(".", 1)[-1] or "tensor"
+        key = self._key("leaf:" + (name or value.maker or "tensor"))
         if unit is not None:
             prefix = self.index.tape.calls[unit.calls[0]].name + "."
             title = title.removeprefix(prefix)
         scalar = value.shape == () or set(value.shape) == {1}
-        width, height = sizes.pill(title, scalar)
+        shown = self._written(value) if scalar else text.shape(value.shape)
+        width, height = sizes.pill(title, scalar, shown)
         self.cards[key] = Card(
             key, kind, title, value=value.id, frame=unit.key if unit else "", scalar=scalar,
-            cut=from_op or not value.requires_grad, mark=self._mark(value), width=width,
-            height=height, name=value.name,
+            cut=from_op or not value.requires_grad, mark=self.tags.get(value.storage, ""),
+            width=width, height=height, name=name,
         )  # fmt: skip
         return key
 
@@ -212,7 +242,8 @@ class _Builder:
             name = self.index.tape.calls[unit.calls[0]].name
             if unit.repeats > 1:
                 continue
-            if value.name.startswith(name + ".") or self._born_in(value, unit):
+            own = value.name.startswith(name + ".") or self._only_adopted(home)
+            if own or self._born_in(value, unit):
                 return unit
         return None
 
@@ -227,14 +258,14 @@ class _Builder:
             module = symbols.module_title(self.index.tape.calls[call])
             note = f"{module} · {note}" if note else module
         scalar = value.shape == () or set(value.shape) == {1}
-        width, height = sizes.op(title, name, note, scalar)
+        width, height = sizes.op(title, name, note, scalar, self._written(value))
         unit = self.plan.inside[number]
         self.cards[key] = Card(
             key, "loss" if number in self.roots else "op", title, name=name,
             symbol=symbols.symbol(op), note=note, value=value.id, op=number, call=op.call,
             ops=(number,), frame=unit.key, scalar=scalar,
             cut=not any(self.index.values[v].requires_grad for v in op.outputs),
-            mark=self._mark(value, op.inplace), width=width, height=height,
+            mark=marks.card(value, op.inplace, self.tags), width=width, height=height,
         )  # fmt: skip
         return key
 
@@ -243,7 +274,7 @@ class _Builder:
         if unit.key in self.cards:
             return unit.key
         call = self.index.tape.calls[unit.calls[0]]
-        ops = unit.all_ops()
+        ops = sorted(unit.all_ops())
         value = self._result(ops)
         count = self._parameters(unit)
         note = " · ".join(filter(None, (symbols.about(call), symbols.parameters(count))))
@@ -251,8 +282,8 @@ class _Builder:
         if unit.repeats > 1:
             last = self.index.tape.calls[unit.calls[-1]]
             title = f"{symbols.last(call)}–{symbols.last(last)}: {call.kind}"
-        width, height = sizes.module(title, note)
         made = self.index.values[value] if value is not None else None
+        width, height = sizes.module(title, note, text.shape(made.shape) if made else "")
         self.cards[unit.key] = Card(
             unit.key, "module", title, name=made.name if made else "", note=note, value=value,
             call=unit.calls[0], ops=tuple(ops), frame=unit.parent.key if unit.parent else "",
@@ -271,13 +302,15 @@ class _Builder:
     def _result(self, ops: list[int]) -> int | None:
         """Return the last value made by ``ops`` that leaves them, or that nothing uses."""
         inner = set(ops)
-        leaving: int | None = None
-        for op in ops:
+        unused: int | None = None
+        for op in reversed(ops):
             for value in self.index.op(op).outputs:
                 users = self.index.users.get(value, [])
-                if not users or any(user not in inner for user in users):
-                    leaving = value
-        return leaving
+                if any(user not in inner for user in users):
+                    return value
+                if not users and unused is None:
+                    unused = value
+        return unused
 
     def _constant(self, key: str, arg: Arg, number: int) -> str:
         """Return the key of the pill of a literal, adding it; a named one is shared."""
@@ -287,7 +320,7 @@ class _Builder:
         else:
             found = f"literal:{key}:{self.inputs[key]}"
         if found not in self.cards:
-            width, height = sizes.pill(arg.name + written[4:], scalar=True)
+            width, height = sizes.pill(arg.name, True, written)
             card = Card(
                 found, "data" if arg.name else "constant", arg.name, literal=written,
                 frame=self.plan.inside[number].key, cut=True, width=width, height=height,
@@ -302,9 +335,11 @@ class _Builder:
         self.cards[key] = after
 
     def _wire(self, op: Op, source: str, target: str, value: Value | None, folded: bool) -> str:
-        output = 0
+        output, part = 0, ""
         if value is not None and value.op is not None and self.cards[source].op == value.op:
-            output = self.index.op(value.op).outputs.index(value.id)
+            made = self.index.op(value.op)
+            output = made.outputs.index(value.id) if value.id in made.outputs else 0
+            part = marks.part(made, value)
         if folded:
             for wire in self.wires.values():
                 same = wire.source == source and wire.target == target
@@ -316,8 +351,9 @@ class _Builder:
         dashed = value is None or not value.requires_grad or not op.nodes
         shape = text.shape(value.shape) if value is not None and value.shape else ""
         self.wires[key] = Wire(
-            key, source, target, operand, output, value.id if value else None, shape, dashed
-        )
+            key, source, target, operand, output, value.id if value else None, shape, dashed,
+            marks.cut(op, value), part,
+        )  # fmt: skip
         return key
 
     def _frame(self, unit: Unit) -> Frame:
@@ -334,13 +370,13 @@ class _Builder:
             parent=unit.parent.key if unit.parent else "", repeats=unit.repeats,
         )  # fmt: skip
 
-    def _mark(self, value: Value, inplace: bool = False) -> str:
-        if inplace:
-            return f"v{value.version}"
-        if value.base is not None and value.base in self.index.values:
-            base = self.index.values[value.base].name
-            return f"view of {base}" if base else "view"
-        return ""
+    def _written(self, value: Value) -> str:
+        """Return the number of a scalar as its card will show it; empty for others."""
+        snapshot = self.index.snapshot(value.snapshot)
+        number = snapshot.item() if snapshot is not None and snapshot.numel == 1 else None
+        if number is None:
+            return ""
+        return short.trimmed(number) if value.op is None else text.number(number)
 
     def _key(self, stem: str, always: bool = False) -> str:
         """Return a key nobody has: the stem, with a number from the second on (or always)."""

@@ -88,15 +88,22 @@ class Ranks:
         return layer
 
     def _riders(self) -> list[bool]:
-        """Tell which nodes hang: nothing above them but what hangs too, and one consumer."""
+        """Tell which nodes hang: one consumer, and above them only what hangs or a leaf's trunk.
+
+        So each slice ``xs[t]`` of an unrolled loop stands at its own step.
+        """
         rides = [False] * len(self.nodes)
         for node in self.order:
             rides[node] = (
                 len(self.targets[node]) == 1
                 and self.nodes[node].kind != ENTRY
-                and all(rides[source] for source in self.sources[node])
+                and all(rides[source] or self._is_trunk(source) for source in self.sources[node])
             )
         return rides
+
+    def _is_trunk(self, node: int) -> bool:
+        """Tell whether a node is a leaf that many use."""
+        return len(self.targets[node]) > 2 and not self.sources[node]
 
     def slide(self) -> None:
         """Move nodes until no sweep shortens an edge any more."""

@@ -5,7 +5,7 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from engine.tape import Event, Op, Tape
+from engine.tape import Event, Op, Tape, Value
 from playback import explain, words
 from playback.film import Film
 from playback.index import Index, index_of
@@ -53,13 +53,16 @@ class _State:
     wires: dict[str, WireLook] = field(default_factory=dict)
     active_cards: tuple[str, ...] = ()
     active_wires: tuple[str, ...] = ()
-    landing: tuple[tuple[str, int], ...] = ()
-    """Gradients under way to a card: they are its own from the next event on."""
+    landing: tuple[tuple[str, int | None, bool], ...] = ()
+    """Gradients under way to a card, and whether more will come: its own from the next event on."""
+    cleared: tuple[str, ...] = ()
+    """Leaves that just lost their gradient, which is told at that event only."""
 
     def copy(self) -> "_State":
         return _State(
-            dict(self.cards), dict(self.wires), self.active_cards, self.active_wires, self.landing
-        )
+            dict(self.cards), dict(self.wires), self.active_cards, self.active_wires,
+            self.landing, self.cleared,
+        )  # fmt: skip
 
 
 class _Player:
@@ -74,8 +77,11 @@ class _Player:
         self.sources = {wire.key: wire.source for wire in picture.wires}
         self.op_wires = self._op_wires()
         self.targets: dict[tuple[int, int], str] = {}
+        self.memory: dict[int, list[str]] = {}
+        """Storage -> the cards that show a value in it."""
         for card in picture.cards:
             self._learn(card)
+        self._rebase()
         first = _State()
         for card in picture.cards:
             self._before(card, first)
@@ -85,10 +91,21 @@ class _Player:
         if card.value is None:
             return
         value = self.index.values[card.value]
+        self.memory.setdefault(value.storage, []).append(card.key)
         if value.node is not None:
             self.targets[value.node, value.output_nr] = card.key
         else:
             self.targets[self.index.home(value.id), 0] = card.key
+
+    def _rebase(self) -> None:
+        """Let in-place cards receive what comes back to other views of the memory they changed."""
+        for value in self.index.tape.values:
+            op = self.index.op(value.op) if value.op is not None else None
+            if op is None or value.node is None or value.id in op.outputs or not op.inplace:
+                continue
+            key = self.picture.node_cards.get(value.node)
+            if key is not None and self.cards[key].op == value.op:
+                self.targets.setdefault((value.node, value.output_nr), key)
 
     def _op_wires(self) -> dict[int, list[str]]:
         found: dict[int, list[str]] = {}
@@ -107,7 +124,8 @@ class _Player:
         if born < self.scene.start:
             known = self.index.gradient(value.id, self.scene.start)
             shown = self.index.numbers(value.id, self.scene.start)
-            state.cards[card.key] = CardLook(True, "", shown, known.snapshot)
+            zeros: Literal["", "zeros"] = "zeros" if known.zeros else ""
+            state.cards[card.key] = CardLook(True, "", shown, known.snapshot, reset=zeros)
 
     def step(self, state: _State, number: int) -> None:
         """Change the state by one event of the scene."""
@@ -115,9 +133,11 @@ class _Player:
             for key, card in self.cards.items():
                 if card.literal:
                     state.cards[key] = CardLook(True)
-        for key, snapshot in state.landing:
-            state.cards[key] = replace(state.cards[key], gradient=snapshot)
-        state.active_cards = state.active_wires = state.landing = ()
+        for key, snapshot, pending in state.landing:
+            state.cards[key] = replace(state.cards[key], gradient=snapshot, pending=pending)
+        for key in state.cleared:
+            state.cards[key] = replace(state.cards[key], reset="")
+        state.active_cards = state.active_wires = state.landing = state.cleared = ()
         event = self.index.tape.events[self.scene.start + number]
         if event.kind == "op":
             self._op(state, event)
@@ -130,14 +150,26 @@ class _Player:
         elif event.kind == "accumulate":
             self._accumulate(state, event.ref)
         elif event.kind == "zero_grad":
-            for leaf in self.index.tape.resets[event.ref].leaves:
-                self._change(state, self._pill(leaf), gradient=None, shares=())
+            self._reset(state, event.ref)
         elif event.kind == "step":
             self._stepped(state, event.ref)
 
     def _change(self, state: _State, key: str | None, **what: object) -> None:
         if key is not None:
             state.cards[key] = replace(state.cards.get(key, CardLook()), **what)
+
+    def _reset(self, state: _State, number: int) -> None:
+        """Take gradients away; zeros stay to be seen, None is told at this event only."""
+        reset = self.index.tape.resets[number]
+        for leaf in reset.leaves:
+            key = self._pill(leaf)
+            if key is None:
+                continue
+            told = "none" if reset.to_none else "zeros"
+            self._change(state, key, gradient=None, shares=(), pending=False, reset=told)
+            state.active_cards = (*state.active_cards, key)
+            if reset.to_none:
+                state.cleared = (*state.cleared, key)
 
     def _pill(self, leaf: int) -> str | None:
         """Return the key of a leaf's own pill, if the picture shows it."""
@@ -166,8 +198,16 @@ class _Player:
         shown = self.cards[key].value
         if shown in op.outputs:
             self._change(state, key, reached=True, snapshot=self.index.values[shown].snapshot)
+        if op.inplace:
+            self._overwrite(state, key, self.index.values[op.outputs[0]])
         state.active_cards = (key,)
         state.active_wires = wires
+
+    def _overwrite(self, state: _State, key: str, made: Value) -> None:
+        """Say on every card of the same memory that it holds a newer version by now."""
+        for other in self.memory.get(made.storage, ()):
+            if other != key and other in state.cards:
+                self._change(state, other, version=made.version)
 
     def _reach(self, state: _State, key: str) -> None:
         """Show a source that had no event of its own: what is used has come to be."""
@@ -181,7 +221,7 @@ class _Player:
             owner = self.index.owners.get(value.storage, number)
             key = self._pill(number) or self._pill(owner)
             if key is not None and op.inplace:
-                self._change(state, key, changed=True, snapshot=value.snapshot)
+                self._renew(state, key, value.snapshot)
                 state.active_cards = (*state.active_cards, key)
 
     def _stepped(self, state: _State, number: int) -> None:
@@ -189,12 +229,18 @@ class _Player:
             key = self._pill(change.before)
             after = self.index.values[change.after]
             if key is not None:
-                self._change(state, key, changed=True, snapshot=after.snapshot)
+                self._renew(state, key, after.snapshot)
             else:
                 key = self.picture.value_cards.get(self.index.home(change.before))
                 self._change(state, key, changed=True)
             if key is not None:
                 state.active_cards = (*state.active_cards, key)
+
+    def _renew(self, state: _State, key: str, snapshot: int | None) -> None:
+        """Give a leaf new numbers, and keep those it had before the scene's first update."""
+        known = state.cards.get(key, CardLook())
+        before = known.before if known.changed else known.snapshot
+        self._change(state, key, changed=True, before=before, snapshot=snapshot)
 
     def _begin(self, state: _State, run: int) -> None:
         """Begin a pass: what an earlier one left on the same nodes is wiped, then seeds arrive."""
@@ -202,7 +248,7 @@ class _Player:
             node = self.index.tape.executions[execution].node
             key = self.picture.node_cards.get(node)
             if key in state.cards:
-                self._change(state, key, gradient=None, shares=())
+                self._change(state, key, gradient=None, shares=(), pending=False)
             for edge in self.index.tape.executions[execution].edges:
                 one = self.index.tape.edges[edge]
                 wire = self.picture.edge_wires.get((node, one.slot))
@@ -229,7 +275,9 @@ class _Player:
             if value is not None and value.node == execution.node:
                 nr = value.output_nr
                 got = execution.received[nr] if nr < len(execution.received) else None
-                self._change(state, key, gradient=got)
+                self._change(state, key, gradient=got, pending=False)
+            elif self.targets.get((execution.node, 0)) == key:
+                self._change(state, key, gradient=execution.received[0], pending=False)
             state.active_cards = (key,)
         for edge in execution.edges:
             self._send(state, edge, execution.node, at)
@@ -257,22 +305,25 @@ class _Player:
             return
         known = state.cards.get(key, CardLook())
         self._change(state, key, shares=(*known.shares, edge.gradient))
-        if edge.target in self.index.nodes:
-            total = self._so_far(target, len(known.shares) + 1, edge.gradient, at, edge.run)
-            if total is not None:
-                state.landing = (*(x for x in state.landing if x[0] != key), (key, total))
+        arrived = len(known.shares) + 1
+        expected = sum(1 for arrival in self.index.arrivals[target] if arrival.run == edge.run)
+        total = None
+        if edge.target in self.index.nodes and arrived >= expected:
+            total = self._received(target, at, edge.run)
+            total = edge.gradient if total is None and expected == 1 else total
+        elif edge.target not in self.index.nodes:
+            total = known.gradient
+        if total is not None or expected > 1:
+            others = (x for x in state.landing if x[0] != key)
+            state.landing = (*others, (key, total, expected > 1 and total is None))
 
-    def _so_far(
-        self, target: tuple[int, int], count: int, last: int, at: int, run: int
-    ) -> int | None:
-        """Return the snapshot of the sum of the shares so far, where there is one."""
-        expected = sum(1 for arrival in self.index.arrivals[target] if arrival.run == run)
-        if count == expected:
-            for event, number in self.index.node_runs.get(target[0], ()):
-                execution = self.index.tape.executions[number]
-                if event > at and execution.run == run and not execution.hooked:
-                    return execution.received[target[1]]
-        return last if count == 1 else None
+    def _received(self, target: tuple[int, int], at: int, run: int) -> int | None:
+        """Return what the node that an edge leads to will be given, if no hook changes it."""
+        for event, number in self.index.node_runs.get(target[0], ()):
+            execution = self.index.tape.executions[number]
+            if event > at and execution.run == run and not execution.hooked:
+                return execution.received[target[1]]
+        return None
 
     def _accumulate(self, state: _State, number: int) -> None:
         added = self.index.tape.accumulations[number]
@@ -288,7 +339,7 @@ class _Player:
         array = before.array() if before is not None else None
         if added.before is not None and (array is None or array.any()):
             shares = (added.before, *shares)
-        self._change(state, key, gradient=added.after, shares=shares)
+        self._change(state, key, gradient=added.after, shares=shares, pending=False, reset="")
         state.active_cards = (key,)
 
 

@@ -65,6 +65,10 @@ class Wire(Struct, frozen=True):
     shape: str = ""
     dashed: bool = False
     """True where no gradient comes back along it."""
+    cut: str = ""
+    """Why a gradient that could come back stops here: ``detach``, ``no_grad``, an op's name."""
+    part: str = ""
+    """Which of several outputs of the source it is: its name, else ``[1]``."""
 
 
 class Frame(Struct, frozen=True):
@@ -128,6 +132,14 @@ class CardLook(Struct, frozen=True):
     """Snapshots of the shares that arrived, in order of arrival (3 and 1 of 3 + 1 = 4)."""
     changed: bool = False
     """True where an update gave a leaf new numbers at this position."""
+    before: int | None = None
+    """Where ``changed``, the snapshot of the numbers before the first update of the scene."""
+    reset: Literal["", "none", "zeros"] = ""
+    """*zeros* while ``.grad`` holds zeros it was reset to, *none* at the event of its going."""
+    pending: bool = False
+    """True while shares arrive whose sum is not made yet."""
+    version: int | None = None
+    """The version that in-place ops brought the card's memory to since the card was reached."""
 
 
 class WireLook(Struct, frozen=True):

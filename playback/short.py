@@ -37,11 +37,14 @@ def norm(snapshot: Snapshot) -> float | None:
 
 
 def trimmed(x: float | int | bool | complex, digits: int = 4) -> str:
-    """Return a number without the zeros that end its decimals: ``3``, ``0.5``, ``−1.25``."""
-    written = text.number(x, digits)
-    if "." in written and "e" not in written and "i" not in written:
+    """Return a number without the zeros that end its decimals: ``3``, ``0.5``, ``1e+30``."""
+    if isinstance(x, complex):
+        sign = "+" if x.imag >= 0 or x.imag != x.imag else text.MINUS
+        return f"{trimmed(x.real, digits)} {sign} {trimmed(abs(x.imag), digits)}i"
+    written, exponent, power = text.number(x, digits).partition("e")
+    if "." in written:
         written = written.rstrip("0").rstrip(".")
-    return written
+    return written + exponent + power
 
 
 def _written(snapshot: Snapshot) -> str | None:

@@ -86,6 +86,8 @@ def symbol(op: Op) -> str:
 def note(op: Op) -> str:
     """Return the small third line of an op's card: what it was told besides its tensors."""
     name = plain(op.op)
+    if name in ("lstm", "gru", "rnn_tanh", "rnn_relu"):
+        return ""
     if name == "linear":
         return "x Wᵀ + b" if len(op.inputs) > 2 else "x Wᵀ"
     if name in ELEMENTWISE or name in ("pow", "float_power"):

@@ -1,6 +1,8 @@
 """The tape as a track: its phases, its ledger of events, its table of named values."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import overload
 
 from msgspec import Struct
 
@@ -53,18 +55,39 @@ def segments(tape: Tape | Index) -> tuple[Segment, ...]:
     return tuple(found)
 
 
-def ledger(tape: Tape | Index) -> tuple[Entry, ...]:
-    """Return a sentence for every event worth telling, in order."""
-    index = index_of(tape)
-    return index.kept("ledger", _ledger)
+def ledger(tape: Tape | Index) -> Sequence[Entry]:
+    """Return a sentence for every event worth telling, in order; each is made when it is read."""
+    return index_of(tape).kept("ledger", _Ledger)
 
 
-def _ledger(index: Index) -> tuple[Entry, ...]:
-    return tuple(
-        Entry(at + 1, event.kind, event.line, words.entry(index, at))
-        for at, event in enumerate(index.tape.events)
-        if event.kind not in ("leave", "end")
-    )
+class _Ledger(Sequence[Entry]):
+    """The rows of the ledger: on a long tape hardly any of them is ever seen."""
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+        events = enumerate(index.tape.events)
+        self._told = [at for at, event in events if event.kind not in ("leave", "end")]
+        self._made: dict[int, Entry] = {}
+
+    def __len__(self) -> int:
+        return len(self._told)
+
+    @overload
+    def __getitem__(self, row: int) -> Entry: ...
+    @overload
+    def __getitem__(self, row: slice) -> Sequence[Entry]: ...
+
+    def __getitem__(self, row: int | slice) -> Entry | Sequence[Entry]:
+        if isinstance(row, slice):
+            return [self._entry(at) for at in self._told[row]]
+        return self._entry(self._told[row])
+
+    def _entry(self, at: int) -> Entry:
+        if at not in self._made:
+            event = self._index.tape.events[at]
+            written = words.entry(self._index, at)
+            self._made[at] = Entry(at + 1, event.kind, event.line, written)
+        return self._made[at]
 
 
 @dataclass

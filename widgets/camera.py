@@ -6,6 +6,8 @@ from PySide6.QtCore import QPointF, QRectF, QSizeF
 
 CLOSEST = 4.0
 FARTHEST = 0.02
+CLOSEST_FIT = 1.5
+"""A small picture is not blown up further when it is fitted."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,9 @@ def centered(box: QRectF, view: QSizeF, zoom: float) -> Camera:
     return Camera(zoom, view.width() / 2 - middle.x() * zoom, view.height() / 2 - middle.y() * zoom)
 
 
-def fitting(box: QRectF, view: QSizeF, closest: float = 1.25, margin: float = 36.0) -> Camera:
+def fitting(
+    box: QRectF, view: QSizeF, closest: float = CLOSEST_FIT, margin: float = 36.0
+) -> Camera:
     """Return the camera that shows all of ``box`` with a margin in pixels, at most ``closest``."""
     across = max(1.0, view.width() - 2 * margin) / max(1.0, box.width())
     down = max(1.0, view.height() - 2 * margin) / max(1.0, box.height())

@@ -13,7 +13,6 @@ from PySide6.QtWidgets import QToolTip, QWidget
 
 from widgets import graph_walk
 from widgets.camera import Camera
-from widgets.paint.drawing import detail_at
 from widgets.paint.minimap import Minimap
 from widgets.paint.stage import Stage
 
@@ -89,8 +88,8 @@ class GraphHand(QWidget):
         """Zoom about a point of the widget."""
         raise NotImplementedError
 
-    def words(self, key: str) -> str:
-        """Return a card or wire in words."""
+    def tip_at(self, point: QPointF) -> str:
+        """Return the tool tip for a point of the widget."""
         raise NotImplementedError
 
     # What lies where.
@@ -251,10 +250,8 @@ class GraphHand(QWidget):
         return super().event(event)
 
     def _tell(self, event: QHelpEvent) -> None:
-        """Tell in words what lies below the cursor, where the card itself is too small to read."""
-        key = self.key_at(QPointF(event.pos()))
-        small = detail_at(self.camera().zoom) != "full" or key in self.stage().wires
-        QToolTip.showText(event.globalPos(), self.words(key) if key and small else "", self)
+        """Tell in words what lies below the cursor."""
+        QToolTip.showText(event.globalPos(), self.tip_at(QPointF(event.pos())), self)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Walk with the arrows, zoom with + and -, show all with 0, open a module with Enter."""

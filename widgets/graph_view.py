@@ -4,17 +4,15 @@ Everything shown is a function of a tape, a placed picture, and a look. Painters
 `widgets.paint`; the hand on mouse and keys is `widgets.graph_hand`.
 """
 
-from pathlib import Path
-
 from PySide6.QtCore import QElapsedTimer, QPointF, QRectF, QSize, QSizeF, Qt, QTimer, Signal
-from PySide6.QtGui import QImage, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from engine.tape import Tape
 from playback.picture import Look, Picture, Placement
-from widgets import graph_walk, graph_words
-from widgets.camera import Camera, centered, fitting
-from widgets.graph_hand import GraphHand
+from widgets import graph_sight, graph_tips, graph_words
+from widgets.camera import Camera, centered
+from widgets.graph_export import GraphExport
 from widgets.paint import overlay
 from widgets.paint.cards import Layers
 from widgets.paint.drawing import Drawing, detail_at
@@ -30,17 +28,12 @@ FRAME_MS = 16
 FIT_MS = 300
 SHARPEN_MS = 70
 """After the last zoom step the layer is painted again; until then it is shown scaled."""
-READABLE = 0.85
-ALL_SEEN = 80
-"""Pictures of at most so many cards are shown whole at first."""
-MARGIN = 48.0
-"""Kept free around an exported picture, in scene units."""
 
 _EMPTY = Picture(cards=(), wires=())
 _NOWHERE = Placement(cards={}, frames={}, routes={}, width=0, height=0)
 
 
-class GraphView(GraphHand):
+class GraphView(GraphExport):
     """Draws a picture and lets one move in it.
 
     ``picked`` tells the key of the card or wire clicked, empty for the ground; ``toggled`` the key
@@ -58,6 +51,7 @@ class GraphView(GraphHand):
         self._layer, self._minimap = Layer(), Minimap()
         self._camera = Camera()
         self._fitted = True
+        self._following = False
         self._stale = False
         self._selected = self._hovered = ""
         self._reduced = False
@@ -128,13 +122,14 @@ class GraphView(GraphHand):
         self._hovered = ""
         self._minimap.forget()
         moves = animate and not self._reduced and self.isVisible()
+        shift = self._hold(old.stage)
         if moves and Morph.worthwhile(old, self._drawing):
-            self._morph = Morph(old, self._drawing)
+            self._morph = Morph(old, self._drawing, shift)
             self._start("morph")
-        if not similar:
+        if not similar and shift is None:
             self._fitted = True
         if self._fitted:
-            self._look_at(self._first_camera(), moves and similar)
+            self._first_look(moves and similar)
         self._repaint_all()
         self._describe()
 
@@ -153,6 +148,8 @@ class GraphView(GraphHand):
         if duration_ms:
             self._start("motion")
         self._layer.refresh(self._drawing, areas)
+        if self._following:
+            self._follow()
         self._describe()
         self.update()
 
@@ -183,13 +180,13 @@ class GraphView(GraphHand):
 
     def set_camera(self, camera: Camera) -> None:
         """Look from here; later pictures keep the view until `fit`."""
-        self._fitted = False
+        self._fitted = self._following = False
         self._look_at(camera, False)
 
     def fit(self) -> None:
         """Show the whole picture."""
-        self._fitted = True
-        self._look_at(fitting(self._drawing.stage.bounds, self._view()), True)
+        self._fitted, self._following = True, False
+        self._look_at(graph_sight.whole(self._drawing.stage, self._view()), True)
 
     def zoom_by(self, factor: float, about: QPointF | None = None) -> None:
         """Zoom about a point of the widget, the middle if none is given."""
@@ -200,7 +197,7 @@ class GraphView(GraphHand):
         """Bring a card into the middle, and to a zoom if one is given."""
         box = self._drawing.stage.boxes.get(key)
         if box is not None:
-            self._fitted = False
+            self._fitted = self._following = False
             self._look_at(centered(box, self._view(), zoom or self._camera.zoom), True)
 
     def reveal(self, key: str) -> None:
@@ -210,16 +207,27 @@ class GraphView(GraphHand):
         if box is not None and not inside.contains(self._camera.box_to_view(box)):
             self.center_on(key)
 
-    def _first_camera(self) -> Camera:
-        """Return the view a new picture gets: all of it, or the loss at a readable size."""
-        stage, view = self._drawing.stage, self._view()
-        whole = fitting(stage.bounds, view)
-        if len(stage.cards) <= ALL_SEEN or whole.zoom >= READABLE:
-            return whole
-        target = graph_walk.first(stage)
-        near = centered(stage.boxes[target], view, READABLE)
-        low = view.height() * 0.85 - stage.boxes[target].bottom() * READABLE
-        return Camera(READABLE, near.x, low)
+    def _first_look(self, glide: bool = False) -> None:
+        """Look at a new picture, or at the same one in a new size."""
+        camera, self._following = graph_sight.first(self._drawing.stage, self._view())
+        self._look_at(camera, glide)
+
+    def _follow(self) -> None:
+        """Bring what happens into sight, where only a part of the picture is seen."""
+        camera = self._flight[1] if self._flight else self._camera
+        drawing = self._drawing
+        found = graph_sight.follow(drawing.stage, drawing.look, camera, self._view())
+        if found is not None:
+            self._look_at(found, True)
+
+    def _hold(self, old: Stage) -> QPointF | None:
+        """Keep the header of the one module that opened or closed where it is on the screen."""
+        shift = graph_sight.toggled(old, self._drawing.stage)
+        if shift is not None:
+            away = shift * self._camera.zoom
+            self._flight, self._fitted = None, False
+            self._set_zoomed(self._camera.moved(-away.x(), -away.y()))
+        return shift
 
     def _look_at(self, camera: Camera, glide: bool) -> None:
         if glide and not self._reduced and self.isVisible() and camera != self._camera:
@@ -298,9 +306,10 @@ class GraphView(GraphHand):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the whole picture in sight if it was."""
         super().resizeEvent(event)
-        if self._fitted:
-            self._flight = None
-            self._set_zoomed(self._first_camera())
+        if self._fitted and self._following:
+            self._first_look()
+        elif self._fitted:
+            self._look_at(graph_sight.whole(self._drawing.stage, self._view()), False)
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -345,7 +354,8 @@ class GraphView(GraphHand):
         ratio, view = self.devicePixelRatioF(), self._view()
         if self._layer.covers(self._camera, view, ratio):
             return
-        zooming = self._layer.valid and (self._sharpen.isActive() or self._flight is not None)
+        zooming = self._sharpen.isActive() or self._flight is not None
+        zooming = zooming and self._layer.valid and self._layer.zoom != self._camera.zoom
         if not zooming:
             self._layer.render(self._drawing, self._camera, view, ratio, self._stale)
 
@@ -362,36 +372,8 @@ class GraphView(GraphHand):
         """Return a card or wire in words; for an empty key the whole picture."""
         return graph_words.words(self._drawing, key)
 
-    # Pictures for elsewhere.
-
-    def render_to(self, painter: QPainter, box: QRectF) -> None:
-        """Paint the whole picture, as vectors and without the ground, to fit into ``box``."""
-        overlay.render(painter, box, self._drawing, self._motion, self._selected)
-
-    def picture_size(self) -> QSizeF:
-        """Return the size of the whole picture with its margin, in scene units."""
-        bounds = self._drawing.stage.bounds
-        return QSizeF(bounds.width() + 2 * MARGIN, bounds.height() + 2 * MARGIN)
-
-    def to_image(self, scale: float = 2.0) -> QImage:
-        """Return the whole picture on its ground, ``scale`` pixels per scene unit."""
-        size = self.picture_size() * scale
-        image = QImage(size.toSize(), QImage.Format.Format_ARGB32_Premultiplied)
-        image.fill(self._drawing.theme.canvas)
-        painter = QPainter(image)
-        try:
-            painter.setRenderHints(HINTS)
-            self.render_to(painter, QRectF(QPointF(), size))
-        finally:
-            painter.end()
-        return image
-
-    def export_png(self, path: str | Path, scale: float = 2.0) -> bool:
-        """Write the whole picture as PNG; False if the file could not be written."""
-        return bool(self.to_image(scale).save(str(path), "PNG"))  # type: ignore[call-overload]
-
-    def export_svg(self, path: str | Path) -> bool:
-        """Write the whole picture as SVG with real text; False if it could not be written."""
-        return overlay.write_svg(
-            str(path), self.picture_size(), self._drawing.theme, self.render_to
-        )
+    def tip_at(self, point: QPointF) -> str:
+        """Return the tool tip for a point of the widget."""
+        at, stage = self._camera.to_scene(point), self._drawing.stage
+        key = graph_tips.at(self._drawing, at.x(), at.y()) or self.key_at(point)
+        return graph_tips.tip(self._drawing, key or stage.head_at(at))

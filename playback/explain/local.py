@@ -3,12 +3,14 @@
 from functools import partial
 
 from engine.tape import Op
-from playback import operands, text
+from playback import operands, short, text
 from playback.explain import naming
 from playback.explain.rule import Numbers, Slope
 from playback.index import Index
 
 _EPS = {"float64": 2e-16, "float32": 1.2e-7, "float16": 1e-3, "bfloat16": 8e-3}
+_LONGEST = 16
+"""A slope of more letters is told by its number alone: labels are short."""
 _ROUNDINGS = 32
 """How many roundings of the dtype a torch kernel may differ from our own arithmetic."""
 
@@ -84,6 +86,7 @@ def _factor(edge: int, index: Index) -> str:
     assert found is not None
     op, slope, numbers = found
     number = text.number(value, 3)
+    number = short.trimmed(value) if "e" in number else number
     if value == int(value) and abs(value) < 1e6:
         number = text.number(int(value))
     names = naming.names(index, op)
@@ -91,6 +94,8 @@ def _factor(edge: int, index: Index) -> str:
     if not template or not names.all_named(template):
         return f"× {number}"
     written = naming.slope_text(names.fill(template))
+    if len(written) > _LONGEST:
+        return f"× {number}"
     return f"× {written}" if _is_number(written) else f"× {written} = {number}"
 
 

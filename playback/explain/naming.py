@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from engine.tape import Op, Value
-from playback import operands, short, symbols
+from playback import operands, short, symbols, text
 from playback.explain.rule import Numbers, Rule, table
 from playback.index import Index
 
@@ -66,7 +66,7 @@ def names(index: Index, op: Op) -> Named:
     args = operands.operands(op)
     for key, arg in zip(_KEYS, args, strict=False):
         if arg.value is None:
-            found[key] = arg.name or _literal(arg.number, arg.text)
+            found[key] = text.variable(arg.name) or _literal(arg.number, arg.text)
             continue
         value = index.values[arg.value]
         known = name_of(index, value)
@@ -75,12 +75,13 @@ def names(index: Index, op: Op) -> Named:
             if value.id not in called:
                 called[value.id] = spare.pop(0) if spare else "…"
             known = called[value.id]
-        found[key] = known
+        found[key] = text.variable(known)
         _shapes(found, key, value)
     found["all"] = ", ".join(found[key] for key, _ in zip(_KEYS, args, strict=False))
     if op.outputs:
         made = index.values[op.outputs[0]]
-        found["y"] = name_of(index, made) or ("y" if "y" not in index.names else "out")
+        name = text.variable(name_of(index, made))
+        found["y"] = name or ("y" if "y" not in index.names else "out")
         if not made.name:
             found.unnamed.add("y")
         _shapes(found, "g", made)
@@ -153,5 +154,5 @@ def _averaged(index: Index, op: Op) -> int:
     return math.prod(full) // max(1, math.prod(index.values[op.outputs[0]].shape))
 
 
-def _literal(number: float | None, text: str) -> str:
-    return short.trimmed(number) if number is not None else text
+def _literal(number: float | None, written: str) -> str:
+    return short.trimmed(number) if number is not None else written

@@ -53,3 +53,39 @@ def test_few_alike_modules_are_not_counted_together(mlp):
 def test_calls_of_one_module_are_told_apart(recorded):
     tape = recorded("f = nn.Linear(1, 1)\nx = torch.ones(1, 1)\ny = f(f(x))")
     assert [unit.key for unit in planned(tape).frames] == ["call:f#0", "call:f#1"]
+
+
+def test_a_picture_that_would_be_too_high_folds_what_is_deepest(recorded):
+    tape = recorded(RESIDUAL)
+    found = planned(tape)
+    assert {unit.repeats for unit in found.folded.values()} >= {3}
+    assert "call:net#0" in {unit.key for unit in found.frames}
+
+
+RESIDUAL = """\
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Linear(8, 8), nn.Linear(8, 8)
+    def forward(self, x):
+        return x + self.b(F.relu(self.a(x)))
+net = nn.Sequential(Block(), Block(), Block())
+y = net(torch.ones(2, 8)).sum()
+"""
+
+
+def test_a_module_of_very_many_leaves_stays_folded(recorded):
+    tape = recorded("net = nn.LSTM(2, 3)\nout, state = net(torch.ones(4, 1, 2))")
+    found = planned(tape)
+    assert found.frames == []
+
+
+def test_what_was_adopted_does_not_change_the_order_of_the_modules(recorded):
+    tape = recorded(RESIDUAL)
+    index = Index(tape)
+    ops = [n for n in range(len(tape.ops)) if index.kinds[n] == "forward"]
+    last = tape.ops[ops[-2]].call
+    assert last is not None
+    plain_ = plan(index, ops, frozenset({"call:net#0"}))
+    adopting = plan(index, ops, frozenset({"call:net#0"}), {ops[-1]: last})
+    assert [u.key for u in plain_.frames] == [u.key for u in adopting.frames]

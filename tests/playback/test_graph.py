@@ -88,8 +88,8 @@ def test_wires_tell_the_shape_of_tensors_only(mlp, neuron):
 def test_in_place_results_and_views_are_marked(recorded):
     tape = recorded("x = param(3.0)\na = x * 2\na += 1\nb = a.view(1)")
     marks = {card.title: card.mark for card in picture(tape).cards}
-    assert marks["add_"] == "v1"
-    assert marks["view"] == "view of a"
+    assert marks["add_"] == "⧉ a · v1"
+    assert marks["view"] == marks["mul"] == "⧉ a"
 
 
 def test_every_edge_of_the_picture_has_its_wire(neuron, fan, mlp):
@@ -208,3 +208,62 @@ def test_batch_norm_shows_no_counting_of_batches(recorded):
     assert "batch_norm" in titles
     folded = picture(tape, frozenset())
     assert [card.kind for card in folded.cards] == ["data", "module", "loss"]
+
+
+def test_a_parameter_made_of_a_tensor_is_one_pill_without_its_making(recorded):
+    tape = recorded("w = param(torch.ones(3))\ny = (w * 2).sum()\ny.backward()")
+    found = picture(tape)
+    assert [(c.kind, c.title) for c in found.cards] == [
+        ("parameter", "w"), ("constant", ""), ("op", "mul"), ("loss", "sum"),
+    ]  # fmt: skip
+    (leaf,) = (leaf for leaf in tape.leaves if leaf.name == "w")
+    assert found.value_cards[leaf.value] == "leaf:w"
+
+
+def test_a_buffer_stands_in_the_module_it_was_made_for(recorded):
+    tape = recorded(MASKED)
+    folded = picture(tape, open_calls=frozenset())
+    assert [card.title for card in folded.cards] == ["x", "net: Net", "sum"]
+    opened = {c.title: c.frame for c in picture(tape, open_calls=frozenset({"call:net#0"})).cards}
+    assert opened["tril"] == opened["mul"] == "call:net#0"
+
+
+MASKED = """\
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = nn.Parameter(torch.ones(3, 3))
+        self.register_buffer("mask", torch.tril(torch.ones(3, 3)))
+    def forward(self, x):
+        return x @ (self.w * self.mask)
+net = Net()
+x = torch.ones(1, 3)
+y = net(x).sum()
+y.backward()
+"""
+
+
+def test_after_an_in_place_change_other_views_come_from_the_op_that_changed_them(recorded):
+    tape = recorded("a = param([1., 2.])\nb = a * 2\nv = b.view(2)\nv.mul_(3)\ns = b.sum()")
+    found = picture(tape)
+    assert ("op:mul_:v:0", "op:sum:s:0") in {(w.source, w.target) for w in found.wires}
+
+
+def test_a_wire_says_why_the_gradient_stops_and_which_output_it_takes(recorded):
+    tape = recorded(
+        "x = param([1., 2., 3.])\ny = x * 2\nd = y.detach()\nwith torch.no_grad():\n    n = y + 1\n"
+        "big = y.argmax()\na, b = y.topk(2)\nc = a * 2"
+    )
+    cuts = {wire.target.split(":")[1]: wire.cut for wire in picture(tape).wires if wire.cut}
+    assert cuts == {"detach": "detach", "add": "no_grad", "argmax": "argmax"}
+    assert [wire.part for wire in picture(tape).wires if wire.part] == ["a"]
+
+
+def test_a_folded_module_shows_what_it_hands_on_and_not_its_running_statistics(recorded):
+    tape = recorded(
+        "net = nn.Sequential(nn.BatchNorm1d(2), nn.ReLU())\ny = net(torch.randn(4, 2)).sum()"
+    )
+    card = next(c for c in picture(tape, open_calls=frozenset({"call:net#0"})).cards
+                if c.kind == "module")  # fmt: skip
+    assert tape.values[[v.id for v in tape.values].index(card.value)].shape == (4, 2)
+    assert not card.cut

@@ -71,3 +71,10 @@ def test_a_value_used_often_is_not_dragged_along_for_its_trunk():
     nodes = [op(LEAF), op(), op(), op(), op(), op(), op(LEAF)]
     pairs = edges((0, 2), (2, 3), (3, 4), (4, 5), (0, 1), (2, 1), (1, 5), (1, 5), (1, 5))
     assert layers(nodes, pairs)[1] == 2
+
+
+def test_slices_of_one_leaf_stand_at_the_steps_that_use_them():
+    # 0 is the leaf, 1-3 its slices, 4-6 a chain of steps that takes one slice each.
+    pairs = ((0, 1), (0, 2), (0, 3), (1, 4), (4, 5), (2, 5), (5, 6), (3, 6))
+    found = layers([op(LEAF), *[op()] * 6], edges(*pairs))
+    assert [found[n] for n in (1, 2, 3)] == [found[n] - 1 for n in (4, 5, 6)]

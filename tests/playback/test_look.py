@@ -212,3 +212,74 @@ def test_any_position_of_a_long_tape_is_there_at_once(recorded):
     for position in range(screen.scene.start, screen.scene.stop + 1):
         screen.at(position)
     assert (time.process_time() - start) / 15 < 0.005
+
+
+def test_while_a_sum_is_being_made_the_card_says_so(fan):
+    screen = Screen(fan)
+    history = [
+        (card.pending, [screen.number(s) for s in card.shares], screen.number(card.gradient))
+        for card in (screen.at(position).cards["leaf:x"] for position in range(8, 11))
+    ]
+    assert history == [
+        (False, [16.0], None),
+        (True, [16.0, 48.0], None),
+        (False, [16.0, 48.0], 64.0),
+    ]
+
+
+def test_an_op_used_twice_is_pending_until_all_its_shares_are_there(recorded):
+    tape = recorded("x = param(3.0)\na = x * 2\ny = a**2 + a*5\ny.backward()")
+    screen = Screen(tape)
+    seen = [screen.at(position).cards.get("op:mul:a:0") for position in range(len(tape.events) + 1)]
+    told = [(c.pending, screen.number(c.gradient)) for c in seen if c and (c.pending or c.gradient)]
+    assert told[0] == (True, None)
+    assert told[-1] == (False, 17.0)
+    assert (True, 17.0) not in told
+
+
+def test_an_update_keeps_the_numbers_before_it(optimizer):
+    screen = Screen(optimizer)
+    shown = screen.after("step")
+    changed = {key: card for key, card in shown.cards.items() if card.changed}
+    (step,) = (
+        optimizer.steps[e.ref] for e in optimizer.events[: screen.scene.stop] if e.kind == "step"
+    )
+    before = {
+        optimizer.values[[v.id for v in optimizer.values].index(c.before)].snapshot
+        for c in step.changes
+    }
+    assert {card.before for card in changed.values()} == before
+    assert all(card.snapshot != card.before for card in changed.values())
+
+
+def test_zeros_stay_to_be_seen_and_none_is_told_once(recorded):
+    source = (
+        "w = param(2.0)\nopt = torch.optim.SGD([w], lr=0.1)\nloss = w**2\nloss.backward()\n"
+        "opt.zero_grad(set_to_none={})\nprint('done')"
+    )
+    zeros = Screen(recorded(source.format(False)))
+    end = len(zeros.tape.events)
+    assert zeros.after("zero_grad").cards["leaf:w"].reset == "zeros"
+    assert zeros.at(end).cards["leaf:w"].reset == "zeros"
+    none = Screen(recorded(source.format(True)))
+    card = none.after("zero_grad").cards["leaf:w"]
+    assert (card.reset, card.active, card.gradient) == ("none", "update", None)
+    assert none.at(end).cards["leaf:w"].reset == ""
+
+
+def test_what_was_changed_in_place_later_says_its_version(recorded):
+    tape = recorded("x = param(3.0)\na = x * 2\na += 1\na += 1\nb = a * 2")
+    screen = Screen(tape)
+    versions = [screen.at(p).cards.get("op:mul:a:0") for p in range(len(tape.events) + 1)]
+    assert [card.version for card in versions if card] == [None, 1, 2, 2]
+
+
+def test_a_gradient_of_another_view_arrives_at_the_op_that_changed_it(recorded):
+    tape = recorded(
+        "a = param([1., 2.])\nb = a * 2\nv = b.view(2)\nv.mul_(3)\ns = b.sum()\ns.backward()"
+    )
+    screen = Screen(tape)
+    shown = screen.at(len(tape.events))
+    gradient = tape.snapshots[shown.cards["op:mul_:v:0"].gradient].array()
+    assert gradient.tolist() == [1.0, 1.0]
+    assert tape.snapshots[shown.cards["leaf:a"].gradient].array().tolist() == [6.0, 6.0]

@@ -47,4 +47,9 @@ def test_the_norm_of_complex_numbers_is_real():
 
 
 def test_trimming_keeps_what_counts():
-    assert [short.trimmed(x) for x in (3.0, 0.5, -1.25, 1e-9)] == ["3", "0.5", "−1.25", "1.00e−09"]
+    assert [short.trimmed(x) for x in (3.0, 0.5, -1.25, 1e-9)] == ["3", "0.5", "−1.25", "1e−09"]
+
+
+def test_complex_numbers_lose_their_zeros_on_both_sides():
+    assert short.trimmed(1 + 2j) == "1 + 2i"
+    assert short.trimmed(-0.5 - 0.25j) == "−0.5 − 0.25i"

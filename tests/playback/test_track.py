@@ -1,3 +1,4 @@
+import time
 from itertools import pairwise
 
 from playback.track import Segment, ledger, segments, value_rows
@@ -80,3 +81,14 @@ def test_data_has_no_gradient(mlp):
     rows = {row.name: row for row in value_rows(mlp, end(mlp))}
     assert rows["x"].gradient == "—"
     assert rows["net.0.weight"].gradient.startswith("∇ ")
+
+
+def test_the_ledger_makes_a_row_when_it_is_read(recorded):
+    tape = recorded("x = param(0.5)\nfor i in range(1500):\n    x = torch.sin(x)\nx.backward()")
+    started = time.perf_counter()
+    found = ledger(tape)
+    assert found[-1].position == len(tape.events) - 1
+    assert len(found) == len(tape.events) - 1
+    assert time.perf_counter() - started < 0.5
+    assert [entry.text for entry in found[:2]] == [found[0].text, found[1].text]
+    assert found[5] is found[5]

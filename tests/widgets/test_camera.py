@@ -1,7 +1,7 @@
 import pytest
 from PySide6.QtCore import QPointF, QRectF, QSizeF
 
-from widgets.camera import Camera, centered, fitting
+from widgets.camera import CLOSEST_FIT, Camera, centered, fitting
 
 
 def test_the_camera_goes_there_and_back():
@@ -25,7 +25,7 @@ def test_fitting_shows_all_but_never_closer_than_asked():
     box, view = QRectF(-50, -20, 2000, 400), QSizeF(800, 600)
     camera = fitting(box, view)
     assert QRectF(0, 0, 800, 600).contains(camera.box_to_view(box))
-    assert fitting(QRectF(0, 0, 10, 10), view).zoom == 1.25
+    assert fitting(QRectF(0, 0, 10, 10), view).zoom == CLOSEST_FIT
     assert camera.to_scene(QPointF(400, 300)) == box.center()
 
 

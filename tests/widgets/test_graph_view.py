@@ -1,15 +1,14 @@
-import itertools
 import math
+import time
 
 import pytest
 from PySide6.QtCore import QPoint, QRectF, Qt
-from PySide6.QtSvg import QSvgRenderer
 
 from playback.picture import CardLook, Look
 from tests.widgets.graph_window import at, click, press, show
 from tests.widgets.scenes import Maker, grid, network, neuron
 from widgets import graph_words
-from widgets.camera import Camera
+from widgets.camera import CLOSEST_FIT, Camera
 from widgets.graph_view import GraphView
 from widgets.theme import Theme
 
@@ -32,7 +31,7 @@ def test_a_first_picture_is_seen_whole_and_not_too_large(view):
     m = Maker()
     m.card("a", "op", "add", (0, 0), 1.0)
     show(view, (m, m.reached()))
-    assert view.camera().zoom == 1.25
+    assert view.camera().zoom == CLOSEST_FIT
 
 
 def test_a_large_picture_begins_readable_at_its_loss(view):
@@ -218,34 +217,40 @@ def test_a_tiny_window_is_painted_all_the_same(view):
     view.grab()
 
 
-def test_a_png_shows_the_whole_picture_whatever_is_in_sight(view, tmp_path):
-    show(view, neuron())
-    view.set_camera(Camera(4.0, -3000, -3000))
-    assert view.export_png(tmp_path / "graph.png", 1.0)
-    from PySide6.QtGui import QImage
-
-    image = QImage(str(tmp_path / "graph.png"))
-    assert image.size() == view.picture_size().toSize()
-    ink = Theme.load("light").ink
-    spots = itertools.product(range(0, image.width(), 4), range(0, image.height(), 4))
-    assert sum(image.pixelColor(x, y) == ink for x, y in spots) > 100
-    assert not view.export_png(tmp_path / "no such folder" / "graph.png")
-
-
-def test_an_svg_holds_its_texts_as_text_and_no_pixels(view, tmp_path):
-    show(view, network())
-    path = tmp_path / "graph.svg"
-    assert view.export_svg(path)
-    written = path.read_text(encoding="utf-8")
-    for words in ("linear", "16 × 8", "105 parameters", "not reached yet"):
-        assert f">{words}" in written
-    assert "<image" not in written
-    assert QSvgRenderer(str(path)).isValid()
+def test_an_opened_module_keeps_its_corner_where_it_was(view):
+    closed, opened = Maker(), Maker()
+    for m in (closed, opened):
+        m.card("x", "data", "x", (100, 0), 1.0)
+    closed.card("m", "module", "m: Net", (100, 120), None, (180, 72))
+    opened.frame("m", "m", "Net", (60, 200, 400, 500))
+    show(view, (closed, closed.reached()))
+    before = view.camera().to_view(view.stage().boxes["m"].topLeft())
+    show(view, (opened, opened.reached()))
+    after = view.camera().to_view(view.stage().frame_boxes["m"].topLeft())
+    assert (after.x(), after.y()) == pytest.approx((before.x(), before.y()))
+    show(view, (closed, closed.reached()))
+    again = view.camera().to_view(view.stage().boxes["m"].topLeft())
+    assert (again.x(), again.y()) == pytest.approx((before.x(), before.y()))
 
 
-def test_exporting_changes_nothing_on_the_screen(view, tmp_path):
-    show(view, neuron())
-    view.set_camera(Camera(0.5, 0, 0))
-    before = view.grab().toImage()
-    view.export_svg(tmp_path / "graph.svg")
-    assert view.grab().toImage() == before
+def test_where_a_part_is_seen_the_view_follows_until_one_moves_it(view):
+    m = grid(400, 10)
+    show(view, (m, m.reached()))
+    active = CardLook(reached=True, active="forward")
+    seen = QRectF(view.rect())
+    for key in ("c0", "c399"):
+        view.set_look(m.reached(**{key: active}))
+        assert seen.contains(view.camera().box_to_view(view.stage().boxes[key]))
+    view.set_camera(Camera(1.0, 0, 0))
+    view.set_look(m.reached(c200=active))
+    assert view.camera() == Camera(1.0, 0, 0)
+
+
+def test_a_picture_of_thousands_of_cards_takes_a_new_look_at_once(view):
+    m = grid(4000, 4)
+    show(view, (m, m.reached()))
+    view.grab()
+    started = time.perf_counter()
+    view.set_look(Look({}, {}))
+    view.set_look(m.reached())
+    assert time.perf_counter() - started < 0.5

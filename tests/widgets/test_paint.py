@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, QRectF, Qt
 
-from playback.picture import CardLook, WireLook
+from playback.picture import CardLook, Look, WireLook
 from tests.widgets.pixels import drawing_of, near, painted
 from tests.widgets.scenes import Maker, network, neuron
-from widgets.paint import cards, frames, plain, shapes, tokens
+from widgets.paint import cards, frames, heat, plain, shapes, tokens
 from widgets.paint.cards import Layers, Style
 from widgets.paint.drawing import detail_at
 from widgets.paint.reading import Reader
@@ -259,3 +259,60 @@ def test_the_words_of_a_name_plate_stand_on_the_frame_not_on_a_wire(light):
     )
     assert near(pixels[10:18, 20:26], light.backward) == 0
     assert near(pixels[40:60, 20:26], light.backward) > 50
+
+
+def test_a_cut_wire_has_scissors_and_a_dashed_one_alone_has_none(theme):
+    def wired(**rest):
+        m = Maker()
+        m.card("x", "op", "mul", (120, 30), 2.0)
+        m.card("y", "op", "detach", (120, 180), 2.0)
+        m.wire("x", "y", dashed=True, **rest)
+        drawing = drawing_of((m, m.reached()), theme)
+        return painted(
+            lambda p: drawing.paint(p, QRectF(0, 0, 240, 220), 1.0), (240, 220),
+            theme.canvas.name(),
+        )  # fmt: skip
+
+    plain_, cut = wired(), wired(cut="detach")
+    assert (plain_ != cut).any()
+    assert near(cut[60:150], theme.surface, 4) > near(plain_[60:150], theme.surface, 4) + 30
+
+
+def test_a_wire_out_of_several_outputs_tells_which_one_near_its_source(light):
+    m = Maker()
+    m.card("x", "op", "split", (120, 30), 2.0)
+    m.card("y", "op", "mul", (120, 230), 2.0)
+    key = m.wire("x", "y", part="b")
+    label = drawing_of((m, m.reached()), light).labels[f"{key}#part"]
+    assert label.words == "b"
+    assert label.y < 130
+
+
+def test_names_of_frames_are_left_out_where_nobody_could_read_them(light):
+    m = Maker()
+    m.frame("f", "f", "Net", (20, 20, 200, 90))
+    drawing = drawing_of((m, m.reached()), light)
+
+    def head(zoom):
+        box = drawing.stage.frame_boxes["f"]
+        return painted(lambda p: drawing.paint_head(p, "f", box, zoom), background="#FFFFFF")
+
+    blank = painted(lambda p: None, background="#FFFFFF")
+    assert (head(1.0) != blank).any()
+    assert (head(0.05) == blank).all()
+
+
+def test_a_folded_module_shows_its_shape_and_what_it_made(light):
+    m = Maker()
+    m.card(
+        "m", "module", "0: Linear", (120, 60), [[1.0, -1.0], [2.0, 0.0]], (240, 72), note="2 → 2"
+    )
+    shown = painted(
+        lambda p: drawing_of((m, m.reached()), light).paint(p, QRectF(0, 0, 240, 130), 1.0)
+    )
+    waiting = painted(
+        lambda p: drawing_of((m, Look({}, {})), light).paint(p, QRectF(0, 0, 240, 130), 1.0)
+    )
+    right = slice(150, 240)
+    assert near(shown[:, right], heat.color(2.0, 2.0, False), 30) > 40
+    assert near(waiting[:, right], heat.color(2.0, 2.0, False), 30) == 0

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from functools import lru_cache
 
-from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QColor, QPainter, QPainterPath
 
 from playback.picture import Card
 from playback.text import variable
-from widgets.paint import heat, shapes
+from widgets.paint import bubbles, heat, shapes
 from widgets.paint.reading import LEAVES, WAITING, Reading
 from widgets.paint.thumbnail import draw_thumbnail, thumbnail_size
 from widgets.theme import Theme, faded, mix, token_names
@@ -18,8 +18,6 @@ REACH = 20.0
 """How far shadow, glow, bubble and tag stick out of a card at most, but for wide bubbles."""
 STACK = 7.0
 """Height of the two cards that show behind a folded module."""
-FAR_SCALE = 1.25
-"""Of bubbles and labels that are looked at from afar."""
 LABELS_FROM = 0.48
 """From this zoom on, bubbles have numbers and wires have labels."""
 OPACITY = 0.62
@@ -53,22 +51,12 @@ def faint(theme: Theme) -> Theme:
     Mixed instead of painted translucent, so that no wire shines through and exports stay simple.
     """
     mixed = {name: mix(theme.color(name), theme.canvas, OPACITY) for name in token_names()}
-    return Theme(name=theme.name, dark=theme.dark, **mixed)
-
-
-def bubble_box(box: QRectF, words: str, scale: float = 1.0) -> QRectF:
-    """Return where the bubble of a card stands: over its lower right corner."""
-    width, height = (shapes.text_width(words, 13, 600) + 31) * scale, 22 * scale
-    return QRectF(box.right() + 12 - width, box.bottom() - 10, width, height)
+    return Theme(name=theme.name, dark=theme.dark, scale=theme.scale, **mixed)
 
 
 def extent(box: QRectF, reading: Reading) -> QRectF:
     """Return all that painting a card may touch, near or far."""
-    touched = box.adjusted(-REACH, -REACH, REACH, REACH)
-    if reading.gradient:
-        bubble = bubble_box(box, reading.gradient, FAR_SCALE)
-        touched = touched.united(bubble.adjusted(-9, -9, 9, 9))
-    return touched
+    return box.adjusted(-REACH, -REACH, REACH, REACH).united(bubbles.extent(box, reading))
 
 
 def paint(painter: QPainter, card: Card, box: QRectF, reading: Reading, style: Style) -> None:
@@ -87,10 +75,12 @@ def paint(painter: QPainter, card: Card, box: QRectF, reading: Reading, style: S
         _module(painter, card, box, reading, inner)
     else:
         _op(painter, card, box, reading, inner)
-    if card.mark:
-        shapes.tag(painter, QPointF(box.left() + 10, box.bottom()), card.mark, theme)
+    if reading.tag:
+        bubbles.paint_tag(painter, box, reading.tag, theme)
+    if reading.update and style.layers.values:
+        bubbles.paint_update(painter, box, reading, style.theme)
     if reading.gradient and style.layers.gradients and style.pop > 0:
-        paint_bubble(painter, box, reading, style.theme, style.pop)
+        bubbles.paint(painter, box, reading, style.theme, style.pop)
     painter.restore()
 
 
@@ -217,7 +207,8 @@ def _heading(
     name = "" if card.kind in LEAVES or card.name == card.title else card.name
     written = variable(card.title) if card.kind in LEAVES else card.title
     title = shapes.text_width(written, px, weight)
-    room = max(row.width() * 0.3, row.width() - title - 8) if name else 0.0
+    least = 0.0 if card.kind == "module" else row.width() * 0.3
+    room = max(least, row.width() - title - 8) if name else 0.0
     name = shapes.fitted(variable(name), room, 11, 500)
     taken = shapes.text_width(name, 11, 500) + 8 if name else 0.0
     shapes.write(painter, row.adjusted(0, 0, -taken, 0), written, ink, px, weight)
@@ -291,41 +282,31 @@ def _module(painter: QPainter, card: Card, box: QRectF, reading: Reading, style:
     shapes.fill(painter, spot, 6, mix(theme.module, theme.module_soft, 0.22))
     shapes.chevron(painter, spot.center(), 4.2, theme.module, down=False)
     left, right = spot.right() + 11, body.right() - 10
-    note = " · ".join(words for words in (card.note, reading.bad) if words)
-    rise = 8.0 if note else 0.0
-    head = QRectF(left, middle - 9 - rise, right - left, 18)
-    _heading(painter, card, head, theme.ink, theme.ink2, 13, 600)
-    row = QRectF(left, middle, right - left, 16)
-    shapes.write(painter, row, note, theme.ink2, 11, 500)
+    if reading.grid is not None and style.layers.values:
+        size = thumbnail_size(reading, body, body.width() - 80)
+        size.setWidth(min(size.width(), 48.0))
+        corner = QPointF(body.right() - 11 - size.width(), middle - size.height() / 2)
+        draw_thumbnail(painter, QRectF(corner, size), reading.grid, theme, style.wipe)
+        right = corner.x() - 8
+    rows = _module_rows(card, reading, style, body.height())
+    top = middle - 7.5 * (len(rows) + 1) - 1
+    _heading(painter, card, QRectF(left, top, right - left, 17), theme.ink, theme.ink2, 13, 600)
+    for n, (words, mono) in enumerate(rows, start=1):
+        row = QRectF(left, top + n * 15 + 1, right - left, 15)
+        shapes.write(painter, row, words, theme.ink2, 11, 500, mono=mono)
 
 
-def paint_bubble(
-    painter: QPainter, box: QRectF, reading: Reading, theme: Theme, scale: float = 1.0
-) -> None:
-    """Paint the gradient a card received, with a triangle up: it came against the arrows.
-
-    ``box`` is the card's; the bubble grows by ``scale`` about its own middle's height.
-    """
-    words = reading.gradient
-    whole = bubble_box(box, words, scale)
-    painter.save()
-    painter.translate(whole.topLeft())
-    painter.scale(scale, scale)
-    pill = QRectF(0, 0, whole.width() / scale, whole.height() / scale)
-    if reading.active == "backward":
-        for grow in (6.0, 3.0):
-            ring = pill.adjusted(-grow, -grow, grow, grow)
-            shapes.fill(painter, ring, 11 + grow, faded(theme.backward, 0.14))
-    shapes.fill(painter, pill, 11, theme.backward_soft)
-    if reading.bad_gradient:
-        shapes.hatch(painter, shapes.rounded(pill, 11), faded(theme.backward, 0.35), 5)
-    shapes.outline(painter, pill, 11, theme.backward, 1.3)
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(theme.backward)
-    painter.drawPolygon(shapes.up_triangle(QPointF(pill.left() + 13, pill.center().y()), 4.2))
-    inner = pill.adjusted(21, 0, -6, 0)
-    shapes.write(painter, inner, words, theme.backward, 13, 600)
-    painter.restore()
+def _module_rows(
+    card: Card, reading: Reading, style: Style, height: float
+) -> list[tuple[str, bool]]:
+    """Return the small lines of a folded module: what it is, and what it made."""
+    what = " · ".join(words for words in (card.note, reading.bad) if words)
+    rows = [(what, False)] if what else []
+    if reading.shape and style.layers.shapes:
+        rows.append((reading.shape, True))
+    elif reading.number and style.layers.values:
+        rows.append((reading.number, False))
+    return rows if height >= 60 else rows[:1]
 
 
 def body_path(card: Card, box: QRectF) -> QPainterPath:

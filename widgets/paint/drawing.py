@@ -8,15 +8,20 @@ from PySide6.QtCore import QLineF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter
 
 from playback.picture import CardLook, Look
-from widgets.paint import cards, frames, labels, plain, wires
-from widgets.paint.cards import FAR_SCALE, LABELS_FROM, Layers, Style
+from widgets.paint import bubbles, cards, frames, plain, wires
+from widgets.paint.bubbles import FAR_SCALE
+from widgets.paint.cards import LABELS_FROM, Layers, Style
+from widgets.paint.labels import Box, Kind, Wish
 from widgets.paint.reading import LEAVES, Reading
 from widgets.paint.sprites import Sprites
 from widgets.paint.stage import Stage
+from widgets.paint.tiles import Tiles
 from widgets.theme import Theme, mix
 
 Detail = Literal["full", "name", "block", "speck"]
 
+MOST_AREAS = 400
+"""Where more cards and wires change than this, all is painted anew."""
 NOTHING = Look(cards={}, wires={})
 
 
@@ -41,10 +46,8 @@ class Drawing:
         self.hidden: frozenset[str] = frozenset()
         self.sprites = Sprites()
         self._readings: dict[tuple[str, CardLook | None], Reading] = {}
-        self.labels: dict[str, wires.Label] = {}
         self.zoom = self.label_scale = 1.0
-        self._placer = labels.Placer(stage.points, stage.owners)
-        self._place_labels()
+        self.tiles = Tiles(stage, self._wishes, self._taken)
 
     def reading(self, key: str, look: CardLook | None = None) -> Reading:
         """Return what a card says now, or with another ``look``."""
@@ -62,24 +65,30 @@ class Drawing:
         """Show other layers from now on."""
         self.layers = layers
         self.sprites.clear()
-        self._place_labels()
+        self.tiles.clear()
+
+    @property
+    def labels(self) -> dict[str, wires.Label]:
+        """Every label of the picture by the key of its wire; painting asks for what is seen."""
+        return self.tiles.all()
 
     def set_look(self, look: Look) -> list[QRectF]:
         """Take another position's look; return the areas (scene units) that change."""
         old, self.look = self.look, look
-        before = self.labels
-        self._place_labels()
-        areas = [self._card_area(key, old.cards.get(key)) for key in self.changed_cards(old)]
-        areas += [self._card_area(key, look.cards.get(key)) for key in self.changed_cards(old)]
+        changed = self.changed_cards(old)
         phase = old.phase != look.phase
-        for key in self.stage.wires:
-            if old.wires.get(key) != look.wires.get(key) or (phase and self._retoned(key, old)):
-                areas.append(self.stage.wire_area(key))
-        for key in before.keys() | self.labels.keys():
-            if before.get(key) != self.labels.get(key):
-                found = [held[key].box for held in (before, self.labels) if key in held]
-                areas += [box.adjusted(-3, -3, 3, 3) for box in found]
-        return areas
+        tones = [
+            key
+            for key in self.stage.wires
+            if old.wires.get(key) != look.wires.get(key) or (phase and self._retoned(key, old))
+        ]
+        labelled = self.tiles.renew()
+        if len(changed) + len(tones) > MOST_AREAS:
+            return [self.stage.bounds.adjusted(-60, -60, 200, 60)]
+        areas = [self._card_area(key, old.cards.get(key)) for key in changed]
+        areas += [self._card_area(key, look.cards.get(key)) for key in changed]
+        areas += [self.stage.wire_area(key) for key in tones]
+        return areas + [box.adjusted(-3, -3, 3, 3) for box in labelled]
 
     def changed_cards(self, old: Look) -> list[str]:
         """Return the keys of the cards that look different from ``old``."""
@@ -112,27 +121,30 @@ class Drawing:
         full = detail_at(zoom) == "full"
         scale = 1.0 if full else FAR_SCALE if zoom >= LABELS_FROM else 0.0
         if scale != self.label_scale:
-            self.label_scale = scale
-            self._place_labels()
+            self.label_scale = self.tiles.scale = scale
+            self.tiles.clear()
 
-    def _place_labels(self) -> None:
-        wishes: list[labels.Wish] = []
+    def _wishes(self, numbers: list[int]) -> list[Wish]:
+        """Return the labels that some wires (numbers) want, the most important first."""
+        wishes: list[Wish] = []
         told: set[tuple[str, int]] = set()
         stage = self.stage
-        keys = stage.wire_keys if self.label_scale else []
-        for owner, key in reversed(list(enumerate(keys))):
-            wire, line = stage.wires[key], stage.lines[key]
+        for owner in numbers:
+            key = stage.wire_keys[owner]
+            wire, line = stage.wires[key], stage.label_line(owner)
             words = self.label_words(key)
             output = (wire.source, wire.output)
             if words:
                 active = self.look.wires[key].active == "backward"
-                kind: labels.Kind = "active" if active else "gradient"
-                wishes.append(labels.Wish(key, words, kind, line, owner))
+                kind: Kind = "active" if active else "gradient"
+                wishes.append(Wish(key, words, kind, line, owner))
             elif output not in told and self._tells_shape(key):
                 told.add(output)
-                wishes.append(labels.Wish(key, wire.shape, "shape", line, owner))
-        taken = self._taken() if wishes else []
-        self.labels = self._placer.place(wishes, taken, self.label_scale)
+                wishes.append(Wish(key, wire.shape, "shape", line, owner))
+            if wire.part and output not in told:
+                told.add(output)
+                wishes.append(Wish(f"{key}#part", wire.part[:12], "part", line, owner))
+        return wishes
 
     def _tells_shape(self, key: str) -> bool:
         """Wires tell the shape where their source does not: out of a folded module."""
@@ -141,15 +153,22 @@ class Drawing:
             return False
         return self.stage.cards[wire.source].kind == "module"
 
-    def _taken(self) -> list[labels.Box]:
-        """Return what labels keep clear of: cards, bubbles, tags and name plates."""
-        boxes = list(self.stage.boxes.values())
-        bubbles = map(self.bubble, self.look.cards.keys() & self.stage.boxes.keys())
-        boxes += [bubble for bubble in bubbles if bubble is not None]
-        for key, box in self.stage.boxes.items():
-            if self.stage.cards[key].mark:
-                boxes.append(box.adjusted(0, 0, 0, 9))
-        boxes += [frames.head_box(box) for box in self.stage.frame_boxes.values()]
+    def _taken(self, area: QRectF) -> list[Box]:
+        """Return what labels in ``area`` keep clear of: cards and what hangs on them, plates."""
+        stage, scale = self.stage, self.label_scale or 1.0
+        boxes: list[QRectF] = []
+        for key in stage.cards_in(area, 60.0):
+            box, reading = stage.boxes[key], self.reading(key)
+            bubble = self.bubble(key)
+            boxes += [box] if bubble is None else [box, bubble]
+            if reading.tag:
+                boxes.append(bubbles.tag_box(box, reading.tag))
+            if reading.update:
+                boxes.append(bubbles.update_box(box, reading.update, scale))
+        for key in stage.cut_keys:
+            x, y, _ = stage.track(key).at(wires.CUT_AT)
+            boxes.append(QRectF(x - 9, y - 9, 18, 18))
+        boxes += [frames.head_box(box) for box in stage.frame_boxes.values()]
         return [(b.left(), b.top(), b.right(), b.bottom()) for b in boxes]
 
     def bubble(self, key: str) -> QRectF | None:
@@ -160,7 +179,7 @@ class Drawing:
         words = (
             reading.gradient if detail_at(self.zoom) == "full" else plain.short(reading).gradient
         )
-        return cards.bubble_box(self.stage.boxes[key], words, self.label_scale or 1.0)
+        return bubbles.box_of(self.stage.boxes[key], words, self.label_scale or 1.0)
 
     def paint(self, painter: QPainter, area: QRectF, zoom: float, sprites: bool = True) -> None:
         """Paint what touches ``area`` (scene units); without ``sprites`` all is vectors."""
@@ -180,20 +199,23 @@ class Drawing:
         for key in self.stage.cards_in(area, 160.0):
             if key not in self.hidden and self.card_area(key).intersects(area):
                 self.paint_card(painter, key, zoom, detail, sprites)
-        for label in self.labels.values():
+        for label in self.tiles.within(area).values():
             if label.box.intersects(area):
                 wires.paint_label(painter, label, self.theme)
 
     def paint_head(self, painter: QPainter, key: str, box: QRectF, zoom: float) -> None:
         """Write the name plate of a frame whose box is ``box``."""
         frame, depth = self.stage.frames[key], self.stage.depths[key]
-        frames.paint_head(painter, frame, box, depth, self.theme, zoom)
+        room = self.stage.head_room[key]
+        frames.paint_head(painter, frame, box, depth, self.theme, zoom, room)
 
     def paint_wire(self, painter: QPainter, key: str, far: bool) -> None:
         """Paint one wire as it looks now."""
         how, stage = self._tone(key, self.look), self.stage
         wire, path, head = stage.wires[key], stage.paths[key], stage.heads[key]
         wires.paint(painter, wire, path, head, how, self.theme, far)
+        if wire.cut and not far:
+            wires.paint_cut(painter, stage.track(key), self.theme)
 
     def paint_card(
         self, painter: QPainter, key: str, zoom: float, detail: Detail, sprites: bool = True

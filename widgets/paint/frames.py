@@ -11,6 +11,8 @@ from widgets.theme import Theme
 RADIUS = 14.0
 HEAD = 28.0
 """Height of the name plate, which one clicks to close the module."""
+SMALLEST_PX = 5.5
+"""Names smaller than this on the screen are not written."""
 
 
 def head_box(box: QRectF) -> QRectF:
@@ -30,33 +32,42 @@ def paint(painter: QPainter, box: QRectF, depth: int, theme: Theme) -> None:
 
 
 def paint_head(
-    painter: QPainter, frame: Frame, box: QRectF, depth: int, theme: Theme, zoom: float = 1.0
+    painter: QPainter,
+    frame: Frame,
+    box: QRectF,
+    depth: int,
+    theme: Theme,
+    zoom: float = 1.0,
+    room: float = HEAD,
 ) -> None:
-    """Write the name plate, at constant size on the screen when zoomed out.
+    """Write the name plate, larger when zoomed out as far as its ``room`` (a height) allows.
 
-    Words stand on a patch of the frame's fill, so that no wire runs through them.
+    Words stand on a patch of the frame's fill, so that no wire runs through them. What would be
+    too small to read is left out.
     """
-    grow = max(1.0, min(3.0, 0.85 / zoom))
+    grow = max(1.0, min(3.0, 0.85 / zoom, room / HEAD))
+    if 13 * grow * zoom < SMALLEST_PX:
+        return
     plate = head_box(box)
     painter.save()
     painter.translate(plate.topLeft())
     painter.scale(grow, grow)
     width = plate.width() / grow
-    room = width - 46
-    title = shapes.fitted(frame.title, room, 13, 600)
+    wide = width - 46
+    title = shapes.fitted(frame.title, wide, 13, 600)
     used = shapes.text_width(title, 13, 600) + 9
     note = _note(frame)
     taken = shapes.text_width(note, 11, 500)
-    if used + taken + 20 > room:
+    if used + taken + 20 > wide:
         note, taken = "", 0.0
-    kind = shapes.fitted(frame.kind, room - used - taken - 12, 11, 500)
+    kind = shapes.fitted(frame.kind, wide - used - taken - 12, 11, 500)
     patch = ground(depth, theme)
     end = 15 + used + shapes.text_width(kind, 11, 500) + 4
     shapes.fill(painter, QRectF(11, 5, end - 11, 18), 4, patch)
     shapes.fill(painter, QRectF(width - 37 - taken, 5, taken + 31, 18), 4, patch)
     shapes.chevron(painter, QPointF(width - 18, 14.0), 4.2, theme.module, down=True)
-    shapes.write(painter, QRectF(15, 0, room, 28), title, theme.ink, 13, 600)
-    shapes.write(painter, QRectF(15 + used, 1, room - used, 28), kind, theme.ink2, 11, 500)
+    shapes.write(painter, QRectF(15, 0, wide, 28), title, theme.ink, 13, 600)
+    shapes.write(painter, QRectF(15 + used, 1, wide - used, 28), kind, theme.ink2, 11, 500)
     notes = QRectF(width - 33 - taken - 1, 1, taken + 1, 28)
     shapes.write(painter, notes, note, theme.ink2, 11, 500)
     painter.restore()

@@ -8,12 +8,13 @@ from numpy.typing import NDArray
 
 from widgets.paint.wires import LABEL_HEIGHT, Label, Track, label_width
 
-Kind = Literal["gradient", "active", "shape"]
+Kind = Literal["gradient", "active", "shape", "part"]
 Box = tuple[float, float, float, float]
 Line = list[tuple[float, float]]
 Numbers = NDArray[np.float64]
 
 _ON_WIRE = (0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74, 0.18, 0.82, 0.1, 0.9)
+_AT_SOURCE = (0.16, 0.22, 0.28, 0.1, 0.34)
 _BESIDE = (0.62, 0.5, 0.38, 0.75, 0.25, 0.88, 0.12)
 _GAP = 7.0
 _TOKEN = 12.0
@@ -35,12 +36,18 @@ class Placer:
     """Finds places for labels; remembers the ones found, as most stay from step to step.
 
     ``points`` (n, 2) are samples of all wires in scene units, ``owners`` (n,) their wires' numbers:
-    a label avoids lying on a foreign wire.
+    a label avoids lying on a foreign wire, and sticking out of ``bounds`` (left, top, right,
+    bottom).
     """
 
-    def __init__(self, points: Numbers, owners: NDArray[np.intp]) -> None:
-        self._points = points
-        self._owners = owners
+    def __init__(
+        self, points: Numbers, owners: NDArray[np.intp], bounds: Box | None = None
+    ) -> None:
+        order = np.argsort(points[:, 1], kind="stable")
+        self._points = points[order]
+        self._owners = owners[order]
+        self._heights = np.ascontiguousarray(self._points[:, 1])
+        self._bounds = np.array(bounds if bounds is not None else (-1e9, -1e9, 1e9, 1e9))
         self._found: dict[tuple[str, str, str, float, bytes], Label] = {}
 
     def place(
@@ -74,15 +81,17 @@ class Placer:
         if name not in self._found:
             if len(self._found) > 20_000:
                 self._found.clear()
-            inside = ((self._points < high) & (self._points > low)).all(axis=1)
-            foreign = self._points[inside & (self._owners != wish.owner)]
-            x, y = _cheapest(wish, width, reach, near, foreign)
+            band = slice(*np.searchsorted(self._heights, (low[1], high[1])))
+            points = self._points[band]
+            inside = (points[:, 0] < high[0]) & (points[:, 0] > low[0])
+            foreign = points[inside & (self._owners[band] != wish.owner)]
+            x, y = _cheapest(wish, width, reach, near, foreign, self._bounds)
             self._found[name] = Label(wish.words, x, y, width, wish.kind, scale)
         return self._found[name]
 
 
 def _cheapest(
-    wish: Wish, width: float, reach: Numbers, near: Numbers, foreign: Numbers
+    wish: Wish, width: float, reach: Numbers, near: Numbers, foreign: Numbers, bounds: Numbers
 ) -> tuple[float, float]:
     """Return the middle with which a label covers least; earlier spots win among equals."""
     spots = np.array(_spots(wish, width, 2 * reach[1]))
@@ -95,6 +104,8 @@ def _cheapest(
     down = np.minimum(high[:, None, 1], near[:, 3]) - np.maximum(low[:, None, 1], near[:, 1])
     cost = (np.clip(across, 0, None) * np.clip(down, 0, None)).sum(axis=1)
     inside = ((foreign > low[:, None]) & (foreign < high[:, None])).all(axis=2).sum(axis=1)
+    outside = np.clip(bounds[:2] - low, 0, None) + np.clip(high - bounds[2:], 0, None)
+    cost += outside.sum(axis=1)
     best = int(np.argmin(cost * 10 + inside * 4 + np.arange(len(spots)) * 0.5))
     x, y = spots[best]
     return float(x), float(y)
@@ -105,7 +116,9 @@ def _spots(wish: Wish, width: float, height: float) -> list[tuple[float, float]]
     track = Track(wish.line)
     (ax, ay), (bx, by) = wish.line[0], wish.line[-1]
     rises = (height / 2 + 14, height / 2 + _ROW) if abs(bx - ax) > abs(by - ay) else ()
-    on_wire = [track.at(t)[:2] for t in _ON_WIRE]
+    on_wire = [track.at(t)[:2] for t in (_AT_SOURCE if wish.kind == "part" else _ON_WIRE)]
+    if wish.kind == "part":
+        return on_wire
     beside, above = [], []
     for t in _BESIDE:
         x, y, _ = track.at(t)

@@ -6,7 +6,7 @@ from PySide6.QtCore import QPointF, QRectF, QSizeF
 from PySide6.QtGui import QPainter, QPixmap, QRegion
 
 from widgets.camera import Camera
-from widgets.paint.drawing import Drawing
+from widgets.paint.drawing import Drawing, detail_at
 from widgets.paint.ground import greyed, paint_dots
 
 MARGIN = 240
@@ -27,6 +27,11 @@ class Layer:
         self.valid = False
         self.renders = 0
         """How often the whole was painted; benches and tests look at it."""
+
+    @property
+    def zoom(self) -> float:
+        """The zoom it was rendered with."""
+        return self._camera.zoom
 
     def covers(self, camera: Camera, view: QSizeF, ratio: float) -> bool:
         """Tell whether the pixmap shows all of ``view`` (pixels) sharply at ``camera``."""
@@ -49,9 +54,14 @@ class Layer:
         if self._pixmap.size() != wanted.toSize() or self._pixmap.devicePixelRatio() != ratio:
             self._pixmap = QPixmap(wanted.toSize())
             self._pixmap.setDevicePixelRatio(ratio)
+        fresh = not self.valid or self._camera.zoom != camera.zoom
+        drawing.sprites.passing = fresh and detail_at(camera.zoom) == "name"
         self._camera, self._stale, self.valid = camera, stale, True
         self.renders += 1
+        seen = camera.moved(MARGIN, MARGIN).box_to_scene(QRectF(0, 0, width, height))
+        drawing.tiles.keep(seen)
         self._paint(drawing, [QRectF(0, 0, width, height)])
+        drawing.sprites.passing = False
         if stale:
             self._pixmap = greyed(self._pixmap)
 

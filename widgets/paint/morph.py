@@ -13,11 +13,23 @@ LONGEST_MS = 250
 
 
 class Morph:
-    """The way from the picture ``old`` to ``new``; cards are the same by their key."""
+    """The way from the picture ``old`` to ``new``; cards are the same by their key.
 
-    def __init__(self, old: Drawing, new: Drawing) -> None:
+    ``shift`` (scene units) is added to old places: so far did the view move in the new picture
+    that what is held still is. A module that opens grows out of its card, one that closes shrinks.
+    """
+
+    def __init__(self, old: Drawing, new: Drawing, shift: QPointF | None = None) -> None:
         self._old = old
         self._new = new
+        by = shift if shift is not None else QPointF()
+        boxes, frames_ = old.stage.boxes, old.stage.frame_boxes
+        self._boxes = {key: box.translated(by) for key, box in boxes.items()}
+        self._frames = {key: box.translated(by) for key, box in frames_.items()}
+        self._lines = {
+            key: [(x + by.x(), y + by.y()) for x, y in old.stage.lines[key]]
+            for key in old.stage.wire_keys
+        }
 
     @staticmethod
     def worthwhile(old: Drawing, new: Drawing) -> bool:
@@ -42,8 +54,9 @@ class Morph:
             self._paint_wire(painter, key, at)
         detail = detail_at(zoom)
         for key, box in self._new.stage.boxes.items():
-            before = self._old.stage.boxes.get(key)
+            before = self._boxes.get(key)
             painter.setOpacity(at if before is None else 1.0)
+            before = before or self._origin(key, box)
             shift = QPointF() if before is None else (before.center() - box.center()) * (1 - at)
             if not box.translated(shift).adjusted(-60, -60, 60, 60).intersects(area):
                 continue
@@ -54,10 +67,21 @@ class Morph:
             painter.restore()
         painter.setOpacity(1.0)
 
+    def _origin(self, key: str, box: QRectF) -> QRectF | None:
+        """Return where a card that was not there comes from: a module's card, or its frame."""
+        if key in self._frames:
+            return QRectF(self._frames[key].topLeft(), box.size())
+        frame = self._new.stage.cards[key].frame
+        while frame in self._new.stage.frames:
+            if frame in self._boxes:
+                return self._boxes[frame]
+            frame = self._new.stage.frames[frame].parent
+        return None
+
     def _paint_frames(self, painter: QPainter, zoom: float, at: float) -> None:
-        stage, old = self._new.stage, self._old.stage
+        stage = self._new.stage
         for key in stage.frame_order:
-            box, before = stage.frame_boxes[key], old.frame_boxes.get(key)
+            box, before = stage.frame_boxes[key], self._frames.get(key) or self._boxes.get(key)
             painter.setOpacity(at if before is None else 1.0)
             between = box if before is None else _between(before, box, at)
             frames.paint(painter, between, stage.depths[key], self._new.theme)
@@ -66,7 +90,7 @@ class Morph:
 
     def _paint_wire(self, painter: QPainter, key: str, at: float) -> None:
         new = self._new
-        line, before = new.stage.lines[key], self._old.stage.lines.get(key)
+        line, before = new.stage.lines[key], self._lines.get(key)
         if before is not None and len(before) == len(line):
             line = [
                 (ax + (bx - ax) * at, ay + (by - ay) * at)

@@ -73,7 +73,7 @@ class Motion:
             return
         new = drawing.reading(key)
         part = (share - begin) / (1 - begin)
-        had = old is not None and old.gradient is not None
+        had = bool(drawing.stage.reader.card(card, old).gradient)
         was_reached = old is not None and old.reached
         pop = 1.0 if had else tokens.ease_out_back(part)
         style = Style(drawing.theme, drawing.layers, 1.0 if was_reached else part, pop)

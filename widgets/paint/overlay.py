@@ -3,12 +3,13 @@
 from collections.abc import Callable
 
 from PySide6.QtCore import QPointF, QRect, QRectF, QSizeF, Qt
-from PySide6.QtGui import QPainter, QPainterPath, QPalette, QPen
+from PySide6.QtGui import QImage, QPainter, QPainterPath, QPalette, QPen
 from PySide6.QtWidgets import QWidget
 
 from widgets.camera import Camera, fitting
 from widgets.paint import cards, ground, shapes, wires
 from widgets.paint.drawing import Drawing
+from widgets.paint.layer import HINTS
 from widgets.paint.motion import Motion
 from widgets.theme import Theme, faded
 
@@ -68,7 +69,7 @@ def _light(painter: QPainter, drawing: Drawing, key: str, width: float) -> None:
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(theme.selection)
     painter.drawPolygon(drawing.stage.heads[key])
-    label = drawing.labels.get(key)
+    label = drawing.tiles.held().get(key)
     if label is not None:
         wires.paint_label(painter, label, theme)
 
@@ -109,6 +110,19 @@ def render(
         drawing.hidden = hidden
         drawing.set_zoom(zoom)
         painter.restore()
+
+
+def to_image(size: QSizeF, theme: Theme, render_to: Callable[[QPainter, QRectF], None]) -> QImage:
+    """Return an image of ``size`` pixels with the canvas as its ground."""
+    image = QImage(size.toSize(), QImage.Format.Format_ARGB32_Premultiplied)
+    image.fill(theme.canvas)
+    painter = QPainter(image)
+    try:
+        painter.setRenderHints(HINTS)
+        render_to(painter, QRectF(QPointF(), size))
+    finally:
+        painter.end()
+    return image
 
 
 def write_svg(

@@ -7,7 +7,7 @@ from PySide6.QtGui import QColor, QPainter
 
 from playback.picture import Card
 from playback.text import variable
-from widgets.paint import cards, shapes
+from widgets.paint import bubbles, cards, shapes
 from widgets.paint.cards import Style
 from widgets.paint.reading import LEAVES, Reading
 from widgets.paint.thumbnail import draw_thumbnail, thumbnail_size
@@ -39,19 +39,20 @@ def paint(
         shapes.fill(painter, back, corner, fill)
         shapes.outline(painter, back, corner, border, 1.4)
         box = box.adjusted(0, cards.STACK, 0, 0)
-    shapes.fill(painter, box, corner, fill)
+    dashed = card.kind == "constant" or (card.cut and card.kind not in LEAVES)
+    shapes.body(painter, box, corner, fill, border, 1.6, (6.0, 4.0) if dashed else ())
     if reading.bad:
         shapes.hatch(painter, shapes.rounded(box, corner), faded(ink, 0.3), 9)
-    dashed = card.kind == "constant" or (card.cut and card.kind not in LEAVES)
-    shapes.outline(painter, box, corner, border, 1.6, (6.0, 4.0) if dashed else ())
     if named:
         _inside(painter, card, box, reading, Style(theme, style.layers), ink, zoom)
     elif card.kind == "module" and box.width() * zoom > 60:
         row = box.adjusted(8, 0, -8, 0)
         shapes.write(painter, row, card.title, ink, _px(zoom, 30), 600, shapes.CENTER)
+    if named and reading.update and style.layers.values:
+        bubbles.paint_update(painter, whole, reading, style.theme, bubbles.FAR_SCALE)
     if reading.gradient and style.layers.gradients:
         if named and zoom >= cards.LABELS_FROM:
-            cards.paint_bubble(painter, whole, short(reading), style.theme, cards.FAR_SCALE)
+            bubbles.paint(painter, whole, short(reading), style.theme, bubbles.FAR_SCALE)
         else:
             _gradient_mark(painter, whole, style.theme)
 
@@ -81,7 +82,8 @@ def _inside(
     if card.kind == "module":
         spot = QPointF(box.left() + 20, box.center().y())
         shapes.chevron(painter, spot, 6.5, style.theme.module, down=False)
-        shapes.write(painter, row.adjusted(24, 0, 0, 0), card.title, ink, px, 600)
+        repeats = f" ×{card.repeats}" if card.repeats > 1 else ""
+        shapes.write(painter, row.adjusted(24, 0, 0, 0), card.title + repeats, ink, px, 600)
         return
     if seen and reading.grid is not None:
         size = thumbnail_size(reading, box, shapes.text_width(card.title, px, 600))
@@ -89,7 +91,7 @@ def _inside(
         heat = QRectF(box.left() + 9, middle - size.height() / 2, size.width(), size.height())
         draw_thumbnail(painter, heat, reading.grid, style.theme)
         row.setLeft(heat.right() + 8)
-        shapes.write(painter, row, card.title, ink, px, 600)
+        _titled(painter, card, row, ink, px)
         return
     title = variable(card.title) or card.symbol
     if card.kind in LEAVES and card.scalar:
@@ -99,10 +101,22 @@ def _inside(
         upper, lower = QRectF(row), QRectF(row)
         upper.setHeight(box.height() / 2 + px * 0.05)
         lower.setTop(box.center().y() - px * 0.05)
-        shapes.write(painter, upper, title, ink, px, 500)
+        _titled(painter, card, upper, ink, px, 500)
         shapes.write(painter, lower, reading.number, ink, px, 700)
     else:
-        shapes.write(painter, row, title, ink, px, 600)
+        _titled(painter, card, row, ink, px)
+
+
+def _titled(
+    painter: QPainter, card: Card, row: QRectF, ink: QColor, px: float, weight: int = 600
+) -> None:
+    """Write what a card is called, and its variable's name at the right where both have room."""
+    title = variable(card.title) or card.symbol
+    shapes.write(painter, row, title, ink, px, weight)
+    name = "" if card.kind in LEAVES or card.name == card.title else variable(card.name)
+    free = row.width() - shapes.text_width(title, px, weight) - 10
+    if name and shapes.text_width(name, px, 500) <= free:
+        shapes.write(painter, row, name, ink, px, 500, shapes.RIGHT)
 
 
 def _gradient_mark(painter: QPainter, box: QRectF, theme: Theme) -> None:

@@ -14,6 +14,9 @@ from widgets.paint import heat
 WAITING = "not reached yet"
 NABLA = "\N{NABLA}"
 
+MOST_TERMS = 3
+"""Sums of more shares are not written out."""
+
 LEAVES = ("parameter", "data", "constant")
 
 State = Literal["waiting", "reached"]
@@ -37,6 +40,14 @@ class Reading:
     bad_gradient: bool = False
     active: Active = ""
     changed: bool = False
+    update: str = ""
+    """``2.0 → 0.8`` where an update changed a leaf; of a tensor the size of the change."""
+    tag: str = ""
+    """The small tag below the card: shared memory, versions, repeats."""
+    pending: bool = False
+    """The sum in ``gradient`` is still being made."""
+    reset: Literal["", "none", "zeros"] = ""
+    """Why ``gradient`` is no number that backward made: it was just taken away, or set to 0."""
 
 
 class Reader:
@@ -47,6 +58,7 @@ class Reader:
         self._values = {value.id: value for value in tape.values}
         self._norms: dict[int, float | None] = {}
         self._grids: dict[int, heat.Grid | None] = {}
+        self._moves: dict[tuple[int, int], float | None] = {}
         self.scale = self._scale(cards)
 
     def _scale(self, cards: tuple[Card, ...]) -> float:
@@ -113,7 +125,9 @@ class Reader:
         shape = text.shape(value.shape) if value is not None and value.shape else ""
         if look is None or not look.reached:
             active = look.active if look else ""
-            return Reading("waiting", shape=shape, active=active, gradient=self._gradient(look))
+            return Reading(
+                "waiting", shape=shape, active=active, gradient=self._gradient(look), tag=card.mark
+            )
         index = look.snapshot
         if index is None and value is not None:
             index = value.snapshot
@@ -128,10 +142,14 @@ class Reader:
             bad_gradient=bool(self.bad(look.gradient)),
             active=look.active,
             changed=look.changed,
+            update=self._update(look),
+            tag=_tag(card, look),
+            pending=look.pending,
+            reset=look.reset if look.gradient is None else "",
         )
 
     def _number(self, card: Card, index: int | None) -> str:
-        if not card.scalar or card.kind == "module":
+        if not card.scalar:
             return ""
         x = self.number(index)
         if x is None:
@@ -145,17 +163,41 @@ class Reader:
 
     def _gradient(self, look: CardLook | None) -> str:
         """Return the bubble's text: the gradient, or the sum where several shares arrived."""
-        if look is None or look.gradient is None:
+        if look is None:
             return ""
-        whole = self.number(look.gradient)
-        if whole is None:
-            norm = self.norm(look.gradient)
-            several = f" · {len(look.shares)} shares" if len(look.shares) > 1 else ""
-            return f"{NABLA} {text.number(norm)}{several}"
         parts = [self.number(share) for share in look.shares]
-        if 2 <= len(parts) <= 3 and _adds_up(parts, whole):
+        if look.pending and look.shares:
+            if None in parts or len(parts) > MOST_TERMS:
+                return f"{NABLA} … · {text.count(len(parts), 'share')}"
+            return f"{_sum(parts)} + …"
+        if look.gradient is None:
+            return {"": "", "none": "None", "zeros": "0"}[look.reset]
+        whole = self.number(look.gradient)
+        several = f" · {len(parts)} shares" if len(parts) > 1 else ""
+        if whole is None:
+            return f"{NABLA} {text.number(self.norm(look.gradient))}{several}"
+        if 2 <= len(parts) <= MOST_TERMS and _adds_up(parts, whole):
             return f"{_sum(parts)} = {trimmed(whole)}"
-        return text.number(whole)
+        return text.number(whole) + (several if len(parts) > MOST_TERMS else "")
+
+    def _update(self, look: CardLook) -> str:
+        """Return ``2.0 → 0.8``; of a tensor the norm of the difference, where both are known."""
+        if not look.changed or look.before is None or look.snapshot is None:
+            return ""
+        old, new = self.number(look.before), self.number(look.snapshot)
+        if old is not None and new is not None:
+            return f"{_on_pill(old)} → {_on_pill(new)}"
+        pair = (look.before, look.snapshot)
+        if pair not in self._moves:
+            first, second = self.snapshot(pair[0]), self.snapshot(pair[1])
+            a = first.array() if first else None
+            b = second.array() if second else None
+            self._moves[pair] = None
+            if a is not None and b is not None and a.shape == b.shape:
+                with np.errstate(all="ignore"):
+                    self._moves[pair] = float(np.linalg.norm((b - a).ravel()))
+        moved = self._moves[pair]
+        return "updated" if moved is None else f"moved by {text.number(moved)}"
 
     def label(self, look: WireLook, several: bool) -> str:
         """Return the label of the gradient on a wire; empty where none came back.
@@ -163,6 +205,10 @@ class Reader:
         ``several``: more than one share arrives at the wire's source, so that the share itself is
         told, not only the factor; a single share stands in the source's bubble anyway.
         """
+        if len(look.shares) > 1:
+            parts = [self.number(share) for share in look.shares]
+            written = len(parts) <= MOST_TERMS and None not in parts
+            return _sum(parts) if written else text.count(len(parts), "share")
         if look.share is None:
             return look.factor if look.active == "backward" else ""
         x = self.number(look.share)
@@ -171,6 +217,12 @@ class Reader:
         if not look.factor:
             return trimmed(x)
         return f"{look.factor} → {trimmed(x)}" if several else look.factor
+
+
+def _tag(card: Card, look: CardLook) -> str:
+    """Return a card's mark, and which version its memory holds by now if that is a newer one."""
+    newer = f"now v{look.version}" if look.version is not None else ""
+    return " · ".join(filter(None, (card.mark, newer)))
 
 
 def _on_pill(x: float | int | bool | complex) -> str:

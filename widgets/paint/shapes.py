@@ -63,7 +63,7 @@ def write(
     painter.setFont(font)
     painter.setPen(color)
     room = box.width() + 0.5
-    painter.drawText(box, flags | Qt.TextFlag.TextSingleLine, fitted(text, room, px, weight, mono))
+    painter.drawText(box, flags, fitted(text, room, px, weight, mono))
 
 
 def pen(color: QColor, width: float, dashes: tuple[float, ...] = ()) -> QPen:
@@ -100,6 +100,23 @@ def outline(
     inset = width / 2
     painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.setPen(pen(color, width, dashes))
+    inner = box.adjusted(inset, inset, -inset, -inset)
+    painter.drawRoundedRect(inner, radius - inset, radius - inset)
+
+
+def body(
+    painter: QPainter,
+    box: QRectF,
+    radius: float,
+    color: QColor,
+    border: QColor,
+    width: float,
+    dashes: tuple[float, ...] = (),
+) -> None:
+    """Fill and stroke a rounded rectangle at once, the line inside ``box``."""
+    inset = width / 2
+    painter.setBrush(color)
+    painter.setPen(pen(border, width, dashes))
     inner = box.adjusted(inset, inset, -inset, -inset)
     painter.drawRoundedRect(inner, radius - inset, radius - inset)
 
@@ -245,10 +262,13 @@ def fill_inside(painter: QPainter, shape: QPainterPath, part: QPainterPath, colo
     painter.restore()
 
 
-def tag(painter: QPainter, left: QPointF, text: str, theme: Theme) -> QRectF:
-    """Draw a small tag with its left middle at ``left``; return its box."""
-    box = QRectF(left.x(), left.y() - 8.5, text_width(text, 11, 600) + 14, 17)
-    fill(painter, box, 8.5, theme.surface)
-    outline(painter, box, 8.5, theme.line_strong, 1.0)
-    write(painter, box, text, theme.ink2, 11, 600, CENTER)
-    return box
+def scissors(painter: QPainter, center: QPointF, ground: QColor, ink: QColor) -> None:
+    """Draw a pair of scissors on a disc: what runs here is cut off."""
+    painter.setPen(pen(ink, 1.2))
+    painter.setBrush(ground)
+    painter.drawEllipse(center, 8.5, 8.5)
+    x, y = center.x(), center.y()
+    painter.setPen(pen(ink, 1.4))
+    for side in (1.0, -1.0):
+        painter.drawLine(QPointF(x - 2.2, y + 1.5 * side), QPointF(x + 5.0, y - 3.0 * side))
+        painter.drawEllipse(QPointF(x - 3.6, y + 2.6 * side), 1.9, 1.9)

@@ -17,6 +17,8 @@ class Sprites:
         self._held: OrderedDict[Hashable, QPixmap] = OrderedDict()
         self._budget = budget
         self.bytes = 0
+        self.passing = False
+        """While a zoom is new and perhaps soon left again, nothing is kept: that costs as much."""
 
     def __len__(self) -> int:
         """Return how many pixmaps are held."""
@@ -41,9 +43,15 @@ class Sprites:
         that its text stays sharp.
         """
         ratio = painter.device().devicePixelRatioF()
+        corner = painter.transform().map(area.topLeft())
+        if self.passing and (key, zoom, ratio) not in self._held:
+            away = corner * ratio
+            away = QPointF(round(away.x()), round(away.y())) - away
+            painter.translate(away / (ratio * zoom))
+            paint(painter)
+            painter.translate(-away / (ratio * zoom))
+            return
         pixmap = self._get((key, zoom, ratio), area, zoom, ratio, paint)
-        transform = painter.transform()
-        corner = transform.map(area.topLeft())
         painter.save()
         painter.resetTransform()
         painter.drawPixmap(

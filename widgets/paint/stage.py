@@ -1,5 +1,8 @@
 """A placed picture, ready to be painted and searched: boxes, paths, and who is beside whom."""
 
+from collections.abc import Callable
+from typing import TypeVar
+
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF
@@ -13,8 +16,11 @@ from widgets.paint.wires import Track, arrow_head, route_path, sample
 
 Boxes = NDArray[np.float64]
 Line = list[tuple[float, float]]
+T = TypeVar("T")
 
 _WIRE_REACH = 14.0
+LONG, END = 1200.0, 260.0
+"""A wire longer than this has its labels near its end only: at most so far from it."""
 
 
 def to_box(rect: Rect) -> QRectF:
@@ -41,21 +47,21 @@ class Stage:
         self._read_wires()
         self.depths = {key: self._depth(key) for key in self.frames}
         self.frame_order = sorted(self.frames, key=lambda key: self.depths[key])
+        self.head_room = self._head_room()
+        self.cut_keys = [key for key in self.wire_keys if self.wires[key].cut]
         self.card_keys = list(self.cards)
         self._card_array = _array([self.boxes[key] for key in self.card_keys])
-        self._wire_array = _array([self.paths[key].boundingRect() for key in self.wire_keys])
-        self.points = np.asarray(
-            [point for key in self.wire_keys for point in self.lines[key]], dtype=np.float64
-        ).reshape(-1, 2)
-        self.owners = np.repeat(
-            np.arange(len(self.wire_keys)), [len(self.lines[key]) for key in self.wire_keys]
-        )
+        samples = list(self._samples.values())
+        self.points = np.concatenate(samples) if samples else np.empty((0, 2))
+        self.owners = np.repeat(np.arange(len(samples)), [len(line) for line in samples])
+        self.wire_boxes = self._wire_boxes()
         self.bounds = self._bounds()
 
     def _read_wires(self) -> None:
         self.wires: dict[str, Wire] = {}
-        self.paths: dict[str, QPainterPath] = {}
-        self.heads: dict[str, QPolygonF] = {}
+        self.paths: dict[str, QPainterPath] = _Lazy(self._path)
+        self.heads: dict[str, QPolygonF] = _Lazy(self._head)
+        self.lines: dict[str, Line] = _Lazy(self._line)
         self.into: dict[str, list[str]] = {key: [] for key in self.cards}
         self.out_of: dict[str, list[str]] = {key: [] for key in self.cards}
         for wire in self.picture.wires:
@@ -63,15 +69,13 @@ class Stage:
             if len(route) < 4 or wire.source not in self.cards or wire.target not in self.cards:
                 continue
             self.wires[wire.key] = wire
-            self.paths[wire.key] = route_path(route)
-            self.heads[wire.key] = arrow_head(route)
             self.into[wire.target].append(wire.key)
             self.out_of[wire.source].append(wire.key)
         for keys in self.into.values():
             keys.sort(key=lambda key: self.wires[key].operand)
         self.wire_keys = list(self.wires)
         routes = [self.placement.routes[key] for key in self.wire_keys]
-        self.lines = dict(zip(self.wire_keys, sample(routes), strict=True))
+        self._samples = dict(zip(self.wire_keys, sample(routes), strict=True))
         self._tracks: dict[str, Track] = {}
 
     def _depth(self, key: str) -> int:
@@ -81,13 +85,44 @@ class Stage:
             depth += 1
         return depth
 
+    def _head_room(self) -> dict[str, float]:
+        """Return for every frame the height above all that stands in it."""
+        tops = {key: box.bottom() for key, box in self.frame_boxes.items()}
+        inner = [(self.cards[key].frame, box.top()) for key, box in self.boxes.items()]
+        inner += [(self.frames[key].parent, box.top()) for key, box in self.frame_boxes.items()]
+        for key, top in inner:
+            if key in tops:
+                tops[key] = min(tops[key], top)
+        return {key: top - self.frame_boxes[key].top() for key, top in tops.items()}
+
     def _bounds(self) -> QRectF:
         whole = QRectF()
         for box in (*self.boxes.values(), *self.frame_boxes.values()):
             whole = whole.united(box)
-        for path in self.paths.values():
-            whole = whole.united(path.boundingRect())
+        if self.wire_keys:
+            left, top = self.wire_boxes[:, :2].min(axis=0).tolist()
+            right, bottom = self.wire_boxes[:, 2:].max(axis=0).tolist()
+            whole = whole.united(QRectF(left, top, right - left, bottom - top))
         return whole
+
+    def _wire_boxes(self) -> Boxes:
+        """Return left, top, right, bottom of every wire, in the order of `wire_keys`."""
+        if not self._samples:
+            return np.empty((0, 4))
+        lengths = [len(line) for line in self._samples.values()]
+        starts = np.cumsum([0, *lengths[:-1]])
+        points = self.points
+        low, high = np.minimum.reduceat(points, starts), np.maximum.reduceat(points, starts)
+        return np.concatenate([low, high], axis=1)
+
+    def _path(self, key: str) -> QPainterPath:
+        return route_path(self.placement.routes[key])
+
+    def _head(self, key: str) -> QPolygonF:
+        return arrow_head(self.placement.routes[key])
+
+    def _line(self, key: str) -> Line:
+        return [(x, y) for x, y in self._samples[key].tolist()]
 
     def cards_in(self, area: QRectF, reach: float) -> list[str]:
         """Return the keys of the cards within ``reach`` of ``area``, in order of execution."""
@@ -95,13 +130,26 @@ class Stage:
 
     def wires_in(self, area: QRectF, reach: float = _WIRE_REACH) -> list[str]:
         """Return the keys of the wires whose boxes are within ``reach`` of ``area``."""
-        return [self.wire_keys[n] for n in _touching(self._wire_array, area, reach)]
+        return [self.wire_keys[n] for n in _touching(self.wire_boxes, area, reach)]
 
     def track(self, key: str) -> Track:
         """Return the wire's line, to run along."""
         if key not in self._tracks:
             self._tracks[key] = Track(self.lines[key])
         return self._tracks[key]
+
+    def label_line(self, number: int) -> Line:
+        """Return where a wire (by its number) has room for labels: of a long one, its end."""
+        line = self.lines[self.wire_keys[number]]
+        left, top, right, bottom = self.wire_boxes[number].tolist()
+        if max(right - left, bottom - top) <= LONG:
+            return line
+        x, y = line[-1]
+        tail = [p for p in line if abs(p[0] - x) < END and abs(p[1] - y) < END]
+        before = line[max(0, len(line) - len(tail) - 1)]
+        share = END / max(END, abs(before[0] - x), abs(before[1] - y))
+        begin = (x + (before[0] - x) * share, y + (before[1] - y) * share)
+        return [begin, *tail] if len(tail) < len(line) else line
 
     def wire_area(self, key: str) -> QRectF:
         """Return all that painting a wire may touch."""
@@ -134,6 +182,18 @@ class Stage:
         """Tell whether most cards of the smaller picture stand in both."""
         shared = len(self.cards.keys() & other.cards.keys())
         return shared > 0 and shared * 2 >= min(len(self.cards), len(other.cards))
+
+
+class _Lazy(dict[str, T]):
+    """A table whose entries are made when they are asked for: most wires are never seen."""
+
+    def __init__(self, make: Callable[[str], T]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, key: str) -> T:
+        self[key] = found = self._make(key)
+        return found
 
 
 def _array(boxes: list[QRectF]) -> Boxes:

@@ -5,10 +5,11 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, pairwise
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter, QPainterPath, QPen, QPolygonF
 
@@ -19,6 +20,8 @@ from widgets.theme import Theme, faded, mix
 HEAD = 7.0
 """Length of an arrow head."""
 LABEL_HEIGHT = 19.0
+SMALL = ("shape", "part")
+"""Kinds of labels without a rim: what a value is like, and which of several outputs it is."""
 EACH = 12
 """Points that stand for one cubic of a route."""
 
@@ -35,13 +38,13 @@ class Label:
     x: float
     y: float
     width: float
-    kind: Literal["gradient", "active", "shape"]
+    kind: Literal["gradient", "active", "shape", "part"]
     scale: float = 1.0
 
     @property
     def box(self) -> QRectF:
         """The rectangle of the pill."""
-        height = (LABEL_HEIGHT if self.kind != "shape" else 15.0) * self.scale
+        height = (15.0 if self.kind in SMALL else LABEL_HEIGHT) * self.scale
         return QRectF(self.x - self.width / 2, self.y - height / 2, self.width, height)
 
 
@@ -76,24 +79,34 @@ class Track:
         return ax + (bx - ax) * t, ay + (by - ay) * t, math.atan2(by - ay, bx - ax)
 
 
-def sample(routes: Sequence[Route]) -> list[list[tuple[float, float]]]:
-    """Return a polyline for every route: `EACH` points per cubic."""
+def sample(routes: Sequence[Route]) -> list[NDArray[np.float64]]:
+    """Return a polyline (n, 2) for every route: `EACH` points per cubic."""
     pieces = [len(route) // 3 for route in routes]
-    if not sum(pieces):
-        return [list(route) for route in routes]
-    corners = [route[3 * n : 3 * n + 4] for route in routes for n in range(len(route) // 3)]
-    cubics = np.asarray(corners, dtype=np.float64)
+    whole = [route for route, count in zip(routes, pieces, strict=True) if count]
+    if not whole:
+        return [np.asarray(route, dtype=np.float64).reshape(-1, 2) for route in routes]
+    flat = chain.from_iterable(chain.from_iterable(route) for route in whole)
+    points = np.fromiter(flat, np.float64).reshape(-1, 2)
+    # The corners of a cubic are four points in a row; those of a route share their ends.
+    counts = np.asarray([count for count in pieces if count])
+    starts = np.concatenate([[0], np.cumsum([len(route) for route in whole])[:-1]])
+    firsts = np.repeat(starts, counts) + 3 * _places(counts)
+    cubics = points[firsts[:, None] + np.arange(4)]
     t = np.linspace(1 / EACH, 1, EACH)
     weights = np.stack([(1 - t) ** 3, 3 * (1 - t) ** 2 * t, 3 * (1 - t) * t * t, t**3], axis=1)
-    bends = np.einsum("ek,pkc->pec", weights, cubics).tolist()
+    bends = np.einsum("ek,pkc->pec", weights, cubics).reshape(-1, 2)
     lines, first = [], 0
     for route, count in zip(routes, pieces, strict=True):
-        line = [route[0]]
-        for bend in bends[first : first + count]:
-            line += map(tuple, bend)
-        lines.append(line)
-        first += count
+        stop = first + EACH * count
+        begin = np.asarray(route[:1], dtype=np.float64).reshape(-1, 2)
+        lines.append(np.concatenate([begin, bends[first:stop]]))
+        first = stop
     return lines
+
+
+def _places(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return 0, 1, ... within every group of so many."""
+    return np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
 
 
 def tone(look: WireLook | None, phase: str, gradients: bool) -> Tone:
@@ -104,7 +117,7 @@ def tone(look: WireLook | None, phase: str, gradients: bool) -> Tone:
         return "forward"
     if gradients and look.active == "backward":
         return "backward"
-    if gradients and look.share is not None:
+    if gradients and (look.share is not None or look.shares):
         return "share"
     return "carried" if look.carried and phase == "forward" else "rest"
 
@@ -158,6 +171,16 @@ def paint(
         painter.drawPolygon(head)
 
 
+CUT_AT = 0.42
+"""Where on a wire the gradient is cut off, as a share of its length."""
+
+
+def paint_cut(painter: QPainter, track: Track, theme: Theme) -> None:
+    """Mark that a gradient could come back here, and why it does not is in the tool tip."""
+    x, y, _ = track.at(CUT_AT)
+    shapes.scissors(painter, QPointF(x, y), theme.surface, theme.ink2)
+
+
 def arrow_head(route: Route) -> QPolygonF:
     """Return an arrow head with its tip at the end of a route."""
     x, y = route[-1]
@@ -180,7 +203,7 @@ def arrow_head(route: Route) -> QPolygonF:
 
 def label_width(words: str, kind: str) -> float:
     """Return the width of a label's pill."""
-    if kind == "shape":
+    if kind in SMALL:
         return shapes.text_width(words, 10, 500, True) + 8
     return shapes.text_width(words, 11, 600) + 16
 
@@ -192,7 +215,7 @@ def paint_label(painter: QPainter, label: Label, theme: Theme) -> None:
     painter.scale(label.scale, label.scale)
     box = label.box.translated(-label.x, -label.y)
     box = QRectF(box.topLeft() / label.scale, box.size() / label.scale)
-    if label.kind == "shape":
+    if label.kind in SMALL:
         shapes.fill(painter, box, 4, faded(theme.canvas, 0.86))
         shapes.write(painter, box, label.words, theme.ink3, 10, 500, shapes.CENTER, True)
     else:

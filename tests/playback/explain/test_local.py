@@ -17,7 +17,7 @@ def factors(tape):
 def test_the_labels_of_a_neuron_are_those_of_the_picture(neuron):
     assert factors(neuron) == [
         "× 2d = 0.414", "× 1", "× (1−o²) = 0.500", "× 1", "× 1", "× 1", "× 1",
-        "× x2 = 0", "× x1 = 2",
+        "× x₂ = 0", "× x₁ = 2",
     ]  # fmt: skip
 
 

@@ -25,7 +25,7 @@ def test_what_has_no_name_gets_a_letter_that_is_not_taken(recorded):
 
 
 def test_literals_are_written_as_short_as_they_are(neuron):
-    assert names_of(neuron)["a"] == "x1"
+    assert names_of(neuron)["a"] == "x₁"
     assert names_of(neuron, 5)["b"] == "0.5"
 
 

@@ -6,7 +6,7 @@ from PySide6.QtCore import QPointF, QRectF, QSizeF
 
 from playback.picture import CardLook, Look
 from tests.widgets.pixels import drawing_of, near, painted
-from tests.widgets.scenes import grid, network, neuron
+from tests.widgets.scenes import Maker, grid, network, neuron
 from widgets.camera import Camera, fitting
 from widgets.paint import ground, overlay
 from widgets.paint.cards import Layers
@@ -159,3 +159,33 @@ def test_marks_ring_the_selected_card_and_light_the_wires_of_the_hovered(theme):
     assert near(pixels[460:520, 300:340], theme.selection) > 20
     nothing = painted(lambda p: overlay.paint_marks(p, drawing, "", "", 1.0), (700, 700), canvas)
     assert near(nothing, theme.selection) == 0
+
+
+def test_a_module_that_opens_grows_out_of_its_card(light):
+    closed, opened = Maker(), Maker()
+    for m in (closed, opened):
+        m.card("x", "data", "x", (600, 30), 1.0)
+    closed.card("m", "module", "m: Net", (100, 120), None, (180, 72))
+    opened.frame("m", "m", "Net", (10, 84, 400, 500))
+    opened.card("inner", "op", "add", (200, 400), 1.0, frame="m")
+    old, new = (drawing_of((m, m.reached()), light) for m in (closed, opened))
+    morph = Morph(old, new, QPointF())
+    area = QRectF(0, 0, 700, 700)
+    begin = painted(lambda p: morph.paint(p, area, 1.0, 0.0, False), (700, 700))
+    end = painted(lambda p: morph.paint(p, area, 1.0, 1.0, False), (700, 700))
+    frame = QPointF(300, 500).toPoint()
+    assert (begin[frame.y(), frame.x()] != end[frame.y(), frame.x()]).any()
+    still = drawing_of((opened, opened.reached()), light)
+    assert near(end, light.line_strong) == pytest.approx(
+        near(painted(lambda p: still.paint(p, area, 1.0), (700, 700)), light.line_strong), abs=200
+    )
+
+
+def test_while_a_zoom_is_passing_no_pixmap_is_kept(light):
+    drawing = drawing_of((grid(60, 6), grid(60, 6).reached()), light)
+    layer, view = Layer(), QSizeF(400, 300)
+    layer.render(drawing, Camera(0.5), view, 1.0, stale=False)
+    assert len(drawing.sprites) == 0
+    layer.render(drawing, Camera(0.5, 5, 5), view, 1.0, stale=False)
+    assert len(drawing.sprites) > 0
+    assert not drawing.sprites.passing

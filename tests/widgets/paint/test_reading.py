@@ -89,8 +89,9 @@ def test_no_sum_is_written_that_is_wrong():
     assert read(2.0, with_gradient(math.nan, (48.0, math.nan))).gradient == "NaN"
 
 
-def test_a_long_sum_is_only_its_result():
-    assert read(2.0, with_gradient(10.0, (1.0, 2.0, 3.0, 4.0))).gradient == "10.0000"
+def test_a_long_sum_is_its_result_and_how_many_made_it():
+    told = read(2.0, with_gradient(10.0, (1.0, 2.0, 3.0, 4.0))).gradient
+    assert told == "10.0000 · 4 shares"
 
 
 def test_the_gradient_of_a_tensor_is_its_norm():
@@ -146,3 +147,50 @@ def test_a_snapshot_that_is_not_there_is_no_error():
     assert reader.bad(5) == ""
     assert reader.grid(5) is None
     assert reader.norm(5) is None
+
+
+def test_a_sum_that_is_being_made_is_never_a_number():
+    def look(m):
+        return CardLook(True, shares=(m.snapshot(48.0),), pending=True)
+
+    told = read(2.0, look)
+    assert (told.gradient, told.pending) == ("48 + …", True)
+
+
+def test_shares_of_tensors_are_counted_because_norms_do_not_add():
+    def look(m):
+        return CardLook(True, shares=(m.snapshot([3.0, 4.0]), m.snapshot([1.0, 1.0])), pending=True)
+
+    assert read([1.0, 2.0], look).gradient == "∇ … · 2 shares"
+
+
+@pytest.mark.parametrize(("reset", "told"), [("zeros", "0"), ("none", "None"), ("", "")])
+def test_zeros_differ_from_none(reset, told):
+    assert read(2.0, lambda _: CardLook(True, reset=reset)).gradient == told
+
+
+def test_an_update_tells_before_and_after_and_of_a_tensor_how_far_it_moved():
+    def scalar(m):
+        return CardLook(True, changed=True, before=m.snapshot(2.0), snapshot=m.snapshot(0.8))
+
+    def tensor(m):
+        before, after = m.snapshot([1.0, 1.0]), m.snapshot([4.0, 5.0])
+        return CardLook(True, changed=True, before=before, snapshot=after)
+
+    assert read(2.0, scalar, "parameter").update == "2.0 → 0.8"
+    assert read([1.0, 1.0], tensor, "parameter").update == "moved by 5.0000"
+    assert read(2.0, lambda _: CardLook(True)).update == ""
+
+
+def test_the_tag_tells_the_version_that_memory_holds_by_now():
+    assert read(2.0, lambda _: CardLook(True, version=2), mark="⧉ b").tag == "⧉ b · now v2"
+    assert read(2.0, lambda _: CardLook(True), mark="×3").tag == "×3"
+
+
+def test_several_shares_on_one_wire_are_added_or_counted():
+    m = Maker()
+    parts = tuple(m.snapshot(x) for x in (3.0, -1.0))
+    reader = Reader(m.tape)
+    assert reader.label(WireLook(True, shares=parts), False) == "3 − 1"
+    wide = tuple(m.snapshot([x, x]) for x in (3.0, 1.0))
+    assert Reader(m.tape).label(WireLook(True, shares=wide), False) == "2 shares"

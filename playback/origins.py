@@ -1,0 +1,93 @@
+"""Ops that only prepare a leaf or a module's buffer: they are drawn as part of it.
+
+``param(torch.randn(3))`` is one parameter, not a chain of three ops; the mask that a module made
+when it was built belongs inside that module.
+"""
+
+from collections.abc import Iterable
+
+from engine.tape import Value
+from playback.index import Index
+
+
+def is_own_leaf(value: Value) -> bool:
+    """Tell whether a value is a leaf that gets a gradient, whatever ops made its numbers."""
+    return value.is_leaf and value.requires_grad and value.node is None
+
+
+def title(index: Index, value: Value) -> str:
+    """Return a leaf's name, also where only a later version of it has one; empty for none."""
+    if value.name:
+        return value.name
+    return index.kept("leaf titles", _titles).get(index.home(value.id), "")
+
+
+def _titles(index: Index) -> dict[int, str]:
+    found: dict[int, str] = {}
+    for value in index.tape.values:
+        if value.name and is_own_leaf(value):
+            found.setdefault(index.home(value.id), value.name)
+    for leaf in index.tape.leaves:
+        if leaf.value in index.values:
+            found.setdefault(index.home(leaf.value), leaf.name)
+    return found
+
+
+def prepared(index: Index, ops: Iterable[int]) -> dict[int, int]:
+    """Return op -> id of the leaf it only prepares, for the ops (indices, in order) that do.
+
+    An op with a named operand or result of another name is somebody's own and stays.
+    """
+    found: dict[int, int] = {}
+    for number in sorted(ops, reverse=True):
+        op = index.op(number)
+        if op.nodes or op.inplace:
+            continue
+        leaves: set[int | None] = set()
+        for output in op.outputs:
+            if is_own_leaf(index.values[output]):
+                leaves.add(index.home(output))
+            else:
+                leaves.update(found.get(user) for user in index.users.get(output, ()))
+        leaf = leaves.pop() if len(leaves) == 1 else None
+        if leaf is None:
+            continue
+        allowed = {"", title(index, index.values[leaf])}
+        names = {index.values[value].name for value in (*op.inputs, *op.outputs)}
+        if names <= allowed and not any(is_own_leaf(index.values[v]) for v in op.inputs):
+            found[number] = leaf
+    return found
+
+
+def adopted(index: Index, ops: Iterable[int]) -> dict[int, int]:
+    """Return op -> index of the module call whose buffer it made, for ops outside any call."""
+    calls = index.tape.calls
+    found: dict[int, int] = {}
+    for number in sorted(ops, reverse=True):
+        op = index.op(number)
+        if op.call is not None or op.nodes or op.inplace or not op.outputs:
+            continue
+        homes: set[int | None] = set()
+        for output in op.outputs:
+            value = index.values[output]
+            users = index.users.get(output, [])
+            if "." in value.name and users:
+                homes.add(_named(index, value.name, index.op(users[0]).call))
+            elif not value.name:
+                homes.update(found.get(user) for user in users)
+            else:
+                homes.add(None)
+        home = homes.pop() if len(homes) == 1 else None
+        if home is not None and calls[home].name:
+            found[number] = home
+    return found
+
+
+def _named(index: Index, name: str, call: int | None) -> int | None:
+    """Return the innermost call around ``call`` that a dotted name belongs to."""
+    while call is not None:
+        around = index.tape.calls[call]
+        if around.name and name.startswith(around.name + "."):
+            return call
+        call = around.parent
+    return None

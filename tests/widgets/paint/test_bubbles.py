@@ -1,0 +1,83 @@
+import numpy as np
+import pytest
+from PySide6.QtCore import QRectF
+
+from tests.widgets.pixels import near, painted
+from widgets.paint import bubbles
+from widgets.paint.reading import Reading
+from widgets.theme import Theme
+
+BOX = QRectF(40, 30, 164, 58)
+
+
+@pytest.fixture(params=["light", "dark"])
+def theme(request, qapp):
+    return Theme.load(request.param)
+
+
+def pixels(theme, paint):
+    return painted(paint, background=theme.canvas.name())
+
+
+def bubble(theme, **reading):
+    told = Reading("reached", **reading)
+    return pixels(theme, lambda p: bubbles.paint(p, BOX, told, theme))
+
+
+def test_a_bubble_hangs_at_the_lower_right_and_leaves_the_last_line_free(qapp):
+    box = bubbles.box_of(BOX, "0.2071")
+    assert box.right() > BOX.right()
+    assert BOX.bottom() - 8 <= box.top() < BOX.bottom()
+
+
+def test_a_sum_that_is_being_made_looks_unlike_one_that_is(theme):
+    made = bubble(theme, gradient="48 + 16")
+    pending = bubble(theme, gradient="48 + 16", pending=True)
+    assert near(pending, theme.backward_soft, 2) < near(made, theme.backward_soft, 2)
+
+
+def test_zero_differs_from_none_and_from_a_gradient(theme):
+    zero = bubble(theme, gradient="0", reset="zeros")
+    none = bubble(theme, gradient="0", reset="none")
+    given = bubble(theme, gradient="0")
+    assert (zero != none).any()
+    assert (zero != given).any()
+    assert near(none, theme.backward, 8) == 0 < near(zero, theme.backward, 8)
+
+
+def test_an_update_stands_above_the_card_in_the_colour_of_parameters(theme):
+    told = Reading("reached", update="2.0 → 0.8")
+    shown = pixels(theme, lambda p: bubbles.paint_update(p, BOX, told, theme))
+    assert near(shown, theme.parameter, 8) > 200
+    box = bubbles.update_box(BOX, told.update)
+    assert box.top() < BOX.top() < box.bottom()
+
+
+def test_shared_memory_has_a_sign_that_needs_no_colour(theme):
+    def tagged(words):
+        return pixels(theme, lambda p: bubbles.paint_tag(p, BOX, words, theme))
+
+    assert (tagged("⧉ b") != tagged("b")).any()
+    assert bubbles.tag_box(BOX, "⧉ b").width() > bubbles.tag_box(BOX, "b").width()
+
+
+@pytest.mark.parametrize("scale", [1.0, bubbles.FAR_SCALE])
+def test_all_that_hangs_on_a_card_stays_within_its_extent(qapp, scale):
+    theme = Theme.load("light")
+    told = Reading(
+        "reached", gradient="48 + 16 = 64", update="2.0 → 0.8", tag="⧉ b", active="update"
+    )
+
+    def paint(p):
+        bubbles.paint(p, BOX, told, theme, scale)
+        bubbles.paint_update(p, BOX, told, theme, scale)
+        bubbles.paint_tag(p, BOX, told.tag, theme)
+
+    shown = pixels(theme, paint)
+    ground = pixels(theme, lambda p: None)
+    rows, columns = np.nonzero((shown != ground).any(axis=-1))
+    room = bubbles.extent(BOX, told, scale)
+    assert room.left() <= columns.min()
+    assert columns.max() <= room.right()
+    assert room.top() <= rows.min()
+    assert rows.max() <= room.bottom()

@@ -1,0 +1,68 @@
+import pytest
+from PySide6.QtCore import QRectF, QSizeF
+
+from playback.picture import CardLook, Look
+from tests.widgets.scenes import Maker, grid, network, neuron
+from widgets import graph_sight
+from widgets.camera import Camera
+from widgets.paint.stage import Stage
+
+VIEW = QSizeF(810, 730)
+
+
+@pytest.fixture(autouse=True)
+def _fonts(qapp):
+    """Fonts need an application."""
+
+
+def staged(m):
+    return Stage(m.tape, m.picture, m.placement)
+
+
+def test_what_can_be_read_whole_is_shown_whole():
+    stage = staged(neuron()[0])
+    camera, part = graph_sight.first(stage, VIEW)
+    assert not part
+    assert QRectF(0, 0, 810, 730).contains(camera.box_to_view(stage.bounds))
+
+
+def test_what_would_be_too_small_is_shown_in_part_and_followed():
+    m = grid(400, 10)
+    m.card("loss", "loss", "mean", (82, 60 + 40 * 106), 1.0)
+    stage = staged(m)
+    camera, part = graph_sight.first(stage, VIEW)
+    assert part
+    assert camera.zoom == graph_sight.NEAR
+    assert QRectF(0, 0, 810, 730).contains(camera.box_to_view(stage.boxes["loss"]))
+
+
+def test_the_view_goes_where_something_happens_and_stays_where_it_is_seen():
+    stage, near = staged(grid(400, 10)), Camera(0.85, 0, 0)
+    far = Look({"c399": CardLook(reached=True, active="forward")}, {})
+    found = graph_sight.follow(stage, far, near, VIEW)
+    assert found is not None
+    assert QRectF(0, 0, 810, 730).contains(found.box_to_view(stage.boxes["c399"]))
+    assert graph_sight.follow(stage, far, found, VIEW) is None
+    assert graph_sight.follow(stage, Look({}, {}), near, VIEW) is None
+
+
+def test_one_opened_module_is_known_with_how_far_its_corner_moved():
+    closed, opened = Maker(), Maker()
+    closed.card("m", "module", "m", (100, 100), None, (180, 72))
+    opened.frame("m", "m", "Net", (50, 90, 400, 300))
+    old, new = staged(closed), staged(opened)
+    there = graph_sight.toggled(old, new)
+    assert (there.x(), there.y()) == (50 - 10, 90 - 64)
+    back = graph_sight.toggled(new, old)
+    assert back == -there
+
+
+def test_pictures_without_a_toggle_hold_nothing():
+    stage = staged(network()[0])
+    assert graph_sight.toggled(stage, stage) is None
+
+
+def test_no_picture_at_all_has_a_view_too():
+    camera, part = graph_sight.first(staged(Maker()), VIEW)
+    assert not part
+    assert camera.zoom > 0

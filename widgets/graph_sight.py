@@ -1,0 +1,65 @@
+"""Where one looks at first, and where the view goes by itself."""
+
+from PySide6.QtCore import QPointF, QRectF, QSizeF
+
+from playback.picture import Look
+from widgets import graph_walk
+from widgets.camera import CLOSEST_FIT, Camera, centered, fitting
+from widgets.paint.stage import Stage
+
+READABLE = 0.45
+"""A picture that fits at this zoom or a larger one is shown whole at first."""
+NEAR = 0.85
+"""Any other is shown in part, at this zoom; the view then follows what happens."""
+RIM = (14.0, 18.0, 26.0, 20.0)
+"""Left, top, right, bottom: how far bubbles stick out of the outermost cards."""
+_MARGIN = 24.0
+_EDGE = 40.0
+
+
+def whole(stage: Stage, view: QSizeF) -> Camera:
+    """Return the view of the whole picture with its bubbles, in a widget of size ``view``."""
+    left, top, right, bottom = RIM
+    bounds = stage.bounds
+    if not bounds.isEmpty():
+        bounds = bounds.adjusted(-left, -top, right, bottom)
+    return fitting(bounds, view, CLOSEST_FIT, _MARGIN)
+
+
+def first(stage: Stage, view: QSizeF) -> tuple[Camera, bool]:
+    """Return the view a new picture gets, and whether it shows only a part.
+
+    All of it where that can be read, else the loss at a readable size.
+    """
+    camera = whole(stage, view)
+    if camera.zoom >= READABLE or not stage.cards:
+        return camera, False
+    target = stage.boxes[graph_walk.first(stage)]
+    near = centered(target, view, NEAR)
+    return Camera(NEAR, near.x, view.height() * 0.85 - target.bottom() * NEAR), True
+
+
+def follow(stage: Stage, look: Look, camera: Camera, view: QSizeF) -> Camera | None:
+    """Return the view that brings what happens into sight; None where it is."""
+    key = next((key for key, card in look.cards.items() if card.active), "")
+    if key not in stage.boxes:
+        return None
+    room = QRectF(QPointF(), view).adjusted(_EDGE, _EDGE, -_EDGE, -_EDGE)
+    if room.contains(camera.box_to_view(stage.boxes[key])):
+        return None
+    return centered(stage.boxes[key], view, camera.zoom)
+
+
+def toggled(old: Stage, new: Stage) -> QPointF | None:
+    """Return how far the corner of the module moved that opened or closed between two pictures.
+
+    None where not exactly one did.
+    """
+    opened = [key for key in old.cards if key in new.frames]
+    closed = [key for key in old.frames if key in new.cards]
+    if len(opened) + len(closed) != 1:
+        return None
+    key = (opened + closed)[0]
+    before = (old.boxes if opened else old.frame_boxes)[key].topLeft()
+    after = (new.frame_boxes if opened else new.boxes)[key].topLeft()
+    return after - before

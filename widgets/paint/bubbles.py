@@ -1,0 +1,121 @@
+"""What hangs on a card's rim: its gradient, what an update did to it, and the tag of its memory."""
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QPainter
+
+from playback.marks import SHARED
+from widgets.paint import shapes
+from widgets.paint.reading import Reading
+from widgets.theme import Theme, faded
+
+FAR_SCALE = 1.25
+"""Of bubbles and labels that are looked at from afar."""
+_OVERLAP = 7.0
+"""How far a bubble reaches into its card: not as far as the last line of text."""
+_DASHES = (4.0, 3.0)
+
+
+def box_of(box: QRectF, words: str, scale: float = 1.0) -> QRectF:
+    """Return where the bubble of a card stands: over its lower right corner."""
+    width, height = (shapes.text_width(words, 13, 600) + 31) * scale, 22 * scale
+    return QRectF(box.right() + 12 - width, box.bottom() - _OVERLAP, width, height)
+
+
+def update_box(box: QRectF, words: str, scale: float = 1.0) -> QRectF:
+    """Return where it stands what an update did: over the upper right corner."""
+    width, height = (shapes.text_width(words, 12, 600) + 29) * scale, 20 * scale
+    return QRectF(box.right() + 12 - width, box.top() - height + _OVERLAP, width, height)
+
+
+def tag_box(box: QRectF, words: str) -> QRectF:
+    """Return where the tag of a card stands: over its lower left corner."""
+    width = shapes.text_width(words.removeprefix(SHARED), 11, 600) + 14
+    return QRectF(box.left() + 10, box.bottom() - 8.5, width + _sign(words), 17)
+
+
+def _sign(words: str) -> float:
+    return 12.0 if words.startswith(SHARED) else 0.0
+
+
+def extent(box: QRectF, reading: Reading, scale: float = FAR_SCALE) -> QRectF:
+    """Return all that bubble, update and tag of a card may touch."""
+    touched = QRectF(box)
+    if reading.gradient:
+        touched = touched.united(box_of(box, reading.gradient, scale).adjusted(-9, -9, 9, 9))
+    if reading.update:
+        touched = touched.united(update_box(box, reading.update, scale).adjusted(-9, -9, 9, 9))
+    if reading.tag:
+        touched = touched.united(tag_box(box, reading.tag).adjusted(-2, -2, 2, 2))
+    return touched
+
+
+def paint(
+    painter: QPainter, box: QRectF, reading: Reading, theme: Theme, scale: float = 1.0
+) -> None:
+    """Paint the gradient a card received, with a triangle up: it came against the arrows.
+
+    ``box`` is the card's; the bubble grows by ``scale`` about its own middle's height. A sum that
+    is still being made and a gradient that was reset are hollow; the rim of what is not there
+    (a sum not yet made, None) is dashed.
+    """
+    words = reading.gradient
+    whole = box_of(box, words, scale)
+    painter.save()
+    painter.translate(whole.topLeft())
+    painter.scale(scale, scale)
+    pill = QRectF(0, 0, whole.width() / scale, whole.height() / scale)
+    if reading.active == "backward":
+        for grow in (6.0, 3.0):
+            ring = pill.adjusted(-grow, -grow, grow, grow)
+            shapes.fill(painter, ring, 11 + grow, faded(theme.backward, 0.14))
+    hollow = reading.pending or reading.reset != ""
+    ink = theme.ink2 if reading.reset == "none" else theme.backward
+    shapes.fill(painter, pill, 11, theme.surface if hollow else theme.backward_soft)
+    if reading.bad_gradient:
+        shapes.hatch(painter, shapes.rounded(pill, 11), faded(theme.backward, 0.35), 5)
+    dashes = _DASHES if reading.pending or reading.reset == "none" else ()
+    shapes.outline(painter, pill, 11, ink, 1.3, dashes)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(ink)
+    painter.drawPolygon(shapes.up_triangle(QPointF(pill.left() + 13, pill.center().y()), 4.2))
+    inner = pill.adjusted(21, 0, -6, 0)
+    shapes.write(painter, inner, words, ink, 13, 600)
+    painter.restore()
+
+
+def paint_update(
+    painter: QPainter, box: QRectF, reading: Reading, theme: Theme, scale: float = 1.0
+) -> None:
+    """Paint what an update did to a leaf: its number before and after."""
+    whole = update_box(box, reading.update, scale)
+    painter.save()
+    painter.translate(whole.topLeft())
+    painter.scale(scale, scale)
+    pill = QRectF(0, 0, whole.width() / scale, whole.height() / scale)
+    if reading.active == "update":
+        for grow in (6.0, 3.0):
+            ring = pill.adjusted(-grow, -grow, grow, grow)
+            shapes.fill(painter, ring, 10 + grow, faded(theme.parameter, 0.14))
+    shapes.fill(painter, pill, 10, theme.parameter)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(theme.surface)
+    painter.drawPolygon(shapes.diamond(QPointF(pill.left() + 12, pill.center().y()), 4.4))
+    inner = pill.adjusted(20, 0, -4, 0)
+    shapes.write(painter, inner, reading.update, theme.surface, 12, 600)
+    painter.restore()
+
+
+def paint_tag(painter: QPainter, box: QRectF, words: str, theme: Theme) -> None:
+    """Paint a card's tag; memory that several cards share has a sign of two sheets."""
+    pill = tag_box(box, words)
+    shapes.fill(painter, pill, 8.5, theme.surface)
+    shapes.outline(painter, pill, 8.5, theme.line_strong, 1.0)
+    if words.startswith(SHARED):
+        middle = QPointF(pill.left() + 12, pill.center().y())
+        painter.setPen(shapes.pen(theme.ink2, 1.2))
+        painter.setBrush(theme.surface)
+        for shift in (1.6, -1.6):
+            sheet = QRectF(middle.x() - 3.2 + shift, middle.y() - 3.2 - shift, 6.4, 6.4)
+            painter.drawRoundedRect(sheet, 1.2, 1.2)
+    row = pill.adjusted(_sign(words), 0, 0, 0)
+    shapes.write(painter, row, words.removeprefix(SHARED), theme.ink2, 11, 600, shapes.CENTER)

@@ -1,0 +1,99 @@
+"""Labels found tile by tile: only where one looks, so that long tapes cost no more than short ones.
+
+A wire belongs to the tile that the middle of its room for labels lies in. Tiles know nothing of
+each other's labels, so a
+label stands at the same place whatever part of the picture is seen.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from PySide6.QtCore import QRectF
+
+from widgets.paint.labels import Box, Placer, Wish
+from widgets.paint.stage import LONG, Stage
+from widgets.paint.wires import Label
+
+SIDE = 1200.0
+"""Side of a tile, in scene units."""
+_REACH = 80.0
+"""How far a label may stand from its wire."""
+
+Tile = tuple[int, int]
+
+
+class Tiles:
+    """The labels of a stage, placed when they are asked for.
+
+    ``wish`` tells what the wires (numbers) want now, ``taken`` the boxes within an area that no
+    label may cover.
+    """
+
+    def __init__(
+        self,
+        stage: Stage,
+        wish: Callable[[list[int]], list[Wish]],
+        taken: Callable[[QRectF], list[Box]],
+    ) -> None:
+        bounds = stage.bounds.adjusted(-12, -12, 24, 18)
+        edges = (bounds.left(), bounds.top(), bounds.right(), bounds.bottom())
+        self._placer = Placer(stage.points, stage.owners, edges)
+        self._wish, self._taken = wish, taken
+        self._wires: dict[Tile, list[int]] = {}
+        self._areas: dict[Tile, QRectF] = {}
+        self._placed: dict[Tile, dict[str, Label]] = {}
+        self.scale = 1.0
+        boxes = stage.wire_boxes.copy()
+        for number in np.flatnonzero((boxes[:, 2:] - boxes[:, :2]).max(axis=1, initial=0) > LONG):
+            ends = np.asarray(stage.label_line(int(number)))
+            boxes[number] = (*ends.min(axis=0), *ends.max(axis=0))
+        middles = (boxes[:, :2] + boxes[:, 2:]) / 2
+        cells, owners = np.unique(np.floor(middles / SIDE), axis=0, return_inverse=True)
+        for n, (column, row) in enumerate(cells.tolist()):
+            members = np.flatnonzero(owners.reshape(-1) == n)
+            left, top = boxes[members, :2].min(axis=0).tolist()
+            right, bottom = boxes[members, 2:].max(axis=0).tolist()
+            tile = (int(column), int(row))
+            self._wires[tile] = members.tolist()
+            area = QRectF(left, top, right - left, bottom - top)
+            self._areas[tile] = area.adjusted(-_REACH, -_REACH, _REACH, _REACH)
+
+    def clear(self) -> None:
+        """Forget every place: what wires want has changed."""
+        self._placed.clear()
+
+    def keep(self, area: QRectF) -> None:
+        """Forget the places outside of ``area`` (scene units): it is what is seen from now on."""
+        for tile in [tile for tile in self._placed if not self._areas[tile].intersects(area)]:
+            del self._placed[tile]
+
+    def within(self, area: QRectF) -> dict[str, Label]:
+        """Return the labels of the wires near ``area`` (scene units) by key, and maybe more."""
+        found: dict[str, Label] = {}
+        for tile, covered in self._areas.items():
+            if covered.intersects(area):
+                found.update(self._at(tile))
+        return found
+
+    def all(self) -> dict[str, Label]:
+        """Return every label of the picture."""
+        return {key: label for tile in self._areas for key, label in self._at(tile).items()}
+
+    def held(self) -> dict[str, Label]:
+        """Return the labels that were placed since the last `keep`."""
+        return {key: label for placed in self._placed.values() for key, label in placed.items()}
+
+    def renew(self) -> list[QRectF]:
+        """Place the labels anew that are held; return the boxes of those that changed."""
+        before, tiles = self.held(), list(self._placed)
+        self._placed = {}
+        after = {key: label for tile in tiles for key, label in self._at(tile).items()}
+        changed = [key for key in before.keys() | after.keys() if before.get(key) != after.get(key)]
+        return [held[key].box for held in (before, after) for key in changed if key in held]
+
+    def _at(self, tile: Tile) -> dict[str, Label]:
+        if tile not in self._placed:
+            wishes = self._wish(self._wires[tile][::-1]) if self.scale else []
+            taken = self._taken(self._areas[tile]) if wishes else []
+            self._placed[tile] = self._placer.place(wishes, taken, self.scale)
+        return self._placed[tile]
