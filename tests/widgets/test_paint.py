@@ -316,3 +316,19 @@ def test_a_folded_module_shows_its_shape_and_what_it_made(light):
     right = slice(150, 240)
     assert near(shown[:, right], heat.color(2.0, 2.0, False), 30) > 40
     assert near(waiting[:, right], heat.color(2.0, 2.0, False), 30) == 0
+
+
+def test_from_afar_a_folded_module_still_shows_its_shape_and_picture(light):
+    m = Maker()
+    m.card("m", "module", "fc", (120, 60), [[1.0, -1.0], [2.0, 0.0]], (220, 72), repeats=3)
+    reached, waiting = (
+        painted(
+            lambda p, look=look: drawing_of((m, look), light).paint(
+                p, QRectF(0, 0, 240, 130), 0.6
+            ),
+            (160, 90), zoom=0.6,
+        )
+        for look in (m.reached(), Look({}, {}))
+    )  # fmt: skip
+    strong = heat.color(2.0, 2.0, False)
+    assert near(reached, strong, 30) > 10 > near(waiting, strong, 30)

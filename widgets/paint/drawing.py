@@ -147,11 +147,12 @@ class Drawing:
         return wishes
 
     def _tells_shape(self, key: str) -> bool:
-        """Wires tell the shape where their source does not: out of a folded module."""
+        """Wires tell the shape where their source does not: out of some folded modules."""
         wire, look = self.stage.wires[key], self.look.wires.get(key)
         if not self.layers.shapes or not wire.shape or (look is not None and look.active):
             return False
-        return self.stage.cards[wire.source].kind == "module"
+        source = self.stage.cards[wire.source]
+        return source.kind == "module" and not self.reading(wire.source).shape
 
     def _taken(self, area: QRectF) -> list[Box]:
         """Return what labels in ``area`` keep clear of: cards and what hangs on them, plates."""

@@ -82,8 +82,7 @@ def _inside(
     if card.kind == "module":
         spot = QPointF(box.left() + 20, box.center().y())
         shapes.chevron(painter, spot, 6.5, style.theme.module, down=False)
-        repeats = f" ×{card.repeats}" if card.repeats > 1 else ""
-        shapes.write(painter, row.adjusted(24, 0, 0, 0), card.title + repeats, ink, px, 600)
+        _module(painter, card, row.adjusted(24, 0, 0, 0), reading, style, px)
         return
     if seen and reading.grid is not None:
         size = thumbnail_size(reading, box, shapes.text_width(card.title, px, 600))
@@ -105,6 +104,31 @@ def _inside(
         shapes.write(painter, lower, reading.number, ink, px, 700)
     else:
         _titled(painter, card, row, ink, px)
+
+
+def _module(
+    painter: QPainter, card: Card, row: QRectF, reading: Reading, style: Style, px: float
+) -> None:
+    """Write what a folded module is called and what shape it made, beside a picture of it."""
+    seen = style.layers.values and reading.state == "reached"
+    repeats = f" ×{card.repeats}" if card.repeats > 1 else ""
+    title = card.title + repeats
+    if seen and reading.grid is not None:
+        size = thumbnail_size(reading, row, row.width() - 60)
+        free = row.width() - size.width() - 8
+        if shapes.text_width(title, px, 600) <= free:
+            corner = QPointF(row.right() - size.width(), row.center().y() - size.height() / 2)
+            draw_thumbnail(painter, QRectF(corner, size), reading.grid, style.theme)
+            row = QRectF(row.left(), row.top(), free, row.height())
+    below = reading.shape if style.layers.shapes and reading.shape else card.note
+    if not below or 2 * px * 1.15 > row.height():
+        shapes.write(painter, row, title, style.theme.ink, px, 600)
+        return
+    upper, lower = QRectF(row), QRectF(row)
+    upper.setHeight(row.height() / 2 + px * 0.05)
+    lower.setTop(row.center().y() - px * 0.05)
+    shapes.write(painter, upper, title, style.theme.ink, px, 600)
+    shapes.write(painter, lower, below, style.theme.ink2, px * 0.92, 500)
 
 
 def _titled(
