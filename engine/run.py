@@ -25,6 +25,7 @@ from engine.record.backward import PassReached
 from engine.record.freeze import freeze, leaves
 from engine.record.log import NodeRow
 from engine.record.recorder import Recorder
+from engine.streams import OUTPUT_LIMIT, Output, Warned
 from engine.tape import Event, Problem, Status, Tape
 from engine.wire import Run
 
@@ -33,93 +34,6 @@ THREADS = torch.get_num_threads()
 
 _streams: deque[object] = deque(maxlen=4)
 """Streams of the last programs: Python crashes where a thread prints into one that is gone."""
-OUTPUT_LIMIT = 8_000_000
-"""Characters of output a run keeps; a program that prints more runs on unheard."""
-
-
-class Output(io.TextIOBase):
-    """What a program prints: kept whole, told to the recorder line by line."""
-
-    def __init__(self, recorder: Recorder, printed: Callable[[str], None] | None) -> None:
-        self._recorder = recorder
-        self._printed = printed
-        self._parts: list[str] = []
-        self._line: list[str] = []
-        self._length = 0
-        self.is_open = True
-        """False once the program has ended; its threads may go on and are not heard."""
-
-    def write(self, text: str) -> int:
-        """Take a piece of output; returns its length, as Python's streams do."""
-        if self._length < OUTPUT_LIMIT and self.is_open:
-            self._length += len(text)
-            self._parts.append(text)
-            if self._printed is not None:
-                self._printed(text)
-            self._split(text)
-        return len(text)
-
-    def _split(self, text: str) -> None:
-        *whole, rest = text.split("\n")
-        for line in whole:
-            self._recorder.printed("".join([*self._line, line]))
-            self._line.clear()
-        if rest:
-            self._line.append(rest)
-
-    def writable(self) -> bool:
-        """Return True: a program may print."""
-        return True
-
-    @property
-    def encoding(self) -> str:  # type: ignore[override]
-        """The encoding a program may ask for."""
-        return "utf-8"
-
-    def text(self) -> str:
-        """Return all that was printed, cut at `OUTPUT_LIMIT`."""
-        return "".join(self._parts)
-
-
-class Warned(io.TextIOBase):
-    """What a program writes to standard error: its warnings, each with the line that caused it."""
-
-    def __init__(self, recorder: Recorder) -> None:
-        self._recorder = recorder
-        self._through = sys.stderr
-        self._parts: list[str] = []
-        self._length = 0
-
-    def write(self, text: str) -> int:
-        """Take a piece of text and pass it on to the engine's own standard error."""
-        if self._length < OUTPUT_LIMIT:
-            self._length += len(text)
-            self._parts.append(text)
-            self._through.write(text)
-        return len(text)
-
-    def writable(self) -> bool:
-        """Return True: a program may complain."""
-        return True
-
-    def show(
-        self,
-        message: Warning | str,
-        category: type[Warning],
-        filename: str,
-        lineno: int,
-        file: object = None,  # noqa: ARG002 - the signature is Python's
-        line: str | None = None,  # noqa: ARG002
-    ) -> None:
-        """Write a warning; one that torch gave through the recorder names the user's line."""
-        source = self._recorder.source
-        span = source.span(source.here(source.user_frame())[0])
-        place = f"line {span[0]}" if span is not None else f"{filename}:{lineno}"
-        self.write(f"{place}: {category.__name__}: {message}\n")
-
-    def text(self) -> str:
-        """Return all that was written, cut at `OUTPUT_LIMIT`."""
-        return "".join(self._parts)
 
 
 class Finished:
@@ -228,7 +142,8 @@ def perform(request: Run, recorder: Recorder, printed: Callable[[str], None] | N
     module = ModuleType("__main__")
     names = module.__dict__
     names.update(namespace(request))
-    lines = request.source.splitlines(keepends=True)
+    # Not splitlines: a form feed ends no line for Python.
+    lines = io.StringIO(request.source).readlines()
     if request.filename.startswith("<"):
         linecache.cache[request.filename] = (len(request.source), None, lines, request.filename)
     status: Status = "ok"
@@ -254,6 +169,8 @@ def perform(request: Run, recorder: Recorder, printed: Callable[[str], None] | N
             problem = _explained(exc, request, recorder)
             status = "timeout" if guard.why == "timeout" else "error"
             recorder.log.events.append(("error", 0, None))
+    if output.cut:
+        warned.write(f"Output past {OUTPUT_LIMIT:,} characters was not kept.\n")
     return Done(status, problem, names, output.text(), warned.text())
 
 

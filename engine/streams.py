@@ -1,0 +1,129 @@
+"""A program's own standard output and standard error."""
+
+import codecs
+import io
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
+    from engine.record.recorder import Recorder
+
+OUTPUT_LIMIT = 8_000_000
+"""Characters of output a run keeps; a program that prints more runs on unheard."""
+
+
+class _Text(io.TextIOBase):
+    """A text stream that also takes bytes, by way of ``buffer``."""
+
+    def __init__(self) -> None:
+        self.buffer = _Bytes(self)
+
+    def writable(self) -> bool:
+        """Return True: a program may write."""
+        return True
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        """The encoding a program may ask for."""
+        return "utf-8"
+
+
+class _Bytes(io.BufferedIOBase):
+    """The bytes that a program writes below a text stream."""
+
+    def __init__(self, text: io.TextIOBase) -> None:
+        self._text = text
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+
+    def write(self, data: "ReadableBuffer") -> int:
+        """Take bytes, which need not end with a whole character; returns their number."""
+        data = bytes(data)
+        self._text.write(self._decoder.decode(data))
+        return len(data)
+
+    def writable(self) -> bool:
+        """Return True: a program may write."""
+        return True
+
+
+class Output(_Text):
+    """What a program prints: kept whole, told to the recorder line by line."""
+
+    def __init__(self, recorder: "Recorder", printed: Callable[[str], None] | None) -> None:
+        super().__init__()
+        self._recorder = recorder
+        self._printed = printed
+        self._parts: list[str] = []
+        self._line: list[str] = []
+        self._length = 0
+        self.cut = False
+        """True once something was not kept."""
+        self.is_open = True
+        """False once the program has ended; its threads may go on and are not heard."""
+
+    def write(self, text: str) -> int:
+        """Take a piece of output; returns its length, as Python's streams do."""
+        if self._length < OUTPUT_LIMIT and self.is_open:
+            kept = text[: OUTPUT_LIMIT - self._length]
+            self.cut = len(kept) < len(text)
+            self._length += len(kept)
+            self._parts.append(kept)
+            if self._printed is not None:
+                self._printed(kept)
+            self._split(kept)
+        else:
+            self.cut = self.cut or self.is_open
+        return len(text)
+
+    def _split(self, text: str) -> None:
+        *whole, rest = text.split("\n")
+        for line in whole:
+            self._recorder.printed("".join([*self._line, line]))
+            self._line.clear()
+        if rest:
+            self._line.append(rest)
+
+    def text(self) -> str:
+        """Return all that was printed, cut at `OUTPUT_LIMIT`."""
+        return "".join(self._parts)
+
+
+class Warned(_Text):
+    """What a program writes to standard error: its warnings, each with the line that caused it."""
+
+    def __init__(self, recorder: "Recorder") -> None:
+        super().__init__()
+        self._recorder = recorder
+        self._through = sys.stderr
+        self._parts: list[str] = []
+        self._length = 0
+
+    def write(self, text: str) -> int:
+        """Take a piece of text and pass it on to the engine's own standard error."""
+        if self._length < OUTPUT_LIMIT:
+            self._length += len(text)
+            self._parts.append(text)
+            self._through.write(text)
+        return len(text)
+
+    def show(
+        self,
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: object = None,  # noqa: ARG002 - the signature is Python's
+        line: str | None = None,  # noqa: ARG002
+    ) -> None:
+        """Write a warning; one that torch gave through the recorder names the user's line."""
+        source = self._recorder.source
+        span = source.span(source.here(source.user_frame())[0])
+        place = f"line {span[0]}" if span is not None else f"{filename}:{lineno}"
+        self.write(f"{place}: {category.__name__}: {message}\n")
+
+    def text(self) -> str:
+        """Return all that was written, cut at `OUTPUT_LIMIT`."""
+        return "".join(self._parts)
