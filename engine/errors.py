@@ -100,9 +100,18 @@ def _place(exc: BaseException, source: str, filename: str) -> Place:
         return _syntax_place(exc, lines)
     found = _innermost(exc, filename)
     if found is None:
-        return Place()
+        return _null_place(exc, lines)
     frame, instruction = found
     return code_place(frame.f_code, instruction, lines)
+
+
+def _null_place(exc: BaseException, lines: list[str]) -> Place:
+    """Return where the NUL is that Python complains about without a line."""
+    if isinstance(exc, SyntaxError | ValueError) and "null bytes" in str(exc):
+        for number, line in enumerate(lines, 1):
+            if (at := line.find("\0")) >= 0:
+                return Place(number, at, number, at + 1)
+    return Place()
 
 
 def code_place(code: CodeType, instruction: int, lines: list[str]) -> Place:

@@ -229,7 +229,9 @@ class CodeEdit(SourceEdit):
     def _arrange(self) -> None:
         """Give gutter and strip their places around the viewport."""
         gutter = self._gutter.width_for(self.look, self.blockCount())
-        strip = self._strip.height_for(gutter + self.viewport().width())
+        # With and without the scroll bar alike: one that comes and goes with it would never end.
+        bar = self.verticalScrollBar().sizeHint().width()
+        strip = self._strip.height_for(self.contentsRect().width() - bar)
         margins = self.viewportMargins()
         if (margins.left(), margins.bottom()) != (gutter, strip):
             self.setViewportMargins(gutter, 0, 0, strip)

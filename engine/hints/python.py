@@ -25,6 +25,12 @@ ROWS = (
         "Begin this line in the same column as the lines it belongs with.",
         "unindent does not match any outer indentation level",
     ),
+    Row(
+        SyntaxError,
+        "null bytes",
+        "An invisible character that no program may hold stands here: delete it.",
+        "source code string cannot contain null bytes",
+    ),
     Row(SyntaxError, r"'(.)' was never closed", "Close it with a bracket.", "'(' was never closed"),
     Row(SyntaxError, r"unmatched '(.)'", "Nothing opens this {1}: remove it.", "unmatched ')'"),
     Row(

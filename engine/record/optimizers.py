@@ -82,7 +82,8 @@ class Optimizers:
             with recorder.unseen():
                 original(owner, set_to_none=set_to_none)
             where, _ = recorder.source.here(sys._getframe(1))
-            recorder.reset(Reset(leaves, set_to_none), where)
+            # Whatever was passed: without gradients torch does not even look at it.
+            recorder.reset(Reset(leaves, bool(held) and bool(set_to_none)), where)
             return None
 
         return zero_grad

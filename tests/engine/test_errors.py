@@ -129,6 +129,11 @@ def test_a_syntax_error_is_shown_without_python_s_file_and_line():
     assert problem("x = 1 +").message == "invalid syntax"
 
 
+def test_a_null_character_is_found_though_python_names_no_line():
+    found = problem("x = 1\ny = '\0'\n")
+    assert (found.place.line, found.place.column) == (2, 5)
+
+
 def test_a_timeout_names_the_line_and_says_how_long_it_was():
     source = "x = 0\nwhile True:\n    x += 1"
     error = raised("x = 0\nraise stop", stop=Interrupted("timeout", 5))

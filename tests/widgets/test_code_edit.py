@@ -354,3 +354,16 @@ def test_any_texts_in_any_order_come_back_and_undo_in_order(edit, texts, place):
     while edit.document().isUndoAvailable():
         edit.undo()
     assert edit.source() == "start"
+
+
+def test_the_strip_is_as_tall_with_a_scroll_bar_as_without(edit, qapp):
+    edit.set_problem(Problem("E", "much or little, too much " * 2, "too little or too much " * 3))
+    strip = edit.findChild(ProblemStrip)
+    for width in range(330, 420):
+        edit.resize(width, 400)
+        heights = set()
+        for lines in (1, 40):
+            edit.set_source("x = 1\n" * lines)
+            qapp.processEvents()
+            heights.add(strip.height())
+        assert len(heights) == 1, width

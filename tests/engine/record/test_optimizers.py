@@ -57,6 +57,7 @@ def test_a_fused_step_which_counts_no_version_is_seen():
     [
         ("opt.zero_grad()", True),
         ("opt.zero_grad(set_to_none=False)", False),
+        ("opt.zero_grad(torch.ones(1))", True),
         ("w.grad = None", True),
         ("w.grad.zero_()", False),
     ],
