@@ -1,7 +1,9 @@
 """Programs in and out of files, and drafts that outlive a closed window."""
 
 import hashlib
+import io
 import os
+import tokenize
 from pathlib import Path
 
 import msgspec
@@ -28,7 +30,8 @@ def read(path: Path) -> str:
     """Return the text of the program at ``path``, with line ends as Python writes them.
 
     Raises:
-        Refused: there is no such file, it is no UTF-8 text, or far too long for a program.
+        Refused: there is no such file, it is no text in UTF-8 or the encoding that its first lines
+            declare, or far too long for a program.
     """
     try:
         if path.is_dir():
@@ -40,7 +43,7 @@ def read(path: Path) -> str:
     if len(data) > LIMIT:
         raise Refused(f"{path} is longer than {LIMIT >> 20} MB")
     try:
-        text = data.decode("utf-8-sig")
+        text = data.decode(_encoding(data))
     except UnicodeDecodeError as error:
         raise Refused(f"{path} is not text") from error
     if "\0" in text:
@@ -54,7 +57,24 @@ def write(path: Path, text: str) -> None:
     Raises:
         Refused: the file cannot be written.
     """
-    write_bytes(path, text.encode())
+    data = text.encode()
+    try:
+        data = text.encode(_encoding(data).removesuffix("-sig"))
+    except UnicodeEncodeError as error:
+        raise Refused(
+            f"{path} cannot be written: {error.object[error.start]!r} is not in the"
+            f" encoding that it declares, {error.encoding}"
+        ) from error
+    write_bytes(path, data)
+
+
+def _encoding(data: bytes) -> str:
+    """Return the encoding a program is in, as Python finds out: UTF-8 or what it declares."""
+    try:
+        name, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+    except SyntaxError:
+        return "utf-8-sig"
+    return "utf-8-sig" if name in ("utf-8", "utf-8-sig") else name
 
 
 def write_bytes(path: Path, data: bytes) -> None:

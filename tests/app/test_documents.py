@@ -69,3 +69,22 @@ def test_without_a_folder_nothing_is_kept():
 def test_a_draft_that_cannot_be_kept_is_no_error(tmp_path):
     (tmp_path / "file").write_text("")
     Drafts(tmp_path / "file" / "drafts").keep(Draft("a"))
+
+
+def test_a_declared_encoding_is_kept(tmp_path):
+    path = tmp_path / "a.py"
+    data = b"# -*- coding: latin-1 -*-\ns = '\xe9'\n"
+    path.write_bytes(data)
+    text = read(path)
+    assert text.endswith("s = 'é'\n")
+    write(path, text)
+    assert path.read_bytes() == data
+    with pytest.raises(Refused, match="encoding that it declares"):
+        write(path, text + "'日'")
+    assert path.read_bytes() == data
+
+
+def test_a_declared_encoding_that_does_not_exist_is_not_believed(tmp_path):
+    path = tmp_path / "a.py"
+    write(path, "# coding: klingon\ns = 'é'\n")
+    assert read(path) == "# coding: klingon\ns = 'é'\n"

@@ -20,6 +20,9 @@ from engine.values import THUMB, snapshot, snapshots
         torch.int16,
         torch.int8,
         torch.uint8,
+        torch.uint16,
+        torch.uint32,
+        torch.uint64,
         torch.bool,
         torch.complex64,
         torch.complex128,
@@ -30,6 +33,15 @@ def test_every_dtype_keeps_its_numbers(dtype):
     made = snapshot(t)
     assert made.dtype == str(dtype).removeprefix("torch.")
     assert made.array().tolist() == t.tolist()
+
+
+def test_whole_numbers_past_what_a_float_can_hold_stay_whole():
+    for dtype, number in (
+        (torch.uint32, 2**32 - 1),
+        (torch.uint64, 2**63 + 1),
+        (torch.int64, -(2**62) - 1),
+    ):
+        assert snapshot(torch.tensor([number], dtype=dtype)).item() == number
 
 
 def test_a_scalar_has_one_item_and_no_dimensions():
