@@ -68,11 +68,15 @@ def namespace(request: Run) -> dict[str, object]:
 
 
 def param(value: object, dtype: torch.dtype | None = None) -> torch.Tensor:
-    """Return a leaf that requires a gradient, of the default float dtype unless told otherwise."""
+    """Return a leaf that requires a gradient; integers become the default float dtype."""
     if isinstance(value, torch.Tensor):
-        value = value.detach().clone()
-        return value.to(dtype or torch.get_default_dtype()).requires_grad_()
-    return torch.tensor(value, dtype=dtype or torch.get_default_dtype(), requires_grad=True)
+        made = value.detach().clone()
+        if dtype is None and not (made.is_floating_point() or made.is_complex()):
+            dtype = torch.get_default_dtype()
+        return (made if dtype in (None, made.dtype) else made.to(dtype)).requires_grad_()
+    if dtype is None and not np.iscomplexobj(value):
+        dtype = torch.get_default_dtype()
+    return torch.tensor(value, dtype=dtype, requires_grad=True)
 
 
 def execute(request: Run, printed: Callable[[str], None] | None = None) -> Tape:

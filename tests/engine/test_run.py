@@ -287,6 +287,9 @@ def test_param_makes_a_float_leaf_that_requires_a_gradient():
     again = param(torch.arange(3))
     assert again.is_leaf
     assert again.dtype == torch.float32
+    assert param(torch.ones(1, dtype=torch.float64)).dtype == torch.float64
+    assert param(1 + 2j).item() == 1 + 2j
+    assert param([1, 2], dtype=torch.float64).dtype == torch.float64
 
 
 def test_the_last_run_stays_at_hand():
