@@ -74,7 +74,7 @@ def param(value: object, dtype: torch.dtype | None = None) -> torch.Tensor:
         if dtype is None and not (made.is_floating_point() or made.is_complex()):
             dtype = torch.get_default_dtype()
         return (made if dtype in (None, made.dtype) else made.to(dtype)).requires_grad_()
-    if dtype is None and not np.iscomplexobj(value):
+    if dtype is None and not isinstance(value, complex):
         dtype = torch.get_default_dtype()
     return torch.tensor(value, dtype=dtype, requires_grad=True)
 
