@@ -123,7 +123,7 @@ def overdue(
         problem = Problem("Stopped", message, "", place)
         return Tape(status="error", error=problem, stdout=stdout)
     message = f"Still running after {timeout:g} s" + (f": {code}" if code else "")
-    hint = "One step took too long. Make a size or a range smaller."
+    hint = "One step took too long. Make a size or a range smaller, or raise the time limit."
     problem = Problem("Timeout", message, hint, place)
     return Tape(status="timeout", error=problem, stdout=stdout)
 

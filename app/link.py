@@ -17,8 +17,9 @@ TIMEOUT_S = 10.0
 EVENT_LIMIT = 40_000
 QUICK_GRACE_MS = 500
 """Sooner where a spare engine waits to take over."""
-START_S = 5.0
-"""An engine that does not begin a program within this is stuck and gets replaced."""
+START_S = 20.0
+"""An engine that does not begin a program within this is stuck and gets replaced. It may be busy
+reading more of PyTorch from a slow disk."""
 SPARE_MS = 3000
 """A spare engine is started so long after the first has become ready."""
 NEXT_SPARE_MS = 300
@@ -150,15 +151,19 @@ class Link(QObject):
 
     def stop(self) -> None:
         """Interrupt the program that runs or waits; kill the engine if it doesn't end."""
-        if not self.is_ready() and self._next is not None:
-            waiting, self._next = self._next, None
+        waiting, job = self._next, self._running
+        if waiting is not None:
+            # It is forgotten at once: an engine that is slow to begin is no reason to kill it.
+            self._next = None
+            self._send(wire.Stop(waiting.request.run_id))
+        if job is None:
+            self._limit.stop()
+        elif not job.stopped:
+            job.stopped = True
+            self._send(wire.Stop(job.request.run_id))
+            self._grace.start(QUICK_GRACE_MS if self.spare_pid() else STOP_GRACE_MS)
+        if waiting is not None:
             self._answer(waiting, None)
-            return
-        for job in (self._next, self._running):
-            if job is not None and not job.stopped:
-                job.stopped = True
-                self._send(wire.Stop(job.request.run_id))
-                self._grace.start(QUICK_GRACE_MS if self.spare_pid() else STOP_GRACE_MS)
 
     def check(self, run_id: int, value: int, index: int = 0) -> None:
         """Ask for a finite-difference check of a leaf's element; answered by `wire.Checked`."""
@@ -245,6 +250,8 @@ class Link(QObject):
             self._forget()
             if self._next is not None:
                 self._limit.start(round(START_S * 1000))
+        elif self._running is None and self._next is None:
+            self._limit.stop()
 
     def _forget(self) -> None:
         self._running = None
@@ -315,8 +322,6 @@ class Link(QObject):
         """Put a fresh engine in the place of the one that is gone or has to go."""
         job, engine = self._running, self._engine
         self._forget()
-        if self._next is not None and self._next.stopped:
-            job, self._next = self._next, None
         if self._may_restart():
             self._swap()
             self.died.emit(f"Python ended ({why}) and starts again")

@@ -296,9 +296,15 @@ class Session(QObject):
 
     def _accept(self, run_id: int, tape: Tape, seconds: float) -> None:
         self._patience.stop()
+        engine = "starting" if self.result.engine == "starting" else "ready"
+        if self._waiting and tape.error is not None and tape.error.type == "Stopped":
+            # It made room for a newer text; what is shown can stay until that has run.
+            self._change_result(run_id=0, engine=engine)
+            self.run_now()
+            return
         changes: dict[str, object] = {
             "run_id": 0,
-            "engine": "starting" if self.result.engine == "starting" else "ready",
+            "engine": engine,
             "problem": tape.error,
             "stdout": tape.stdout[-STDOUT_LIMIT:],
             "seconds": seconds,

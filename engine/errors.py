@@ -73,7 +73,12 @@ def _stopped(exc: Interrupted, source: str, place: Place) -> Problem:
     code = f": {line[:80]}" if line else ""
     if exc.why == "timeout":
         message = f"Still running after {exc.seconds:g} s{code}"
-        return Problem("Timeout", message, "Does a loop never end? Make it shorter.", place)
+        return Problem(
+            "Timeout",
+            message,
+            "Does a loop never end? If it only needs longer, raise the time limit.",
+            place,
+        )
     message = f"The program was here{code}" if place.line else "The program was stopped"
     return Problem("Stopped", message, "", place)
 

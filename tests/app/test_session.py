@@ -99,6 +99,15 @@ def test_a_long_run_is_stopped_for_a_newer_text(settled, link, qtbot):
     assert link.sources[-1] == "x=2"
 
 
+def test_a_run_that_made_room_for_a_newer_text_is_no_problem(settled, link, qtbot):
+    settled.nudge("while True: pass")
+    settled.nudge("x=2")
+    qtbot.waitUntil(lambda: link.stops == 1)
+    link.answer(broken("error", "Stopped"))
+    assert settled.result.problem is None
+    assert link.sources[-1] == "x=2"
+
+
 def test_a_long_run_without_a_newer_text_goes_on_and_is_marked_stale(settled, link, qtbot):
     settled.nudge("slow")
     qtbot.waitUntil(lambda: settled.result.stale)

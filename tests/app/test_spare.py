@@ -185,6 +185,20 @@ def test_an_engine_that_does_not_answer_is_replaced(open_link, qtbot, monkeypatc
     assert "does not answer" in heard.of(str)[0]
 
 
+@posix
+def test_a_stop_before_the_program_began_kills_nothing(open_link, qtbot, no_torch):
+    heard = open_link()
+    pid = heard.link.pid()
+    os.kill(pid, signal.SIGSTOP)
+    run_id = heard.link.run(LOOP)
+    heard.link.stop()
+    assert heard.tape(run_id).error.type == "Stopped"
+    os.kill(pid, signal.SIGCONT)
+    assert tape_of(qtbot, heard, "print('next')").stdout == "next\n"
+    assert heard.link.pid() == pid
+    assert not heard.of(str)
+
+
 def raw(*messages):
     return b"".join(frame for message in messages for frame in wire.frames(message))
 
