@@ -220,6 +220,10 @@ class ForwardMode(TorchFunctionMode):
             value = recorder.tensors.add(t, row.where, op=index)
             if row.op in ("detach", "detach_", "data"):
                 value.role = "constant" if value.role == "result" else value.role
+                # w.grad.data.zero_() resets w's gradient, too.
+                leaf = recorder.tensors.leaf_of_gradient(seen.given[0])
+                if leaf is not None:
+                    recorder.tensors.is_gradient_of(t, leaf)
             if value.version:
                 recorder.tensors.changed(value, index)
             row.outputs.append(value.id)

@@ -136,6 +136,8 @@ def _name_values(recorder: Recorder) -> None:
     for row in log.values:
         if row.op is None and not row.name:
             _name(source, row.where, [row])
+    for op in log.ops:
+        _name_arguments(recorder, op, values)
     for call in log.calls:
         outer = log.calls[call.parent] if call.parent is not None else None
         if call.result is not None and (outer is None or outer.where != call.where):
@@ -162,6 +164,35 @@ def _name(source: Source, where: object, rows: list[ValueRow]) -> None:
     else:
         for name, row in zip(names, rows, strict=False):
             row.name = row.name or name
+
+
+def _name_arguments(recorder: Recorder, op: OpRow, values: dict[int, ValueRow]) -> None:
+    """Name values that no assignment named, as a loop's batches, after the variables passed."""
+    source, log = recorder.source, recorder.log
+    nameless = [a.value for a in op.args if a.value and _is_nameless(values[a.value], op)]
+    span = source.span(op.where) if nameless else None
+    expression = source.expressions.get(span) if span is not None else None
+    given = [a.value for a in op.args if not a.keyword]
+    written: list[ast.expr] = []
+    if isinstance(expression, ast.BinOp):
+        written = [expression.left, expression.right]
+    elif isinstance(expression, ast.Call):
+        written, callee = list(expression.args), expression.func
+        if op.call is not None and log.calls[op.call].where == op.where and len(written) == 1:
+            # One of torch's modules: its parameters have names.
+            given = [*nameless[:1]]
+        elif isinstance(callee, ast.Attribute) and len(given) == len(written) + 1:
+            written = [callee.value, *written]
+    if len(written) == len(given):
+        for one, value in zip(written, given, strict=True):
+            if isinstance(one, ast.Name) and one.id not in source.imported and value:
+                row = values[value]
+                row.name = one.id if _is_nameless(row, op) else row.name
+
+
+def _is_nameless(row: ValueRow, op: OpRow) -> bool:
+    """Tell whether a value came to an op from elsewhere in the program and without a name."""
+    return not row.name and row.gradient_of is None and row.where != op.where
 
 
 def _value(row: ValueRow, source: Source) -> Value:

@@ -182,7 +182,7 @@ class Hooks:
         known = self._grads.get(number)
         if grad is None:
             self._grads.pop(number, None)
-        elif known is None or known[0]() is not grad or known[1] != version(grad):
+        elif known is None or known[0]() is not grad or self._overwritten(grad, *known[1:]):
             kept = tensors.keep(grad)
             if kept is not None:
                 self._grads[number] = (weakref.ref(grad), version(grad), kept)
@@ -190,6 +190,13 @@ class Hooks:
         if self not in held:
             held[self] = True
             accumulate.register_hook(self._after_leaf(weakref.ref(t)))
+
+    def _overwritten(self, grad: torch.Tensor, counted: int, kept: int) -> bool:
+        """Tell whether a ``.grad`` changed since its copy: ``grad.data.zero_()`` is not counted."""
+        copy = self.log.snapshots[kept]
+        if version(grad) != counted:
+            return True
+        return isinstance(copy, torch.Tensor) and not same_numbers(copy, grad)
 
     def _after_leaf(self, leaf: "weakref.ref[torch.Tensor]") -> Callable[[Grads, Grads], None]:
         def after(_sent: Grads, received: Grads) -> None:

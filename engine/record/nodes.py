@@ -33,7 +33,8 @@ class Nodes:
         held = metadata(node)
         row = held.get(self._key)
         if row is None:
-            row = NodeRow(next(self.log.ids), node.name(), saved=_names(type(node), "_saved_"))
+            name = node.name().rpartition("::")[2]
+            row = NodeRow(next(self.log.ids), name, saved=_names(type(node), "_saved_"))
             row.made = len(self.log.events)
             held[self._key] = row
             held[_Alive] = _Alive(row, self.log)

@@ -61,8 +61,10 @@ class Optimizers:
             for p, before in self._before.pop():
                 row = recorder.tensors.known(p)
                 if row is not None and recorder.tensors.differs(p, row):
-                    now = recorder.tensors.add(p, row.where, maker=row.maker)
-                    changes.append(Change(before, now.id))
+                    row = recorder.tensors.add(p, row.where, maker=row.maker)
+                # A closure that the step called may have met the new value before us.
+                if row is not None and row.id != before:
+                    changes.append(Change(before, row.id))
             rates = {float(g["lr"]) for g in optimizer.param_groups if "lr" in g}
             lr = rates.pop() if len(rates) == 1 else None
             step = StepRow(type(optimizer).__name__, where, changes, lr)

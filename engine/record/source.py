@@ -19,6 +19,7 @@ Span = tuple[int, int, int, int]
 _TORCH = torch.__path__[0]
 _OPTIM = _TORCH + "/optim/"
 _NN = _TORCH + "/nn/"
+_GIVEN = ("torch", "nn", "F", "optim", "math", "np")
 _BUILDERS = frozenset(("__init__", "reset_parameters", "initialize_parameters", "materialize"))
 
 
@@ -32,12 +33,14 @@ class Source:
         self.targets: dict[Span, tuple[str, ...]] = {}
         self.expressions: dict[Span, ast.expr] = {}
         self.bound_at: dict[str, Span] = {}
+        self.imported = set(_GIVEN)
+        """Names that stand for modules and for what comes from them, not for tensors."""
         self._kinds: dict[CodeType, str] = {}
         self._spans: dict[CodeType, list[tuple[int | None, ...]]] = {}
         self._places: dict[Span, Place] = {}
         try:
             tree = ast.parse(text)
-        except (SyntaxError, ValueError, RecursionError):
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
             return
         for node in ast.walk(tree):
             self._learn(node)
@@ -52,6 +55,8 @@ class Source:
             self.targets[_span(node)] = (_name(node.target),)
         elif isinstance(node, ast.BinOp | ast.Attribute | ast.Call):
             self.expressions[_span(node)] = node
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            self.imported |= {n.asname or n.name.partition(".")[0] for n in node.names}
 
     def _bind(self, target: ast.expr, value: ast.expr) -> None:
         if isinstance(target, ast.Tuple | ast.List):

@@ -186,3 +186,25 @@ def test_a_subclass_of_the_users_hears_nothing_of_the_recorder():
 )
 def test_names_are_torchs_own_without_underscores(function, name):
     assert op_name(function) == name
+
+
+def test_a_value_without_an_assignment_is_named_after_the_variable_that_is_passed():
+    tape = record(
+        "def double(v):\n    return v * 2\nnet = nn.Linear(1, 1)\n"
+        "for xb, yb in [(torch.ones(1, 1), torch.ones(1, 1)) for _ in range(2)]:\n"
+        "    loss = F.mse_loss(net(xb), yb)\n"
+        "for part in torch.ones(4).split(2):\n    part.mul(3)\n"
+        "torch.stack(torch.ones(2).unbind())\ndouble(torch.ones(3))\n"
+    )
+    called = {v.id: v.name for v in tape.values}
+    assert [called[o.inputs[0]] for o in tape.ops if o.op == "linear"] == ["xb", "xb"]
+    assert [called[o.inputs[1]] for o in tape.ops if o.op == "mse_loss"] == ["yb", "yb"]
+    assert [called[o.inputs[0]] for o in tape.ops if o.op == "mul"] == ["part", "part", "v"]
+    stack = next(o for o in tape.ops if o.op == "stack")
+    assert [called[i] for i in stack.inputs] == ["", ""]
+
+
+def test_a_node_goes_by_the_name_that_torch_prints():
+    tape = record("x = param([1.0, 2.0])\ny = x * 1\ny[0] = 3.0\nprint(y.grad_fn)")
+    assert "CopySlices" in {n.name for n in tape.nodes}
+    assert "CopySlices" in tape.stdout
