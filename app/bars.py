@@ -4,7 +4,8 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
 
-from app.session import ENGINE_DIED, Doc, Result, View
+from app.state import ENGINE_DIED, Doc, Result, View
+from playback import text
 from widgets.transport_buttons import TransportButtons
 
 LAYERS = ("values", "gradients", "shapes")
@@ -67,9 +68,9 @@ class TopBar(QFrame):
         self.title.setToolTip(doc.path or "Not in a file yet")
         self._fit()
 
-    def show_counts(self, text: str) -> None:
+    def show_counts(self, counts: str) -> None:
         """Show how much there is in the graph."""
-        self.counts.setText(text)
+        self.counts.setText(counts)
         self._fit()
 
     def show_view(self, view: View) -> None:
@@ -121,6 +122,11 @@ class StatusLine(QFrame):
         self.message.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.engine = QLabel()
         self.engine.setProperty("role", "caption")
+        self.note = QLabel()
+        self.note.setProperty("role", "warning")
+        self.held = QLabel()
+        self.held.setProperty("role", "caption")
+        self.held.setToolTip("Memory of the tensors that backward nodes keep at this position")
         self._caption = ""
         self._said = ""
         self._problem = ""
@@ -130,18 +136,21 @@ class StatusLine(QFrame):
         self._quiet.timeout.connect(self._hush)
         row = QHBoxLayout(self)
         row.setContentsMargins(16, 4, 16, 6)
+        row.setSpacing(16)
         row.addWidget(self.message, 1)
+        row.addWidget(self.note)
+        row.addWidget(self.held)
         row.addWidget(self.engine)
 
-    def say(self, text: str) -> None:
+    def say(self, remark: str) -> None:
         """Show a remark for some seconds."""
-        self._said = text
+        self._said = remark
         self._quiet.start()
         self._refresh()
 
-    def caption(self, text: str) -> None:
+    def caption(self, event: str) -> None:
         """Show the event that is playing, where nothing more important stands."""
-        self._caption = text
+        self._caption = event
         self._refresh()
 
     def show_result(self, result: Result, doc: Doc) -> None:
@@ -152,22 +161,31 @@ class StatusLine(QFrame):
         self._problem = problem
         self._refresh()
         self.engine.setText(engine_line(result, doc))
+        short, whole = note_lines(result)
+        self.note.setText(short)
+        self.note.setToolTip(whole)
+        self.note.setVisible(bool(short))
+
+    def show_held(self, count: int | None) -> None:
+        """Show how many bytes backward nodes hold; None: this program has no such nodes."""
+        self.held.setVisible(count is not None)
+        self.held.setText("" if count is None else f"{text.size(count)} held for backward")
 
     def _hush(self) -> None:
         self._said = ""
         self._refresh()
 
     def _refresh(self) -> None:
-        text = self._said or self._problem or self._caption
-        self.message.setText(text)
-        self.message.setToolTip(text)
+        shown = self._said or self._problem or self._caption
+        self.message.setText(shown)
+        self.message.setToolTip(shown)
         wrong = bool(self._problem) and not self._said
         role = "error" if wrong else "caption"
         if self.message.property("role") != role:
             self.message.setProperty("role", role)
             self.message.style().unpolish(self.message)
             self.message.style().polish(self.message)
-        self.message.setAccessibleName(text)
+        self.message.setAccessibleName(shown)
 
 
 def problem_line(result: Result) -> str:
@@ -180,6 +198,22 @@ def problem_line(result: Result) -> str:
     hint = f" — {problem.hint}" if problem.hint else ""
     kind = "" if problem.type == ENGINE_DIED else f"{problem.type}: "
     return f"{place}{kind}{message[0] if message else ''}{hint}"
+
+
+def note_lines(result: Result) -> tuple[str, str]:
+    """Return what the tape lacks, in a few words and as sentences; empty where it lacks nothing."""
+    tape = result.tape
+    short, whole = [], []
+    if tape.truncated:
+        short.append(tape.truncated.partition(";")[0].rstrip("."))
+        whole.append(tape.truncated)
+    if tape.dropped:
+        short.append(f"{text.count(tape.dropped, 'value')} kept as summaries")
+        whole.append(
+            "Their numbers were given up to stay within the memory for values. "
+            "Run › Memory for values raises it."
+        )
+    return " · ".join(short), "\n".join(whole)
 
 
 def engine_line(result: Result, doc: Doc) -> str:

@@ -15,6 +15,7 @@ STOP_GRACE_MS = 1500
 """A program that was asked to stop is killed after so long."""
 TIMEOUT_S = 10.0
 EVENT_LIMIT = 40_000
+MEMORY = 256 << 20
 QUICK_GRACE_MS = 500
 """Sooner where a spare engine waits to take over."""
 START_S = 20.0
@@ -133,15 +134,26 @@ class Link(QObject):
         device: str = "cpu",
         timeout: float = TIMEOUT_S,
         event_limit: int = EVENT_LIMIT,
+        memory: int = MEMORY,
     ) -> int:
         """Have a program run and return its run id, which its replies carry.
 
-        ``timeout`` in seconds. A program that waits for the one that runs is replaced by this one.
+        ``timeout`` in seconds, ``memory`` in bytes of copied values. A program that waits for the
+        one that runs is replaced by this one.
         """
         self._last_id += 1
         # No message can carry half a surrogate pair.
         source = source.encode("utf-8", "replace").decode()
-        request = wire.Run(self._last_id, source, filename, seed, device, timeout, event_limit)
+        request = wire.Run(
+            run_id=self._last_id,
+            source=source,
+            filename=filename,
+            seed=seed,
+            device=device,
+            timeout=timeout,
+            event_limit=event_limit,
+            memory=memory,
+        )
         self.start()
         self._announce()
         job = self._next = _Job(request, timeout)

@@ -189,16 +189,18 @@ class OverGraph(QObject):
             part.installEventFilter(self)
         self.tools.left.connect(graph.setFocus)
         self.tools.show()
-        self._settle()
+        self.settle()
 
     def set_path(self, path: tuple[Crumb, ...]) -> None:
         """Show the path to what is selected or playing."""
         if path != self._path:
             self._path = path
-            self._settle()
+            self.settle()
 
-    def _settle(self) -> None:
+    def settle(self) -> None:
+        """Take up the corners anew: sizes have changed, of the graph or of text."""
         graph, tools = self._graph, self.tools
+        tools.adjustSize()
         tools.move(graph.width() - tools.width() - MARGIN, graph.height() - tools.height() - MARGIN)
         self.crumbs.set_path(self._path, max(0, graph.width() - 2 * MARGIN))
         self.crumbs.move(MARGIN, MARGIN)
@@ -206,5 +208,5 @@ class OverGraph(QObject):
     def eventFilter(self, _watched: QObject, happened: QEvent) -> bool:
         """Stay in the corners whatever changes its size."""
         if happened.type() == QEvent.Type.Resize:
-            self._settle()
+            self.settle()
         return False

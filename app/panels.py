@@ -15,7 +15,7 @@ from app.settings import Settings
 
 GUTTER = 12
 USUAL = 1392
-LEFT, RIGHT = 380, 246
+LEFT, RIGHT = 378, 248
 """Widths of the side columns in a window of the usual width, until somebody moves a gutter.
 
 The program is wide enough for lines of 42 characters, and the graph still has 55 % of the width.
@@ -24,6 +24,8 @@ LEGEND = 236
 """Height of the pane below the program: the whole legend."""
 LEAST_PROGRAM = 240
 LEAST = {"left": 252, "centre": 280, "right": 232}
+WIDEST_SCALE = 1.5
+"""Beyond this scale of text the side columns grow no more: the graph needs room too."""
 SHARES = {"left": 2, "centre": 5, "right": 2}
 """How what the window grows by is shared out."""
 
@@ -100,6 +102,11 @@ class Columns(QWidget):
 
     def _parts(self) -> dict[str, QSplitter]:
         return {"across": self.across, "left": self.left, "right": self.right}
+
+    def set_text_scale(self, scale: float) -> None:
+        """Keep the side columns wide enough for text so many times bigger than usual."""
+        for name, part in (("left", self.left), ("right", self.right)):
+            part.setMinimumWidth(round(LEAST[name] * min(scale, WIDEST_SCALE)))
 
     def remember(self, settings: Settings) -> None:
         """Keep where the gutters stand."""

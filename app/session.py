@@ -3,12 +3,10 @@
 `Session` is the only writer. Views listen to its signals and read; they never write each other.
 """
 
-from typing import Literal, Protocol
-
-from msgspec import Struct
 from msgspec.structs import replace
-from PySide6.QtCore import QElapsedTimer, QObject, QTimer, Signal, SignalInstance
+from PySide6.QtCore import QElapsedTimer, QObject, QTimer, Signal
 
+from app.state import ENGINE_DIED, UNNAMED, Doc, Engine, Limits, Result, View
 from engine import wire
 from engine.tape import Problem, Tape
 
@@ -18,93 +16,6 @@ PATIENCE_MS = 400
 """A run that has gone on for so long is stopped when a newer text waits."""
 STDOUT_LIMIT = 200_000
 """So many characters of output are kept, the last ones."""
-
-ENGINE_DIED = "EngineDied"
-"""Type of the problem while an engine that died is being replaced."""
-
-EngineState = Literal["starting", "ready", "running", "stopping"]
-
-
-class Doc(Struct, frozen=True):
-    """What the user edits. ``saved`` is the text as its file or example holds it."""
-
-    source: str = ""
-    saved: str = ""
-    path: str = ""
-    title: str = "Untitled"
-    seed: int = 0
-    device: str = "cpu"
-    open_calls: frozenset[str] | None = None
-    """Keys of the module frames that are open; None leaves it to the picture."""
-
-    @property
-    def modified(self) -> bool:
-        """Whether the text differs from what is saved."""
-        return self.source != self.saved
-
-
-class Result(Struct, frozen=True):
-    """What the engine made of it. ``run_id`` is the run in flight (0: none)."""
-
-    run_id: int = 0
-    shown_id: int = 0
-    """The run whose tape is shown; 0 before the first."""
-    tape: Tape = Tape()
-    """The tape that is shown: the last that ran well, or the first if none did."""
-    source: str = ""
-    """The text that `tape` was recorded from."""
-    stale: bool = False
-    """True where the shown tape is not what the text now says."""
-    problem: Problem | None = None
-    stdout: str = ""
-    engine: EngineState = "starting"
-    devices: tuple[str, ...] = ("cpu",)
-    torch: str = ""
-    seconds: float = 0.0
-
-
-class View(Struct, frozen=True):
-    """Where one looks: ``position`` p means that the first p events of the tape have happened."""
-
-    position: int = 0
-    selection: str = ""
-    values: bool = True
-    gradients: bool = True
-    shapes: bool = False
-
-
-class Engine(Protocol):
-    """What a session asks of the link to the engine."""
-
-    @property
-    def ready(self) -> SignalInstance:
-        """Carries `wire.Ready` each time an engine can take requests."""
-
-    @property
-    def received(self) -> SignalInstance:
-        """Carries every other message."""
-
-    @property
-    def died(self) -> SignalInstance:
-        """Says why the engine died; a fresh one is started by the link."""
-
-    def start(self) -> None:
-        """Start an engine."""
-
-    def run(self, source: str, *, seed: int = 0, device: str = "cpu") -> int:
-        """Send a program and return its run id."""
-
-    def stop(self) -> None:
-        """Interrupt the run in flight; kill the engine if that does not help."""
-
-    def check(self, run_id: int, value: int, index: int = 0) -> None:
-        """Ask for a finite-difference check."""
-
-    def peek(self, run_id: int, snapshot: int) -> None:
-        """Ask for all numbers of a snapshot."""
-
-    def close(self) -> None:
-        """End the engine."""
 
 
 class Session(QObject):
@@ -129,6 +40,7 @@ class Session(QObject):
         self.doc = Doc()
         self.result = Result()
         self.view = View()
+        self.limits = Limits()
         self._link = link
         self._sent = ""
         self._waiting = False
@@ -189,6 +101,14 @@ class Session(QObject):
         self._change_doc(device=device)
         self.run_now()
 
+    def set_limits(self, timeout: float, memory: int) -> None:
+        """Give runs so many seconds and bytes from now on; what is shown is run again."""
+        limits = Limits(timeout, memory)
+        if limits != self.limits:
+            self.limits = limits
+            if self.result.shown_id or self.result.run_id:
+                self.run_now()
+
     def _change_doc(self, **changes: object) -> None:
         doc = replace(self.doc, **changes)
         if doc != self.doc:
@@ -207,7 +127,14 @@ class Session(QObject):
             return
         self._waiting = False
         self._sent = self.doc.source
-        run_id = self._link.run(self.doc.source, seed=self.doc.seed, device=self.doc.device)
+        run_id = self._link.run(
+            self.doc.source,
+            filename=self.doc.path or UNNAMED,
+            seed=self.doc.seed,
+            device=self.doc.device,
+            timeout=self.limits.timeout,
+            memory=self.limits.memory,
+        )
         # Output is kept until the first of the new run arrives, so that it does not flicker.
         self._change_result(run_id=run_id)
         if self.result.engine == "ready":
@@ -307,6 +234,7 @@ class Session(QObject):
             "engine": engine,
             "problem": tape.error,
             "stdout": tape.stdout[-STDOUT_LIMIT:],
+            "stderr": tape.stderr[-STDOUT_LIMIT:],
             "seconds": seconds,
         }
         # A program that fails leaves the last good graph; a new document has none to leave.

@@ -30,6 +30,8 @@ def _between(low: float, high: float) -> Callable[[object], bool]:
 ROWS = (
     Setting("theme", "Theme", "system", _one_of("system", "light", "dark")),
     Setting("text", "Text size", 1.0, _between(0.7, 2.5)),
+    Setting("memory", "Memory for values (MB)", 256.0, _between(16.0, 65_536.0)),
+    Setting("timeout", "Time limit (s)", 10.0, _between(1.0, 86_400.0)),
     Setting("speed", "Speed", 1.0, _between(0.25, 8.0)),
     Setting("values", "Values", True),
     Setting("gradients", "Gradients", True),

@@ -9,8 +9,9 @@ from PySide6.QtCore import QElapsedTimer, QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication
 
 from app.documents import Drafts, Refused
-from app.session import ENGINE_DIED, Result, Session
+from app.session import Session
 from app.settings import Settings
+from app.state import ENGINE_DIED, Result
 from engine.tape import Tape
 
 RAN, FAILED, REFUSED, DIED = 0, 1, 2, 3

@@ -10,10 +10,11 @@ from PySide6.QtCore import QObject, Signal
 
 from app.playing import Clock
 from app.scenery import Scenery
-from app.session import ENGINE_DIED, Session
+from app.session import Session
+from app.state import ENGINE_DIED
 from engine import wire
 from engine.tape import Tape
-from playback import crumbs, graph, lines, look, scenes, text, track
+from playback import crumbs, graph, held, lines, look, scenes, text, track
 from playback.picture import Card, Picture, Placement
 from playback.scenes import Scene
 from widgets.code_edit import CodeEdit
@@ -48,6 +49,8 @@ class Showing(QObject):
 
     captioned = Signal(str)
     counted = Signal(str)
+    weighed = Signal(object)
+    """Bytes that backward nodes hold here; None where no node ever holds any."""
     pictured = Signal()
     """Another picture is shown."""
     pathed = Signal(object)
@@ -149,6 +152,7 @@ class Showing(QObject):
         if result.stdout != self._printed:
             self._printed = result.stdout
             views.console.set_text(result.stdout)
+        views.console.set_warnings(result.stderr)
         views.console.set_problem(own)
 
     def _show_position(self, position: int, ms: int) -> None:
@@ -166,6 +170,7 @@ class Showing(QObject):
         views.ledger.set_position(position)
         self._show_page()
         self.captioned.emit(shown.caption)
+        self.weighed.emit(held.held(tape, position) if held.most(tape) else None)
 
     def _want_picture(self) -> None:
         """Have the picture of the scene made, unless it is the one that is shown."""

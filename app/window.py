@@ -27,14 +27,16 @@ from app.overlay import page
 from app.palette import Palette
 from app.panels import Columns, Panel, rule, scrolled, tabs
 from app.playing import Clock
-from app.session import Doc, Engine, Session
+from app.session import Session
 from app.settings import Settings
 from app.showing import Showing, Views
+from app.state import ENGINE_DIED, Doc, Engine, Result
 from app.theming import Look, Themed
+from playback import text
 from widgets import code_keys
 from widgets.code_edit import CodeEdit
 from widgets.code_style import TEXT_PX
-from widgets.console import Console
+from widgets.console import Console, warning_count
 from widgets.graph_view import GraphView
 from widgets.inspector import Inspector
 from widgets.labels import Heading, sheet
@@ -150,11 +152,14 @@ class Window(QMainWindow):
         session.view_changed.connect(self._show_view)
         session.tape_changed.connect(self.menus.refresh)
         self.showing.captioned.connect(self.status.caption)
+        self.showing.weighed.connect(self.status.show_held)
         self.showing.counted.connect(self.top.show_counts)
         self.showing.scenery.busy_changed.connect(self._show_busy)
         self.clock.speed_changed.connect(lambda speed: self.settings.put("speed", float(speed)))
         self.settings.changed.connect(self._show_settings)
         self.look.changed.connect(self._repaint)
+        self.below.tabBarClicked.connect(self._choose_tab)
+        session.source_replaced.connect(self._forget_tab)
         self.graph.installEventFilter(self)
         join(self.over, self.finder, self.menus.perform_by)
         self.top.examples_pressed.connect(self.show_examples)
@@ -172,6 +177,7 @@ class Window(QMainWindow):
         session.show_layers(**{name: settings.flag(name) for name in self.top.layers})
         self._show_view()
         self._show_settings("left")
+        self._show_settings("memory")
 
     # Showing
 
@@ -187,11 +193,32 @@ class Window(QMainWindow):
         self.status.show_result(result, self.session.doc)
         self.hint.show_result(result)
         self.menus.refresh()
-        if result.stdout and not self._printed_before:
-            self.below.setCurrentWidget(self.console)
-        self._printed_before = bool(result.stdout)
+        self._show_output(result)
 
-    _printed_before = False
+    def _show_output(self, result: Result) -> None:
+        """Count warnings on the tab of the output, and turn to it where one would miss something.
+
+        That is the first output of a program, and a problem that has no line in it; both only until
+        somebody has chosen a tab. The keyboard stays where it is.
+        """
+        warnings = warning_count(result.stderr)
+        place = self.below.indexOf(self.console)
+        self.below.setTabText(place, f"Output · {warnings}" if warnings else "Output")
+        self.below.setTabToolTip(place, text.count(warnings, "warning") if warnings else "")
+        lost = result.problem is not None and not result.problem.place.line
+        lost = lost and result.problem is not None and result.problem.type != ENGINE_DIED
+        speaks = bool(result.stdout) or lost
+        if speaks and not self._spoke and not self._tab_chosen:
+            self.below.setCurrentWidget(self.console)
+        self._spoke = speaks
+
+    _spoke = _tab_chosen = False
+
+    def _choose_tab(self) -> None:
+        self._tab_chosen = True
+
+    def _forget_tab(self) -> None:
+        self._tab_chosen = False
 
     def _show_view(self) -> None:
         self.top.show_view(self.session.view)
@@ -202,6 +229,9 @@ class Window(QMainWindow):
             self.status.say("Laying out a big graph…")
 
     def _show_settings(self, key: str) -> None:
+        if key in ("memory", "timeout"):
+            memory, seconds = self.settings.number("memory"), self.settings.number("timeout")
+            self.session.set_limits(seconds, round(memory) << 20)
         if key in ("left", "below", "right", "lecture"):
             lecture = self.settings.flag("lecture")
             left, below, right = (self.settings.flag(name) for name in ("left", "below", "right"))
@@ -212,6 +242,8 @@ class Window(QMainWindow):
     def _repaint(self, theme: Theme) -> None:
         self.heading.setStyleSheet(sheet(theme))
         self.editor.set_text_size(round(TEXT_PX * self.look.scale()))
+        self.over.settle()
+        self.columns.set_text_scale(self.look.scale())
 
     def _set_layer(self, name: str, on: bool) -> None:
         self.session.show_layers(**{name: on})

@@ -43,6 +43,18 @@ def shape(dims: tuple[int, ...]) -> str:
     return " × ".join(map(str, dims)) if dims else "scalar"
 
 
+def size(count: int) -> str:
+    """Return a number of bytes as ``96 B``, ``1.2 kB``, ``3.4 MB``; a kB is 1,000 bytes."""
+    if count < 1000:
+        return f"{count} B"
+    amount = float(count)
+    for unit in ("kB", "MB", "GB"):
+        amount /= 1000
+        if amount < 999.95 or unit == "GB":
+            break
+    return f"{amount:,.1f}".removesuffix(".0") + f" {unit}"
+
+
 def count(n: int, noun: str) -> str:
     """Return ``1 op``, ``2 ops``, ``1,000 ops``."""
     return f"{n:,} {noun}{'' if n == 1 else 's'}"

@@ -1,7 +1,9 @@
 """What the script printed, and what went wrong."""
 
+import re
+
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QTextCursor
+from PySide6.QtGui import QResizeEvent, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
 from engine.tape import Problem
@@ -13,6 +15,11 @@ LIMIT = 200_000
 """Characters kept; the oldest go first."""
 LINES = 4_000
 """Lines kept, likewise."""
+LEAST_HEIGHT = 32
+HINT_FROM = 190
+"""A hint is shown where the panel is at least so high, at the usual text size."""
+WARNINGS_LIMIT = 20_000
+"""Characters of warnings, likewise."""
 LINE_LIMIT = 4_000
 """Characters shown of one line: laying out a longer one would hold up the window."""
 
@@ -29,6 +36,9 @@ class Console(QWidget):
         self._line_length = 0
         self._cut = False
         self._whole = ""
+        self._warnings = ""
+        self._warned_at: int | None = None
+        self._tail = ""
         self._problem: Problem | None = None
         self.heading = Heading("Output", "", self)
         self.view = QPlainTextEdit(self)
@@ -38,6 +48,8 @@ class Console(QWidget):
         self.view.setFrameShape(QPlainTextEdit.Shape.NoFrame)
         self.view.setAccessibleName("Output of the script")
         self.view.setPlaceholderText("Nothing printed")
+        # Where room is short the problem needs it more.
+        self.view.setMinimumHeight(LEAST_HEIGHT)
         self._make_problem()
         column = QVBoxLayout(self)
         column.setContentsMargins(16, 14, 10, 10)
@@ -72,7 +84,10 @@ class Console(QWidget):
 
     def set_theme(self, theme: Theme) -> None:
         """Use ``theme``'s colours and fonts."""
+        self._theme = theme
         self.setStyleSheet(sheet(theme))
+        self._lift()
+        self._put()
 
     def set_text(self, text: str) -> None:
         """Show this output and no other; what is shown already stays."""
@@ -84,9 +99,44 @@ class Console(QWidget):
         self.append(more)
         self._whole = text
 
+    def set_warnings(self, text: str) -> None:
+        """Show these warnings, each on a line that begins with its place, below the output."""
+        text = _plain(text).strip()[-WARNINGS_LIMIT:]
+        if text != self._warnings:
+            self._lift()
+            self._warnings = text
+            self._put()
+
+    def warnings(self) -> str:
+        """Return the warnings that are shown."""
+        return self._warnings
+
+    def _lift(self) -> None:
+        """Take the warnings away, so that output can go on above them."""
+        if self._warned_at is not None:
+            cursor = QTextCursor(self.view.document())
+            cursor.setPosition(self._warned_at)
+            cursor.movePosition(QTextCursor.MoveOperation.End, QTextCursor.MoveMode.KeepAnchor)
+            cursor.removeSelectedText()
+            self._warned_at = None
+
+    def _put(self) -> None:
+        """Write the warnings below the output."""
+        if self._warnings and self._warned_at is None:
+            cursor = QTextCursor(self.view.document())
+            cursor.movePosition(QTextCursor.MoveOperation.End)
+            self._warned_at = cursor.position()
+            form = QTextCharFormat()
+            form.setForeground(self._theme.data)
+            gap = "\n" if cursor.positionInBlock() else ""
+            self._tail = gap + self._warnings
+            cursor.insertText(self._tail, form)
+
     def clear(self) -> None:
-        """Forget all output; the problem stays."""
+        """Forget all output; problem and warnings stay."""
         self.view.clear()
+        self._warned_at = None
+        self._put()
         self._whole = ""
         self._lines, self._line_length, self._cut = 0, 0, False
         self._count()
@@ -96,7 +146,7 @@ class Console(QWidget):
         if not text:
             return
         self._whole = ""
-        text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\N{SYMBOL FOR NULL}")
+        text = _plain(text)
         open_line = self._line_length > 0
         self._lines += text.count("\n") + (not text.endswith("\n")) - open_line
         last = "\n".join(text[-LIMIT:].rsplit("\n", LINES)[-LINES:])
@@ -104,10 +154,12 @@ class Console(QWidget):
         text = self._clipped(last)
         bar = self.view.verticalScrollBar()
         at_end = bar.value() >= bar.maximum() - 4
+        self._lift()
         cursor = QTextCursor(self.view.document())
         cursor.movePosition(QTextCursor.MoveOperation.End)
-        cursor.insertText(text)
+        cursor.insertText(text, QTextCharFormat())
         self._trim()
+        self._put()
         if at_end:
             bar.setValue(bar.maximum())
         self._count()
@@ -125,7 +177,8 @@ class Console(QWidget):
 
     def text(self) -> str:
         """Return the output that is kept."""
-        return self.view.toPlainText()
+        text = self.view.toPlainText()
+        return text if self._warned_at is None else text.removesuffix(self._tail)
 
     def _trim(self) -> None:
         document = self.view.document()
@@ -159,10 +212,19 @@ class Console(QWidget):
         self._message.say(f"{problem.type}: {_shorten(message)}")
         self._message.setToolTip(_shorten(message, 4000))
         self._hint.say(problem.hint)
-        self._hint.setVisible(bool(problem.hint))
+        self._show_hint()
         self._go.setText(f"line {problem.place.line}")
         self._go.setVisible(problem.place.line > 0)
         self._bar.setAccessibleName(f"Problem: {message}")
+
+    def resizeEvent(self, happened: QResizeEvent) -> None:
+        """Leave the hint out where there is no room for it: it stands below the line as well."""
+        super().resizeEvent(happened)
+        self._show_hint()
+
+    def _show_hint(self) -> None:
+        hint = self._problem is not None and bool(self._problem.hint)
+        self._hint.setVisible(hint and self.height() >= HINT_FROM * self._theme.scale)
 
     def problem_text(self) -> str:
         """Return what the problem line says; empty without a problem."""
@@ -171,6 +233,15 @@ class Console(QWidget):
     def _ask_line(self) -> None:
         if self._problem is not None:
             self.line_asked.emit(self._problem.place.line)
+
+
+def _plain(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\N{SYMBOL FOR NULL}")
+
+
+def warning_count(text: str) -> int:
+    """Return how many warnings a program's standard error holds; other complaints count as one."""
+    return len(re.findall(r"^.*?\b\w*Warning: ", text, re.MULTILINE)) or int(bool(text.strip()))
 
 
 def _shorten(text: str, limit: int = 400) -> str:

@@ -15,6 +15,8 @@ RIM = (14.0, 18.0, 26.0, 20.0)
 """Left, top, right, bottom: how far bubbles stick out of the outermost cards."""
 _MARGIN = 24.0
 _EDGE = 40.0
+PATH = 30.0
+"""Pixels kept free at the top where there are modules, whose path is written there."""
 
 
 def whole(stage: Stage, view: QSizeF) -> Camera:
@@ -23,7 +25,9 @@ def whole(stage: Stage, view: QSizeF) -> Camera:
     bounds = stage.bounds
     if not bounds.isEmpty():
         bounds = bounds.adjusted(-left, -top, right, bottom)
-    return fitting(bounds, view, CLOSEST_FIT, _MARGIN)
+    above = PATH if stage.frames else 0.0
+    room = QSizeF(view.width(), max(1.0, view.height() - above))
+    return fitting(bounds, room, CLOSEST_FIT, _MARGIN).moved(0.0, above)
 
 
 def first(stage: Stage, view: QSizeF) -> tuple[Camera, bool]:

@@ -35,7 +35,7 @@ COLUMNS = ("name", "value", "gradient")
 NONE, PENDING = "\N{EM DASH}", "\N{HORIZONTAL ELLIPSIS}"
 PAD = 14
 """Free pixels beside the text of a cell."""
-LEAST_NAME = 76
+LEAST_NAME = 64
 USUAL = ("name", "−0.0000", "∇ 0.0000")
 """What fits into the columns at least, so that they stand still while the tape plays."""
 MEASURED = 200
@@ -195,7 +195,7 @@ class ValueTable(QWidget):
         self.view = QTableView(self)
         self._arrange()
         column = QVBoxLayout(self)
-        column.setContentsMargins(16, 14, 10, 10)
+        column.setContentsMargins(12, 14, 6, 10)
         column.setSpacing(8)
         column.addWidget(self.heading)
         column.addWidget(self.view, 1)

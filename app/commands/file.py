@@ -5,7 +5,7 @@ from pathlib import Path
 from app import documents, examples
 from app.commands import Choice, Shell, command, submenu
 from app.documents import Draft, Refused
-from app.session import Doc
+from app.state import Doc
 
 PROGRAMS = "Python programs (*.py);;All files (*)"
 

@@ -1,6 +1,12 @@
 """The engine: run, stop, restart, and what it runs with."""
 
 from app.commands import Choice, Shell, command, submenu
+from playback import text
+
+MEMORIES = (64, 128, 256, 512, 1024, 2048, 4096)
+"""Choices in MB."""
+TIMES = (5, 10, 30, 120, 600, 3600)
+"""Choices in seconds."""
 
 
 def _is_busy(shell: Shell) -> bool:
@@ -39,6 +45,38 @@ def reseed(shell: Shell) -> None:
     """Run with other random numbers."""
     shell.session.set_seed(shell.session.doc.seed + 1)
     shell.say(f"Seed {shell.session.doc.seed}")
+
+
+@submenu("run.memory", "Memory for values", menu="Run/3")
+def memory(shell: Shell) -> list[Choice]:
+    """How much the recorder may keep; past it the oldest numbers become summaries."""
+
+    def choice(amount: int) -> Choice:
+        here = shell.settings.number("memory") == amount
+        title = f"{amount} MB" if amount < 1024 else f"{amount // 1024} GB"
+        return Choice(title, lambda at: at.settings.put("memory", float(amount)), checked=here)
+
+    return [choice(amount) for amount in MEMORIES]
+
+
+@submenu("run.timeout", "Time limit", menu="Run/3")
+def timeout(shell: Shell) -> list[Choice]:
+    """How long a program may run before it is stopped."""
+
+    def choice(seconds: int) -> Choice:
+        here = shell.settings.number("timeout") == seconds
+        return Choice(
+            spoken(seconds), lambda at: at.settings.put("timeout", float(seconds)), checked=here
+        )
+
+    return [choice(seconds) for seconds in TIMES]
+
+
+def spoken(seconds: int) -> str:
+    """Return ``10 seconds``, ``2 minutes``, ``1 hour``."""
+    if seconds < 60:
+        return text.count(seconds, "second")
+    return text.count(seconds // 60, "minute") if seconds < 3600 else text.count(1, "hour")
 
 
 @submenu("run.device", "Device", menu="Run/2")

@@ -51,6 +51,7 @@ _TITLES: dict[EventKind, str] = {
     "step": "The optimizer changes the parameters",
     "zero_grad": "Gradients are reset",
     "print": "The program printed a line",
+    "error": "The program stopped here",
 }
 
 
@@ -75,7 +76,10 @@ def _end(index: Index, event: Event, position: int) -> _Told:
         asked = index.tape.passes[event.ref].kind == "grad"
         why = "Its results were returned, not added to .grad" if asked else "It reached no leaf"
         return "", f"{why}. {INVITATION}", []
-    return "", INVITATION, _few(rows)
+    said = f"How fast {loss} changes with each leaf"
+    if old:
+        said += "; added to what was there before"
+    return "", said, [*_few(rows), Row("", INVITATION, "")]
 
 
 def _begin(index: Index, event: Event, _position: int) -> _Told:
@@ -113,8 +117,8 @@ def _step(index: Index, event: Event, _position: int) -> _Told:
             moved = "changed" if by is None else f"moved by {text.number(by)}"
             rows.append(Row(_name(index, change.before), moved, text.shape(new.shape), True))
         else:
-            moved = f"{short.value(old)} →"
-            rows.append(Row(_name(index, change.before), moved, short.value(new), True))
+            moved = f"{short.value(old)} → {short.value(new)}"
+            rows.append(Row(_name(index, change.before), "", moved, True))
     rate = "" if step.lr is None else f", learning rate {short.trimmed(step.lr, 6)}"
     said = "Each parameter takes a step against its gradient"
     if not rows:

@@ -17,6 +17,7 @@ class FakeLink(QObject):
         super().__init__()
         self.runs = []
         self.asked = []
+        self.limits = []
         self.stops = 0
         self.closed = False
         self.started = 0
@@ -24,8 +25,9 @@ class FakeLink(QObject):
     def start(self) -> None:
         self.started += 1
 
-    def run(self, source, *, seed=0, device="cpu"):
+    def run(self, source, *, seed=0, device="cpu", **limits):
         self.runs.append((source, seed, device))
+        self.limits.append(limits)
         return len(self.runs)
 
     def stop(self) -> None:

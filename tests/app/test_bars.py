@@ -3,9 +3,9 @@
 import pytest
 from PySide6.QtWidgets import QWidget
 
-from app.bars import StatusLine, TopBar, engine_line, problem_line
-from app.session import ENGINE_DIED, Doc, Result, View
-from engine.tape import Place, Problem
+from app.bars import StatusLine, TopBar, engine_line, note_lines, problem_line
+from app.state import ENGINE_DIED, Doc, Result, View
+from engine.tape import Place, Problem, Tape
 from widgets.transport_buttons import TransportButtons
 
 WRONG = Problem("NameError", "name 'q' is not defined\nmore", hint="Define q first", place=Place(3))
@@ -102,3 +102,36 @@ def test_what_is_said_stands_before_the_caption_and_a_new_problem_before_both(qt
     line._hush()
     line.show_result(Result(), Doc())
     assert line.message.text() == "mul makes L"
+
+
+def test_what_the_tape_lacks_is_said_in_plain_words(qtbot):
+    why = "Recording stopped after 40,000 events; the program ran on."
+    result = Result(tape=Tape(truncated=why, dropped=3))
+    short, whole = note_lines(result)
+    assert short == "Recording stopped after 40,000 events · 3 values kept as summaries"
+    assert why in whole
+    assert "Memory for values" in whole
+    line = StatusLine()
+    qtbot.addWidget(line)
+    line.show_result(result, Doc())
+    assert line.note.text() == short
+    line.show_result(Result(), Doc())
+    assert line.note.isHidden()
+
+
+def test_the_memory_held_for_backward_is_shown_where_there_is_some(qtbot):
+    line = StatusLine()
+    qtbot.addWidget(line)
+    line.show_held(1234)
+    assert line.held.text() == "1.2 kB held for backward"
+    line.show_held(None)
+    assert line.held.isHidden()
+
+
+def test_a_problem_has_the_colour_of_errors_and_not_of_gradients(qtbot):
+    line = StatusLine()
+    qtbot.addWidget(line)
+    line.show_result(Result(problem=WRONG), Doc())
+    assert line.message.property("role") == "error"
+    line.show_result(Result(), Doc())
+    assert line.message.property("role") == "caption"

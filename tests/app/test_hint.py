@@ -3,7 +3,7 @@
 import pytest
 
 from app.hint import Hint, hint
-from app.session import Result
+from app.state import Result
 from engine.tape import Problem
 from tests.app.fakes import leaves
 

@@ -83,6 +83,14 @@ def test_a_program_comes_back_as_a_tape(tape_of, heard):
     assert "".join(message.text for message in heard.of(wire.Printed)) == "a\nb\n"
 
 
+def test_the_name_of_the_file_and_the_memory_for_values_reach_the_program(with_torch, tape_of):
+    tape = tape_of("print(__file__)", filename="net.py")
+    assert tape.stdout == "net.py\n"
+    source = "xs = [torch.ones(300, 300) * i for i in range(9)]"
+    assert tape_of(source, memory=1 << 20).dropped > 0
+    assert tape_of(source).dropped == 0
+
+
 def test_run_ids_go_up_and_every_reply_carries_one(tape_of, heard):
     tape_of("1")
     tape_of("2")

@@ -60,6 +60,13 @@ def test_the_tools_stay_in_their_corner(over, graph, qtbot):
         assert graph.height() - edge.bottom() < 20
 
 
+def test_bigger_text_is_not_cut(over, graph):
+    over.tools.setStyleSheet("QPushButton { font-size: 26px; }")
+    over.settle()
+    assert over.tools.width() >= over.tools.sizeHint().width()
+    assert graph.rect().contains(over.tools.geometry())
+
+
 def test_modules_are_folded_and_opened_only_where_there_are_some(over):
     tools = over.tools
     assert not tools.collapse_button.isVisible()

@@ -39,6 +39,16 @@ def test_the_graph_has_more_than_half_of_a_window_of_the_usual_size(qtbot):
     assert made.left.sizes()[1] == pytest.approx(236, abs=4)
 
 
+def test_bigger_text_widens_the_side_columns(qtbot):
+    made = columns(qtbot)
+    made.across.setSizes([252, 700, 232])
+    made.set_text_scale(1.5)
+    QApplication.sendPostedEvents()
+    left, _, right = made.across.sizes()
+    assert left >= 1.5 * 252
+    assert right >= 1.5 * 232
+
+
 def test_gutters_are_where_they_were(qtbot):
     settings, first = Settings(), columns(qtbot)
     first.across.setSizes([400, 500, 276])

@@ -3,7 +3,8 @@
 import pytest
 
 from app.playing import TOKEN_MS, Clock, duration
-from app.session import Doc, Session
+from app.session import Session
+from app.state import Doc
 from tests.app.fakes import FakeLink, leaves
 
 

@@ -2,8 +2,10 @@
 
 import pytest
 
-from app.session import Doc, Session
+from app.session import Session
+from app.state import Doc
 from engine import wire
+from engine.tape import Tape
 from tests.app.fakes import FakeLink, broken, leaves
 
 
@@ -306,3 +308,33 @@ def test_a_new_document_keeps_seed_and_device_and_drops_the_selection(settled):
     settled.load(Doc(source="b"))
     assert settled.doc.seed == 3
     assert settled.view.selection == ""
+
+
+def test_a_run_gets_the_name_of_its_file_and_the_limits(running, link):
+    assert link.limits[0] == {"filename": "<gradscribe>", "timeout": 10.0, "memory": 256 << 20}
+    link.answer(leaves(1))
+    running.load(Doc(source="b", path="net.py"))
+    assert link.limits[-1]["filename"] == "net.py"
+    link.answer(leaves(1))
+    running.set_limits(60.0, 64 << 20)
+    assert link.limits[-1] == {"filename": "net.py", "timeout": 60.0, "memory": 64 << 20}
+    link.answer(leaves(1))
+    count = len(link.runs)
+    running.set_limits(60.0, 64 << 20)
+    assert len(link.runs) == count, "nothing changed"
+
+
+def test_limits_set_before_the_first_run_hold_for_it(session, link):
+    session.set_limits(3.0, 1 << 20)
+    assert link.runs == []
+    link.greet()
+    session.load(Doc(source="a"))
+    assert link.limits[0]["timeout"] == 3.0
+
+
+def test_warnings_come_with_the_tape(running, link):
+    link.answer(Tape(stderr="line 1: UserWarning: broadcast\n"))
+    assert running.result.stderr == "line 1: UserWarning: broadcast\n"
+    running.run_now()
+    link.answer(Tape())
+    assert running.result.stderr == ""

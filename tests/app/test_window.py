@@ -5,6 +5,8 @@ from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 
 from app.documents import Draft, Refused
+from app.state import Doc
+from engine.tape import Tape
 from tests.app.fakes import broken
 
 
@@ -249,3 +251,62 @@ def test_lecture_mode_leaves_program_graph_and_transport(settled):
 def test_the_window_says_when_it_was_painted(window, qtbot):
     with qtbot.waitSignal(window.painted):
         window.show()
+
+
+def test_the_first_output_turns_to_its_tab_and_leaves_the_keyboard_alone(window, link, qtbot):
+    link.greet()
+    window.open_first()
+    window.show()
+    window.activateWindow()
+    window.editor.setFocus()
+    qtbot.waitUntil(window.editor.hasFocus)
+    link.print("hello\n")
+    assert window.below.currentWidget() is window.console
+    assert window.editor.hasFocus()
+
+
+def test_who_has_chosen_a_tab_is_left_there(window, link):
+    link.greet()
+    window.open_first()
+    window.below.tabBarClicked.emit(0)
+    link.print("hello\n")
+    assert window.below.currentWidget() is not window.console
+    window.session.load(Doc(source="print(1)"))
+    link.answer(Tape())
+    link.print("1\n")
+    assert window.below.currentWidget() is window.console
+
+
+def test_warnings_are_counted_on_the_tab_and_shown_below_the_output(window, link):
+    link.greet()
+    window.open_first()
+    link.answer(Tape(stdout="a\n", stderr="line 2: UserWarning: broadcasting\n"))
+    assert window.below.tabText(1) == "Output · 1"
+    assert window.console.warnings() == "line 2: UserWarning: broadcasting"
+    window.session.run_now()
+    link.answer(Tape())
+    assert window.below.tabText(1) == "Output"
+
+
+def test_a_mistake_while_typing_does_not_turn_the_tab(settled, link):
+    settled.session.nudge("x = (")
+    link.answer(broken(events=0))
+    shown = settled.below.currentWidget() is settled.console
+    assert shown == bool(settled.session.result.stdout)
+
+
+def test_what_backward_holds_is_told_at_each_position(settled):
+    told = []
+    for position in range(settled.clock.length, -1, -1):
+        settled.session.move(position)
+        told.append(settled.status.held.text())
+    assert told[0] == told[-1] == "0 B held for backward"
+    assert "8 B held for backward" in told, "q * z keeps q and z"
+
+
+def test_the_text_of_all_panels_grows_in_lecture_mode(settled):
+    before = settled.transport.scrubber.sizeHint().height()
+    settled.settings.put("lecture", True)
+    assert settled.transport.scrubber.sizeHint().height() > before
+    assert settled.inspector.panes[0].theme.scale > 1.3
+    settled.settings.put("lecture", False)

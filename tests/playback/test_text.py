@@ -15,6 +15,15 @@ def test_numbers_are_written_one_way(number, written):
     assert text.number(number) == written
 
 
+@pytest.mark.parametrize(
+    ("count", "written"),
+    [(0, "0 B"), (999, "999 B"), (1000, "1 kB"), (1234, "1.2 kB"), (999_960, "1 MB"),
+     (3_400_000, "3.4 MB"), (5_000_000_000_000, "5,000 GB")],
+)  # fmt: skip
+def test_sizes_are_short(count, written):
+    assert text.size(count) == written
+
+
 def test_shapes_and_counts_are_words():
     assert text.shape((16, 8)) == "16 × 8"
     assert text.shape(()) == "scalar"

@@ -3,7 +3,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton
 
 from engine.tape import Place, Problem
-from widgets.console import LIMIT, LINE_LIMIT, LINES, Console
+from widgets.console import LIMIT, LINE_LIMIT, LINES, Console, warning_count
 from widgets.theme import Theme
 
 
@@ -124,3 +124,52 @@ def test_it_paints_in_both_themes(console, theme):
     console.set_theme(Theme.load(theme))
     console.set_text("hello\0\n")
     assert not console.grab().isNull()
+
+
+WARNED = "line 3: UserWarning: Using a target size\nthat differs\nline 5: FutureWarning: soon"
+
+
+def colors(console):
+    """The colour of each line that is shown."""
+    found = []
+    block = console.view.document().begin()
+    while block.isValid():
+        fragment = block.begin().fragment()
+        brush = fragment.charFormat().foreground() if fragment.isValid() else None
+        found.append(brush.color().name() if brush is not None and brush.style().value else "")
+        block = block.next()
+    return found
+
+
+def test_warnings_stand_below_the_output_in_a_colour_of_their_own(console):
+    console.set_warnings(WARNED)
+    console.set_text("one\n")
+    console.append("two")
+    assert console.text() == "one\ntwo"
+    assert console.warnings() == WARNED
+    assert console.view.toPlainText() == "one\ntwo\n" + WARNED
+    amber = Theme.load("light").data.name()
+    assert colors(console) == ["", "", amber, amber, amber]
+    console.set_theme(Theme.load("dark"))
+    assert colors(console)[-1] == Theme.load("dark").data.name()
+
+
+def test_output_that_goes_on_keeps_the_warnings_at_the_end(console):
+    console.set_text("a😀\n")
+    console.set_warnings("line 1: UserWarning: 😀 x")
+    console.set_text("a😀\nb\n")
+    assert console.text() == "a😀\nb\n"
+    assert console.view.toPlainText().endswith("b\nline 1: UserWarning: 😀 x")
+    console.set_warnings("")
+    assert console.view.toPlainText() == "a😀\nb\n"
+    console.set_warnings(WARNED)
+    console.clear()
+    assert (console.text(), console.warnings()) == ("", WARNED)
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [("", 0), ("  \n", 0), (WARNED, 2), ("something odd\non two lines", 1)],
+)
+def test_warnings_are_counted(text, count):
+    assert warning_count(text) == count

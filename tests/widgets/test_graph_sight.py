@@ -66,3 +66,11 @@ def test_no_picture_at_all_has_a_view_too():
     camera, part = graph_sight.first(staged(Maker()), VIEW)
     assert not part
     assert camera.zoom > 0
+
+
+def test_room_for_the_path_is_kept_above_a_picture_with_modules():
+    with_module = staged(network()[0])
+    assert with_module.frames
+    camera = graph_sight.whole(with_module, VIEW)
+    assert camera.box_to_view(with_module.bounds).top() >= graph_sight.PATH
+    assert QRectF(0, 0, 810, 730).contains(camera.box_to_view(with_module.bounds))

@@ -3,8 +3,8 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton
 
-from engine.tape import Op, Tape, Value
-from playback import symbols, words
+from engine.tape import Node, Op, Tape, Value
+from playback import held, symbols, words
 from playback import text as texts
 from playback.index import Index
 from widgets.labels import Label
@@ -117,11 +117,28 @@ def _value_facts(page: Page, index: Index, value: Value) -> list[tuple[str, str]
         found.append(("made by", value.maker))
     node = index.nodes.get(value.node) if value.node is not None else None
     found.append(("grad_fn", node.name if node else "none"))
-    if node is not None and node.saved:
-        found.append(("saved for backward", ", ".join(node.saved)))
+    if node is not None:
+        found += _kept(index, node, page.position)
     users = [symbols.plain(index.op(number).op) for number in index.users.get(value.id, [])]
     if users:
         found.append(("used by", _few(list(dict.fromkeys(users)))))
+    return found
+
+
+def _kept(index: Index, node: Node, position: int) -> list[tuple[str, str]]:
+    """Return what a backward node keeps: the bytes, until when, and each tensor."""
+    if not node.kept:
+        return [("saved for backward", ", ".join(node.saved))] if node.saved else []
+    until = "to the end"
+    if node.freed is not None:
+        until = f"{'freed at' if position >= node.freed else 'until'} event {node.freed:,}"
+    found = [("held for backward", f"{texts.size(held.of_node(node))}, {until}")]
+    for saved in node.kept[:NAMED]:
+        name = words.called(index, saved.value) if saved.value in index.values else ""
+        told = (name, texts.shape(saved.shape), texts.size(saved.size))
+        found.append((f"keeps {saved.name}", " · ".join(filter(None, told))))
+    if len(node.kept) > NAMED:
+        found.append(("and more", texts.count(len(node.kept) - NAMED, "tensor")))
     return found
 
 

@@ -41,3 +41,24 @@ def test_the_devices_are_those_of_the_engine(settled, link, sum_times):
     assert [(c.title, c.checked) for c in run.device(settled)] == [("cpu", True), ("cuda:0", False)]
     run.device(settled)[1].run(settled)
     assert link.runs[-1][2] == "cuda:0"
+
+
+def test_the_limits_are_chosen_remembered_and_given_to_the_next_run(settled, link):
+    ticked = [choice.title for choice in run.memory(settled) if choice.checked]
+    assert ticked == ["256 MB"]
+    next(choice for choice in run.memory(settled) if choice.title == "1 GB").run(settled)
+    assert link.limits[-1]["memory"] == 1 << 30
+    assert settled.settings.number("memory") == 1024.0
+    next(choice for choice in run.timeout(settled) if choice.title == "2 minutes").run(settled)
+    assert [choice.title for choice in run.timeout(settled) if choice.checked] == ["2 minutes"]
+    assert settled.session.limits.timeout == 120.0
+
+
+def test_times_are_spoken():
+    assert [run.spoken(time) for time in (1, 30, 60, 600, 3600)] == [
+        "1 second",
+        "30 seconds",
+        "1 minute",
+        "10 minutes",
+        "1 hour",
+    ]

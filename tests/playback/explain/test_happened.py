@@ -34,15 +34,15 @@ def rows(found):
 def test_a_finished_pass_lists_every_leaf_with_its_gradient():
     tape = record("x = param(-2.)\ny = param(5.)\nz = param(-4.)\nL = (x + y) * z\nL.backward()")
     found = after(tape, "end")
-    assert [row.label for row in found.rows] == ["∂L/∂x", "∂L/∂y", "∂L/∂z"]
-    assert [row.number for row in found.rows] == ["−4.0000", "−4.0000", "3.0000"]
-    assert "Click a card" in found.words
+    assert [row.label for row in found.rows[:3]] == ["∂L/∂x", "∂L/∂y", "∂L/∂z"]
+    assert [row.number for row in found.rows[:3]] == ["−4.0000", "−4.0000", "3.0000"]
+    assert "Click a card" in found.rows[3].text
 
 
 def test_a_second_pass_into_the_same_leaf_tells_the_sum():
     source = "x = param(3.)\n(x * 2).backward()\n(x * 5).backward()"
     found = after(record(source), "end", 1)
-    assert rows(found) == {"x.grad": ("added up", "7.0000")}
+    assert rows(found)["x.grad"] == ("added up", "7.0000")
 
 
 def test_a_pass_that_gives_back_its_results_says_so():
@@ -54,8 +54,8 @@ def test_a_pass_that_gives_back_its_results_says_so():
 def test_many_leaves_are_counted():
     source = "ws = [param(float(i)) for i in range(20)]\nsum(w * w for w in ws).backward()"
     found = after(record(source), "end")
-    assert len(found.rows) == 13
-    assert found.rows[-1].text == "and 8 others"
+    assert len(found.rows) == 14
+    assert found.rows[-2].text == "and 8 others"
 
 
 @pytest.mark.parametrize(
@@ -76,9 +76,8 @@ def test_a_step_tells_every_parameter_before_and_after():
     torch.optim.SGD(net.parameters(), lr=0.25).step()
     found = after(record(LOOP), "step")
     assert found.formula == "SGD, learning rate 0.25"
-    told, new = rows(found)["net.bias"]
-    assert told.startswith(f"{old:.4f}".replace("-", "−"))
-    assert new == f"{net.bias.item():.4f}".replace("-", "−")
+    moved = f"{old:.4f} → {net.bias.item():.4f}".replace("-", "−")
+    assert rows(found)["net.bias"] == ("", moved)
 
 
 def test_a_step_tells_how_far_a_big_parameter_moved():

@@ -101,3 +101,15 @@ def test_a_source_that_is_shorter_than_the_tape_breaks_nothing(pane):
 def test_odd_tensors_have_facts(pane, name):
     assert pane.show_page(page(ODD, name))
     assert not pane.grab().isNull()
+
+
+def test_what_a_node_keeps_is_told_with_its_size_and_until_when():
+    source = "x = torch.ones(50, requires_grad=True)\ny = torch.exp(x)\nL = y.sum()\nL.backward()"
+    y = page(source, "y").value
+    node = next(node for node in taped(source).nodes if node.id == y.node)
+    for position, words in ((node.freed - 1, "until"), (node.freed, "freed at")):
+        told = known(page(source, "y", position, "op"))
+        assert told["held for backward"] == f"200 B, {words} event {node.freed}"
+        assert told["keeps result"] == "y · 50 · 200 B"
+    told = known(page(source.rpartition("\n")[0], "y", None, "op"))
+    assert told["held for backward"] == "200 B, to the end"

@@ -1,0 +1,112 @@
+"""The three parts of what the window knows, and what it asks of the engine: plain values.
+
+`app.session.Session` alone makes new ones of them.
+"""
+
+from typing import Literal, Protocol
+
+from msgspec import Struct
+from PySide6.QtCore import SignalInstance
+
+from engine.tape import Problem, Tape
+
+ENGINE_DIED = "EngineDied"
+"""Type of the problem while an engine that died is being replaced."""
+
+UNNAMED = "<gradscribe>"
+"""What a program without a file is called in tracebacks."""
+
+EngineState = Literal["starting", "ready", "running", "stopping"]
+
+
+class Doc(Struct, frozen=True):
+    """What the user edits. ``saved`` is the text as its file or example holds it."""
+
+    source: str = ""
+    saved: str = ""
+    path: str = ""
+    title: str = "Untitled"
+    seed: int = 0
+    device: str = "cpu"
+    open_calls: frozenset[str] | None = None
+    """Keys of the module frames that are open; None leaves it to the picture."""
+
+    @property
+    def modified(self) -> bool:
+        """Whether the text differs from what is saved."""
+        return self.source != self.saved
+
+
+class Result(Struct, frozen=True):
+    """What the engine made of it. ``run_id`` is the run in flight (0: none)."""
+
+    run_id: int = 0
+    shown_id: int = 0
+    """The run whose tape is shown; 0 before the first."""
+    tape: Tape = Tape()
+    """The tape that is shown: the last that ran well, or the first if none did."""
+    source: str = ""
+    """The text that `tape` was recorded from."""
+    stale: bool = False
+    """True where the shown tape is not what the text now says."""
+    problem: Problem | None = None
+    stdout: str = ""
+    stderr: str = ""
+    """Warnings, each with its line."""
+    engine: EngineState = "starting"
+    devices: tuple[str, ...] = ("cpu",)
+    torch: str = ""
+    seconds: float = 0.0
+
+
+class Limits(Struct, frozen=True):
+    """What a run may take: seconds, and bytes of copied values."""
+
+    timeout: float = 10.0
+    memory: int = 256 << 20
+
+
+class View(Struct, frozen=True):
+    """Where one looks: ``position`` p means that the first p events of the tape have happened."""
+
+    position: int = 0
+    selection: str = ""
+    values: bool = True
+    gradients: bool = True
+    shapes: bool = False
+
+
+class Engine(Protocol):
+    """What a session asks of the link to the engine."""
+
+    @property
+    def ready(self) -> SignalInstance:
+        """Carries `wire.Ready` each time an engine can take requests."""
+
+    @property
+    def received(self) -> SignalInstance:
+        """Carries every other message."""
+
+    @property
+    def died(self) -> SignalInstance:
+        """Says why the engine died; a fresh one is started by the link."""
+
+    def start(self) -> None:
+        """Start an engine."""
+
+    def run(
+        self, source: str, *, filename: str, seed: int, device: str, timeout: float, memory: int
+    ) -> int:
+        """Send a program and return its run id."""
+
+    def stop(self) -> None:
+        """Interrupt the run in flight; kill the engine if that does not help."""
+
+    def check(self, run_id: int, value: int, index: int = 0) -> None:
+        """Ask for a finite-difference check."""
+
+    def peek(self, run_id: int, snapshot: int) -> None:
+        """Ask for all numbers of a snapshot."""
+
+    def close(self) -> None:
+        """End the engine."""
