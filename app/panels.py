@@ -23,7 +23,7 @@ The program is wide enough for lines of 42 characters, and the graph still has 5
 LEGEND = 236
 """Height of the pane below the program: the whole legend."""
 LEAST_PROGRAM = 240
-LEAST = {"left": 252, "centre": 280, "right": 232}
+LEAST = {"left": 252, "centre": 280, "right": 242}
 WIDEST_SCALE = 1.5
 """Beyond this scale of text the side columns grow no more: the graph needs room too."""
 SHARES = {"left": 2, "centre": 5, "right": 2}

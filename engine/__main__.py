@@ -203,7 +203,7 @@ def _execute(engine: Engine, request: wire.Run, stream: Stream) -> Tape:
     try:
         with _siblings(request.filename):
             tape = engine.execute(request, stream.write)
-    except Exception as error:  # noqa: BLE001 - the edge of the process: say it, stay alive
+    except BaseException as error:  # noqa: BLE001 - the edge of the process: say it, stay alive
         return _own_fault(error)
     # No message can carry half a surrogate pair, which a program may well print.
     if not tape.stdout.isascii():

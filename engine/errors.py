@@ -60,7 +60,7 @@ def _message(exc: BaseException) -> str:
         return str(exc.msg)[:LONGEST_MESSAGE]
     try:
         text = str(exc)
-    except Exception:  # noqa: BLE001 - the user's own __str__ may raise anything
+    except BaseException:  # noqa: BLE001 - the user's own __str__ may raise anything
         text = ""
     if len(text) > LONGEST_MESSAGE:
         text = text[:LONGEST_MESSAGE] + " …"
@@ -105,13 +105,16 @@ def _place(exc: BaseException, source: str, filename: str) -> Place:
         return _syntax_place(exc, lines)
     found = _innermost(exc, filename)
     if found is None:
-        return _null_place(exc, lines)
+        return _unread_place(exc, lines)
     frame, instruction = found
     return code_place(frame.f_code, instruction, lines)
 
 
-def _null_place(exc: BaseException, lines: list[str]) -> Place:
-    """Return where the NUL is that Python complains about without a line."""
+def _unread_place(exc: BaseException, lines: list[str]) -> Place:
+    """Return where that is which Python cannot compile and names no line for."""
+    if isinstance(exc, RecursionError | MemoryError) and exc.__traceback__ is not None:
+        longest = max(range(len(lines)), key=lambda number: len(lines[number]))
+        return whole_line(longest + 1, lines)
     if isinstance(exc, SyntaxError | ValueError) and "null bytes" in str(exc):
         for number, line in enumerate(lines, 1):
             if (at := line.find("\0")) >= 0:

@@ -155,7 +155,7 @@ def _folder() -> str:
 
 
 def _signals() -> list[object]:
-    names = "SIGINT SIGTERM SIGABRT SIGSEGV SIGFPE SIGALRM SIGCHLD SIGPIPE SIGUSR1".split()
+    names = "SIGINT SIGTERM SIGABRT SIGSEGV SIGFPE SIGALRM SIGPIPE SIGUSR1".split()
     return [signal.getsignal(getattr(signal, n)) for n in names if hasattr(signal, n)]
 
 

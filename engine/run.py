@@ -29,6 +29,8 @@ from engine.streams import OUTPUT_LIMIT, Output, Warned
 from engine.tape import Event, Problem, Status, Tape
 from engine.wire import Run
 
+EXPLAIN_S = 1.0
+"""How long putting an exception into words may take: that runs code of the program's own."""
 THREADS = torch.get_num_threads()
 """As many threads as torch takes by itself."""
 
@@ -179,7 +181,10 @@ def perform(request: Run, recorder: Recorder, printed: Callable[[str], None] | N
 
 
 def _explained(exc: BaseException, request: Run, recorder: Recorder) -> Problem:
-    problem = errors.problem(exc, request.source, request.filename)
+    # The text of an exception is made by code of the program's own, which may never end.
+    limit = 0.0 if isinstance(exc, watchdog.Interrupted) else EXPLAIN_S
+    with watchdog.Guard(limit, is_last=True):
+        problem = errors.problem(exc, request.source, request.filename)
     failed = recorder.backward.failed
     if failed is None or recorder.backward.failed_by is not exc:
         return problem

@@ -86,11 +86,13 @@ class Guard:
     """Bound a program: ``with Guard(seconds) as guard: exec(...)``, in the main thread.
 
     ``why`` tells afterwards whether it was stopped: ``timeout``, ``stop``, or empty. The body, or
-    leaving it, raises `Interrupted` when it is. ``seconds`` <= 0 means no limit.
+    leaving it, raises `Interrupted` when it is. ``seconds`` <= 0 means no limit. ``is_last``: the
+    program has ended already and this is but an aftermath.
     """
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, seconds: float, *, is_last: bool = False) -> None:
         self.why: Why = ""
+        self._is_last = is_last
         self.seconds = seconds
         self._due = 0.0
         self._quiet_until = 0.0
@@ -112,7 +114,7 @@ class Guard:
         with _lock:
             _active = self
             wanted = _stop_wanted
-        if wanted:
+        if wanted and not self._is_last:
             self._close()
             self.why = "stop"
             raise Interrupted("stop", self.seconds)
@@ -125,7 +127,7 @@ class Guard:
         traceback: TracebackType | None,
     ) -> None:
         self._close()
-        if on_end is not None:
+        if on_end is not None and not self._is_last:
             on_end()
 
     def interrupt(self, why: Why) -> None:

@@ -25,9 +25,11 @@ def whole(stage: Stage, view: QSizeF) -> Camera:
     bounds = stage.bounds
     if not bounds.isEmpty():
         bounds = bounds.adjusted(-left, -top, right, bottom)
-    above = PATH if stage.frames else 0.0
-    room = QSizeF(view.width(), max(1.0, view.height() - above))
-    return fitting(bounds, room, CLOSEST_FIT, _MARGIN).moved(0.0, above)
+    camera = fitting(bounds, view, CLOSEST_FIT, _MARGIN)
+    lower = QSizeF(view.width(), max(1.0, view.height() - PATH))
+    below = fitting(bounds, lower, CLOSEST_FIT, _MARGIN).moved(0.0, PATH)
+    # To see all of it is worth more than room for the path.
+    return below if stage.frames and below.zoom >= READABLE else camera
 
 
 def first(stage: Stage, view: QSizeF) -> tuple[Camera, bool]:

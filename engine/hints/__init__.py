@@ -29,7 +29,7 @@ def hint(exc: BaseException, source: str, place: Place, scope: Mapping[str, obje
             match = re.search(row.pattern, text) if isinstance(exc, row.kind) else None
             if match is not None:
                 return answer(row, match, case)
-    except Exception:  # noqa: BLE001 - the exception is the user's and may raise on every touch
+    except BaseException:  # noqa: BLE001 - the exception is the user's and may raise on every touch
         return ""
     return ""
 

@@ -193,6 +193,12 @@ ROWS = (
     Row(KeyError, r"^(.+)$", advice.key, "'a'"),
     Row(
         RecursionError,
+        "during compilation",
+        "An expression is nested too deeply: split it into several lines.",
+        "maximum recursion depth exceeded during compilation",
+    ),
+    Row(
+        RecursionError,
         "",
         "A function calls itself without end: give it a case in which it stops.",
         "maximum recursion depth exceeded",

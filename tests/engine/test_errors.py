@@ -134,6 +134,18 @@ def test_a_null_character_is_found_though_python_names_no_line():
     assert (found.place.line, found.place.column) == (2, 5)
 
 
+@pytest.mark.parametrize("deep", ["-" * 100_000 + "1", "+".join("1" * 100_000)])
+def test_an_expression_too_deep_for_python_is_found_by_its_length(deep):
+    found = problem(f"x = 1\ny = {deep}\nz = 3\n")
+    assert found.place.line == 2
+    assert found.type in ("MemoryError", "RecursionError")
+
+
+def test_an_error_that_cannot_be_told_is_told_all_the_same():
+    source = "class E(Exception):\n  def __str__(self): raise SystemExit\nraise E()"
+    assert (problem(source).type, problem(source).place.line) == ("E", 3)
+
+
 def test_a_timeout_names_the_line_and_says_how_long_it_was():
     source = "x = 0\nwhile True:\n    x += 1"
     error = raised("x = 0\nraise stop", stop=Interrupted("timeout", 5))

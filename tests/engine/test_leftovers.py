@@ -107,6 +107,12 @@ def test_a_thread_that_waits_for_work_does_no_harm(shared):
     assert (found.tape.stdout, found.spent) == ("3\n", False)
 
 
+def test_workers_that_load_data_are_no_leftovers(shared):
+    source = "from torch.utils.data import DataLoader\nprint(*DataLoader([1, 2], num_workers=2))"
+    found = answer(shared, source)
+    assert (found.tape.stdout, found.spent) == ("tensor([1]) tensor([2])\n", False)
+
+
 def test_a_thread_is_waited_for_as_python_does(shared):
     source = """
 import threading

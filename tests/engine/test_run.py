@@ -360,3 +360,10 @@ def test_threads_belong_to_the_run():
     tape = execute(Run(1, "print(torch.get_num_threads())\ntorch.set_num_threads(4)", threads=3))
     assert tape.stdout == "3\n"
     assert torch.get_num_threads() == before
+
+
+@pytest.mark.parametrize("body", ["raise SystemExit", "while True: pass"])
+def test_an_error_whose_text_cannot_be_had_is_placed_all_the_same(body):
+    source = f"class E(Exception):\n    def __str__(self):\n        {body}\nraise E"
+    tape = record(source)
+    assert (tape.status, tape.error.type, tape.error.place.line) == ("error", "E", 4)
