@@ -269,6 +269,8 @@ class Step(Struct, frozen=True, array_like=True, gc=False):
     line: int
     changes: tuple[Change, ...]
     lr: float | None = None
+    held: int = -1
+    """Index in `Tape.held` of the parameters that the optimizer has; -1 where that is unknown."""
 
 
 EventKind = Literal[
@@ -319,6 +321,24 @@ class Leaf(Struct, frozen=True, array_like=True, gc=False):
     grad: int | None
 
 
+class Finding(Struct, frozen=True):
+    """Something the doctor noticed: ``id`` is stable and named after the mistake.
+
+    ``place`` is what to look at first, ``related`` are the other places that take part in it.
+    ``message`` has what was measured in this run, ``why`` what that leads to. ``fix`` is the whole
+    program, mended; empty where no edit of the text can mend it.
+    """
+
+    id: str
+    title: str
+    place: Place
+    message: str
+    why: str
+    related: tuple[Place, ...] = ()
+    fix: str = ""
+    severity: Literal["sure", "hint"] = "sure"
+
+
 Status = Literal["ok", "error", "refused", "timeout", "died"]
 
 
@@ -350,3 +370,6 @@ class Tape(Struct, frozen=True):
     """Values whose numbers were given up for the memory budget; their summaries are kept."""
     truncated: str = ""
     """Why recording stopped before the program did; empty where it did not."""
+    held: tuple[tuple[int, ...], ...] = ()
+    """The parameters that optimizers have, as numbers of tensors; see `Step.held`."""
+    findings: tuple[Finding, ...] = ()

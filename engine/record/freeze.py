@@ -97,7 +97,7 @@ def freeze(recorder: Recorder, found: list[Leaf]) -> Tape:
             for p in log.passes
         ),
         steps=tuple(
-            Step(s.optimizer, _line(source.span(s.where)), tuple(s.changes), s.lr)
+            Step(s.optimizer, _line(source.span(s.where)), tuple(s.changes), s.lr, s.held)
             for s in log.steps
         ),
         resets=tuple(log.resets),
@@ -106,6 +106,7 @@ def freeze(recorder: Recorder, found: list[Leaf]) -> Tape:
         leaves=tuple(found),
         dropped=log.dropped,
         truncated=log.truncated,
+        held=tuple(log.held),
     )
 
 

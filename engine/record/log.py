@@ -133,6 +133,7 @@ class StepRow:
     where: Where
     changes: list[Change]
     lr: float | None
+    held: int = -1
 
 
 class Log:
@@ -151,6 +152,7 @@ class Log:
         self.accumulations: list[Accumulation] = []
         self.passes: list[PassRow] = []
         self.steps: list[StepRow] = []
+        self.held: dict[tuple[int, ...], int] = {}
         self.resets: list[Reset] = []
         self.prints: list[str] = []
         self.events: list[tuple[EventKind, int, Where]] = []

@@ -9,7 +9,7 @@ from torch.nn.parameter import is_lazy
 from torch.optim import Optimizer
 from torch.optim import optimizer as hooks
 
-from engine.record.log import StepRow
+from engine.record.log import StepRow, ValueRow
 from engine.tape import Change, Reset
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class Optimizers:
         self.recorder = recorder
         self._handles: list[torch.utils.hooks.RemovableHandle] = []
         self._restore: list[tuple[type, Callable[..., None]]] = []
-        self._before: list[list[tuple[torch.Tensor, int]]] = []
+        self._before: list[list[tuple[torch.Tensor, ValueRow]]] = []
 
     def start(self) -> None:
         """Begin to watch every optimizer of the process."""
@@ -49,7 +49,7 @@ class Optimizers:
             return
         with torch._C.DisableTorchFunction():
             tensors = self.recorder.tensors
-            self._before.append([(p, tensors.value(p, None).id) for p in _parameters(optimizer)])
+            self._before.append([(p, tensors.value(p, None)) for p in _parameters(optimizer)])
 
     def _post(self, optimizer: Optimizer, _args: object, _kwargs: object) -> None:
         if self.recorder.blind() or not self._before:
@@ -58,16 +58,19 @@ class Optimizers:
         with torch._C.DisableTorchFunction():
             where, _ = recorder.source.here(sys._getframe(1))
             changes: list[Change] = []
-            for p, before in self._before.pop():
+            owned = self._before.pop()
+            for p, before in owned:
                 row = recorder.tensors.known(p)
                 if row is not None and recorder.tensors.differs(p, row):
                     row = recorder.tensors.add(p, row.where, maker=row.maker)
                 # A closure that the step called may have met the new value before us.
-                if row is not None and row.id != before:
-                    changes.append(Change(before, row.id))
+                if row is not None and row.id != before.id:
+                    changes.append(Change(before.id, row.id))
             rates = {float(g["lr"]) for g in optimizer.param_groups if "lr" in g}
             lr = rates.pop() if len(rates) == 1 else None
-            step = StepRow(type(optimizer).__name__, where, changes, lr)
+            held = tuple(row.tensor for _, row in owned)
+            number = recorder.log.held.setdefault(held, len(recorder.log.held))
+            step = StepRow(type(optimizer).__name__, where, changes, lr, number)
             recorder.log.steps.append(step)
             recorder.log.tell("step", len(recorder.log.steps) - 1, where)
 

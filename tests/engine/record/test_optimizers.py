@@ -74,3 +74,15 @@ def test_every_way_to_clear_a_gradient_is_a_reset(reset, to_none):
 def test_a_modules_own_zero_grad():
     tape = mirror("m = nn.Linear(1, 1)\nm(torch.ones(1, 1)).backward()\nm.zero_grad()")
     assert len(tape.resets[0].leaves) == 2
+
+
+def test_a_step_tells_all_that_its_optimizer_holds_with_and_without_a_gradient():
+    tape = mirror(
+        "a, b, c = param(1.0), param(1.0), param(1.0)\n"
+        "first, second = optim.SGD([a, b], lr=1.0), optim.SGD([c], lr=1.0)\n"
+        "for _ in range(2):\n    (a * c).backward()\n    first.step()\n    second.step()"
+    )
+    tensor = {v.name: v.tensor for v in tape.values if v.is_leaf}
+    held = [tape.held[step.held] for step in tape.steps]
+    assert held == [(tensor["a"], tensor["b"]), (tensor["c"],)] * 2
+    assert len(tape.held) == 2
