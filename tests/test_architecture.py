@@ -68,7 +68,7 @@ def our_files() -> Iterator[Path]:
                 environment = (entry / "pyvenv.cfg").exists()
                 if not (hidden or environment or entry.name in NOT_OURS):
                     folders.append(entry)
-            elif entry.suffix in TEXT and not entry.name.startswith(".coverage"):
+            elif entry.suffix in TEXT and not entry.name.startswith((".coverage", ".git")):
                 yield entry
 
 
