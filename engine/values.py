@@ -118,7 +118,6 @@ def _summaries(stacked: torch.Tensor, dtype: str, side: int) -> list[Snapshot]:
     if stacked[0].numel() > STATISTICS_LIMIT:
         return [Snapshot(shape, dtype, store, thumb=x, thumb_shape=thumb_shape) for x in thumbs]
     real = (stacked.abs() if stacked.is_complex() else stacked).reshape(many, -1)
-    real = real.to(torch.float64) if real.device.type != "mps" else real.float()
     columns = _statistics(real)
     mean, std, low, high, norm, nan, inf = (column.tolist() for column in columns)
     return [
@@ -137,23 +136,18 @@ def _statistics(real: torch.Tensor) -> tuple[torch.Tensor, ...]:
     In double precision, where the squares of float32 neither overflow nor vanish, and in few
     passes: ``torch.std`` and ``isinf`` each take several times as long as all of this.
     """
-    count = real.shape[1]
-    low, high = torch.aminmax(real, dim=1) if real.shape[0] > 1 else _ends(real)
-    mean = real.mean(1)
-    if not bool((low.isfinite() & high.isfinite()).all()):
-        nan, inf = torch.isnan(real).sum(1), torch.isinf(real).sum(1)
-        return mean, real.std(1), low, high, torch.linalg.vector_norm(real, dim=1), nan, inf
-    away = real - mean[:, None]
-    squares = torch.einsum("rc,rc->r", away, away)
-    none = torch.zeros_like(mean, dtype=torch.int64)
-    norm = (squares + count * mean * mean).sqrt()
-    return mean, (squares / (count - 1)).sqrt(), low, high, norm, none, none
-
-
-def _ends(real: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    # Without a dimension the reduction is vectorised, with one it is not.
-    low, high = torch.aminmax(real)
-    return low[None], high[None]
+    exact = real.to(torch.float64) if real.device.type != "mps" else real.float()
+    # Not aminmax: along a dimension that is not vectorised.
+    ordered = real if real.dtype in (torch.float32, torch.float16, torch.bfloat16) else exact
+    low, high = ordered.amin(1), ordered.amax(1)
+    mean, norm = exact.mean(1), torch.linalg.vector_norm(exact, dim=1)
+    away = exact - mean[:, None] if exact is real else exact.sub_(mean[:, None])
+    away = torch.linalg.vector_norm(away, dim=1)
+    nan, inf = torch.zeros(2, len(real), dtype=torch.int64)
+    for row in (~(low.isfinite() & high.isfinite())).nonzero().flatten().tolist():
+        nan[row] = torch.count_nonzero(real[row] != real[row])
+        inf[row] = torch.count_nonzero(real[row].abs() == torch.inf)
+    return mean, away / (real.shape[1] - 1) ** 0.5, low, high, norm, nan, inf
 
 
 def _dense(t: torch.Tensor) -> torch.Tensor:

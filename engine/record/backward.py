@@ -96,9 +96,7 @@ class Backward:
                 recorder.tensors.value(r, where).id if isinstance(r, torch.Tensor) else None
                 for r in roots
             ],
-            seeds=[
-                recorder.tensors.keep(s) if isinstance(s, torch.Tensor) else None for s in seeds
-            ],
+            seeds=[recorder.copies.keep(s) if isinstance(s, torch.Tensor) else None for s in seeds],
             retain_graph=bool(flags[0]),
             create_graph=bool(flags[1]),
         )

@@ -45,7 +45,7 @@ def leaves(recorder: Recorder, namespace: dict[str, object]) -> list[Leaf]:
                 known = tensors.add(t, None, op=known.op, maker=known.maker)
             known.name = known.name or name
             if t.is_leaf:
-                grad = tensors.keep(t.grad) if t.grad is not None else None
+                grad = recorder.copies.keep(t.grad) if t.grad is not None else None
                 found.append(Leaf(name, known.id, grad))
     return found
 

@@ -16,7 +16,7 @@ from engine.record.log import ExecutionRow, NodeRow
 from engine.record.nodes import is_accumulate, metadata, variable
 from engine.record.source import Where
 from engine.record.tensors import same_numbers, version
-from engine.tape import Accumulation, Edge
+from engine.tape import INLINE_ELEMENTS, Accumulation, Edge
 
 if TYPE_CHECKING:
     from engine.record.recorder import Recorder
@@ -134,11 +134,22 @@ class Hooks:
                 continue
             number = id(grad)
             if number not in kept_of:
-                kept_of[number] = self.recorder.tensors.keep(grad)
+                kept_of[number] = self._copy(grad, received, execution.received)
             execution.edges.append(self.sent(index, slot, target, kept_of[number], grad, run))
         log.tell("node", index, self._where(row))
         if row.freed is None and not log.passes[run].retain_graph:
             row.freed = len(log.events)
+
+    def _copy(self, grad: torch.Tensor, received: Grads, kept: list[int | None]) -> int | None:
+        """Keep a gradient that is sent; a big one that is a view of what came in is not copied."""
+        copies = self.recorder.copies
+        if grad.numel() > INLINE_ELEMENTS:
+            for whole, number in zip(received, kept, strict=True):
+                if whole is not None and number is not None:
+                    shared = copies.share(grad, whole, number)
+                    if shared is not None:
+                        return shared
+        return copies.keep(grad)
 
     def _arrival(self, target: Target, grad: torch.Tensor | None) -> tuple[int | None, bool]:
         """Return the snapshot of what arrived, and whether a hook made it differ from the sum.
@@ -150,7 +161,7 @@ class Hooks:
             return None, False
         if len(sent) == 1 and sent[0][0]() is grad and sent[0][1] == version(grad):
             return sent[0][2], False
-        kept = self.recorder.tensors.keep(grad)
+        kept = self.recorder.copies.keep(grad)
         return kept, not self._adds_up(kept, [s[2] for s in sent])
 
     def _adds_up(self, arrived: int | None, sent: list[int]) -> bool:
@@ -183,7 +194,7 @@ class Hooks:
         if grad is None:
             self._grads.pop(number, None)
         elif known is None or known[0]() is not grad or self._overwritten(grad, *known[1:]):
-            kept = tensors.keep(grad)
+            kept = self.recorder.copies.keep(grad)
             if kept is not None:
                 self._grads[number] = (weakref.ref(grad), version(grad), kept)
         held = metadata(accumulate)
@@ -218,7 +229,7 @@ class Hooks:
             if before is None and grad is not None and _same_memory(now, grad):
                 after = arrived
             else:
-                after = tensors.keep(now)
+                after = self.recorder.copies.keep(now)
         if now is not None and after is not None:
             self._grads[row.tensor] = (weakref.ref(now), version(now), after)
         log.accumulations.append(Accumulation(row.id, before, arrived, after, self.runs[-1]))

@@ -15,13 +15,14 @@ import torch
 from torch import autograd, nn
 
 from engine.record.backward import Backward
+from engine.record.copies import BUDGET, Copies
 from engine.record.forward import ForwardMode, record_custom
 from engine.record.log import Log
 from engine.record.modules import Modules
 from engine.record.nodes import Nodes
 from engine.record.optimizers import Optimizers
 from engine.record.source import Source, Where
-from engine.record.tensors import BUDGET, Tensors
+from engine.record.tensors import Tensors
 from engine.tape import Reset
 
 _has_torch_function = torch.overrides.has_torch_function
@@ -36,7 +37,8 @@ class Recorder:
     ) -> None:
         self.log = Log(event_limit)
         self.source = Source(text, filename)
-        self.tensors = Tensors(self.log, memory)
+        self.copies = Copies(self.log, memory)
+        self.tensors = Tensors(self.log, self.copies)
         self.nodes = Nodes(self.log, self.tensors)
         self.tensors.nodes = self.nodes
         self.backward = Backward(self)
@@ -100,7 +102,7 @@ class Recorder:
 
     def release(self) -> None:
         """Give back the memory of all copies at once; the recorder is part of a cycle."""
-        self.log.snapshots.clear()
+        self.copies.release()
 
     def reset(self, reset: Reset, where: Where) -> None:
         """Write down that gradients were cleared."""

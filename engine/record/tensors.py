@@ -2,20 +2,14 @@
 
 import itertools
 import weakref
-from collections import deque
 from typing import Protocol
 
 import torch
 
+from engine.record.copies import Copies, is_wrapped
 from engine.record.log import Log, NodeRow, ValueRow
 from engine.record.source import Where
-from engine.tape import INLINE_ELEMENTS, Role
-from engine.values import snapshot, snapshots
-
-BUDGET = 256 << 20
-"""Bytes of copies a run holds unless told otherwise; small tensors are not counted."""
-
-_is_wrapped = torch._C._functorch.is_functorch_wrapped_tensor
+from engine.tape import Role
 
 
 class NodeIds(Protocol):
@@ -26,69 +20,22 @@ class NodeIds(Protocol):
 
 
 class Tensors:
-    """The tensors seen in a run, their versions, and copies of their numbers."""
+    """The tensors seen in a run and their versions."""
 
-    def __init__(self, log: Log, budget: int) -> None:
+    def __init__(self, log: Log, copies: Copies) -> None:
         self.log = log
-        self.budget = budget
+        self.copies = copies
         self.nodes: NodeIds
         self._seen: dict[int, tuple[weakref.ref[torch.Tensor], ValueRow]] = {}
         self._memories: dict[int, _Memory] = {}
         self._memory_numbers = itertools.count()
         self._changed_by: dict[int, int] = {}
         self._grads: dict[int, tuple[weakref.ref[torch.Tensor], ValueRow]] = {}
-        self._bytes = 0
-        self._big: deque[tuple[int, int]] = deque()
         self._numbers = itertools.count()
         self.names: dict[int, str] = {}
         """Names for tensors that are not seen yet, by ``id()``: a module's own parameters."""
         self.nudge: tuple[int, int, float] | None = None
         """(value id, flat index, amount): added to that value as soon as it exists."""
-
-    def keep(self, t: torch.Tensor) -> int | None:
-        """Copy the numbers of ``t`` and return the snapshot's index; None if it has none.
-
-        Tensors inside a vmap stand for many and have no numbers of their own: torch refuses the
-        copy, and a hook must never raise.
-        """
-        if t.is_meta or t.is_nested or _is_wrapped(t):
-            return None
-        snapshots, count = self.log.snapshots, t.numel()
-        try:
-            if count <= INLINE_ELEMENTS:
-                snapshots.append(t.detach().clone())
-            else:
-                self._keep_big(t, count * t.element_size())
-        except (RuntimeError, NotImplementedError):
-            return None
-        return len(snapshots) - 1
-
-    def _keep_big(self, t: torch.Tensor, size: int) -> None:
-        if size > self.budget:
-            self.log.snapshots.append(snapshot(t))
-            self.log.dropped += 1
-            return
-        self._big.append((len(self.log.snapshots), size))
-        self.log.snapshots.append(t.detach().clone())
-        self._bytes += size
-        self._drop()
-
-    def _drop(self) -> None:
-        """Turn the oldest big copies into summaries until the rest fit the budget.
-
-        A little room is made beyond that, so that many small ones are read together.
-        """
-        if self._bytes <= self.budget:
-            return
-        indices: list[int] = []
-        while self._bytes > self.budget - self.budget // 16:
-            index, size = self._big.popleft()
-            indices.append(index)
-            self._bytes -= size
-        copies = [c for i in indices if isinstance(c := self.log.snapshots[i], torch.Tensor)]
-        for index, made in zip(indices, snapshots(copies, self.log.dropped), strict=True):
-            self.log.snapshots[index] = made
-        self.log.dropped += len(indices)
 
     def known(self, t: torch.Tensor) -> ValueRow | None:
         """Return the last value of ``t``, of whatever version, or None if it was never seen."""
@@ -141,7 +88,7 @@ class Tensors:
             row.gradient_of = grad[1].tensor
         if self.nudge is not None:
             self._nudged(row.id, t)
-        row.snapshot = self.keep(t)
+        row.snapshot = self.copies.keep(t)
         if t._base is not None:
             known = self.known(t._base)
             row.base = known.id if known is not None else None
@@ -182,7 +129,7 @@ class Tensors:
 
         ``user``: the number holds for as long as this tensor lives.
         """
-        if t.layout is not torch.strided or t.is_nested or _is_wrapped(t):
+        if t.layout is not torch.strided or t.is_nested or is_wrapped(t):
             return -1
         try:
             key = t.untyped_storage()._cdata

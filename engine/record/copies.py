@@ -1,0 +1,174 @@
+"""Copies of tensors' numbers, bounded by a budget and made in memory that is used again.
+
+A copy of a big tensor costs little where its memory has been touched before, and many times that
+where the operating system first has to find and clear it. So the memory of a run's big copies is
+kept when the run is over, and the next run, mostly of nearly the same program, copies into it.
+"""
+
+from collections import deque
+from dataclasses import dataclass
+
+import torch
+
+from engine.record.log import Log
+from engine.tape import INLINE_ELEMENTS
+from engine.values import snapshot, snapshots
+
+BUDGET = 256 << 20
+"""Bytes of copies a run holds unless told otherwise; small tensors are not counted."""
+
+is_wrapped = torch._C._functorch.is_functorch_wrapped_tensor
+
+_PLAIN = (torch.Tensor, torch.nn.Parameter)
+Layout = tuple[torch.dtype, torch.Size, tuple[int, ...]]
+_spare: dict[Layout, list[torch.Tensor]] = {}
+"""Memory of the run before, until it is used again or given back for something else."""
+
+
+@dataclass(slots=True)
+class _Big:
+    """A copy that counts against the budget, and the snapshots that are views of it."""
+
+    layout: Layout | None
+    """What the memory can be used for again; None where it cannot."""
+    size: int
+    indices: list[int]
+
+
+class Copies:
+    """The snapshots of one run, numbered as in `Log.snapshots`."""
+
+    def __init__(self, log: Log, budget: int) -> None:
+        self.log = log
+        self.budget = budget
+        self._bytes = 0
+        self._big: deque[_Big] = deque()
+        self._big_of: dict[int, _Big] = {}
+
+    def keep(self, t: torch.Tensor) -> int | None:
+        """Copy the numbers of ``t`` and return the snapshot's index; None if it has none.
+
+        Tensors inside a vmap stand for many and have no numbers of their own: torch refuses the
+        copy, and a hook must never raise.
+        """
+        if t.is_meta or t.is_nested or is_wrapped(t):
+            return None
+        kept = self.log.snapshots
+        try:
+            if t.numel() <= INLINE_ELEMENTS:
+                kept.append(t.detach().clone())
+            else:
+                self._keep_big(t, t.nbytes)
+        except (RuntimeError, NotImplementedError):
+            return None
+        return len(kept) - 1
+
+    def share(self, t: torch.Tensor, whole: torch.Tensor, kept: int) -> int | None:
+        """Return a snapshot of ``t`` without copying, if it is a view of ``whole``; else None.
+
+        ``kept`` is the snapshot of ``whole``, which must not have been written to since.
+        """
+        copy = self.log.snapshots[kept]
+        if not isinstance(copy, torch.Tensor) or not _lies_in(t, whole, copy):
+            return None
+        offset = copy.storage_offset() + t.storage_offset() - whole.storage_offset()
+        index = len(self.log.snapshots)
+        self.log.snapshots.append(copy.as_strided(t.shape, t.stride(), offset))
+        if (big := self._big_of.get(kept)) is not None:
+            big.indices.append(index)
+            self._big_of[index] = big
+        return index
+
+    def release(self) -> None:
+        """Give all copies back; the memory of big ones is kept for the next run."""
+        _spare.clear()
+        for big in self._big:
+            self._recycle(big)
+        self._big.clear()
+        self._big_of.clear()
+        self.log.snapshots.clear()
+
+    def _keep_big(self, t: torch.Tensor, size: int) -> None:
+        kept = self.log.snapshots
+        if size > self.budget:
+            kept.append(snapshot(t))
+            self.log.dropped += 1
+            return
+        copy, layout = _copy(t, size)
+        big = self._big_of[len(kept)] = _Big(layout, size, [len(kept)])
+        kept.append(copy)
+        self._big.append(big)
+        self._bytes += size
+        if self._bytes > self.budget:
+            self._drop()
+
+    def _drop(self) -> None:
+        """Turn the oldest big copies into summaries until the rest fit the budget.
+
+        A little room is made beyond that, so that many small ones are read together.
+        """
+        bigs: list[_Big] = []
+        while self._bytes > self.budget - self.budget // 16:
+            bigs.append(self._big.popleft())
+            self._bytes -= bigs[-1].size
+        indices = [index for big in bigs for index in big.indices]
+        copies = [c for i in indices if isinstance(c := self.log.snapshots[i], torch.Tensor)]
+        made = snapshots(copies, self.log.dropped)
+        for big in bigs:
+            self._recycle(big)
+        for index, summary in zip(indices, made, strict=True):
+            self.log.snapshots[index] = summary
+            del self._big_of[index]
+        self.log.dropped += len(indices)
+
+    def _recycle(self, big: _Big) -> None:
+        copy = self.log.snapshots[big.indices[0]]
+        if big.layout is not None and isinstance(copy, torch.Tensor):
+            _spare.setdefault(big.layout, []).append(copy)
+
+
+def _copy(t: torch.Tensor, size: int) -> tuple[torch.Tensor, Layout | None]:
+    """Return a copy of a big tensor, and what its memory may be used for again."""
+    plain = type(t) in _PLAIN and t.is_cpu and t.layout is torch.strided and not t.is_quantized
+    if not plain or torch.is_inference_mode_enabled():
+        return t.detach().clone(), None
+    layout = t.dtype, t.shape, t.stride()
+    fitting = _spare.get(layout)
+    if not fitting:
+        _make_room(size)
+        copy = t.detach().clone()
+        return copy, layout if type(copy) is torch.Tensor else None
+    try:
+        return fitting.pop().copy_(t.detach()), layout
+    except RuntimeError:
+        # Inside of torch.func's transforms nothing from outside may be written to.
+        return t.detach().clone(), None
+
+
+def _make_room(size: int) -> None:
+    """Give back as much spare memory as is about to be asked for."""
+    while _spare and size > 0:
+        layout, fitting = _spare.popitem()
+        while fitting and size > 0:
+            size -= fitting.pop().nbytes
+        if fitting:
+            _spare[layout] = fitting
+
+
+def _lies_in(t: torch.Tensor, whole: torch.Tensor, copy: torch.Tensor) -> bool:
+    """Tell whether ``t`` is a view of ``whole``, all of which is in ``copy`` in the same layout."""
+    if t.dtype is not whole.dtype or t.layout is not torch.strided is not whole.layout:
+        return False
+    if is_wrapped(t) or is_wrapped(whole) or t.is_neg() or t.is_conj():
+        return False
+    if whole.is_neg() or whole.is_conj() or copy.is_conj() or copy.stride() != whole.stride():
+        return False
+    if t.untyped_storage()._cdata != whole.untyped_storage()._cdata:
+        return False
+    first = t.storage_offset() - whole.storage_offset()
+    steps = zip(t.shape, t.stride(), strict=True)
+    last = first + sum((count - 1) * step for count, step in steps)
+    # A layout without gaps or overlaps: its elements are the ones in between.
+    steps = zip(whole.shape, whole.stride(), strict=True)
+    dense = whole.numel() - 1 == sum((count - 1) * step for count, step in steps)
+    return dense and first >= 0 and last < whole.numel() and t.numel() > 0

@@ -1,0 +1,149 @@
+"""Copies of numbers: bounded, shared by views, in memory that is used again."""
+
+import pytest
+import torch
+
+from engine.record import copies as module
+from engine.record.copies import Copies
+from engine.record.log import Log
+from engine.run import record
+from engine.tape import Snapshot
+from tests.engine.mirror import plain
+
+BIG = 64 * 64
+
+
+def kept(copies: Copies, t: torch.Tensor) -> torch.Tensor | Snapshot:
+    return copies.log.snapshots[copies.keep(t)]
+
+
+@pytest.fixture
+def copies():
+    made = Copies(Log(100), 8 * BIG * 4)
+    yield made
+    made.release()
+
+
+def test_a_copy_stays_when_the_tensor_changes(copies):
+    for size in (3, BIG):
+        t = torch.randn(size)
+        before, copy = t.clone(), kept(copies, t)
+        t.zero_()
+        assert torch.equal(copy, before)
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda t: t.t(),
+        lambda t: t[8:],
+        lambda t: t[:, 16:],
+        lambda t: t.t().view(16, 256).transpose(0, 1),
+        lambda t: t.unsqueeze(0).expand(3, -1, -1),
+        lambda t: t[::2],
+    ],
+)
+def test_a_view_is_shared_and_holds_the_same_numbers(copies, view):
+    whole = torch.randn(64, 64).t()
+    index = copies.keep(whole)
+    shared = copies.share(view(whole), whole, index)
+    assert torch.equal(copies.log.snapshots[shared], view(whole))
+    copy = copies.log.snapshots[index]
+    assert copies.log.snapshots[shared].untyped_storage()._cdata == copy.untyped_storage()._cdata
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        lambda base: torch.randn(64, 64),
+        lambda base: base,
+        lambda base: base[1:65].view(torch.int32),
+        lambda base: base[33:97],
+        lambda base: torch._neg_view(base[1:65]),
+    ],
+)
+def test_what_is_no_view_of_the_whole_is_not_shared(copies, other):
+    base = torch.randn(128, 64)
+    whole = base[1:65]
+    assert copies.share(other(base), whole, copies.keep(whole)) is None
+
+
+def test_a_whole_with_gaps_is_not_shared(copies):
+    whole = torch.randn(128, 64)[:, ::2]
+    assert copies.share(whole[1:], whole, copies.keep(whole)) is None
+
+
+def test_a_summary_is_not_shared(copies):
+    whole = torch.randn(9 * BIG)
+    index = copies.keep(whole)
+    assert isinstance(copies.log.snapshots[index], Snapshot)
+    assert copies.share(whole[5:], whole, index) is None
+
+
+def test_views_become_summaries_with_their_whole(copies):
+    first = torch.randn(64, 64)
+    index = copies.keep(first)
+    shared = copies.share(first.t(), first, index)
+    for _ in range(9):
+        copies.keep(torch.randn(BIG))
+    whole, view = copies.log.snapshots[index], copies.log.snapshots[shared]
+    assert isinstance(whole, Snapshot)
+    assert isinstance(view, Snapshot)
+    assert whole.norm == view.norm == pytest.approx(float(first.double().norm()))
+    assert copies.log.dropped >= 2
+
+
+def test_memory_is_used_again_but_never_while_it_is_held(copies):
+    t = torch.randn(64, 64)
+    first = kept(copies, t)
+    address, numbers = first.data_ptr(), first.clone()
+    second = Copies(Log(100), 8 * BIG * 4)
+    assert kept(second, torch.randn(64, 64)).data_ptr() != address
+    assert torch.equal(first, numbers)
+    copies.release()
+    again, t = Copies(Log(100), 8 * BIG * 4), torch.randn(64, 64)
+    copy = kept(again, t)
+    assert copy.data_ptr() == address
+    assert torch.equal(copy, t)
+    second.release()
+    again.release()
+
+
+def test_spare_memory_is_given_up_for_copies_of_another_shape(copies):
+    for _ in range(4):
+        copies.keep(torch.randn(64, 64))
+    copies.release()
+    assert sum(map(len, module._spare.values())) == 4
+    copies.keep(torch.randn(3, BIG))
+    assert sum(map(len, module._spare.values())) == 1
+
+
+def test_inference_tensors_and_transforms_are_copied_too(copies):
+    copies.keep(torch.randn(BIG))
+    copies.release()
+    with torch.inference_mode():
+        t = torch.randn(BIG)
+        assert torch.equal(kept(copies, t), t)
+    outside, found = torch.randn(BIG), []
+
+    def inside(x):
+        found.append(kept(copies, outside))
+        return x * 2
+
+    torch.func.grad(inside)(torch.tensor(1.0))
+    assert torch.equal(found[0], outside)
+    copies.release()
+    assert not any(t.is_inference() for some in module._spare.values() for t in some)
+
+
+def test_gradients_through_views_are_right_in_two_runs_of_one_program():
+    source = (
+        "w = param(torch.randn(64, 48))\nx = torch.randn(32, 48)\n"
+        "y = (x @ w.t()).view(16, 2, 64).transpose(0, 1)\n"
+        "y.reshape(-1).expand(2, -1).mul(torch.randn(2, 2048)).sum().backward()\n"
+    )
+    for seed in (0, 1):
+        names, _, _ = plain(source, seed)
+        tape = record(source, seed=seed)
+        norm = tape.snapshots[tape.accumulations[0].after].norm
+        assert norm == pytest.approx(float(names["w"].grad.double().norm()), rel=1e-12)
