@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from engine.tape import Snapshot, Tape
+from engine.training import TrainReply, TrainRequest
 
 CHUNK = 1 << 20
 MAX_MESSAGE = 512 << 20
@@ -125,8 +126,8 @@ class Checked(Struct, frozen=True, tag=True):
     """Why no comparison was possible; empty where it was."""
 
 
-Request = Run | Stop | Peek | Check | Quit
-Reply = Ready | Started | Printed | Ended | Recorded | Peeked | Checked
+Request = Run | Stop | Peek | Check | Quit | TrainRequest
+Reply = Ready | Started | Printed | Ended | Recorded | Peeked | Checked | TrainReply
 
 _encoder = msgspec.msgpack.Encoder()
 

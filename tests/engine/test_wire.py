@@ -6,7 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine import wire
+from engine.setup import Part, Setup
 from engine.tape import Snapshot, Tape
+from engine.training import Array, Play, Series, Train, Until, View
 
 text = st.text(st.characters(exclude_categories=("Cs",)), max_size=40)
 numbers = st.integers(0, 2**40)
@@ -16,12 +18,17 @@ requests = st.one_of(
     st.builds(wire.Peek, numbers, numbers),
     st.builds(wire.Check, numbers, numbers, numbers),
     st.just(wire.Quit()),
+    st.builds(Train, numbers, st.just(Setup(model=Part("mlp", {"layers": [4, 2]})))),
+    st.builds(Play, numbers, st.floats(0, 9), st.just((Until("step", 9.0),))),
 )
 snapshots = st.builds(
     Snapshot, st.tuples(st.integers(0, 9)), text, data=st.none() | st.binary(max_size=64)
 )
 tapes = st.builds(Tape, stdout=text, snapshots=st.lists(snapshots, max_size=4).map(tuple))
+arrays = st.builds(Array, st.just((2,)), st.just("<f4"), st.binary(min_size=8, max_size=8))
 replies = st.one_of(
+    st.builds(Series, numbers, arrays, arrays),
+    st.builds(View, numbers, text, numbers, st.dictionaries(text, arrays, max_size=2)),
     st.builds(wire.Ready, text, text, st.lists(text, max_size=3).map(tuple), numbers),
     st.builds(wire.Started, numbers),
     st.builds(wire.Ended, numbers),

@@ -1,0 +1,202 @@
+"""The setup of a training run: plain data that both sides, the JSON file and the script share.
+
+A setup is as small as ``{"data": "sine", "model": "mlp", "steps": 500}``: everything else has a
+default. A *part* names an entry of the catalogue and its options, in JSON either ``"adam"`` or
+``{"name": "adam", "lr": 0.01}``. Which entries and options exist is the engine's to know: see
+`engine.training.Catalogue`.
+"""
+
+import math
+from typing import Literal
+
+import msgspec
+from msgspec import Struct
+
+Plain = None | bool | int | float | str | list[object] | dict[str, object]
+"""What an option may be: JSON."""
+Mode = Literal["auto", "reference", "captured"]
+
+MISTAKES = {
+    "no_zero_grad": "Gradients are never cleared, so each step adds to all before",
+    "column_target": "The target lost its last dimension: (N, 1) against (N) broadcasts to (N, N)",
+    "validate_in_train_mode": "Validation runs in train mode: dropout and batch norm disturb it",
+    "validate_with_grad": "Validation builds a graph that nobody needs",
+    "keep_graphs": "Every loss is kept with its graph, so memory grows",
+    "softmax_first": "A softmax stands before cross-entropy, which applies its own",
+    "huge_lr": "The learning rate is 100 times too big",
+    "freeze_first": "The first layer is frozen: requires_grad is False",
+    "wrong_device": "The data lies on another device than the model",
+}
+"""The mistakes that can be made on purpose, and what each one does."""
+
+
+class BadSetup(ValueError):
+    """A setup that cannot be run; the text is one clear line, ``place`` the key at fault."""
+
+    def __init__(self, message: str, place: str = "") -> None:
+        super().__init__(message)
+        self.place = place
+
+
+class Part(Struct, frozen=True):
+    """One entry of the catalogue by ``name``, and the options that differ from its defaults."""
+
+    name: str
+    options: dict[str, Plain] = {}
+
+
+class Setup(Struct, frozen=True):
+    """All that decides a run. Two equal setups give equal runs, bit for bit, on one machine."""
+
+    data: Part = Part("circle")
+    model: Part = Part("mlp")
+    loss: Part | None = None
+    """None: the one that fits the data."""
+    optimizer: Part = Part("adam")
+    schedule: Part | None = None
+    steps: int = 1000
+    """Where a headless run ends; a window's run pauses there only when told to."""
+    batch: int = 0
+    """Examples in a batch; 0 is all of the training data, in order."""
+    shuffle: bool = True
+    drop_last: bool = False
+    train: float = 0.8
+    """Share of the data that is trained on; the rest is for validation."""
+    validate_every: int = 50
+    """Steps between two validation losses; 0: never."""
+    features: tuple[str, ...] = ()
+    """Columns made from the inputs: ``x1 x2 x1^2 x2^2 x1*x2 sin(x1) sin(x2)``; empty: inputs."""
+    standardize: bool = False
+    """Shift and scale each input, and a regression's targets, by the training data's mean, std."""
+    l1: float = 0.0
+    """Times the sum of the weights' absolute values, added to the loss."""
+    l2: float = 0.0
+    """Times half the sum of the weights' squares, added to the loss."""
+    clip_norm: float = 0.0
+    """Largest norm of all gradients together; 0: no clipping."""
+    clip_value: float = 0.0
+    accumulate: int = 1
+    """Batches whose gradients are added up for one step."""
+    frozen: tuple[str, ...] = ()
+    """Parameters, or modules by the beginning of their names, that do not learn."""
+    seed: int = 0
+    """Seeds weights, data and order where their own seeds are None."""
+    weight_seed: int | None = None
+    data_seed: int | None = None
+    device: str = "cpu"
+    dtype: str = "float32"
+    amp: str = ""
+    """Dtype of autocast, ``float16`` or ``bfloat16``; float16 brings a GradScaler."""
+    threads: int = 1
+    mode: Mode = "auto"
+    mistakes: tuple[str, ...] = ()
+
+
+_KEYS = {field.name: field for field in msgspec.structs.fields(Setup)}
+_PARTS = ("data", "model", "loss", "optimizer", "schedule")
+
+
+def parse(given: object) -> Setup:
+    """Return the setup that a JSON value describes.
+
+    Raises:
+        BadSetup: it is no object, has an unknown key, or a value of the wrong kind.
+    """
+    if not isinstance(given, dict):
+        raise BadSetup('a setup is an object like {"data": "sine", "model": "mlp"}')
+    clean: dict[str, object] = {}
+    for key, value in given.items():
+        if key not in _KEYS:
+            raise BadSetup(f"unknown key {key!r}{near(str(key), _KEYS)}", str(key))
+        clean[key] = _part(key, value) if key in _PARTS else value
+    for key, value in clean.items():
+        try:
+            msgspec.convert({key: value}, Setup)
+        except msgspec.ValidationError as error:
+            why = str(error).partition(" - at ")[0]
+            raise BadSetup(f"{key}: {why[0].lower()}{why[1:]}", key) from None
+    setup = msgspec.convert(clean, Setup)
+    check(setup)
+    return setup
+
+
+def parse_text(text: str | bytes) -> Setup:
+    """Return the setup that a JSON text describes; raises `BadSetup`."""
+    try:
+        return parse(msgspec.json.decode(text))
+    except msgspec.DecodeError as error:
+        raise BadSetup(f"this is not JSON: {error}") from None
+
+
+def _part(key: str, value: object) -> object:
+    if value is None and key in ("loss", "schedule"):
+        return None
+    if isinstance(value, str):
+        return {"name": value}
+    if not isinstance(value, dict) or not isinstance(value.get("name"), str):
+        raise BadSetup(f'{key} is a name or an object with a "name"', key)
+    if set(value) == {"name", "options"} and isinstance(value["options"], dict):
+        return value
+    return {"name": value["name"], "options": {k: v for k, v in value.items() if k != "name"}}
+
+
+def plain(setup: Setup) -> dict[str, object]:
+    """Return the setup as the short JSON that `parse` reads, defaults left out."""
+    result: dict[str, object] = {}
+    for name in _KEYS:
+        value = getattr(setup, name)
+        if isinstance(value, Part):
+            value = {"name": value.name, **value.options} if value.options else value.name
+        if name in ("data", "model") or getattr(setup, name) != getattr(Setup(), name):
+            result[name] = list(value) if isinstance(value, tuple) else value
+    return result
+
+
+def near(word: str, known: object) -> str:
+    """Return a hint at the known word that ``word`` may have meant, or nothing."""
+    import difflib
+
+    close = difflib.get_close_matches(word.lower(), [str(one) for one in known], 1)  # type: ignore[attr-defined]
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
+_AT_LEAST: dict[str, float] = {
+    "steps": 0,
+    "batch": 0,
+    "validate_every": 0,
+    "l1": 0,
+    "l2": 0,
+    "clip_norm": 0,
+    "clip_value": 0,
+    "accumulate": 1,
+    "threads": 0,
+    "seed": 0,
+    "weight_seed": 0,
+    "data_seed": 0,
+}
+_DTYPES = ("float32", "float64", "bfloat16", "float16")
+
+
+def check(setup: Setup) -> None:
+    """Refuse numbers out of range; whether names exist is the engine's to know.
+
+    Raises:
+        BadSetup: with the key in ``place``.
+    """
+    for key, least in _AT_LEAST.items():
+        value = getattr(setup, key)
+        if value is not None and not (math.isfinite(value) and value >= least):
+            raise BadSetup(f"{key} is {value}, but must be at least {least:g}", key)
+        if isinstance(value, int) and value >= 2**63:
+            raise BadSetup(f"{key} is too big", key)
+    if not 0 < setup.train <= 1:
+        raise BadSetup(f"train is {setup.train}, but must be above 0 and at most 1", "train")
+    if setup.dtype not in _DTYPES:
+        raise BadSetup(
+            f"dtype is {setup.dtype!r}, but must be one of {', '.join(_DTYPES)}", "dtype"
+        )
+    if setup.amp not in ("", "float16", "bfloat16"):
+        raise BadSetup(f"amp is {setup.amp!r}, but must be float16, bfloat16 or empty", "amp")
+    for name in setup.mistakes:
+        if name not in MISTAKES:
+            raise BadSetup(f"no mistake called {name!r}{near(name, MISTAKES)}", "mistakes")

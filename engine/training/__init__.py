@@ -1,0 +1,135 @@
+"""What window and engine say to each other about training: plain data, no torch.
+
+A run is begun with `Train` and starts paused at step 0, its first views already sent. While it
+plays, the engine sends about 30 times a second, and never more: one `Series` with all steps since
+the last, one `View` for each view that is wanted and has changed, one `TrainState`. All are bounded
+(see `SERIES_STEPS`): a trainer that makes more steps than that between two messages leaves every
+k-th out of the message and keeps k the same for the run's rest, so nothing floods the window.
+
+Step ``n`` is what the n-th update left behind: step 0 is the untrained model. Several runs can be
+held (forks); one plays at a time. A message about a run that is gone is answered by `TrainState`
+with status ``gone``.
+"""
+
+from engine.training.answers import (
+    SERIES_STEPS,
+    Altered,
+    Array,
+    Begun,
+    Catalogue,
+    DataShown,
+    Exported,
+    FileLooked,
+    Happened,
+    Parameter,
+    Series,
+    StepTape,
+    TrainProblem,
+    TrainState,
+    Unit,
+    View,
+)
+from engine.training.asks import (
+    Advance,
+    Alter,
+    Drop,
+    EditWeight,
+    Export,
+    Fork,
+    ListParts,
+    LookIntoFile,
+    Pause,
+    Play,
+    Reset,
+    Rewind,
+    StepEvent,
+    TapeStep,
+    Train,
+    Until,
+    Watch,
+    Wish,
+)
+from engine.training.parts import (
+    Entry,
+    EntryKind,
+    Option,
+    OptionKind,
+    Task,
+)
+
+TrainRequest = (
+    ListParts
+    | Train
+    | Play
+    | Pause
+    | Advance
+    | StepEvent
+    | Alter
+    | Rewind
+    | Fork
+    | Reset
+    | EditWeight
+    | Drop
+    | Watch
+    | TapeStep
+    | LookIntoFile
+    | Export
+)
+TrainReply = (
+    Catalogue
+    | Begun
+    | DataShown
+    | Series
+    | View
+    | TrainState
+    | Happened
+    | Altered
+    | StepTape
+    | FileLooked
+    | Exported
+    | TrainProblem
+)
+
+__all__ = [
+    "SERIES_STEPS",
+    "Advance",
+    "Alter",
+    "Altered",
+    "Array",
+    "Begun",
+    "Catalogue",
+    "DataShown",
+    "Drop",
+    "EditWeight",
+    "Entry",
+    "EntryKind",
+    "Export",
+    "Exported",
+    "FileLooked",
+    "Fork",
+    "Happened",
+    "ListParts",
+    "LookIntoFile",
+    "Option",
+    "OptionKind",
+    "Parameter",
+    "Pause",
+    "Play",
+    "Reset",
+    "Rewind",
+    "Series",
+    "StepEvent",
+    "StepTape",
+    "TapeStep",
+    "Task",
+    "Train",
+    "TrainProblem",
+    "TrainReply",
+    "TrainRequest",
+    "TrainState",
+    "Unit",
+    "Until",
+    "View",
+    "Watch",
+    "Wish",
+]

@@ -1,0 +1,160 @@
+"""What the window asks of a training run: plain data."""
+
+from typing import Literal
+
+from msgspec import Struct
+
+from engine.setup import Plain, Setup
+
+Condition = Literal["step", "loss_below", "plateau", "nan"]
+
+
+class Until(Struct, frozen=True):
+    """Pause when: ``step`` reached, loss below ``value``, no better for ``value`` steps, NaN.
+
+    The loss is the smoothed one that the curve shows (mean of the last 20 steps).
+    """
+
+    kind: Condition
+    value: float = 0.0
+
+
+class ListParts(Struct, frozen=True, tag=True):
+    """Ask for the `Catalogue`."""
+
+    run_id: int = 0
+
+
+class Train(Struct, frozen=True, tag=True):
+    """Make a run, paused at step 0. Its replies: `Begun`, `DataShown`, views, `TrainState`.
+
+    ``play``: start at once. ``source`` is the user's program for the model ``own`` where the
+    option ``source`` is empty.
+    """
+
+    run_id: int
+    setup: Setup
+    play: bool = False
+    source: str = ""
+
+
+class Play(Struct, frozen=True, tag=True):
+    """Go on. ``rate``: steps per second at most, 0 is as fast as it goes."""
+
+    run_id: int
+    rate: float = 0.0
+    until: tuple[Until, ...] = ()
+
+
+class Pause(Struct, frozen=True, tag=True):
+    """Pause between two steps; inside a step that is played by events, finish nothing."""
+
+    run_id: int
+
+
+class Advance(Struct, frozen=True, tag=True):
+    """Make ``steps`` steps and pause; a step begun by events is finished first, as one of them."""
+
+    run_id: int
+    steps: int = 1
+
+
+class StepEvent(Struct, frozen=True, tag=True):
+    """Make the next event inside a step; answered by `Happened`."""
+
+    run_id: int
+
+
+class Alter(Struct, frozen=True, tag=True):
+    """Go on with another setup.
+
+    What can change while a run goes on (`Altered.applied`) holds from the next step and is
+    remembered, so that rewinding replays it; anything else (`Altered.restarts`) begins the run
+    anew.
+    """
+
+    run_id: int
+    setup: Setup
+
+
+class Rewind(Struct, frozen=True, tag=True):
+    """Bring step ``step`` back exactly as it was, and pause there. Later steps are forgotten."""
+
+    run_id: int
+    step: int
+
+
+class Fork(Struct, frozen=True, tag=True):
+    """Make run ``run_id`` of run ``source_id`` as it was at ``step``, then go on with ``setup``.
+
+    The source stays where it is and can be played again.
+    """
+
+    run_id: int
+    source_id: int
+    step: int
+    setup: Setup
+
+
+class Reset(Struct, frozen=True, tag=True):
+    """Back to step 0: the same weights and data, or new ones of either (another seed)."""
+
+    run_id: int
+    weights: bool = False
+    data: bool = False
+
+
+class EditWeight(Struct, frozen=True, tag=True):
+    """Set one element (row-major ``index``) of a parameter; remembered like a live change."""
+
+    run_id: int
+    name: str
+    index: int
+    value: float
+
+
+class Drop(Struct, frozen=True, tag=True):
+    """Forget a run and its checkpoints."""
+
+    run_id: int
+
+
+class Wish(Struct, frozen=True):
+    """A view that is wanted, at most every ``every_ms``; options as its kind has them (`View`)."""
+
+    kind: str
+    every_ms: int = 33
+    options: dict[str, Plain] = {}
+
+
+class Watch(Struct, frozen=True, tag=True):
+    """Which views are wanted from now on; each is sent once at once."""
+
+    run_id: int
+    wishes: tuple[Wish, ...]
+
+
+class TapeStep(Struct, frozen=True, tag=True):
+    """Ask for the whole `Tape` of the step after ``step`` (None: the one after the current).
+
+    The run is not moved. Answered by `StepTape`, its source in `StepTape.source`.
+    """
+
+    run_id: int
+    step: int | None = None
+
+
+class LookIntoFile(Struct, frozen=True, tag=True):
+    """Ask what a CSV file holds; answered by `FileLooked`."""
+
+    run_id: int
+    path: str
+
+
+class Export(Struct, frozen=True, tag=True):
+    """Ask for a file's bytes: the plain script, all series as CSV, or the model as safetensors."""
+
+    run_id: int
+    kind: Literal["script", "csv", "safetensors"]
+    steps: int | None = None
+    """Steps of the script; None: as many as the run has made."""

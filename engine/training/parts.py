@@ -1,0 +1,52 @@
+"""The catalogue of what a run can be made of, as a form shows it: plain data."""
+
+from typing import Literal
+
+from msgspec import Struct
+
+from engine.setup import Plain
+
+OptionKind = Literal[
+    "int", "float", "bool", "choice", "text", "ints", "floats", "choices", "points"
+]
+EntryKind = Literal["data", "model", "loss", "optimizer", "schedule", "feature"]
+Task = Literal["regression", "binary", "classes", "tokens", "any"]
+
+
+class Option(Struct, frozen=True):
+    """One option of an entry, as a form shows it.
+
+    ``low`` and ``high`` are what a slider spans and what is accepted, None where unbounded;
+    ``log``: the slider is logarithmic. ``points`` are lists of numbers drawn by hand; ``text`` with
+    ``lines`` above 1 is a program or a formula.
+    """
+
+    name: str
+    kind: OptionKind
+    default: Plain
+    help: str = ""
+    title: str = ""
+    low: float | None = None
+    high: float | None = None
+    log: bool = False
+    choices: tuple[str, ...] = ()
+    lines: int = 1
+    live: bool = False
+    """It can change while the run goes on; others begin the run anew."""
+
+
+class Entry(Struct, frozen=True):
+    """A data set, a model, a loss, an optimizer or a schedule that can be chosen.
+
+    ``task`` tells what a data set asks for, or what a loss is for; ``inputs`` is what the data has
+    or the model takes: ``1``, ``2``, ``n`` numbers, ``image``, ``tokens``, or ``any``.
+    """
+
+    kind: EntryKind
+    name: str
+    title: str
+    help: str = ""
+    options: tuple[Option, ...] = ()
+    task: Task = "any"
+    inputs: str = "any"
+    group: str = ""
