@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 from engine import wire
 from engine.setup import Part, Setup
 from engine.tape import Snapshot, Tape
-from engine.training import Array, Play, Series, Train, Until, View
+from engine.training.answers import Array, Catalogue, Series, View
+from engine.training.asks import Play, Train, Until
+from engine.training.parts import Entry, Option
 
 text = st.text(st.characters(exclude_categories=("Cs",)), max_size=40)
 numbers = st.integers(0, 2**40)
@@ -28,6 +30,7 @@ tapes = st.builds(Tape, stdout=text, snapshots=st.lists(snapshots, max_size=4).m
 arrays = st.builds(Array, st.just((2,)), st.just("<f4"), st.binary(min_size=8, max_size=8))
 replies = st.one_of(
     st.builds(Series, numbers, arrays, arrays),
+    st.just(Catalogue(1, (Entry("data", "a", "A", options=(Option("n", "int", 3),)),))),
     st.builds(View, numbers, text, numbers, st.dictionaries(text, arrays, max_size=2)),
     st.builds(wire.Ready, text, text, st.lists(text, max_size=3).map(tuple), numbers),
     st.builds(wire.Started, numbers),
