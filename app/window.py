@@ -1,14 +1,9 @@
 """The window: it makes the widgets, puts them in their places and wires them to the session."""
 
-from pathlib import Path
-
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QPaintEvent
 from PySide6.QtWidgets import (
-    QFileDialog,
     QFrame,
-    QInputDialog,
-    QMainWindow,
     QVBoxLayout,
     QWidget,
 )
@@ -19,21 +14,18 @@ from app.commands import file
 from app.documents import Drafts, Refused
 from app.find_bar import FindBar
 from app.finding import Finder, join
-from app.gallery import Gallery
 from app.hint import Hint
 from app.menus import Menus
 from app.over_graph import OverGraph
-from app.overlay import page
-from app.palette import Palette
 from app.panels import Columns, Panel, rule, scrolled, tabs
 from app.playing import Clock
 from app.session import Session
 from app.settings import Settings
+from app.shell_window import ShellWindow
 from app.showing import Showing, Views
 from app.state import ENGINE_DIED, Doc, Engine, Result
 from app.theming import Look, Themed
 from playback import text
-from widgets import code_keys
 from widgets.code_edit import CodeEdit
 from widgets.code_style import TEXT_PX
 from widgets.console import Console, warning_count
@@ -50,8 +42,8 @@ SMALLEST = (1000, 640)
 USUAL = (1440, 900)
 
 
-class Window(QMainWindow):
-    """The main window; it is the `Shell` that commands are given."""
+class Window(ShellWindow):
+    """The main window: widgets in their places, wired to the session."""
 
     painted = Signal()
     """The window was painted for the first time."""
@@ -248,67 +240,6 @@ class Window(QMainWindow):
     def _set_layer(self, name: str, on: bool) -> None:
         self.session.show_layers(**{name: on})
         self.settings.put(name, on)
-
-    # What commands ask for
-
-    def module_keys(self, deep: bool = False) -> frozenset[str]:
-        """Return the keys of the modules that are seen; ``deep``: of those inside them too."""
-        return self.showing.module_keys(deep)
-
-    def ask_open(self) -> Path | None:
-        """Let the user choose a program to open."""
-        name, _ = QFileDialog.getOpenFileName(self, "Open a program", "", file.PROGRAMS)
-        return Path(name) if name else None
-
-    def ask_save(self, title: str, name: str, pattern: str) -> Path | None:
-        """Let the user choose where to write a file."""
-        chosen, _ = QFileDialog.getSaveFileName(self, title, name, pattern)
-        return Path(chosen) if chosen else None
-
-    def ask_number(self, title: str, value: int) -> int | None:
-        """Let the user change a whole number."""
-        number, agreed = QInputDialog.getInt(self, "Gradscribe", title, value, 0, 2**31 - 1)
-        return number if agreed else None
-
-    def say(self, text: str) -> None:
-        """Tell the user something in the status line."""
-        self.status.say(text)
-
-    def show_examples(self) -> None:
-        """Open the gallery of examples."""
-        gallery = Gallery(self.ground, examples.load())
-        gallery.chosen.connect(self._start_from)
-        gallery.open()
-
-    def _start_from(self, example: examples.Example) -> None:
-        file.open_example(self, example.title, example.source)
-
-    def show_palette(self) -> None:
-        """Open the list of all commands."""
-        Palette(self.ground, self.menus.lines()).open()
-
-    def show_card(self, title: str, text: str) -> None:
-        """Show a page of rich text over the window until it is clicked away."""
-        page(self.ground, title, text).open()
-
-    def toggle_comment(self) -> None:
-        """Comment the selected lines of the program, or uncomment them."""
-        code_keys.toggle_comment(self.editor)
-
-    def open_find(self) -> None:
-        """Open the search line of the graph where that has the keyboard, else the program's."""
-        if self.graph.hasFocus() or self.over.tools.query.hasFocus():
-            self.over.tools.open()
-        else:
-            self.find_bar.open()
-
-    def open_graph_find(self) -> None:
-        """Open the search line of the graph."""
-        self.over.tools.open()
-
-    def close_window(self) -> None:
-        """Close the window."""
-        self.close()
 
     # Coming and going
 

@@ -1,0 +1,101 @@
+"""What commands ask of the window: questions, cards over it, and what is selected in it."""
+
+from pathlib import Path
+
+from PySide6.QtWidgets import QFileDialog, QInputDialog, QMainWindow, QWidget
+
+from app import examples
+from app.bars import StatusLine
+from app.commands import file
+from app.documents import Drafts
+from app.find_bar import FindBar
+from app.gallery import Gallery
+from app.menus import Menus
+from app.over_graph import OverGraph
+from app.overlay import page
+from app.palette import Palette
+from app.playing import Clock
+from app.session import Session
+from app.settings import Settings
+from app.showing import Showing
+from app.theming import Look
+from widgets import code_keys
+from widgets.code_edit import CodeEdit
+from widgets.graph_view import GraphView
+
+
+class ShellWindow(QMainWindow):
+    """The `Shell` that commands are given; `Window` makes the parts that it names."""
+
+    session: Session
+    clock: Clock
+    settings: Settings
+    drafts: Drafts
+    look: Look
+    ground: QWidget
+    editor: CodeEdit
+    graph: GraphView
+    showing: Showing
+    menus: Menus
+    status: StatusLine
+    over: OverGraph
+    find_bar: FindBar
+
+    def module_keys(self, deep: bool = False) -> frozenset[str]:
+        """Return the keys of the modules that are seen; ``deep``: of those inside them too."""
+        return self.showing.module_keys(deep)
+
+    def ask_open(self) -> Path | None:
+        """Let the user choose a program to open."""
+        name, _ = QFileDialog.getOpenFileName(self, "Open a program", "", file.PROGRAMS)
+        return Path(name) if name else None
+
+    def ask_save(self, title: str, name: str, pattern: str) -> Path | None:
+        """Let the user choose where to write a file."""
+        chosen, _ = QFileDialog.getSaveFileName(self, title, name, pattern)
+        return Path(chosen) if chosen else None
+
+    def ask_number(self, title: str, value: int) -> int | None:
+        """Let the user change a whole number."""
+        number, agreed = QInputDialog.getInt(self, "Gradscribe", title, value, 0, 2**31 - 1)
+        return number if agreed else None
+
+    def say(self, text: str) -> None:
+        """Tell the user something in the status line."""
+        self.status.say(text)
+
+    def show_examples(self) -> None:
+        """Open the gallery of examples."""
+        gallery = Gallery(self.ground, examples.load())
+        gallery.chosen.connect(self._start_from)
+        gallery.open()
+
+    def _start_from(self, example: examples.Example) -> None:
+        file.open_example(self, example.title, example.source)
+
+    def show_palette(self) -> None:
+        """Open the list of all commands."""
+        Palette(self.ground, self.menus.lines()).open()
+
+    def show_card(self, title: str, text: str) -> None:
+        """Show a page of rich text over the window until it is clicked away."""
+        page(self.ground, title, text).open()
+
+    def toggle_comment(self) -> None:
+        """Comment the selected lines of the program, or uncomment them."""
+        code_keys.toggle_comment(self.editor)
+
+    def open_find(self) -> None:
+        """Open the search line of the graph where that has the keyboard, else the program's."""
+        if self.graph.hasFocus() or self.over.tools.query.hasFocus():
+            self.over.tools.open()
+        else:
+            self.find_bar.open()
+
+    def open_graph_find(self) -> None:
+        """Open the search line of the graph."""
+        self.over.tools.open()
+
+    def close_window(self) -> None:
+        """Close the window."""
+        self.close()
