@@ -32,10 +32,10 @@ def table(dark: bool) -> Pixels:
     lightness = zero + (end - zero) * size
     chroma = _CHROMA * size ** (0.8 if dark else 0.9)
     hue = np.radians(np.where(at < 0, _NEGATIVE_HUE, _POSITIVE_HUE))
-    return _srgb(lightness, chroma * np.cos(hue), chroma * np.sin(hue))
+    return srgb(lightness, chroma * np.cos(hue), chroma * np.sin(hue))
 
 
-def _srgb(lightness: Grid, a: Grid, b: Grid) -> Pixels:
+def srgb(lightness: Grid, a: Grid, b: Grid) -> Pixels:
     """OKLab to sRGB (Ottosson 2020), clipped into the gamut."""
     long = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3
     medium = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3

@@ -1,0 +1,51 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from widgets.plots.axes import Axis, short, spanning
+
+
+def test_round_numbers_stand_along_a_linear_axis():
+    assert [label for _, label in Axis(0, 413).ticks(4)] == ["0", "200", "400"]
+    assert [label for _, label in Axis(-1.1, 1.1).ticks(5)] == ["−1.0", "−0.5", "0", "0.5", "1.0"]
+
+
+def test_powers_of_ten_stand_along_a_log_axis():
+    labels = [label for _, label in Axis(0.004, 1.5, log=True).ticks(5)]
+    assert labels == ["0.01", "0.1", "1"]
+
+
+def test_a_log_axis_within_one_decade_still_has_numbers():
+    assert len(Axis(0.31, 0.42, log=True).ticks(5)) >= 2
+
+
+def test_shares_and_numbers_are_each_other_s_inverse():
+    for axis in (Axis(-3, 5), Axis(0.01, 10, log=True)):
+        for share in (0.0, 0.25, 1.0):
+            assert axis.number_share(axis.number(share)) == pytest.approx(share)
+
+
+def test_what_a_log_axis_cannot_hold_stands_nowhere():
+    shares = Axis(0.1, 10, log=True).share(np.array([0.0, -1.0, 1.0]))
+    assert np.isnan(shares[:2]).all()
+    assert shares[2] == pytest.approx(0.5)
+
+
+@given(st.floats(), st.floats(), st.booleans())
+def test_any_two_numbers_give_an_axis_that_can_be_drawn(low, high, log):
+    axis = spanning(low, high, log)
+    assert axis.low < axis.high or not math.isfinite(axis.high - axis.low)
+    assert not log or axis.low > 0
+    if math.isfinite(axis.high - axis.low):
+        assert len(axis.ticks(6)) < 40
+
+
+@pytest.mark.parametrize(
+    ("number", "step", "written"),
+    [(0, 1, "0"), (20_000, 10_000, "20k"), (2.5e6, 5e5, "2.5M"), (-0.5, 0.1, "−0.5")],
+)
+def test_numbers_beside_an_axis_are_short(number, step, written):
+    assert short(number, step) == written

@@ -1,0 +1,34 @@
+import math
+
+import pytest
+
+from tests.widgets.pixels import near
+from widgets.plots.bars import GradientBars, share_of
+
+
+def test_bars_are_as_long_as_the_logarithm_says():
+    assert share_of(1.0, 1.0) == pytest.approx(0.85)
+    one, two = share_of(0.1, 1.0), share_of(0.01, 1.0)
+    assert 0.85 - one == pytest.approx(one - two)
+
+
+@pytest.mark.parametrize(("norm", "share"), [(0.0, 0.0), (math.nan, 0.0), (math.inf, 1.0)])
+def test_norms_that_are_no_length_are_told_apart(norm, share):
+    assert share_of(norm, 1.0) == share
+
+
+def test_a_bar_is_pink_and_none_is_there_for_zero(shown, look):
+    bars = shown(GradientBars(), 400, 200)
+    bars.show_norms(["a"], [0.0])
+    assert near(look(bars), bars.theme.backward) == 0
+    bars.show_norms(["a", "b"], [0.5, 0.001])
+    assert near(look(bars), bars.theme.backward) > 300
+    assert bars.accessibleDescription() == "a 0.5000, b 0.0010"
+
+
+def test_a_hundred_parameters_can_be_scrolled(shown, look):
+    bars = shown(GradientBars(), 300, 160)
+    bars.show_norms([f"layers.{i}.weight" for i in range(100)], [math.nan] * 100)
+    bars._top = 1e9
+    look(bars)
+    assert 0 < bars._top < 100 * 40

@@ -1,0 +1,114 @@
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+
+from tests.widgets.pixels import near
+from widgets.plots.boundary import Boundary, Ground, Points
+from widgets.plots.colors import class_color, class_fill, class_shape
+from widgets.theme import Theme
+
+HALVES = np.repeat([[-1.0], [1.0]], 20, axis=0).repeat(40, axis=1).astype(np.float32)
+"""-1 in the lower half, 1 in the upper one."""
+
+
+@pytest.fixture
+def plot(shown):
+    return shown(Boundary(), 320, 300)
+
+
+def points(kinds=(0, 1)):
+    return Points(np.array([-0.5, 0.5]), np.array([-0.5, 0.5]), kinds=np.array(kinds, np.intp))
+
+
+def middle(pixels, part):
+    rows, columns, _ = pixels.shape
+    return pixels[round(rows * part), columns // 2]
+
+
+def test_the_plane_is_blue_where_it_is_positive_and_orange_below(plot, look):
+    plot.show_ground(Ground((-1, -1, 1, 1), HALVES))
+    pixels = look(plot)
+    up, down = middle(pixels, 0.2), middle(pixels, 0.7)
+    assert up[2] > up[0]
+    assert down[0] > down[2]
+
+
+def test_of_several_classes_the_surest_gives_the_color(plot, look):
+    sure = np.zeros((10, 10, 3), np.float32)
+    sure[..., 2] = 1
+    plot.show_ground(Ground((-1, -1, 1, 1), sure))
+    assert near(look(plot), class_fill(2, False), 6) > 5_000
+
+
+def test_points_differ_in_color_and_in_shape(plot, look):
+    plot.show_points(points())
+    pixels = look(plot)
+    assert near(pixels, class_color(0, False)) > 20
+    assert near(pixels, class_color(1, False)) > 20
+    assert len({class_shape(k) for k in range(5)}) == 5
+
+
+def test_points_and_ground_can_be_drawn_in_both_themes(plot, look):
+    plot.show_ground(Ground((-1, -1, 1, 1), HALVES))
+    plot.show_points(points())
+    light = look(plot)
+    plot.set_theme(Theme.load("dark"))
+    assert (light != look(plot)).mean() > 0.3
+
+
+def test_points_are_drawn_moved_and_removed_with_the_mouse(plot, look, mouse):
+    plot.editable = True
+    plot.show_points(points())
+    look(plot)
+    area = plot._area
+    done = []
+    plot.drawn.connect(lambda x, y, k: done.append(("new", round(x, 1), round(y, 1), k)))
+    plot.moved.connect(lambda i, x, y: done.append(("move", i, round(x, 1), round(y, 1))))
+    plot.removed.connect(lambda i: done.append(("gone", i)))
+    hand = mouse(plot)
+    right = Qt.MouseButton.RightButton
+    x, y = area.left() + area.width() * 0.75, area.top() + area.height() * 0.75
+    hand.press(x, y)
+    hand.release(x, y)
+    hand.press(x, y, right)
+    x, y = area.left() + area.width() * 0.25, area.top() + area.height() * 0.75
+    hand.press(x, y)
+    hand.move(area.center().x(), area.center().y(), Qt.MouseButton.LeftButton)
+    hand.release(area.center().x(), area.center().y())
+    hand.press(x, y, right)
+    assert done == [
+        ("new", 0.5, -0.5, 1),
+        ("new", 0.5, -0.5, 0),
+        ("move", 0, 0.0, 0.0),
+        ("gone", 0),
+    ]
+
+
+def test_a_point_cannot_be_dragged_off_the_plane(plot, look, mouse):
+    plot.editable = True
+    plot.show_points(points())
+    look(plot)
+    area, where = plot._area, []
+    plot.moved.connect(lambda _i, x, y: where.append((x, y)))
+    mouse(plot).press(area.left() + area.width() * 0.25, area.top() + area.height() * 0.75)
+    mouse(plot).move(-500, 9_000, Qt.MouseButton.LeftButton)
+    assert where == [(pytest.approx(-1), pytest.approx(-1))]
+
+
+def test_a_still_picture_takes_no_points(plot, look, mouse):
+    plot.show_points(points())
+    look(plot)
+    plot.drawn.connect(lambda *_: pytest.fail("drawn"))
+    mouse(plot).press(150, 100)
+
+
+def test_what_the_model_says_stands_under_the_mouse(plot, look, mouse):
+    plot.show_ground(Ground((-1, -1, 1, 1), HALVES))
+    before = look(plot)
+    mouse(plot).move(150, 100)
+    assert (look(plot) != before).any()
+
+
+def test_a_model_that_says_nothing_finite_leaves_the_ground_empty(plot, look):
+    plot.show_ground(Ground((-1, -1, 1, 1), np.full((5, 5), np.nan, np.float32)))
+    assert near(look(plot), plot.theme.panel2, 3) > 10_000

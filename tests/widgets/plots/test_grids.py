@@ -1,0 +1,91 @@
+"""Confusion matrix, histograms, unit maps and the loss surface."""
+
+import numpy as np
+import pytest
+
+from tests.widgets.pixels import near
+from widgets.plots.confusion import Confusion
+from widgets.plots.histograms import Histograms, Spread
+from widgets.plots.surface import Surface, contour_image
+from widgets.plots.unit_maps import GAP, Layer, UnitMaps, side_of
+from widgets.theme import Theme
+
+
+def test_the_matrix_counts_what_is_right(shown, look):
+    plot = shown(Confusion(), 300, 240)
+    plot.show_counts(np.array([[5, 1], [2, 7]]), ("cat", "dog"))
+    assert plot.accessibleDescription().endswith("12 of 15 right")
+    look(plot)
+
+
+def test_an_empty_matrix_says_so(shown, look):
+    plot = shown(Confusion(), 300, 240)
+    plot.show_counts(np.zeros((0, 0), np.intp))
+    assert near(look(plot), plot.theme.ink3, 90) > 20
+
+
+@pytest.mark.parametrize("kinds", [2, 10, 60])
+def test_many_classes_fit(shown, look, kinds):
+    plot = shown(Confusion(), 240, 200)
+    plot.show_counts(np.eye(kinds, dtype=np.intp), [f"a long name {k}" for k in range(kinds)])
+    assert near(look(plot), plot.theme.panel) > 100
+
+
+def test_gradients_are_pink_in_histograms_and_weights_are_not(shown, look):
+    plot = shown(Histograms(), 300, 200)
+    counts = np.array([1, 5, 2])
+    plot.show_spreads([Spread("0.weight", "gradient", counts, -1, 1)])
+    assert near(look(plot), plot.theme.backward) > 100
+    plot.show_spreads([Spread("0.weight", "weight", counts, -1, 1)])
+    assert near(look(plot), plot.theme.backward) == 0
+    assert near(look(plot), plot.theme.parameter) > 100
+
+
+def test_a_tensor_without_finite_numbers_has_no_bars(shown, look):
+    plot = shown(Histograms(), 300, 200)
+    plot.show_spreads([Spread("w", "weight", np.zeros(4, np.intp), np.nan, np.nan)])
+    look(plot)
+
+
+def test_maps_are_as_big_as_fits():
+    assert side_of([1], 500, 500) == 84
+    side = side_of([8, 8, 1], 100, 160)
+    assert -(-8 // int((100 + GAP) // (side + GAP))) * (side + GAP) <= 160
+    assert side_of([100], 60, 60) == 26
+
+
+def test_the_map_under_the_mouse_is_enlarged(shown, look, mouse):
+    plot = shown(UnitMaps(), 400, 260)
+    maps = np.random.default_rng(0).normal(size=(4, 24, 24)).astype(np.float32)
+    plot.show_layers([Layer("0", maps), Layer("2", maps[:1])])
+    before, told = look(plot), []
+    plot.hovered.connect(lambda *unit: told.append(unit))
+    box = plot._boxes[2][2]
+    mouse(plot).move(box.center().x(), box.center().y())
+    assert told == [("0", 2)]
+    assert (look(plot) != before).mean() > 0.1
+    mouse(plot).leave()
+    assert told[-1] == ("", -1)
+
+
+def test_units_that_say_nothing_finite_are_drawn(shown, look):
+    plot = shown(UnitMaps(), 300, 200)
+    plot.show_layers([Layer("0", np.full((2, 3, 3), np.inf, np.float32))])
+    plot.set_theme(Theme.load("dark"))
+    look(plot)
+
+
+def test_the_path_is_drawn_on_the_surface(shown, look):
+    plot = shown(Surface(), 320, 260)
+    a = np.linspace(-1, 1, 21)
+    plot.show_grid((-1, -1, 1, 1), a**2 + a[:, None] ** 2, ("w", "b"))
+    assert near(look(plot), plot.theme.backward) == 0
+    plot.show_path(np.array([[0.9, 0.9], [0.3, 0.2], [np.nan, 0.0], [0.0, 0.0]]))
+    assert near(look(plot), plot.theme.backward) > 60
+
+
+def test_low_losses_are_stronger_than_high_ones(qapp):
+    theme = Theme.load("light")
+    image = contour_image(np.array([[0.0, 100.0]]), theme)
+    assert image.pixelColor(0, 0).lightness() < image.pixelColor(1, 0).lightness()
+    assert contour_image(np.full((2, 2), np.nan), theme).isNull()

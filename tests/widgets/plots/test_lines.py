@@ -1,0 +1,115 @@
+import numpy as np
+import pytest
+
+from tests.widgets.pixels import near
+from widgets.plots.lines import Curve, Lines
+from widgets.plots.plot import Plot
+from widgets.plots.series import Series
+from widgets.theme import Theme
+
+
+def series(numbers):
+    made = Series()
+    made.extend(np.arange(len(numbers)), numbers)
+    return made
+
+
+@pytest.fixture
+def plot(shown):
+    return shown(Lines("Loss"), 420, 260)
+
+
+def curve(plot, numbers, token="forward", **more):
+    return Curve("loss", series(numbers), plot.theme.color(token), **more)
+
+
+def test_a_curve_is_drawn_in_its_color(plot, look):
+    assert near(look(plot), plot.theme.forward) == 0
+    plot.set_curves([curve(plot, np.linspace(1, 0, 50))])
+    assert near(look(plot), plot.theme.forward) > 200
+
+
+@pytest.mark.parametrize("log", [False, True])
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        [1.0],
+        [0.0, 0.0],
+        [float("nan")] * 9,
+        [float("inf"), -float("inf"), 1.0],
+        [-1.0, -2.0],
+        [3e38, 1e-45, 0.0],
+    ],
+)
+def test_any_numbers_can_be_drawn(plot, look, log, numbers):
+    plot.set_curves([curve(plot, numbers, shade=True)])
+    plot.set_smoothing(0.1)
+    plot.set_log(log)
+    assert look(plot).shape[0] > 50
+
+
+def test_the_mouse_reads_the_step_and_the_number(plot, look, mouse):
+    plot.set_curves([curve(plot, np.zeros(101))])
+    look(plot)
+    area = plot._drawn.area
+    picked = []
+    plot.step_picked.connect(picked.append)
+    mouse(plot).move(area.left() + area.width() * 0.25, area.center().y())
+    look(plot)
+    mouse(plot).press(area.left() + area.width() * 0.25, area.center().y())
+    mouse(plot).release(area.left() + area.width() * 0.25, area.center().y())
+    assert picked == [25]
+
+
+def test_leaving_takes_the_readout_away(plot, look, mouse):
+    plot.set_curves([curve(plot, np.zeros(101))])
+    before = look(plot)
+    mouse(plot).move(200, 100)
+    assert (look(plot) != before).any()
+    mouse(plot).leave()
+    assert (look(plot) == before).all()
+
+
+def test_smoothing_draws_the_numbers_pale_below_the_line(plot, look):
+    noise = np.random.default_rng(0).normal(size=400)
+    plot.set_curves([curve(plot, noise, shade=True)])
+    rough = near(look(plot), plot.theme.forward)
+    plot.set_smoothing(0.1)
+    assert near(look(plot), plot.theme.forward) < rough
+
+
+def test_a_position_is_marked(plot, look):
+    plot.set_curves([curve(plot, np.zeros(100))])
+    before = near(look(plot), plot.theme.selection)
+    plot.position = 50.0
+    assert near(look(plot), plot.theme.selection) > before + 50
+
+
+def test_zooming_shows_only_some_steps(plot, look):
+    plot.set_curves([curve(plot, np.arange(1000.0))])
+    look(plot)
+    whole = plot._drawn.y.high
+    plot.zoom(10, 20)
+    look(plot)
+    assert plot._drawn.y.high < 30
+    plot.fit()
+    look(plot)
+    assert plot._drawn.y.high == whole
+
+
+def test_a_plot_without_curves_says_so(plot, look):
+    plot.placeholder = "No run yet"
+    assert near(look(plot), plot.theme.ink3, 90) > 20
+
+
+def test_a_plot_follows_the_theme(plot, look):
+    plot.set_theme(Theme.load("dark"))
+    assert near(look(plot), plot.theme.panel) > 1000
+
+
+def test_the_heading_is_told_to_screen_readers(qtbot):
+    plot = Plot("Loss")
+    qtbot.addWidget(plot)
+    plot.set_caption("this batch 0.1976")
+    assert plot.accessibleName() == "Loss"
+    assert plot.accessibleDescription() == "this batch 0.1976"

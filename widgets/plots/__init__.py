@@ -1,0 +1,1 @@
+"""Plots of a training run: one file per view, each drawn from arrays and a theme."""

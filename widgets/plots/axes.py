@@ -1,0 +1,114 @@
+"""Axes: numbers to shares of a length, and the numbers that are written along it."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from playback.text import MINUS
+
+Floats = NDArray[np.float64]
+
+_POWERS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+@dataclass(frozen=True)
+class Axis:
+    """What stands at the two ends of an axis. On a ``log`` axis both are above 0."""
+
+    low: float
+    high: float
+    log: bool = False
+
+    def share(self, numbers: NDArray[np.floating]) -> Floats:
+        """Return where numbers stand, 0 at the low end and 1 at the high one; NaN where nowhere."""
+        y = np.asarray(numbers, np.float64)
+        low, high = self.low, self.high
+        if self.log:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                y = np.where(y > 0, np.log10(y), np.nan)
+            low, high = math.log10(low), math.log10(high)
+        return (y - low) / (high - low)
+
+    def number_share(self, number: float) -> float:
+        """Return where one number stands."""
+        return float(self.share(np.asarray([number]))[0])
+
+    def number(self, share: float) -> float:
+        """Return the number that stands at ``share``."""
+        if self.log:
+            low, high = math.log10(self.low), math.log10(self.high)
+            return float(10 ** (low + share * (high - low)))
+        return self.low + share * (self.high - self.low)
+
+    def ticks(self, most: int) -> list[tuple[float, str]]:
+        """Return at most about ``most`` round numbers and how they are written."""
+        if self.log:
+            return _log_ticks(self.low, self.high, max(2, most))
+        step = _round_step((self.high - self.low) / max(1, most))
+        first = math.ceil(self.low / step - 1e-9)
+        last = math.floor(self.high / step + 1e-9)
+        return [(i * step, short(i * step, step)) for i in range(first, last + 1)]
+
+
+def spanning(low: float, high: float, log: bool = False) -> Axis:
+    """Return an axis that holds ``low`` to ``high`` with a little room at both ends.
+
+    What is not finite is taken for nothing; a log axis never shows more than 12 decades.
+    """
+    if not (math.isfinite(low) and math.isfinite(high)) or low > high:
+        low, high = (0.1, 1.0) if log else (0.0, 1.0)
+    if log:
+        high = max(high, 1e-300)
+        low = max(low, high * 1e-12, 1e-307) if low > 0 else high * 1e-3
+        room = max(1.15, (high / low) ** 0.06)
+        return Axis(low / room, min(high * room, 1e308), log=True)
+    room = 0.06 * (high - low) or 0.5 * abs(high) or 1.0
+    return Axis(low - room, high + room)
+
+
+def _round_step(step: float) -> float:
+    if not step > 0 or not math.isfinite(step):
+        return 1.0
+    power = 10.0 ** math.floor(math.log10(step))
+    for factor in (1, 2, 5):
+        if step <= factor * power * 1.0001:
+            return factor * power
+    return 10 * power
+
+
+def _log_ticks(low: float, high: float, most: int) -> list[tuple[float, str]]:
+    first, last = math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9)
+    every = max(1, -(-(last - first + 1) // most))
+    ticks = [10.0**power for power in range(first, last + 1, every)]
+    if len(ticks) < 2:
+        powers = range(math.floor(math.log10(low)), last + 2)
+        ticks = [f * 10.0**p for p in powers for f in (1, 2, 5) if low <= f * 10.0**p <= high]
+    if len(ticks) < 2:
+        return Axis(low, high).ticks(most)
+    return [(tick, _decade(tick)) for tick in ticks]
+
+
+def _decade(number: float) -> str:
+    power = math.floor(math.log10(number) + 1e-9)
+    if -4 < power < 5:
+        return f"{number:.{max(0, -power)}f}"
+    front = round(number / 10.0**power)
+    exponent = str(power).translate(_POWERS)
+    return f"10{exponent}" if front == 1 else f"{front}·10{exponent}"
+
+
+def short(number: float, step: float) -> str:
+    """Return a number as it is written beside an axis with that distance between its ticks."""
+    size = abs(number)
+    if size < step / 1e6:
+        return "0"
+    if size >= 1e4 or size < 1e-3:
+        for unit, name in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+            if size >= unit:
+                digits = max(0, -math.floor(math.log10(step / unit) + 1e-9))
+                return f"{number / unit:.{digits}f}{name}".replace("-", MINUS)
+        return f"{number:.0e}".replace("-", MINUS)
+    digits = max(0, -math.floor(math.log10(step) + 1e-9))
+    return f"{number:.{digits}f}".replace("-", MINUS)

@@ -1,0 +1,107 @@
+"""Gradient sizes: one pink bar per parameter, on a log scale, with its norm beside it."""
+
+import math
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
+from PySide6.QtGui import QFontMetricsF, QMouseEvent, QPainter, QWheelEvent
+from PySide6.QtWidgets import QWidget
+
+from playback import text
+from widgets.plots.plot import EDGE, Plot, empty
+from widgets.theme import mono_font
+
+DECADES = 5
+"""How many powers of ten below the greatest a bar can still be seen."""
+ROW = 23.0
+
+
+class GradientBars(Plot):
+    """Norms of the gradients at the last backward pass, parameter by parameter."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(
+            "Gradient sizes", "norm of ∂L/∂p at the last backward pass, log scale", parent
+        )
+        self._names: tuple[str, ...] = ()
+        self._norms: tuple[float, ...] = ()
+        self._top = 0.0
+
+    def show_norms(self, names: Sequence[str], norms: Sequence[float]) -> None:
+        """Show one bar per parameter; NaN and infinities are told in words."""
+        self._names, self._norms = tuple(names), tuple(norms)
+        self.setAccessibleDescription(
+            ", ".join(f"{n} {text.number(x)}" for n, x in zip(names, norms, strict=False))
+        )
+        self.refresh()
+
+    def draw(self, painter: QPainter, area: QRectF) -> None:
+        """Draw the rows that fit; the wheel brings the others."""
+        if not self._norms:
+            empty(painter, area, self.theme, "No gradient yet")
+            return
+        row = ROW * min(1.5, self.theme.scale)
+        inner = area.adjusted(EDGE, 2, -EDGE, -8)
+        self._top = max(0.0, min(self._top, len(self._names) * row - inner.height()))
+        name_font = mono_font(12 * self.theme.scale)
+        names = QFontMetricsF(name_font)
+        widest = max(names.horizontalAdvance(name) for name in self._names)
+        left = min(max(80.0, widest + 12), inner.width() * 0.42)
+        painter.setFont(self.theme.font(12, 600))
+        numbers = QFontMetricsF(painter.font())
+        right = max(numbers.horizontalAdvance(text.number(x)) for x in self._norms) + 10
+        most = max((x for x in self._norms if math.isfinite(x)), default=0.0)
+        painter.setClipRect(area.adjusted(0, 0, 0, -4))
+        for index, (name, norm) in enumerate(zip(self._names, self._norms, strict=True)):
+            y = inner.top() + index * row - self._top
+            if y > area.bottom() or y + row < area.top():
+                continue
+            line = QRectF(inner.left(), y, inner.width(), row)
+            painter.setFont(name_font)
+            painter.setPen(self.theme.ink2)
+            short = names.elidedText(name, Qt.TextElideMode.ElideMiddle, left - 10)
+            painter.drawText(line, Qt.AlignmentFlag.AlignVCenter, short)
+            groove = QRectF(line.left() + left, y + row / 2 - 4.5, line.width() - left - right, 9)
+            self._draw_bar(painter, groove, share_of(norm, most))
+            painter.setFont(self.theme.font(12, 600))
+            painter.setPen(self.theme.ink if math.isfinite(norm) else self.theme.error)
+            flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
+            painter.drawText(line, flags, text.number(norm))
+
+    def _draw_bar(self, painter: QPainter, groove: QRectF, share: float) -> None:
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self.theme.panel2)
+        painter.drawRoundedRect(groove, 4.5, 4.5)
+        if share > 0:
+            painter.setBrush(self.theme.backward)
+            filled = QRectF(groove)
+            filled.setWidth(max(9.0, groove.width() * share))
+            painter.drawRoundedRect(filled, 4.5, 4.5)
+
+    def handle(self, happened: QEvent) -> bool:
+        """Scroll with the wheel; tell a shortened name in a tool tip."""
+        if isinstance(happened, QWheelEvent):
+            self._top -= happened.angleDelta().y() / 120 * ROW
+            self.refresh()
+            return True
+        if isinstance(happened, QMouseEvent):
+            self.canvas.setToolTip(self._name_at(happened.position()))
+        return False
+
+    def _name_at(self, at: QPointF) -> str:
+        index = int((at.y() - 2 + self._top) / (ROW * min(1.5, self.theme.scale)))
+        if not 0 <= index < len(self._names):
+            return ""
+        return f"{self._names[index]}  {text.number(self._norms[index])}"
+
+
+def share_of(norm: float, most: float) -> float:
+    """Return how long a bar is, 0 to 1: the greatest fills 0.85, each power of ten takes a fifth.
+
+    A gradient of exactly 0 has no bar at all; one that is not finite fills it.
+    """
+    if math.isnan(norm) or norm == 0 or most <= 0:
+        return 0.0 if not math.isinf(norm) else 1.0
+    if math.isinf(norm):
+        return 1.0
+    return max(0.03, 0.85 * (1 + math.log10(norm / most) / DECADES))

@@ -1,0 +1,302 @@
+"""What a model says everywhere on the plane, with the data on top; points can be drawn by hand."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QFontMetricsF,
+    QImage,
+    QMouseEvent,
+    QPainter,
+    QPainterPath,
+    QPen,
+    QPixmap,
+)
+from PySide6.QtWidgets import QWidget
+
+from playback import text
+from widgets.paint import heat
+from widgets.plots.colors import class_color, class_pixels, class_shape, draw_mark
+from widgets.plots.lines import bubble
+from widgets.plots.plot import EDGE, Plot, empty
+from widgets.theme import Theme
+
+LEGEND = 26.0
+NEAR = 9.0
+SUREST = 0.72
+"""The ground stays paler than the points on it, even where the model is sure."""
+"""A point can be taken with the mouse from so many pixels away."""
+
+
+@dataclass(frozen=True)
+class Points:
+    """Data on the plane. ``kinds`` are classes, or None where ``targets`` are numbers."""
+
+    x: NDArray[np.float64]
+    y: NDArray[np.float64]
+    kinds: NDArray[np.intp] | None = None
+    targets: NDArray[np.float64] | None = None
+    validation: NDArray[np.bool_] | None = None
+    names: tuple[str, ...] = ()
+    """Names of the classes."""
+
+    def __len__(self) -> int:
+        return int(self.x.size)
+
+
+NONE = Points(np.empty(0), np.empty(0))
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What the model says on a grid that fills ``domain`` (left, bottom, right, top).
+
+    ``grid`` is (H, W), its first row at the bottom: a number between -``scale`` and ``scale``, or
+    (H, W, K) probabilities of K classes.
+    """
+
+    domain: tuple[float, float, float, float]
+    grid: NDArray[np.float32]
+    scale: float = 1.0
+
+
+class Boundary(Plot):
+    """The decision boundary, or the surface of a regression on two features."""
+
+    drawn = Signal(float, float, int)
+    """(x, y, class) of a new point."""
+    moved = Signal(int, float, float)
+    """(index, x, y) of a point that was dragged."""
+    removed = Signal(int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("What the network says", "", parent)
+        self.editable = False
+        self.brush = 1
+        """Class of the points that the mouse draws; the right button draws the other one."""
+        self.domain = (-1.0, -1.0, 1.0, 1.0)
+        self._ground: Ground | None = None
+        self._image = QImage()
+        self._points = NONE
+        self._layer: tuple[object, ...] = ()
+        self._pixmap = QPixmap()
+        self._area = QRectF()
+        self._note = ""
+        self._held: int | None = None
+        self._mouse: QPointF | None = None
+
+    def show_ground(self, ground: Ground | None) -> None:
+        """Show what the model says; None where it has said nothing yet."""
+        self._ground = ground
+        if ground is not None:
+            self.domain = ground.domain
+            self._image = _image(ground, self.theme.dark)
+        self.refresh()
+
+    def show_points(self, points: Points) -> None:
+        """Show these data."""
+        self._points = points
+        self.refresh()
+
+    def show_note(self, note: str) -> None:
+        """Write a remark at the lower right, such as how many are right."""
+        if note != self._note:
+            self._note = note
+            self.setAccessibleDescription(note)
+            self.refresh()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Use the colours of ``theme`` for the ground too."""
+        if self._ground is not None:
+            self._image = _image(self._ground, theme.dark)
+        super().set_theme(theme)
+
+    # Drawing
+
+    def draw(self, painter: QPainter, area: QRectF) -> None:
+        """Draw ground, points, and the names of the classes below."""
+        if self._ground is None and not len(self._points):
+            empty(painter, area, self.theme, "No data yet")
+            return
+        room = area.adjusted(EDGE, 6, -EDGE, -LEGEND - 6)
+        self._area = room
+        clip = QPainterPath()
+        clip.addRoundedRect(room, 8, 8)
+        painter.setClipPath(clip)
+        painter.fillRect(room, self.theme.panel2)
+        if self._ground is not None:
+            painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+            painter.drawImage(room, self._image)
+        self._draw_points(painter, room)
+        painter.setClipping(False)
+        self._draw_legend(painter, area)
+        self._draw_hover(painter, room)
+
+    def _draw_points(self, painter: QPainter, room: QRectF) -> None:
+        """Draw the points, from a layer that is kept while nothing but the ground changes."""
+        ratio = self.devicePixelRatioF()
+        key = (id(self._points), room.getRect(), self.domain, self.theme.name, ratio)
+        if key != self._layer:
+            self._layer = key
+            self._pixmap = QPixmap(round(room.width() * ratio), round(room.height() * ratio))
+            self._pixmap.setDevicePixelRatio(ratio)
+            self._pixmap.fill(Qt.GlobalColor.transparent)
+            layer = QPainter(self._pixmap)
+            try:
+                layer.setRenderHint(QPainter.RenderHint.Antialiasing)
+                layer.translate(-room.topLeft())
+                self._paint_points(layer)
+            finally:
+                layer.end()
+        painter.drawPixmap(room.topLeft(), self._pixmap)
+
+    def _paint_points(self, painter: QPainter) -> None:
+        points, dark = self._points, self.theme.dark
+        rim = self.theme.canvas if dark else self.theme.surface
+        size = 4.2 if len(points) < 400 else 3.2
+        targets = points.targets
+        scale = float(np.abs(targets).max()) if targets is not None and targets.size else 1.0
+        for index, (x, y) in enumerate(zip(*self._pixels(), strict=True)):
+            held_back = points.validation is not None and bool(points.validation[index])
+            kind = int(points.kinds[index]) if points.kinds is not None else 0
+            if targets is None:
+                color, shape = class_color(kind, dark), class_shape(kind)
+            else:
+                color, shape = heat.color(float(targets[index]), scale, dark), "circle"
+            # Validation points are hollow: the model never learns from them.
+            if targets is not None:
+                rim = self.theme.ink2
+            painter.setPen(QPen(color if held_back and targets is None else rim, 1.2))
+            painter.setBrush(rim if held_back and targets is None else color)
+            draw_mark(painter, shape, QPointF(x, y), size)
+
+    def _pixels(self) -> tuple[list[float], list[float]]:
+        left, bottom, right, top = self.domain
+        room = self._area
+        x = room.left() + (self._points.x - left) / (right - left) * room.width()
+        y = room.bottom() - (self._points.y - bottom) / (top - bottom) * room.height()
+        return x.tolist(), y.tolist()
+
+    def _draw_legend(self, painter: QPainter, area: QRectF) -> None:
+        line = QRectF(area.left() + EDGE, area.bottom() - LEGEND, area.width() - 2 * EDGE, LEGEND)
+        painter.setFont(self.theme.font(12, 600))
+        metrics = QFontMetricsF(painter.font())
+        painter.setPen(self.theme.ink)
+        flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
+        painter.drawText(line, flags, self._note)
+        room = line.width() - metrics.horizontalAdvance(self._note) - 16
+        painter.setFont(self.theme.font(12))
+        metrics = QFontMetricsF(painter.font())
+        x = line.left()
+        for shape, color, name in self._entries():
+            width = metrics.horizontalAdvance(name) + 32
+            if x + width - line.left() > room:
+                break
+            painter.setPen(QPen(color, 1.2))
+            painter.setBrush(color if name != "validation" else self.theme.panel)
+            draw_mark(painter, shape, QPointF(x + 5, line.center().y()), 4.4)
+            painter.setPen(self.theme.ink2)
+            painter.drawText(QPointF(x + 14, line.center().y() + metrics.ascent() / 2 - 1.5), name)
+            x += width
+
+    def _entries(self) -> list[tuple[str, QColor, str]]:
+        points, dark = self._points, self.theme.dark
+        found: list[tuple[str, QColor, str]] = []
+        if points.kinds is not None and points.kinds.size:
+            count = max(len(points.names), int(points.kinds.max()) + 1)
+            for kind in range(count):
+                name = points.names[kind] if kind < len(points.names) else f"class {kind}"
+                found.append((class_shape(kind), class_color(kind, dark), name))
+        if points.validation is not None and points.validation.any():
+            found.append(("circle", self.theme.ink2, "validation"))
+        return found
+
+    def _draw_hover(self, painter: QPainter, room: QRectF) -> None:
+        if self._mouse is None or self._held is not None or not room.contains(self._mouse):
+            return
+        x, y = self._place(self._mouse)
+        words = [f"({text.number(x, 2)}, {text.number(y, 2)})"]
+        colors = [self.theme.ink]
+        if self._ground is not None:
+            for name, number, color in _said(self._ground, x, y, self._points.names, self.theme):
+                words.append(f"{name}  {text.number(number, 3)}")
+                colors.append(color)
+        bubble(painter, room, self._mouse, words, colors, self.theme)
+
+    # The mouse
+
+    def _place(self, at: QPointF) -> tuple[float, float]:
+        left, bottom, right, top = self.domain
+        across = (at.x() - self._area.left()) / max(1.0, self._area.width())
+        up = (self._area.bottom() - at.y()) / max(1.0, self._area.height())
+        return left + across * (right - left), bottom + up * (top - bottom)
+
+    def _near(self, at: QPointF) -> int | None:
+        if not len(self._points):
+            return None
+        x, y = (np.asarray(one) for one in self._pixels())
+        away = (x - at.x()) ** 2 + (y - at.y()) ** 2
+        nearest = int(away.argmin())
+        return nearest if away[nearest] <= NEAR**2 else None
+
+    def handle(self, happened: QEvent) -> bool:
+        """Tell what stands under the mouse; draw, drag and remove points where that is allowed."""
+        if happened.type() == QEvent.Type.Leave:
+            self._mouse = None
+            self.refresh()
+            return False
+        if not isinstance(happened, QMouseEvent):
+            return False
+        self._mouse = happened.position()
+        if self.editable:
+            self._edit(happened)
+        self.refresh()
+        return False
+
+    def _edit(self, happened: QMouseEvent) -> None:
+        at, kind = happened.position(), happened.type()
+        if kind == QEvent.Type.MouseButtonPress and self._area.contains(at):
+            near = self._near(at)
+            if near is None:
+                other = happened.button() == Qt.MouseButton.RightButton
+                self.drawn.emit(*self._place(at), 1 - self.brush if other else self.brush)
+            elif happened.button() == Qt.MouseButton.RightButton:
+                self.removed.emit(near)
+            else:
+                self._held = near
+        elif kind == QEvent.Type.MouseMove and self._held is not None:
+            inside = QPointF(
+                min(max(at.x(), self._area.left()), self._area.right()),
+                min(max(at.y(), self._area.top()), self._area.bottom()),
+            )
+            self.moved.emit(self._held, *self._place(inside))
+        elif kind == QEvent.Type.MouseButtonRelease:
+            self._held = None
+
+
+def _image(ground: Ground, dark: bool) -> QImage:
+    grid = ground.grid[::-1]
+    if grid.ndim == 2:
+        return heat.image(grid.astype(np.float64), dark, ground.scale / SUREST)
+    pixels = np.ascontiguousarray(class_pixels(grid, dark))
+    rows, columns = grid.shape[:2]
+    held = QImage(pixels.tobytes(), columns, rows, 3 * columns, QImage.Format.Format_RGB888)
+    return held.copy()
+
+
+def _said(
+    ground: Ground, x: float, y: float, names: Sequence[str], theme: Theme
+) -> list[tuple[str, float, QColor]]:
+    left, bottom, right, top = ground.domain
+    rows, columns = ground.grid.shape[:2]
+    row = min(rows - 1, max(0, int((y - bottom) / (top - bottom) * rows)))
+    column = min(columns - 1, max(0, int((x - left) / (right - left) * columns)))
+    said = ground.grid[row, column]
+    if ground.grid.ndim == 2:
+        return [("says", float(said), heat.color(float(said), ground.scale, theme.dark))]
+    label = [names[k] if k < len(names) else f"class {k}" for k in range(said.size)]
+    return [(label[k], float(said[k]), class_color(k, theme.dark)) for k in range(said.size)]

@@ -1,0 +1,95 @@
+"""Colours and shapes of classes and runs: as many as there are, told apart by shape as well."""
+
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QColor, QPainter, QPolygonF
+
+from widgets.paint import heat
+
+HUES = (52.0, 258.0, 175.0, 325.0, 115.0, 20.0, 220.0, 290.0, 145.0, 80.0)
+"""OKLCH hues of classes: orange and blue first, as everywhere else."""
+DASHES: tuple[tuple[float, ...], ...] = ((), (6, 3), (2, 2), (8, 3, 2, 3), (1, 3))
+"""Strokes of runs, so that they differ without colour too."""
+
+SHAPES = ("square", "circle", "triangle", "diamond", "cross")
+
+
+@cache
+def class_color(index: int, dark: bool) -> QColor:
+    """Return the colour of the points of a class."""
+    return _oklch(0.74 if dark else 0.52, 0.15, HUES[index % len(HUES)])
+
+
+@cache
+def class_fill(index: int, dark: bool) -> QColor:
+    """Return the colour of where a model is sure of a class."""
+    return _oklch(0.58 if dark else 0.68, 0.13, HUES[index % len(HUES)])
+
+
+def run_color(index: int, dark: bool) -> QColor:
+    """Return the colour of an earlier run's curve; never the blue of the one that goes on."""
+    hues = (175.0, 325.0, 115.0, 20.0, 290.0, 145.0, 80.0)
+    return _oklch(0.76 if dark else 0.55, 0.13, hues[index % len(hues)])
+
+
+def run_dashes(index: int) -> tuple[float, ...]:
+    """Return the stroke of a run's curve."""
+    return DASHES[index % len(DASHES)]
+
+
+@cache
+def _oklch(lightness: float, chroma: float, hue: float) -> QColor:
+    angle = np.radians([hue])
+    pixel = heat.srgb(np.array([lightness]), chroma * np.cos(angle), chroma * np.sin(angle))[0]
+    return QColor(int(pixel[0]), int(pixel[1]), int(pixel[2]))
+
+
+def rgb(color: QColor) -> tuple[int, int, int]:
+    """Return red, green and blue, 0 to 255."""
+    return color.red(), color.green(), color.blue()
+
+
+def class_pixels(scores: NDArray[np.float32], dark: bool) -> NDArray[np.uint8]:
+    """Return (H, W, 3) colours of (H, W, K) probabilities: pale where none of them is sure."""
+    kinds = scores.shape[-1]
+    fills = np.array([rgb(class_fill(k, dark)) for k in range(kinds)], np.float32)
+    pale = np.array(heat.table(dark)[heat.LEVELS // 2], np.float32)
+    best = scores.argmax(-1)
+    sure = (scores.max(-1) - 1 / kinds) / (1 - 1 / kinds)
+    sure = np.clip(np.nan_to_num(sure), 0, 1)[..., None]
+    mixed: NDArray[np.uint8] = (fills[best] * sure + pale * (1 - sure)).astype(np.uint8)
+    return mixed
+
+
+def draw_mark(painter: QPainter, shape: str, at: QPointF, size: float) -> None:
+    """Draw a shape around a point with the painter's pen and brush."""
+    x, y = at.x(), at.y()
+    if shape == "circle":
+        painter.drawEllipse(at, size, size)
+    elif shape == "square":
+        side = size * 0.9
+        painter.drawRect(int(x - side), int(y - side), int(2 * side), int(2 * side))
+    elif shape == "triangle":
+        points = [(x, y - size * 1.2), (x + size * 1.1, y + size * 0.8)]
+        points.append((x - size * 1.1, y + size * 0.8))
+        painter.drawPolygon(QPolygonF([QPointF(*point) for point in points]))
+    elif shape == "diamond":
+        reach = size * 1.25
+        points = [(x, y - reach), (x + reach, y), (x, y + reach), (x - reach, y)]
+        painter.drawPolygon(QPolygonF([QPointF(*point) for point in points]))
+    else:
+        arm, thin = size * 1.2, size * 0.45
+        offsets = [(-thin, -arm), (thin, -arm), (thin, -thin), (arm, -thin), (arm, thin)]
+        offsets += [(thin, thin), (thin, arm), (-thin, arm), (-thin, thin), (-arm, thin)]
+        offsets += [(-arm, -thin), (-thin, -thin)]
+        painter.drawPolygon(
+            QPolygonF([QPointF(x + dx, y + dy) for dx, dy in offsets]), Qt.FillRule.WindingFill
+        )
+
+
+def class_shape(index: int) -> str:
+    """Return the shape of the points of a class."""
+    return SHAPES[index % len(SHAPES)]

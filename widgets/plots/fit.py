@@ -1,0 +1,205 @@
+"""A regression on one feature: the data, the model's curve, and what it misses."""
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QEvent, QLineF, QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import QMouseEvent, QPainter, QPen
+from PySide6.QtWidgets import QPushButton, QWidget
+
+from playback import text
+from widgets.plots.axes import Axis, spanning
+from widgets.plots.lines import bubble, strokes
+from widgets.plots.plot import EDGE, Plot, bottom_axis, empty, label_width, left_axis, spot
+from widgets.theme import faded
+
+NEAR = 9.0
+
+Floats = NDArray[np.floating]
+_NOTHING = np.empty(0)
+
+
+class Fit(Plot):
+    """The fit, or what is left of the data when the fit is taken away."""
+
+    drawn = Signal(float, float, int)
+    """(x, y, 0) of a new point."""
+    moved = Signal(int, float, float)
+    removed = Signal(int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("Fit", "", parent)
+        self.editable = False
+        self._x, self._y = _NOTHING, _NOTHING
+        self._said: NDArray[np.floating] = _NOTHING
+        self._validation: NDArray[np.bool_] = np.zeros(0, np.bool_)
+        self._curve: tuple[Floats, Floats] = (_NOTHING, _NOTHING)
+        self._names = ("x", "y")
+        self._axes = (Axis(0, 1), Axis(0, 1))
+        self._area = QRectF()
+        self._held: int | None = None
+        self._mouse: QPointF | None = None
+        self.residuals = QPushButton("Residuals")
+        self.residuals.setProperty("crumb", True)
+        self.residuals.setCheckable(True)
+        self.residuals.setToolTip("Show what is left when the fit is taken away from the data")
+        self.residuals.toggled.connect(lambda _on: self.refresh())
+        self.tools.addWidget(self.residuals)
+
+    def show_points(
+        self,
+        x: Floats,
+        y: Floats,
+        validation: NDArray[np.bool_] | None = None,
+        names: tuple[str, str] = ("x", "y"),
+    ) -> None:
+        """Show the data: x, target, and which of them are for validation."""
+        self._x, self._y = np.asarray(x, np.float64), np.asarray(y, np.float64)
+        self._validation = np.zeros(len(x), np.bool_) if validation is None else validation
+        self._names = names
+        self.refresh()
+
+    def show_curve(self, x: Floats, y: Floats) -> None:
+        """Show what the model says along x (ascending)."""
+        self._curve = (np.asarray(x, np.float64), np.asarray(y, np.float64))
+        self.refresh()
+
+    def left_over(self) -> Floats:
+        """Return target minus fit at each point; NaN beyond the ends of the curve."""
+        if not self._curve[0].size:
+            return np.full_like(self._y, np.nan)
+        fit = np.interp(self._x, *self._curve, left=np.nan, right=np.nan)
+        return np.asarray(self._y - fit)
+
+    # Drawing
+
+    def draw(self, painter: QPainter, area: QRectF) -> None:
+        """Draw axes, residuals, points and the curve."""
+        if not self._x.size:
+            empty(painter, area, self.theme, "No data yet")
+            return
+        over = self.residuals.isChecked()
+        y = self.left_over() if over else self._y
+        known = np.concatenate([self._x, self._curve[0]])
+        x_axis = spanning(float(np.nanmin(known)), float(np.nanmax(known)))
+        y_axis = self._y_axis(y, over)
+        ticks = y_axis.ticks(max(2, round(area.height() / 44)))
+        frame = area.adjusted(EDGE + label_width(self.theme, ticks) + 6, 6, -EDGE, -26)
+        self._axes, self._area = (x_axis, y_axis), frame
+        left_axis(painter, frame, y_axis, self.theme, ticks)
+        below = x_axis.ticks(max(2, round(frame.width() / 80)))
+        bottom_axis(painter, frame, x_axis, self.theme, below)
+        painter.setClipRect(frame.adjusted(0, -6, 0, 1))
+        self._draw_misses(painter, y, over)
+        self._draw_points(painter, y)
+        self._draw_curve(painter, over)
+        painter.setClipping(False)
+        self._draw_hover(painter, frame, y)
+
+    def _y_axis(self, y: Floats, over: bool) -> Axis:
+        finite = y[np.isfinite(y)]
+        if over and finite.size:
+            reach = float(np.abs(finite).max())
+            return spanning(-reach, reach)
+        if not finite.size:
+            return spanning(0.0, 1.0)
+        low, high = float(finite.min()), float(finite.max())
+        if self._curve[1].size and self._axes[1].high > self._axes[1].low:
+            curve = self._curve[1][np.isfinite(self._curve[1])]
+            if curve.size:
+                # A model that is far off yet must not squeeze the data into a line.
+                room = 0.5 * (high - low)
+                low = max(low - room, min(low, float(curve.min())))
+                high = min(high + room, max(high, float(curve.max())))
+        return spanning(low, high)
+
+    def _at(self, x: Floats, y: Floats) -> list[QPointF | None]:
+        frame, (across, up) = self._area, self._axes
+        pixels_x = frame.left() + across.share(x) * frame.width()
+        pixels_y = np.clip(frame.bottom() - up.share(y) * frame.height(), -1e5, 1e5)
+        good = np.isfinite(pixels_x) & np.isfinite(pixels_y)
+        rows = zip(pixels_x.tolist(), pixels_y.tolist(), good.tolist(), strict=True)
+        return [QPointF(a, b) if fine else None for a, b, fine in rows]
+
+    def _draw_misses(self, painter: QPainter, y: Floats, over: bool) -> None:
+        """Draw a thin line from each point to the fit."""
+        if not self._curve[0].size or self._x.size > 600:
+            return
+        fit = np.zeros_like(y) if over else y - self.left_over()
+        pairs = zip(self._at(self._x, y), self._at(self._x, fit), strict=True)
+        painter.setPen(QPen(faded(self.theme.backward, 0.45), 1))
+        painter.drawLines([QLineF(a, b) for a, b in pairs if a is not None and b is not None])
+
+    def _draw_points(self, painter: QPainter, y: Floats) -> None:
+        theme = self.theme
+        for point, held_back in zip(self._at(self._x, y), self._validation.tolist(), strict=True):
+            if point is not None:
+                painter.setPen(QPen(theme.data if held_back else theme.panel, 1.2))
+                painter.setBrush(theme.panel if held_back else theme.data)
+                painter.drawEllipse(point, 3.6, 3.6)
+
+    def _draw_curve(self, painter: QPainter, over: bool) -> None:
+        x, y = self._curve
+        if not x.size:
+            return
+        painter.setPen(QPen(self.theme.forward, 2.4))
+        strokes(painter, self._at(x, np.zeros_like(y) if over else y))
+
+    def _draw_hover(self, painter: QPainter, frame: QRectF, y: Floats) -> None:
+        if self._mouse is None or not frame.contains(self._mouse) or self._held is not None:
+            return
+        across = self._axes[0]
+        x = across.number((self._mouse.x() - frame.left()) / frame.width())
+        words, colors = [f"{self._names[0]}  {text.number(x, 3)}"], [self.theme.ink]
+        if self._curve[0].size:
+            said = float(np.interp(x, *self._curve))
+            words.append(f"fit  {text.number(said, 3)}")
+            colors.append(self.theme.forward)
+        near = self._near(self._mouse, y)
+        if near is not None:
+            words.append(f"{self._names[1]}  {text.number(float(self._y[near]), 3)}")
+            words.append(f"residual  {text.number(float(self.left_over()[near]), 3)}")
+            colors += [self.theme.data, self.theme.backward]
+            point = self._at(self._x[near : near + 1], y[near : near + 1])[0]
+            if point is not None:
+                spot(painter, point, self.theme.data, self.theme.ink, 5)
+        bubble(painter, frame, self._mouse, words, colors, self.theme)
+
+    # The mouse
+
+    def _near(self, at: QPointF, y: Floats) -> int | None:
+        best: tuple[float, int] | None = None
+        for index, point in enumerate(self._at(self._x, y)):
+            if point is not None:
+                away = (point.x() - at.x()) ** 2 + (point.y() - at.y()) ** 2
+                best = min(best or (away, index), (away, index))
+        return best[1] if best is not None and best[0] <= NEAR**2 else None
+
+    def handle(self, happened: QEvent) -> bool:
+        """Tell what stands under the mouse; draw, drag and remove points where that is allowed."""
+        if happened.type() == QEvent.Type.Leave:
+            self._mouse = None
+            self.refresh()
+        elif isinstance(happened, QMouseEvent):
+            self._mouse = happened.position()
+            if self.editable and not self.residuals.isChecked():
+                self._edit(happened)
+            self.refresh()
+        return False
+
+    def _edit(self, happened: QMouseEvent) -> None:
+        at, kind, frame = happened.position(), happened.type(), self._area
+        across, up = self._axes
+        x = across.number((at.x() - frame.left()) / max(1.0, frame.width()))
+        y = up.number((frame.bottom() - at.y()) / max(1.0, frame.height()))
+        if kind == QEvent.Type.MouseButtonPress and frame.contains(at):
+            near = self._near(at, self._y)
+            if near is None:
+                self.drawn.emit(x, y, 0)
+            elif happened.button() == Qt.MouseButton.RightButton:
+                self.removed.emit(near)
+            else:
+                self._held = near
+        elif kind == QEvent.Type.MouseMove and self._held is not None:
+            self.moved.emit(self._held, x, y)
+        elif kind == QEvent.Type.MouseButtonRelease:
+            self._held = None

@@ -1,0 +1,105 @@
+"""Histograms of weights, gradients and activations, one small one per tensor."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
+from PySide6.QtGui import QFontMetricsF, QPainter, QWheelEvent
+from PySide6.QtWidgets import QWidget
+
+from playback import text
+from widgets.plots.plot import EDGE, Plot, empty
+from widgets.theme import mono_font
+
+Kind = Literal["weight", "gradient", "activation"]
+CELL = 76.0
+LEAST = 150.0
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How the numbers of one tensor are spread: counts of equal bins from ``low`` to ``high``."""
+
+    name: str
+    kind: Kind
+    counts: NDArray[np.intp]
+    low: float
+    high: float
+
+
+class Histograms(Plot):
+    """A grid of histograms, the kind told by colour and by word."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("Histograms", "how the numbers of each tensor are spread", parent)
+        self._spreads: tuple[Spread, ...] = ()
+        self._top = 0.0
+
+    def show_spreads(self, spreads: Sequence[Spread]) -> None:
+        """Show one histogram per tensor."""
+        self._spreads = tuple(spreads)
+        self.refresh()
+
+    def draw(self, painter: QPainter, area: QRectF) -> None:
+        """Draw as many columns as there is room for."""
+        if not self._spreads:
+            empty(painter, area, self.theme, "Nothing to count yet")
+            return
+        inner = area.adjusted(EDGE, 4, -EDGE, -6)
+        columns = max(1, int(inner.width() // (LEAST * self.theme.scale)))
+        rows = -(-len(self._spreads) // columns)
+        high = max(CELL * self.theme.scale, min(120.0, inner.height() / rows))
+        self._top = max(0.0, min(self._top, rows * high - inner.height()))
+        painter.setClipRect(area.adjusted(0, 0, 0, -2))
+        wide = inner.width() / columns
+        for index, spread in enumerate(self._spreads):
+            x = inner.left() + (index % columns) * wide
+            y = inner.top() + (index // columns) * high - self._top
+            if y < area.bottom() and y + high > area.top():
+                self._draw_one(painter, QRectF(x, y, wide - 14, high - 10), spread)
+
+    def _draw_one(self, painter: QPainter, box: QRectF, spread: Spread) -> None:
+        theme = self.theme
+        colors = {
+            "weight": theme.parameter,
+            "gradient": theme.backward,
+            "activation": theme.forward,
+        }
+        painter.setFont(mono_font(11 * theme.scale))
+        metrics = QFontMetricsF(painter.font())
+        painter.setPen(theme.ink2)
+        name = f"∂L/∂{spread.name}" if spread.kind == "gradient" else spread.name
+        short = metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, box.width())
+        painter.drawText(QPointF(box.left(), box.top() + metrics.ascent()), short)
+        bars = box.adjusted(0, metrics.height() + 2, 0, -metrics.height())
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(theme.line)
+        painter.drawRect(QRectF(bars.left(), bars.bottom(), bars.width(), 1))
+        painter.setBrush(colors[spread.kind])
+        most = max(1, int(spread.counts.max())) if spread.counts.size else 1
+        step = bars.width() / max(1, spread.counts.size)
+        for place, count in enumerate(spread.counts.tolist()):
+            if count:
+                tall = max(1.5, bars.height() * count / most)
+                painter.drawRect(
+                    QRectF(bars.left() + place * step, bars.bottom() - tall, max(1, step - 1), tall)
+                )
+        painter.setPen(theme.ink3)
+        painter.setFont(theme.font(11))
+        below = QRectF(bars.left(), bars.bottom() + 1, bars.width(), metrics.height() + 2)
+        painter.drawText(below, Qt.AlignmentFlag.AlignLeft, text.number(spread.low, 2))
+        painter.drawText(below, Qt.AlignmentFlag.AlignRight, text.number(spread.high, 2))
+        if spread.low < 0 < spread.high:
+            zero = bars.left() - spread.low / (spread.high - spread.low) * bars.width()
+            painter.fillRect(QRectF(zero, bars.top(), 1, bars.height() + 3), theme.line_strong)
+
+    def handle(self, happened: QEvent) -> bool:
+        """Scroll with the wheel."""
+        if isinstance(happened, QWheelEvent):
+            self._top -= happened.angleDelta().y() / 120 * CELL / 2
+            self.refresh()
+            return True
+        return False

@@ -1,0 +1,298 @@
+"""Curves over steps: many of them, linear or log, smoothed, with what stands under the mouse."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QEvent, QLineF, QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QFontMetricsF,
+    QMouseEvent,
+    QPainter,
+    QPen,
+    QPolygonF,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QWidget
+
+from playback import text
+from widgets.plots.axes import Axis, spanning
+from widgets.plots.plot import EDGE, Plot, bottom_axis, empty, label_width, left_axis, spot
+from widgets.plots.series import Series, smoothed
+from widgets.theme import Theme, faded
+
+FINE = 700
+"""A smoothed curve has at most so many points: thick smooth lines are dear."""
+LISTED = 8
+"""So many curves at most are named under the mouse."""
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One curve. ``shade`` shows how far the numbers swing around a smoothed line."""
+
+    name: str
+    series: Series
+    color: QColor
+    dashes: tuple[float, ...] = ()
+    shade: bool = False
+    width: float = 2.0
+
+
+@dataclass
+class _Drawn:
+    """What was worked out for the last painting."""
+
+    x: Axis = field(default_factory=lambda: Axis(0, 1))
+    y: Axis = field(default_factory=lambda: Axis(0, 1))
+    area: QRectF = field(default_factory=QRectF)
+
+
+class Lines(Plot):
+    """Curves over steps."""
+
+    step_picked = Signal(int)
+    """Somebody clicked at a step."""
+
+    def __init__(
+        self, title: str, subtitle: str = "", log: bool = False, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(title, subtitle, parent)
+        self.log = log
+        self.smoothing = 0.0
+        """Share of the visible steps that a smoothed curve remembers."""
+        self.placeholder = "Nothing yet"
+        self.position: float | None = None
+        """The step that is shown everywhere else; None marks none."""
+        self._curves: tuple[Curve, ...] = ()
+        self._range: tuple[float, float] | None = None
+        self._drawn = _Drawn()
+        self._mouse: QPointF | None = None
+
+    def set_curves(self, curves: Sequence[Curve]) -> None:
+        """Show these curves, the last one on top."""
+        self._curves = tuple(curves)
+        self.refresh()
+
+    def curves(self) -> tuple[Curve, ...]:
+        """Return the curves that are shown."""
+        return self._curves
+
+    def set_log(self, log: bool) -> None:
+        """Use a logarithmic axis."""
+        self.log = log
+        self.refresh()
+
+    def set_smoothing(self, share: float) -> None:
+        """Smooth over that share of the steps that are seen."""
+        self.smoothing = share
+        self.refresh()
+
+    def zoom(self, low: float, high: float) -> None:
+        """Show these steps only."""
+        self._range = (low, high)
+        self.refresh()
+
+    def fit(self) -> None:
+        """Show all steps again."""
+        self._range = None
+        self.refresh()
+
+    # Drawing
+
+    def draw(self, painter: QPainter, area: QRectF) -> None:
+        """Draw axes, curves, and what stands under the mouse."""
+        shown = [curve for curve in self._curves if len(curve.series)]
+        if not shown:
+            empty(painter, area, self.theme, self.placeholder)
+            return
+        low, high = self._range or self._reach(shown)
+        wide = max(2, round(area.width()))
+        parts = [curve.series.thinned(low, high, wide) for curve in shown]
+        y = self._y_axis([rows for _, rows in parts])
+        ticks = y.ticks(max(2, round(area.height() / 44)))
+        frame = area.adjusted(EDGE + label_width(self.theme, ticks) + 6, 8, -EDGE, -26)
+        x = Axis(low, high)
+        self._drawn = _Drawn(x, y, frame)
+        left_axis(painter, frame, y, self.theme, ticks)
+        bottom_axis(painter, frame, x, self.theme, _whole(x.ticks(max(2, int(frame.width() / 90)))))
+        painter.setClipRect(frame.adjusted(-1, -8, 1, 1))
+        for curve, (steps, rows) in zip(shown, parts, strict=True):
+            self._draw_curve(painter, curve, steps, rows)
+        self._draw_position(painter, frame)
+        painter.setClipping(False)
+        self._draw_hover(painter, frame, shown)
+
+    def _reach(self, shown: Sequence[Curve]) -> tuple[float, float]:
+        low = min(curve.series.first for curve in shown)
+        high = max(curve.series.last for curve in shown)
+        return low, max(high, low + 1)
+
+    def _y_axis(self, rows: Sequence[NDArray[np.float32]]) -> Axis:
+        """Return an axis that holds what is seen; on a log axis nothing at or below 0 counts."""
+        together = np.concatenate([one.reshape(-1) for one in rows])
+        finite = together[np.isfinite(together)]
+        if self.log:
+            finite = finite[finite > 0]
+        if not finite.size:
+            return spanning(math.nan, math.nan, self.log)
+        return spanning(float(finite.min()), float(finite.max()), self.log)
+
+    def _points(self, steps: NDArray[np.float64], y: NDArray[np.floating]) -> list[QPointF | None]:
+        drawn = self._drawn
+        across = (drawn.area.left() + drawn.x.share(steps) * drawn.area.width()).tolist()
+        down = (drawn.area.bottom() - drawn.y.share(y) * drawn.area.height()).tolist()
+        return [
+            QPointF(a, b) if math.isfinite(b) else None for a, b in zip(across, down, strict=True)
+        ]
+
+    def _draw_curve(
+        self,
+        painter: QPainter,
+        curve: Curve,
+        steps: NDArray[np.float64],
+        rows: NDArray[np.float32],
+    ) -> None:
+        smooth = self.smoothing if curve.shade else 0.0
+        if smooth > 0:
+            self._draw_swing(painter, curve, steps, rows)
+        # As coarse as the window over which one smooths: finer would not be seen.
+        stride = max(1, -(-steps.size // FINE))
+        line = smoothed(rows[2], smooth * steps.size)[::stride]
+        pen = QPen(curve.color, curve.width * min(1.5, self.theme.scale))
+        pen.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
+        if curve.dashes:
+            pen.setDashPattern([dash / curve.width * 1.5 for dash in curve.dashes])
+        painter.setPen(pen)
+        strokes(painter, self._points(steps[::stride], line))
+
+    def _draw_swing(
+        self,
+        painter: QPainter,
+        curve: Curve,
+        steps: NDArray[np.float64],
+        rows: NDArray[np.float32],
+    ) -> None:
+        """Draw the numbers themselves, thin and pale; without antialiasing, which is dear."""
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+        painter.setPen(QPen(faded(curve.color, 0.42), 1))
+        least = self._points(steps, rows[0])
+        if np.array_equal(rows[0], rows[1], equal_nan=True):
+            strokes(painter, least)
+        else:
+            pairs = zip(least, self._points(steps, rows[1]), strict=True)
+            painter.drawLines([QLineF(a, b) for a, b in pairs if a is not None and b is not None])
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+
+    def _draw_position(self, painter: QPainter, frame: QRectF) -> None:
+        if self.position is not None:
+            x = frame.left() + self._drawn.x.number_share(self.position) * frame.width()
+            painter.setPen(QPen(self.theme.selection, 1.5))
+            painter.drawLine(QPointF(x, frame.top() - 8), QPointF(x, frame.bottom()))
+
+    # Under the mouse
+
+    def _draw_hover(self, painter: QPainter, frame: QRectF, shown: Sequence[Curve]) -> None:
+        if self._mouse is None or not frame.adjusted(-4, -8, 4, 4).contains(self._mouse):
+            return
+        step = self._step_at(self._mouse)
+        lines, at = [], step
+        for curve in reversed(shown):
+            near = curve.series.nearest(step)
+            if near is not None:
+                lines.append((curve, near))
+        if lines:
+            at = min((near[0] for _, near in lines), key=lambda x: abs(x - step))
+        x = frame.left() + self._drawn.x.number_share(at) * frame.width()
+        painter.setPen(QPen(self.theme.line_strong, 1, Qt.PenStyle.DashLine))
+        painter.drawLine(QPointF(x, frame.top()), QPointF(x, frame.bottom()))
+        for curve, near in lines:
+            for point in self._points(np.array([near[0]]), np.array([near[1]])):
+                if point is not None and frame.adjusted(-1, -1, 1, 1).contains(point):
+                    spot(painter, point, curve.color, self.theme.panel)
+        words = [f"Step {at:,.0f}", *(f"{c.name}  {text.number(n[1])}" for c, n in lines[:LISTED])]
+        colors = [self.theme.surface, *(c.color for c, _ in lines[:LISTED])]
+        bubble(painter, frame, QPointF(x, self._mouse.y()), words, colors, self.theme)
+
+    def _step_at(self, at: QPointF) -> float:
+        area = self._drawn.area
+        return self._drawn.x.number((at.x() - area.left()) / max(1.0, area.width()))
+
+    def handle(self, happened: QEvent) -> bool:
+        """Follow the mouse; the wheel zooms into steps, a double click shows all of them."""
+        kind = happened.type()
+        if kind == QEvent.Type.Leave:
+            self._mouse = None
+            self.refresh()
+        elif isinstance(happened, QMouseEvent):
+            self._mouse = happened.position()
+            self.refresh()
+            if kind == QEvent.Type.MouseButtonDblClick:
+                self.fit()
+            elif kind == QEvent.Type.MouseButtonRelease and self._curves:
+                self.step_picked.emit(max(0, round(self._step_at(happened.position()))))
+        elif isinstance(happened, QWheelEvent) and self._curves:
+            self._zoom_at(happened)
+            return True
+        return False
+
+    def _zoom_at(self, happened: QWheelEvent) -> None:
+        centre = self._step_at(happened.position())
+        factor = 0.8 ** (happened.angleDelta().y() / 120)
+        low, high = self._drawn.x.low, self._drawn.x.high
+        first, last = self._reach([c for c in self._curves if len(c.series)] or list(self._curves))
+        low, high = centre - (centre - low) * factor, centre + (high - centre) * factor
+        if high - low >= last - first:
+            self.fit()
+        elif high - low >= 2:
+            self.zoom(max(low, first), min(high, last))
+
+
+def strokes(painter: QPainter, points: Sequence[QPointF | None]) -> None:
+    """Draw a line through points, with a gap at each None; a point alone becomes a dot."""
+    run: list[QPointF] = []
+    for point in [*points, None]:
+        if point is not None:
+            run.append(point)
+        elif run:
+            if len(run) == 1:
+                painter.drawPoint(run[0])
+            else:
+                painter.drawPolyline(QPolygonF(run))
+            run = []
+
+
+def bubble(
+    painter: QPainter,
+    frame: QRectF,
+    at: QPointF,
+    words: Sequence[str],
+    colors: Sequence[QColor],
+    theme: Theme,
+) -> None:
+    """Draw lines of text in a dark bubble beside ``at``, each with a spot of its colour."""
+    painter.setFont(theme.font(12, 500))
+    metrics = QFontMetricsF(painter.font())
+    width = max(metrics.horizontalAdvance(word) for word in words) + 34
+    height = metrics.height() * len(words) + 12
+    left = at.x() + 12 if at.x() + 12 + width < frame.right() else at.x() - 12 - width
+    top = min(max(frame.top(), at.y() - height / 2), max(frame.top(), frame.bottom() - height))
+    painter.setPen(QPen(theme.line_strong, 1))
+    painter.setBrush(theme.panel)
+    painter.drawRoundedRect(QRectF(left, top, width, height), 7, 7)
+    for row, (word, color) in enumerate(zip(words, colors, strict=True)):
+        y = top + 6 + row * metrics.height()
+        if row:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(color)
+            painter.drawEllipse(QPointF(left + 12, y + metrics.height() / 2), 4, 4)
+        painter.setPen(theme.ink if row else theme.ink2)
+        painter.drawText(QPointF(left + 22 if row else left + 8, y + metrics.ascent()), word)
+
+
+def _whole(ticks: list[tuple[float, str]]) -> list[tuple[float, str]]:
+    """Keep the ticks that are whole steps."""
+    return [tick for tick in ticks if abs(tick[0] - round(tick[0])) < 1e-6]

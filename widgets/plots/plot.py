@@ -1,0 +1,153 @@
+"""What all plots share: a heading, a theme, a place to draw in, and marks along its edges."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+
+from widgets.labels import Heading, sheet
+from widgets.plots.axes import Axis
+from widgets.theme import Theme
+
+EDGE = 16
+"""Pixels between the border of a panel and what is drawn in it."""
+TICK_PX = 11
+
+
+class Canvas(QWidget):
+    """The part of a plot that is painted; it hands everything to its plot."""
+
+    def __init__(self, plot: "Plot") -> None:
+        super().__init__(plot)
+        self._plot = plot
+        self.setMouseTracking(True)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+
+    def sizeHint(self) -> QSize:
+        """Return a size at which something can be read."""
+        return QSize(260, 140)
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the least room."""
+        return QSize(120, 64)
+
+    def paintEvent(self, _happened: QPaintEvent) -> None:
+        """Draw the plot; the painter ends even where that fails."""
+        painter = QPainter(self)
+        try:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            self._plot.draw(painter, QRectF(self.rect()))
+        finally:
+            painter.end()
+
+    def event(self, happened: QEvent) -> bool:
+        """Hand the mouse to the plot first."""
+        return self._plot.handle(happened) or super().event(happened)
+
+
+class Plot(QWidget):
+    """A heading with room for small controls, and a canvas below it."""
+
+    captioned = Signal(str)
+    """What stands under the mouse, in words; empty where nothing does."""
+
+    def __init__(self, title: str, subtitle: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.theme = Theme.load("light")
+        self.heading = Heading(title, subtitle)
+        self.tools = QHBoxLayout()
+        self.tools.setSpacing(6)
+        self.canvas = Canvas(self)
+        top = QHBoxLayout()
+        top.setContentsMargins(EDGE, 12, 12, 0)
+        top.addWidget(self.heading, 1)
+        top.addLayout(self.tools)
+        top.setAlignment(self.tools, Qt.AlignmentFlag.AlignTop)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(4)
+        column.addLayout(top)
+        column.addWidget(self.canvas, 1)
+        self.setAccessibleName(title)
+        self.setStyleSheet(sheet(self.theme))
+
+    def set_theme(self, theme: Theme) -> None:
+        """Use the colours and fonts of ``theme``."""
+        self.theme = theme
+        self.setStyleSheet(sheet(theme))
+        self.refresh()
+
+    def set_caption(self, subtitle: str) -> None:
+        """Show a line below the title, and say it to screen readers."""
+        title, before = self.heading.text()
+        if before != subtitle:
+            self.heading.set_text(title, subtitle)
+            self.setAccessibleDescription(subtitle)
+
+    def refresh(self) -> None:
+        """Have the canvas painted anew."""
+        self.canvas.update()
+
+    def draw(self, painter: QPainter, area: QRectF) -> None:
+        """Draw into ``area``."""
+        raise NotImplementedError
+
+    def handle(self, happened: QEvent) -> bool:  # noqa: ARG002
+        """Take an event of the canvas; return whether it was of use."""
+        return False
+
+
+def spot(painter: QPainter, at: QPointF, color: QColor, ground: QColor, size: float = 4.0) -> None:
+    """Draw a dot with a rim, so that it can be seen on any ground."""
+    painter.setPen(QPen(ground, 1.5))
+    painter.setBrush(color)
+    painter.drawEllipse(at, size, size)
+
+
+def empty(painter: QPainter, area: QRectF, theme: Theme, words: str) -> None:
+    """Say why there is nothing to see."""
+    painter.setPen(theme.ink3)
+    painter.setFont(theme.font(12))
+    flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
+    painter.drawText(area.adjusted(EDGE, 0, -EDGE, 0), int(flags), words)
+
+
+def left_axis(
+    painter: QPainter, area: QRectF, axis: Axis, theme: Theme, ticks: Sequence[tuple[float, str]]
+) -> None:
+    """Draw hairlines across ``area`` and the numbers to their left."""
+    painter.setFont(theme.font(TICK_PX, 500))
+    metrics = QFontMetricsF(painter.font())
+    for number, label in ticks:
+        y = area.bottom() - axis.number_share(number) * area.height()
+        painter.setPen(QPen(theme.line, 1, Qt.PenStyle.DotLine))
+        painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
+        painter.setPen(theme.ink2)
+        width = metrics.horizontalAdvance(label)
+        painter.drawText(QPointF(area.left() - width - 6, y + metrics.ascent() / 2 - 1), label)
+
+
+def bottom_axis(
+    painter: QPainter, area: QRectF, axis: Axis, theme: Theme, ticks: Sequence[tuple[float, str]]
+) -> None:
+    """Draw the base line of ``area`` and the numbers below it."""
+    painter.setPen(QPen(theme.line, 1))
+    painter.drawLine(area.bottomLeft(), area.bottomRight())
+    painter.setFont(theme.font(TICK_PX, 500))
+    metrics = QFontMetricsF(painter.font())
+    painter.setPen(theme.ink2)
+    after = -1e9
+    for number, label in ticks:
+        x = area.left() + axis.number_share(number) * area.width()
+        width = metrics.horizontalAdvance(label)
+        start = min(max(x - width / 2, area.left() - 8), area.right() + 8 - width)
+        if start > after:
+            painter.drawText(QPointF(start, area.bottom() + metrics.height() + 1), label)
+            after = start + width + 8
+
+
+def label_width(theme: Theme, ticks: Sequence[tuple[float, str]]) -> float:
+    """Return how wide the widest label is."""
+    metrics = QFontMetricsF(theme.font(TICK_PX, 500))
+    return max((metrics.horizontalAdvance(label) for _, label in ticks), default=0.0)

@@ -1,0 +1,145 @@
+"""The loss over two directions, and the path that training took on it."""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
+from PySide6.QtGui import QImage, QMouseEvent, QPainter, QPainterPath, QPen, QPolygonF
+from PySide6.QtWidgets import QWidget
+
+from playback import text
+from widgets.plots.axes import Axis
+from widgets.plots.colors import rgb
+from widgets.plots.lines import bubble
+from widgets.plots.plot import EDGE, Plot, bottom_axis, empty, label_width, left_axis, spot
+from widgets.theme import Theme
+
+BANDS = 14
+"""So many steps of colour, so that valleys can be followed like lines on a map."""
+
+Grid = NDArray[np.float64]
+
+
+class Surface(Plot):
+    """Strong colour where the loss is low, and the path from its start (hollow) to here."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("Loss surface", "", parent)
+        self._grid: Grid = np.zeros((0, 0))
+        self._path: Grid = np.zeros((0, 2))
+        self._domain = (0.0, 0.0, 1.0, 1.0)
+        self._names = ("", "")
+        self._image = QImage()
+        self._area = QRectF()
+        self._mouse: QPointF | None = None
+
+    def show_grid(
+        self, domain: tuple[float, float, float, float], grid: Grid, names: tuple[str, str]
+    ) -> None:
+        """Show the loss on a grid over ``domain`` (left, bottom, right, top), first row lowest."""
+        self._domain, self._names = domain, names
+        self._grid = np.asarray(grid, np.float64)
+        self._image = contour_image(self._grid, self.theme)
+        self.set_caption(f"across {names[0]}, up {names[1]} · the stronger, the lower")
+        self.refresh()
+
+    def show_path(self, path: Grid) -> None:
+        """Show where training went: (n, 2), the last one is here."""
+        self._path = np.asarray(path, np.float64).reshape(-1, 2)
+        self.refresh()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Use the colours of ``theme``."""
+        if self._grid.size:
+            self._image = contour_image(self._grid, theme)
+        super().set_theme(theme)
+
+    def draw(self, painter: QPainter, area: QRectF) -> None:
+        """Draw ground, axes and path."""
+        if not self._grid.size:
+            empty(painter, area, self.theme, "Not computed yet")
+            return
+        left, bottom, right, top = self._domain
+        across, up = Axis(left, right), Axis(bottom, top)
+        ticks = up.ticks(max(2, round(area.height() / 50)))
+        frame = area.adjusted(EDGE + label_width(self.theme, ticks) + 6, 6, -EDGE, -26)
+        self._area = frame
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+        painter.drawImage(frame, self._image)
+        left_axis(painter, frame, up, self.theme, ticks)
+        below = across.ticks(max(2, round(frame.width() / 80)))
+        bottom_axis(painter, frame, across, self.theme, below)
+        painter.setClipRect(frame)
+        self._draw_path(painter, frame, across, up)
+        painter.setClipping(False)
+        if self._mouse is not None and frame.contains(self._mouse):
+            self._draw_hover(painter, frame, across, up)
+
+    def _draw_path(self, painter: QPainter, frame: QRectF, across: Axis, up: Axis) -> None:
+        path = self._path[np.isfinite(self._path).all(axis=1)]
+        if not len(path):
+            return
+        stride = max(1, len(path) // 800)
+        kept = np.concatenate([path[::stride], path[-1:]])
+        x = frame.left() + across.share(kept[:, 0]) * frame.width()
+        y = frame.bottom() - up.share(kept[:, 1]) * frame.height()
+        points = [QPointF(a, b) for a, b in zip(x.tolist(), y.tolist(), strict=True)]
+        line = QPainterPath()
+        line.addPolygon(QPolygonF(points))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QPen(self.theme.panel, 4))
+        painter.drawPath(line)
+        painter.setPen(QPen(self.theme.backward, 2))
+        painter.drawPath(line)
+        spot(painter, points[0], self.theme.panel, self.theme.backward)
+        spot(painter, points[-1], self.theme.backward, self.theme.panel, 5)
+
+    def _draw_hover(self, painter: QPainter, frame: QRectF, across: Axis, up: Axis) -> None:
+        assert self._mouse is not None
+        a = (self._mouse.x() - frame.left()) / frame.width()
+        b = (frame.bottom() - self._mouse.y()) / frame.height()
+        rows, columns = self._grid.shape
+        row = min(rows - 1, max(0, int(b * rows)))
+        loss = float(self._grid[row, min(columns - 1, max(0, int(a * columns)))])
+        words = [
+            f"{self._names[0]}  {text.number(across.number(a), 3)}",
+            f"{self._names[1]}  {text.number(up.number(b), 3)}",
+            f"loss  {text.number(loss)}",
+        ]
+        colors = [self.theme.ink, self.theme.parameter, self.theme.forward]
+        bubble(painter, frame, self._mouse, words, colors, self.theme)
+
+    def handle(self, happened: QEvent) -> bool:
+        """Follow the mouse."""
+        if isinstance(happened, QMouseEvent) or happened.type() == QEvent.Type.Leave:
+            at = happened.position() if isinstance(happened, QMouseEvent) else None
+            self._mouse = at
+            self.refresh()
+        return False
+
+
+def contour_image(grid: Grid, theme: Theme) -> QImage:
+    """Return the losses as bands of one colour, by the log of their height above the lowest.
+
+    Where the loss is not finite the picture is transparent.
+    """
+    finite = np.isfinite(grid)
+    if not finite.any():
+        return QImage()
+    low = float(grid[finite].min())
+    reach = max(float(np.quantile(grid[finite], 0.98)) - low, 1e-12)
+    with np.errstate(invalid="ignore", over="ignore"):
+        height = np.log1p(np.clip((grid - low) / reach, 0, 4) * 50) / math.log1p(50)
+    share = np.where(finite, np.clip(height, 0, 1), 0)
+    share = np.floor(share * BANDS) / BANDS
+    deep = np.array(rgb(theme.forward), np.float64)
+    pale = np.array(rgb(theme.panel2), np.float64)
+    weight = (0.08 + 0.87 * (1 - share))[..., None]
+    pixels = np.empty((*grid.shape, 4), np.uint8)
+    pixels[..., :3] = (deep * weight + pale * (1 - weight)).astype(np.uint8)
+    pixels[..., 3] = np.where(finite, 255, 0)
+    rows, columns = grid.shape
+    flipped = np.ascontiguousarray(pixels[::-1])
+    held = QImage(flipped.tobytes(), columns, rows, 4 * columns, QImage.Format.Format_RGBA8888)
+    return held.copy()
