@@ -30,6 +30,8 @@ PRINTED_LIMIT = 4_000_000
 RESTARTS = 3
 RESTART_WINDOW_S = 10.0
 """Engines that die before they are ready are restarted `RESTARTS` times in so many seconds."""
+PROBE_S = 6.0
+"""A look at a few lines takes no longer."""
 CHECK_RUNS = 4
 """A check runs the program so many times."""
 
@@ -41,7 +43,7 @@ class _Job(Struct):
     for the tape that the link has to make if the engine cannot.
     """
 
-    request: wire.Run | wire.Check
+    request: wire.Run | wire.Check | wire.Probe
     timeout: float
     stopped: bool = False
     overdue: bool = False
@@ -187,6 +189,20 @@ class Link(QObject):
         self._limit.start(round((self._running.timeout + child.GRACE_S) * 1000))
         self._send(request)
 
+    def probe(self, source: str) -> int:
+        """Have a few lines looked at cell by cell; answered by `wire.Probed`.
+
+        Returns the id that the answer carries, 0 where something else runs: ask again then.
+        """
+        if self._running is not None or self._next is not None or not self.is_ready():
+            return 0
+        self._last_id += 1
+        request = wire.Probe(self._last_id, source.encode("utf-8", "replace").decode())
+        self._running = _Job(request, PROBE_S)
+        self._limit.start(round((PROBE_S + child.GRACE_S) * 1000))
+        self._send(request)
+        return self._last_id
+
     def peek(self, run_id: int, snapshot: int, limit: int = 1 << 20) -> None:
         """Ask for all numbers of a snapshot; answered by `wire.Peeked`."""
         if self.is_ready():
@@ -228,7 +244,7 @@ class Link(QObject):
                 self._finish(run_id)
                 if spent:
                     self._swap()
-            case wire.Checked(run_id):
+            case wire.Checked(run_id) | wire.Probed(run_id):
                 self._finish(run_id)
         self.received.emit(message)
         self._announce()
@@ -356,6 +372,9 @@ class Link(QObject):
     def _answer(self, job: _Job, tape: Tape | None) -> None:
         if isinstance(job.request, wire.Check):
             self.received.emit(_unchecked(job.request, "Python ended; run the program again first"))
+        elif isinstance(job.request, wire.Probe):
+            problem = Problem("EngineDied", "Python ended while these lines ran")
+            self.received.emit(wire.Probed(job.request.run_id, problem=problem))
         else:
             tape = tape or Tape(status="error", error=Problem("Stopped", "Stopped before it began"))
             self.received.emit(wire.Recorded(job.request.run_id, tape, 0.0))

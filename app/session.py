@@ -34,6 +34,7 @@ class Session(QObject):
     """(position, milliseconds the way there is to be shown for)"""
     checked = Signal(object)
     peeked = Signal(object)
+    probed = Signal(object)
 
     def __init__(self, link: Engine, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -177,6 +178,20 @@ class Session(QObject):
         """Ask for a finite-difference check of one element of a leaf of the shown tape."""
         self._link.check(self.result.shown_id, value, index)
 
+    def probe(self, source: str) -> None:
+        """Have lines of the shape lab looked at, at once or when the engine is free."""
+        self._to_probe = source
+        self._probe_now()
+
+    def _probe_now(self) -> None:
+        if self._to_probe and self.result.engine == "ready":
+            self._probe_id = self._link.probe(self._to_probe)
+            if self._probe_id:
+                self._to_probe = ""
+
+    _to_probe = ""
+    _probe_id = 0
+
     def peek(self, snapshot: int) -> None:
         """Ask for all numbers of a snapshot of the shown tape."""
         self._link.peek(self.result.shown_id, snapshot)
@@ -209,6 +224,11 @@ class Session(QObject):
                 self._accept(run_id, tape, seconds)
             case wire.Checked(run_id) if run_id == self.result.shown_id:
                 self.checked.emit(message)
+            case wire.Probed(run_id):
+                # A newer text may wait; then this answer tells of nothing that is to be seen.
+                if run_id == self._probe_id and not self._to_probe:
+                    self.probed.emit(message)
+                self._probe_now()
             case wire.Peeked(run_id) if run_id == self.result.shown_id:
                 self.peeked.emit(message)
 
@@ -271,6 +291,7 @@ class Session(QObject):
         if result != self.result:
             self.result = result
             self.result_changed.emit()
+            self._probe_now()
 
     # The view
 

@@ -17,8 +17,10 @@ from app.palette import Palette
 from app.playing import Clock
 from app.session import Session
 from app.settings import Settings
+from app.shape_lab import LabCard
 from app.showing import Showing
 from app.theming import Look
+from playback.lab.own import lines
 from widgets import code_keys
 from widgets.code_edit import CodeEdit
 from widgets.graph_view import GraphView
@@ -80,6 +82,15 @@ class ShellWindow(QMainWindow):
     def show_card(self, title: str, text: str) -> None:
         """Show a page of rich text over the window until it is clicked away."""
         page(self.ground, title, text).open()
+
+    def selected_lines(self) -> str:
+        """Return the selected op with its tensors as lines of its own; empty without one."""
+        op = self.showing.selected_op()
+        return lines(self.session.result.tape, op) if op is not None else ""
+
+    def show_lab(self, source: str) -> None:
+        """Open the shape lab on these lines, or on its first starting point."""
+        LabCard(self.ground, self.session, self.look, source).open()
 
     def toggle_comment(self) -> None:
         """Comment the selected lines of the program, or uncomment them."""

@@ -13,7 +13,7 @@ from app.scenery import Scenery
 from app.session import Session
 from app.state import ENGINE_DIED
 from engine import wire
-from engine.tape import Tape
+from engine.tape import Op, Tape
 from playback import crumbs, graph, held, lines, look, scenes, text, track
 from playback.picture import Card, Picture, Placement
 from playback.scenes import Scene
@@ -203,6 +203,13 @@ class Showing(QObject):
         card = self._card(view.selection)
         views.values.select(card.value if card else None)
         self._show_page()
+
+    def selected_op(self) -> Op | None:
+        """Return the op of the selected card; None where that is no single op."""
+        card = self._card(self._session.view.selection)
+        if card is None or card.op is None:
+            return None
+        return self._session.result.tape.ops[card.op]
 
     def _card(self, key: str) -> Card | None:
         return next((card for card in self._picture.cards if card.key == key), None)

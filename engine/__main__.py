@@ -39,6 +39,7 @@ class Engine(NamedTuple):
     execute: Callable[[wire.Run, Callable[[str], None]], Tape]
     peek: Callable[[wire.Peek], wire.Peeked]
     check: Callable[[wire.Check], wire.Checked]
+    probe: Callable[[wire.Probe], wire.Probed]
     before: Baseline | None = None
     """The process as it was before any program."""
 
@@ -81,7 +82,7 @@ class Mailbox:
             self._changed.wait_for(lambda: bool(self._waiting))
             request = self._waiting.popleft()
             stopped = False
-            if isinstance(request, wire.Run | wire.Check):
+            if isinstance(request, wire.Run | wire.Check | wire.Probe):
                 watchdog.arm()
                 self._running = request.run_id
                 stopped = isinstance(request, wire.Run) and request.run_id in self._stopped
@@ -154,6 +155,9 @@ class Server:
                     self._run(engine, request, stopped)
                 elif isinstance(request, wire.Peek):
                     self.send(engine.peek(request))
+                elif isinstance(request, wire.Probe):
+                    self._running = request.run_id
+                    self.send(engine.probe(request))
                 elif isinstance(request, wire.Check):
                     self._running = request.run_id
                     with _siblings(self._filename):
@@ -261,11 +265,11 @@ def _warm() -> Engine:
     import torch
 
     # It notes how many threads torch takes by itself.
-    from engine import check, peek, run
+    from engine import check, lab, peek, run
 
     torch.set_num_threads(1)
     run.execute(wire.Run(0, "x = param(1.0)\n(x * x).backward()\nprint(x)"))
-    return Engine(run.execute, peek.peek, check.check)
+    return Engine(run.execute, peek.peek, check.check, lab.probe)
 
 
 def _warm_optimizers() -> None:

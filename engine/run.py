@@ -9,7 +9,7 @@ import sys
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from types import ModuleType
 
@@ -216,6 +216,13 @@ def _caught(module: ModuleType, output: Output, warned: "Warned") -> Iterator[No
         output.is_open = False
         sys.stdout, sys.stderr, sys.stdin, sys.argv = before
         sys.modules["__main__"] = main
+
+
+@contextmanager
+def aside(seed: int = 0) -> Iterator[None]:
+    """Give code that is not recorded torch as it comes out of the box; its output is not kept."""
+    with _clean(seed, THREADS), redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+        yield
 
 
 @contextmanager

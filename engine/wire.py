@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 import msgspec
 from msgspec import Struct
 
-from engine.tape import Snapshot, Tape
+from engine.tape import Problem, Snapshot, Tape
 from engine.training import TrainReply, TrainRequest
 
 CHUNK = 1 << 20
@@ -60,6 +60,13 @@ class Check(Struct, frozen=True, tag=True):
     run_id: int
     value: int
     index: int = 0
+
+
+class Probe(Struct, frozen=True, tag=True):
+    """Run a few lines and tell how the cells of the last line's result come about."""
+
+    run_id: int
+    source: str
 
 
 class Quit(Struct, frozen=True, tag=True):
@@ -126,8 +133,55 @@ class Checked(Struct, frozen=True, tag=True):
     """Why no comparison was possible; empty where it was."""
 
 
-Request = Run | Stop | Peek | Check | Quit | TrainRequest
-Reply = Ready | Started | Printed | Ended | Recorded | Peeked | Checked | TrainReply
+class Cells(Struct, frozen=True):
+    """A tensor as the shape lab shows it.
+
+    ``kind``: ``tensor``, ``array`` (numpy) or ``number``. Tensors of one ``storage`` (an address,
+    0: none) share their memory of ``storage_size`` elements; ``stride`` and ``offset`` are in
+    elements too.
+    """
+
+    name: str
+    kind: str
+    snapshot: Snapshot
+    device: str
+    stride: tuple[int, ...]
+    offset: int
+    contiguous: bool
+    requires_grad: bool
+    storage: int
+    storage_size: int
+
+
+class Links(Struct, frozen=True):
+    """Pairs of cells: ``to[i]`` of result number ``result`` comes from ``source[i]`` of an input.
+
+    Both are flat, row-major indices as little-endian int32. An input without `Links` could not be
+    followed.
+    """
+
+    result: int
+    input: int
+    to: bytes
+    source: bytes
+
+
+class Probed(Struct, frozen=True, tag=True):
+    """What a few lines make: tensors that go in, what comes out, and how their cells belong."""
+
+    run_id: int
+    inputs: tuple[Cells, ...] = ()
+    results: tuple[Cells, ...] = ()
+    links: tuple[Links, ...] = ()
+    note: str = ""
+    """What could not be followed."""
+    text: str = ""
+    """The result where it is no tensor."""
+    problem: Problem | None = None
+
+
+Request = Run | Stop | Peek | Check | Probe | Quit | TrainRequest
+Reply = Ready | Started | Printed | Ended | Recorded | Peeked | Checked | Probed | TrainReply
 
 _encoder = msgspec.msgpack.Encoder()
 

@@ -27,6 +27,9 @@ COVERED_BY = {
     "widgets/paint/": "tests/widgets/test_graph_view.py",
     "engine/record/": "tests/engine/record/test_forward.py",
     "playback/layout": "tests/playback/test_layout.py",
+    "playback/lab/": "tests/playback/lab/test_explain.py",
+    "widgets/lab/": "tests/widgets/lab/test_page.py",
+    "app/commands/lab.py": "tests/app/test_shape_lab.py",
     "playback/picture.py": "tests/playback/test_graph.py",
 }
 """Files no test imports, because they are tested through another room; by how their name begins."""

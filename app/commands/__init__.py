@@ -111,6 +111,12 @@ class Shell(Protocol):
     def show_card(self, title: str, text: str) -> None:
         """Show a page of rich text over the window until it is clicked away."""
 
+    def selected_lines(self) -> str:
+        """Return the selected op with its tensors as lines of its own; empty without one."""
+
+    def show_lab(self, source: str) -> None:
+        """Open the shape lab on these lines, or on its first starting point."""
+
     def toggle_comment(self) -> None:
         """Comment the selected lines of the program, or uncomment them."""
 

@@ -39,6 +39,10 @@ class FakeLink(QObject):
     def peek(self, run_id, snapshot) -> None:
         self.asked.append(("peek", run_id, snapshot))
 
+    def probe(self, source) -> int:
+        self.asked.append(("probe", 1000 + len(self.asked), source))
+        return self.asked[-1][1]
+
     def close(self) -> None:
         self.closed = True
 

@@ -1,0 +1,19 @@
+"""The shape lab: from a blank start, or with the op that is selected in the graph."""
+
+from app.commands import Shell, command
+
+
+def _has_op(shell: Shell) -> bool:
+    return bool(shell.selected_lines())
+
+
+@command("lab.open", "Shape lab", "View/6", keys=("Ctrl+Shift+L",))
+def open_lab(shell: Shell) -> None:
+    """See how shapes fall out of shapes, cell by cell."""
+    shell.show_lab("")
+
+
+@command("lab.selected", "Selected op in the shape lab", "View/6", keys=("Ctrl+L",), when=_has_op)
+def open_selected(shell: Shell) -> None:
+    """See the selected op's own tensors cell by cell."""
+    shell.show_lab(shell.selected_lines())

@@ -1,0 +1,3 @@
+# unsqueeze
+x = torch.arange(3.)
+x.unsqueeze(0)

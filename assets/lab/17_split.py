@@ -1,0 +1,3 @@
+# split
+x = torch.arange(10.).view(2, 5)
+x.split([2, 3], dim=1)

@@ -1,0 +1,4 @@
+# A tensor of indices
+x = torch.arange(12.).view(4, 3)
+rows = torch.tensor([3, 0, 3])
+x[rows]

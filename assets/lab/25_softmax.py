@@ -1,0 +1,3 @@
+# softmax
+x = torch.tensor([[1., 2., 3.], [3., 1., 2.]])
+torch.softmax(x, dim=1)

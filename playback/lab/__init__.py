@@ -1,0 +1,1 @@
+"""The shape lab in words: how a result's shape falls out of the shapes that go in."""

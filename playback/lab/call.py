@@ -1,0 +1,94 @@
+"""The last line of a lab program, taken apart: which op, on which tensors, with which numbers."""
+
+import ast
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from playback.lab.axes import Shape
+
+_MODULES = {"torch", "F", "np", "linalg", "special"}
+
+
+class Call(NamedTuple):
+    """An op with its operands in order: a shape for each tensor, else a plain value.
+
+    ``names`` are the operands as written; ``keywords`` the named arguments; ``unread`` tells that
+    some operand is neither a known tensor nor a literal.
+    """
+
+    op: str
+    operands: tuple[Shape | object, ...]
+    names: tuple[str, ...]
+    keywords: Mapping[str, object]
+    unread: bool = False
+
+
+class Tensor(NamedTuple):
+    """An operand that is a tensor."""
+
+    name: str
+    shape: Shape
+
+
+class Unread:
+    """An operand that says nothing without running it."""
+
+
+def read(source: str, shapes: Mapping[str, Shape]) -> Call | None:
+    """Return the op of the last line of ``source``; None where that is no single op."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    last = tree.body[-1] if tree.body else None
+    value = last.value if isinstance(last, ast.Expr | ast.Assign | ast.AnnAssign) else None
+    return None if value is None else _read(value, shapes)
+
+
+def _read(node: ast.expr, shapes: Mapping[str, Shape]) -> Call | None:
+    match node:
+        case ast.BinOp(left, ast.MatMult(), right):
+            return _call("matmul", [left, right], [], shapes)
+        case ast.BinOp(left, operation, right):
+            return _call(type(operation).__name__.lower(), [left, right], [], shapes)
+        case ast.Compare(left, [operation], [right]):
+            return _call(type(operation).__name__.lower(), [left, right], [], shapes)
+        case ast.UnaryOp(ast.USub(), operand):
+            return _call("neg", [operand], [], shapes)
+        case ast.Subscript(ast.Name(), index):
+            return _call("getitem", [node.value, index], [], shapes)
+        case ast.Attribute(owner, "T" | "mT" | "H" | "mH" as name):
+            return _call(name, [owner], [], shapes)
+        case ast.Call(ast.Attribute(owner, name), arguments, keywords):
+            is_function = isinstance(owner, ast.Name) and owner.id in _MODULES
+            is_function = is_function or isinstance(owner, ast.Attribute)
+            parts = arguments if is_function else [owner, *arguments]
+            return _call(name, parts, keywords, shapes)
+    return None
+
+
+def _call(
+    op: str, parts: list[ast.expr], keywords: list[ast.keyword], shapes: Mapping[str, Shape]
+) -> Call:
+    operands = tuple(_operand(part, shapes) for part in parts)
+    named = {k.arg or "": _operand(k.value, shapes) for k in keywords}
+    unread = any(isinstance(one, Unread) for one in (*operands, *named.values()))
+    return Call(op, operands, tuple(ast.unparse(part) for part in parts), named, unread)
+
+
+def _operand(node: ast.expr, shapes: Mapping[str, Shape]) -> object:
+    if isinstance(node, ast.Name):
+        if node.id in shapes:
+            return Tensor(node.id, shapes[node.id])
+        parts = [name for name in shapes if name.startswith(f"{node.id}[")]
+        return [Tensor(name, shapes[name]) for name in parts] if parts else Unread()
+    if isinstance(node, ast.List | ast.Tuple):
+        return [_operand(part, shapes) for part in node.elts]
+    if isinstance(node, ast.Slice):
+        ends = (node.lower, node.upper, node.step)
+        numbers = [None if end is None else _operand(end, shapes) for end in ends]
+        return Unread() if any(isinstance(n, Unread) for n in numbers) else slice(*numbers)
+    try:
+        return ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+        return Unread()

@@ -1,0 +1,36 @@
+"""What a dtype holds: bytes, precision and range, from IEEE 754 and two's complement."""
+
+from typing import NamedTuple
+
+
+class Dtype(NamedTuple):
+    """Bytes of an element, and in words what fits into it and what it is for."""
+
+    size: int
+    holds: str
+    use: str
+
+
+DTYPES = {
+    "float64": Dtype(8, "about 16 digits, up to 1.8e308", "checks; twice the memory of float32"),
+    "float32": Dtype(4, "about 7 digits, up to 3.4e38", "torch's default for parameters and data"),
+    "float16": Dtype(2, "about 3 digits, up to 65,504", "mixed precision; small gradients vanish"),
+    "bfloat16": Dtype(2, "2 to 3 digits, up to 3.4e38", "mixed precision with float32's range"),
+    "int64": Dtype(8, "whole numbers up to 9.2e18", "class labels and indices; no gradients"),
+    "int32": Dtype(4, "whole numbers up to 2.1e9", "indices; no gradients"),
+    "int16": Dtype(2, "whole numbers up to 32,767", "compact data; no gradients"),
+    "int8": Dtype(1, "whole numbers from −128 to 127", "quantized weights; no gradients"),
+    "uint8": Dtype(1, "whole numbers from 0 to 255", "pixels; no gradients"),
+    "bool": Dtype(1, "True or False", "masks; no gradients"),
+    "complex64": Dtype(8, "two float32", "signals; real and imaginary part"),
+    "complex128": Dtype(16, "two float64", "signals; real and imaginary part"),
+}
+
+
+def describe(dtype: str) -> str:
+    """Return a dtype in one line; its bare name where there is nothing to say."""
+    known = DTYPES.get(dtype)
+    if known is None:
+        return dtype
+    unit = "byte" if known.size == 1 else "bytes"
+    return f"{dtype}: {known.size} {unit} each, {known.holds}. {known.use.capitalize()}."

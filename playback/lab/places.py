@@ -1,0 +1,119 @@
+"""Cells of tensors: which belong together, how they are written, where they lie in memory."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from engine.wire import Cells, Probed
+from playback import text
+from playback.lab.axes import Shape
+
+MOST_NAMED = 4
+"""So many single cells are named before they are only counted."""
+
+
+class Cell(NamedTuple):
+    """One cell: a tensor's name and a flat, row-major index."""
+
+    tensor: str
+    flat: int
+
+
+class Belongings:
+    """Which cells of what goes in belong to which of what comes out, both ways."""
+
+    def __init__(self, probed: Probed) -> None:
+        self._to: dict[Cell, list[Cell]] = {}
+        self._from: dict[Cell, list[Cell]] = {}
+        for links in probed.links:
+            result = result_key(probed, links.result)
+            source = probed.inputs[links.input].name
+            ends = np.frombuffer(links.to, "<i4").tolist()
+            starts = np.frombuffer(links.source, "<i4").tolist()
+            for end, start in zip(ends, starts, strict=True):
+                self._from.setdefault(Cell(result, end), []).append(Cell(source, start))
+                self._to.setdefault(Cell(source, start), []).append(Cell(result, end))
+
+    def of(self, cell: Cell) -> tuple[Cell, ...]:
+        """Return the cells that a result's cell comes from, or that an input's cell reaches."""
+        return tuple(self._from.get(cell) or self._to.get(cell) or ())
+
+
+def result_key(probed: Probed, number: int) -> str:
+    """Return the name of a result, told from inputs of the same name."""
+    name = probed.results[number].name
+    return f"{name} " if any(one.name == name for one in probed.inputs) else name
+
+
+def place(index: int, shape: Shape) -> tuple[int, ...]:
+    """Return the place of a flat index in a tensor of that shape."""
+    found = []
+    for size in reversed(shape):
+        index, at = divmod(index, max(size, 1))
+        found.append(at)
+    return tuple(reversed(found))
+
+
+def written(name: str, cells: Iterable[int], shape: Shape) -> str:
+    """Return cells as one would index them: ``a[1, :]``, ``a[0, 2], a[1, 2]``, ``9 cells of a``."""
+    chosen = sorted(set(cells))
+    if not shape:
+        return name
+    places = [place(index, shape) for index in chosen]
+    sides = [sorted({p[i] for p in places}) for i in range(len(shape))]
+    is_box = len(places) == _product(len(side) for side in sides)
+    runs = all(side == list(range(side[0], side[-1] + 1)) for side in sides)
+    if is_box and runs and places:
+        return f"{name}[{', '.join(_side(s, size) for s, size in zip(sides, shape, strict=True))}]"
+    if len(places) <= MOST_NAMED:
+        return ", ".join(f"{name}[{', '.join(map(str, p))}]" for p in places)
+    return f"{text.count(len(places), 'cell')} of {name}"
+
+
+def _side(found: Sequence[int], size: int) -> str:
+    if len(found) == 1:
+        return str(found[0])
+    if len(found) == size:
+        return ":"
+    end = "" if found[-1] == size - 1 else str(found[-1] + 1)
+    return f"{found[0] or ''}:{end}"
+
+
+def _product(sizes: Iterable[int]) -> int:
+    total = 1
+    for size in sizes:
+        total *= size
+    return total
+
+
+def sentence(cell: Cell, others: Sequence[Cell], shapes: Mapping[str, Shape], ahead: bool) -> str:
+    """Return what a cell comes from, or with ``ahead`` what it reaches, in one line."""
+    here = written(cell.tensor.strip(), [cell.flat], shapes[cell.tensor])
+    groups: dict[str, list[int]] = {}
+    for other in others:
+        groups.setdefault(other.tensor, []).append(other.flat)
+    if not groups:
+        return f"{here} goes nowhere" if ahead else f"{here} comes from no cell of these tensors"
+    parts = [written(name.strip(), cells, shapes[name]) for name, cells in groups.items()]
+    return f"{here} {'reaches' if ahead else 'comes from'} {' and '.join(parts)}"
+
+
+def memory(cells: Cells, index: int) -> int:
+    """Return where in its storage a cell lies, in elements."""
+    shape = cells.snapshot.shape
+    steps = zip(place(index, shape), cells.stride, strict=True)
+    return cells.offset + sum(at * stride for at, stride in steps)
+
+
+def facts(cells: Cells) -> str:
+    """Return dtype, device and bytes of a tensor in one line."""
+    snapshot = cells.snapshot
+    parts = [snapshot.dtype]
+    if cells.kind == "array":
+        parts = [f"numpy {snapshot.dtype}"]
+    elif cells.device != "cpu":
+        parts.append(cells.device)
+    if cells.requires_grad:
+        parts.append("requires grad")
+    return " · ".join(parts)

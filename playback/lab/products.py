@@ -1,0 +1,128 @@
+"""Matrix products: inner sizes meet and are summed away, batch sizes are broadcast."""
+
+from playback.lab.axes import Axes, Chip, Kind, Row, Shape
+from playback.lab.call import Call, Tensor
+
+
+def matmul(call: Call, result: Shape | None) -> Axes | None:
+    """Return which sizes meet in ``a @ b`` and its spellings."""
+    match call.operands[:2]:
+        case (Tensor(), Tensor()):
+            left, right = call.operands[:2]
+        case _:
+            return None
+    assert isinstance(left, Tensor)
+    assert isinstance(right, Tensor)
+    if not left.shape or not right.shape:
+        return Axes("A matrix product needs at least one axis on both sides; use * for scalars.")
+    a, b = left.shape, right.shape
+    inner_a, inner_b = a[-1], b[-2] if len(b) > 1 else b[0]
+    kind: Kind = "summed" if inner_a == inner_b else "clash"
+    batch = max(len(a), len(b), 2) - 2
+    # Columns: batch axes, rows of a, the inner axis, columns of b.
+    rows = [
+        Row(
+            left.name,
+            (
+                *_batch(a, batch),
+                Chip(str(a[-2]) if len(a) > 1 else ""),
+                Chip(str(inner_a), kind),
+                Chip(""),
+            ),
+        ),
+        Row(
+            right.name,
+            (
+                *_batch(b, batch),
+                Chip(""),
+                Chip(str(inner_b), kind),
+                Chip(str(b[-1]) if len(b) > 1 else ""),
+            ),
+        ),
+    ]
+    if kind == "clash":
+        flipped = len(b) > 1 and b[-1] == inner_a
+        hint = f" {right.name}.T would fit." if flipped and len(b) == 2 else ""
+        said = f"The inner sizes {inner_a} and {inner_b} have to be equal.{hint}"
+        return Axes(said, tuple(rows))
+    if result is not None:
+        rows.append(_result(a, b, batch, result))
+    said = f"Along the inner axis {inner_a} pairs are multiplied and summed for each cell."
+    if batch:
+        said += " Axes before the last two are batches: one product each."
+    return Axes(said, tuple(rows))
+
+
+def _batch(shape: Shape, batch: int) -> tuple[Chip, ...]:
+    sizes = shape[:-2]
+    return (Chip(""),) * (batch - len(sizes)) + tuple(Chip(str(size)) for size in sizes)
+
+
+def _result(a: Shape, b: Shape, batch: int, result: Shape) -> Row:
+    sizes = list(result)
+    last = Chip(str(sizes.pop())) if len(b) > 1 and sizes else Chip("")
+    first = Chip(str(sizes.pop())) if len(a) > 1 and sizes else Chip("")
+    front = (Chip(""),) * (batch - len(sizes)) + tuple(Chip(str(size)) for size in sizes)
+    return Row("result", (*front, first, Chip("Σ", "gone"), last))
+
+
+def outer(call: Call, result: Shape | None) -> Axes | None:
+    """Return the axes of an outer product."""
+    match call.operands[:2]:
+        case (Tensor(x, (m,)), Tensor(y, (n,))):
+            rows = [Row(x, (Chip(str(m)), Chip(""))), Row(y, (Chip(""), Chip(str(n))))]
+            if result is not None:
+                rows.append(Row("result", (Chip(str(m)), Chip(str(n)))))
+            return Axes(
+                "Every element of the first meets every element of the second.", tuple(rows)
+            )
+    return None
+
+
+def einsum(call: Call, result: Shape | None) -> Axes | None:
+    """Return one column for each letter of the equation; letters not in the result are summed."""
+    if not call.operands or not isinstance(call.operands[0], str) or "." in call.operands[0]:
+        return None
+    equation = call.operands[0].replace(" ", "")
+    given = call.operands[1:]
+    if len(given) == 1 and isinstance(given[0], list):
+        given = tuple(given[0])
+    tensors = [one for one in given if isinstance(one, Tensor)]
+    left, arrow, right = equation.partition("->")
+    terms = left.split(",")
+    if len(terms) != len(tensors):
+        return Axes(f"The equation has {len(terms)} terms, but {len(tensors)} tensors are given.")
+    if not arrow:
+        right = "".join(sorted(c for c in set(left) - {","} if left.count(c) == 1))
+    letters = list(dict.fromkeys(right + left.replace(",", "")))
+    rows = [Row("", tuple(Chip(c, "" if c in right else "gone") for c in letters))]
+    for term, one in zip(terms, tensors, strict=True):
+        if len(term) != len(one.shape):
+            said = f"{one.name} has {len(one.shape)} axes, its term {term} has {len(term)} letters."
+            return Axes(said)
+        sizes = dict(zip(term, one.shape, strict=True))
+        chips = [
+            Chip(str(sizes[c]), "" if c in right else "summed") if c in sizes else Chip("")
+            for c in letters
+        ]
+        rows.append(Row(one.name, tuple(chips)))
+    if result is not None and len(result) == len(right):
+        ends = dict(zip(right, result, strict=True))
+        rows.append(
+            Row(
+                "result",
+                tuple(Chip(str(ends[c])) if c in ends else Chip("Σ", "gone") for c in letters),
+            )
+        )
+    summed = [c for c in letters if c not in right]
+    said = (
+        f"Summed over {', '.join(summed)}: not in the result." if summed else "Nothing is summed."
+    )
+    return Axes(f"A letter is an axis; the same letter is the same axis. {said}", tuple(rows))
+
+
+ENTRY = {
+    **dict.fromkeys(("matmul", "mm", "bmm", "mv", "dot", "inner", "vdot"), matmul),
+    **dict.fromkeys(("outer", "ger"), outer),
+    "einsum": einsum,
+}

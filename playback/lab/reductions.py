@@ -1,0 +1,64 @@
+"""Reductions: an axis is gone, or of size 1 with ``keepdim=True``."""
+
+from playback.lab.axes import Axes, Chip, Row, Shape, axis
+from playback.lab.call import Call, Tensor
+
+_OPS = (
+    "sum mean prod max min amax amin std var argmax argmin any all norm logsumexp median nansum "
+    "count_nonzero"
+).split()
+
+
+def reduce(call: Call, result: Shape | None) -> Axes | None:
+    """Return which axes are folded into one number each."""
+    one = call.operands[0] if call.operands else None
+    if not isinstance(one, Tensor) or call.unread:
+        return None
+    if (
+        call.op in ("max", "min")
+        and len(call.operands) > 1
+        and isinstance(call.operands[1], Tensor)
+    ):
+        return None
+    place = 2 if call.op == "norm" else 1
+    given = call.keywords.get("dim", call.operands[place] if len(call.operands) > place else None)
+    dims = len(one.shape)
+    wanted = given if isinstance(given, list) else [given]
+    numbers = [n for n in wanted if isinstance(n, int) and not isinstance(n, bool)]
+    axes = [axis(n, dims) for n in numbers] or list(range(dims))
+    if not all(0 <= a < dims for a in axes):
+        said = (
+            f"{one.name} has the axes 0 to {dims - 1}; -1 is the last."
+            if dims
+            else "A scalar has no axes."
+        )
+        return Axes(said)
+    keep = call.keywords.get("keepdim") is True
+    rows = [
+        Row("axis", tuple(Chip(str(i), "gone") for i in range(dims))),
+        Row(
+            one.name,
+            tuple(
+                Chip(str(size), "summed" if i in axes else "") for i, size in enumerate(one.shape)
+            ),
+        ),
+    ]
+    if result is not None:
+        folded = Chip("1", "new") if keep else Chip("–", "gone")
+        chips = tuple(folded if i in axes else Chip(str(size)) for i, size in enumerate(one.shape))
+        rows.append(Row("result", chips))
+    return Axes(_say(axes, dims, keep), tuple(rows))
+
+
+def _say(axes: list[int], dims: int, keep: bool) -> str:
+    if len(axes) == dims:
+        whole = "All cells become one number"
+        return f"{whole}; keepdim leaves axes of size 1." if keep else f"{whole}: a scalar."
+    names = " and ".join(map(str, axes))
+    word = "Axis" if len(axes) == 1 else "Axes"
+    if keep:
+        return f"{word} {names} folded to size 1, so that the result broadcasts back."
+    return f"{word} {names} folded away: the cells along it become one."
+
+
+ENTRY = dict.fromkeys(_OPS, reduce)

@@ -1,0 +1,166 @@
+"""The same elements under another shape, or with axes in another order."""
+
+from playback import text
+from playback.lab.axes import Axes, Chip, Kind, Row, Shape, axis, product, row
+from playback.lab.call import Call, Tensor
+
+
+def _first(call: Call) -> Tensor | None:
+    first = call.operands[0] if call.operands else None
+    return first if isinstance(first, Tensor) else None
+
+
+def _numbers(call: Call, names: tuple[str, ...]) -> list[int]:
+    """Return the whole numbers among the arguments, in a list or one by one or by name."""
+    given = list(call.operands[1:]) or [call.keywords[n] for n in names if n in call.keywords]
+    if len(given) == 1 and isinstance(given[0], list):
+        given = list(given[0])
+    return [n for n in given if isinstance(n, int) and not isinstance(n, bool)]
+
+
+def reshape(call: Call, result: Shape | None) -> Axes | None:
+    """Return that the count stays and elements keep their row-major order."""
+    one = _first(call)
+    if one is None:
+        return None
+    total = product(one.shape)
+    rows = [row(one.name, one.shape, len(one.shape))]
+    if result is None:
+        wanted = _numbers(call, ("shape", "size"))
+        if wanted and -1 not in wanted and product(tuple(wanted)) != total:
+            other = product(tuple(wanted))
+            said = f"{text.shape(one.shape)} holds {total} elements, {text.shape(tuple(wanted))} "
+            clash: list[Kind] = ["clash" for _ in wanted]
+            rows.append(row("wanted", tuple(wanted), len(wanted), tuple(clash)))
+            return Axes(f"{said}would hold {other}.", tuple(rows))
+        return Axes(f"The new shape has to hold {total} elements.", tuple(rows))
+    rows.append(row("result", result, len(result)))
+    sizes = " × ".join(map(str, result)) or "1"
+    said = f"{total} elements before and after ({sizes}), read row by row in the same order."
+    if -1 in _numbers(call, ("shape", "size")):
+        said += " The size −1 is worked out from the rest."
+    return Axes(said, tuple(rows))
+
+
+def permute(call: Call, result: Shape | None) -> Axes | None:
+    """Return where each axis of the result comes from."""
+    one = _first(call)
+    if one is None:
+        return None
+    dims = len(one.shape)
+    order = _order(call, dims)
+    if order is None or sorted(order) != list(range(dims)):
+        return Axes(
+            f"Every axis from 0 to {dims - 1} has to be named once.",
+            (row(one.name, one.shape, dims),),
+        )
+    rows = [
+        Row("axis", tuple(Chip(str(i), "gone") for i in range(dims))),
+        row(one.name, one.shape, dims),
+    ]
+    if result is not None and len(result) == dims:
+        moved = tuple(
+            Chip(f"{size} ← axis {at}" if at != i else str(size), "picked" if at != i else "")
+            for i, (size, at) in enumerate(zip(result, order, strict=True))
+        )
+        rows.append(Row("result", moved))
+    return Axes(
+        "Axes change their order; no element moves in memory, only the strides do.", tuple(rows)
+    )
+
+
+def _order(call: Call, dims: int) -> list[int] | None:
+    if call.op in ("t", "T", "H"):
+        return list(range(dims))[::-1]
+    order = list(range(dims))
+    if call.op in ("mT", "mH"):
+        numbers = [dims - 2, dims - 1] if dims > 1 else []
+    else:
+        numbers = [axis(n, dims) for n in _numbers(call, ("dims", "dim0", "dim1"))]
+    if call.op == "permute":
+        return numbers
+    if len(numbers) != 2 or not all(0 <= n < dims for n in numbers):
+        return None
+    i, j = numbers
+    order[i], order[j] = order[j], order[i]
+    return order
+
+
+def squeeze(call: Call, result: Shape | None) -> Axes | None:
+    """Return which axes of size 1 went away."""
+    one = _first(call)
+    if one is None or result is None:
+        return None
+    dims = len(one.shape)
+    named = [axis(n, dims) for n in _numbers(call, ("dim",))]
+    gone = [i for i, size in enumerate(one.shape) if size == 1 and (not named or i in named)]
+    kinds: tuple[Kind, ...] = tuple("gone" if i in gone else "" for i in range(dims))
+    rows = (
+        row(one.name, one.shape, dims, kinds),
+        _spread("result", result, [i not in gone for i in range(dims)]),
+    )
+    if not gone:
+        return Axes("No axis of size 1 is there to leave out: the shape stays.", rows)
+    many = "1 axis" if len(gone) == 1 else f"{len(gone)} axes"
+    said = f"{many} of size 1 left out."
+    return Axes(said, rows)
+
+
+def unsqueeze(call: Call, result: Shape | None) -> Axes | None:
+    """Return where the new axis of size 1 stands."""
+    one, numbers = _first(call), _numbers(call, ("dim",))
+    if one is None or not numbers or result is None:
+        return None
+    at = axis(numbers[0], len(result))
+    rows = (
+        _spread(one.name, one.shape, [i != at for i in range(len(result))]),
+        row(
+            "result",
+            result,
+            len(result),
+            tuple("new" if i == at else "" for i in range(len(result))),
+        ),
+    )
+    return Axes(f"A new axis of size 1 at place {at}; the elements stay the same.", rows)
+
+
+def expand(call: Call, result: Shape | None) -> Axes | None:
+    """Return which axes of size 1 are stretched, or how often they are repeated."""
+    one = _first(call)
+    if one is None or result is None:
+        return None
+    width = len(result)
+    given = (1,) * (width - len(one.shape)) + one.shape
+    missing = width - len(one.shape)
+    chips = []
+    for i, (old, new) in enumerate(zip(given, result, strict=True)):
+        if i < missing:
+            chips.append(Chip(f"→ {new}", "missing"))
+        else:
+            chips.append(
+                Chip(
+                    f"{old} → {new}" if old != new else str(old), "stretched" if old != new else ""
+                )
+            )
+    rows = (Row(one.name, tuple(chips)), row("result", result, width))
+    copies = call.op in ("repeat", "tile")
+    said = (
+        "The tensor is copied along the axes named."
+        if copies
+        else "Sizes of 1 are stretched; nothing is copied: the stride becomes 0."
+    )
+    return Axes(said, rows)
+
+
+def _spread(name: str, shape: Shape, there: list[bool]) -> Row:
+    sizes = iter(shape)
+    return Row(name, tuple(Chip(str(next(sizes, "")) if here else "") for here in there))
+
+
+ENTRY = {
+    **dict.fromkeys(("view", "reshape", "flatten", "ravel", "unflatten"), reshape),
+    **dict.fromkeys(("permute", "transpose", "swapaxes", "t", "T", "mT", "H", "mH"), permute),
+    **dict.fromkeys(("expand", "repeat", "tile", "broadcast_to"), expand),
+    "squeeze": squeeze,
+    "unsqueeze": unsqueeze,
+}

@@ -1,0 +1,65 @@
+"""The shape lab over the window, with a link that answers when it is told to."""
+
+import pytest
+
+from app.commands import load
+from app.shape_lab import LabCard, starts
+from engine import lab, wire
+
+
+@pytest.mark.parametrize(("title", "source"), starts(), ids=[title for title, _ in starts()])
+def test_every_start_shows_tensors_and_their_links(title, source):
+    probed = lab.probe(wire.Probe(1, source))
+    assert title
+    assert probed.inputs
+    if "view on a transposed" in title:
+        assert "view" in probed.problem.message
+    else:
+        assert probed.problem is None
+        assert {link.input for link in probed.links} == set(range(len(probed.inputs)))
+
+
+def opened(window):
+    return window.ground.findChildren(LabCard)[-1]
+
+
+def answer(link, number=-1):
+    _, probe_id, source = link.asked[number]
+    link.received.emit(lab.probe(wire.Probe(probe_id, source)))
+
+
+def test_the_lab_asks_the_engine_and_shows_its_answer(settled, link):
+    settled.show_lab("")
+    answer(link)
+    card = opened(settled)
+    assert [one.key for one in card.lab.canvas.cards] == ["a", "b", "result"]
+
+
+def test_an_answer_to_older_lines_is_not_shown(settled, link):
+    settled.show_lab("x = torch.zeros(2)\nx")
+    settled.session.probe("y = torch.zeros(3)\ny")
+    answer(link, -2)
+    assert not opened(settled).lab.canvas.cards
+    answer(link)
+    assert [one.key for one in opened(settled).lab.canvas.cards] == ["y", "result"]
+
+
+def test_lines_wait_while_a_program_runs(settled, link, sum_times):
+    settled.session.run_now()
+    settled.show_lab("x = torch.zeros(2)\nx")
+    assert not any(asked[0] == "probe" for asked in link.asked)
+    link.answer(sum_times)
+    answer(link)
+    assert opened(settled).lab.canvas.cards
+
+
+def test_the_selected_op_is_shown_with_its_own_tensors(settled, link):
+    command = next(one for one in load() if one.id == "lab.selected")
+    assert not command.when(settled)
+    op = next(card for card in settled.showing._picture.cards if card.op is not None)
+    settled.session.select(op.key)
+    assert command.when(settled)
+    command.run(settled)
+    assert "torch.tensor" in link.asked[-1][2]
+    answer(link)
+    assert opened(settled).lab.problem.isHidden()

@@ -1,0 +1,136 @@
+"""The lab's page with what the engine says of real lines."""
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QWidget
+
+from engine.lab import probe
+from engine.wire import Probe
+from playback.lab.places import Cell
+from widgets.lab.arrange import arrange, grid
+from widgets.lab.memory_view import shared, steps
+from widgets.lab.page import ShapeLab
+from widgets.theme import Theme
+
+STARTS = (
+    ("Product", "a = torch.ones(2, 3)\nb = torch.ones(3, 2)\na @ b"),
+    ("Sum", "x = torch.ones(4)\nx.sum()"),
+)
+
+
+@pytest.fixture
+def lab(qtbot):
+    # Offscreen no window may have a least size.
+    host = QWidget()
+    qtbot.addWidget(host)
+    host.resize(1100, 760)
+    made = ShapeLab(Theme.load("light"), STARTS, host)
+    made.resize(host.size())
+    made.asked.connect(lambda source: made.show_probed(probe(Probe(1, source))))
+    made.start()
+    host.show()
+    qtbot.waitExposed(host)
+    yield made
+
+
+def middle(lab, key, flat):
+    card = next(card for card in lab.canvas.cards if card.key == key)
+    return card.cell(flat).center().toPoint()
+
+
+def test_resting_on_a_cell_says_where_it_comes_from(lab):
+    QTest.mouseMove(lab.canvas, middle(lab, "result", 3))
+    assert lab.looked.said() == "result[1, 1] = 3.0000 comes from a[1, :] and b[:, 1]"
+    QTest.mouseMove(lab.canvas, middle(lab, "a", 0))
+    assert lab.looked.said() == "a[0, 0] = 1.0000 reaches result[0, :]"
+    lab.canvas.look_at(None)
+    assert "Rest on a cell" in lab.looked.said()
+
+
+def test_cells_are_walked_with_the_keys(lab):
+    lab.canvas.setFocus()
+    for key in (Qt.Key.Key_Down, Qt.Key.Key_Down, Qt.Key.Key_Right):
+        QTest.keyClick(lab.canvas, key)
+    assert lab.canvas.cell == Cell("result", 3)
+    QTest.keyClick(lab.canvas, Qt.Key.Key_Right)
+    QTest.keyClick(lab.canvas, Qt.Key.Key_PageDown)
+    assert lab.canvas.cell == Cell("a", 0)
+    assert "a[0, 0]" in lab.canvas.accessibleDescription()
+
+
+def test_another_start_shows_other_tensors(lab):
+    lab.list.setCurrentRow(1)
+    assert [card.key for card in lab.canvas.cards] == ["x", "result"]
+    assert "scalar" in lab.sentence.said()
+
+
+def test_typing_asks_again_once_it_rests(lab, qtbot):
+    with qtbot.waitSignal(lab.asked) as heard:
+        lab.editor.setPlainText("x = torch.zeros(3)\nx + torch.zeros(2)")
+    assert heard.args == ["x = torch.zeros(3)\nx + torch.zeros(2)"]
+    assert "must match" in lab.problem.said()
+    assert lab.problem.isVisibleTo(lab)
+    assert [card.key for card in lab.canvas.cards] == ["x"]
+
+
+def test_memory_tells_who_shares_and_marks_the_cell(lab):
+    probed = probe(Probe(1, "x = torch.arange(6.).view(2, 3)\nx.T"))
+    lab.show_probed(probed)
+    x, result = probed.inputs[0], probed.results[0]
+    assert shared([("x", x), ("result", result)]) == "x and result share 6 elements"
+    assert "stride (1, 3)" in steps("result", result)
+    lab.canvas.look_at(Cell("result", 1))
+    assert lab.memory._here([("x", x), ("result", result)]) == 3
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(
+    "source",
+    [
+        "x = torch.zeros(0, 3)\nx + 1",
+        "x = torch.tensor(3.)\nx * 2",
+        "x = torch.randn(2, 3, 4, 5)\nx.relu()",
+        "x = torch.randn(200, 300)\nx + 1",
+        "x = torch.tensor([float('nan'), float('inf'), 0.])\nx + 1",
+        "x = torch.tensor([1+2j])\nx * x",
+        "x = torch.ones(3, dtype=torch.bool)\n~x",
+        "x = torch.zeros(2)\nx.shape",
+        "1 / 0",
+    ],
+)
+def test_everything_can_be_drawn(lab, theme, source):
+    lab.set_theme(Theme.load(theme))
+    lab.editor.setPlainText(source)
+    lab.ask()
+    lab.grab()
+    lab.canvas.grab()
+    lab.memory.grab()
+    lab.axes.grab()
+
+
+@pytest.mark.parametrize("width", [300.0, 600.0, 1000.0])
+def test_cards_never_overlap_and_every_cell_is_found_again(width):
+    probed = probe(
+        Probe(1, "a = torch.ones(2, 3, 4)\nb = torch.ones(3, 4)\nc = torch.ones(1)\na * b * c")
+    )
+    tensors = [(one.name, one) for one in (*probed.inputs, *probed.results)]
+    cards = arrange(tensors, 3, width)
+    for card in cards:
+        for other in cards:
+            assert card is other or not card.frame.intersects(other.frame)
+        for flat in range(card.cells.snapshot.numel):
+            box = card.cell(flat)
+            assert card.frame.contains(box)
+            assert card.at(box.center()) == flat
+
+
+def test_slices_past_the_limit_are_left_out():
+    assert grid((3, 2, 2)) == (2, 2, 3, True)
+    assert not grid((50, 2, 2)).whole
+    assert grid(()) == (1, 1, 1, True)
+
+
+def test_a_point_beside_all_cells_is_none(lab):
+    QTest.mouseMove(lab.canvas, QPoint(1, 1))
+    assert lab.canvas.cell is None

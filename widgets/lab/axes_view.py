@@ -1,0 +1,120 @@
+"""The table of axes: a row for each tensor, a column for each axis, what becomes of it in words."""
+
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QWidget
+
+from playback.lab.axes import Axes, Kind
+from widgets.theme import Theme, mono_font, ui_font
+
+ROW, PAD, NAME_GAP = 27.0, 10.0, 14.0
+MEANINGS: dict[Kind, str] = {
+    "stretched": "stretched",
+    "missing": "not there: stretched",
+    "summed": "becomes one number",
+    "new": "new",
+    "gone": "",
+    "joined": "joined",
+    "picked": "changed",
+    "clash": "does not fit",
+    "": "",
+}
+"""What a mark means, in words: colour alone says nothing."""
+
+
+class AxesView(QWidget):
+    """Chips with sizes, right-aligned as torch aligns them."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.theme = Theme.load("light")
+        self.axes = Axes("")
+        self.setAccessibleName("Axes")
+
+    def set_theme(self, theme: Theme) -> None:
+        """Use ``theme``'s colours."""
+        self.theme = theme
+        self.update()
+
+    def show_axes(self, axes: Axes) -> None:
+        """Show another table; without rows nothing is drawn."""
+        self.axes = axes
+        self.setVisible(bool(axes.rows))
+        words = [f"{r.name}: {', '.join(c.text for c in r.chips if c.text)}" for r in axes.rows]
+        self.setAccessibleDescription("; ".join(words))
+        self.setFixedHeight(round(ROW * len(axes.rows)) + 4)
+        self.updateGeometry()
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """Return the size of the whole table."""
+        return QSize(300, round(ROW * len(self.axes.rows)) + 4)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Draw names, chips, and beside each row what its marks mean."""
+        if not self.axes.rows:
+            return
+        painter = QPainter(self)
+        try:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            self._paint(painter)
+        finally:
+            painter.end()
+
+    def _paint(self, painter: QPainter) -> None:
+        names, mono = QFontMetricsF(ui_font(12, 600)), QFontMetricsF(mono_font(12))
+        left = max(names.horizontalAdvance(row.name) for row in self.axes.rows) + NAME_GAP
+        left = min(left, self.width() * 0.4)
+        columns = max(len(row.chips) for row in self.axes.rows)
+        widths = [
+            max(mono.horizontalAdvance(r.chips[c].text) for r in self.axes.rows if c < len(r.chips))
+            + 2 * PAD
+            for c in range(columns)
+        ]
+        for number, row in enumerate(self.axes.rows):
+            y = number * ROW
+            painter.setFont(ui_font(12, 600))
+            painter.setPen(self.theme.ink)
+            name = names.elidedText(row.name, Qt.TextElideMode.ElideMiddle, left - NAME_GAP / 2)
+            painter.drawText(QRectF(0, y, left, ROW), Qt.AlignmentFlag.AlignVCenter, name)
+            x = left
+            painter.setFont(mono_font(12))
+            for chip, width in zip(row.chips, widths, strict=False):
+                box = QRectF(x + 2, y + 3, width - 4, ROW - 6)
+                if chip.text:
+                    self._paint_chip(painter, box, chip.text, chip.kind)
+                x += width
+            self._paint_meaning(painter, QRectF(x + 8, y, self.width() - x - 8, ROW), number)
+
+    def _paint_chip(self, painter: QPainter, box: QRectF, said: str, kind: Kind) -> None:
+        line, fill, ink = self._colors(kind)
+        pen = QPen(line, 1.4 if kind else 1.0)
+        if kind in ("missing", "stretched"):
+            pen.setStyle(Qt.PenStyle.DashLine)
+        painter.setPen(Qt.PenStyle.NoPen if kind == "gone" else pen)
+        painter.setBrush(Qt.BrushStyle.NoBrush if kind == "gone" else fill)
+        painter.drawRoundedRect(box, 6, 6)
+        painter.setPen(ink)
+        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, said)
+
+    def _paint_meaning(self, painter: QPainter, box: QRectF, number: int) -> None:
+        marks = dict.fromkeys(chip.kind for chip in self.axes.rows[number].chips)
+        said = ", ".join(MEANINGS[kind] for kind in marks if MEANINGS[kind])
+        if said:
+            painter.setFont(ui_font(11))
+            painter.setPen(self.theme.ink2)
+            painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, said)
+
+    def _colors(self, kind: Kind) -> tuple[QColor, QColor, QColor]:
+        theme = self.theme
+        return {
+            "": (theme.line, theme.panel2, theme.ink),
+            "stretched": (theme.forward, theme.forward_soft, theme.ink),
+            "missing": (theme.forward, theme.forward_soft, theme.ink),
+            "summed": (theme.parameter, theme.parameter_soft, theme.ink),
+            "new": (theme.module, theme.module_soft, theme.ink),
+            "gone": (theme.line, theme.panel, theme.ink3),
+            "joined": (theme.data, theme.data_soft, theme.ink),
+            "picked": (theme.data, theme.data_soft, theme.ink),
+            "clash": (theme.error, theme.error_soft, theme.error),
+        }[kind]

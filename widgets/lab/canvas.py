@@ -1,0 +1,297 @@
+"""The lab's canvas: every tensor cell by cell; resting on a cell lights those that belong to it."""
+
+import numpy as np
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QFontMetricsF,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import QWidget
+
+from engine.wire import Cells, Probed
+from playback import text
+from playback.lab import places
+from playback.lab.places import Belongings, Cell
+from widgets.lab.arrange import GAP, Card, arrange
+from widgets.paint import heat
+from widgets.panes.heatmap import short
+from widgets.theme import Theme, contrast, faded, mono_font, ui_font
+
+NUMBERS_FROM = 24.0
+"""Pixels of a cell from which its number is written into it."""
+
+
+class LabCanvas(QWidget):
+    """Cards with cells: what goes in, an arrow, what comes out."""
+
+    looked_at = Signal(str)
+    """A sentence on the cell looked at; empty beside all cells."""
+    cell_changed = Signal(object)
+    """The `Cell` looked at, or None."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.theme = Theme.load("light")
+        self._probed = Probed(0)
+        self._belongings = Belongings(self._probed)
+        self._tensors: list[tuple[str, Cells]] = []
+        self.cards: list[Card] = []
+        self.cell: Cell | None = None
+        self._lit: dict[str, set[int]] = {}
+        self.setMouseTracking(True)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setAccessibleName("Tensors cell by cell")
+
+    def set_theme(self, theme: Theme) -> None:
+        """Use ``theme``'s colours."""
+        self.theme = theme
+        self.update()
+
+    def show_probed(self, probed: Probed) -> None:
+        """Show other tensors; the cell looked at stays where there is one of its name and place."""
+        self._probed = probed
+        self._belongings = Belongings(probed)
+        results = [(places.result_key(probed, i), one) for i, one in enumerate(probed.results)]
+        self._tensors = [*((one.name, one) for one in probed.inputs), *results]
+        self._settle()
+        kept = self.cell
+        self.cell = None
+        sizes = {key: cells.snapshot.numel for key, cells in self._tensors}
+        self.look_at(kept if kept and kept.flat < sizes.get(kept.tensor, 0) else None)
+
+    def _settle(self) -> None:
+        self.cards = arrange(self._tensors, len(self._probed.inputs), max(200.0, self.width() - 2))
+        bottom = max((card.frame.bottom() for card in self.cards), default=0.0)
+        self.setMinimumHeight(round(bottom) + 2)
+        self.updateGeometry()
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """Return the size at which all cards fit below each other."""
+        return QSize(600, self.minimumHeight())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Place the cards anew."""
+        super().resizeEvent(event)
+        self._settle()
+
+    # Looking
+
+    def look_at(self, cell: Cell | None) -> None:
+        """Light a cell and those that belong to it."""
+        if cell == self.cell:
+            return
+        self.cell = cell
+        self._lit = {}
+        said = ""
+        if cell is not None:
+            others = self._belongings.of(cell)
+            for other in others:
+                self._lit.setdefault(other.tensor, set()).add(other.flat)
+            said = self._say(cell, others)
+        self.setAccessibleDescription(said)
+        self.looked_at.emit(said)
+        self.cell_changed.emit(cell)
+        self.update()
+
+    def _say(self, cell: Cell, others: tuple[Cell, ...]) -> str:
+        shapes = {key: cells.snapshot.shape for key, cells in self._tensors}
+        number = self._number(cell)
+        value = f" = {number}" if number else ""
+        if not self._probed.links:
+            return places.written(cell.tensor.strip(), [cell.flat], shapes[cell.tensor]) + value
+        ahead = any(cell.tensor == one.name for one in self._probed.inputs)
+        said = places.sentence(cell, others, shapes, ahead)
+        here, space, rest = said.partition(" reaches" if ahead else " comes")
+        return f"{here}{value}{space}{rest}"
+
+    def _number(self, cell: Cell) -> str:
+        for key, cells in self._tensors:
+            array = cells.snapshot.array() if key == cell.tensor else None
+            if array is not None:
+                return text.number(array.reshape(-1)[cell.flat].item())
+        return ""
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Look at the cell under the mouse."""
+        self.look_at(self._under(event.position()))
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Look at the cell that was touched, where nothing can rest on it."""
+        self.look_at(self._under(event.position()))
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Look at nothing."""
+        super().leaveEvent(event)
+        self.look_at(None)
+
+    def _under(self, point: QPointF) -> Cell | None:
+        for card in self.cards:
+            index = card.at(point)
+            if index is not None:
+                return Cell(card.key, index)
+        return None
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Walk over the cells with the arrows, from card to card with Page up and Page down."""
+        steps = {
+            Qt.Key.Key_Left: (0, -1),
+            Qt.Key.Key_Right: (0, 1),
+            Qt.Key.Key_Up: (-1, 0),
+            Qt.Key.Key_Down: (1, 0),
+        }
+        key = Qt.Key(event.key())
+        if key in steps and self.cards:
+            self._walk(*steps[key])
+        elif key in (Qt.Key.Key_PageUp, Qt.Key.Key_PageDown) and self.cards:
+            self._turn(1 if key == Qt.Key.Key_PageDown else -1)
+        else:
+            super().keyPressEvent(event)
+
+    def _card(self) -> Card:
+        key = self.cell.tensor if self.cell else self.cards[-1].key
+        return next((card for card in self.cards if card.key == key), self.cards[-1])
+
+    def _walk(self, down: int, across: int) -> None:
+        card = self._card()
+        if self.cell is None or not card.cells.snapshot.numel:
+            self._first(card)
+            return
+        index = self.cell.flat + down * card.grid.columns + across
+        if 0 <= index < card.cells.snapshot.numel:
+            self.look_at(Cell(card.key, index))
+
+    def _turn(self, step: int) -> None:
+        at = self.cards.index(self._card()) + (step if self.cell else 0)
+        self._first(self.cards[at % len(self.cards)])
+
+    def _first(self, card: Card) -> None:
+        if card.cells.snapshot.numel:
+            self.look_at(Cell(card.key, 0))
+
+    # Painting
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the cards and the arrow between what goes in and what comes out."""
+        painter = QPainter(self)
+        try:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            for card in self.cards:
+                if event.rect().intersects(card.frame.toAlignedRect()):
+                    self._paint_card(painter, card)
+            self._paint_arrow(painter)
+        finally:
+            painter.end()
+
+    def _paint_arrow(self, painter: QPainter) -> None:
+        first = len(self._probed.inputs)
+        if not 0 < first < len(self.cards):
+            return
+        before, after = self.cards[first - 1].frame, self.cards[first].frame
+        painter.setPen(self.theme.ink2)
+        painter.setFont(ui_font(17, 600))
+        if before.top() == after.top():
+            box = QRectF(before.right(), before.top(), GAP, min(before.height(), after.height()))
+            painter.drawText(box, Qt.AlignmentFlag.AlignCenter, "=")
+
+    def _paint_card(self, painter: QPainter, card: Card) -> None:
+        theme = self.theme
+        is_result = card.cells in self._probed.results
+        painter.setPen(QPen(theme.forward if is_result else theme.line, 1.4 if is_result else 1.0))
+        painter.setBrush(theme.panel)
+        painter.drawRoundedRect(card.frame.adjusted(1, 1, -1, -1), 9, 9)
+        self._paint_head(painter, card)
+        if card.grid.slices > 1:
+            self._paint_slices(painter, card)
+        array = card.cells.snapshot.array()
+        if array is None or not array.size:
+            painter.setPen(theme.ink2)
+            painter.setFont(ui_font(11))
+            said = "empty" if array is not None else "too big to show cell by cell"
+            painter.drawText(card.frame.adjusted(14, 44, -8, 0), said)
+            return
+        self._paint_cells(painter, card, array)
+
+    def _paint_head(self, painter: QPainter, card: Card) -> None:
+        theme, cells = self.theme, card.cells
+        box = card.frame.adjusted(14, 8, -10, 0)
+        painter.setFont(ui_font(13, 650))
+        painter.setPen(theme.ink)
+        metrics = QFontMetricsF(painter.font())
+        name = metrics.elidedText(card.key.strip(), Qt.TextElideMode.ElideMiddle, box.width() * 0.6)
+        painter.drawText(box, name)
+        taken = metrics.horizontalAdvance(name) + 8
+        painter.setFont(mono_font(11))
+        painter.setPen(theme.ink2)
+        painter.drawText(box.adjusted(taken, 1.5, 0, 0), text.shape(cells.snapshot.shape))
+        painter.setFont(ui_font(11))
+        small = QFontMetricsF(painter.font())
+        line = small.elidedText(places.facts(cells), Qt.TextElideMode.ElideRight, box.width())
+        painter.drawText(box.adjusted(0, 18, 0, 0), line)
+
+    def _paint_slices(self, painter: QPainter, card: Card) -> None:
+        painter.setFont(mono_font(10))
+        painter.setPen(self.theme.ink2)
+        leading = card.cells.snapshot.shape[:-2]
+        for number in range(card.grid.slices):
+            corner = card.slice_at(number)
+            at = ", ".join(map(str, places.place(number, leading)))
+            painter.drawText(corner + QPointF(0, -5), f"[{at}]")
+        if not card.grid.whole:
+            painter.drawText(card.frame.adjusted(0, 0, -4, -4), Qt.AlignmentFlag.AlignRight, "…")
+
+    def _paint_cells(self, painter: QPainter, card: Card, array: np.ndarray) -> None:
+        flat = array.reshape(-1)
+        real = np.abs(flat) if np.iscomplexobj(flat) else flat.astype(np.float64)
+        sizes = np.abs(real[np.isfinite(real)])
+        scale = float(sizes.max()) if sizes.size else 0.0
+        lit = self._lit.get(card.key, set())
+        dims = self.cell is not None and bool(self._lit)
+        painter.setFont(ui_font(10, 600))
+        for index in range(flat.size):
+            box = card.cell(index)
+            if box is None:
+                break
+            here = self.cell is not None and self.cell == Cell(card.key, index)
+            fill = heat.color(float(real[index]), scale, self.theme.dark)
+            faint = dims and not here and index not in lit
+            self._paint_cell(painter, box, fill, faint)
+            if card.side >= NUMBERS_FROM:
+                self._paint_number(painter, box, flat[index].item(), fill, faint)
+            if here or index in lit:
+                self._ring(painter, box, here)
+
+    def _paint_cell(self, painter: QPainter, box: QRectF, fill: QColor, faint: bool) -> None:
+        gap = 0.8 if box.width() > 9 else 0.3
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(faded(fill, 0.3) if faint else fill)
+        painter.drawRoundedRect(box.adjusted(gap, gap, -gap, -gap), 3, 3)
+
+    def _paint_number(
+        self, painter: QPainter, box: QRectF, number: object, fill: QColor, faint: bool
+    ) -> None:
+        if isinstance(number, bool):
+            said = "T" if number else "F"
+        elif isinstance(number, complex):
+            said = text.number(number, 1)
+        else:
+            said = short(float(number))  # type: ignore[arg-type]
+        if painter.fontMetrics().horizontalAdvance(said) > box.width() - 2:
+            return
+        ink = max((self.theme.ink, self.theme.surface), key=lambda c: contrast(c, fill))
+        painter.setPen(self.theme.ink2 if faint else ink)
+        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, said)
+
+    def _ring(self, painter: QPainter, box: QRectF, here: bool) -> None:
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        pen = QPen(self.theme.selection, 2.6 if here else 2.0)
+        if here:
+            pen.setColor(self.theme.ink)
+        painter.setPen(pen)
+        painter.drawRoundedRect(box.adjusted(1.2, 1.2, -1.2, -1.2), 3, 3)

@@ -1,0 +1,125 @@
+"""The memory under the tensors: one strip for each storage, and who reads it in which steps."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QWidget
+
+from engine.wire import Cells, Probed
+from playback import text
+from playback.lab import places
+from playback.lab.places import Cell
+from widgets.theme import Theme, faded, mono_font, ui_font
+
+MOST = 64
+"""Elements of a storage that are drawn one by one."""
+STRIP, LINE, GAP = 20.0, 18.0, 12.0
+CELL = 22.0
+
+
+class MemoryView(QWidget):
+    """Storages with the tensors that share them; the cell looked at is marked where it lies."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.theme = Theme.load("light")
+        self._groups: list[list[tuple[str, Cells]]] = []
+        self._cell: Cell | None = None
+        self.setAccessibleName("Memory")
+
+    def set_theme(self, theme: Theme) -> None:
+        """Use ``theme``'s colours."""
+        self.theme = theme
+        self.update()
+
+    def show_probed(self, probed: Probed) -> None:
+        """Show the storages of other tensors."""
+        results = [(places.result_key(probed, i), one) for i, one in enumerate(probed.results)]
+        tensors = [*((one.name, one) for one in probed.inputs), *results]
+        groups: dict[int, list[tuple[str, Cells]]] = {}
+        for key, cells in tensors:
+            if cells.storage and cells.kind != "number":
+                groups.setdefault(cells.storage, []).append((key, cells))
+        self._groups = list(groups.values())
+        self.setAccessibleDescription("; ".join(shared(group) for group in self._groups))
+        self.setFixedHeight(round(sum(self._height(group) for group in self._groups)) + 2)
+        self.updateGeometry()
+        self.update()
+
+    def look_at(self, cell: object) -> None:
+        """Mark where a `Cell` lies; None marks nothing."""
+        self._cell = cell if isinstance(cell, Cell) else None
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """Return the size at which every storage shows."""
+        return QSize(300, self.minimumHeight())
+
+    def _height(self, group: Sequence[tuple[str, Cells]]) -> float:
+        return LINE + STRIP + LINE * len(group) + GAP
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Draw each storage, then a line on each tensor that reads it."""
+        painter = QPainter(self)
+        try:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            y = 0.0
+            for group in self._groups:
+                self._paint_group(painter, group, y)
+                y += self._height(group)
+        finally:
+            painter.end()
+
+    def _paint_group(self, painter: QPainter, group: Sequence[tuple[str, Cells]], y: float) -> None:
+        theme = self.theme
+        painter.setFont(ui_font(12, 600))
+        painter.setPen(theme.ink)
+        painter.drawText(QRectF(0, y, self.width(), LINE), shared(group))
+        self._paint_strip(painter, group, y + LINE)
+        painter.setFont(mono_font(11))
+        metrics = QFontMetricsF(painter.font())
+        for number, (key, cells) in enumerate(group):
+            box = QRectF(0, y + LINE + STRIP + 3 + number * LINE, self.width(), LINE)
+            painter.setPen(theme.ink2)
+            line = metrics.elidedText(steps(key, cells), Qt.TextElideMode.ElideRight, box.width())
+            painter.drawText(box, line)
+
+    def _paint_strip(self, painter: QPainter, group: Sequence[tuple[str, Cells]], y: float) -> None:
+        theme = self.theme
+        size = min(max(cells.storage_size for _, cells in group), MOST)
+        wide = min(CELL, (self.width() - 2) / max(1, size))
+        here = self._here(group)
+        painter.setFont(mono_font(9))
+        for at in range(size):
+            box = QRectF(at * wide, y, wide, STRIP).adjusted(0.5, 1, -0.5, -1)
+            lit = at == here
+            painter.setPen(QPen(theme.selection if lit else theme.line, 2.0 if lit else 1.0))
+            painter.setBrush(faded(theme.selection, 0.25) if lit else theme.panel2)
+            painter.drawRoundedRect(box, 3, 3)
+            if wide > 15:
+                painter.setPen(theme.ink2)
+                painter.drawText(box, Qt.AlignmentFlag.AlignCenter, str(at))
+
+    def _here(self, group: Sequence[tuple[str, Cells]]) -> int | None:
+        for key, cells in group:
+            if self._cell is not None and self._cell.tensor == key:
+                return places.memory(cells, self._cell.flat)
+        return None
+
+
+def shared(group: Sequence[tuple[str, Cells]]) -> str:
+    """Return who reads a storage: ``x and y share 6 elements of memory``."""
+    names = [key.strip() for key, _ in group]
+    size = max(cells.storage_size for _, cells in group)
+    many = text.count(size, "element")
+    if len(names) == 1:
+        return f"{names[0]}: {many} of its own"
+    return f"{', '.join(names[:-1])} and {names[-1]} share {many}"
+
+
+def steps(key: str, cells: Cells) -> str:
+    """Return offset and strides of a tensor: how many elements further each axis steps."""
+    strides = ", ".join(map(str, cells.stride))
+    order = "contiguous" if cells.contiguous else "not contiguous"
+    return f"{key.strip()}  stride ({strides})  offset {cells.offset}  {order}"

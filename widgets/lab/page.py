@@ -1,0 +1,157 @@
+"""The shape lab: a few lines of PyTorch, the tensors they make, and how their cells belong."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QListWidget,
+    QListWidgetItem,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from engine.wire import Probed
+from playback.lab import dtypes
+from playback.lab.explain import explain
+from widgets.lab.axes_view import AxesView
+from widgets.lab.canvas import LabCanvas
+from widgets.lab.memory_view import MemoryView
+from widgets.labels import Heading, Label, sheet
+from widgets.source_edit import SourceEdit
+from widgets.theme import Theme
+
+REST_MS = 200
+"""Typing must rest for so long before the lines run."""
+
+
+class ShapeLab(QWidget):
+    """Starting points on the left, the lines and all that comes of them on the right."""
+
+    asked = Signal(str)
+    """Lines whose tensors are to be shown."""
+
+    def __init__(
+        self, theme: Theme, starts: Sequence[tuple[str, str]], parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._starts = list(starts)
+        self.list = QListWidget()
+        self.list.setAccessibleName("Operations")
+        self.list.setProperty("bare", True)
+        for title, _ in starts:
+            self.list.addItem(QListWidgetItem(title))
+        self.list.setFixedWidth(224)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.editor = SourceEdit(theme)
+        self.editor.setAccessibleName("Lines of the shape lab")
+        self.editor.setFixedHeight(112)
+        self.problem = Label("error")
+        self.sentence = Label("words")
+        self.axes, self.canvas, self.memory = AxesView(), LabCanvas(), MemoryView()
+        self.looked = Label("words", "Rest on a cell to see where it comes from")
+        self.note = Label("caption")
+        self.kinds = Label("caption")
+        self._rest = QTimer(self)
+        self._rest.setSingleShot(True)
+        self._rest.setInterval(REST_MS)
+        self._rest.timeout.connect(self.ask)
+        self._asked = ""
+        self._place()
+        self.list.currentRowChanged.connect(self._choose)
+        self.editor.edited.connect(lambda _: self._rest.start())
+        self.canvas.looked_at.connect(self._say)
+        self.canvas.cell_changed.connect(self.memory.look_at)
+        self.set_theme(theme)
+
+    def _place(self) -> None:
+        page = QWidget()
+        column = QVBoxLayout(page)
+        column.setContentsMargins(4, 4, 12, 4)
+        column.setSpacing(10)
+        for part in (self.problem, self.sentence, self.axes, self.looked, self.canvas, self.note):
+            column.addWidget(part)
+        self.under = Heading("Memory", "which elements lie where, and who shares them")
+        for low in (self.kinds, self.under, self.memory):
+            column.addWidget(low)
+        column.addStretch(1)
+        scroll = QScrollArea()
+        scroll.setWidgetResizable(True)
+        scroll.setFrameShape(QFrame.Shape.NoFrame)
+        scroll.setWidget(page)
+        scroll.viewport().setAutoFillBackground(False)
+        page.setAutoFillBackground(False)
+        right = QVBoxLayout()
+        right.setSpacing(8)
+        lines = QFrame()
+        lines.setProperty("panel", True)
+        inside = QVBoxLayout(lines)
+        inside.setContentsMargins(8, 8, 8, 8)
+        inside.addWidget(self.editor)
+        right.addWidget(lines)
+        right.addWidget(scroll, 1)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(14)
+        row.addWidget(self.list)
+        row.addLayout(right, 1)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Use ``theme``'s colours."""
+        self.setStyleSheet(sheet(theme))
+        self.editor.set_theme(theme)
+        for view in (self.axes, self.canvas, self.memory):
+            view.set_theme(theme)
+
+    def start(self, source: str = "") -> None:
+        """Show ``source``, or the first starting point."""
+        if source:
+            self.list.setCurrentRow(-1)
+            self._set(source)
+        elif self._starts:
+            self.list.setCurrentRow(0)
+            self._choose(0)
+
+    def _choose(self, row: int) -> None:
+        if 0 <= row < len(self._starts):
+            self._set(self._starts[row][1])
+
+    def _set(self, source: str) -> None:
+        if self.editor.toPlainText() != source:
+            self.editor.setPlainText(source)
+        self.canvas.look_at(None)
+        self.ask()
+
+    def ask(self) -> None:
+        """Have the lines run."""
+        self._rest.stop()
+        self._asked = self.editor.toPlainText()
+        self.asked.emit(self._asked)
+
+    def show_probed(self, probed: Probed) -> None:
+        """Show what the lines made; where they failed, why, with the tensors that went in."""
+        shapes = {one.name: one.snapshot.shape for one in probed.inputs}
+        results = [one.snapshot.shape for one in probed.results]
+        said = explain(self._asked, shapes, results)
+        problem = probed.problem
+        place = f"Line {problem.place.line}: " if problem and problem.place.line else ""
+        hint = f" {problem.hint}" if problem and problem.hint else ""
+        self.problem.say(f"{place}{problem.message}{hint}" if problem else "")
+        self.problem.setVisible(problem is not None)
+        sentence = f"The result is {probed.text}" if probed.text else said.sentence
+        self.sentence.say(sentence)
+        self.sentence.setVisible(bool(sentence))
+        self.axes.show_axes(said)
+        self.canvas.show_probed(probed)
+        self.memory.show_probed(probed)
+        self.note.say(probed.note)
+        self.note.setVisible(bool(probed.note))
+        kinds = dict.fromkeys(one.snapshot.dtype for one in (*probed.inputs, *probed.results))
+        self.kinds.say("\n".join(dtypes.describe(kind) for kind in kinds))
+        self.looked.setVisible(bool(probed.links))
+        self.under.setVisible(bool(probed.inputs or probed.results))
+
+    def _say(self, sentence: str) -> None:
+        self.looked.say(sentence or "Rest on a cell to see where it comes from")
