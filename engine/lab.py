@@ -71,7 +71,15 @@ def _probe(request: Probe, before: list[Cells]) -> Probed:
             return Probed(request.run_id, tuple(before), text=text)
         links, note = _links(trial, inputs, results)
     after = tuple(_cells(one) for one in results)
-    return Probed(request.run_id, tuple(before), after, links, note)
+    sharing = _sharing(names, (*before, *after))
+    return Probed(request.run_id, tuple(before), after, links, sharing, note)
+
+
+def _sharing(names: dict[str, object], shown: Sequence[Cells]) -> tuple[Cells, ...]:
+    """Return what else the program named that lies in the memory of what is shown."""
+    storages = {one.storage for one in shown} - {0}
+    others = _inputs(names, [name for name in names if name not in {one.name for one in shown}])
+    return tuple(made for one in others if (made := _cells(one)).storage in storages)
 
 
 def _parse(source: str) -> _Expression | Problem:

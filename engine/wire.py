@@ -173,6 +173,8 @@ class Probed(Struct, frozen=True, tag=True):
     inputs: tuple[Cells, ...] = ()
     results: tuple[Cells, ...] = ()
     links: tuple[Links, ...] = ()
+    sharing: tuple[Cells, ...] = ()
+    """What else has a name and lies in the memory of one of these."""
     note: str = ""
     """What could not be followed."""
     text: str = ""

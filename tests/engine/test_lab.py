@@ -111,6 +111,8 @@ def test_views_and_arrays_share_a_storage():
     kinds = {one.name: (one.kind, one.storage) for one in probed.inputs}
     assert kinds["a"][0] == "array"
     assert kinds["a"][1] == kinds["x"][1]
+    probed = looked("a = np.zeros(3)\nb = np.zeros(3)\nx = torch.from_numpy(a)\nx + 1")
+    assert [one.name for one in probed.sharing] == ["a"]
     probed = looked("x = torch.arange(3.)\nx + 1")
     assert probed.inputs[0].storage != probed.results[0].storage
 

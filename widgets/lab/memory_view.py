@@ -36,7 +36,8 @@ class MemoryView(QWidget):
     def show_probed(self, probed: Probed) -> None:
         """Show the storages of other tensors."""
         results = [(places.result_key(probed, i), one) for i, one in enumerate(probed.results)]
-        tensors = [*((one.name, one) for one in probed.inputs), *results]
+        given = ((one.name, one) for one in (*probed.inputs, *probed.sharing))
+        tensors = [*given, *results]
         groups: dict[int, list[tuple[str, Cells]]] = {}
         for key, cells in tensors:
             if cells.storage and cells.kind != "number":
@@ -122,4 +123,5 @@ def steps(key: str, cells: Cells) -> str:
     """Return offset and strides of a tensor: how many elements further each axis steps."""
     strides = ", ".join(map(str, cells.stride))
     order = "contiguous" if cells.contiguous else "not contiguous"
-    return f"{key.strip()}  stride ({strides})  offset {cells.offset}  {order}"
+    kind = "  numpy array" if cells.kind == "array" else ""
+    return f"{key.strip()}{kind}  stride ({strides})  offset {cells.offset}  {order}"

@@ -20,23 +20,33 @@ STARTS = (
 
 
 @pytest.fixture
-def lab(qtbot):
-    # Offscreen no window may have a least size.
-    host = QWidget()
-    qtbot.addWidget(host)
-    host.resize(1100, 760)
+def host(qtbot):
+    made = QWidget()
+    qtbot.addWidget(made)
+    made.resize(1100, 760)
+    return made
+
+
+@pytest.fixture
+def lab(host, qtbot):
+    # Inside another widget: offscreen no window may have a least size.
     made = ShapeLab(Theme.load("light"), STARTS, host)
     made.resize(host.size())
     made.asked.connect(lambda source: made.show_probed(probe(Probe(1, source))))
     made.start()
     host.show()
     qtbot.waitExposed(host)
-    yield made
+    return made
 
 
 def middle(lab, key, flat):
     card = next(card for card in lab.canvas.cards if card.key == key)
     return card.cell(flat).center().toPoint()
+
+
+def test_an_array_that_shares_the_memory_is_told(lab):
+    lab.show_probed(probe(Probe(1, "a = np.zeros(3)\nx = torch.from_numpy(a)\nx.add_(1)")))
+    assert "x, a and result share 3 elements" in lab.memory.accessibleDescription()
 
 
 def test_resting_on_a_cell_says_where_it_comes_from(lab):
