@@ -13,13 +13,14 @@ import torch
 from torch.autograd.graph import GradientEdge, get_gradient_edge
 from torch.overrides import _get_current_function_mode
 
-from engine.record.hooks import Hooks
+from engine.record.hooks import Hooks, Run
 from engine.record.log import NodeRow, PassRow
 
 if TYPE_CHECKING:
+    from engine.record.lanes import Lane
     from engine.record.recorder import Recorder
 
-Run = Callable[..., tuple[torch.Tensor, ...]]
+Engine = Callable[..., tuple[torch.Tensor, ...]]
 
 
 class PassReached(BaseException):
@@ -37,53 +38,58 @@ class Backward:
         """The node that the last failed pass stopped in, and what that pass raised."""
         self.failed_by: BaseException | None = None
 
-    @property
-    def running(self) -> bool:
-        """True while a pass runs."""
-        return bool(self.hooks.runs)
-
     def run(
-        self, original: Run, outputs: object, args: tuple[object, ...], kwargs: dict[str, object]
+        self,
+        lane: "Lane",
+        original: Engine,
+        outputs: object,
+        args: tuple[object, ...],
+        kwargs: dict[str, object],
     ) -> tuple[torch.Tensor, ...]:
         """Run one pass under observation; arguments are those of the engine's entry."""
         recorder = self.recorder
         roots = list(outputs) if isinstance(outputs, tuple | list) else [outputs]
         seeds = list(args[0]) if args and isinstance(args[0], tuple | list) else [None] * len(roots)
-        with torch._C.DisableTorchFunction():
-            recorder.quiet += 1
+        with torch._C.DisableTorchFunction(), recorder.lanes.lock:
+            lane.quiet += 1
             try:
-                edges = self._begin(roots, seeds, args, kwargs)
+                run, edges = self._begin(lane, roots, seeds, args, kwargs)
             finally:
-                recorder.quiet -= 1
-        number = self.hooks.runs[-1]
+                lane.quiet -= 1
         try:
-            if _get_current_function_mode() is recorder.mode:  # type: ignore[no-untyped-call]
+            if _get_current_function_mode() is lane.mode:  # type: ignore[no-untyped-call]
                 result = original(outputs, *args, **kwargs)
             else:
-                with recorder.mode:
+                with lane.mode:
                     result = original(outputs, *args, **kwargs)
         except BaseException as error:
-            self.failed = self.hooks.unfinished(number)
+            self.failed = self.hooks.unfinished(run)
             self.failed_by = error
             raise
         finally:
             del edges
-            self.hooks.runs.pop()
-        where = self.log.passes[number].where
-        self.log.tell("end", number, where)
-        if self.log.passes[number].kind == "grad":
+            lane.runs.remove(run)
+            self.hooks.running.remove(run)
+        with torch._C.DisableTorchFunction(), recorder.lanes.lock:
+            self._end(run, result)
+        return result
+
+    def _end(self, run: Run, result: tuple[torch.Tensor, ...]) -> None:
+        row = self.log.passes[run.number]
+        self.log.tell("end", run.number, row.where)
+        if row.kind == "grad":
             for t in result:
                 if isinstance(t, torch.Tensor):
-                    recorder.tensors.value(t, where, maker="grad")
-        return result
+                    self.recorder.tensors.value(t, row.where, maker="grad")
 
     def _begin(
         self,
+        lane: "Lane",
         roots: list[object],
         seeds: list[object],
         args: tuple[object, ...],
         kwargs: dict[str, object],
-    ) -> list[GradientEdge]:
+    ) -> tuple[Run, list[GradientEdge]]:
         """Write the pass down, hook its nodes, and return edges that keep leaf roots alive."""
         recorder, log = self.recorder, self.log
         where, _ = recorder.source.here(sys._getframe(1))
@@ -106,14 +112,16 @@ class Backward:
             recorder.reached_roots = [r for r in roots if isinstance(r, torch.Tensor)]
             raise PassReached
         edges = [_edge(r) for r in roots]
-        self.hooks.begin(number)
+        run = Run(number, lane)
         for edge, seed, tensor in zip(edges, row.seeds, seeds, strict=True):
             if edge is not None:
                 target = recorder.nodes.target(edge.node, edge.output_nr)
-                self.hooks.sent(None, 0, target, seed, tensor, number)
+                self.hooks.sent(run, None, 0, target, seed, tensor)
         present = [e for e in edges if e is not None]
-        self.hooks.reach([e.node for e in present])
-        return present
+        self.hooks.reach(run, [e.node for e in present])
+        lane.runs.append(run)
+        self.hooks.running.append(run)
+        return run, present
 
 
 def _edge(root: object) -> GradientEdge | None:

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import torch
-from torch.autograd.graph import Node
 from torch.nn import Parameter
 from torch.nn.parameter import is_lazy
 from torch.overrides import TorchFunctionMode
@@ -22,9 +21,13 @@ from engine.record.tensors import version
 from engine.tape import Arg, Reset
 
 if TYPE_CHECKING:
+    from engine.record.lanes import Lane
     from engine.record.recorder import Recorder
 
 Function = Callable[..., object]
+
+_next_number = torch._C._autograd._get_sequence_nr
+"""The number that this thread's next backward node will get."""
 
 _READERS = frozenset(
     (
@@ -45,6 +48,7 @@ _TENSOR_GETTERS = frozenset(("T", "mT", "H", "mH", "data", "real", "imag"))
 _FACTORIES = frozenset(("tensor", "as_tensor", "scalar_tensor", "asarray", "from_numpy"))
 _RUNNING = frozenset(("batch_norm", "instance_norm"))
 _PLAIN = frozenset((int, float, bool, str, type(None), torch.dtype, torch.device, torch.Size))
+_NUMBERS = (int, float)
 _NAMES = {
     "__truediv__": "div",
     "__itruediv__": "div_",
@@ -74,10 +78,11 @@ def op_name(function: Function) -> str:
 
 
 class ForwardMode(TorchFunctionMode):
-    """Hands every torch function called from Python to the recorder."""
+    """Hands every torch function that Python calls in one thread to the recorder."""
 
-    def __init__(self, recorder: "Recorder") -> None:
+    def __init__(self, recorder: "Recorder", lane: "Lane") -> None:
         self.recorder = recorder
+        self.lane = lane
         self._kinds: dict[Function, tuple[str, str]] = {}
 
     def __torch_function__(
@@ -89,7 +94,7 @@ class ForwardMode(TorchFunctionMode):
     ) -> object:
         """Call ``func`` and record what it did to tensors."""
         kwargs = kwargs or {}
-        if self.recorder.quiet or self.recorder.log.truncated:
+        if self.lane.quiet or not self.recorder.writing():
             return func(*args, **kwargs)
         known = self._kinds.get(func)
         if known is None:
@@ -107,20 +112,23 @@ class ForwardMode(TorchFunctionMode):
         recorder, tensor = self.recorder, args[0]
         out = func(*args, **kwargs)
         assert isinstance(tensor, torch.Tensor)
-        known = recorder.tensors.known(tensor)
-        if kind == "flag" and known is not None:
-            known.requires_grad = tensor.requires_grad
-            if tensor.is_leaf and known.op is None:
-                known.role = "parameter" if tensor.requires_grad else "data"
-        elif kind == "grad get" and isinstance(out, torch.Tensor) and known is not None:
-            recorder.tensors.is_gradient_of(out, known)
-        elif kind == "grad set" and known is not None and args[1] is None:
-            where, doing = recorder.source.here(sys._getframe(1))
-            if not doing:
-                recorder.reset(Reset((known.id,), True), where)
-        elif kind == "data set" and known is not None:
-            where, _ = recorder.source.here(sys._getframe(1))
-            recorder.tensors.add(tensor, where)
+        with recorder.lanes.lock:
+            known = recorder.tensors.known(tensor)
+            if known is None:
+                return out
+            if kind == "flag":
+                known.requires_grad = tensor.requires_grad
+                if tensor.is_leaf and known.op is None:
+                    known.role = "parameter" if tensor.requires_grad else "data"
+            elif kind == "grad get" and isinstance(out, torch.Tensor):
+                recorder.tensors.is_gradient_of(out, known)
+            elif kind == "grad set" and args[1] is None:
+                where, doing = recorder.source.here(sys._getframe(1))
+                if not doing:
+                    recorder.reset(Reset((known.id,), True), where)
+            elif kind == "data set":
+                where, _ = recorder.source.here(sys._getframe(1))
+                recorder.tensors.add(tensor, where)
         return out
 
     def _op(
@@ -131,87 +139,77 @@ class ForwardMode(TorchFunctionMode):
         args: tuple[object, ...],
         kwargs: dict[str, object],
     ) -> object:
-        recorder = self.recorder
+        recorder, lane = self.recorder, self.lane
         where, doing = recorder.source.here(sys._getframe(2))
         if doing or where is None:
             return func(*args, **kwargs)
         # A tensor subclass of the user's must not hear of the recorder's own look-ups.
-        with torch._C.DisableTorchFunction():
+        with torch._C.DisableTorchFunction(), recorder.lanes.lock:
             given = _given(args, kwargs)
             fresh = kind == "factory" or not given
-            values = [] if fresh else [recorder.tensors.value(t, where) for t in given]
-            versions = [version(t) for t in given]
-        since = torch._C._autograd._get_sequence_nr()
-        recorder.inside += 1
+            values = [] if fresh else recorder.tensors.present(given, where)
+        since = _next_number()
+        lane.inside += 1
         try:
             out = func(*args, **kwargs)
         finally:
-            recorder.inside -= 1
-        with torch._C.DisableTorchFunction():
+            lane.inside -= 1
+        with torch._C.DisableTorchFunction(), recorder.lanes.lock:
             if fresh:
                 self._factory(name, out, where, given)
-                return out
-            changed = [t for t, v in zip(given, versions, strict=True) if version(t) != v]
-            if kind == "running":
-                changed += [t for t, v in zip(given, values, strict=True) if self._ran(t, v)]
-            self._call(name, where, _Seen(args, kwargs, given, values, since), out, changed)
+            else:
+                seen = _Seen(args, kwargs, given, values, since)
+                self.called(name, where, seen, out, kind == "running")
         return out
 
-    def _call(
-        self,
-        name: str,
-        where: Where,
-        seen: "_Seen",
-        out: object,
-        changed: list[torch.Tensor],
-    ) -> None:
-        before = [id(t) for t in seen.given]
-        made = [t for t in _found(out) if id(t) not in before]
-        if not made and not changed:
-            return
+    def called(self, name: str, where: Where, seen: "_Seen", out: object, running: bool) -> None:
+        """Write down what a function returned and which of its arguments it changed.
+
+        ``running``: it may have changed an argument without counting a version.
+        """
         tensors = self.recorder.tensors
-        leaf = tensors.leaf_of_gradient(changed[0]) if changed and not made else None
-        if leaf is not None and name == "zero_":
-            tensors.add(changed[0], where)
-            self.recorder.reset(Reset((leaf.id,), False), where)
-            return
-        row = self._row(name, where, seen)
-        results = made + changed
+        changed: list[torch.Tensor] = []
+        for t, row in zip(seen.given, seen.values, strict=True):
+            if version(t) != row.version or (
+                running and not t.requires_grad and tensors.differs(t, row)
+            ):
+                changed.append(t)
+        before = [id(t) for t in seen.given]
+        results = [t for t in _found(out) if id(t) not in before]
+        if changed:
+            leaf = tensors.leaf_of_gradient(changed[0]) if not results else None
+            if leaf is not None and name == "zero_":
+                tensors.add(changed[0], where)
+                self.recorder.reset(Reset((leaf.id,), False), where)
+                return
+            results += changed
         if len(results) > 1:
             results = list({id(t): t for t in results}.values())
-        self._results(row, results, seen, bool(changed))
+        if results:
+            self._results(self._row(name, where, seen, bool(changed)), results, seen)
 
-    def _ran(self, t: torch.Tensor, row: ValueRow) -> bool:
-        return (
-            not t.requires_grad
-            and version(t) == row.version
-            and self.recorder.tensors.differs(t, row)
-        )
-
-    def _factory(self, name: str, out: object, where: Where, given: list[torch.Tensor]) -> object:
+    def _factory(self, name: str, out: object, where: Where, given: list[torch.Tensor]) -> None:
         for t in _found(out):
             if not any(t is g for g in given):
                 self.recorder.tensors.value(t, where, maker=name)
-        return out
 
-    def _row(self, name: str, where: Where, seen: "_Seen") -> OpRow:
-        recorder = self.recorder
-        scope, call = recorder.modules.scope()
+    def _row(self, name: str, where: Where, seen: "_Seen", inplace: bool) -> OpRow:
+        log, lane = self.recorder.log, self.lane
+        call = lane.calls[-1][0] if lane.calls else None
         return OpRow(
-            next(recorder.log.ids),
+            next(log.ids),
             name,
             [v.id for v in seen.values],
             _args(seen),
             where,
-            scope,
+            log.calls[call].name if call is not None else "",
             call,
-            torch.is_grad_enabled(),
-            "backward" if recorder.backward.hooks.runs else "forward",
+            torch._C.is_grad_enabled(),
+            "backward" if lane.runs else "forward",
+            inplace,
         )
 
-    def _results(
-        self, row: OpRow, results: list[torch.Tensor], seen: "_Seen", inplace: bool
-    ) -> None:
+    def _results(self, row: OpRow, results: list[torch.Tensor], seen: "_Seen") -> None:
         recorder = self.recorder
         index = len(recorder.log.ops)
         recorder.log.ops.append(row)
@@ -229,16 +227,16 @@ class ForwardMode(TorchFunctionMode):
             row.outputs.append(value.id)
             row.node = value.node if row.node is None else row.node
             values.append(value)
-        roots: list[Node] = [t.grad_fn for t in results if t.grad_fn is not None]
-        if roots:
-            row.nodes = recorder.nodes.claim(roots, seen.since, index, values)
-        row.inplace = inplace
+        if row.node is not None:
+            made = [fn for t in results if (fn := t.grad_fn) is not None]
+            row.nodes = recorder.nodes.claim(made, seen.since, index, values)
         if row.phase == "forward":
             recorder.log.tell("op", index, row.where)
 
 
 def record_custom(
     recorder: "Recorder",
+    lane: "Lane",
     name: str,
     apply: Function,
     args: tuple[object, ...],
@@ -249,16 +247,16 @@ def record_custom(
     given = _given(args, kwargs)
     if doing or where is None or not given:
         return apply(*args, **kwargs)
-    with torch._C.DisableTorchFunction():
-        values = [recorder.tensors.value(t, where) for t in given]
-        versions = [version(t) for t in given]
-    since = torch._C._autograd._get_sequence_nr()
-    with recorder.unseen():
+    with torch._C.DisableTorchFunction(), recorder.lanes.lock:
+        values = recorder.tensors.present(given, where)
+    since = _next_number()
+    lane.quiet += 1
+    try:
         out = apply(*args, **kwargs)
-    with torch._C.DisableTorchFunction():
-        changed = [t for t, v in zip(given, versions, strict=True) if version(t) != v]
-        seen = _Seen(args, kwargs, given, values, since)
-        recorder.mode._call(name, where, seen, out, changed)
+    finally:
+        lane.quiet -= 1
+    with torch._C.DisableTorchFunction(), recorder.lanes.lock:
+        lane.mode.called(name, where, _Seen(args, kwargs, given, values, since), out, False)
     return out
 
 
@@ -333,31 +331,27 @@ def _args(seen: _Seen) -> list[Arg]:
     ids = {id(t): v.id for t, v in zip(seen.given, seen.values, strict=True)}
     result: list[Arg] = []
     for one in seen.args:
-        if (value := ids.get(id(one))) is not None:
-            result.append(Arg(value))
-        else:
-            result.extend(_arg(one, "", ids))
+        value = ids.get(id(one))
+        result.extend(_arg(one, "", ids)) if value is None else result.append(Arg(value))
     for keyword, one in seen.kwargs.items():
         result.extend(_arg(one, keyword, ids))
     return result
 
 
-def _arg(one: object, keyword: str, ids: dict[int, int]) -> Iterator[Arg]:
-    if isinstance(one, torch.Tensor):
-        yield Arg(value=ids.get(id(one)), keyword=keyword)
-    elif isinstance(one, bool) or one is None or isinstance(one, str | slice):
-        yield Arg(text=repr(one)[:80], keyword=keyword)
-    elif isinstance(one, int | float):
+def _arg(one: object, keyword: str, ids: dict[int, int]) -> list[Arg]:
+    if isinstance(one, _NUMBERS) and not isinstance(one, bool):
         number = float(one) if abs(one) < 2**1000 else None
-        yield Arg(text=repr(one)[:80], number=number, keyword=keyword)
-    elif isinstance(one, tuple | list) and any(isinstance(x, torch.Tensor) for x in one):
-        for x in one:
-            yield from _arg(x, keyword, ids)
-    elif isinstance(one, tuple | list):
+        return [Arg(None, repr(one)[:80], number, "", keyword)]
+    if isinstance(one, torch.Tensor):
+        return [Arg(ids.get(id(one)), keyword=keyword)]
+    if isinstance(one, bool) or one is None or isinstance(one, str | slice):
+        return [Arg(text=repr(one)[:80], keyword=keyword)]
+    if isinstance(one, tuple | list):
+        if any(isinstance(x, torch.Tensor) for x in one):
+            return [arg for x in one for arg in _arg(x, keyword, ids)]
         text = ", ".join("…" if x is Ellipsis else repr(x) for x in one[:12])
-        yield Arg(text=f"({text})"[:80], keyword=keyword)
-    else:
-        yield Arg(text=_plain(one)[:80], keyword=keyword)
+        return [Arg(text=f"({text})"[:80], keyword=keyword)]
+    return [Arg(text=_plain(one)[:80], keyword=keyword)]
 
 
 def _plain(one: object) -> str:

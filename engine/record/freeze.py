@@ -18,6 +18,7 @@ from engine.tape import (
     Op,
     Pass,
     Place,
+    Saved,
     Snapshot,
     Step,
     Tape,
@@ -36,7 +37,7 @@ def leaves(recorder: Recorder, namespace: dict[str, object]) -> list[Leaf]:
     numbers changed behind autograd's back (numpy, ``.data``, fused optimizers).
     """
     tensors, found = recorder.tensors, list[Leaf]()
-    with torch._C.DisableTorchFunction(), recorder.unseen():
+    with torch._C.DisableTorchFunction():
         for name, t in _named_tensors(namespace):
             known = tensors.known(t)
             if known is None:
@@ -117,7 +118,11 @@ def _snapshots(log: Log) -> tuple[Snapshot, ...]:
 
 
 def _node(n: NodeRow) -> Node:
-    return Node(n.id, n.name, n.op, tuple(n.next or ()), n.saved, n.kept, n.made, n.freed)
+    kept = tuple(
+        Saved(name, value, tuple(shape), dtype_name(dtype), size, storage)
+        for name, value, shape, dtype, size, storage in n.kept
+    )
+    return Node(n.id, n.name, n.op, tuple(n.next or ()), n.saved, kept, n.made, n.freed)
 
 
 def _line(span: Span | None) -> int:
@@ -206,7 +211,7 @@ def _value(row: ValueRow, source: Source) -> Value:
     return Value(
         id=row.id,
         name=row.name,
-        shape=row.shape,
+        shape=tuple(row.shape),
         dtype=dtype_name(row.dtype),
         device=str(row.device),
         requires_grad=row.requires_grad,
@@ -218,7 +223,7 @@ def _value(row: ValueRow, source: Source) -> Value:
         storage=row.storage,
         stride=row.stride,
         offset=row.offset,
-        contiguous=row.contiguous,
+        contiguous=_is_contiguous(row.shape, row.stride),
         base=row.base,
         op=row.op,
         maker=row.maker,
@@ -226,6 +231,19 @@ def _value(row: ValueRow, source: Source) -> Value:
         output_nr=row.output_nr,
         place=source.place(span),
     )
+
+
+def _is_contiguous(shape: tuple[int, ...], stride: tuple[int, ...]) -> bool:
+    """Tell whether elements lie in row-major order without gaps, as torch tells it.
+
+    A layout without strides counts as contiguous, and a dimension of one may have any stride.
+    """
+    expected = 1
+    for size, step in zip(reversed(shape), reversed(stride), strict=False):
+        if size != 1 and step != expected:
+            return 0 in shape
+        expected *= size
+    return True
 
 
 def _op(row: OpRow, source: Source, called: dict[int, str]) -> Op:

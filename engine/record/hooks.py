@@ -6,6 +6,7 @@ never return anything and never hold a node, whose saved tensors they would keep
 """
 
 import weakref
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -19,11 +20,25 @@ from engine.record.tensors import same_numbers, version
 from engine.tape import INLINE_ELEMENTS, Accumulation, Edge
 
 if TYPE_CHECKING:
+    from engine.record.lanes import Lane
     from engine.record.recorder import Recorder
 
 Grads = Sequence[torch.Tensor | None]
+Hook = Callable[[Grads, Grads], None]
 Target = tuple[int, int]
 """A node id and its input, or a leaf's value id and 0."""
+
+
+class Run:
+    """A backward pass while it runs."""
+
+    def __init__(self, number: int, lane: "Lane") -> None:
+        self.number = number
+        self.lane = lane
+        self.reached: list[tuple[int, NodeRow]] = []
+        """Every node that it can reach, with its sequence number."""
+        self.arrived: dict[Target, list[tuple[weakref.ref[torch.Tensor], int, int]]] = {}
+        """What is on its way to a target: the gradient, its version, its snapshot."""
 
 
 class Hooks:
@@ -32,49 +47,64 @@ class Hooks:
     def __init__(self, recorder: "Recorder") -> None:
         self.recorder = recorder
         self.log = recorder.log
-        self.runs: list[int] = []
-        """The passes that are running, the innermost last: a node may start one of its own."""
-        self._reached: dict[int, list[tuple[int, NodeRow]]] = {}
-        self._arrived: dict[Target, list[tuple[weakref.ref[torch.Tensor], int, int]]] = {}
+        self.running: list[Run] = []
+        """The passes that are running in all threads, in the order in which they began."""
         self._grads: dict[int, tuple[weakref.ref[torch.Tensor], int, int]] = {}
         """Each leaf's ``.grad`` by tensor number: the tensor, its version, its snapshot."""
+        self._register: Callable[..., object] = _Mixin.__dict__["_register_hook"].__func__
 
-    def begin(self, run: int) -> None:
-        """Start a pass."""
-        if not self.runs:
-            self._arrived.clear()
-            self._reached.clear()
-        self.runs.append(run)
+    def start(self) -> None:
+        """Let torch take the recorder's own hooks without a handle to remove them by.
 
-    def reach(self, nodes: list[Node]) -> None:
+        A handle costs as much as all the rest of a hook; it stays for everybody else's.
+        """
+        plain = self._register
+
+        def register(hooks: "OrderedDict[object, Hook] | None", hook: Hook) -> object:
+            if type(hook) is not _AfterNode and type(hook) is not _AfterLeaf:
+                return plain(hooks, hook)
+            # A user's handle may refer to it later, so no plain dict.
+            hooks = OrderedDict() if hooks is None else hooks
+            hooks[hook] = hook
+            return hooks, None
+
+        _Mixin._register_hook = staticmethod(register)  # type: ignore[method-assign]
+
+    def stop(self) -> None:
+        """Let torch take hooks as before."""
+        _Mixin._register_hook = staticmethod(self._register)  # type: ignore[method-assign]
+
+    def reach(self, run: Run, nodes: list[Node]) -> None:
         """Give a hook to every node that can be reached and has none yet."""
-        recorder = self.recorder
-        reached = self._reached[self.runs[-1]] = []
-        stack, seen = list(nodes), set[int]()
+        row_of, read_edges = self.recorder.nodes.row, self.recorder.nodes.read_edges
+        stack, seen, reached = list(nodes), set[int](), run.reached
         while stack:
             node = stack.pop()
             if is_accumulate(node):
                 self._reach_leaf(node)
                 continue
-            row = recorder.nodes.row(node)
+            row = row_of(node)
             if row.id in seen:
                 continue
             seen.add(row.id)
+            after = node.next_functions
             reached.append((node._sequence_nr(), row))
-            recorder.nodes.read_edges(node, row)
+            read_edges(row, after)
             if not row.hooked:
                 row.hooked = True
-                node.register_hook(self._after_node(row))
-            stack.extend([n for n, _ in node.next_functions if n is not None])
+                node.register_hook(_AfterNode(self, row))
+            for one, _ in after:
+                if one is not None:
+                    stack.append(one)
 
-    def unfinished(self, run: int) -> NodeRow | None:
+    def unfinished(self, run: Run) -> NodeRow | None:
         """Return the node that a failed pass stopped in.
 
         It is the one that had all it waits for and did not run; of several the youngest, which is
         the one the engine takes first.
         """
-        rows = self._reached.get(run, [])
-        ran = {e.node for e in self.log.executions if e.run == run}
+        rows = run.reached
+        ran = {e.node for e in self.log.executions if e.run == run.number}
         waiting = {
             target[0]
             for _, row in rows
@@ -87,43 +117,39 @@ class Hooks:
 
     def sent(
         self,
+        run: Run,
         execution: int | None,
         slot: int,
         target: Target,
         kept: int | None,
         grad: object,
-        run: int,
     ) -> int:
         """Write down a gradient on its way; returns the edge's index."""
-        self.log.edges.append(Edge(execution, slot, target[0], target[1], kept, run))
+        edges = self.log.edges
+        edges.append(Edge(execution, slot, target[0], target[1], kept, run.number))
         if kept is not None and isinstance(grad, torch.Tensor):
             entry = (weakref.ref(grad), version(grad), kept)
-            arrived = self._arrived.get(target)
+            arrived = run.arrived.get(target)
             if arrived is None:
-                self._arrived[target] = [entry]
+                run.arrived[target] = [entry]
             else:
                 arrived.append(entry)
-        return len(self.log.edges) - 1
+        return len(edges) - 1
 
-    def _after_node(self, row: NodeRow) -> Callable[[Grads, Grads], None]:
-        def after(sent: Grads, received: Grads) -> None:
-            if self._watching():
-                with torch._C.DisableTorchFunction():
-                    self._ran(row, sent, received)
-
-        return after
-
-    def _ran(self, row: NodeRow, sent: Grads, received: Grads) -> None:
-        log, run = self.log, self.runs[-1]
+    def ran(self, row: NodeRow, sent: Grads, received: Grads) -> None:
+        """Write down that a node ran: what it was given, what it sent."""
+        run, log = self._run(), self.log
+        if run is None:
+            return
         index = len(log.executions)
         execution = ExecutionRow(
-            id=row.id if row.runs == 0 else next(log.ids), node=row.id, order=index, run=run
+            row.id if row.runs == 0 else next(log.ids), row.id, index, run.number
         )
         row.runs += 1
         log.executions.append(execution)
         kept_of: dict[int, int | None] = {}
         for nr, grad in enumerate(received):
-            kept, hooked = self._arrival((row.id, nr), grad)
+            kept, hooked = self._arrival(run, (row.id, nr), grad)
             execution.received.append(kept)
             execution.hooked |= hooked
             if kept is not None:
@@ -135,10 +161,41 @@ class Hooks:
             number = id(grad)
             if number not in kept_of:
                 kept_of[number] = self._copy(grad, received, execution.received)
-            execution.edges.append(self.sent(index, slot, target, kept_of[number], grad, run))
-        log.tell("node", index, self._where(row))
-        if row.freed is None and not log.passes[run].retain_graph:
+            execution.edges.append(self.sent(run, index, slot, target, kept_of[number], grad))
+        log.tell("node", index, self._where(row, run))
+        if row.freed is None and not log.passes[run.number].retain_graph:
             row.freed = len(log.events)
+
+    def accumulated(self, t: torch.Tensor, grad: torch.Tensor | None) -> None:
+        """Write down that a gradient was added to a leaf's ``.grad``."""
+        run, log, copies = self._run(), self.log, self.recorder.copies
+        if run is None:
+            return
+        row = self.recorder.tensors.value(t, None)
+        held = self._grads.get(row.tensor)
+        before = held[2] if held is not None else None
+        arrived, _ = self._arrival(run, (row.id, 0), grad)
+        now, after = t.grad, None
+        if now is not None:
+            taken_over = before is None and grad is not None and _same_memory(now, grad)
+            after = arrived if taken_over else copies.keep(now)
+            if after is not None:
+                self._grads[row.tensor] = (weakref.ref(now), version(now), after)
+        log.accumulations.append(Accumulation(row.id, before, arrived, after, run.number))
+        log.tell("accumulate", len(log.accumulations) - 1, row.where)
+
+    def _run(self) -> Run | None:
+        """Return the pass whose node ran; None where nothing is to be written down.
+
+        A node runs in the thread that began the pass, or in one that torch's engine has for it.
+        """
+        if not self.running or not self.recorder.writing():
+            return None
+        if len(self.running) > 1:
+            lane = self.recorder.lanes.here()
+            if lane is not None and lane.runs:
+                return lane.runs[-1]
+        return self.running[-1]
 
     def _copy(self, grad: torch.Tensor, received: Grads, kept: list[int | None]) -> int | None:
         """Keep a gradient that is sent; a big one that is a view of what came in is not copied."""
@@ -151,12 +208,14 @@ class Hooks:
                         return shared
         return copies.keep(grad)
 
-    def _arrival(self, target: Target, grad: torch.Tensor | None) -> tuple[int | None, bool]:
+    def _arrival(
+        self, run: Run, target: Target, grad: torch.Tensor | None
+    ) -> tuple[int | None, bool]:
         """Return the snapshot of what arrived, and whether a hook made it differ from the sum.
 
         A single gradient that was handed on untouched shares the sender's snapshot.
         """
-        sent = self._arrived.pop(target, ())
+        sent = run.arrived.pop(target, ())
         if grad is None:
             return None, False
         if len(sent) == 1 and sent[0][0]() is grad and sent[0][1] == version(grad):
@@ -180,16 +239,15 @@ class Hooks:
             total = total + t
         return same_numbers(total, tensors[0])
 
-    def _where(self, row: NodeRow) -> Where:
+    def _where(self, row: NodeRow, run: Run) -> Where:
         if row.op is not None:
             return self.log.ops[row.op].where
-        return self.log.passes[self.runs[-1]].where
+        return self.log.passes[run.number].where
 
     def _reach_leaf(self, accumulate: Node) -> None:
         """Note the ``.grad`` that a leaf has before the pass, and hook it once."""
         t = variable(accumulate)
-        tensors = self.recorder.tensors
-        number, grad = tensors.value(t, None).tensor, t.grad
+        number, grad = self.recorder.tensors.value(t, None).tensor, t.grad
         known = self._grads.get(number)
         if grad is None:
             self._grads.pop(number, None)
@@ -200,7 +258,7 @@ class Hooks:
         held = metadata(accumulate)
         if self not in held:
             held[self] = True
-            accumulate.register_hook(self._after_leaf(weakref.ref(t)))
+            accumulate.register_hook(_AfterLeaf(self, weakref.ref(t)))
 
     def _overwritten(self, grad: torch.Tensor, counted: int, kept: int) -> bool:
         """Tell whether a ``.grad`` changed since its copy: ``grad.data.zero_()`` is not counted."""
@@ -209,34 +267,38 @@ class Hooks:
             return True
         return isinstance(copy, torch.Tensor) and not same_numbers(copy, grad)
 
-    def _after_leaf(self, leaf: "weakref.ref[torch.Tensor]") -> Callable[[Grads, Grads], None]:
-        def after(_sent: Grads, received: Grads) -> None:
-            t = leaf()
-            if t is not None and self._watching():
-                with torch._C.DisableTorchFunction():
-                    self._accumulated(t, received[0])
 
-        return after
+class _AfterNode:
+    """Called after a node ran."""
 
-    def _accumulated(self, t: torch.Tensor, grad: torch.Tensor | None) -> None:
-        tensors, log = self.recorder.tensors, self.log
-        row = tensors.value(t, None)
-        held = self._grads.get(row.tensor)
-        before = held[2] if held is not None else None
-        arrived, _ = self._arrival((row.id, 0), grad)
-        now, after = t.grad, None
-        if now is not None:
-            if before is None and grad is not None and _same_memory(now, grad):
-                after = arrived
-            else:
-                after = self.recorder.copies.keep(now)
-        if now is not None and after is not None:
-            self._grads[row.tensor] = (weakref.ref(now), version(now), after)
-        log.accumulations.append(Accumulation(row.id, before, arrived, after, self.runs[-1]))
-        log.tell("accumulate", len(log.accumulations) - 1, row.where)
+    __slots__ = ("hooks", "row")
 
-    def _watching(self) -> bool:
-        return bool(self.runs) and self.recorder.active and not self.log.truncated
+    def __init__(self, hooks: Hooks, row: NodeRow) -> None:
+        self.hooks, self.row = hooks, row
+
+    def __call__(self, sent: Grads, received: Grads) -> None:
+        hooks = self.hooks
+        if hooks.running:
+            with torch._C.DisableTorchFunction(), hooks.recorder.lanes.lock:
+                hooks.ran(self.row, sent, received)
+
+
+class _AfterLeaf:
+    """Called after a gradient was added to a leaf's."""
+
+    __slots__ = ("hooks", "leaf")
+
+    def __init__(self, hooks: Hooks, leaf: "weakref.ref[torch.Tensor]") -> None:
+        self.hooks, self.leaf = hooks, leaf
+
+    def __call__(self, _sent: Grads, received: Grads) -> None:
+        hooks, t = self.hooks, self.leaf()
+        if hooks.running and t is not None:
+            with torch._C.DisableTorchFunction(), hooks.recorder.lanes.lock:
+                hooks.accumulated(t, received[0])
+
+
+_Mixin = torch.autograd.function._HookMixin
 
 
 def _same_memory(a: torch.Tensor, b: torch.Tensor) -> bool:

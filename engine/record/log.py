@@ -1,6 +1,7 @@
 """What has been recorded so far, in rows that are still growing; frozen into a tape at the end."""
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -16,9 +17,11 @@ from engine.tape import (
     Phase,
     Reset,
     Role,
-    Saved,
     Snapshot,
 )
+
+SavedRow = tuple[str, int | None, tuple[int, ...], torch.dtype, int, int]
+"""The fields of a `tape.Saved`."""
 
 
 @dataclass(slots=True)
@@ -38,7 +41,6 @@ class ValueRow:
     storage: int
     stride: tuple[int, ...]
     offset: int
-    contiguous: bool
     base: int | None
     op: int | None
     maker: str
@@ -63,10 +65,10 @@ class OpRow:
     call: int | None
     grad_mode: bool
     phase: Phase
+    inplace: bool
     outputs: list[int] = field(default_factory=list)
     nodes: list[int] = field(default_factory=list)
     node: int | None = None
-    inplace: bool = False
 
 
 @dataclass(slots=True)
@@ -90,13 +92,13 @@ class NodeRow:
 
     id: int
     name: str
+    saved: tuple[str, ...]
+    made: int
     op: int | None = None
     next: list[tuple[int, int] | None] | None = None
-    saved: tuple[str, ...] = ()
     hooked: bool = False
     runs: int = 0
-    kept: tuple[Saved, ...] = ()
-    made: int = 0
+    kept: Sequence[SavedRow] = ()
     freed: int | None = None
 
 

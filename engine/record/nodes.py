@@ -11,10 +11,11 @@ from typing import cast
 import torch
 from torch.autograd.graph import Node
 
-from engine.record.log import Log, NodeRow, ValueRow
+from engine.record.log import Log, NodeRow, SavedRow, ValueRow
 from engine.record.tensors import Tensors
-from engine.tape import Saved
-from engine.values import dtype_name
+
+Edges = tuple[tuple[Node | None, int], ...]
+"""A node's ``next_functions``."""
 
 LAST = 2**64 - 1
 """The sequence number of nodes that run last: AccumulateGrad, and ops without a derivative."""
@@ -31,26 +32,26 @@ class Nodes:
     def row(self, node: Node) -> NodeRow:
         """Return the row of a node that is not AccumulateGrad, writing one if it is new."""
         held = metadata(node)
-        row = held.get(self._key)
-        if row is None:
+        alive = held.get(self._key)
+        if alive is None:
             name = node.name().rpartition("::")[2]
-            row = NodeRow(next(self.log.ids), name, saved=_names(type(node), "_saved_"))
-            row.made = len(self.log.events)
-            held[self._key] = row
-            held[_Alive] = _Alive(row, self.log)
+            saved = tuple(name for name, _ in _saved(type(node)))
+            row = NodeRow(next(self.log.ids), name, saved, len(self.log.events))
+            alive = held[self._key] = _Alive(row, self.log)
             self.log.nodes.append(row)
-        assert isinstance(row, NodeRow)
-        return row
+        assert isinstance(alive, _Alive)
+        return alive.row
 
     def claim(self, roots: list[Node], since: int, op: int, values: list[ValueRow]) -> list[int]:
         """List the nodes that an op made and return their ids, the results' own nodes first.
 
-        They are those reached from its results and numbered ``since`` or later. ``values`` are
-        the op's inputs and results, among which the saved tensors are found again.
+        They are those reached from its results and numbered ``since`` or later: a thread's nodes
+        are numbered as they are made. ``values`` are the op's inputs and results, among which the
+        saved tensors are found again.
         """
         claimed: list[int] = []
         look = torch._C._autograd._top_saved_tensors_default_hooks(True) is None
-        stack, seen = list(reversed(roots)), set[int]()
+        stack, seen = roots[::-1], set[int]()
         while stack:
             node = stack.pop()
             number = node._sequence_nr()
@@ -60,25 +61,23 @@ class Nodes:
             if row.id in seen:
                 continue
             seen.add(row.id)
+            after = node.next_functions
             if row.op is None:
                 row.op = op
                 if look:
                     row.kept = self._kept(node, values)
                 claimed.append(row.id)
-                self.read_edges(node, row)
-            stack.extend([n for n, _ in reversed(node.next_functions) if n is not None])
+                self.read_edges(row, after)
+            stack.extend([n for n, _ in reversed(after) if n is not None])
         return claimed
 
-    def read_edges(self, node: Node, row: NodeRow) -> None:
-        """Read a node's next functions once; an edge to AccumulateGrad leads to the leaf's value.
+    def read_edges(self, row: NodeRow, after: "Edges") -> None:
+        """Note a node's next functions once; an edge to AccumulateGrad leads to the leaf's value.
 
         Called when the op is recorded, so that the leaf's value is the one the op used.
         """
-        if row.next is not None:
-            return
-        row.next = []
-        for after, nr in node.next_functions:
-            row.next.append(None if after is None else self.target(after, nr))
+        if row.next is None:
+            row.next = [None if n is None else self.target(n, nr) for n, nr in after]
 
     def target(self, node: Node, nr: int) -> tuple[int, int]:
         """Return where an edge leads: a node's id and its input, or a leaf's value and 0."""
@@ -86,27 +85,26 @@ class Nodes:
             return self.tensors.value(variable(node), None).id, 0
         return self.row(node).id, nr
 
-    def _kept(self, node: Node, values: list[ValueRow]) -> tuple[Saved, ...]:
+    def _kept(self, node: Node, values: list[ValueRow]) -> list[SavedRow]:
         """Look at what a node saved; not to be called where that would call a user's hooks."""
-        names = _names(type(node), "_raw_saved_")
-        if not names:
-            return ()
-        # A custom Function's node has no _saved_ names, only all its tensors together.
-        custom = isinstance(node, torch.autograd.function.BackwardCFunction)
-        found: list[Saved] = []
-        for name in names:
-            thing = getattr(node, "saved_tensors" if custom else "_saved_" + name)
-            several = thing if isinstance(thing, tuple | list) else (thing,)
-            tensors = (t for t in several if isinstance(t, torch.Tensor))
-            found.extend(self._saved(name, t, values) for t in tensors)
-        return tuple(found)
+        found: list[SavedRow] = []
+        for name, attribute in _raw(type(node)):
+            thing = getattr(node, attribute)
+            if isinstance(thing, torch.Tensor):
+                found.append(self._saved(name, thing, values))
+            elif isinstance(thing, tuple | list):
+                tensors = (t for t in thing if isinstance(t, torch.Tensor))
+                found.extend(self._saved(name, t, values) for t in tensors)
+        return found
 
-    def _saved(self, name: str, t: torch.Tensor, values: list[ValueRow]) -> Saved:
-        storage, shape = self.tensors.storage(t), tuple(t.shape)
-        same = (v.id for v in values if v.storage == storage and v.shape == shape)
-        value = next(same, None) if storage >= 0 else None
-        size = t.numel() * t.element_size()
-        return Saved(name, value, shape, dtype_name(t.dtype), size, storage)
+    def _saved(self, name: str, t: torch.Tensor, values: list[ValueRow]) -> SavedRow:
+        storage, shape, value = self.tensors.storage(t), t.shape, None
+        if storage >= 0:
+            for row in values:
+                if row.storage == storage and row.shape == shape:
+                    value = row.id
+                    break
+        return name, value, shape, t.dtype, t.numel() * t.element_size(), storage
 
 
 class _Alive:
@@ -123,8 +121,19 @@ class _Alive:
 
 
 @functools.cache
-def _names(kind: type, prefix: str) -> tuple[str, ...]:
-    return tuple(a[len(prefix) :] for a in dir(kind) if a.startswith(prefix))
+def _saved(kind: type) -> tuple[tuple[str, str], ...]:
+    """Return what nodes of a kind save, numbers included: the name, the attribute to read."""
+    return tuple((a[len("_saved_") :], a) for a in dir(kind) if a.startswith("_saved_"))
+
+
+@functools.cache
+def _raw(kind: type) -> tuple[tuple[str, str], ...]:
+    """Return the tensors that nodes of a kind save: the name, the attribute to read."""
+    prefix = "_raw_saved_"
+    names = [a[len(prefix) :] for a in dir(kind) if a.startswith(prefix)]
+    # A custom Function's node has no _saved_ names, only all its tensors together.
+    custom = issubclass(kind, torch.autograd.function.BackwardCFunction)
+    return tuple((n, "saved_tensors" if custom else "_saved_" + n) for n in names)
 
 
 def metadata(node: Node) -> dict[object, object]:

@@ -9,7 +9,7 @@ from torch.nn.parameter import is_lazy
 from torch.optim import Optimizer
 from torch.optim import optimizer as hooks
 
-from engine.record.log import StepRow, ValueRow
+from engine.record.log import StepRow
 from engine.tape import Change, Reset
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ class Optimizers:
         self.recorder = recorder
         self._handles: list[torch.utils.hooks.RemovableHandle] = []
         self._restore: list[tuple[type, Callable[..., None]]] = []
-        self._before: list[list[tuple[torch.Tensor, ValueRow]]] = []
 
     def start(self) -> None:
         """Begin to watch every optimizer of the process."""
@@ -45,20 +44,22 @@ class Optimizers:
             kind.zero_grad = original  # type: ignore[attr-defined]
 
     def _pre(self, optimizer: Optimizer, _args: object, _kwargs: object) -> None:
-        if self.recorder.blind():
+        lane = self.recorder.lanes.here()
+        if lane is None:
             return
-        with torch._C.DisableTorchFunction():
+        with torch._C.DisableTorchFunction(), self.recorder.lanes.lock:
             tensors = self.recorder.tensors
-            self._before.append([(p, tensors.value(p, None)) for p in _parameters(optimizer)])
+            lane.steps.append([(p, tensors.value(p, None)) for p in _parameters(optimizer)])
 
     def _post(self, optimizer: Optimizer, _args: object, _kwargs: object) -> None:
-        if self.recorder.blind() or not self._before:
-            return
         recorder = self.recorder
-        with torch._C.DisableTorchFunction():
+        lane = recorder.lanes.here()
+        if lane is None or not lane.steps:
+            return
+        with torch._C.DisableTorchFunction(), recorder.lanes.lock:
             where, _ = recorder.source.here(sys._getframe(1))
             changes: list[Change] = []
-            owned = self._before.pop()
+            owned = lane.steps.pop()
             for p, before in owned:
                 row = recorder.tensors.known(p)
                 if row is not None and recorder.tensors.differs(p, row):
@@ -78,14 +79,18 @@ class Optimizers:
         recorder = self.recorder
 
         def zero_grad(owner: Optimizer | nn.Module, set_to_none: bool = True) -> None:
-            if self.recorder.blind():
+            lane = recorder.lanes.here()
+            if lane is None:
                 return original(owner, set_to_none=set_to_none)
-            with torch._C.DisableTorchFunction():
+            with torch._C.DisableTorchFunction(), recorder.lanes.lock:
                 owned = _parameters(owner)
                 held = [p for p in owned if p.grad is not None]
                 leaves = tuple(recorder.tensors.value(p, None).id for p in held)
-            with recorder.unseen():
+            lane.quiet += 1
+            try:
                 original(owner, set_to_none=set_to_none)
+            finally:
+                lane.quiet -= 1
             where, _ = recorder.source.here(sys._getframe(1))
             # Whatever was passed: without gradients torch does not even look at it.
             recorder.reset(Reset(leaves, bool(held) and bool(set_to_none)), where)

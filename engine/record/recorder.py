@@ -6,7 +6,6 @@ compute, nothing of the program's is held that would change when its memory is f
 """
 
 import functools
-import threading
 from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import Self
@@ -14,9 +13,10 @@ from typing import Self
 import torch
 from torch import autograd, nn
 
-from engine.record.backward import Backward
+from engine.record.backward import Backward, Engine
 from engine.record.copies import BUDGET, Copies
-from engine.record.forward import ForwardMode, record_custom
+from engine.record.forward import record_custom
+from engine.record.lanes import Lanes
 from engine.record.log import Log
 from engine.record.modules import Modules
 from engine.record.nodes import Nodes
@@ -26,7 +26,6 @@ from engine.record.tensors import Tensors
 from engine.tape import Reset
 
 _has_torch_function = torch.overrides.has_torch_function
-Engine = Callable[..., tuple[torch.Tensor, ...]]
 
 
 class Recorder:
@@ -44,23 +43,17 @@ class Recorder:
         self.backward = Backward(self)
         self.modules = Modules(self)
         self.optimizers = Optimizers(self)
-        self.mode = ForwardMode(self)
+        self.lanes = Lanes(self)
         self.active = False
-        self.quiet = 0
-        """While above zero nothing that torch does is written down."""
-        self.inside = 0
-        """Above zero inside a torch function, whose own custom Functions are part of it."""
         self.until_pass: int | None = None
         """Stop the program, by `PassReached`, just before this backward pass."""
         self.reached_roots: list[torch.Tensor] = []
-        self._thread = threading.get_ident()
         self._engine: Engine = autograd.graph._engine_run_backward
         self._apply: object = None
         self._compile: tuple[Callable[..., object], Callable[..., object]]
 
     def __enter__(self) -> Self:
         self.active = True
-        self._thread = threading.get_ident()
         autograd.graph._engine_run_backward = self._run_backward  # type: ignore[assignment]
         autograd._engine_run_backward = self._run_backward  # type: ignore[attr-defined,assignment]
         self._patch_apply()
@@ -68,7 +61,8 @@ class Recorder:
         torch.overrides.has_torch_function = _is_overridden  # type: ignore[assignment]
         self.modules.start()
         self.optimizers.start()
-        self.mode.__enter__()  # type: ignore[no-untyped-call]
+        self.backward.hooks.start()
+        self.lanes.start()
         return self
 
     def __exit__(
@@ -77,8 +71,9 @@ class Recorder:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self.mode.__exit__(kind, error, traceback)  # type: ignore[no-untyped-call]
+        self.lanes.stop()
         self.active = self.log.open = False
+        self.backward.hooks.stop()
         self.optimizers.stop()
         self.modules.stop()
         torch.overrides.has_torch_function = _has_torch_function
@@ -87,18 +82,9 @@ class Recorder:
         autograd._engine_run_backward = self._engine  # type: ignore[attr-defined]
         autograd.graph._engine_run_backward = self._engine
 
-    def blind(self) -> bool:
-        """Tell whether what happens now is not to be written down."""
-        return bool(
-            self.quiet
-            or self.log.truncated
-            or not self.active
-            or threading.get_ident() != self._thread
-        )
-
-    def unseen(self) -> "_Unseen":
-        """Return a context in which nothing is written down."""
-        return _Unseen(self)
+    def writing(self) -> bool:
+        """Tell whether what happens now is written down."""
+        return self.active and not self.log.truncated
 
     def release(self) -> None:
         """Give back the memory of all copies at once; the recorder is part of a cycle."""
@@ -106,20 +92,23 @@ class Recorder:
 
     def reset(self, reset: Reset, where: Where) -> None:
         """Write down that gradients were cleared."""
-        self.log.resets.append(reset)
-        self.log.tell("zero_grad", len(self.log.resets) - 1, where)
+        with self.lanes.lock:
+            self.log.resets.append(reset)
+            self.log.tell("zero_grad", len(self.log.resets) - 1, where)
 
     def printed(self, line: str) -> None:
         """Write down one printed line."""
-        if not self.log.truncated and self.active:
+        if self.writing():
             where, _ = self.source.here(self.source.user_frame())
-            self.log.prints.append(line)
-            self.log.tell("print", len(self.log.prints) - 1, where)
+            with self.lanes.lock:
+                self.log.prints.append(line)
+                self.log.tell("print", len(self.log.prints) - 1, where)
 
     def _run_backward(self, outputs: object, *args: object, **kwargs: object) -> object:
-        if self.blind():
+        lane = self.lanes.here()
+        if lane is None:
             return self._engine(outputs, *args, **kwargs)
-        return self.backward.run(self._engine, outputs, args, kwargs)
+        return self.backward.run(lane, self._engine, outputs, args, kwargs)
 
     def _patch_compile(self) -> None:
         """Let ``torch.compile`` return what it is given: compiled code cannot be watched."""
@@ -137,25 +126,13 @@ class Recorder:
         original = autograd.Function.__dict__["apply"].__func__
 
         def apply(cls: type[autograd.Function], *args: object, **kwargs: object) -> object:
-            if self.inside or self.blind():
+            lane = self.lanes.here()
+            if lane is None or lane.inside:
                 return original(cls, *args, **kwargs)
             bound = functools.partial(original, cls)
-            return record_custom(self, cls.__name__, bound, args, kwargs)
+            return record_custom(self, lane, cls.__name__, bound, args, kwargs)
 
         autograd.Function.apply = classmethod(apply)  # type: ignore[assignment,method-assign,arg-type]
-
-
-class _Unseen:
-    """A context manager of two attribute writes: it stands in every hook."""
-
-    def __init__(self, recorder: Recorder) -> None:
-        self._recorder = recorder
-
-    def __enter__(self) -> None:
-        self._recorder.quiet += 1
-
-    def __exit__(self, *exc: object) -> None:
-        self._recorder.quiet -= 1
 
 
 def _is_overridden(relevant: Iterable[object]) -> bool:

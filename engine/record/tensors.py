@@ -54,48 +54,55 @@ class Tensors:
             row = self.add(t, where, op=self._changed_by.get(row.storage), maker=row.maker)
         return row
 
+    def present(self, given: list[torch.Tensor], where: Where) -> list[ValueRow]:
+        """Return the present values of an op's arguments."""
+        return [self.value(t, where) for t in given]
+
     def add(
         self, t: torch.Tensor, where: Where, op: int | None = None, maker: str = ""
     ) -> ValueRow:
         """Write down a new value of ``t``, made by ``op`` or by nobody on the tape."""
-        key = id(t)
-        before, grad = self.known(t), self._grads.get(key)
-        if grad is not None and grad[0]() is not t:
+        key, me = id(t), weakref.ref(t)
+        entry, grad = self._seen.get(key), self._grads.get(key)
+        before = entry[1] if entry is not None and entry[0] is me else None
+        if grad is not None and grad[0] is not me:
             grad = None
-        dense = t.layout is torch.strided and not t.is_nested
+        nested = t.is_nested
+        dense = not nested and t.layout is torch.strided
         row = ValueRow(
-            id=next(self.log.ids),
-            tensor=before.tensor if before is not None else next(self._numbers),
-            shape=tuple(t.shape) if not t.is_nested else (),
-            dtype=t.dtype,
-            device=t.device,
-            requires_grad=t.requires_grad,
-            is_leaf=t.is_leaf,
-            version=version(t),
-            snapshot=None,
-            role=_role(t, op, grad is not None),
-            storage=self.storage(t, user=before is None or before.storage < 0),
-            stride=t.stride() if dense else (),
-            offset=int(t.storage_offset()) if dense else 0,
-            contiguous=not dense or t.is_contiguous(),
-            base=None,
-            op=op,
-            maker=".grad" if grad is not None else maker,
-            where=where,
-            name=before.name if before is not None else self.names.pop(key, ""),
+            next(self.log.ids),
+            before.tensor if before is not None else next(self._numbers),
+            t.shape if not nested else (),
+            t.dtype,
+            t.device,
+            t.requires_grad,
+            t.is_leaf,
+            version(t),
+            None,
+            _role(t, op, grad is not None),
+            self.storage(t, user=me if before is None or before.storage < 0 else None),
+            t.stride() if dense else (),
+            int(t.storage_offset()) if dense else 0,
+            None,
+            op,
+            maker if grad is None else ".grad",
+            where,
         )
+        if before is not None:
+            row.name = before.name
+        elif self.names:
+            row.name = self.names.pop(key, "")
         if grad is not None:
             row.gradient_of = grad[1].tensor
         if self.nudge is not None:
             self._nudged(row.id, t)
         row.snapshot = self.copies.keep(t)
-        if t._base is not None:
-            known = self.known(t._base)
-            row.base = known.id if known is not None else None
+        if (base := t._base) is not None and (known := self.known(base)) is not None:
+            row.base = known.id
         if (fn := t.grad_fn) is not None:
             row.node, row.output_nr = self.nodes.row(fn).id, t.output_nr
         self.log.values.append(row)
-        self._seen[key] = (weakref.ref(t), row)
+        self._seen[key] = me, row
         return row
 
     def _nudged(self, value: int, t: torch.Tensor) -> None:
@@ -124,10 +131,10 @@ class Tensors:
             return False
         return not same_numbers(kept, t.detach())
 
-    def storage(self, t: torch.Tensor, user: bool = False) -> int:
+    def storage(self, t: torch.Tensor, user: "weakref.ref[torch.Tensor] | None" = None) -> int:
         """Return a small number for the memory ``t`` lives in; -1 where it has none of its own.
 
-        ``user``: the number holds for as long as this tensor lives.
+        The number holds for as long as the tensor lives that ``user`` refers to.
         """
         if t.layout is not torch.strided or t.is_nested or is_wrapped(t):
             return -1
@@ -139,8 +146,8 @@ class Tensors:
         # Memory that was freed is used again at the same address: its number dies with its users.
         if memory is None or not memory.used():
             memory = self._memories[key] = _Memory(next(self._memory_numbers))
-        if user:
-            memory.users.append(weakref.ref(t))
+        if user is not None:
+            memory.users.append(user)
         return memory.number
 
     def is_gradient_of(self, grad: torch.Tensor, leaf: ValueRow) -> None:
@@ -172,7 +179,10 @@ class _Memory:
 
 def version(t: torch.Tensor) -> int:
     """Return torch's version counter; inference tensors have none and count as 0."""
-    return 0 if t.is_inference() else t._version
+    try:
+        return t._version
+    except RuntimeError:
+        return 0
 
 
 def same_numbers(a: torch.Tensor, b: torch.Tensor) -> bool:
