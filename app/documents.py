@@ -1,16 +1,22 @@
 """Programs in and out of files, and drafts that outlive a closed window."""
 
+import codecs
+import contextlib
 import hashlib
 import io
-import os
+import re
 import tokenize
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
+from app import atomic, envelope
+from app.envelope import Damaged, Newer
+
 LIMIT = 2 << 20
 """A program longer than this many bytes is not opened."""
+_END = re.compile("\r\n|\r|\n")
 
 
 class Refused(Exception):
@@ -51,21 +57,69 @@ def read(path: Path) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def write(path: Path, text: str) -> None:
+def write(path: Path, text: str, like: Path | None = None) -> None:
     """Write a program to ``path``: wholly, or the file stays as it was.
+
+    Line ends and a byte order mark stay as they are in the file at ``like`` (``path`` if None).
 
     Raises:
         Refused: the file cannot be written.
     """
-    data = text.encode()
+    before = _bytes_at(like or path)
     try:
-        data = text.encode(_encoding(data).removesuffix("-sig"))
+        name = _encoding(text.encode())
+        data = _with_ends(text, before).encode(name.removesuffix("-sig"))
     except UnicodeEncodeError as error:
         raise Refused(
             f"{path} cannot be written: {error.object[error.start]!r} is not in the"
             f" encoding that it declares, {error.encoding}"
         ) from error
+    if before.startswith(codecs.BOM_UTF8) and name == "utf-8-sig":
+        data = codecs.BOM_UTF8 + data
     write_bytes(path, data)
+
+
+def _bytes_at(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(LIMIT)
+    except OSError:
+        return b""
+
+
+def _with_ends(text: str, before: bytes) -> str:
+    """Return ``text`` with the line ends that most lines of ``before`` have.
+
+    Where they are mixed, the lines at the start and at the end that did not change keep theirs.
+    """
+    try:
+        old = before.decode(_encoding(before))
+    except UnicodeDecodeError:
+        return text
+    # Three kinds of ends and no others: a form feed, say, is a letter like any.
+    lines = _END.sub("\n", old).split("\n")
+    ends = _END.findall(old)
+    most = max(dict.fromkeys(ends), key=ends.count, default="\n")
+    if most == "\n" and len(set(ends)) <= 1:
+        return text
+    new = text.split("\n")
+    same = _common(lines, new)
+    room = min(len(lines), len(new)) - same
+    tail = min(_common(lines[::-1], new[::-1]), room)
+    fresh = len(new) - 1 - same - tail
+    kept = ends[len(ends) - tail :] if tail else []
+    chosen = [*ends[:same], *[most] * max(0, fresh), *kept][: len(new) - 1]
+    made = "".join(line + end for line, end in zip(new, [*chosen, ""], strict=True))
+    # A lone return before a lone newline would be one line end.
+    return made if _END.sub("\n", made) == text else text.replace("\n", most)
+
+
+def _common(one: list[str], other: list[str]) -> int:
+    count = 0
+    for count, (a, b) in enumerate(zip(one, other, strict=False), 1):
+        if a != b:
+            return count - 1
+    return count
 
 
 def _encoding(data: bytes) -> str:
@@ -78,51 +132,79 @@ def _encoding(data: bytes) -> str:
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Write ``data`` to ``path``: wholly, or the file stays as it was.
+    """Write ``data`` to ``path``: wholly and safely on the disk, or the file stays as it was.
 
     Raises:
         Refused: the file cannot be written.
     """
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        beside.write_bytes(data)
-        beside.replace(path)
+        atomic.write(path, data)
     except OSError as error:
-        beside.unlink(missing_ok=True)
-        raise Refused(f"{path} cannot be written: {error.strerror or error}") from error
+        raise Refused(f"{path} cannot be written: {atomic.why(error)}") from error
+
+
+def differs(path: Path, text: str) -> bool:
+    """Return whether there is a file at ``path`` that holds something else than ``text``."""
+    try:
+        return read(path) != text
+    except Refused:
+        return path.exists()
 
 
 class Drafts:
     """Unsaved texts in a folder, one per document. ``where`` None keeps nothing."""
 
     def __init__(self, where: Path | None) -> None:
-        self._where = where
+        self.where = where
 
     def keep(self, draft: Draft) -> None:
-        """Keep a draft of the document at ``draft.path``; a full disk is no reason to complain."""
-        if self._where is None:
+        """Keep a draft of the document at ``draft.path``.
+
+        Raises:
+            Refused: it cannot be written.
+        """
+        if self.where is None:
             return
         try:
-            self._where.mkdir(parents=True, exist_ok=True)
-            write_bytes(self._file(draft.path), msgspec.json.encode(draft))
-        except (OSError, Refused):
-            return
+            self.where.mkdir(parents=True, exist_ok=True)
+            data = envelope.wrap(msgspec.json.encode(draft))
+            atomic.write(self._file(draft.path), data)
+        except OSError as error:
+            raise Refused(f"The text cannot be kept: {atomic.why(error)}") from error
+        except UnicodeEncodeError as error:
+            raise Refused(f"The text cannot be kept: {error.reason}") from error
 
     def find(self, path: str) -> Draft | None:
-        """Return the draft of the document at ``path`` (empty: the one without a file)."""
-        if self._where is None:
+        """Return the draft of the document at ``path`` (empty: the one without a file).
+
+        Raises:
+            Refused: there is one, and it cannot be read; it stays, if need be under another name.
+        """
+        if self.where is None:
             return None
+        file = self._file(path)
         try:
-            return msgspec.json.decode(self._file(path).read_bytes(), type=Draft)
-        except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+            data = file.read_bytes()
+        except OSError:
             return None
+        # Before drafts had a checksum they were bare JSON.
+        bare = data.startswith(b"{")
+        try:
+            return msgspec.json.decode(data if bare else envelope.unwrap(data), type=Draft)
+        except Newer as error:
+            raise Refused(f"Unsaved changes of a newer Gradscribe: {error}") from error
+        except (Damaged, msgspec.MsgspecError, UnicodeDecodeError) as error:
+            with contextlib.suppress(OSError):
+                file = atomic.set_aside(file)
+            raise Refused(f"Unsaved changes cannot be read; they are kept as {file}") from error
 
     def drop(self, path: str) -> None:
         """Forget the draft of the document at ``path``."""
-        if self._where is not None:
-            self._file(path).unlink(missing_ok=True)
+        if self.where is not None:
+            with contextlib.suppress(OSError):
+                self._file(path).unlink(missing_ok=True)
 
     def _file(self, path: str) -> Path:
-        assert self._where is not None
+        assert self.where is not None
         name = hashlib.sha256(path.encode()).hexdigest()[:16] if path else "untitled"
-        return self._where / f"{name}.json"
+        return self.where / f"{name}.json"

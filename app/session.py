@@ -14,6 +14,7 @@ DEBOUNCE_MS = 150
 """Typing must rest for so long before the program runs."""
 PATIENCE_MS = 400
 """A run that has gone on for so long is stopped when a newer text waits."""
+LAYERS = ("values", "gradients", "shapes")
 STDOUT_LIMIT = 200_000
 """So many characters of output are kept, the last ones."""
 
@@ -46,6 +47,7 @@ class Session(QObject):
         self._sent = ""
         self._waiting = False
         self._fresh = True
+        self._place: int | None = None
         self._since = QElapsedTimer()
         self._rest = self._timer(DEBOUNCE_MS, self.run_now)
         self._patience = self._timer(PATIENCE_MS, self._lose_patience)
@@ -62,14 +64,29 @@ class Session(QObject):
 
     # The document
 
-    def load(self, doc: Doc) -> None:
-        """Begin another document; its first tape is shown even if its program fails."""
+    def load(self, doc: Doc, view: View | None = None) -> None:
+        """Begin another document; its first tape is shown even if its program fails.
+
+        With ``view`` one goes on where one was: with the same seed and device, at that place.
+        """
         fresh = bool(self.doc.path or doc.path)
-        self.doc = replace(doc, seed=self.doc.seed, device=self.doc.device)
+        if view is None:
+            doc = replace(doc, seed=self.doc.seed, device=self.doc.device)
+        self.doc = doc
         self._fresh = True
-        self._change_view(selection="")
+        self._place = None if view is None else view.position
+        if view is None:
+            self._change_view(selection="")
+        else:
+            self._change_view(**{name: getattr(view, name) for name in LAYERS}, selection="")
         self.source_replaced.emit(self.doc.source, fresh)
         self.doc_changed.emit()
+        self.run_now()
+
+    def reload(self, source: str) -> None:
+        """Take what is saved for the text; undo leads back to what it was before."""
+        self._change_doc(source=source, saved=source)
+        self.source_replaced.emit(source, False)
         self.run_now()
 
     def edit(self, source: str) -> None:
@@ -273,6 +290,10 @@ class Session(QObject):
             self.run_now()
 
     def _keep_place(self, tape: Tape) -> None:
+        place, self._place = self._place, None
+        if place is not None:
+            self.view = replace(self.view, position=min(place, len(tape.events)))
+            return
         before, after = len(self.result.tape.events), len(tape.events)
         at_end = self.view.position >= before
         self.view = replace(self.view, position=after if at_end else min(self.view.position, after))

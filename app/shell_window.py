@@ -7,10 +7,12 @@ from PySide6.QtWidgets import QFileDialog, QInputDialog, QMainWindow, QWidget
 from app import examples
 from app.bars import StatusLine
 from app.commands import file
-from app.documents import Drafts
+from app.documents import Drafts, Refused
 from app.find_bar import FindBar
 from app.gallery import Gallery
+from app.keeping import Keeping
 from app.menus import Menus
+from app.notices import Notices
 from app.over_graph import OverGraph
 from app.overlay import page
 from app.palette import Palette
@@ -33,6 +35,8 @@ class ShellWindow(QMainWindow):
     clock: Clock
     settings: Settings
     drafts: Drafts
+    keeping: Keeping
+    notices: Notices
     look: Look
     ground: QWidget
     editor: CodeEdit
@@ -73,7 +77,10 @@ class ShellWindow(QMainWindow):
         gallery.open()
 
     def _start_from(self, example: examples.Example) -> None:
-        file.open_example(self, example.title, example.source)
+        try:
+            file.open_example(self, example.title, example.source)
+        except Refused as refusal:
+            self.say(str(refusal))
 
     def show_palette(self) -> None:
         """Open the list of all commands."""
@@ -106,6 +113,10 @@ class ShellWindow(QMainWindow):
     def open_graph_find(self) -> None:
         """Open the search line of the graph."""
         self.over.tools.open()
+
+    def save_elsewhere(self) -> None:
+        """Let the user save the program in another file."""
+        self.menus.perform_by("file.save_as")
 
     def close_window(self) -> None:
         """Close the window."""

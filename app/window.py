@@ -8,14 +8,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import examples
 from app.bars import StatusLine, TopBar
 from app.commands import file
 from app.documents import Drafts, Refused
 from app.find_bar import FindBar
 from app.finding import Finder, join
 from app.hint import Hint
+from app.keeping import Keeping
 from app.menus import Menus
+from app.notices import Notices
 from app.over_graph import OverGraph
 from app.panels import Columns, Panel, rule, scrolled, tabs
 from app.playing import Clock
@@ -23,7 +24,7 @@ from app.session import Session
 from app.settings import Settings
 from app.shell_window import ShellWindow
 from app.showing import Showing, Views
-from app.state import ENGINE_DIED, Doc, Engine, Result
+from app.state import ENGINE_DIED, Engine, Result
 from app.theming import Look, Themed
 from playback import text
 from widgets.code_edit import CodeEdit
@@ -67,6 +68,7 @@ class Window(ShellWindow):
         self._place()
         self.menus = Menus(self.menuBar(), self, self)
         self._connect()
+        self.keeping = Keeping(self, drafts, self)
         self._recall()
         self._repaint(self.look.theme())
         self.editor.setFocus()
@@ -92,6 +94,7 @@ class Window(ShellWindow):
         self.find_bar = FindBar(self.editor)
         self.hint = Hint(self.graph)
         self.over = OverGraph(self.graph)
+        self.notices = Notices()
 
     def _themed(self) -> tuple[Themed, ...]:
         return (
@@ -132,7 +135,15 @@ class Window(ShellWindow):
         rows.setSpacing(0)
         self.transport.setProperty("bar", True)
         self.transport.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        for part in (self.top, rule(), self.columns, rule(), self.transport, self.status):
+        for part in (
+            self.top,
+            rule(),
+            self.notices,
+            self.columns,
+            rule(),
+            self.transport,
+            self.status,
+        ):
             rows.addWidget(part, int(part is self.columns))
         self.setCentralWidget(self.ground)
         self.setMinimumSize(*SMALLEST)
@@ -249,16 +260,7 @@ class Window(ShellWindow):
         Raises:
             Refused: the file cannot be read, or is no text.
         """
-        draft = self.drafts.find("")
-        if path:
-            file.open_path(self, path)
-        elif draft is not None:
-            doc = Doc(source=draft.source, saved=draft.saved, title=draft.title or "Untitled")
-            self.session.load(doc)
-            self.say("Here is what you were typing last time")
-        else:
-            first = examples.load()[0]
-            self.session.load(Doc(source=first.source, saved=first.source, title=first.title))
+        file.open_first(self, path)
 
     def welcome(self) -> None:
         """Play the first tape by itself, for somebody who sees the window for the first time."""
@@ -304,8 +306,10 @@ class Window(ShellWindow):
         super().closeEvent(happened)
         if self._closed:
             return
+        if not self.keeping.leave():
+            happened.ignore()
+            return
         self._closed = True
-        file.keep_draft(self)
         self.settings.put_shape("window", self.saveGeometry())
         self.columns.remember(self.settings)
         self.settings.flush()

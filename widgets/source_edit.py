@@ -1,5 +1,7 @@
 """A Python editor: colours, indentation, clean pasting, and text that can be replaced softly."""
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QEvent, QMimeData, QPoint, Qt, Signal
 from PySide6.QtGui import (
     QInputMethodEvent,
@@ -15,6 +17,7 @@ from PySide6.QtWidgets import QPlainTextEdit, QWidget
 from widgets import code_keys, code_rows, code_text
 from widgets.code_rows import Row, SpacedLayout
 from widgets.code_style import MAX_PX, MIN_PX, TEXT_PX, Style
+from widgets.edit_history import History, Step, base
 from widgets.highlight import Highlighter, units
 from widgets.theme import Theme
 
@@ -35,6 +38,7 @@ class SourceEdit(QPlainTextEdit):
         self.look = Style(theme, TEXT_PX)
         self._is_setting = False
         self._source = ""
+        self.history = History()
         self._lines = 1
         self._wheel = 0
         self._tab_leaves = False
@@ -103,6 +107,67 @@ class SourceEdit(QPlainTextEdit):
         finally:
             self._is_setting = False
         self._source = self.source()
+        if fresh:
+            self.history.reset(self._source)
+        self._note_step()
+
+    def restore(self, source: str, steps: Sequence[Step], done: int) -> None:
+        """Replace the text and the history, without telling `edited`.
+
+        ``steps`` are all that can be undone and made again, ``done`` of them lead to ``source``.
+        Steps that do not fit the text are forgotten.
+        """
+        try:
+            before = base(source, steps, done)
+        except ValueError:
+            before, steps, done = source, (), 0
+        self.set_source(before, fresh=True)
+        self._is_setting = True
+        try:
+            text = before
+            for step in steps:
+                start = units(text[: step.at])
+                cursor = code_text.selected(self.document(), start, start + units(step.gone))
+                cursor.beginEditBlock()
+                cursor.insertText(step.come)
+                cursor.endEditBlock()
+                text = step.redo(text)
+                self._note_step(text)
+            for _ in range(len(steps) - done):
+                self.document().undo()
+                self._note_step()
+        finally:
+            self._is_setting = False
+        self._source = self.source()
+
+    def lighten(self) -> None:
+        """Forget the oldest steps where the history holds many times more than the text."""
+        if not self.history.is_heavy:
+            return
+        caret = self.caret()
+        bars = (self.horizontalScrollBar(), self.verticalScrollBar())
+        values = [bar.value() for bar in bars]
+        self.restore(self.source(), self.history.steps, self.history.done)
+        self.set_caret(*caret)
+        for bar, value in zip(bars, values, strict=True):
+            bar.setValue(value)
+
+    def caret(self) -> tuple[int, int]:
+        """Return where the selection begins and where the caret stands, Qt's positions."""
+        return self.textCursor().anchor(), self.textCursor().position()
+
+    def set_caret(self, anchor: int, position: int) -> None:
+        """Select from ``anchor`` to ``position``, Qt's positions, kept within the text."""
+        most = self.document().characterCount() - 1
+        cursor = self.textCursor()
+        cursor.setPosition(max(0, min(anchor, most)))
+        cursor.setPosition(max(0, min(position, most)), QTextCursor.MoveMode.KeepAnchor)
+        self.setTextCursor(cursor)
+
+    def _note_step(self, source: str | None = None) -> None:
+        document = self.document()
+        text = self._source if source is None and not self._is_setting else source or self.source()
+        self.history.note(text, document.availableUndoSteps(), document.availableRedoSteps())
 
     def _rewrite(self, old: str, new: str) -> None:
         bars = (self.horizontalScrollBar(), self.verticalScrollBar())
@@ -242,6 +307,7 @@ class SourceEdit(QPlainTextEdit):
         # Qt also tells of new colours.
         if source != self._source:
             self._source = source
+            self._note_step()
             self.edited.emit(source)
 
 

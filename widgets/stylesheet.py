@@ -4,6 +4,7 @@ Besides the plain classes it knows dynamic properties, set with ``widget.setProp
 
 * ``panel=True`` on a QFrame: a rounded panel with a hairline;
 * ``chip=True`` on a QFrame: a small panel on the canvas; ``crumb=True``: a small button in it;
+* ``notice=True`` on a QFrame: a strip that says something;
 * ``bar=True`` on a QWidget or QFrame: a strip over the whole width, such as the transport;
 * ``primary=True`` on a button: the one blue button; ``quiet=True``: a button without a border;
 * ``role`` on a QLabel: ``title``, ``caption``, ``mono``, ``gradient``, ``heading``,
@@ -41,6 +42,9 @@ _SHEET = """
 QMainWindow, QDialog { background: @panel2@; }
 
 QFrame[panel="true"] { background: @panel@; border: 1px solid @line@; border-radius: 10px; }
+QFrame[notice="true"] {
+  background: @selection_soft@; border: 1px solid @selection@; border-radius: 10px;
+}
 QFrame[chip="true"] { background: @panel@; border: 1px solid @line@; border-radius: 8px; }
 QWidget[bar="true"] { background: @panel@; }
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from app.documents import Drafts
+from app.documents import Draft, Drafts
 from app.playing import Clock
 from app.session import Session
 from app.settings import Settings
@@ -60,6 +60,41 @@ class Graph(Protocol):
         """Write it to a PNG file; False where that cannot be done."""
 
 
+class Strip(Protocol):
+    """The strip for what wants an answer."""
+
+    def tell_first(self, notice: "Notice") -> None:
+        """Say this at once."""
+
+
+class Keeper(Protocol):
+    """What commands ask of `app.keeping`, each as it says there."""
+
+    def recover(self, path: str) -> bool:
+        """Go on with what a window left that did not end by itself; offer the rest."""
+
+    def put_away(self) -> None:
+        """Keep what is typed but not saved."""
+
+    def find_draft(self, path: str) -> Draft | None:
+        """Return what was typed but not saved."""
+
+    def take_over(self, path: str) -> None:
+        """Note that a draft is being edited here now."""
+
+    def objection(self, path: Path) -> str:
+        """Return why writing to ``path`` wants a second thought: ``disk``, ``twice`` or nothing."""
+
+    def tell_changed(self) -> None:
+        """Offer the choice between the text here and the one in the file."""
+
+    def set_aside(self, path: Path) -> None:
+        """Keep a copy of what another program wrote."""
+
+    def saved(self) -> None:
+        """Note that the file now holds the text."""
+
+
 class Shell(Protocol):
     """What a command may touch."""
 
@@ -78,6 +113,14 @@ class Shell(Protocol):
     @property
     def drafts(self) -> Drafts:
         """Texts that were not saved."""
+
+    @property
+    def keeping(self) -> Keeper:
+        """What sees to it that nothing is lost."""
+
+    @property
+    def notices(self) -> Strip:
+        """The strip for what wants an answer."""
 
     @property
     def editor(self) -> Text:
@@ -143,6 +186,18 @@ class Choice:
     run: Callable[[Shell], None]
     tip: str = ""
     checked: bool | None = None
+
+
+@dataclass(frozen=True)
+class Notice:
+    """Something said in the strip. ``key`` names the matter: a later notice takes its place."""
+
+    key: str
+    text: str
+    choices: tuple[tuple[str, Callable[[], None]], ...] = ()
+    """What can be done, the best first. Whichever is chosen, the notice goes."""
+    more: str = ""
+    """What else there is to know, as a tool tip."""
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from app import documents, examples
-from app.commands import Choice, Shell, command, submenu
-from app.documents import Draft, Refused
+from app.commands import Choice, Notice, Shell, command, submenu
+from app.documents import Refused
 from app.state import Doc
 
 PROGRAMS = "Python programs (*.py);;All files (*)"
@@ -18,35 +18,50 @@ def open_path(shell: Shell, path: str) -> None:
     """
     file = Path(path).resolve()
     text = documents.read(file)
-    keep_draft(shell)
-    draft = shell.drafts.find(str(file))
+    shell.keeping.put_away()
+    draft = shell.keeping.find_draft(str(file))
     source = draft.source if draft else text
     shell.session.load(Doc(source=source, saved=text, path=str(file), title=file.name))
     shell.settings.add_recent(str(file))
     shell.say(f"Opened {file.name}" + (" with changes that are not saved yet" if draft else ""))
+    if draft:
+        shell.keeping.take_over(str(file))
+        if draft.saved != text:
+            shell.keeping.tell_changed()
+
+
+def open_first(shell: Shell, path: str) -> None:
+    """Open the file named at the start, else what was left unsaved, else the first example.
+
+    Raises:
+        Refused: the file cannot be read, or is no text.
+    """
+    if path:
+        open_path(shell, path)
+    if shell.keeping.recover(shell.session.doc.path) or path:
+        return
+    draft = shell.keeping.find_draft("")
+    if draft:
+        doc = Doc(source=draft.source, saved=draft.saved, title=draft.title or "Untitled")
+        shell.session.load(doc)
+        shell.keeping.take_over("")
+        shell.say("Here is what you were typing last time")
+    else:
+        first = examples.load()[0]
+        shell.session.load(Doc(source=first.source, saved=first.source, title=first.title))
 
 
 def open_example(shell: Shell, title: str, source: str) -> None:
     """Start from an example; what was there before can be had back by undo."""
-    keep_draft(shell)
+    shell.keeping.put_away()
     shell.session.load(Doc(source=source, saved=source, title=title))
     shell.say(f"Opened the example {title}")
-
-
-def keep_draft(shell: Shell) -> None:
-    """Keep what is typed but not saved, so that it is there again when the document is."""
-    doc = shell.session.doc
-    if doc.modified:
-        draft = Draft(source=doc.source, path=doc.path, title=doc.title, saved=doc.saved)
-        shell.drafts.keep(draft)
-    else:
-        shell.drafts.drop(doc.path)
 
 
 @command("file.new", "New", menu="File/1", keys=("Ctrl+N",))
 def new(shell: Shell) -> None:
     """Start with an empty program."""
-    keep_draft(shell)
+    shell.keeping.put_away()
     shell.session.load(Doc())
     shell.editor.setFocus()
 
@@ -103,13 +118,35 @@ def save_as(shell: Shell) -> None:
         _save(shell, path if path.suffix else path.with_suffix(".py"))
 
 
-def _save(shell: Shell, path: Path) -> None:
+def _save(shell: Shell, path: Path, sure: bool = False) -> None:
+    """Write the program to ``path``; ``sure`` says that whoever else writes there is outdone."""
     path = path.resolve()
+    objection = "" if sure else shell.keeping.objection(path)
+    if objection == "disk":
+        shell.keeping.tell_changed()
+        return
+    if objection == "twice":
+        text = f"{path.name} is open in another window too"
+        choices = (
+            ("Save as…", lambda: save_as(shell)),
+            ("Save anyway", lambda: _save(shell, path, sure=True)),
+        )
+        shell.notices.tell_first(Notice("save", text, choices, str(path)))
+        return
     doc = shell.session.doc
-    documents.write(path, doc.source)
-    shell.drafts.drop(doc.path)
+    try:
+        shell.keeping.set_aside(path)
+        documents.write(path, doc.source, like=Path(doc.path) if doc.path else None)
+    except Refused as refusal:
+        choices = (
+            ("Save as…", lambda: save_as(shell)),
+            ("Try again", lambda: _save(shell, path, sure)),
+        )
+        shell.notices.tell_first(Notice("save", str(refusal), choices))
+        raise
     shell.drafts.drop(str(path))
     shell.session.mark_saved(str(path), path.name)
+    shell.keeping.saved()
     shell.settings.add_recent(str(path))
     shell.say(f"Saved {path.name}")
 

@@ -1,8 +1,10 @@
 """Programs in and out of files: never a half file, never a traceback."""
 
+import random
+
 import pytest
 
-from app.documents import LIMIT, Draft, Drafts, Refused, read, write
+from app.documents import LIMIT, Draft, Drafts, Refused, differs, read, write
 
 
 def test_what_is_written_is_read(tmp_path):
@@ -56,6 +58,9 @@ def test_no_draft_and_a_spoilt_draft_are_none(tmp_path):
     drafts.drop("")
     drafts.keep(Draft("a"))
     next(tmp_path.iterdir()).write_text("{")
+    with pytest.raises(Refused, match=r"untitled\.json\.bak"):
+        drafts.find("")
+    assert (tmp_path / "untitled.json.bak").read_text() == "{"
     assert drafts.find("") is None
 
 
@@ -66,9 +71,92 @@ def test_without_a_folder_nothing_is_kept():
     assert drafts.find("") is None
 
 
-def test_a_draft_that_cannot_be_kept_is_no_error(tmp_path):
+def test_a_draft_that_cannot_be_kept_is_told(tmp_path):
     (tmp_path / "file").write_text("")
-    Drafts(tmp_path / "file" / "drafts").keep(Draft("a"))
+    with pytest.raises(Refused, match="cannot be kept"):
+        Drafts(tmp_path / "file" / "drafts").keep(Draft("a"))
+
+
+def test_a_draft_of_an_earlier_version_is_read(tmp_path):
+    (tmp_path / "untitled.json").write_text('{"source": "a", "saved": "b"}')
+    assert Drafts(tmp_path).find("") == Draft("a", saved="b")
+
+
+def test_a_draft_of_a_newer_version_stays(tmp_path):
+    data = b"gradscribe-session 2 what ever\n"
+    (tmp_path / "untitled.json").write_bytes(data)
+    with pytest.raises(Refused, match="newer"):
+        Drafts(tmp_path).find("")
+    assert (tmp_path / "untitled.json").read_bytes() == data
+
+
+def test_a_draft_with_any_byte_changed_is_not_believed(tmp_path):
+    drafts = Drafts(tmp_path)
+    drafts.keep(Draft("x = param(1.0)"))
+    file = tmp_path / "untitled.json"
+    whole = file.read_bytes()
+    for at in range(len(whole)):
+        file.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+        with pytest.raises(Refused):
+            drafts.find("")
+        for left in tmp_path.glob("*.bak"):
+            left.unlink()
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_line_ends_and_byte_order_mark_stay(tmp_path, end, mark):
+    path = tmp_path / "a.py"
+    data = mark + end.join(("a = 1", "b = 2", "s = 'ä\f'", "")).encode()
+    path.write_bytes(data)
+    text = read(path)
+    write(path, text)
+    assert path.read_bytes() == data
+    write(path, text.replace("b = 2", "b = 3\nc = 4"))
+    assert path.read_bytes() == data.replace(b"b = 2", b"b = 3" + end.encode() + b"c = 4")
+    other = tmp_path / "b.py"
+    write(other, text, like=path)
+    assert other.read_bytes() == data
+
+
+def test_mixed_line_ends_stay_where_nothing_changed(tmp_path):
+    path = tmp_path / "a.py"
+    path.write_bytes(b"a\nb\r\nc\r\nd\re\r\n")
+    text = read(path)
+    write(path, text)
+    assert path.read_bytes() == b"a\nb\r\nc\r\nd\re\r\n"
+    write(path, text.replace("c\n", "x\ny\n"))
+    assert path.read_bytes() == b"a\nb\r\nx\r\ny\r\nd\re\r\n"
+    write(path, "")
+    assert path.read_bytes() == b""
+
+
+def test_random_edits_are_read_back_as_they_were_written(tmp_path):
+    path = tmp_path / "a.py"
+    dice = random.Random(0)
+    for _ in range(300):
+        path.write_bytes("".join(dice.choices("ab\f\r\n", k=12)).encode())
+        text = "".join(dice.choices("ab\f\n\n", k=12))
+        write(path, text)
+        assert read(path) == text
+
+
+def test_half_a_surrogate_pair_is_refused_and_the_file_stays(tmp_path):
+    path = tmp_path / "a.py"
+    path.write_text("a")
+    with pytest.raises(Refused, match="encoding"):
+        write(path, "s = '\ud800'")
+    assert path.read_text() == "a"
+
+
+def test_a_file_differs_where_it_holds_another_text(tmp_path):
+    path = tmp_path / "a.py"
+    assert not differs(path, "a\n")
+    path.write_bytes(b"a\r\n")
+    assert not differs(path, "a\n")
+    assert differs(path, "b")
+    path.write_bytes(b"\xff\0")
+    assert differs(path, "a\n")
 
 
 def test_a_declared_encoding_is_kept(tmp_path):

@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 
-from app.documents import Draft, Refused
+from app.documents import Refused
 from app.state import Doc
 from engine.tape import Tape
 from tests.app.fakes import broken
@@ -204,8 +204,7 @@ def test_what_was_not_saved_is_there_next_time(settled):
     assert settled.editor.toPlainText() == "x = 1  # unfinished"
 
 
-def test_a_saved_document_leaves_no_draft(settled, tmp_path):
-    settled.drafts.keep(Draft("old"))
+def test_an_untouched_document_leaves_no_draft(settled):
     settled.close()
     assert settled.drafts.find("") is None
 

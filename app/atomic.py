@@ -1,0 +1,137 @@
+"""Files that are written wholly or not at all, and are on the disk once that is said."""
+
+import contextlib
+import errno
+import os
+import stat
+from pathlib import Path
+
+_WORDS = {
+    errno.ENOSPC: "the disk is full",
+    errno.EDQUOT: "there is no room left for you on the disk",
+    errno.EFBIG: "the disk takes no file as big as this",
+    errno.EROFS: "the disk can only be read",
+    errno.EACCES: "you may not write there",
+    errno.EPERM: "you may not write there",
+    errno.ENOENT: "its folder does not exist",
+    errno.ENOTDIR: "its folder does not exist",
+    errno.ENAMETOOLONG: "its name is too long",
+    errno.EIO: "the disk has failed",
+}
+_NAME_BYTES = 200
+
+
+def why(error: OSError) -> str:
+    """Return what went wrong, in the middle of a sentence."""
+    return _WORDS.get(error.errno or 0, error.strerror or str(error))
+
+
+def write(path: Path, data: bytes) -> None:
+    """Write ``data`` to ``path``; what stood there stays until all of it is safely on the disk.
+
+    A link is followed; permissions stay as they are. A file with a second name, or in a folder that
+    takes no new files, is written where it is.
+
+    Raises:
+        OSError: it cannot be done, and the file is as it was.
+    """
+    path = Path(os.path.realpath(path))
+    try:
+        before = path.stat()
+    except FileNotFoundError:
+        _replace(path, data, None)
+        return
+    if not stat.S_IMODE(before.st_mode) & 0o222:
+        raise PermissionError(errno.EACCES, "it is read-only", str(path))
+    if not stat.S_ISREG(before.st_mode) or before.st_nlink > 1:
+        _overwrite(path, data)
+        return
+    try:
+        _replace(path, data, before)
+    except PermissionError:
+        if not os.access(path, os.W_OK):
+            raise
+        _overwrite(path, data)
+
+
+def set_aside(path: Path) -> Path:
+    """Move a file to a name of its own that ends in ``.bak``, and return that.
+
+    Raises:
+        OSError: it cannot be moved.
+    """
+    spare = spare_name(path)
+    path.replace(spare)
+    return spare
+
+
+def spare_name(path: Path) -> Path:
+    """Return a free name beside ``path``: ``a.py.bak``, else ``a.py.2.bak`` and so on."""
+    spare, count = path.with_name(f"{path.name}.bak"), 1
+    while spare.exists():
+        count += 1
+        spare = path.with_name(f"{path.name}.{count}.bak")
+    return spare
+
+
+def _replace(path: Path, data: bytes, before: os.stat_result | None) -> None:
+    """Write beside ``path`` and put that in its place."""
+    name = os.fsdecode(os.fsencode(path.name)[:_NAME_BYTES])
+    beside = path.with_name(f".{name}.{os.getpid()}.part")
+    # One that a killed process with this number left is in nobody's way.
+    beside.unlink(missing_ok=True)
+    try:
+        _fill(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), data)
+        if before is not None:
+            _dress(beside, before)
+        beside.replace(path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            beside.unlink(missing_ok=True)
+        raise
+    _sync_folder(path.parent)
+
+
+def _dress(path: Path, before: os.stat_result) -> None:
+    """Give a file the owner and the permissions of the one it is to replace."""
+    if hasattr(os, "chown"):
+        mine = path.stat()
+        if (mine.st_uid, mine.st_gid) != (before.st_uid, before.st_gid):
+            with contextlib.suppress(OSError):
+                os.chown(path, before.st_uid, before.st_gid)
+    path.chmod(stat.S_IMODE(before.st_mode))
+
+
+def _overwrite(path: Path, data: bytes) -> None:
+    """Write into the file itself; should that fail half way, what it held is put back.
+
+    It is cut only afterwards: what it held then never needs more room than the file has.
+    """
+    held = path.read_bytes() if path.is_file() else b""
+    try:
+        _fill(os.open(path, os.O_WRONLY), data)
+    except OSError:
+        with contextlib.suppress(OSError):
+            _fill(os.open(path, os.O_WRONLY), held)
+        raise
+
+
+def _fill(descriptor: int, data: bytes) -> None:
+    with os.fdopen(descriptor, "wb", buffering=0) as file:
+        view = memoryview(data)
+        while view:
+            view = view[file.write(view) :]
+        # A pipe or a device has no length and no disk under it.
+        if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            file.truncate(len(data))
+            os.fsync(file.fileno())
+
+
+def _sync_folder(folder: Path) -> None:
+    """Have the new name itself on the disk, too, where the system lets folders be opened."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -1,0 +1,128 @@
+"""Autosave: the window's work on the disk, within a second of every edit."""
+
+import threading
+from collections.abc import Callable
+
+from PySide6.QtCore import QElapsedTimer, QObject, QRunnable, QThreadPool, QTimer, Signal
+
+from app import atomic
+from app.kept import Kept
+from app.sessions import Slot, same
+
+GAP_MS = 250
+"""After a save the next one waits for so long; what is edited meanwhile goes with it."""
+SOON_MS = 2000
+"""What is no edit, such as where one looks, may wait for so long."""
+AGAIN_MS = 3000
+"""After a save that failed the next try waits for so long."""
+
+
+class _Job(QRunnable):
+    """One save on the worker thread: there the disk may take its time."""
+
+    def __init__(self, saver: "Autosave", what: Kept) -> None:
+        super().__init__()
+        self._saver, self._what = saver, what
+
+    def run(self) -> None:
+        """Save."""
+        trouble = self._saver.write(self._what)
+        self._saver.written.emit(trouble)
+
+
+class Autosave(QObject):
+    """Saves what ``look`` returns into ``slot`` each time it is told that something changed."""
+
+    written = Signal(str)
+    """From the worker thread: what went wrong, or nothing."""
+    failed = Signal(str)
+    """Saving does not work, and why; once until it works again."""
+    mended = Signal()
+    """Saving works again."""
+
+    def __init__(self, slot: Slot, look: Callable[[], Kept], parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._slot, self._look = slot, look
+        self._saved: Kept | None = None
+        self._going: Kept | None = None
+        self._trouble = ""
+        self._writing = threading.Lock()
+        self._since = QElapsedTimer()
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.timeout.connect(self._save)
+        self._again = -1
+        """Milliseconds after which to save again once the worker is done; -1: there is no need."""
+        self._pool = QThreadPool(self)
+        self._pool.setMaxThreadCount(1)
+        self.written.connect(self._note)
+
+    @property
+    def trouble(self) -> str:
+        """Why the last save failed; empty where it did not."""
+        return self._trouble
+
+    def edited(self) -> None:
+        """Save: at once, or as soon as the last save lies `GAP_MS` behind."""
+        past = self._since.elapsed() if self._since.isValid() else GAP_MS
+        self._within(AGAIN_MS if self._trouble else max(0, GAP_MS - past))
+
+    def looked(self) -> None:
+        """Save some time soon."""
+        self._within(SOON_MS)
+
+    def _within(self, ms: int) -> None:
+        if self._going is not None:
+            self._again = ms if self._again < 0 else min(ms, self._again)
+        elif not self._timer.isActive() or self._timer.remainingTime() > ms:
+            self._timer.start(ms)
+
+    def _save(self) -> None:
+        what = self._look()
+        if self._saved is not None and same(what, self._saved):
+            return
+        self._going = what
+        self._pool.start(_Job(self, what))
+
+    def write(self, what: Kept) -> str:
+        """Save ``what`` on this thread; returns what went wrong, or nothing."""
+        try:
+            with self._writing:
+                self._slot.save(what)
+        except OSError as error:
+            return atomic.why(error)
+        return ""
+
+    def _note(self, trouble: str) -> None:
+        self._since.start()
+        going, self._going = self._going, None
+        if not trouble:
+            self._saved = going
+        self._tell(trouble)
+        if trouble or self._again >= 0:
+            self._timer.start(AGAIN_MS if trouble else max(GAP_MS, self._again))
+        self._again = -1
+
+    def _tell(self, trouble: str) -> None:
+        before, self._trouble = self._trouble, trouble
+        if trouble and not before:
+            self.failed.emit(trouble)
+        elif before and not trouble:
+            self.mended.emit()
+
+    def flush(self) -> str:
+        """Save on this thread now; returns what went wrong, or nothing."""
+        self._timer.stop()
+        self._pool.waitForDone()
+        what = self._look()
+        trouble = "" if self._saved is not None and same(what, self._saved) else self.write(what)
+        if not trouble:
+            self._saved = what
+        return trouble
+
+    def close(self) -> None:
+        """Save no more; what is being saved is waited for."""
+        self._timer.stop()
+        self._pool.clear()
+        self._pool.waitForDone()
+        self.written.disconnect(self._note)

@@ -1,0 +1,45 @@
+"""Bytes in a file with one line in front that says what they are, how many, and their checksum.
+
+A file that was cut off at any byte, or in which any byte was changed, is told from a whole one.
+"""
+
+import hashlib
+
+VERSION = 1
+_MAGIC = b"gradscribe-session"
+
+
+class Damaged(Exception):
+    """The file does not hold what was once written into it."""
+
+
+class Newer(Exception):
+    """The file was written by a version that knows more than this one."""
+
+
+def wrap(payload: bytes) -> bytes:
+    """Return what to write into the file."""
+    return b"%s %d %d %s\n%s\n" % (_MAGIC, VERSION, len(payload), _digest(payload), payload)
+
+
+def unwrap(data: bytes) -> bytes:
+    """Return what was wrapped.
+
+    Raises:
+        Damaged: it was not wrapped, or is not as it was written.
+        Newer: a later version wrote it.
+    """
+    line, _, rest = data.partition(b"\n")
+    words = line.split(b" ")
+    if len(words) < 2 or words[0] != _MAGIC or not words[1].isdigit() or len(words[1]) > 9:
+        raise Damaged("it does not begin as such a file does")
+    if int(words[1]) > VERSION:
+        raise Newer(f"it has format {int(words[1])}, and this version knows {VERSION}")
+    payload = rest[:-1]
+    if data != wrap(payload):
+        raise Damaged("it is not as it was written")
+    return payload
+
+
+def _digest(payload: bytes) -> bytes:
+    return hashlib.sha256(payload).hexdigest().encode()

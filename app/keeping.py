@@ -1,0 +1,368 @@
+"""Nothing typed is lost: autosave, recovery, drafts, and a watch on the file itself.
+
+`Keeping` belongs to one window. What it has to say stands in the window's strip of notices.
+"""
+
+import hashlib
+import os
+import time
+from pathlib import Path
+from typing import Protocol
+
+from PySide6.QtCore import QEvent, QLockFile, QObject, QTimer
+
+from app import atomic, documents
+from app.autosave import Autosave
+from app.commands import Notice
+from app.documents import Draft, Drafts, Refused
+from app.kept import Kept
+from app.notices import Notices
+from app.session import Session
+from app.sessions import Found, Sessions
+from widgets.code_edit import CodeEdit
+
+Stamp = tuple[int, int, int]
+
+
+class Host(Protocol):
+    """What keeping asks of its window."""
+
+    @property
+    def session(self) -> Session:
+        """What is edited."""
+
+    @property
+    def editor(self) -> CodeEdit:
+        """Where it is edited."""
+
+    @property
+    def notices(self) -> Notices:
+        """Where something is said that wants an answer."""
+
+    def say(self, text: str) -> None:
+        """Say something that wants none."""
+
+    def save_elsewhere(self) -> None:
+        """Let the user save the program in another file."""
+
+
+class Keeping(QObject):
+    """Keeps the work of one window."""
+
+    def __init__(self, host: Host, drafts: Drafts, parent: QObject) -> None:
+        super().__init__(parent)
+        self._host, self._drafts = host, drafts
+        self.sessions = Sessions(drafts.where.with_name("sessions") if drafts.where else None)
+        self._slot = self.sessions.begin()
+        self._saver = Autosave(self._slot, self.look, self) if self._slot else None
+        self._path = ""
+        self._lock: QLockFile | None = None
+        self._stamp: Stamp | None = None
+        self._accepted: Stamp | None = None
+        """The file as another program left it, where the user wants their own text."""
+        self._told: Stamp | None = None
+        self._suspect = False
+        """Whether the text was made from another one than the file held when it was opened."""
+        self._warned = False
+        self._connect()
+        parent.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, happened: QEvent) -> bool:
+        """Look at the file again when one comes back to the window; called by Qt."""
+        if happened.type() == QEvent.Type.WindowActivate:
+            self.check_disk()
+        return super().eventFilter(watched, happened)
+
+    def _connect(self) -> None:
+        session, saver = self._host.session, self._saver
+        session.doc_changed.connect(self._follow)
+        if saver is None:
+            if self.sessions.where is not None:
+                self._lament(f"{self.sessions.where} cannot be written")
+            return
+        session.doc_changed.connect(saver.edited)
+        session.view_changed.connect(saver.looked)
+        session.moved.connect(saver.looked)
+        self._host.editor.cursorPositionChanged.connect(saver.looked)
+        saver.failed.connect(self._lament)
+        saver.mended.connect(lambda: self._host.notices.drop("autosave"))
+
+    def _lament(self, why: str) -> None:
+        text = f"What you type is not being kept: {why}. Save it where there is room."
+        choice = ("Save as…", self._host.save_elsewhere)
+        self._host.notices.tell(Notice("autosave", text, (choice,)))
+
+    def look(self) -> Kept:
+        """Return the work as it is now."""
+        session, editor = self._host.session, self._host.editor
+        bars = (editor.horizontalScrollBar(), editor.verticalScrollBar())
+        return Kept(
+            doc=session.doc,
+            view=session.view,
+            steps=editor.history.steps,
+            done=editor.history.done,
+            caret=editor.caret(),
+            scroll=(bars[0].value(), bars[1].value()),
+            when=time.time(),
+        )
+
+    # Another window, another program
+
+    def _follow(self) -> None:
+        """Notice that another file is edited now, and that the history grew too long."""
+        doc = self._host.session.doc
+        if doc.path != self._path:
+            self._path = doc.path
+            self.saved()
+            self._take_lock()
+        if self._host.editor.history.is_heavy:
+            QTimer.singleShot(0, self._host.editor, self._host.editor.lighten)
+
+    def _take_lock(self) -> None:
+        self._let_go()
+        if not self._path:
+            return
+        name = hashlib.sha256(os.fsencode(self._path)).hexdigest()[:16]
+        self._lock = self.sessions.lock(name)
+        if self._is_elsewhere():
+            text = f"{Path(self._path).name} is open in another window too; save it in one of them"
+            self._host.notices.tell(Notice("twice", text, more=self._path))
+
+    def _let_go(self) -> None:
+        if self._lock is not None and self._lock.isLocked():
+            self._lock.unlock()
+        self._lock = None
+
+    def _is_elsewhere(self) -> bool:
+        """Return whether another window has the same file open."""
+        if self._lock is None or self._lock.isLocked() or self._lock.tryLock(0):
+            return False
+        return self._lock.error() == QLockFile.LockError.LockFailedError
+
+    def saved(self) -> None:
+        """Note that the file now holds the text, or that there is another one."""
+        self._stamp = stamp(self._path)
+        self._accepted, self._suspect = None, False
+        for key in ("disk", "twice", "save"):
+            self._host.notices.drop(key)
+
+    def check_disk(self) -> None:
+        """Tell of a file that another program has changed."""
+        now = stamp(self._path)
+        if now is None or now in (self._stamp, self._accepted, self._told):
+            return
+        doc = self._host.session.doc
+        if not documents.differs(Path(doc.path), doc.saved):
+            self._stamp = now
+            return
+        self.tell_changed()
+
+    def tell_changed(self) -> None:
+        """Offer the choice between the text here and the one in the file."""
+        doc = self._host.session.doc
+        self._suspect, self._told = True, stamp(doc.path)
+        name = Path(doc.path).name
+        text = f"{name} was changed by another program"
+        if doc.modified:
+            text += ", and you have changes that are not saved"
+        choices = (("Reload", self._reload), ("Keep mine", self._keep_mine))
+        self._host.notices.tell_first(Notice("disk", text, choices, doc.path))
+
+    def _reload(self) -> None:
+        path = self._host.session.doc.path
+        self._host.session.reload(documents.read(Path(path)))
+        self.saved()
+        self._host.say("Reloaded; undo leads back to what you had")
+
+    def _keep_mine(self) -> None:
+        self._accepted, self._suspect = stamp(self._path), False
+        self._host.say("Yours stays; saving keeps the other text in a .bak file")
+
+    def objection(self, path: Path) -> str:
+        """Return why writing the program to ``path`` wants a second thought; empty if it doesn't.
+
+        ``disk`` says that another program changed the file, ``twice`` that another window has it.
+        """
+        if str(path) != self._path:
+            return ""
+        now = stamp(self._path)
+        if now is not None and now not in (self._stamp, self._accepted):
+            self._suspect |= documents.differs(path, self._host.session.doc.saved)
+        if self._suspect and now is not None:
+            return "disk"
+        return "twice" if self._is_elsewhere() else ""
+
+    def set_aside(self, path: Path) -> None:
+        """Keep a copy of what another program wrote before it is written over.
+
+        Raises:
+            Refused: there is no room for it.
+        """
+        if self._accepted is None or str(path) != self._path:
+            return
+        try:
+            atomic.write(atomic.spare_name(path), path.read_bytes())
+        except OSError as error:
+            raise Refused(f"{path} cannot be set aside: {atomic.why(error)}") from error
+
+    # Drafts
+
+    def find_draft(self, path: str) -> Draft | None:
+        """Return what was typed but not saved; one that is spoilt is told of."""
+        try:
+            return self._drafts.find(path)
+        except Refused as refusal:
+            self._host.notices.tell(Notice(f"draft {path}", str(refusal)))
+            return None
+
+    def take_over(self, path: str) -> None:
+        """Drop the draft of ``path``, which is being edited here now, once it is kept here."""
+        if self._saver is not None and not self._saver.flush():
+            self._drafts.drop(path)
+
+    def put_away(self) -> None:
+        """Keep what is typed but not saved, so that it is there again when the document is.
+
+        Raises:
+            Refused: it cannot be kept.
+        """
+        doc = self._host.session.doc
+        if not doc.modified:
+            return
+        if self._is_taken(doc.path):
+            # By another window, or by a version that knows more: both stay.
+            try:
+                self.sessions.leave(self.look())
+            except OSError as error:
+                raise Refused(f"The text cannot be kept: {atomic.why(error)}") from error
+            return
+        draft = Draft(source=doc.source, path=doc.path, title=doc.title, saved=doc.saved)
+        self._drafts.keep(draft)
+
+    def _is_taken(self, path: str) -> bool:
+        doc = self._host.session.doc
+        try:
+            other = self._drafts.find(path)
+        except Refused:
+            return True
+        return other is not None and other.source not in (doc.source, doc.saved)
+
+    # Recovery
+
+    def recover(self, path: str) -> bool:
+        """Go on with work that a window left which did not end by itself, if there is any.
+
+        With a ``path``, only work on that file will do. Everything else is offered in the strip.
+        Returns whether there was such work.
+        """
+        mine, others = None, []
+        for one in self.sessions.found():
+            if one.kept is None:
+                self._host.notices.tell(Notice(f"spoilt {one.slot.path}", one.trouble))
+            elif not _is_worth(one.kept):
+                one.slot.drop()
+            elif mine is None and (not path or one.kept.doc.path == path):
+                mine = one
+            else:
+                others.append(one)
+        for one in others:
+            self._offer(one)
+        if mine is not None:
+            self._resume(mine)
+        return mine is not None
+
+    def _offer(self, one: Found) -> None:
+        assert one.kept is not None
+        choices = (("Open", lambda: self._open(one)), ("Discard", one.slot.drop))
+        self._host.notices.tell(Notice(f"found {one.slot.path}", _words(one.kept), choices))
+
+    def _open(self, one: Found) -> None:
+        try:
+            self.put_away()
+        except Refused:
+            self._offer(one)
+            raise
+        self._resume(one)
+
+    def _resume(self, one: Found) -> None:
+        kept, host = one.kept, self._host
+        assert kept is not None
+        host.session.load(kept.doc, kept.view)
+        host.editor.restore(kept.doc.source, kept.steps, kept.done)
+        host.editor.set_caret(*kept.caret)
+        host.editor.horizontalScrollBar().setValue(kept.scroll[0])
+        host.editor.verticalScrollBar().setValue(kept.scroll[1])
+        if self._saver is not None and not self._saver.flush():
+            # Only now is it as safe as it was.
+            one.slot.drop()
+        choices = (("Keep", lambda: None), ("Discard", lambda: self._discard(kept)))
+        host.notices.tell_first(Notice("recovered", _words(kept), choices, kept.doc.path))
+        path = kept.doc.path
+        if path and documents.differs(Path(path), kept.doc.saved):
+            self.tell_changed()
+
+    def _discard(self, kept: Kept) -> None:
+        """Go back to what was saved; undo leads to what was recovered."""
+        doc = self._host.session.doc
+        if doc.path == kept.doc.path and doc.title == kept.doc.title:
+            self._host.session.reload(doc.saved)
+            self._host.say("Discarded; undo brings it back")
+
+    # The end
+
+    def leave(self) -> bool:
+        """Keep everything for the next time and let go; False where the window should stay.
+
+        It stays once, where nothing can be kept, so that the user can save the program elsewhere.
+        """
+        trouble = ""
+        try:
+            self.put_away()
+        except Refused as refusal:
+            trouble = str(refusal)
+            if self._saver is not None and not self._saver.flush():
+                # The session file holds it, and is offered at the next start.
+                self._end(keep=True)
+                return True
+        if trouble and not self._warned:
+            self._warned = True
+            text = f"{trouble}. Save it elsewhere, or close once more to lose it."
+            choice = ("Save as…", self._host.save_elsewhere)
+            self._host.notices.tell_first(Notice("leave", text, (choice,)))
+            return False
+        self._end(keep=False)
+        return True
+
+    def _end(self, *, keep: bool) -> None:
+        self._let_go()
+        if self._saver is not None and self._slot is not None:
+            self._saver.close()
+            if keep:
+                self._slot.release()
+            else:
+                self._slot.drop()
+        self._saver = self._slot = None
+
+
+def stamp(path: str) -> Stamp | None:
+    """Return what changes when a file is written to; None where there is no file."""
+    try:
+        found = Path(path).stat() if path else None
+    except OSError:
+        return None
+    return (found.st_mtime_ns, found.st_size, found.st_ino) if found else None
+
+
+def _is_worth(kept: Kept) -> bool:
+    """Return whether there is something in it that is nowhere else."""
+    doc = kept.doc
+    if not doc.path:
+        return doc.modified
+    return doc.source != doc.saved and documents.differs(Path(doc.path), doc.source)
+
+
+def _words(kept: Kept) -> str:
+    at = time.localtime(kept.when)
+    today = at[:3] == time.localtime()[:3]
+    when = time.strftime("%H:%M" if today else "%d %b, %H:%M", at)
+    return f"Recovered {kept.doc.title} with changes that were not saved, as of {when}"

@@ -1,0 +1,76 @@
+"""What is kept of a window's work, and the file it is kept in: JSON in an `app.envelope`."""
+
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from app import envelope
+from app.envelope import Damaged
+from app.state import Doc, View
+from widgets.edit_history import Step, base
+
+LIMIT = 64 << 20
+"""No file longer than this is read."""
+
+
+class Kept(Struct, frozen=True):
+    """The document, its undo history, where one looked, and when that was (seconds since 1970)."""
+
+    doc: Doc
+    view: View = View()
+    steps: tuple[Step, ...] = ()
+    done: int = 0
+    """How many of the steps lead to the text; the others were undone."""
+    caret: tuple[int, int] = (0, 0)
+    scroll: tuple[int, int] = (0, 0)
+    when: float = 0.0
+
+    def sound(self) -> "Kept":
+        """Return this, without a history that does not fit the text."""
+        try:
+            base(self.doc.source, self.steps, self.done)
+        except ValueError:
+            return msgspec.structs.replace(self, steps=(), done=0)
+        return self
+
+
+def encode(kept: Kept) -> bytes:
+    """Return the bytes of a session file."""
+    try:
+        payload = msgspec.json.encode(kept)
+    except UnicodeEncodeError:
+        # Half a surrogate pair, which no file can hold.
+        text = kept.doc.source.encode("utf-8", "replace").decode()
+        doc = msgspec.structs.replace(kept.doc, source=text)
+        payload = msgspec.json.encode(Kept(doc=doc, view=kept.view, when=kept.when))
+    return envelope.wrap(payload)
+
+
+def decode(data: bytes) -> Kept:
+    """Return what a session file holds.
+
+    Raises:
+        Damaged: it is no session file, or not as it was written.
+        Newer: a later version wrote it.
+    """
+    payload = envelope.unwrap(data)
+    try:
+        return msgspec.json.decode(payload, type=Kept).sound()
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise Damaged("it does not hold what a session file holds") from error
+
+
+def read(path: Path) -> Kept:
+    """Return what the session file ``path`` holds.
+
+    Raises:
+        OSError: it cannot be read.
+        Damaged: it is not as it was written.
+        Newer: a later version wrote it.
+    """
+    with path.open("rb") as file:
+        data = file.read(LIMIT + 1)
+    if len(data) > LIMIT:
+        raise Damaged("it is far too long")
+    return decode(data)

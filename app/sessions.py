@@ -1,0 +1,183 @@
+"""The folder of session files: one for each window, and those that ended windows left behind.
+
+Each file has a lock that its window holds. A lock that nobody alive holds tells of a window that
+did not end by itself.
+"""
+
+import contextlib
+import os
+import time
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+from PySide6.QtCore import QLockFile
+
+from app import atomic, kept
+from app.envelope import Damaged, Newer
+from app.kept import Kept
+
+ENDING, BEFORE, LOCK = ".session", ".before", ".lock"
+
+
+class Slot:
+    """One session file and the lock on it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.before = path.with_name(path.name + BEFORE)
+        """The file as it was one save earlier: there should the disk spoil the newest."""
+        self._lock = lock_at(path.with_name(path.name + LOCK))
+
+    def claim(self) -> bool:
+        """Hold the file for this process; False where another one holds it, or nobody can."""
+        return self._lock.tryLock(0)
+
+    def save(self, what: Kept) -> None:
+        """Have ``what`` safely on the disk when this returns. Any thread may do it, one at a time.
+
+        Raises:
+            OSError: it cannot be written; what was saved before is still there.
+        """
+        data = kept.encode(what)
+        if self.path.exists():
+            self.path.replace(self.before)
+        atomic.write(self.path, data)
+
+    def load(self) -> Kept:
+        """Return what was saved last, or one save earlier where that is spoilt.
+
+        Raises:
+            OSError: nothing can be read.
+            Damaged: neither file is as it was written.
+            Newer: a later version wrote it.
+        """
+        try:
+            return kept.read(self.path)
+        except (OSError, Damaged):
+            try:
+                return kept.read(self.before)
+            except FileNotFoundError:
+                pass
+            raise
+
+    def drop(self) -> None:
+        """Forget what was saved and let go of the lock."""
+        for path in (self.path, self.before):
+            with contextlib.suppress(OSError):
+                path.unlink(missing_ok=True)
+        self.release()
+
+    def release(self) -> None:
+        """Let go of the lock; what was saved stays."""
+        self._lock.unlock()
+
+
+class Found(Struct, frozen=True):
+    """A window's work that was found, or why its file cannot be read."""
+
+    slot: Slot
+    kept: Kept | None = None
+    trouble: str = ""
+
+
+class Sessions:
+    """Session files in a folder. ``where`` None keeps nothing."""
+
+    def __init__(self, where: Path | None) -> None:
+        self.where = where
+
+    def begin(self) -> Slot | None:
+        """Return a file for a new window; None where nothing can be kept."""
+        if self.where is None:
+            return None
+        try:
+            self.where.mkdir(parents=True, exist_ok=True)
+        except OSError:
+            return None
+        slot = Slot(self.where / f"{time.time_ns():x}-{os.getpid()}{ENDING}")
+        return slot if slot.claim() else None
+
+    def leave(self, what: Kept) -> None:
+        """Keep the work of a window that has none any more, to be offered at the next start.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        slot = self.begin()
+        if slot is not None:
+            slot.save(what)
+            slot.release()
+
+    def found(self) -> list[Found]:
+        """Claim what windows left that did not end by themselves, the latest first.
+
+        A file that cannot be read any more is set aside under a name that ends in ``.bak``; one of
+        a later version stays as it is.
+        """
+        if self.where is None:
+            return []
+        try:
+            names = {_stem(path) for path in self.where.iterdir()} - {""}
+        except OSError:
+            return []
+        claimed = [slot for slot in (Slot(self.where / name) for name in names) if slot.claim()]
+        found = [one for slot in claimed if (one := _look(slot)) is not None]
+        return sorted(found, key=lambda one: one.kept.when if one.kept else 0.0, reverse=True)
+
+    def lock(self, name: str) -> QLockFile | None:
+        """Return a lock of that name, not held yet; None where nothing can be kept."""
+        if self.where is None:
+            return None
+        folder = self.where.with_name("locks")
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError:
+            return None
+        return lock_at(folder / f"{name}{LOCK}")
+
+
+def lock_at(path: Path) -> QLockFile:
+    """Return a lock that holds for as long as its process lives, however long that is."""
+    lock = QLockFile(str(path))
+    lock.setStaleLockTime(0)
+    return lock
+
+
+def _stem(path: Path) -> str:
+    """Return the name of the session file that ``path`` belongs to; empty for none."""
+    for ending in (ENDING, ENDING + BEFORE):
+        if path.name.endswith(ending) and not path.name.startswith("."):
+            return path.name.removesuffix(BEFORE)
+    return ""
+
+
+def _look(slot: Slot) -> Found | None:
+    for part in slot.path.parent.glob(f".{slot.path.name}*.part"):
+        part.unlink(missing_ok=True)
+    try:
+        return Found(slot, slot.load())
+    except Newer as error:
+        slot.release()
+        return Found(
+            slot, None, f"Unsaved work of a newer Gradscribe: {error}. {slot.path} stays as it is"
+        )
+    except Damaged as error:
+        trouble = f"Unsaved work cannot be read: {error}"
+    except FileNotFoundError:
+        slot.release()
+        return None
+    except OSError as error:
+        slot.release()
+        return Found(slot, None, f"Unsaved work in {slot.path} cannot be read: {atomic.why(error)}")
+    slot.release()
+    try:
+        left = [atomic.set_aside(path) for path in (slot.path, slot.before) if path.exists()]
+    except OSError:
+        left = [slot.path]
+    return Found(slot, None, f"{trouble}. It is kept as {' and '.join(map(str, left))}")
+
+
+def same(one: Kept, other: Kept) -> bool:
+    """Return whether the same work was kept, whenever that was."""
+    return msgspec.structs.replace(one, when=other.when) == other

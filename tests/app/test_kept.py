@@ -1,0 +1,63 @@
+"""What is kept of a window is read as it was kept."""
+
+import json
+
+import pytest
+from msgspec.structs import replace
+
+from app import envelope, kept
+from app.envelope import Damaged
+from app.kept import Kept
+from app.state import Doc, View
+from widgets.edit_history import Step
+
+WORK = Kept(
+    doc=Doc("x = 2\n🙂", "x = 1\n", "/a/b.py", "b.py", 7, "cpu", frozenset({"net", "net.0"})),
+    view=View(position=12, selection="op3", shapes=True),
+    steps=(Step(4, "1", "2"), Step(6, "", "🙂")),
+    done=2,
+    caret=(3, 5),
+    scroll=(0, 40),
+    when=1234.5,
+)
+
+
+def test_what_is_kept_is_read(tmp_path):
+    path = tmp_path / "a.session"
+    path.write_bytes(kept.encode(WORK))
+    assert kept.read(path) == WORK
+
+
+def test_a_history_that_does_not_fit_is_forgotten_and_the_text_stays():
+    for wrong in (
+        replace(WORK, done=3),
+        replace(WORK, done=-1),
+        replace(WORK, steps=(Step(99, "1", "2"),), done=1),
+        replace(WORK, steps=(Step(-1, "", "2"),), done=1),
+    ):
+        read = kept.decode(kept.encode(wrong))
+        assert (read.doc, read.steps, read.done) == (WORK.doc, (), 0)
+
+
+def test_half_a_surrogate_pair_does_not_keep_the_rest_from_being_kept():
+    work = kept.decode(kept.encode(replace(WORK, doc=Doc("a = '\ud800'"))))
+    assert work.doc.source == "a = '?'"
+
+
+@pytest.mark.parametrize("payload", [b"", b"[]", b"{}", b'{"doc": 1}', b"\xff", b"[" * 100_000])
+def test_a_whole_envelope_with_something_else_in_it_is_damaged(payload):
+    with pytest.raises(Damaged):
+        kept.decode(envelope.wrap(payload))
+
+
+def test_fields_of_later_versions_are_passed_over():
+    fields = json.loads(envelope.unwrap(kept.encode(WORK))) | {"later": 1}
+    assert kept.decode(envelope.wrap(json.dumps(fields).encode())) == WORK
+
+
+def test_a_file_of_any_length_is_not_read_whole(tmp_path):
+    path = tmp_path / "a.session"
+    with path.open("wb") as file:
+        file.truncate(kept.LIMIT + 1)
+    with pytest.raises(Damaged, match="too long"):
+        kept.read(path)

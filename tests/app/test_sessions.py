@@ -1,0 +1,206 @@
+"""The folder of session files: who holds one, who left one, and what becomes of a spoilt one."""
+
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from app import kept
+from app.kept import Kept
+from app.sessions import Sessions, same
+from app.state import Doc
+
+ROOT = Path(__file__).resolve().parents[2]
+WORK = Kept(Doc("x = 1", title="mine"), when=1.0)
+LATER = replace(WORK, doc=Doc("x = 2", title="mine"), when=2.0)
+
+
+def left_by_a_dead_window(sessions, *works):
+    """A session file whose process has ended without a word."""
+    program = (
+        "import os, sys; from pathlib import Path; from app.sessions import Sessions\n"
+        "from app import kept\n"
+        "slot = Sessions(Path(sys.argv[1])).begin()\n"
+        "for line in sys.argv[2:]: slot.save(kept.decode(bytes.fromhex(line)))\n"
+        "print(slot.path, flush=True)\n"
+        "os._exit(9)\n"
+    )
+    lines = [kept.encode(work).hex() for work in works]
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(sessions.where), *lines],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 9, done.stderr
+    return Path(done.stdout.strip())
+
+
+@pytest.fixture
+def sessions(tmp_path):
+    return Sessions(tmp_path / "sessions")
+
+
+def names(sessions):
+    return sorted(entry.name for entry in sessions.where.iterdir())
+
+
+def test_a_window_that_lives_is_not_found(sessions):
+    slot = sessions.begin()
+    slot.save(WORK)
+    assert Sessions(sessions.where).found() == []
+    slot.drop()
+    assert names(sessions) == []
+
+
+def test_what_a_dead_window_left_is_found_once(sessions):
+    path = left_by_a_dead_window(sessions, WORK, LATER)
+    (found,) = sessions.found()
+    assert (found.slot.path, found.kept, found.trouble) == (path, LATER, "")
+    assert Sessions(sessions.where).found() == []
+    found.slot.release()
+    (again,) = sessions.found()
+    assert again.kept == LATER
+    again.slot.drop()
+    assert names(sessions) == []
+
+
+def test_everything_is_found_the_latest_first(sessions):
+    sessions.leave(WORK)
+    sessions.leave(LATER)
+    assert [one.kept for one in sessions.found()] == [LATER, WORK]
+
+
+def test_a_spoilt_file_gives_what_was_saved_before_it(sessions):
+    path = left_by_a_dead_window(sessions, WORK, LATER)
+    path.write_bytes(path.read_bytes()[:-9])
+    (found,) = sessions.found()
+    assert found.kept == WORK
+
+
+def test_a_writer_that_died_between_two_names_loses_nothing(sessions):
+    path = left_by_a_dead_window(sessions, WORK, LATER)
+    path.unlink()
+    path.with_name(f".{path.name}.1234.part").write_text("half")
+    (found,) = sessions.found()
+    assert found.kept == WORK
+    found.slot.drop()
+    assert names(sessions) == []
+
+
+def test_a_spoilt_file_is_set_aside_and_told_of_once(sessions):
+    path = left_by_a_dead_window(sessions, WORK)
+    path.write_bytes(b"garbage")
+    (found,) = sessions.found()
+    assert found.kept is None
+    assert f"{path}.bak" in found.trouble
+    assert names(sessions) == [f"{path.name}.bak"]
+    assert sessions.found() == []
+
+
+def test_a_file_of_a_newer_version_stays_as_it_is(sessions):
+    path = left_by_a_dead_window(sessions, WORK)
+    data = b"gradscribe-session 99 what nobody knows yet\n"
+    path.write_bytes(data)
+    (found,) = sessions.found()
+    assert found.kept is None
+    assert "newer" in found.trouble
+    assert path.read_bytes() == data
+    assert names(sessions) == [path.name]
+
+
+def test_nothing_is_kept_without_a_folder(tmp_path):
+    nowhere = Sessions(None)
+    assert (nowhere.begin(), nowhere.found(), nowhere.lock("a")) == (None, [], None)
+    nowhere.leave(WORK)
+    (tmp_path / "file").write_text("")
+    blocked = Sessions(tmp_path / "file" / "sessions")
+    assert (blocked.begin(), blocked.found(), blocked.lock("a")) == (None, [], None)
+
+
+def test_a_save_that_fails_leaves_the_one_before(sessions, monkeypatch):
+    slot = sessions.begin()
+    slot.save(WORK)
+    monkeypatch.setattr("app.atomic.os.fsync", refuse)
+    for _ in range(2):
+        with pytest.raises(OSError, match="No space"):
+            slot.save(LATER)
+        assert slot.load() == WORK
+    monkeypatch.undo()
+    slot.save(LATER)
+    assert slot.load() == LATER
+    slot.drop()
+
+
+def refuse(*_):
+    raise OSError(28, os.strerror(28))
+
+
+def test_work_is_the_same_whenever_it_was_kept():
+    assert same(WORK, replace(WORK, when=5.0))
+    assert not same(WORK, LATER)
+
+
+def spoil(path, dice):
+    """Do to a file what disks and their owners do to files."""
+    data = path.read_bytes()
+    at, length = dice.randrange(len(data) + 1), dice.randrange(1, 64)
+    match dice.randrange(7):
+        case 0:
+            path.write_bytes(data[:at])
+        case 1:
+            path.write_bytes(data[:at] + dice.randbytes(length) + data[at + length :])
+        case 2:
+            path.write_bytes(data[:at] + dice.randbytes(length) + data[at:])
+        case 3:
+            path.write_bytes(data[:at] + bytes(length) + data[at + length :])
+        case 4:
+            path.write_bytes(data + data)
+        case 5:
+            path.unlink()
+            path.mkdir()
+        case _:
+            path.unlink()
+
+
+def inject(tmp_path, count, seed):
+    """Spoil the newest file, the one before, or both; what is read is right or it is said."""
+    dice = random.Random(seed)
+    for turn in range(count):
+        sessions = Sessions(tmp_path / f"{seed}-{turn}")
+        slot = sessions.begin()
+        slot.save(WORK)
+        slot.save(LATER)
+        slot.release()
+        first, both = dice.random() < 0.7, dice.random() < 0.4
+        if first or both:
+            spoil(slot.path, dice)
+        if both or not first:
+            spoil(slot.before, dice)
+        whole = {path: path.read_bytes() for path in (slot.path, slot.before) if path.is_file()}
+        found = sessions.found()
+        for one in found:
+            assert one.kept in (WORK, LATER) or (one.kept is None and one.trouble)
+            if not first and not both:
+                assert one.kept == LATER
+            elif first and not both:
+                assert one.kept in (WORK, LATER)
+        if not found:
+            assert not whole
+        held = [entry.read_bytes() for entry in sessions.where.iterdir() if entry.is_file()]
+        assert all(data in held for data in whole.values())
+
+
+def test_thirty_faults_in_the_files(tmp_path):
+    inject(tmp_path, 30, 0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(1, 11))
+def test_three_hundred_faults_in_the_files(tmp_path, seed):
+    inject(tmp_path, 30, seed)

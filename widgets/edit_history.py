@@ -1,0 +1,171 @@
+"""What was done to a text, step by step, as plain data: an undo history that can be kept.
+
+It follows a document's own history by the number of steps that can be undone and made again.
+"""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+MOST_STEPS = 300
+"""So many steps are kept, the last ones."""
+MOST_LETTERS = 1 << 20
+"""So many letters are kept in all steps together."""
+HEAVY = 32 << 20
+"""A document whose own history holds more letters than this is to be made anew."""
+MOST_AT_ONCE = 40
+"""One undo of the document takes back at most so many steps."""
+STEP_WEIGHT = 200
+"""What a step weighs by itself, in letters."""
+
+
+class Step(Struct, frozen=True, array_like=True):
+    """At ``at`` the text ``gone`` made way for ``come``."""
+
+    at: int
+    gone: str
+    come: str
+
+    def redo(self, text: str) -> str:
+        """Return ``text`` after the step.
+
+        Raises:
+            ValueError: the step does not fit the text.
+        """
+        return _swap(text, self.at, self.gone, self.come)
+
+    def undo(self, text: str) -> str:
+        """Return ``text`` as it was before the step.
+
+        Raises:
+            ValueError: the step does not fit the text.
+        """
+        return _swap(text, self.at, self.come, self.gone)
+
+
+def _swap(text: str, at: int, old: str, new: str) -> str:
+    if at < 0 or not text.startswith(old, at) or at > len(text):
+        raise ValueError("the step is not about this text")
+    return text[:at] + new + text[at + len(old) :]
+
+
+def difference(old: str, new: str) -> Step:
+    """Return the one step that leads from ``old`` to ``new``."""
+    start, end = 0, min(len(old), len(new))
+    # Slices are compared at the speed of memory, letters one by one are not.
+    while start < end:
+        half = (start + end + 1) // 2
+        if old[start:half] == new[start:half]:
+            start = half
+        else:
+            end = half - 1
+    rest = min(len(old), len(new)) - start
+    same, most = 0, rest
+    while same < most:
+        half = (same + most + 1) // 2
+        if old[len(old) - half : len(old) - same] == new[len(new) - half : len(new) - same]:
+            same = half
+        else:
+            most = half - 1
+    return Step(start, old[start : len(old) - same], new[start : len(new) - same])
+
+
+def base(text: str, steps: Sequence[Step], done: int) -> str:
+    """Return the text before the first of ``steps``, of which ``done`` lead to ``text``.
+
+    Raises:
+        ValueError: the steps are not about this text.
+    """
+    if not 0 <= done <= len(steps):
+        raise ValueError("more steps are done than there are")
+    later = text
+    for step in steps[done:]:
+        later = step.redo(later)
+    for step in reversed(steps[:done]):
+        text = step.undo(text)
+    return text
+
+
+class History:
+    """The steps of one document. `note` has to hear of every change."""
+
+    def __init__(self) -> None:
+        self.reset("")
+
+    def reset(self, text: str) -> None:
+        """Begin anew with ``text``."""
+        self._text = text
+        self._steps: list[Step] = []
+        self._done = self._undo = self._redo = 0
+        self._weight = 0
+
+    def note(self, text: str, undo: int, redo: int) -> None:
+        """Note the text after a change, and how many steps the document can undo and redo now.
+
+        The document decides what belongs to one step. Its numbers are only hints: whatever it
+        does, the steps here lead to its text.
+        """
+        if text != self._text:
+            found = self._find(text, back=undo < self._undo) if redo or self._redo else None
+            if found is not None:
+                self._done = found
+            elif undo > self._undo:
+                self._add(difference(self._text, text))
+            else:
+                self._grow(text)
+            self._text = text
+            self._trim()
+        self._undo, self._redo = undo, redo
+
+    def _find(self, text: str, back: bool) -> int | None:
+        """Return how many steps are done when the text is ``text``, looking to one side."""
+        seen, done = self._text, self._done
+        for _ in range(MOST_AT_ONCE):
+            if done == (0 if back else len(self._steps)):
+                return None
+            done -= back
+            seen = self._steps[done].undo(seen) if back else self._steps[done].redo(seen)
+            done += not back
+            if seen == text:
+                return done
+        return None
+
+    def _add(self, step: Step) -> None:
+        del self._steps[self._done :]
+        self._steps.append(step)
+        self._done += 1
+        self._weight += len(step.gone) + len(step.come) + STEP_WEIGHT
+
+    def _grow(self, text: str) -> None:
+        """Let the last step lead to ``text``: the document took the change for a part of it."""
+        before = self._text
+        if self._done:
+            self._done -= 1
+            before = self._steps[self._done].undo(before)
+        self._add(difference(before, text))
+        self._weight -= STEP_WEIGHT
+
+    def _trim(self) -> None:
+        """Forget the oldest steps where there are too many."""
+        held = sum(len(step.gone) + len(step.come) for step in self._steps)
+        first = 0
+        while first < self._done and (len(self._steps) - first > MOST_STEPS or held > MOST_LETTERS):
+            held -= len(self._steps[first].gone) + len(self._steps[first].come)
+            first += 1
+        del self._steps[:first]
+        self._done -= first
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The last steps, those that were undone and can be made again included."""
+        return tuple(self._steps)
+
+    @property
+    def done(self) -> int:
+        """How many of `steps` lead to the text as it is."""
+        return self._done
+
+    @property
+    def is_heavy(self) -> bool:
+        """Whether the document's own history has grown out of proportion."""
+        return self._weight > HEAVY
