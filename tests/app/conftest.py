@@ -39,6 +39,26 @@ def window(qtbot, link, tmp_path):
 
 
 @pytest.fixture
+def open_window(qtbot, tmp_path):
+    """Make windows of one user; each stays until the test ends."""
+    from tests.app.homes import window_on
+
+    made = []
+
+    def make(path="", home="home"):
+        one = window_on(tmp_path / home)
+        qtbot.addWidget(one)
+        made.append(one)
+        one.open_first(str(path))
+        return one
+
+    yield make
+    for one in made:
+        one.keeping._warned = True
+        one.close()
+
+
+@pytest.fixture
 def settled(window, link, sum_times):
     """A window that shows the first example, run to its end."""
     link.greet()

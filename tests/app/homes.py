@@ -1,0 +1,39 @@
+"""Windows of one user on a home folder, and what one does in them."""
+
+from app.documents import Drafts
+from app.settings import Settings
+from app.window import Window
+from tests.app.fakes import FakeLink
+
+
+class Quiet(Window):
+    """Asks nobody where to save: `elsewhere` is the answer."""
+
+    elsewhere = None
+
+    def ask_save(self, title, name, pattern):
+        return self.elsewhere
+
+
+def window_on(home):
+    """A window, its engine not started, that keeps everything below the folder ``home``."""
+    return Quiet(FakeLink(), Settings(), Drafts(home / "drafts"))
+
+
+def said(window):
+    notice = window.notices.notice
+    return notice.text if notice else ""
+
+
+def press(window, label):
+    next(one for one in window.notices.buttons if one.text() == label).click()
+
+
+def type_in(window, text):
+    window.editor.setFocus()
+    window.editor.insertPlainText(text)
+
+
+def sessions(tmp_path, home="home"):
+    """The session files in a home."""
+    return sorted((tmp_path / home / "sessions").glob("*.session"))
