@@ -24,6 +24,8 @@ MAX_FILE, MAX_FUNCTION = 400, 50
 TESTS_PER_SOURCE = 0.6
 
 COVERED_BY = {
+    "engine/zoo/": "tests/engine/train/test_export.py",
+    "engine/train/": "tests/engine/train/test_run.py",
     "widgets/paint/": "tests/widgets/test_graph_view.py",
     "engine/record/": "tests/engine/record/test_forward.py",
     "playback/layout": "tests/playback/test_layout.py",

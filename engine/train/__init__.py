@@ -1,0 +1,1 @@
+"""Train small models: what is run is the text that is shown."""

@@ -1,0 +1,152 @@
+"""Finds the entries, checks options against them, and tells the window what there is."""
+
+import functools
+import importlib
+import math
+import pkgutil
+from typing import TypeVar
+
+from engine.setup import BadSetup, Part, Plain, near
+from engine.training.parts import Entry, EntryKind, Option
+from engine.zoo.pieces import Data, Loss, Model, Optimizer, Piece, Schedule
+
+ROOMS: dict[EntryKind, str] = {
+    "data": "engine.zoo.data",
+    "model": "engine.zoo.models",
+    "loss": "engine.zoo.losses",
+    "optimizer": "engine.zoo.optimizers",
+    "schedule": "engine.zoo.schedules",
+}
+_FIRST = {"mlp", "linear", "adam", "sgd", "adamw", "mse", "bce", "cross_entropy", "step", "cosine"}
+_GROUPS = ("Playground", "Points", "Curves", "Tables", "Pictures", "Sequences", "Your own")
+MOST_NUMBERS = 100_000
+
+P = TypeVar("P", Data, Model, Loss, Optimizer, Schedule)
+
+
+@functools.cache
+def pieces(kind: EntryKind) -> dict[str, Piece]:
+    """Return every entry of a kind by its name, in the order in which to offer them."""
+    package = importlib.import_module(ROOMS[kind])
+    found: dict[str, Piece] = {
+        module.name: importlib.import_module(f"{ROOMS[kind]}.{module.name}").ENTRY
+        for module in pkgutil.iter_modules(package.__path__)
+    }
+    return dict(sorted(found.items(), key=_order))
+
+
+def _order(named: tuple[str, Piece]) -> tuple[int, bool, str]:
+    name, piece = named
+    group = _GROUPS.index(piece.group) if piece.group in _GROUPS else -1
+    return group, name not in _FIRST, name
+
+
+def entries() -> tuple[Entry, ...]:
+    """Return all that can be chosen."""
+    return tuple(_entry(name, piece) for kind in ROOMS for name, piece in pieces(kind).items())
+
+
+def _entry(name: str, piece: Piece) -> Entry:
+    task = piece.task if isinstance(piece, Data) else "any"
+    if isinstance(piece, Loss):
+        task = piece.tasks[0] if len(piece.tasks) == 1 else "any"
+    inputs = piece.inputs if isinstance(piece, Data | Model) else "any"
+    return Entry(
+        piece.kind, name, piece.title, piece.help, piece.options, task, inputs, piece.group
+    )
+
+
+def find(kind: EntryKind, part: Part, made: type[P]) -> tuple[P, dict[str, Plain]]:
+    """Return the entry that a part names, and all its options with their values.
+
+    Raises:
+        BadSetup: there is no such entry or option, or a value is of the wrong kind or size.
+    """
+    there = pieces(kind)
+    if part.name not in there:
+        raise BadSetup(
+            f"no {kind} called {part.name!r}{near(part.name, there)}; "
+            f"there are {', '.join(sorted(there))}",
+            kind,
+        )
+    piece = there[part.name]
+    assert isinstance(piece, made)
+    options = {option.name: option for option in piece.options}
+    values = {name: option.default for name, option in options.items()}
+    for name, value in part.options.items():
+        place = f"{kind}.{name}"
+        if name not in options:
+            has = f"it has {', '.join(options)}" if options else "it has none"
+            raise BadSetup(f"{part.name} has no option {name!r}{near(name, options)}; {has}", place)
+        values[name] = _fitting(options[name], value, place)
+    return piece, values
+
+
+def _fitting(option: Option, value: Plain, place: str) -> Plain:
+    """Return the value as its option's kind has it."""
+    match option.kind:
+        case "bool":
+            if isinstance(value, bool):
+                return value
+        case "int":
+            if isinstance(value, int) and not isinstance(value, bool):
+                return _in_range(option, value, place)
+        case "float":
+            if isinstance(value, int | float) and not isinstance(value, bool):
+                return _in_range(option, float(value), place)
+        case "text":
+            if isinstance(value, str) and len(value) <= 1 << 20:
+                return value
+        case "choice":
+            named = value if isinstance(value, list) else [value]
+            if all(one in option.choices for one in named) and named:
+                return value
+            raise BadSetup(
+                f"{place} is {value!r}, but must be one of {', '.join(option.choices)}", place
+            )
+        case "ints" | "floats" | "choices" | "points":
+            if isinstance(value, list) and _is_list(option.kind, value):
+                return [float(str(one)) for one in value] if option.kind == "floats" else value
+    raise BadSetup(f"{place} is {str(value)[:60]!r}, which is not {_WORDS[option.kind]}", place)
+
+
+_WORDS = {
+    "bool": "true or false",
+    "int": "a whole number",
+    "float": "a number",
+    "text": "a text",
+    "choice": "a choice",
+    "ints": "a list of whole numbers",
+    "floats": "a list of numbers",
+    "choices": "a list of names",
+    "points": "a list of rows of equally many numbers",
+}
+
+
+def _in_range(option: Option, value: float, place: str) -> Plain:
+    low, high = option.low, option.high
+    if not math.isfinite(value):
+        raise BadSetup(f"{place} is {value}, but must be finite", place)
+    if low is not None and value < low:
+        raise BadSetup(f"{place} is {value:g}, but must be at least {low:g}", place)
+    if high is not None and value > high:
+        raise BadSetup(f"{place} is {value:g}, but must be at most {high:g}", place)
+    return value
+
+
+def _is_list(kind: str, value: list[object]) -> bool:
+    if len(value) > MOST_NUMBERS:
+        return False
+    if kind == "choices":
+        return all(isinstance(one, str) for one in value)
+    if kind == "ints":
+        return all(isinstance(one, int) and not isinstance(one, bool) for one in value)
+    if kind == "floats":
+        return all(_is_number(one) for one in value)
+    rows = [row for row in value if isinstance(row, list) and all(map(_is_number, row))]
+    widths = {len(row) for row in rows}
+    return len(rows) == len(value) > 0 and len(widths) == 1 and widths.pop() >= 2
+
+
+def _is_number(one: object) -> bool:
+    return isinstance(one, int | float) and not isinstance(one, bool) and math.isfinite(one)

@@ -1,0 +1,132 @@
+"""A run's state at some of its steps: enough of them, in bounded memory, to bring any step back."""
+
+import bisect
+import copy
+from dataclasses import dataclass
+
+import torch
+
+from engine.setup import Setup
+from engine.train.batches import Batches
+from engine.train.program import Program, quiet
+
+BUDGET = 64 << 20
+"""Bytes that the checkpoints of one run may hold."""
+MOST = 256
+FIRST_STRIDE = 64
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """Everything that decides how a run goes on after ``step``."""
+
+    step: int
+    setup: Setup
+    parameters: list[torch.Tensor]
+    gradients: list[torch.Tensor | None]
+    buffers: list[torch.Tensor]
+    optimizer: dict[str, object]
+    scheduler: dict[str, object] | None
+    scaler: dict[str, object] | None
+    rng: list[torch.Tensor]
+    batches: tuple[object, ...]
+    training: bool
+
+    @property
+    def size(self) -> int:
+        """Bytes it holds, about."""
+        tensors = [*self.parameters, *self.buffers, *(g for g in self.gradients if g is not None)]
+        return sum(t.nbytes for t in tensors) * 2 + 20_000
+
+
+def take(program: Program, batches: Batches, step: int) -> Checkpoint:
+    """Copy the state of a run after ``step``."""
+    model, scheduler, scaler = program.model, program.scheduler, program.scaler
+    return Checkpoint(
+        step,
+        program.setup,
+        [p.detach().clone() for p in model.parameters()],
+        [None if p.grad is None else p.grad.detach().clone() for p in model.parameters()],
+        [b.detach().clone() for b in model.buffers()],
+        copy.deepcopy(program.optimizer.state_dict()),
+        None if scheduler is None else copy.deepcopy(scheduler.state_dict()),
+        None if scaler is None else copy.deepcopy(scaler.state_dict()),
+        random_state(program),
+        batches.state(),
+        model.training,
+    )
+
+
+@torch.no_grad()
+def put_back(program: Program, batches: Batches, saved: Checkpoint) -> None:
+    """Bring a run's state back, bit for bit; tensors keep their memory."""
+    if program.setup != saved.setup:
+        program.change(saved.setup)
+    batches.change(saved.setup)
+    pairs = zip(program.model.parameters(), saved.parameters, saved.gradients, strict=True)
+    for parameter, value, gradient in pairs:
+        parameter.copy_(value)
+        if gradient is None:
+            parameter.grad = None
+        elif parameter.grad is not None:
+            parameter.grad.copy_(gradient)
+        else:
+            parameter.grad = gradient.clone()
+    for buffer, value in zip(program.model.buffers(), saved.buffers, strict=True):
+        buffer.copy_(value)
+    with quiet():
+        program.optimizer.load_state_dict(copy.deepcopy(saved.optimizer))
+        if program.scheduler is not None and saved.scheduler is not None:
+            program.scheduler.load_state_dict(copy.deepcopy(saved.scheduler))
+        if program.scaler is not None and saved.scaler is not None:
+            program.scaler.load_state_dict(copy.deepcopy(saved.scaler))
+    set_random_state(program, saved.rng)
+    batches.put_back(saved.batches)
+    program.model.train(saved.training)
+
+
+def random_state(program: Program) -> list[torch.Tensor]:
+    """Return torch's own generators' states: the CPU's, and the device's if it is CUDA."""
+    states = [torch.get_rng_state()]
+    if program.setup.device.startswith("cuda"):
+        states.append(torch.cuda.get_rng_state(program.setup.device))
+    return states
+
+
+def set_random_state(program: Program, states: list[torch.Tensor]) -> None:
+    """Put torch's own generators back."""
+    torch.set_rng_state(states[0])
+    if len(states) > 1:
+        torch.cuda.set_rng_state(states[1], program.setup.device)
+
+
+class Checkpoints:
+    """Checkpoints in the order of their steps; step 0 is always there."""
+
+    def __init__(self) -> None:
+        self._all: list[Checkpoint] = []
+        self.stride = FIRST_STRIDE
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def due(self, step: int) -> bool:
+        """Whether a checkpoint is to be taken after ``step``."""
+        return step % self.stride == 0 and (not self._all or self._all[-1].step < step)
+
+    def add(self, saved: Checkpoint) -> None:
+        """Keep one; past the budget every second is given up and they are taken less often."""
+        self._all.append(saved)
+        if len(self._all) > MOST or sum(c.size for c in self._all[:1]) * len(self._all) > BUDGET:
+            if len(self._all) <= 2:
+                return
+            self.stride *= 2
+            self._all = [c for c in self._all if c.step % self.stride == 0]
+
+    def before(self, step: int) -> Checkpoint:
+        """Return the last one at or before ``step``."""
+        return self._all[bisect.bisect_right(self._all, step, key=lambda c: c.step) - 1]
+
+    def forget_after(self, step: int) -> None:
+        """Give up those after ``step``."""
+        self._all = [c for c in self._all if c.step <= step]

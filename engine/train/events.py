@@ -1,0 +1,81 @@
+"""One step taken apart: each of its statements alone, and what it changed, in words."""
+
+import torch
+
+from engine.train.program import Batch, Program
+
+MOST_WORDS = 12
+
+
+class Events:
+    """A step that is made statement by statement."""
+
+    def __init__(self, program: Program, batches: list[Batch]) -> None:
+        self._program = program
+        self._lines = program.lines
+        self._scope = {**program.names, "batches": batches}
+        self._scope["inputs"], self._scope["targets"] = batches[0]
+        self.index = -1
+        self.changed: tuple[str, ...] = ()
+        self._total = 0.0
+        self._losses = 0
+
+    @property
+    def done(self) -> bool:
+        """Whether every statement has run."""
+        return self.index == len(self._lines) - 1
+
+    @property
+    def event(self) -> str:
+        """Return what the last statement was: ``forward``, ``backward``, ..."""
+        return self._lines[self.index][0] if self.index >= 0 else ""
+
+    @property
+    def loss(self) -> float:
+        """The loss so far, of all micro-batches together; 0 before there is one."""
+        return self._total
+
+    @property
+    def has_loss(self) -> bool:
+        """Whether a loss has been computed."""
+        return self._losses > 0
+
+    def advance(self) -> None:
+        """Run the next statement."""
+        before = self._weights()
+        event, text = self._lines[self.index + 1]
+        exec(compile(text, "<training step>", "exec", dont_inherit=True), self._scope)
+        self.index += 1
+        loss = self._scope.get("loss")
+        if (event == "loss" or "closure" in text) and isinstance(loss, torch.Tensor):
+            self._total += loss.item()
+            self._losses += 1
+        self.changed = tuple(self._words(event, before))[:MOST_WORDS]
+
+    def _weights(self) -> list[torch.Tensor]:
+        return [p.detach().clone() for p in self._program.model.parameters()]
+
+    def _words(self, event: str, before: list[torch.Tensor]) -> list[str]:
+        named = list(self._program.model.named_parameters())
+        match event:
+            case "zero_grad":
+                return ["every gradient is None"]
+            case "forward":
+                output = self._scope["output"]
+                assert isinstance(output, torch.Tensor)
+                shape = ", ".join(map(str, output.shape))
+                return [f"output is ({shape}), mean {output.detach().float().mean().item():.4g}"]
+            case "loss":
+                return [f"loss is {self._total:.6g}"]
+            case "backward" | "clip":
+                return [
+                    f"{name}.grad has norm {p.grad.norm().item():.4g}"
+                    for name, p in named
+                    if p.grad is not None
+                ]
+            case "schedule":
+                return [f"lr is {self._program.optimizer.param_groups[0]['lr']:.6g}"]
+        moved = [
+            (n, (p.detach() - old).norm().item()) for (n, p), old in zip(named, before, strict=True)
+        ]
+        return [f"{name} moved by {by:.4g}" for name, by in moved if by]

@@ -1,0 +1,351 @@
+"""A setup made live: its source is executed section by section, and the names it leaves are kept.
+
+So the reference mode is the exported script, not a copy of it.
+"""
+
+import linecache
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import cast
+
+import msgspec
+import torch
+from torch import nn
+
+from engine.errors import problem
+from engine.setup import BadSetup, Part, Plain, Setup
+from engine.tape import Place, Problem
+from engine.train import catalogue, steps, texts
+from engine.training.parts import Task
+from engine.zoo.pieces import Data, Loss, Model, Optimizer, Schedule, Shapes
+
+FILENAME = "<training>"
+Batch = tuple[torch.Tensor, torch.Tensor]
+
+
+class Failed(Exception):
+    """Code of a run raised; ``problem`` says what and where, in the user's source if it was."""
+
+    def __init__(self, problem: Problem, place: str = "") -> None:
+        super().__init__(problem.message)
+        self.problem = problem
+        self.place = place
+
+
+@dataclass
+class Sections:
+    """The texts that have been executed, by their names, in order."""
+
+    texts: dict[str, str]
+
+    def whole(self) -> str:
+        """Return them one after the other."""
+        return "\n\n".join(self.texts.values())
+
+
+class Program:
+    """The live objects of a run: data, model, criterion, optimizer, and one step as a function."""
+
+    def __init__(self, setup: Setup) -> None:
+        self.sections = Sections({})
+        self.names: dict[str, object] = {"__name__": "training", "kept": []}
+        self.setup = setup
+        self._check_device(setup)
+        self._execute("imports", texts.IMPORTS, "")
+        self._execute("head", texts.head(setup), "device")
+        self._make_data(setup)
+        self.setup = setup = filled(setup, self.task)
+        self.shapes = Shapes(self._shape(setup), self._outputs(setup), self.task)
+        targets = catalogue.find("loss", cast("Part", setup.loss), Loss)[0].targets
+        raw = Shapes(tuple(self.x.shape[1:]), self.shapes.outputs, self.task)
+        self._execute("split", texts.split(setup, len(self.x)), "train")
+        self._execute("prepare", texts.prepare(setup, raw, targets, self.task), "data")
+        self._execute("model", texts.model(setup, self.shapes), "model")
+        if not isinstance(self.model, nn.Module):
+            raise BadSetup(f"the model is a {type(self.model).__name__}, no nn.Module", "model")
+        if not list(self.model.parameters()):
+            raise BadSetup("the model has no parameters to train", "model")
+        self._execute("freeze", texts.freeze(setup), "frozen")
+        self._execute("loss", texts.loss(setup, self.task), "loss")
+        self._execute("optimizer", texts.optimizer(setup), "optimizer")
+        self._make_step(setup)
+
+    # What the sections left
+
+    @property
+    def x(self) -> torch.Tensor:
+        """The data's inputs, before features."""
+        return cast("torch.Tensor", self.names["x"])
+
+    @property
+    def y(self) -> torch.Tensor:
+        """The data's targets as they were made."""
+        return cast("torch.Tensor", self.names["y"])
+
+    @property
+    def model(self) -> nn.Module:
+        """The model that is trained."""
+        return cast("nn.Module", self.names["model"])
+
+    @property
+    def optimizer(self) -> torch.optim.Optimizer:
+        """Its optimizer."""
+        return cast("torch.optim.Optimizer", self.names["optimizer"])
+
+    @property
+    def scheduler(self) -> torch.optim.lr_scheduler.LRScheduler | None:
+        """The schedule, if there is one."""
+        return cast("torch.optim.lr_scheduler.LRScheduler | None", self.names.get("scheduler"))
+
+    @property
+    def scaler(self) -> torch.amp.GradScaler | None:
+        """The gradient scaler of float16 autocast."""
+        return cast("torch.amp.GradScaler | None", self.names.get("scaler"))
+
+    def tensor(self, name: str) -> torch.Tensor:
+        """Return a tensor that the source named: ``x_train``, ``y_val``, ``train_rows``."""
+        return cast("torch.Tensor", self.names[name])
+
+    def criterion(self, output: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+        """Return the loss."""
+        return cast("Callable[..., torch.Tensor]", self.names["criterion"])(output, targets)
+
+    @property
+    def classes(self) -> int:
+        """How many classes there are; 0 for a regression."""
+        if self.task not in ("binary", "classes"):
+            return 0
+        return max(2, int(self.y.max()) + 1)
+
+    def inputs_of(self, x: torch.Tensor) -> torch.Tensor:
+        """Return what the model is given for raw inputs: features, standardized, moved."""
+        features = self.names.get("features")
+        inputs = cast("Callable[..., torch.Tensor]", features)(x) if features else x
+        if "mean" in self.names:
+            inputs = (inputs - self.tensor("mean")) / self.tensor("std")
+        example = self.tensor("inputs")
+        return inputs.to(example.device, example.dtype)
+
+    # Making them
+
+    def _check_device(self, setup: Setup) -> None:
+        try:
+            torch.zeros(1, device=setup.device)
+        except (RuntimeError, AssertionError) as error:
+            first = str(error).splitlines()[0]
+            raise BadSetup(f"no device {setup.device} here: {first[:120]}", "device") from None
+        if setup.device.startswith("meta"):
+            raise BadSetup("the meta device holds no numbers", "device")
+
+    def _make_data(self, setup: Setup) -> None:
+        piece, options = catalogue.find("data", setup.data, Data)
+        self.note = piece.note(options)
+        self._execute("data", texts.data(setup), "data")
+        if len(self.x) == 0 or len(self.x) != len(self.y):
+            raise BadSetup("the data has no rows", "data")
+        if not bool(torch.isfinite(self.x.float()).all() & torch.isfinite(self.y.float()).all()):
+            raise BadSetup("the data is not finite everywhere", "data")
+        if self.y.dtype == torch.int64 and int(self.y.min()) < 0:
+            raise BadSetup("classes are numbered from 0", "data")
+        self.names_of_inputs = setup.features or piece.names or self._numbered()
+        if setup.data.name == "csv":
+            self.names_of_inputs = setup.features or tuple(cast("list[str]", options["inputs"]))
+
+    def _numbered(self) -> tuple[str, ...]:
+        if self.x.dim() != 2 or self.task == "tokens":
+            return ()
+        width = self.x.shape[1]
+        return ("x",) if width == 1 else tuple(f"x{i + 1}" for i in range(width))
+
+    @property
+    def task(self) -> Task:
+        """What the targets ask for."""
+        if self.y.dtype.is_floating_point:
+            return "regression"
+        if self.y.dim() > 1:
+            return "tokens"
+        return "binary" if int(self.y.max()) < 2 else "classes"
+
+    def _shape(self, setup: Setup) -> tuple[int, ...]:
+        return (len(setup.features),) if setup.features else tuple(self.x.shape[1:])
+
+    def _outputs(self, setup: Setup) -> int:
+        if self.task == "regression":
+            return int(self.y.shape[1])
+        if self.task == "tokens":
+            return int(max(self.x.max(), self.y.max())) + 1
+        targets = catalogue.find("loss", cast("Part", setup.loss), Loss)[0].targets
+        return 1 if self.task == "binary" and targets != "classes" else int(self.y.max()) + 1
+
+    def _execute(self, name: str, text: str, place: str) -> None:
+        self.sections.texts[name] = text
+        filename = f"<training {name}>"
+        linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+        try:
+            with quiet():
+                exec(compile(text, filename, "exec", dont_inherit=True), self.names)
+        except Exception as error:
+            raise self._failure(error, name, place) from error
+
+    def _failure(self, error: BaseException, name: str, place: str) -> Exception:
+        found = problem(error, self.sections.texts[name], f"<training {name}>")
+        if name == "model" and self.setup.model.name == "own":
+            source = str(_own(self.setup)["source"])
+            where = in_source(found.place, self.sections.texts[name], source)
+            return Failed(msgspec.structs.replace(found, place=where), "model.source")
+        message = str(error) if isinstance(error, ValueError) else f"{found.type}: {found.message}"
+        return BadSetup(" ".join(message.split()), place)
+
+    def failure(self, error: BaseException) -> Problem:
+        """Return what to show for an exception that a step raised, placed in the user's source."""
+        text = self.sections.texts["model"]
+        found = problem(error, text, "<training model>")
+        where = Place()
+        if self.setup.model.name == "own":
+            where = in_source(found.place, text, str(_own(self.setup)["source"]))
+        return msgspec.structs.replace(found, place=where)
+
+    # One step
+
+    def _make_step(self, setup: Setup) -> None:
+        self._execute("step", steps.function(setup), "step")
+        self._execute("evaluate", steps.evaluate(setup), "step")
+        self.lines = steps.flat(setup)
+        self.step_function = cast("Callable[..., float]", self.names["train_step"])
+        self.evaluate = cast("Callable[[], float]", self.names["evaluate"])
+        self.has_validation = len(self.tensor("val_rows")) > 0
+
+    def step(self, batches: list[Batch]) -> float:
+        """Make one step and return its loss."""
+        if self.setup.accumulate > 1:
+            return self.step_function(batches)
+        return self.step_function(*batches[0])
+
+    def change(self, setup: Setup) -> None:
+        """Take over what can change while a run goes on; see `restarts` for what cannot.
+
+        Raises:
+            BadSetup: the new setup cannot be run; nothing has changed then.
+        """
+        before = self.setup
+        setup = filled(setup, self.task)
+        texts.loss(setup, self.task)
+        steps.function(setup)
+        texts.optimizer(setup)
+        self.setup = setup
+        if setup.threads != before.threads:
+            torch.set_num_threads(setup.threads or 1)
+        if setup.loss != before.loss:
+            self._execute("loss", texts.loss(setup, self.task), "loss")
+        if texts.freeze(setup) != texts.freeze(before):
+            for parameter in self.model.parameters():
+                parameter.requires_grad_(True)
+                parameter.grad = None
+            self._execute("freeze", texts.freeze(setup), "frozen")
+        self._change_optimizer(setup, before)
+        self._make_step(setup)
+
+    def _change_optimizer(self, setup: Setup, before: Setup) -> None:
+        text = texts.optimizer(setup)
+        if text == self.sections.texts["optimizer"]:
+            return
+        self.sections.texts["optimizer"] = text
+        same = setup.optimizer.name == before.optimizer.name
+        if not same or setup.amp != before.amp:
+            self.names.pop("scheduler", None)
+            self.names.pop("scaler", None)
+            self._execute("optimizer", text, "optimizer")
+            return
+        piece, options = catalogue.find("optimizer", setup.optimizer, Optimizer)
+        _, old = catalogue.find("optimizer", before.optimizer, Optimizer)
+        given = texts.hyperparameters(piece, options, setup)
+        for group in self.optimizer.param_groups:
+            for key, value in options.items():
+                mistaken = setup.mistakes != before.mistakes and key == "lr"
+                if value != old[key] or mistaken:
+                    now = given.get(key, value)
+                    group[key] = tuple(now) if isinstance(now, list) else now
+        rates = "lr" in given and (given["lr"] != texts.hyperparameters(piece, old, before)["lr"])
+        if setup.schedule != before.schedule or (rates and setup.schedule is not None):
+            self._change_schedule(setup, float(str(given["lr"])))
+
+    def _change_schedule(self, setup: Setup, lr: float) -> None:
+        """Let a schedule begin anew from now on."""
+        for group in self.optimizer.param_groups:
+            group["lr"] = lr
+            group.pop("initial_lr", None)
+        self.names.pop("scheduler", None)
+        if setup.schedule is not None:
+            with quiet():
+                exec(f"scheduler = {texts.schedule(setup.schedule)}", self.names)
+
+
+def _own(setup: Setup) -> dict[str, Plain]:
+    return catalogue.find("model", setup.model, Model)[1]
+
+
+def in_source(place: Place, text: str, source: str) -> Place:
+    """Return a place in pasted text as the same place in the source it was pasted from."""
+    lines = text.splitlines()
+    if not 0 < place.line <= len(lines):
+        return Place()
+    wanted = lines[place.line - 1]
+    found = [i for i, line in enumerate(source.splitlines(), 1) if line == wanted]
+    if not found:
+        return Place()
+    moved = found[0] - place.line
+    return msgspec.structs.replace(place, line=found[0], end_line=place.end_line + moved)
+
+
+def filled(setup: Setup, task: Task) -> Setup:
+    """Return the setup with every part's options written out, and a loss that fits."""
+    default = {"regression": "mse", "binary": "bce"}.get(task, "cross_entropy")
+    part = setup.loss or Part(default)
+    optimizer = Part(
+        setup.optimizer.name, catalogue.find("optimizer", setup.optimizer, Optimizer)[1]
+    )
+    schedule = setup.schedule
+    if schedule is not None:
+        schedule = Part(schedule.name, catalogue.find("schedule", schedule, Schedule)[1])
+    return msgspec.structs.replace(
+        setup,
+        data=Part(setup.data.name, catalogue.find("data", setup.data, Data)[1]),
+        model=Part(setup.model.name, catalogue.find("model", setup.model, Model)[1]),
+        loss=Part(part.name, catalogue.find("loss", part, Loss)[1]),
+        optimizer=optimizer,
+        schedule=schedule,
+    )
+
+
+_RESTARTS = (
+    "data", "model", "features", "standardize", "train", "shuffle", "seed", "weight_seed",
+    "data_seed", "device", "dtype",
+)  # fmt: skip
+
+
+def changed(before: Setup, after: Setup) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the keys that differ: those that can change in a run, and those that begin it anew.
+
+    Both setups are filled.
+    """
+    names = [f.name for f in msgspec.structs.fields(Setup)]
+    differ = [name for name in names if getattr(before, name) != getattr(after, name)]
+    anew = [name for name in differ if name in _RESTARTS]
+    if "loss" in differ and _targets(before) != _targets(after):
+        anew.append("loss")
+    return tuple(n for n in differ if n not in anew), tuple(anew)
+
+
+def _targets(setup: Setup) -> str:
+    assert setup.loss is not None
+    return catalogue.find("loss", setup.loss, Loss)[0].targets
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep torch's warnings to ourselves: the doctor has better words for them."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield

@@ -1,0 +1,237 @@
+"""One training run: its steps, its past, and what was changed on the way."""
+
+import math
+import time
+from dataclasses import dataclass
+
+import torch
+
+from engine.setup import BadSetup, Setup
+from engine.tape import Problem
+from engine.train import checkpoints, program
+from engine.train.batches import Batches
+from engine.train.checkpoints import Checkpoint, Checkpoints
+from engine.train.events import Events
+from engine.train.history import History
+from engine.train.program import Batch, Failed, Program, quiet
+
+
+@dataclass(frozen=True)
+class Edit:
+    """One element of a parameter, set by hand."""
+
+    name: str
+    index: int
+    value: float
+
+
+Change = Setup | Edit
+
+
+class Run:
+    """A run at one of its steps. Step 0 is the untrained model."""
+
+    def __init__(self, setup: Setup) -> None:
+        if setup.threads:
+            torch.set_num_threads(setup.threads)
+        self.program = Program(setup)
+        self.batches = Batches(self.program)
+        self.step = 0
+        self.problem: Problem | None = None
+        self.history = History([n for n, _ in self.program.model.named_parameters()])
+        self.past = Checkpoints()
+        self.changes: list[tuple[int, Change]] = []
+        """What was changed, each with the step after which it was."""
+        self.events: Events | None = None
+        self.last_batches: list[Batch] = []
+        self.past.add(checkpoints.take(self.program, self.batches, 0))
+        self._validate_first()
+        self._rng = checkpoints.random_state(self.program)
+
+    @property
+    def setup(self) -> Setup:
+        """The setup that holds now, with every default filled in."""
+        return self.program.setup
+
+    @property
+    def epoch(self) -> float:
+        """How often the training data has been gone through."""
+        return self.batches.seen / self.batches.rows
+
+    def enter(self) -> None:
+        """Take torch's generators and threads over from whoever used them meanwhile."""
+        checkpoints.set_random_state(self.program, self._rng)
+        if self.setup.threads:
+            torch.set_num_threads(self.setup.threads)
+
+    def leave(self) -> None:
+        """Remember torch's generators for the next `enter`."""
+        self._rng = checkpoints.random_state(self.program)
+
+    # Going on
+
+    def draw(self) -> list[Batch]:
+        """Return the batches of the next step."""
+        self.last_batches = [self.batches.draw() for _ in range(self.setup.accumulate)]
+        return self.last_batches
+
+    def advance(self, steps: int, seconds: float = math.inf) -> int:
+        """Make up to ``steps`` steps within about ``seconds``; returns how many were made.
+
+        It stops early, with `problem` set, where a step raises or its loss is not finite.
+        """
+        end = time.perf_counter() + seconds
+        made = 0
+        with quiet():
+            while made < steps and self.problem is None:
+                if self.events is not None:
+                    self._finish_events()
+                else:
+                    self._one()
+                made += 1
+                if time.perf_counter() >= end:
+                    break
+        return made
+
+    def _one(self) -> None:
+        try:
+            loss = self.program.step(self.draw())
+        except Exception as error:  # noqa: BLE001 - the user's module may raise anything
+            self._fail(error)
+            return
+        self.arrive(loss)
+
+    def arrive(self, loss: float) -> None:
+        """Note that a step has been made, and what belongs to its end."""
+        self.step += 1
+        self.history.add(self.step, loss, self.program.optimizer.param_groups[0]["lr"])
+        every = self.setup.validate_every
+        if every and self.step % every == 0 and self.program.has_validation:
+            self.history.validated(self.step, self.program.evaluate())
+        if self.past.due(self.step):
+            self.past.add(checkpoints.take(self.program, self.batches, self.step))
+        if not math.isfinite(loss):
+            self.problem = Problem("NaN", f"The loss of step {self.step} is {loss}")
+
+    def _validate_first(self) -> None:
+        if self.setup.validate_every and self.program.has_validation:
+            with quiet():
+                try:
+                    self.history.validated(0, self.program.evaluate())
+                except Exception as error:
+                    if self.setup.model.name == "own":
+                        raise Failed(self.program.failure(error), "model.source") from error
+                    first = str(error).strip().partition("\n")[0]
+                    raise BadSetup(f"{type(error).__name__}: {first}", "model") from error
+
+    def _fail(self, error: Exception) -> None:
+        """Stay where the last whole step was, its batch not drawn yet."""
+        self.problem = self.program.failure(error)
+        now, step = self.state(), self.step
+        try:
+            self._go_to(step)
+        except Exception:  # noqa: BLE001 - a module that counts its calls cannot be replayed
+            self.load(now)
+
+    # One event inside a step
+
+    def next_event(self) -> Events:
+        """Make the next event of the step that is open, or of a new one."""
+        if self.events is None or self.events.done:
+            self.events = Events(self.program, self.draw())
+        try:
+            with quiet():
+                self.events.advance()
+        except Exception as error:
+            self.events = None
+            self._fail(error)
+            raise Failed(self.program.failure(error)) from error
+        events = self.events
+        if events.done:
+            self.events = None
+            self.arrive(events.loss)
+        return events
+
+    def _finish_events(self) -> None:
+        while self.events is not None and self.problem is None:
+            try:
+                self.next_event()
+            except Failed:
+                return
+
+    # Changing something
+
+    def alter(self, setup: Setup) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Take a new setup over from the next step on.
+
+        Returns the keys that hold now, and those that would begin the run anew: then nothing has
+        changed. Raises `BadSetup`.
+        """
+        self._finish_events()
+        setup = program.filled(setup, self.program.task)
+        applied, anew = program.changed(self.setup, setup)
+        if anew or not applied:
+            return applied, anew
+        self.apply(setup)
+        self.changes.append((self.step, setup))
+        return applied, ()
+
+    def edit(self, edit: Edit) -> None:
+        """Set one element of a parameter. Raises `BadSetup` where there is none."""
+        self._finish_events()
+        parameters = dict(self.program.model.named_parameters())
+        if edit.name not in parameters or not 0 <= edit.index < parameters[edit.name].numel():
+            raise BadSetup(f"there is no element {edit.index} in {edit.name!r}", "weight")
+        self.apply(edit)
+        self.changes.append((self.step, edit))
+
+    def apply(self, change: Change) -> None:
+        """Make a change without writing it down."""
+        self.problem = None
+        if isinstance(change, Setup):
+            self.program.change(change)
+            self.batches.change(change)
+            return
+        parameter = dict(self.program.model.named_parameters())[change.name]
+        with torch.no_grad():
+            parameter.view(-1)[change.index] = change.value
+
+    # Going back
+
+    def rewind(self, step: int) -> None:
+        """Bring ``step`` back exactly as it was; what came later is forgotten."""
+        self.events = None
+        step = max(0, min(step, self.step))
+        self._go_to(step)
+        self.problem = None
+        self.past.forget_after(step)
+        self.history.forget_after(step)
+        self.changes = [(at, change) for at, change in self.changes if at <= step]
+
+    def _go_to(self, step: int) -> None:
+        saved = self.past.before(step)
+        self.load(saved)
+        # A checkpoint is taken as its step ends: what was changed after that step comes later.
+        later = [(at, change) for at, change in self.changes if at >= saved.step]
+        with quiet():
+            for at in range(saved.step, step + 1):
+                while later and later[0][0] == at:
+                    self.apply(later.pop(0)[1])
+                if at < step:
+                    self._again(at + 1)
+        self.step = step
+
+    def _again(self, step: int) -> None:
+        self.program.step(self.draw())
+        every = self.setup.validate_every
+        if every and step % every == 0 and self.program.has_validation:
+            self.program.evaluate()
+
+    def load(self, saved: Checkpoint) -> None:
+        """Put the state of a checkpoint in place of the present one."""
+        checkpoints.put_back(self.program, self.batches, saved)
+        self.step = saved.step
+
+    def state(self) -> Checkpoint:
+        """Return the present state."""
+        return checkpoints.take(self.program, self.batches, self.step)

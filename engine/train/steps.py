@@ -1,0 +1,173 @@
+"""One training step as source: its lines with their events, as a function, and all flat."""
+
+from engine.setup import BadSetup, Setup
+from engine.train import catalogue
+from engine.train.texts import MOST_MICRO
+from engine.zoo.pieces import Optimizer, Schedule
+
+Line = tuple[str, str]
+"""An event (``zero_grad``, ``forward``, ...) and its statements."""
+
+
+def lines(setup: Setup) -> list[Line]:
+    """Return the statements of one batch's step, or of one micro-batch within it, in order."""
+    _, closure, before, after = _pieces(setup)
+    return [*before, *closure, *after]
+
+
+def _pieces(setup: Setup) -> tuple[bool, list[Line], list[Line], list[Line]]:
+    piece, _ = catalogue.find("optimizer", setup.optimizer, Optimizer)
+    if setup.accumulate > MOST_MICRO:
+        raise BadSetup(f"accumulate is more than {MOST_MICRO}", "accumulate")
+    if piece.closure:
+        return True, [("step", _closure(setup))], [], _schedule(setup)
+    before: list[Line] = []
+    if "no_zero_grad" not in setup.mistakes:
+        before.append(("zero_grad", "optimizer.zero_grad()"))
+    return False, _micro(setup), before, [*_update(setup), *_schedule(setup)]
+
+
+def _micro(setup: Setup) -> list[Line]:
+    backward = "loss.backward()"
+    if setup.amp == "float16":
+        backward = "scaler.scale(loss).backward()"
+    return [
+        ("forward", _cast(setup, f"output = model({_given(setup)})")),
+        ("loss", _loss(setup)),
+        ("backward", backward),
+    ]
+
+
+def _given(setup: Setup) -> str:
+    if "wrong_device" not in setup.mistakes:
+        return "inputs"
+    return 'inputs.to("meta")' if setup.device == "cpu" else "inputs.cpu()"
+
+
+def _cast(setup: Setup, statement: str) -> str:
+    if not setup.amp:
+        return statement
+    return f"with torch.autocast(device.type, torch.{setup.amp}):\n    {statement}"
+
+
+def _loss(setup: Setup) -> str:
+    output, targets = "output", "targets"
+    if "softmax_first" in setup.mistakes:
+        output = "torch.softmax(output, dim=1)"
+    if "column_target" in setup.mistakes:
+        targets = "targets.squeeze(-1)"
+    text = [_cast(setup, f"loss = criterion({output}, {targets})")]
+    weights = "for p in model.parameters() if p.dim() > 1"
+    if setup.l1:
+        text.append(f"loss = loss + {setup.l1!r} * sum(p.abs().sum() {weights})")
+    if setup.l2:
+        text.append(f"loss = loss + {setup.l2 / 2!r} * sum(p.square().sum() {weights})")
+    if setup.accumulate > 1:
+        text.append(f"loss = loss / {setup.accumulate}")
+    if "keep_graphs" in setup.mistakes:
+        text.append("kept.append(loss)")
+    return "\n".join(text)
+
+
+def _update(setup: Setup) -> list[Line]:
+    result: list[Line] = []
+    clip = []
+    if setup.clip_value:
+        clip.append(f"nn.utils.clip_grad_value_(model.parameters(), {setup.clip_value!r})")
+    if setup.clip_norm:
+        clip.append(f"nn.utils.clip_grad_norm_(model.parameters(), {setup.clip_norm!r})")
+    if setup.amp == "float16":
+        if clip:
+            clip.insert(0, "scaler.unscale_(optimizer)")
+        update = "scaler.step(optimizer)\nscaler.update()"
+    else:
+        update = "optimizer.step()"
+    if clip:
+        result.append(("clip", "\n".join(clip)))
+    return [*result, ("step", update)]
+
+
+def _schedule(setup: Setup) -> list[Line]:
+    if setup.schedule is None:
+        return []
+    piece, _ = catalogue.find("schedule", setup.schedule, Schedule)
+    return [("schedule", "scheduler.step(loss.item())" if piece.metric else "scheduler.step()")]
+
+
+def _closure(setup: Setup) -> str:
+    if setup.accumulate > 1:
+        raise BadSetup(f"{setup.optimizer.name} takes one batch a step", "accumulate")
+    if setup.amp == "float16":
+        raise BadSetup(f"{setup.optimizer.name} does not go with a GradScaler", "amp")
+    inner = ["optimizer.zero_grad()"] if "no_zero_grad" not in setup.mistakes else []
+    inner += [statement for _, statement in _micro(setup)]
+    inner += ["return loss"]
+    body = indented("\n".join(inner))
+    return f"def closure():\n{body}\nloss = optimizer.step(closure)"
+
+
+def indented(text: str, by: int = 4) -> str:
+    """Return the text with each line moved to the right."""
+    return "\n".join(" " * by + line if line else line for line in text.splitlines())
+
+
+def function(setup: Setup) -> str:
+    """Return ``train_step`` as source; its argument is a batch, or a list of them."""
+    _, micro, before, after = _pieces(setup)
+    inner = "\n".join(text for _, text in micro)
+    if setup.accumulate > 1:
+        inner = f"for inputs, targets in batches:\n{indented(inner)}\n    total += loss.item()"
+        before = [*before, ("", "total = 0.0")]
+    texts = [*(t for _, t in before), inner, *(t for _, t in after)]
+    end = "return total" if setup.accumulate > 1 else "return loss.item()"
+    argument = "batches" if setup.accumulate > 1 else "inputs, targets"
+    return f"def train_step({argument}):\n{indented(chr(10).join([*texts, end]))}\n"
+
+
+def flat(setup: Setup) -> list[Line]:
+    """Return every statement of one whole step, micro-batches one after the other."""
+    _, micro, before, after = _pieces(setup)
+    if setup.accumulate == 1:
+        return [*before, *micro, *after]
+    repeated: list[Line] = []
+    for index in range(setup.accumulate):
+        first = micro[0]
+        repeated.append((first[0], f"inputs, targets = batches[{index}]\n{first[1]}"))
+        repeated += micro[1:]
+    return [*before, *repeated, *after]
+
+
+def evaluate(setup: Setup) -> str:
+    """Return ``evaluate`` as source: the validation loss, in eval mode and without gradients."""
+    body = ["loss = criterion(model(x_val), y_val).item()"]
+    if setup.amp:
+        body = [_cast(setup, body[0])]
+    if "validate_with_grad" not in setup.mistakes:
+        body = ["with torch.no_grad():", indented("\n".join(body))]
+    if "validate_in_train_mode" not in setup.mistakes:
+        body = ["model.eval()", *body, "model.train()"]
+    return "def evaluate():\n" + indented("\n".join([*body, "return loss"])) + "\n"
+
+
+def batches(setup: Setup, rows: int) -> str:
+    """Return ``batches`` as source: a generator of batches without end."""
+    size = batch_size(setup, rows)
+    if size == rows:
+        return "def batches():\n    while True:\n        yield x_train, y_train\n"
+    order = (
+        f"torch.randperm({rows}, generator=order_rng)"
+        if setup.shuffle
+        else (f"torch.arange({rows})")
+    )
+    drop = f"            if len(rows) == {size}:\n    " if setup.drop_last else ""
+    return (
+        f"order_rng = torch.Generator().manual_seed({setup.seed})\n\n\n"
+        "def batches():\n    while True:\n"
+        f"        for rows in {order}.split({size}):\n"
+        f"{drop}            yield x_train[rows], y_train[rows]\n"
+    )
+
+
+def batch_size(setup: Setup, rows: int) -> int:
+    """Return how many examples a batch has; of all of them there is no drawing."""
+    return rows if setup.batch == 0 or setup.batch >= rows else setup.batch

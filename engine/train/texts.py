@@ -1,0 +1,227 @@
+"""A setup as plain PyTorch source, section by section: what is run, and what is exported."""
+
+import inspect
+import re
+from collections.abc import Callable
+
+from engine.setup import BadSetup, Part, Plain, Setup
+from engine.train import catalogue
+from engine.training.parts import Task
+from engine.zoo.pieces import Data, Loss, Model, Optimizer, Options, Schedule, Shapes
+
+IMPORTS = """import csv
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+"""
+_FEATURE = re.compile(r"(sin|cos)\(x(\d+)\)|x(\d+)(?:\^(\d))?(?:\*x(\d+))?")
+MOST_MICRO = 64
+"""Batches of one step at most."""
+
+
+def paste(thing: Callable[..., object] | type) -> str:
+    """Return the source of a function or class, without words for our own tools."""
+    source = inspect.getsource(thing)
+    return re.sub(r"  # (type: ignore|noqa).*", "", source).rstrip() + "\n"
+
+
+def seeds(setup: Setup) -> tuple[int, int]:
+    """Return the seeds of the weights and of the data."""
+    weights = setup.seed if setup.weight_seed is None else setup.weight_seed
+    return weights, setup.seed if setup.data_seed is None else setup.data_seed
+
+
+def call(name: str, options: dict[str, Plain]) -> str:
+    """Return a call with keywords, one per line where they are long."""
+    words = [f"{key}={value!r}" for key, value in options.items()]
+    line = f"{name}({', '.join(words)})"
+    if len(line) < 90:
+        return line
+    return f"{name}(\n" + "".join(f"    {word},\n" for word in words) + ")"
+
+
+def head(setup: Setup) -> str:
+    """Return the section that chooses device, dtype and threads."""
+    threads = f"torch.set_num_threads({setup.threads})\n" if setup.threads else ""
+    return f'device = torch.device("{setup.device}")\ndtype = torch.{setup.dtype}\n{threads}'
+
+
+def data(setup: Setup) -> str:
+    """Return the section that makes ``x`` and ``y`` and splits their rows."""
+    piece, options = catalogue.find("data", setup.data, Data)
+    parts = [paste(one) for one in (*piece.uses, piece.make)]
+    words = {**options, "rng": None}
+    made = call(piece.make.__name__, words).replace("rng=None", "rng=rng")
+    lines = [
+        f"rng = torch.Generator().manual_seed({seeds(setup)[1]})",
+        f"x, y = {made}",
+    ]
+    if setup.train < 1:
+        order = "torch.randperm(len(x), generator=rng)" if setup.shuffle else "torch.arange(len(x))"
+        lines.append(f"order = {order}")
+    else:
+        lines.append("order = torch.arange(len(x))")
+    return "\n\n".join(parts) + "\n\n" + "\n".join(lines) + "\n"
+
+
+def split(setup: Setup, rows: int) -> str:
+    """Return the lines that choose the rows to train on and those to validate on."""
+    count = min(rows, max(1, round(setup.train * rows)))
+    return f"train_rows, val_rows = order[:{count}], order[{count}:]\n"
+
+
+def feature(text: str, inputs: int) -> str:
+    """Return the source of one column made of the inputs ``x``.
+
+    Raises:
+        BadSetup: it is no feature, or names an input that is not there.
+    """
+    found = _FEATURE.fullmatch(text.replace(" ", ""))
+    if found is None:
+        raise BadSetup(f"{text!r} is no feature; write x1, x2^2, x1*x2, sin(x1)", "features")
+    wave, of, first, power, second = found.groups()
+    numbers = [int(n) for n in (of, first, second) if n]
+    if any(not 1 <= n <= inputs for n in numbers):
+        raise BadSetup(f"{text!r} names an input that the data does not have", "features")
+    if wave:
+        return f"torch.{wave}(x[:, {int(of) - 1}])"
+    column = f"x[:, {int(first) - 1}]" + (f" ** {power}" if power else "")
+    return f"{column} * x[:, {int(second) - 1}]" if second else column
+
+
+def prepare(setup: Setup, shapes: Shapes, targets: str, task: Task) -> str:
+    """Return the section that makes the model's inputs and targets out of ``x`` and ``y``."""
+    lines = []
+    if setup.features:
+        if len(shapes.shape) != 1 or task == "tokens":
+            raise BadSetup("features are made of numbers, not of pictures or tokens", "features")
+        columns = ",\n        ".join(feature(f, shapes.inputs) for f in setup.features)
+        lines += ["def features(x):", f"    columns = [\n        {columns},\n    ]"]
+        lines += ["    return torch.stack(columns, dim=1)", "", ""]
+    lines.append("inputs = features(x)" if setup.features else "inputs = x")
+    if setup.standardize and task != "tokens":
+        lines += [
+            "mean = inputs[train_rows].mean(dim=0)",
+            "std = inputs[train_rows].std(dim=0, correction=0)",
+            "std = torch.where(std > 0, std, 1.0)",
+            "inputs = (inputs - mean) / std",
+        ]
+    lines.append(f"targets = {_targets(targets, task, shapes.outputs)}")
+    if setup.standardize and task == "regression":
+        lines += [
+            "y_mean = targets[train_rows].mean(dim=0)",
+            "y_std = targets[train_rows].std(dim=0, correction=0)",
+            "y_std = torch.where(y_std > 0, y_std, 1.0)",
+            "targets = (targets - y_mean) / y_std",
+        ]
+    to_inputs = "device" if task == "tokens" else "device, dtype"
+    to_targets = "device" if targets == "classes" and task != "regression" else "device, dtype"
+    lines += [
+        f"inputs, targets = inputs.to({to_inputs}), targets.to({to_targets})",
+        "x_train, y_train = inputs[train_rows], targets[train_rows]",
+        "x_val, y_val = inputs[val_rows], targets[val_rows]",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _targets(targets: str, task: Task, outputs: int) -> str:
+    if task == "regression" or targets == "classes":
+        return "y"
+    ones = "y.float().unsqueeze(1)" if task == "binary" else f"F.one_hot(y, {outputs}).float()"
+    return ones if targets == "ones" else f"2 * {ones} - 1"
+
+
+def model(setup: Setup, shapes: Shapes) -> str:
+    """Return the section that makes the model from its seed."""
+    piece, options = catalogue.find("model", setup.model, Model)
+    _fits(piece, setup.model, shapes)
+    try:
+        made = piece.write(options, shapes)
+        parts = [*(paste(one) for one in piece.uses(options)), piece.prepare(options)]
+    except SyntaxError as error:
+        raise BadSetup(f"line {error.lineno}: {error.msg}", "model.source") from None
+    except ValueError as error:
+        raise BadSetup(str(error), "model") from None
+    lines = [f"torch.manual_seed({seeds(setup)[0]})", f"model = {made}"]
+    lines += [piece.after(options), "model = model.to(device, dtype)"]
+    text = "\n".join(line for line in lines if line)
+    return "\n\n".join([*(p for p in parts if p), text]) + "\n"
+
+
+def _fits(piece: Model, part: Part, shapes: Shapes) -> None:
+    has = "tokens" if shapes.task == "tokens" else "image" if len(shapes.shape) == 3 else "vector"
+    takes = {"numbers": ("vector", "image"), "any": ("vector", "image", "tokens")}
+    if has not in takes.get(piece.inputs, (piece.inputs,)):
+        words = {"vector": "numbers", "image": "pictures", "tokens": "sequences of tokens"}
+        wants = words.get(piece.inputs, "numbers")
+        raise BadSetup(f"{part.name} takes {wants}, but the data is {words[has]}", "model")
+
+
+def freeze(setup: Setup) -> str:
+    """Return the lines that say which parameters learn."""
+    names = list(setup.frozen)
+    lines = ["parameters = dict(model.named_parameters())"]
+    if "freeze_first" in setup.mistakes:
+        lines.append("first = next(iter(parameters)).rpartition('.')[0]")
+        names.append("FIRST")
+    lines.append("for name, parameter in parameters.items():")
+    words = ["(first + '.')" if name == "FIRST" else repr(name) for name in names]
+    held = f"name.startswith(({', '.join(words)},))" if words else "False"
+    lines.append(f"    parameter.requires_grad_(not {held})" if words else "")
+    if not words:
+        lines = []
+    return "\n".join(lines) + "\n" if lines else ""
+
+
+def loss(setup: Setup, task: Task) -> str:
+    """Return the section that makes ``criterion``."""
+    assert setup.loss is not None
+    piece, options = catalogue.find("loss", setup.loss, Loss)
+    if task not in piece.tasks:
+        words = {"regression": "numbers", "tokens": "tokens"}.get(task, "classes")
+        raise BadSetup(f"{setup.loss.name} does not fit targets that are {words}", "loss")
+    made = piece.write(options)
+    if task == "tokens":
+        made = "token_cross_entropy"
+    uses = [one for one in piece.uses if task == "tokens" or one.__name__ == made]
+    return "\n\n".join([*(paste(one) for one in uses), f"criterion = {made}\n"])
+
+
+def optimizer(setup: Setup) -> str:
+    """Return the lines that make the optimizer, its schedule and the scaler."""
+    piece, options = catalogue.find("optimizer", setup.optimizer, Optimizer)
+    given = hyperparameters(piece, options, setup)
+    name = f"torch.optim.{piece.make.__name__}"
+    words = "".join(f", {key}={value!r}" for key, value in given.items())
+    lines = [f"optimizer = {name}(model.parameters(){words})"]
+    if setup.schedule is not None:
+        lines.append(f"scheduler = {schedule(setup.schedule)}")
+    if setup.amp == "float16":
+        lines.append("scaler = torch.amp.GradScaler(device.type)")
+    return "\n".join(lines) + "\n"
+
+
+def hyperparameters(piece: Optimizer, options: Options, setup: Setup) -> dict[str, Plain]:
+    """Return the arguments that differ from the constructor's own, and the learning rate."""
+    defaults = {name: p.default for name, p in inspect.signature(piece.make).parameters.items()}
+    given: dict[str, Plain] = {}
+    for key, value in options.items():
+        now = tuple(value) if isinstance(value, list) else value
+        if now == "" and defaults[key] is None:
+            continue
+        if key == "lr" and "huge_lr" in setup.mistakes:
+            now = float(str(value)) * 100
+        if key == "lr" or now != defaults[key]:
+            given[key] = now  # type: ignore[assignment]
+    return given
+
+
+def schedule(part: Part) -> str:
+    """Return the call that makes a schedule."""
+    piece, options = catalogue.find("schedule", part, Schedule)
+    defaults = {n: p.default for n, p in inspect.signature(piece.make).parameters.items()}
+    given = {k: v for k, v in options.items() if v != defaults[k]}
+    words = "".join(f", {key}={value!r}" for key, value in given.items())
+    return f"torch.optim.lr_scheduler.{piece.make.__name__}(optimizer{words})"

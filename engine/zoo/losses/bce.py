@@ -1,0 +1,11 @@
+"""Binary cross-entropy on logits."""
+
+from engine.zoo.pieces import Loss
+
+ENTRY = Loss(
+    lambda _: "nn.BCEWithLogitsLoss()",
+    "Binary cross-entropy",
+    "With logits: sigmoid and logarithm in one",
+    ("binary", "classes"),
+    "ones",
+)

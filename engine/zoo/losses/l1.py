@@ -1,0 +1,11 @@
+"""Mean absolute error."""
+
+from engine.zoo.pieces import Loss
+
+ENTRY = Loss(
+    lambda _: "nn.L1Loss()",
+    "Mean absolute error",
+    "L1: outliers weigh less than in a square",
+    ("regression", "binary", "classes"),
+    "signs",
+)

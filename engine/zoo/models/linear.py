@@ -1,0 +1,20 @@
+"""One linear layer."""
+
+from engine.training.parts import Option
+from engine.zoo.pieces import Model, Options, Shapes
+
+
+def _write(options: Options, shapes: Shapes) -> str:
+    bias = "" if options["bias"] else ", bias=False"
+    layer = f"nn.Linear({shapes.inputs}, {shapes.outputs}{bias})"
+    return layer if len(shapes.shape) == 1 else f"nn.Sequential(nn.Flatten(), {layer})"
+
+
+ENTRY = Model(
+    _write,
+    "Linear",
+    "Weights and a bias: a line, a plane",
+    "numbers",
+    options=(Option("bias", "bool", True, "With a bias"),),
+    group="Layers",
+)

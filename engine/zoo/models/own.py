@@ -1,0 +1,83 @@
+"""The user's own nn.Module, taken out of a program."""
+
+import ast
+
+from engine.training.parts import Option
+from engine.zoo.pieces import Model, Options, Shapes
+
+STARTER = """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.hidden = nn.Linear(2, 16)
+        self.out = nn.Linear(16, 1)
+
+    def forward(self, x):
+        return self.out(torch.tanh(self.hidden(x)))
+"""
+_KEPT = (ast.Import, ast.ImportFrom, ast.ClassDef, ast.FunctionDef)
+
+
+def definitions(source: str) -> str:
+    """Return a program's imports, classes, functions and plain constants, without what it does.
+
+    Raises SyntaxError where it is no Python.
+    """
+    tree = ast.parse(source)
+    kept = [
+        node
+        for node in tree.body
+        if isinstance(node, _KEPT) or (isinstance(node, ast.Assign) and _is_plain(node.value))
+    ]
+    lines = source.splitlines()
+    pieces = []
+    for node in kept:
+        first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
+        pieces.append("\n".join(lines[first - 1 : node.end_lineno]))
+    return "\n\n\n".join(pieces)
+
+
+def _is_plain(node: ast.expr) -> bool:
+    return all(
+        isinstance(n, ast.Constant | ast.Tuple | ast.List | ast.Load | ast.UnaryOp | ast.USub)
+        for n in ast.walk(node)
+    )
+
+
+def module_classes(source: str) -> list[str]:
+    """Return the names of all classes of a program that look like modules, in order."""
+    found: list[str] = []
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.ClassDef):
+            bases = [ast.unparse(base) for base in node.bases]
+            if any(b.rpartition(".")[2] == "Module" or b in found for b in bases):
+                found.append(node.name)
+    return found
+
+
+def _name(options: Options) -> str:
+    names = module_classes(str(options["source"]))
+    name = str(options["class"]) or (names[-1] if names else "")
+    if not name:
+        raise ValueError("the program has no class that is an nn.Module")
+    if name not in names:
+        raise ValueError(f"the program has no nn.Module {name!r}; it has {', '.join(names)}")
+    return name
+
+
+def _write(options: Options, _shapes: Shapes) -> str:
+    return f"{_name(options)}({options['arguments']})"
+
+
+ENTRY = Model(
+    _write,
+    "Your own module",
+    "An nn.Module of your program",
+    "any",
+    options=(
+        Option("source", "text", STARTER, "The program", lines=20),
+        Option("class", "text", "", "Which class; empty: the last one"),
+        Option("arguments", "text", "", "What it is called with: 2, hidden=8"),
+    ),
+    prepare=lambda options: definitions(str(options["source"])),
+    group="Your own",
+)

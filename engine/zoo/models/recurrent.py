@@ -1,0 +1,42 @@
+"""A recurrent network that answers at each place of a sequence."""
+
+import torch
+from torch import nn
+
+from engine.training.parts import Option
+from engine.zoo.pieces import Model, Options, Shapes
+
+
+class Recurrent(nn.Module):
+    """Tokens are embedded, read from left to right, and answered at each place."""
+
+    def __init__(self, vocabulary: int, width: int, cell: str) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(vocabulary, width)
+        self.cell = {"rnn": nn.RNN, "lstm": nn.LSTM, "gru": nn.GRU}[cell](
+            width, width, batch_first=True
+        )
+        self.head = nn.Linear(width, vocabulary)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Return logits (batch, length, vocabulary) of tokens (batch, length)."""
+        states, _ = self.cell(self.embedding(x))
+        return self.head(states)  # type: ignore[no-any-return]
+
+
+def _write(options: Options, shapes: Shapes) -> str:
+    return f'Recurrent({shapes.outputs}, width={options["width"]}, cell="{options["cell"]}")'
+
+
+ENTRY = Model(
+    _write,
+    "RNN, LSTM or GRU",
+    "Reads tokens one after the other and keeps a state",
+    "tokens",
+    options=(
+        Option("cell", "choice", "lstm", "What keeps the state", choices=("rnn", "lstm", "gru")),
+        Option("width", "int", 32, "Numbers in the state", low=1, high=512, log=True),
+    ),
+    uses=lambda _: (Recurrent,),
+    group="Sequences",
+)

@@ -1,0 +1,12 @@
+"""torch.optim.Adafactor."""
+
+import torch
+
+from engine.zoo.pieces import Optimizer, read_options
+
+ENTRY = Optimizer(
+    torch.optim.Adafactor,
+    "Adafactor",
+    "Keeps row and column means in place of every square",
+    read_options(torch.optim.Adafactor, True, lr={"high": 10.0, "default": 0.01}),
+)

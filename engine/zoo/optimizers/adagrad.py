@@ -1,0 +1,12 @@
+"""torch.optim.Adagrad."""
+
+import torch
+
+from engine.zoo.pieces import Optimizer, read_options
+
+ENTRY = Optimizer(
+    torch.optim.Adagrad,
+    "Adagrad",
+    "Divides by the root of all squared gradients so far",
+    read_options(torch.optim.Adagrad, True, lr={"high": 10.0, "default": 0.01}),
+)

@@ -1,0 +1,12 @@
+"""torch.optim.Adam."""
+
+import torch
+
+from engine.zoo.pieces import Optimizer, read_options
+
+ENTRY = Optimizer(
+    torch.optim.Adam,
+    "Adam",
+    "Each weight has a rate of its own",
+    read_options(torch.optim.Adam, True, lr={"high": 10.0, "default": 0.001}),
+)

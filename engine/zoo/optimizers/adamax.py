@@ -1,0 +1,12 @@
+"""torch.optim.Adamax."""
+
+import torch
+
+from engine.zoo.pieces import Optimizer, read_options
+
+ENTRY = Optimizer(
+    torch.optim.Adamax,
+    "Adamax",
+    "Adam with the largest gradient in place of the root mean square",
+    read_options(torch.optim.Adamax, True, lr={"high": 10.0, "default": 0.002}),
+)

@@ -1,0 +1,12 @@
+"""torch.optim.AdamW."""
+
+import torch
+
+from engine.zoo.pieces import Optimizer, read_options
+
+ENTRY = Optimizer(
+    torch.optim.AdamW,
+    "AdamW",
+    "Adam with weight decay kept apart from the gradient",
+    read_options(torch.optim.AdamW, True, lr={"high": 10.0, "default": 0.001}),
+)

@@ -1,0 +1,12 @@
+"""torch.optim.ASGD."""
+
+import torch
+
+from engine.zoo.pieces import Optimizer, read_options
+
+ENTRY = Optimizer(
+    torch.optim.ASGD,
+    "ASGD",
+    "SGD that also averages the weights",
+    read_options(torch.optim.ASGD, True, lr={"high": 10.0, "default": 0.01}),
+)

@@ -1,0 +1,12 @@
+"""torch.optim.NAdam."""
+
+import torch
+
+from engine.zoo.pieces import Optimizer, read_options
+
+ENTRY = Optimizer(
+    torch.optim.NAdam,
+    "NAdam",
+    "Adam with Nesterov momentum",
+    read_options(torch.optim.NAdam, True, lr={"high": 10.0, "default": 0.002}),
+)

@@ -1,0 +1,12 @@
+"""torch.optim.RAdam."""
+
+import torch
+
+from engine.zoo.pieces import Optimizer, read_options
+
+ENTRY = Optimizer(
+    torch.optim.RAdam,
+    "RAdam",
+    "Adam that warms up by itself",
+    read_options(torch.optim.RAdam, True, lr={"high": 10.0, "default": 0.001}),
+)

@@ -1,0 +1,12 @@
+"""torch.optim.SGD."""
+
+import torch
+
+from engine.zoo.pieces import Optimizer, read_options
+
+ENTRY = Optimizer(
+    torch.optim.SGD,
+    "SGD",
+    "Against the gradient, with momentum if wanted",
+    read_options(torch.optim.SGD, True, lr={"high": 10.0}, momentum={"low": 0.0, "high": 1.0}),
+)

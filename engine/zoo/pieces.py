@@ -1,0 +1,174 @@
+"""What an entry is. Its functions and classes are pasted into the exported script as they stand.
+
+So they are plain PyTorch that uses nothing but ``csv``, ``math``, ``torch``, ``nn`` and ``F``.
+"""
+
+import inspect
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import torch
+
+from engine.setup import Plain
+from engine.training.parts import EntryKind, Option, OptionKind, Task
+
+Options = Mapping[str, Plain]
+Pasted = tuple[Callable[..., object] | type, ...]
+"""Functions and classes whose source goes into the script, in this order."""
+
+
+@dataclass(frozen=True)
+class Shapes:
+    """What a model must fit: its inputs without the batch, its outputs, and the task."""
+
+    shape: tuple[int, ...]
+    outputs: int
+    task: Task
+
+    @property
+    def inputs(self) -> int:
+        """Numbers in one example."""
+        return math.prod(self.shape)
+
+
+@dataclass(frozen=True)
+class Data:
+    """A data set: ``make(rng=..., **options)`` returns ``x, y`` on the CPU.
+
+    ``x`` is float (n, inputs), float (n, 1, side, side) or int64 (n, length) for tokens; ``y`` is
+    float (n, outputs) for a regression, int64 (n,) for classes, int64 (n, length) for tokens.
+    """
+
+    make: Callable[..., tuple[torch.Tensor, torch.Tensor]]
+    title: str
+    help: str
+    task: Task
+    inputs: str
+    options: tuple[Option, ...] = ()
+    uses: Pasted = ()
+    group: str = ""
+    names: tuple[str, ...] = ()
+    """Names of the input columns where they have any."""
+    note: Callable[[Options], str] = field(default=lambda _options: "")
+    kind: EntryKind = "data"
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model: ``write(options, shapes)`` returns the Python expression that makes it.
+
+    ``prepare`` returns source that has to stand before it. Raises ValueError where it cannot fit.
+    """
+
+    write: Callable[[Options, Shapes], str]
+    title: str
+    help: str
+    inputs: str
+    options: tuple[Option, ...] = ()
+    uses: Callable[[Options], Pasted] = field(default=lambda _options: ())
+    prepare: Callable[[Options], str] = field(default=lambda _options: "")
+    after: Callable[[Options], str] = field(default=lambda _options: "")
+    group: str = ""
+    kind: EntryKind = "model"
+
+
+@dataclass(frozen=True)
+class Loss:
+    """A loss: ``write(options)`` returns a Python expression that is called as (output, target).
+
+    ``tasks`` it is for. ``targets``: what classes are turned into: ``classes`` stay numbers,
+    ``ones`` become 0 and 1, ``signs`` -1 and +1.
+    """
+
+    write: Callable[[Options], str]
+    title: str
+    help: str
+    tasks: tuple[Task, ...]
+    targets: str
+    options: tuple[Option, ...] = ()
+    uses: Pasted = ()
+    group: str = ""
+    kind: EntryKind = "loss"
+
+
+@dataclass(frozen=True)
+class Optimizer:
+    """A class of torch.optim with the options of its signature."""
+
+    make: type[torch.optim.Optimizer]
+    title: str
+    help: str
+    options: tuple[Option, ...] = ()
+    closure: bool = False
+    """Its step takes a closure that computes the loss, perhaps several times."""
+    group: str = ""
+    kind: EntryKind = "optimizer"
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """A class of torch.optim.lr_scheduler, stepped after every step; ``metric``: given the loss."""
+
+    make: type[object]
+    title: str
+    help: str
+    options: tuple[Option, ...] = ()
+    metric: bool = False
+    group: str = ""
+    kind: EntryKind = "schedule"
+
+
+Piece = Data | Model | Loss | Optimizer | Schedule
+
+SIZE = Option("n", "int", 200, "Examples", low=4, high=100_000, log=True)
+NOISE = Option("noise", "float", 0.1, "Standard deviation of the noise", low=0.0, high=2.0)
+PLAYGROUND_SIZE = Option("n", "int", 500, "Examples", low=4, high=100_000, log=True)
+PLAYGROUND_NOISE = Option("noise", "float", 0.0, "From 0 to 0.5", low=0.0, high=0.5)
+
+_UNSEEN = {"params", "foreach", "fused", "capturable", "differentiable", "optimizer", "last_epoch"}
+_FRACTIONS = {"weight_decay", "lr_decay", "initial_accumulator_value", "momentum", "dampening"}
+"""Numbers whose default torch writes as a whole 0."""
+_LOG = {"lr", "weight_decay", "eps", "eta_min", "max_lr", "base_lr"}
+
+
+def read_options(make: type[object], live: bool, **given: dict[str, object]) -> tuple[Option, ...]:
+    """Return one option per argument that a constructor has, with its default.
+
+    ``given`` holds what the signature does not tell: ranges, help, defaults of those without.
+    """
+    found = []
+    for name, parameter in inspect.signature(make).parameters.items():
+        more = given.get(name, {})
+        default = more.get("default", parameter.default)
+        if name in _UNSEEN or default is inspect.Parameter.empty or callable(default):
+            continue
+        kind: OptionKind | None = more.get("kind") or _kind(default)  # type: ignore[assignment]
+        if kind is None:
+            continue
+        if name in _FRACTIONS | {"min_lr"}:
+            kind, default = "float", float(str(default))
+        if isinstance(default, tuple):
+            default = list(default)
+        rest = {k: v for k, v in more.items() if k not in ("kind", "default")}
+        if kind == "float" and "low" not in rest and name in _LOG:
+            rest["low"] = 0.0
+        found.append(
+            Option(name, kind, default, log=name in _LOG, live=live, **rest)  # type: ignore[arg-type]
+        )
+    return tuple(found)
+
+
+def _kind(default: object) -> OptionKind | None:
+    match default:
+        case bool():
+            return "bool"
+        case int():
+            return "int"
+        case float():
+            return "float"
+        case str():
+            return "text"
+        case tuple() | list() if all(isinstance(one, int | float) for one in default):
+            return "floats"
+    return None

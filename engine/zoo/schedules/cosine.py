@@ -1,0 +1,12 @@
+"""torch.optim.lr_scheduler.CosineAnnealingLR."""
+
+from torch.optim.lr_scheduler import CosineAnnealingLR
+
+from engine.zoo.pieces import Schedule, read_options
+
+ENTRY = Schedule(
+    CosineAnnealingLR,
+    "Cosine",
+    "Down to eta_min along half a cosine of T_max steps",
+    read_options(CosineAnnealingLR, True, T_max={"default": 1000, "low": 1}),
+)

@@ -1,0 +1,18 @@
+"""torch.optim.lr_scheduler.LinearLR."""
+
+from torch.optim.lr_scheduler import LinearLR
+
+from engine.zoo.pieces import Schedule, read_options
+
+ENTRY = Schedule(
+    LinearLR,
+    "Linear",
+    "From start_factor to end_factor within total_iters steps",
+    read_options(
+        LinearLR,
+        True,
+        start_factor={"low": 1e-6, "high": 1.0},
+        end_factor={"low": 0.0, "high": 1.0},
+        total_iters={"default": 100, "low": 1},
+    ),
+)

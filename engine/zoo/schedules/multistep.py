@@ -1,0 +1,14 @@
+"""torch.optim.lr_scheduler.MultiStepLR."""
+
+from torch.optim.lr_scheduler import MultiStepLR
+
+from engine.zoo.pieces import Schedule, read_options
+
+ENTRY = Schedule(
+    MultiStepLR,
+    "Milestones",
+    "The rate times gamma at each milestone",
+    read_options(
+        MultiStepLR, True, milestones={"kind": "ints", "default": [300, 600]}, gamma={"low": 0.0}
+    ),
+)

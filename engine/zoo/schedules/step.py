@@ -1,0 +1,12 @@
+"""torch.optim.lr_scheduler.StepLR."""
+
+from torch.optim.lr_scheduler import StepLR
+
+from engine.zoo.pieces import Schedule, read_options
+
+ENTRY = Schedule(
+    StepLR,
+    "Steps",
+    "The rate times gamma every step_size steps",
+    read_options(StepLR, True, step_size={"default": 200, "low": 1}, gamma={"low": 0.0}),
+)

@@ -1,0 +1,14 @@
+"""torch.optim.lr_scheduler.CosineAnnealingWarmRestarts."""
+
+from torch.optim.lr_scheduler import CosineAnnealingWarmRestarts
+
+from engine.zoo.pieces import Schedule, read_options
+
+ENTRY = Schedule(
+    CosineAnnealingWarmRestarts,
+    "Cosine with restarts",
+    "A cosine of T_0 steps, again and again",
+    read_options(
+        CosineAnnealingWarmRestarts, True, T_0={"default": 200, "low": 1}, T_mult={"low": 1}
+    ),
+)

@@ -1,0 +1,133 @@
+"""The exported script is plain PyTorch, and prints the losses of the run to the last bit."""
+
+import contextlib
+import io
+import subprocess
+import sys
+import warnings
+
+import pytest
+import torch
+
+from engine import setup
+from engine.train import catalogue
+from engine.train.export import script
+from engine.train.run import Run
+
+STEPS = 8
+
+
+def printed(source):
+    """What a script prints, run with names of its own: (step, loss) pairs."""
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        exec(compile(source, "script.py", "exec"), {"__name__": "__main__"})
+    return [(int(a), float(b)) for a, b in map(str.split, out.getvalue().splitlines())]
+
+
+def trained(given, steps=STEPS):
+    """A run of so many steps, and the losses it told."""
+    run = Run(setup.parse(given))
+    assert run.advance(steps) == steps, run.problem
+    steps_told, values, _ = run.history.take()
+    rows = [(int(s), float(v)) for s, v in zip(steps_told, values[:, 0], strict=True) if s]
+    return run, rows
+
+
+def same(given, steps=STEPS):
+    run, rows = trained(given, steps)
+    assert len(rows) == steps
+    torch.manual_seed(12345)
+    assert printed(script(run.program, steps)) == rows
+    return run
+
+
+def of(kind):
+    return list(catalogue.pieces(kind))
+
+
+FITTING = {"cnn": "digits", "recurrent": "copy_tokens", "transformer": "sort_tokens",
+           "two_parameters": "line", "polynomial": "sine"}  # fmt: skip
+NEEDS = {"csv": None}
+
+
+@pytest.mark.parametrize("model", of("model"))
+def test_every_model(model):
+    data = FITTING.get(model, "circle")
+    same({"data": {"name": data, "n": 40} if data != "line" else data, "model": model, "batch": 8})
+
+
+@pytest.mark.parametrize("data", [name for name in of("data") if name not in NEEDS])
+def test_every_data_set(data):
+    model = {"digits": "cnn", "copy_tokens": "recurrent", "sort_tokens": "transformer"}
+    same({"data": data, "model": model.get(data, "mlp"), "train": 0.6, "batch": 7}, 4)
+
+
+@pytest.mark.parametrize("optimizer", of("optimizer"))
+@pytest.mark.parametrize("more", [{}, {"clip_norm": 0.1, "l1": 0.01, "l2": 0.02, "batch": 9}])
+def test_every_optimizer(optimizer, more):
+    same({"data": {"name": "sine", "n": 30}, "optimizer": optimizer, **more}, 4)
+
+
+@pytest.mark.parametrize("schedule", of("schedule"))
+def test_every_schedule(schedule):
+    options = {"step": {"step_size": 2}, "multistep": {"milestones": [2, 5]},
+               "plateau": {"patience": 0, "threshold": 0.9}}.get(schedule, {})  # fmt: skip
+    run = same({"data": "moons", "optimizer": "sgd", "schedule": {"name": schedule, **options}})
+    assert run.program.scheduler is not None
+
+
+LOSSES = [("bce", "moons"), ("cross_entropy", "moons"), ("hinge", "moons"), ("half", "circle"),
+          ("mse", "spirals"), ("cross_entropy", "spirals"), ("bce", "spirals"), ("l1", "line"),
+          ("huber", "outliers"), ("half", "plane"), ("hinge", "gaussians")]  # fmt: skip
+
+
+@pytest.mark.parametrize(("loss", "data"), LOSSES)
+def test_every_loss(loss, data):
+    same({"data": data, "loss": loss, "batch": 16})
+
+
+PARTS = [
+    {"accumulate": 3, "batch": 5},
+    {"batch": 30, "drop_last": True},
+    {"batch": 30, "shuffle": False},
+    {"features": ["x1", "x2", "x1^2", "x2^2", "x1*x2", "sin(x1)", "sin(x2)"]},
+    {"standardize": True, "dtype": "float64"},
+    {"dtype": "bfloat16"},
+    {"amp": "bfloat16"},
+    {"train": 1.0, "clip_value": 0.01},
+    {"frozen": ["0"]},
+    {"model": {"name": "mlp", "dropout": 0.5, "norm": "batch", "init": "kaiming"}, "batch": 20},
+    {"model": {"name": "mlp", "norm": "layer", "activation": ["relu", "gelu"]}},
+    {"model": {"name": "mlp", "init": "playground", "output": "tanh"}, "loss": "half"},
+    {"seed": 5, "weight_seed": 6, "data_seed": 7},
+    {"validate_every": 0},
+]
+
+
+@pytest.mark.parametrize("part", PARTS, ids=str)
+def test_every_part_of_a_setup(part):
+    same({"data": {"name": "xor", "n": 80}, **part})
+
+
+@pytest.mark.parametrize("mistake", sorted(setup.MISTAKES.keys() - {"wrong_device"}))
+def test_every_mistake(mistake):
+    net = {"name": "mlp", "dropout": 0.3}
+    data, loss = ("sine", "mse") if mistake == "column_target" else ("moons", "cross_entropy")
+    given = {"data": data, "loss": loss, "model": net, "validate_every": 2}
+    right, wrong = same(given), same({**given, "mistakes": [mistake]})
+    losses = [r.history.recent for r in (right, wrong)]
+    harmless = mistake in ("validate_with_grad", "keep_graphs")
+    assert (losses[0] == losses[1]) is harmless
+
+
+def test_the_script_runs_by_itself(tmp_path):
+    run, rows = trained({"data": "sine", "model": "mlp", "steps": 500}, 20)
+    file = tmp_path / "script.py"
+    file.write_text(script(run.program, 20), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, str(file)], capture_output=True, text=True, check=True, timeout=100
+    )
+    assert done.stdout == "".join(f"{step} {loss!r}\n" for step, loss in rows)
+    assert "gradscribe" not in file.read_text().lower().partition("import")[2]

@@ -1,0 +1,225 @@
+"""A run equals plain PyTorch, and any of its steps can be brought back bit for bit."""
+
+import math
+
+import pytest
+import torch
+from torch import nn
+
+from engine import setup
+from engine.setup import BadSetup, Part
+from engine.train.program import Failed
+from engine.train.run import Edit, Run
+
+
+def begun(**given):
+    return Run(setup.parse({"data": "moons", "batch": 16, **given}))
+
+
+def state(run):
+    """All that decides how a run goes on, as plain numbers."""
+    optimizer = run.program.optimizer.state_dict()
+    flat = [t for s in optimizer["state"].values() for t in s.values() if torch.is_tensor(t)]
+    weights = [*run.program.model.state_dict().values()]
+    return [t.detach().double().reshape(-1).tolist() for t in [*weights, *flat]]
+
+
+def test_a_run_is_the_plain_loop():
+    run = begun(data={"name": "line", "n": 50}, model="linear", optimizer="sgd", batch=0, train=1.0)
+    run.advance(30)
+    rng = torch.Generator().manual_seed(0)
+    x = torch.rand(50, 1, generator=rng) * 4 - 2
+    y = 2.0 * x + 1.0 + 0.1 * torch.randn(50, 1, generator=rng)
+    torch.manual_seed(0)
+    model = nn.Linear(1, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.001)
+    losses = []
+    for _ in range(30):
+        optimizer.zero_grad()
+        loss = nn.functional.mse_loss(model(x), y)
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    assert run.history.take()[1][:, 0].tolist() == losses
+    assert torch.equal(run.program.model.weight, model.weight)
+
+
+NETS = [
+    {},
+    {"optimizer": {"name": "sgd", "momentum": 0.9}, "schedule": {"name": "step", "step_size": 30}},
+    {"model": {"name": "mlp", "dropout": 0.3, "norm": "batch"}},
+    {"mistakes": ["no_zero_grad"]},
+    {"optimizer": {"name": "lbfgs", "line_search_fn": "strong_wolfe", "max_iter": 4}, "batch": 0},
+    {"mistakes": ["validate_in_train_mode"], "model": {"name": "mlp", "dropout": 0.5}},
+    {"accumulate": 2, "amp": "float16"},
+]
+
+
+@pytest.mark.parametrize("given", NETS, ids=str)
+def test_a_step_is_brought_back_bit_for_bit(given):
+    run = begun(validate_every=7, **given)
+    run.advance(83)
+    there = state(run)
+    run.advance(60)
+    end, losses = state(run), run.history.recent[-20:]
+    run.rewind(83)
+    assert (run.step, state(run)) == (83, there)
+    run.advance(60)
+    assert (state(run), run.history.recent[-20:]) == (end, losses)
+
+
+def test_live_changes_are_replayed_where_they_were_made():
+    run = begun()
+    run.advance(70)
+    run.alter(setup.parse({"data": "moons", "batch": 16, "optimizer": {"name": "adam", "lr": 0.1}}))
+    run.advance(5)
+    run.edit(Edit("0.weight", 3, 0.5))
+    run.advance(5)
+    run.alter(setup.parse({"data": "moons", "batch": 4, "optimizer": "sgd", "l1": 0.1}))
+    run.advance(100)
+    end = state(run)
+    run.rewind(78)
+    assert run.setup.optimizer.options["lr"] == 0.1
+    assert run.setup.batch == 16
+    assert len(run.changes) == 2
+    run.alter(setup.parse({"data": "moons", "batch": 16, "optimizer": {"name": "adam", "lr": 0.1}}))
+    run.advance(2)
+    run.alter(setup.parse({"data": "moons", "batch": 4, "optimizer": "sgd", "l1": 0.1}))
+    run.advance(100)
+    assert state(run) == end
+
+
+def test_a_changed_learning_rate_keeps_the_momentum():
+    run = begun(optimizer={"name": "sgd", "momentum": 0.9})
+    run.advance(3)
+    momentum = [s["momentum_buffer"].clone() for s in run.program.optimizer.state.values()]
+    new = {"data": "moons", "batch": 16, "optimizer": {"name": "sgd", "momentum": 0.9, "lr": 0.5}}
+    assert run.alter(setup.parse(new)) == (("optimizer",), ())
+    assert run.program.optimizer.param_groups[0]["lr"] == 0.5
+    now = [s["momentum_buffer"] for s in run.program.optimizer.state.values()]
+    assert all(map(torch.equal, momentum, now))
+
+
+def test_structural_changes_are_told_and_change_nothing():
+    run = begun()
+    run.advance(3)
+    before = state(run)
+    applied, anew = run.alter(setup.parse({"data": "moons", "model": "linear", "batch": 8}))
+    assert (applied, anew) == (("batch",), ("model",))
+    assert (state(run), run.setup.batch) == (before, 16)
+
+
+def test_a_step_made_by_events_is_the_same_step():
+    whole, parts = begun(accumulate=2), begun(accumulate=2)
+    whole.advance(2)
+    parts.advance(1)
+    events = []
+    while parts.step < 2:
+        events.append(parts.next_event().event)
+    assert events == ["zero_grad", *["forward", "loss", "backward"] * 2, "step"]
+    assert state(parts) == state(whole)
+    assert parts.history.recent == whole.history.recent
+
+
+def test_a_step_begun_by_events_is_finished_by_the_next_command():
+    whole, parts = begun(), begun()
+    whole.advance(3)
+    parts.next_event()
+    parts.next_event()
+    parts.advance(3)
+    assert state(parts) == state(whole)
+
+
+def test_events_tell_what_changed():
+    run = begun(data="line", model="linear", loss="mse", optimizer="sgd")
+    words = [run.next_event().changed for _ in range(5)]
+    gradient = run.program.model.weight.grad.norm().item()
+    assert words[3][0] == f"weight.grad has norm {gradient:.4g}"
+    assert words[4][0] == f"weight moved by {0.001 * gradient:.4g}"
+
+
+def test_a_loss_that_is_not_finite_stops_the_run_there():
+    run = begun(data="line", model="linear", optimizer={"name": "sgd", "lr": 10.0}, batch=0)
+    made = run.advance(1000)
+    assert made == run.step < 100
+    assert run.problem is not None
+    losses = run.history.take()[1][1:, 0]
+    assert math.isfinite(losses[-2])
+    assert not math.isfinite(losses[-1])
+    run.rewind(run.step - 1)
+    assert run.problem is None
+
+
+OWN = """import torch.nn as nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.one = nn.Linear(2, 3)
+
+    def forward(self, x):
+        return self.one(self.one(x))
+
+raise SystemExit("never run")
+"""
+
+
+def test_a_module_of_the_users_that_raises_is_placed_in_its_source():
+    with pytest.raises(Failed) as caught:
+        begun(model={"name": "own", "source": OWN})
+    assert "mat1 and mat2" in caught.value.problem.message
+    assert caught.value.problem.place.line == 9
+
+
+def test_a_module_that_raises_later_keeps_the_steps_before():
+    source = (
+        OWN.replace("self.one(self.one(x))", "self.go(x)")
+        + """
+class Late(Net):
+    count = 0
+
+    def go(self, x):
+        self.count += self.training
+        if self.count > 4:
+            raise RuntimeError("tired")
+        return self.one(x)[:, :1]
+"""
+    )
+    run = begun(model={"name": "own", "source": source}, validate_every=0)
+    run.advance(10)
+    assert (run.step, run.problem.message) == (4, "tired")
+    assert "tired" in source.splitlines()[run.problem.place.line - 1]
+
+
+BAD = [
+    ({"data": "sin"}, "data", "did you mean 'sine'"),
+    ({"model": {"name": "mlp", "layer": [3]}}, "model.layer", "did you mean 'layers'"),
+    ({"model": {"name": "mlp", "layers": [0]}}, "model", "units"),
+    ({"model": "cnn"}, "model", "pictures"),
+    ({"data": "line", "loss": "cross_entropy"}, "loss", "does not fit"),
+    ({"device": "cuda:77"}, "device", "no device"),
+    ({"optimizer": {"name": "adam", "lr": -1}}, "optimizer.lr", "at least 0"),
+    ({"optimizer": {"name": "adam", "betas": [2.0, 0.9]}}, "optimizer", "beta"),
+    ({"features": ["x9"]}, "features", "does not have"),
+    ({"features": ["__import__"]}, "features", "no feature"),
+    ({"data": {"name": "formula", "formula": "__import__('os')"}}, "data.formula", ""),
+    ({"data": {"name": "csv", "path": "/nowhere.csv"}}, "data.path", "no file"),
+    ({"model": {"name": "own", "source": "class Net(nn.Module"}}, "model.source", "line 1"),
+    ({"model": {"name": "own", "source": "x = 1"}}, "model", "no class"),
+    ({"optimizer": "lbfgs", "accumulate": 2}, "accumulate", "one batch"),
+]
+
+
+@pytest.mark.parametrize(("given", "place", "words"), BAD, ids=str)
+def test_a_setup_that_cannot_run_is_refused_at_its_key(given, place, words):
+    with pytest.raises(BadSetup) as caught:
+        begun(**given)
+    assert words in str(caught.value)
+    assert caught.value.place == place
+    assert "\n" not in str(caught.value)
+
+
+def test_all_defaults_are_written_out():
+    run = begun(optimizer="sgd")
+    assert run.setup.loss == Part("bce", {})
+    assert run.setup.optimizer.options["momentum"] == 0.0
