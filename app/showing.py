@@ -65,6 +65,7 @@ class Showing(QObject):
         self._scenes: tuple[Scene, ...] = ()
         self._scene = Scene(0, 0, (0, 0))
         self._picture = EMPTY
+        self._drawn: Tape | None = None
         self._printed = ""
         self._pictured: tuple[int, int, frozenset[str] | None] = (0, -1, None)
         """Run and start of the scene that the picture is of."""
@@ -186,7 +187,7 @@ class Showing(QObject):
 
     def _show_picture(self, picture: Picture, placement: Placement) -> None:
         result, position = self._session.result, self._session.view.position
-        self._picture = picture
+        self._picture, self._drawn = picture, result.tape
         self._views.graph.set_scene(result.tape, picture, placement, animate=True)
         self._views.graph.set_look(look.look(result.tape, picture, self._scene, position))
         self._views.graph.select(self._session.view.selection or None)
@@ -207,9 +208,11 @@ class Showing(QObject):
     def selected_op(self) -> Op | None:
         """Return the op of the selected card; None where that is no single op."""
         card = self._card(self._session.view.selection)
-        if card is None or card.op is None:
+        tape = self._session.result.tape
+        # A new tape is there before its picture: what is drawn then tells nothing of it.
+        if card is None or card.op is None or tape is not self._drawn:
             return None
-        return self._session.result.tape.ops[card.op]
+        return tape.ops[card.op]
 
     def _card(self, key: str) -> Card | None:
         return next((card for card in self._picture.cards if card.key == key), None)
