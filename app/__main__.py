@@ -9,11 +9,11 @@ import math
 import os
 import sys
 import tempfile
-from importlib import metadata
 from pathlib import Path
 
 from app import documents, report
 from app.documents import Refused
+from app.version import version
 from engine.tape import Tape
 
 RAN, FAILED, REFUSED, DIED = 0, 1, 2, 3
@@ -88,14 +88,6 @@ def _seconds(word: str) -> float:
     if not (math.isfinite(seconds) and seconds > 0):
         raise argparse.ArgumentTypeError(f"{word} is not a number of seconds above 0")
     return seconds
-
-
-def version() -> str:
-    """Return the version of the package."""
-    try:
-        return metadata.version("gradscribe")
-    except metadata.PackageNotFoundError:
-        return "(not installed)"
 
 
 def _refuse(why: str) -> int:

@@ -26,8 +26,11 @@ class _Job(QRunnable):
 
     def run(self) -> None:
         """Save."""
-        trouble = self._saver.write(self._what)
-        self._saver.written.emit(trouble)
+        trouble = "of a fault in Gradscribe"
+        try:
+            trouble = self._saver.write(self._what)
+        finally:
+            self._saver.written.emit(trouble)
 
 
 class Autosave(QObject):

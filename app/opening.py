@@ -1,11 +1,14 @@
 """The application and its first window."""
 
 import sys
+from pathlib import Path
 
 from PySide6.QtCore import QStandardPaths, Qt
 from PySide6.QtWidgets import QApplication
 
 from app.documents import Drafts, Refused
+from app.fault_card import confess
+from app.faults import Faults
 from app.settings import Settings, folder
 from app.window import Window
 
@@ -26,10 +29,19 @@ def open_window(path: str = "", argv: list[str] | None = None) -> int:
 
     Returns the exit code: 0, or 2 where ``path`` cannot be opened.
     """
-    from app.link import Link
-
     app = make_app(argv or sys.argv)
     where = folder(QStandardPaths.StandardLocation.AppDataLocation)
+    faults = Faults(where / "logs" / "gradscribe.log")
+    faults.install()
+    try:
+        return _live(app, where, faults, path)
+    finally:
+        faults.close()
+
+
+def _live(app: QApplication, where: Path, faults: Faults, path: str) -> int:
+    from app.link import Link
+
     link = Link(spare=True)
     window = Window(link, Settings.of_user(), Drafts(where / "drafts"))
     try:
@@ -39,6 +51,7 @@ def open_window(path: str = "", argv: list[str] | None = None) -> int:
         window.close()
         window.deleteLater()
         return 2
+    confess(window, faults)
     window.painted.connect(link.start)
     if window.settings.shape("window").isEmpty() and not path:
         window.welcome()

@@ -40,6 +40,13 @@ class _Job(QRunnable):
         """Make it, unless a newer one is wanted by now."""
         if self._late():
             return
+        try:
+            self._make()
+        except BaseException:
+            self.scenery.spoilt.emit(self.turn)
+            raise
+
+    def _make(self) -> None:
         picture = self.picture or graph.build(self.tape, self.scene, self.open_calls)
         try:
             placement = layout.place(picture, cancelled=self._late)
@@ -58,6 +65,8 @@ class Scenery(QObject):
     """(Picture, Placement)"""
     finished = Signal(int, object, object)
     """From the worker thread: the turn, the picture and its placement."""
+    spoilt = Signal(int)
+    """From the worker thread: the turn of a picture that a fault of ours keeps from being made."""
     busy_changed = Signal(bool)
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -71,6 +80,7 @@ class Scenery(QObject):
         self._placement: Placement | None = None
         self._busy = False
         self.finished.connect(self._deliver)
+        self.spoilt.connect(self._give_up)
 
     @property
     def busy(self) -> bool:
@@ -110,6 +120,10 @@ class Scenery(QObject):
         while len(self._kept) > KEPT:
             self._kept.popitem(last=False)
         self._show(picture, placement)
+
+    def _give_up(self, turn: int) -> None:
+        if turn == self.turn:
+            self._set_busy(False)
 
     def _show(self, picture: Picture, placement: Placement) -> None:
         self._form, self._placement = form(picture), placement

@@ -1,5 +1,6 @@
 """What is remembered between two starts: declared rows over one settings file."""
 
+import contextlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -45,9 +46,10 @@ DEFAULTS = {row.key: row for row in ROWS}
 
 
 def folder(kind: QStandardPaths.StandardLocation) -> Path:
-    """Return our own folder of that kind (made if missing)."""
+    """Return our own folder of that kind, made if it is missing and can be made."""
     path = Path(QStandardPaths.writableLocation(kind))
-    path.mkdir(parents=True, exist_ok=True)
+    with contextlib.suppress(OSError):
+        path.mkdir(parents=True, exist_ok=True)
     return path
 
 

@@ -27,6 +27,7 @@ from engine.printed import Stream
 from engine.tape import Problem, Tape
 
 OWN_FAULT = "RecordingError"
+MOST_FRAMES = 40
 TIDY_S = 0.05
 """After so long the objects of the program before are destroyed: that may run code of its own."""
 IDLE_S = 0.2
@@ -236,6 +237,7 @@ def _siblings(filename: str) -> Iterator[None]:
 
 
 def _own_fault(error: BaseException) -> Tape:
+    trace: tuple[str, ...] = ()
     if isinstance(error, MemoryError):
         text, hint = "The recording takes more memory than there is", "Make a size smaller."
     elif isinstance(error, wire.TooLong):
@@ -244,7 +246,19 @@ def _own_fault(error: BaseException) -> Tape:
         text = f"Gradscribe failed to record this: {type(error).__name__}: {error}"
         hint = "This is a fault of Gradscribe, not of the program."
         _complain("".join(traceback.format_exception(error)))
-    return Tape(status="error", error=Problem(OWN_FAULT, text[:2000], hint))
+        trace = _places(error)
+    return Tape(status="error", error=Problem(OWN_FAULT, text[:2000], hint, trace=trace))
+
+
+def _places(error: BaseException) -> tuple[str, ...]:
+    """Return where in our source it came from; the program's own lines are left out."""
+    own = Path(__file__).parent
+    frames = traceback.extract_tb(error.__traceback__)[-MOST_FRAMES:]
+    return tuple(
+        f"engine/{Path(one.filename).relative_to(own).as_posix()}:{one.lineno} in {one.name}"
+        for one in frames
+        if Path(one.filename).is_relative_to(own)
+    )
 
 
 def _complain(text: str) -> None:

@@ -311,6 +311,8 @@ class Problem(Struct, frozen=True):
     message: str
     hint: str = ""
     place: Place = Place()
+    trace: tuple[str, ...] = ()
+    """Of a fault of the engine's own: the places in its source, outermost first."""
 
 
 class Leaf(Struct, frozen=True, array_like=True, gc=False):

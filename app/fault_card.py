@@ -1,0 +1,142 @@
+"""A small card in the corner that tells of a fault of ours and offers a report to copy."""
+
+from collections.abc import Callable
+from typing import Protocol
+
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QAccessible, QAccessibleEvent, QGuiApplication
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.faults import Fault, Faults, report
+from app.session import Session
+from app.version import version
+
+WIDTH = 360
+MARGIN = 20
+MOST = 20
+"""So many different faults are in one report."""
+
+
+class FaultCard(QFrame):
+    """Tells of faults without a question: what one does goes on beside it."""
+
+    def __init__(self, over: QWidget, write: Callable[[Fault, bool], str]) -> None:
+        super().__init__(over)
+        self._over, self._write = over, write
+        self._faults: list[Fault] = []
+        self.setProperty("panel", True)
+        self.setAccessibleName("Something went wrong")
+        self.title = QLabel("Something went wrong in Gradscribe")
+        self.title.setProperty("role", "title")
+        self.about = QLabel()
+        self.about.setProperty("role", "caption")
+        self.about.setWordWrap(True)
+        self.about.setTextFormat(Qt.TextFormat.PlainText)
+        self.private = QCheckBox("Include my program and the message")
+        self.private.setToolTip("Either may hold what you wrote; without them a report has neither")
+        self.copy_button = QPushButton("Copy report")
+        self.copy_button.clicked.connect(self.copy)
+        self.close_button = QPushButton("Close")
+        self.close_button.setProperty("quiet", True)
+        self.close_button.clicked.connect(self._leave)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 14, 16, 12)
+        column.setSpacing(8)
+        for part in (self.title, self.about, self.private):
+            column.addWidget(part)
+        row = QHBoxLayout()
+        row.addStretch(1)
+        row.addWidget(self.close_button)
+        row.addWidget(self.copy_button)
+        column.addLayout(row)
+        over.installEventFilter(self)
+        self.hide()
+
+    def tell(self, fault: Fault) -> None:
+        """Tell of a fault; several share the card."""
+        if len(self._faults) < MOST:
+            self._faults.append(fault)
+        first, others = self._faults[0], len(self._faults) - 1
+        words = f"You can go on, and nothing is lost. {first.type}"
+        if first.place:
+            words += f" at {first.place}"
+        if others:
+            words += f", and {others} more"
+        self.about.setText(words)
+        self.copy_button.setText("Copy report")
+        if self.isHidden():
+            self.private.setChecked(False)
+            self.show()
+            QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.Alert))
+        self._settle()
+        self.raise_()
+
+    def report(self) -> str:
+        """Return the report as it would be copied now."""
+        private = self.private.isChecked()
+        return "\n".join(self._write(fault, private) for fault in self._faults)
+
+    def copy(self) -> None:
+        """Put the report on the clipboard."""
+        QGuiApplication.clipboard().setText(self.report())
+        self.copy_button.setText("Copied")
+
+    def _leave(self) -> None:
+        self._faults = []
+        self.hide()
+
+    def _settle(self) -> None:
+        width = min(WIDTH, self._over.width() - 2 * MARGIN)
+        self.setFixedWidth(max(1, width))
+        self.adjustSize()
+        room = self._over.rect()
+        self.move(room.right() - self.width() - MARGIN, room.bottom() - self.height() - MARGIN)
+
+    def eventFilter(self, watched: QObject, happened: QEvent) -> bool:
+        """Stay in the corner; called by Qt."""
+        if happened.type() == QEvent.Type.Resize and not self.isHidden():
+            self._settle()
+        return super().eventFilter(watched, happened)
+
+
+class Host(Protocol):
+    """The window that the card floats over."""
+
+    @property
+    def session(self) -> Session:
+        """Whose program may go with a report, if the user wants that."""
+
+    @property
+    def columns(self) -> QWidget:
+        """What the card lies on: all but the bars."""
+
+
+def confess(window: Host, faults: Faults) -> FaultCard:
+    """Tell the user of every fault there is from now on, those of the engine included."""
+    session = window.session
+
+    def write(fault: Fault, private: bool) -> str:
+        count = faults.count(fault)
+        often = f"It happened {count} times.\n" if count > 1 else ""
+        texts = [session.doc.source] if private else None
+        return report(fault, version(), session.result.torch, texts) + often
+
+    def listen() -> None:
+        problem = session.result.problem
+        if problem is not None and problem.trace and problem is not told[-1]:
+            told[-1] = problem
+            faults.note(Fault(problem.type, problem.message, problem.trace, "the engine"))
+
+    told: list[object] = [None]
+    card = FaultCard(window.columns, write)
+    faults.caught.connect(card.tell)
+    session.result_changed.connect(listen)
+    return card

@@ -1,0 +1,11 @@
+"""Which version this is."""
+
+from importlib import metadata
+
+
+def version() -> str:
+    """Return the version of the package."""
+    try:
+        return metadata.version("gradscribe")
+    except metadata.PackageNotFoundError:
+        return "(not installed)"
