@@ -1,7 +1,7 @@
 """The command line: ``gradscribe [FILE]``, ``gradscribe record SCRIPT.py``, pictures, headless.
 
-Exit codes: 0 ran, 1 the script raised, 2 bad usage or no such file, 3 timed out or died. Qt is
-imported only where something is drawn.
+Exit codes: 0 ran, 1 the script raised, 2 bad usage, no such file or refused by the policy, 3 timed
+out or died. Qt is imported only where something is drawn.
 """
 
 import argparse
@@ -21,6 +21,7 @@ EXITS = {"ok": RAN, "error": FAILED, "refused": REFUSED, "timeout": DIED, "died"
 PICTURE = "gradscribe-window.png"
 """What the headless twin draws the window into, in the current folder."""
 INTERRUPTED = 130
+TRUST = "if you trust the script, run it with --trust"
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -61,6 +62,7 @@ def _parser() -> argparse.ArgumentParser:
         action="store_true",
         help="record FILE or the first example, print its values, draw the window into a file",
     )
+    _add_trust(parser)
     parser.add_argument("--version", action="version", version=f"gradscribe {version()}")
     return parser
 
@@ -77,7 +79,17 @@ def _record_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--timeout", type=_seconds, default=60.0, metavar="S", help="give up after S seconds (60)"
     )
+    _add_trust(parser)
     return parser
+
+
+def _add_trust(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--trust",
+        action="store_true",
+        help="let the script do whatever Python can; without it, it is held to PyTorch and what is "
+        "harmless",
+    )
 
 
 def _seconds(word: str) -> float:
@@ -122,16 +134,23 @@ def record(options: argparse.Namespace) -> int:
         device=options.device,
         timeout=options.timeout,
         printed=printed if talks else None,
+        policy=not options.trust,
     )
     if talks:
         _say(tape.stdout[sum(streamed) :])
         _tell(tape)
-    if tape.error is not None:
-        sys.stderr.write(f"{report.complaint(tape.error, options.script)}\n")
+    _complain(tape, options.script)
     if tape.truncated:
         sys.stderr.write(f"gradscribe: {tape.truncated}\n")
     _write(tape, options)
     return EXITS[tape.status]
+
+
+def _complain(tape: Tape, filename: str) -> None:
+    if tape.error is not None:
+        sys.stderr.write(f"{report.complaint(tape.error, filename)}\n")
+    if tape.status == "refused":
+        sys.stderr.write(f"gradscribe: {TRUST}\n")
 
 
 def _tell(tape: Tape) -> None:
@@ -181,12 +200,12 @@ def headless(options: argparse.Namespace) -> int:
         example = examples.load()[0]
         title, filename, source = example.title, example.name, example.source
     _say(f"{title}: forward and backward\n\n")
-    tape = record_source(source, filename=filename)
+    from_outside = options.file is not None and not options.trust
+    tape = record_source(source, filename=filename, policy=from_outside)
     if tape.stdout:
         _say(tape.stdout.rstrip("\n") + "\n\n")
     _say(f"{report.values(tape)}\n{report.counts(tape)}\n")
-    if tape.error is not None:
-        sys.stderr.write(f"{report.complaint(tape.error, filename)}\n")
+    _complain(tape, filename)
     return max(EXITS[tape.status], _draw_window(options.file or ""))
 
 

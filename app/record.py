@@ -34,10 +34,12 @@ def record_file(
     seed: int = 0,
     event_limit: int = EVENT_LIMIT,
     printed: Callable[[str], None] | None = None,
+    policy: bool = False,
 ) -> Tape:
     """Run the script at ``path`` in an engine of its own and return its tape.
 
     ``timeout`` in seconds; ``printed`` is called with pieces of output while the script runs.
+    ``policy``: run it as a program from elsewhere.
 
     Raises:
         Refused: the file is missing or no text, or there is no such device.
@@ -51,6 +53,7 @@ def record_file(
         seed=seed,
         event_limit=event_limit,
         printed=printed,
+        policy=policy,
     )
 
 
@@ -63,9 +66,20 @@ def record_source(
     seed: int = 0,
     event_limit: int = EVENT_LIMIT,
     printed: Callable[[str], None] | None = None,
+    policy: bool = False,
 ) -> Tape:
     """Run a program in an engine of its own and return its tape; see `record_file`."""
-    run = wire.Run(1, source, filename, seed, _full_name(device), timeout, event_limit, threads=0)
+    run = wire.Run(
+        1,
+        source,
+        filename,
+        seed,
+        _full_name(device),
+        timeout,
+        event_limit,
+        threads=0,
+        policy=policy,
+    )
     with _Engine() as engine:
         ready = engine.wait_ready()
         if isinstance(ready, Tape):

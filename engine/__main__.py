@@ -106,7 +106,7 @@ class Server:
         self._sending = threading.Lock()
         self._mail = Mailbox()
         self._running = 0
-        self._filename = ""
+        self._folder = ""
         self._is_copy = False
         self._stream = Stream(lambda run_id, text: self.send(wire.Printed(run_id, text)))
 
@@ -161,7 +161,7 @@ class Server:
                     self.send(engine.probe(request))
                 elif isinstance(request, wire.Check):
                     self._running = request.run_id
-                    with _siblings(self._filename):
+                    with _siblings(self._folder):
                         self.send(engine.check(request))
             except KeyboardInterrupt:
                 # A stop that came too late for its program has no one left to stop.
@@ -185,7 +185,7 @@ class Server:
         self.send(wire.Ended(self._running))
 
     def _run(self, engine: Engine, request: wire.Run, stopped: bool) -> None:
-        self._running, self._filename = request.run_id, request.filename
+        self._running, self._folder = request.run_id, _folder_of(request)
         if stopped:
             tape = Tape(status="error", error=Problem("Stopped", "Stopped before it began"))
             self.send(wire.Recorded(request.run_id, tape, 0.0))
@@ -206,7 +206,7 @@ class Server:
 
 def _execute(engine: Engine, request: wire.Run, stream: Stream) -> Tape:
     try:
-        with _siblings(request.filename):
+        with _siblings(_folder_of(request)):
             tape = engine.execute(request, stream.write)
     except BaseException as error:  # noqa: BLE001 - the edge of the process: say it, stay alive
         return _own_fault(error)
@@ -217,11 +217,20 @@ def _execute(engine: Engine, request: wire.Run, stream: Stream) -> Tape:
     return tape
 
 
+def _folder_of(request: wire.Run) -> str:
+    """Return the folder that a script may import from; empty where there is none.
+
+    What stands beside a program from elsewhere came from there too.
+    """
+    if request.policy or not Path(request.filename).is_file():
+        return ""
+    return str(Path(request.filename).absolute().parent)
+
+
 @contextlib.contextmanager
-def _siblings(filename: str) -> Iterator[None]:
+def _siblings(folder: str) -> Iterator[None]:
     """Let a script import the modules beside it, as ``python script.py`` does: anew each time."""
-    folder = str(Path(filename).absolute().parent)
-    if not Path(filename).is_file():
+    if not folder:
         yield
         return
     before = set(sys.modules)

@@ -5,11 +5,15 @@ import contextlib
 from types import CodeType, FrameType, TracebackType
 
 from engine import hints
+from engine.policy.refusal import Refusal
 from engine.tape import Place, Problem
 from engine.watchdog import Interrupted
 
 LONGEST_MESSAGE = 4_000
 """Characters of a message that are kept."""
+
+REFUSED = "Refused"
+"""Type of the problem where the policy forbids something."""
 
 _SILENT: dict[type[BaseException], str] = {
     MemoryError: "Not enough memory",
@@ -32,6 +36,10 @@ def problem(exc: BaseException, source: str, filename: str) -> Problem:
         return _stopped(exc, source, place)
     if isinstance(exc, SystemExit):
         return Problem("SystemExit", exit_text(exc), hints.hint(exc, source, place, None), place)
+    if isinstance(exc, Refusal):
+        return Problem(
+            REFUSED, plain(exc.message), plain(exc.hint), exc.place if exc.place.line else place
+        )
     message = plain(_message(exc))
     scope = _scope(frame[0]) if frame else None
     text = plain(hints.hint(exc, source, place, scope))

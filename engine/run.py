@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
-from types import ModuleType
+from types import CodeType, ModuleType
 
 import msgspec
 import numpy as np
@@ -21,6 +21,8 @@ from torch import nn, optim
 
 from engine import errors, watchdog
 from engine.leftovers import Kept
+from engine.policy import program
+from engine.policy.refusal import Refusal
 from engine.record.backward import PassReached
 from engine.record.freeze import freeze, leaves
 from engine.record.log import NodeRow
@@ -91,7 +93,8 @@ def execute(request: Run, printed: Callable[[str], None] | None = None) -> Tape:
     if finished is not None:
         finished.recorder.release()
         finished = None
-    recorder = Recorder(request.source, request.filename, request.event_limit, request.memory)
+    text = program.readable(request.source) if request.policy else request.source
+    recorder = Recorder(text, request.filename, request.event_limit, request.memory)
     done = perform(request, recorder, printed)
     tape = _with(freeze(recorder, leaves(recorder, done.names)), done, request.device)
     recorder.backward.failed_by = None
@@ -147,7 +150,8 @@ def perform(request: Run, recorder: Recorder, printed: Callable[[str], None] | N
     # Classes of the document are looked up here by pickle, dataclasses and typing.
     module = ModuleType("__main__")
     names = module.__dict__
-    names.update(namespace(request))
+    given = namespace(request)
+    names.update(program.names(given) if request.policy else given)
     # Not splitlines: a form feed ends no line for Python.
     lines = io.StringIO(request.source).readlines()
     if request.filename.startswith("<"):
@@ -156,7 +160,7 @@ def perform(request: Run, recorder: Recorder, printed: Callable[[str], None] | N
     problem: Problem | None = None
     guard = watchdog.Guard(request.timeout)
     try:
-        code = compile(request.source, request.filename, "exec", dont_inherit=True)
+        code = _compiled(request)
         with (
             _clean(request.seed, request.threads or THREADS),
             _caught(module, output, warned),
@@ -174,10 +178,18 @@ def perform(request: Run, recorder: Recorder, printed: Callable[[str], None] | N
         if not errors.is_clean_exit(exc):
             problem = _explained(exc, request, recorder)
             status = "timeout" if guard.why == "timeout" else "error"
+            if isinstance(exc, Refusal):
+                status = "refused"
             recorder.log.events.append(("error", 0, None))
     if output.cut:
         warned.write(f"Output past {OUTPUT_LIMIT:,} characters was not kept.\n")
     return Done(status, problem, names, output.text(), warned.text())
+
+
+def _compiled(request: Run) -> CodeType:
+    if request.policy:
+        return program.prepare(request.source, request.filename)
+    return compile(request.source, request.filename, "exec", dont_inherit=True)
 
 
 def _explained(exc: BaseException, request: Run, recorder: Recorder) -> Problem:

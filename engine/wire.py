@@ -38,6 +38,8 @@ class Run(Struct, frozen=True, tag=True):
     """Threads torch may use; 0 is as many as it takes by itself. More change last digits."""
     memory: int = 256 << 20
     """Bytes of copied values the engine may hold; past it the oldest become summaries."""
+    policy: bool = False
+    """Whether the policy for programs from elsewhere holds."""
 
 
 class Stop(Struct, frozen=True, tag=True):

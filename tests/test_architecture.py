@@ -27,6 +27,7 @@ COVERED_BY = {
     "engine/zoo/": "tests/engine/train/test_export.py",
     "engine/train/": "tests/engine/train/test_run.py",
     "widgets/paint/": "tests/widgets/test_graph_view.py",
+    "engine/policy/": "tests/engine/policy/test_program.py",
     "engine/record/": "tests/engine/record/test_forward.py",
     "playback/layout": "tests/playback/test_layout.py",
     "playback/lab/": "tests/playback/lab/test_explain.py",

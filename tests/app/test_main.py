@@ -186,7 +186,7 @@ def test_a_loop_without_end_is_exit_three(folder, timeout):
 
 def test_a_script_that_kills_the_engine_is_exit_three(folder):
     (folder / "crash.py").write_text("import os\nos._exit(0)\n")
-    done = gradscribe("record", "crash.py", "--json", "-", cwd=folder)
+    done = gradscribe("record", "crash.py", "--trust", "--json", "-", cwd=folder)
     assert done.returncode == 3
     assert json.loads(done.stdout)["status"] == "died"
 
@@ -258,8 +258,20 @@ def test_recording_needs_no_qt(folder):
 def test_a_script_imports_the_modules_beside_it(folder):
     (folder / "beside.py").write_text("number = 7")
     (folder / "main.py").write_text("import beside\nprint(beside.number)")
-    done = gradscribe("record", folder / "main.py", "--json", "-", cwd=ROOT)
+    done = gradscribe("record", folder / "main.py", "--trust", "--json", "-", cwd=ROOT)
     assert json.loads(done.stdout)["stdout"] == "7\n"
+
+
+def test_what_the_policy_forbids_is_exit_two_with_the_place_and_the_way_out(folder):
+    (folder / "outside.py").write_text("import math\nimport os\nprint(os.getcwd())\n")
+    done = gradscribe("record", "outside.py", "--json", "-", cwd=folder)
+    assert done.returncode == 2
+    assert done.stderr.startswith("outside.py:2:8: Refused: ")
+    assert "os" in done.stderr.splitlines()[0]
+    assert "--trust" in done.stderr.splitlines()[-1]
+    assert json.loads(done.stdout)["status"] == "refused"
+    done = gradscribe("record", "outside.py", "--trust", "--json", "-", cwd=folder)
+    assert (done.returncode, json.loads(done.stdout)["stdout"]) == (0, f"{folder}\n")
 
 
 def test_the_version_is_told(capsys):

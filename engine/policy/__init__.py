@@ -1,0 +1,1 @@
+"""The policy: what a program that came from elsewhere may do."""

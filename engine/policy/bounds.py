@@ -1,0 +1,90 @@
+"""How big and how deep a program may be: counted in the bare text, before the parser sees it.
+
+The parser recurses with every bracket and every sign before a value; so it is not asked about text
+that could take it deeper than it can go.
+"""
+
+import re
+
+from engine.policy.refusal import Refusal
+from engine.tape import Place
+
+BYTES = 400_000
+LINES = 20_000
+BRACKETS = 60
+"""So many brackets may be open at a time."""
+SIGNS = 60
+"""So many signs (or ``not``, ``lambda``) may follow each other."""
+DEPTH = 150
+"""So deep may the tree be."""
+NODES = 200_000
+
+_PIECE = re.compile(
+    r"""
+    (?P<text>  (?P<prefix>[A-Za-z]{0,2}) (?: '''(?:[^\\]|\\.)*?''' | \"\"\"(?:[^\\]|\\.)*?\"\"\"
+               | '(?:[^'\\\n]|\\.)*' | "(?:[^"\\\n]|\\.)*" ) )
+    | (?P<note> \#[^\n]* )
+    | (?P<word> \w+ )
+    | (?P<open> [(\[{] ) | (?P<close> [)\]}] )
+    | (?P<sign> [-+~*:] )
+    | (?P<blank> [ \t\f\\\n]+ )
+    | (?P<other> . )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_PREFIXES = frozenset(("not", "lambda", "await", "else", "yield"))
+
+
+def check(source: str) -> None:
+    """Refuse a program that is too long or too deep for the parser.
+
+    Raises:
+        Refusal: with the place where it goes too far.
+    """
+    if len(source.encode("utf-8", "replace")) > BYTES:
+        raise Refusal("The program is too long", f"Keep it below {BYTES // 1000} kB.")
+    if source.count("\n") >= LINES:
+        raise Refusal("The program has too many lines", f"Keep it below {LINES:,} lines.")
+    depth = _measure(source, 0, BRACKETS)
+    if depth > BRACKETS:
+        raise Refusal("Brackets are nested too deep", "Give the inner parts names of their own.")
+
+
+def _measure(source: str, start: int, most: int) -> int:
+    """Return how many brackets are open at a time; refuses on the way."""
+    depth = deepest = run = 0
+    for piece in _PIECE.finditer(source):
+        kind = piece.lastgroup
+        if kind == "prefix":
+            kind = "text"
+        at = start + piece.start()
+        if kind in ("blank", "note"):
+            continue
+        signs = kind == "sign" or (kind == "word" and piece[0] in _PREFIXES)
+        run = run + 1 if signs else 0
+        if run > SIGNS:
+            place = _at(source, at) if start == 0 else Place()
+            raise Refusal("Too many signs in a row", "Use brackets and fewer signs.", place)
+        if kind == "open":
+            depth += 1
+            deepest = max(deepest, depth)
+            if depth > most:
+                place = _at(source, at) if start == 0 else Place()
+                raise Refusal(
+                    "Brackets are nested too deep",
+                    "Give the inner parts names of their own.",
+                    place,
+                )
+        elif kind == "close":
+            depth = max(0, depth - 1)
+        elif kind == "text" and "f" in (piece["prefix"] or "").lower():
+            # What stands in an f-string goes through the parser too.
+            inner = piece[0][len(piece["prefix"]) :].strip("'\"")
+            deepest = max(deepest, depth + _measure(inner, at, most - depth))
+    return deepest
+
+
+def _at(source: str, index: int) -> Place:
+    line = source.count("\n", 0, index) + 1
+    column = index - (source.rfind("\n", 0, index) + 1)
+    return Place(line, column, line, column + 1)

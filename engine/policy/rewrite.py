@@ -1,0 +1,102 @@
+"""Guards put into the tree where only the run can tell what something is.
+
+Imports become calls that hand out stand-ins; a private attribute, a written attribute and the few
+in `words.GUARDED` are asked for through a function. Every node keeps its place in the text, so that
+errors and the marks beside the lines stay where they were.
+"""
+
+import ast
+from typing import TypeVar
+
+from engine.policy import words
+
+MODULE = "__gradscribe_module__"
+GIVE = "__gradscribe_give__"
+GET = "__gradscribe_get__"
+PLACE = "__gradscribe_place__"
+FORMAT = "__gradscribe_format__"
+HIDE = "__gradscribe_hide__"
+
+Node = TypeVar("Node", bound=ast.AST)
+
+
+def guarded(tree: ast.Module) -> ast.Module:
+    """Return the tree (changed in place) with its guards."""
+    _Guard().visit(tree)
+    return ast.fix_missing_locations(tree)
+
+
+class _Guard(ast.NodeTransformer):
+    def __init__(self) -> None:
+        self._classes: list[str] = []
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        self._classes.append(node.name)
+        self.generic_visit(node)
+        self._classes.pop()
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        self.generic_visit(node)
+        if node.name == "__getattr__":
+            node.decorator_list.insert(0, _at(node, ast.Name(HIDE, ast.Load())))
+        return node
+
+    def visit_Import(self, node: ast.Import) -> list[ast.AST]:
+        made: list[ast.AST] = []
+        for alias in node.names:
+            # `import a.b` binds a, `import a.b as c` binds b.
+            top = alias.name.partition(".")[0]
+            bound = _text(alias, alias.name if alias.asname else top)
+            target = _at(alias, ast.Name(alias.asname or top, ast.Store()))
+            value = _call(alias, MODULE, _text(alias, alias.name), bound)
+            made.append(_at(node, ast.Assign([target], value)))
+        return made
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST | list[ast.AST]:
+        if node.module == "__future__":
+            return node
+        made: list[ast.AST] = []
+        for alias in node.names:
+            value = _call(alias, GIVE, _text(alias, node.module or ""), _text(alias, alias.name))
+            target = _at(alias, ast.Name(alias.asname or alias.name, ast.Store()))
+            made.append(_at(node, ast.Assign([target], value)))
+        return made
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        func = node.func
+        self.generic_visit(node)
+        if isinstance(func, ast.Attribute) and func.attr == "format":
+            node.args.insert(0, func.value)
+            node.func = _at(func, ast.Name(FORMAT, ast.Load()))
+        return node
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        self.generic_visit(node)
+        name = self._mangled(node.attr)
+        if not isinstance(node.ctx, ast.Load):
+            node.value = _call(node.value, PLACE, node.value, _text(node.value, name))
+            return node
+        private = name.startswith("_") and not name.endswith("__")
+        if private or (name in words.GUARDED and name != "format"):
+            return _call(node, GET, node.value, _text(node, name))
+        return node
+
+    def _mangled(self, name: str) -> str:
+        """Return the name that Python itself would use inside a class."""
+        if not name.startswith("__") or name.endswith("__") or not self._classes:
+            return name
+        owner = self._classes[-1].lstrip("_")
+        return f"_{owner}{name}" if owner else name
+
+
+def _at(node: ast.AST, made: Node) -> Node:
+    return ast.copy_location(made, node)
+
+
+def _text(node: ast.AST, text: str) -> ast.expr:
+    return _at(node, ast.Constant(text))
+
+
+def _call(node: ast.AST, name: str, *args: ast.expr) -> ast.Call:
+    return _at(node, ast.Call(_at(node, ast.Name(name, ast.Load())), list(args), []))

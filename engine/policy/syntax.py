@@ -1,0 +1,270 @@
+"""The tree of a program from elsewhere, gone through before it runs."""
+
+import ast
+from collections.abc import Callable, Iterator
+
+from engine.policy import bounds, words
+from engine.policy.refusal import TRUST, Refusal
+from engine.tape import Place
+
+Offers = Callable[[str], frozenset[str] | None]
+"""What a module offers by that name; None: there is no such module for a program from elsewhere."""
+
+_KNOWN = frozenset(("__name__", "__file__", "__doc__"))
+_OUTSIDE = "Files, other programs and the network are closed to it."
+
+
+def check(tree: ast.Module, source: str, offers: Offers) -> None:
+    """Refuse whatever the policy does not allow.
+
+    Raises:
+        Refusal: the first thing in the text that is not allowed, with its place.
+    """
+    _Check(source, offers).check(tree)
+
+
+class _Check:
+    def __init__(self, source: str, offers: Offers) -> None:
+        self._lines = source.split("\n")
+        self._offers = offers
+        self._bound: set[str] = set()
+
+    def check(self, tree: ast.Module) -> None:
+        for node, depth, _ in _walk(tree):
+            if depth > bounds.DEPTH:
+                self._refuse(node, "The program is nested too deep", "Give inner parts names.")
+            self._bound.update(_bindings(node))
+        for count, (node, _, parents) in enumerate(_walk(tree)):
+            if count > bounds.NODES:
+                self._refuse(node, "The program is too long", "Leave something out.")
+            kind = type(node).__name__
+            if kind not in words.NODES:
+                self._refuse(node, f"{_spoken(kind)} is not for a program from outside", TRUST)
+            rule = getattr(self, f"_see_{kind}", None)
+            if rule is not None:
+                rule(node, parents)
+
+    # Names
+
+    def _see_Name(self, node: ast.Name, parents: tuple[ast.AST, ...]) -> None:
+        name, loads = node.id, isinstance(node.ctx, ast.Load)
+        if name.startswith("__"):
+            if loads and name in _KNOWN:
+                return
+            if isinstance(_above(parents), ast.ClassDef):
+                if name == "__slots__" and not loads and _plain_slots(parents):
+                    return
+                if name in words.SPECIAL and name != "__getattr__":
+                    return
+            self._private(node, name)
+        elif loads and name in words.BUILTINS and name not in self._bound:
+            self._refuse(
+                node, f"{name}() is not for a program from outside", words.BUILTINS[name] or TRUST
+            )
+
+    def _binding(self, node: ast.AST, name: str | None) -> None:
+        if name is not None and name.startswith("__"):
+            self._private(node, name)
+
+    def _private(self, node: ast.AST, name: str) -> None:
+        self._refuse(
+            node,
+            f"{name} is private to Python",
+            "Names that begin with two underscores belong to Python: use another name.",
+        )
+
+    def _see_FunctionDef(self, node: ast.FunctionDef, parents: tuple[ast.AST, ...]) -> None:
+        if not node.name.startswith("__"):
+            return
+        if isinstance(parents[-1], ast.ClassDef):
+            if node.name in words.SPECIAL or not node.name.endswith("__"):
+                return
+            self._refuse(
+                node,
+                f"A class from outside may not define {node.name}",
+                "Use an ordinary method, or trust the program.",
+            )
+        self._private(node, node.name)
+
+    def _see_ClassDef(self, node: ast.ClassDef, _: tuple[ast.AST, ...]) -> None:
+        self._binding(node, node.name)
+        for word in node.keywords:
+            if word.arg is None or word.arg == "metaclass":
+                self._refuse(
+                    word,
+                    "A class from outside has no metaclass",
+                    "Use a decorator or a base class.",
+                )
+
+    def _see_arg(self, node: ast.arg, _: tuple[ast.AST, ...]) -> None:
+        self._binding(node, node.arg)
+
+    def _see_keyword(self, node: ast.keyword, _: tuple[ast.AST, ...]) -> None:
+        self._binding(node, node.arg)
+
+    def _see_ExceptHandler(self, node: ast.ExceptHandler, _: tuple[ast.AST, ...]) -> None:
+        self._binding(node, node.name)
+
+    def _see_Global(self, node: ast.Global, _: tuple[ast.AST, ...]) -> None:
+        for name in node.names:
+            self._binding(node, name)
+
+    def _see_Nonlocal(self, node: ast.Nonlocal, _: tuple[ast.AST, ...]) -> None:
+        for name in node.names:
+            self._binding(node, name)
+
+    def _see_MatchAs(self, node: ast.MatchAs, _: tuple[ast.AST, ...]) -> None:
+        self._binding(node, node.name)
+
+    def _see_MatchStar(self, node: ast.MatchStar, _: tuple[ast.AST, ...]) -> None:
+        self._binding(node, node.name)
+
+    def _see_MatchMapping(self, node: ast.MatchMapping, _: tuple[ast.AST, ...]) -> None:
+        self._binding(node, node.rest)
+
+    def _see_MatchClass(self, node: ast.MatchClass, _: tuple[ast.AST, ...]) -> None:
+        for name in node.kwd_attrs:
+            if name.startswith("_") or name in words.GUARDED:
+                self._refuse(node, f"A pattern may not look at {name}", "Ask for it with an if.")
+            self._attribute(node, name)
+
+    # Attributes
+
+    def _see_Attribute(self, node: ast.Attribute, parents: tuple[ast.AST, ...]) -> None:
+        name, loads = node.attr, isinstance(node.ctx, ast.Load)
+        if name.startswith("__"):
+            if name.endswith("__"):
+                if not (loads and _may_be_read(node, parents[-1])):
+                    self._private(node, name)
+            elif not any(isinstance(p, ast.ClassDef) and p.name.strip("_") for p in parents):
+                self._private(node, name)
+            return
+        self._attribute(node, name)
+        if name == "format" and loads and not _is_called(node, parents[-1]):
+            self._refuse(node, "format() may only be called at once", "Use an f-string.")
+
+    def _attribute(self, node: ast.AST, name: str) -> None:
+        if name in words.ATTRIBUTES:
+            why, instead = words.ATTRIBUTES[name]
+            self._refuse(node, f".{name} is refused: {why}", instead or TRUST)
+
+    # Imports
+
+    def _see_Import(self, node: ast.Import, _: tuple[ast.AST, ...]) -> None:
+        for alias in node.names:
+            self._module(alias, alias.name)
+            self._binding(alias, alias.asname)
+
+    def _see_ImportFrom(self, node: ast.ImportFrom, _: tuple[ast.AST, ...]) -> None:
+        module = node.module or "."
+        if module == "__future__":
+            return
+        if node.level:
+            self._refuse(
+                node,
+                "A program from outside may not import the files beside it",
+                "Copy what it needs into the program, or trust the program.",
+            )
+        offered = self._module(node, module)
+        for alias in node.names:
+            self._binding(alias, alias.asname)
+            if alias.name == "*":
+                self._refuse(alias, "import * is refused", "Name what you need.")
+            if alias.name in words.ATTRIBUTES:
+                self._attribute(alias, alias.name)
+            inner = self._offers(f"{module}.{alias.name}")
+            if alias.name not in offered and inner is None:
+                self._refuse(
+                    alias, f"{module}.{alias.name} is not for a program from outside", TRUST
+                )
+
+    def _module(self, node: ast.AST, name: str) -> frozenset[str]:
+        offered = self._offers(name)
+        if offered is None:
+            self._refuse(
+                node,
+                f"A program from outside may not import {name}",
+                f"{_OUTSIDE} Leave it out, or trust the program.",
+            )
+        return offered or frozenset()
+
+    def _refuse(self, node: ast.AST, message: str, instead: str) -> None:
+        raise Refusal(message, instead, self._place(node))
+
+    def _place(self, node: ast.AST) -> Place:
+        line = getattr(node, "lineno", 0)
+        if not 0 < line <= len(self._lines):
+            return Place()
+        column = self._column(line, getattr(node, "col_offset", 0))
+        end_line = min(getattr(node, "end_lineno", None) or line, len(self._lines))
+        end = self._column(end_line, getattr(node, "end_col_offset", None) or 0)
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            end_line, end = line, len(self._lines[line - 1].rstrip())
+        return Place(line, column, end_line, max(end, column + 1) if end_line == line else end)
+
+    def _column(self, line: int, column: int) -> int:
+        text = self._lines[line - 1]
+        return len(text.encode("utf-8", "replace")[:column].decode("utf-8", "ignore"))
+
+
+def _walk(tree: ast.AST) -> Iterator[tuple[ast.AST, int, tuple[ast.AST, ...]]]:
+    """Yield every node in the order of the text, how deep it stands, and what is around it."""
+    waiting: list[tuple[ast.AST, tuple[ast.AST, ...]]] = [(tree, ())]
+    while waiting:
+        node, parents = waiting.pop()
+        yield node, len(parents), parents
+        around = (*parents, node)
+        waiting += [(child, around) for child in reversed(list(ast.iter_child_nodes(node)))]
+
+
+def _bindings(node: ast.AST) -> Iterator[str]:
+    """Yield the names that a node gives a meaning of the program's own."""
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+        yield node.id
+    elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+        yield node.name
+    elif isinstance(node, ast.arg):
+        yield node.arg
+    elif isinstance(node, ast.alias):
+        yield node.asname or node.name.partition(".")[0]
+    elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
+        yield node.name
+
+
+def _above(parents: tuple[ast.AST, ...]) -> ast.AST | None:
+    """Return the class or function whose body a node stands in."""
+    scopes = (ast.ClassDef, ast.FunctionDef, ast.Lambda)
+    return next((one for one in reversed(parents) if isinstance(one, scopes)), None)
+
+
+def _plain_slots(parents: tuple[ast.AST, ...]) -> bool:
+    """Whether ``__slots__`` is given ordinary names, written out."""
+    node = parents[-1]
+    if not isinstance(node, ast.Assign):
+        return False
+    value = node.value
+    parts = value.elts if isinstance(value, ast.Tuple | ast.List) else [value]
+    names = [part.value if isinstance(part, ast.Constant) else None for part in parts]
+    return all(isinstance(name, str) and not name.startswith("__") for name in names)
+
+
+def _may_be_read(node: ast.Attribute, parent: ast.AST) -> bool:
+    """Whether a special attribute is harmless where it stands."""
+    name, of = node.attr, node.value
+    if name in words.READABLE:
+        return True
+    if name == "__class__":
+        return isinstance(parent, ast.Attribute) and parent.attr in ("__name__", "__qualname__")
+    is_super = isinstance(of, ast.Call) and isinstance(of.func, ast.Name) and of.func.id == "super"
+    called = _is_called(node, parent)
+    return called and (name == "__init__" or (is_super and name in words.SPECIAL))
+
+
+def _is_called(node: ast.AST, parent: ast.AST) -> bool:
+    return isinstance(parent, ast.Call) and parent.func is node
+
+
+def _spoken(kind: str) -> str:
+    if kind.startswith(("Async", "Await")):
+        return "A coroutine"
+    return {"TryStar": "except*", "TypeAlias": "A type statement"}.get(kind, kind)

@@ -1,0 +1,199 @@
+"""Narrower twins of library functions that would do too much for a program from elsewhere."""
+
+import dataclasses
+import functools
+from collections.abc import Callable, Iterator
+from types import FunctionType
+from typing import NoReturn
+
+import torch
+from torch.utils import data
+from torch.utils.data.dataloader import _SingleProcessDataLoaderIter
+
+from engine.policy.refusal import Refusal
+
+MAIN = "__main__"
+
+
+def leave(code: object = None) -> NoReturn:
+    """End the program, as ``sys.exit`` does."""
+    raise SystemExit(code)
+
+
+# dataclasses writes the names of fields into code that it runs; so they must be names, always.
+
+
+class Field(dataclasses.Field):  # type: ignore[type-arg]
+    """A field whose name stays a name."""
+
+    __slots__ = ()
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Refuse what is no ordinary name."""
+        if name == "name" and value is not None:
+            _plain_name(value)
+        super().__setattr__(name, value)
+
+
+def _plain_name(name: object) -> str:
+    if type(name) is not str or not name.isidentifier() or name.startswith("__"):
+        raise Refusal(f"A field cannot be called {name!r}", "Use a plain name.")
+    return name
+
+
+def field(**options: object) -> object:
+    """Do what ``dataclasses.field`` does."""
+    made = dataclasses.field(**options)  # type: ignore[call-overload]
+    return Field(*(getattr(made, name) for name in _FIELD))
+
+
+_FIELD = ("default", "default_factory", "init", "repr", "hash", "compare", "metadata", "kw_only")
+
+
+def dataclass(cls: object = None, /, **options: bool) -> object:
+    """Do what ``dataclasses.dataclass`` does, for classes of the program."""
+
+    def make(kind: object) -> type:
+        if type(kind) is not type and not isinstance(kind, type):
+            raise TypeError("a dataclass is a class")
+        if kind.__module__ != MAIN:
+            raise Refusal("Only classes of the program itself can be data classes")
+        for base in kind.__mro__:
+            for name in list(vars(base).get("__annotations__", ())):
+                _plain_name(name)
+        return dataclasses.dataclass(**options)(kind)
+
+    return make if cls is None else make(cls)
+
+
+@dataclasses.dataclass(frozen=True)
+class Told:
+    """What ``fields`` tells about a field."""
+
+    name: str
+    type: object
+    default: object
+
+
+def fields(of: object) -> tuple[Told, ...]:
+    """Return the fields of a data class, as values that change nothing."""
+    found = dataclasses.fields(of)  # type: ignore[arg-type]
+    return tuple(Told(one.name, one.type, one.default) for one in found)
+
+
+DATACLASSES: dict[str, object] = {
+    "dataclass": dataclass,
+    "field": field,
+    "fields": fields,
+    **{
+        name: getattr(dataclasses, name)
+        for name in (
+            "InitVar",
+            "KW_ONLY",
+            "MISSING",
+            "asdict",
+            "astuple",
+            "is_dataclass",
+            "replace",
+        )
+    },
+}
+
+
+# functools copies attributes by name.
+
+
+def wraps(wrapped: Callable[..., object]) -> Callable[[object], object]:
+    """Do what ``functools.wraps`` does, to functions of the program."""
+
+    def decorate(wrapper: object) -> object:
+        if not isinstance(wrapper, FunctionType) or wrapper.__module__ != MAIN:
+            raise Refusal("Only functions of the program itself can wrap others")
+        return functools.update_wrapper(wrapper, wrapped)
+
+    return decorate
+
+
+def update_wrapper(wrapper: object, wrapped: Callable[..., object]) -> object:
+    """Do what ``functools.update_wrapper`` does, to functions of the program."""
+    return wraps(wrapped)(wrapper)
+
+
+def total_ordering(cls: type) -> type:
+    """Do what ``functools.total_ordering`` does, to classes of the program."""
+    if cls.__module__ != MAIN:
+        raise Refusal("Only classes of the program itself can be ordered")
+    return functools.total_ordering(cls)
+
+
+FUNCTOOLS: dict[str, object] = {
+    "wraps": wraps,
+    "update_wrapper": update_wrapper,
+    "total_ordering": total_ordering,
+}
+
+
+# torch
+
+
+class DataLoader(data.DataLoader):  # type: ignore[type-arg]
+    """A loader that works in the process it is in, however many workers it is asked for."""
+
+    def __init__(self, dataset: object, *args: object, **options: object) -> None:
+        names = ("batch_size", "shuffle", "sampler", "batch_sampler", "num_workers", "collate_fn")
+        if len(args) > len(names):
+            raise Refusal("Give a loader's options by name", "DataLoader(data, batch_size=8)")
+        options |= dict(zip(names, args, strict=False))
+        for name in ("num_workers", "pin_memory", "multiprocessing_context", "persistent_workers"):
+            options.pop(name, None)
+        for name in ("prefetch_factor", "timeout", "pin_memory_device", "worker_init_fn"):
+            options.pop(name, None)
+        super().__init__(dataset, **options)  # type: ignore[arg-type]
+
+    def __iter__(self) -> Iterator[object]:  # type: ignore[override]
+        self.num_workers, self.pin_memory = 0, False
+        return self._get_iterator()
+
+    def _get_iterator(self) -> Iterator[object]:  # type: ignore[override]
+        return _SingleProcessDataLoaderIter(self)
+
+
+def _checked(make: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
+    @functools.wraps(make)
+    def checked(*args: object, **options: object) -> torch.Tensor:
+        return make(*args, **{**options, "check_invariants": True})
+
+    return checked
+
+
+SPARSE: dict[str, object] = {
+    name: _checked(getattr(torch, name)) for name in ("sparse_coo_tensor", "sparse_csr_tensor")
+}
+"""Without the check they take indices that lie outside the tensor."""
+
+
+class _Flags:
+    """The switches of cuDNN that programs set for the sake of reproducible numbers."""
+
+    def __init__(self) -> None:
+        self.deterministic = False
+        self.benchmark = False
+        self.enabled = True
+
+    def is_available(self) -> bool:
+        """Whether cuDNN is there."""
+        return bool(torch.backends.cudnn.is_available())  # type: ignore[no-untyped-call]
+
+
+class _Present:
+    def __init__(self, is_available: Callable[[], bool]) -> None:
+        self.is_available = is_available
+        self.is_built = is_available
+
+
+BACKENDS: dict[str, object] = {
+    "cudnn": _Flags(),
+    "mps": _Present(torch.backends.mps.is_available),
+    "cuda": _Present(torch.cuda.is_available),
+}
+"""They take settings and pass none on: a program from elsewhere changes no library."""

@@ -1,0 +1,101 @@
+"""The words of the policy: what may stand in a program from elsewhere, and what to use instead."""
+
+NODES = frozenset(
+    "Module FunctionDef ClassDef Return Delete Assign AugAssign AnnAssign For While If With Match "
+    "Raise Try Assert Import ImportFrom Global Nonlocal Expr Pass Break Continue BoolOp NamedExpr "
+    "BinOp UnaryOp Lambda IfExp Dict Set ListComp SetComp DictComp GeneratorExp Yield YieldFrom "
+    "Compare Call FormattedValue JoinedStr Constant Attribute Subscript Starred Name List Tuple "
+    "Slice Load Store Del And Or Add Sub Mult MatMult Div Mod Pow LShift RShift BitOr BitXor "
+    "BitAnd FloorDiv Invert Not UAdd USub Eq NotEq Lt LtE Gt GtE Is IsNot In NotIn comprehension "
+    "ExceptHandler arguments arg keyword alias withitem match_case MatchValue MatchSingleton "
+    "MatchSequence MatchMapping MatchClass MatchStar MatchAs MatchOr".split()
+)
+"""Kinds of syntax that may be used; coroutines and what comes with later Pythons may not."""
+
+SPECIAL = frozenset(
+    f"__{name}__"
+    for name in (
+        "init new call len getitem setitem delitem iter next reversed contains missing repr str "
+        "bool int float complex index hash eq ne lt le gt ge add radd iadd sub rsub isub mul rmul "
+        "imul truediv rtruediv itruediv floordiv rfloordiv ifloordiv mod rmod imod divmod rdivmod "
+        "pow rpow ipow matmul rmatmul imatmul and rand iand or ror ior xor rxor ixor lshift "
+        "rlshift rshift rrshift neg pos abs invert round trunc floor ceil format enter exit get "
+        "set delete set_name init_subclass class_getitem post_init getattr copy deepcopy"
+    ).split()
+)
+"""Special methods that a class may define, and call of its base by ``super()``.
+
+Not among them: what NumPy and torch take memory addresses from (``__array_interface__``), what
+copying and pickling call by name, and what decides about access to attributes.
+"""
+
+READABLE = frozenset(("__name__", "__qualname__", "__doc__", "__version__"))
+"""Special attributes that may be read of anything."""
+
+HARMLESS = frozenset("_version _base _is_view _asdict _replace _fields _make".split())
+"""Private names of torch's and Python's own that only tell something."""
+SAVED = "_saved_"
+"""What a backward node shows of its saved tensors begins so."""
+
+GUARDED = frozenset(("format", "load_state_dict", "obj"))
+"""Attributes that are looked at once more when the program runs."""
+
+_FRAME = "a program may not look at its own frames"
+_FILE = "a program from outside reads and writes no files"
+_MEMORY = "a program from outside may not reach into memory"
+_CODE = "a program from outside may not make code"
+_KEEP = "To keep a state, copy it: copy.deepcopy(model.state_dict())."
+_SHARED = "The graph shows which tensors share memory."
+
+ATTRIBUTES: dict[str, tuple[str, str]] = {
+    **dict.fromkeys(
+        "tb_frame tb_next tb_lasti tb_lineno f_back f_builtins f_code f_globals f_lasti f_lineno "
+        "f_locals f_trace f_trace_lines f_trace_opcodes gi_frame gi_code gi_yieldfrom gi_running "
+        "gi_suspended cr_frame cr_code cr_await cr_origin cr_running cr_suspended ag_frame ag_code "
+        "ag_await ag_running ag_suspended with_traceback mro co_code co_consts co_names "
+        "co_varnames func_globals func_code im_func im_self".split(),
+        (_FRAME, ""),
+    ),
+    **dict.fromkeys("save savez savez_compressed dump".split(), (_FILE, _KEEP)),
+    **dict.fromkeys("load from_file fromfile load_state_dict_from_url".split(), (_FILE, _KEEP)),
+    **dict.fromkeys(
+        "tofile savetxt loadtxt genfromtxt fromregex memmap export_chrome_trace".split(),
+        (_FILE, "Write the numbers into the program."),
+    ),
+    **dict.fromkeys(
+        "frombuffer from_buffer from_dlpack to_dlpack set_ resize typed_storage share_memory_ "
+        "share_memory ctypes cffi getfield setfield".split(),
+        (_MEMORY, "Make a tensor with torch.tensor, and change its shape with reshape."),
+    ),
+    **dict.fromkeys("data_ptr const_data_ptr storage untyped_storage".split(), (_MEMORY, _SHARED)),
+    **dict.fromkeys("hub ops classes library package onnx fx export".split(), (_CODE, "")),
+    **dict.fromkeys(
+        "compile jit".split(), (_CODE, "Leave it out: the model computes the same without.")
+    ),
+    **dict.fromkeys(
+        "distributed multiprocessing cpp_extension profiler".split(),
+        ("a program from outside starts no other programs", "Leave it out."),
+    ),
+    "format_map": ("format_map reaches attributes by name", "Use an f-string."),
+}
+"""Attributes that are refused whatever they belong to: why, and what to use instead."""
+
+_RUN = "It would run text as a program."
+BUILTINS: dict[str, str] = {
+    "eval": _RUN,
+    "exec": _RUN,
+    "compile": _RUN,
+    "open": "Write the numbers into the program.",
+    "input": "Write the answer into the program: name = 3.",
+    "globals": "Keep the values in a dict of your own.",
+    "locals": "Keep the values in a dict of your own.",
+    "vars": "Name the attributes you need: x.shape.",
+    "breakpoint": "Play the tape, and step through the program there.",
+    "help": "Hover a card, or read PyTorch's documentation.",
+    "memoryview": "Use a tensor or an array.",
+    "bytearray": "Use a list, a tensor or an array.",
+    "copyright": "",
+    "credits": "",
+    "license": "",
+}
+"""Builtin functions that are not there: what to do instead."""

@@ -1,0 +1,103 @@
+"""The policy as a whole: tutorials run as they stand, and a refusal has a place and a hint."""
+
+import re
+
+import pytest
+
+from app import examples
+from engine import run, wire
+from engine.tape import Place
+from tests.engine.policy.tutorials import PROGRAMS
+
+
+def record(source, **options):
+    return run.execute(wire.Run(0, source, policy=True, **options))
+
+
+@pytest.mark.parametrize("title", PROGRAMS)
+def test_a_program_out_of_a_tutorial_runs(title):
+    tape = record(PROGRAMS[title])
+    assert (tape.status, tape.error) == ("ok", None)
+    plain = run.execute(wire.Run(0, PROGRAMS[title]))
+    assert without_addresses(tape.stdout) == without_addresses(plain.stdout)
+
+
+def without_addresses(text):
+    return re.sub("0x[0-9a-f]+", "", text)
+
+
+@pytest.mark.parametrize("example", examples.load(), ids=lambda one: one.title)
+def test_every_example_gives_the_same_under_the_policy(example):
+    guarded, plain = record(example.source), run.record(example.source)
+    assert guarded.status == "ok"
+    assert guarded.stdout == plain.stdout
+    assert [op.op for op in guarded.ops] == [op.op for op in plain.ops]
+    assert [value.name for value in guarded.values] == [value.name for value in plain.values]
+    assert [op.place for op in guarded.ops] == [op.place for op in plain.ops]
+    assert guarded.leaves == plain.leaves
+
+
+REFUSED = {
+    "x = 1\nimport os": (Place(2, 7, 2, 9), "os"),
+    "from torch import save": (Place(1, 18, 1, 22), "save"),
+    "from torch.utils.data import *": (Place(1, 29, 1, 30), "*"),
+    "é = ().__class__": (Place(1, 4, 1, 16), "__class__"),
+    "torch.save(1, 'a')": (Place(1, 0, 1, 10), ".save"),
+    "if 1:\n    eval('1')": (Place(2, 4, 2, 8), "eval"),
+    "class A:\n    def __del__(self): pass": (Place(2, 4, 2, 27), "__del__"),
+    "class A(metaclass=type): pass": (Place(1, 8, 1, 22), "metaclass"),
+    "f(__x=1)": (Place(1, 2, 1, 7), "__x"),
+    "async def f(): pass": (Place(1, 0, 1, 19), "coroutine"),
+    "x = [[" * 40: (Place(1, 184, 1, 185), "Brackets"),
+    "getattr(1, '__class' + '__')": (Place(1, 0, 1, 28), "__class__"),
+    "y = 1\ntorch.nope_ = 1": (Place(2, 0, 2, 5), "module"),
+    "'{0.__class__}'.format(1)": (Place(1, 0, 1, 25), "__class__"),
+}
+
+
+@pytest.mark.parametrize("source", REFUSED)
+def test_a_refusal_names_the_thing_its_place_and_what_to_do(source):
+    place, word = REFUSED[source]
+    tape = record(source)
+    assert (tape.status, tape.error.type) == ("refused", "Refused")
+    assert word in tape.error.message
+    assert tape.error.hint
+    assert tape.error.place == place
+
+
+def test_grammar_and_errors_are_told_as_ever():
+    assert record("x = = 1").error == run.record("x = = 1").error
+    assert record("x = 1 / 0").error == run.record("x = 1 / 0").error
+    plain = run.record("x = nope")
+    assert record("x = nope").error == plain.error
+    assert record("torch.nope").error.type == "AttributeError"
+
+
+def test_the_recorder_and_the_next_program_are_left_as_they_were():
+    record("import math\nmath.pi")
+    tape = run.record("import os\nprint(type(math).__name__, os.sep)")
+    assert tape.stdout == "module /\n"
+
+
+def test_a_long_text_is_refused_before_anything_reads_it():
+    tape = record("x = 1\n" * 100_000)
+    assert tape.status == "refused"
+
+
+def test_private_names_of_own_classes_are_open_and_those_of_libraries_are_not():
+    own = "class A:\n    def __init__(self):\n        self._x = 1\n        self.__y = 2\n"
+    assert (
+        record(own + "    def f(self): return self.__y\na = A()\nprint(a._x, a.f())").stdout
+        == "1 2\n"
+    )
+    assert record("print(nn.Linear(1, 1)._parameters)").status == "refused"
+    assert record("class L(nn.Linear): pass\nL(1, 1)._call_impl").status == "refused"
+    assert record("class N: pass\nN._shared = 3\nprint(N._shared)").stdout == "3\n"
+
+
+def test_a_check_takes_little_beside_the_run():
+    from engine.policy import program
+
+    source = "".join(f"x{n} = torch.relu(torch.ones({n}) * 2).sum()\n" for n in range(300))
+    code = program.prepare(source, "many")
+    assert len(code.co_names) > 300

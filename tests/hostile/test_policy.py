@@ -1,0 +1,146 @@
+"""The policy alone: what it lets run does no harm, with nothing else to stop it."""
+
+import socket
+import threading
+import types
+
+import pytest
+import torch
+from torch import nn
+
+from engine import run, wire
+from engine.policy import modules, offered, words
+from engine.policy.twins import Field
+from tests.conftest import child_processes
+from tests.hostile.snippets import ALL
+
+WORDS = "the words nobody else may read"
+HARMLESS = 12
+"""At most so many of the programs run to their end, because what they reach for is not there."""
+
+
+@pytest.fixture(scope="module")
+def trap(tmp_path_factory):
+    """A folder with a secret, and a port on which nobody may call."""
+    folder = tmp_path_factory.mktemp("trap")
+    (folder / "secret").write_text(WORDS)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.setblocking(False)
+        yield types.SimpleNamespace(folder=folder, server=server)
+
+
+def aimed(snippet, trap):
+    """Return a snippet with the names of what it may not reach."""
+    for name, value in {
+        "OUT": str(trap.folder / "out"),
+        "SECRET": str(trap.folder / "secret"),
+        "PORT": str(trap.server.getsockname()[1]),
+        "FOLDER": str(trap.folder),
+    }.items():
+        snippet = snippet.replace(name, value)
+    return snippet
+
+
+def harm(trap, told):
+    """Return what a program has done that it may not do."""
+    done = [path.name for path in trap.folder.iterdir() if path.name != "secret"]
+    for path in trap.folder.glob("out*"):
+        path.unlink()
+    secret = trap.folder / "secret"
+    if not secret.exists() or secret.read_text() != WORDS:
+        done.append("the secret was changed")
+        secret.write_text(WORDS)
+    if WORDS in told:
+        done.append("the secret was read")
+    try:
+        trap.server.accept()[0].close()
+        done.append("a call came")
+    except BlockingIOError:
+        pass
+    return done
+
+
+def state():
+    """Return what of this process a program could change for the next one."""
+    threads = [one for one in threading.enumerate() if one.name != "watchdog"]
+    return child_processes(), threads, dict(vars(nn.Module)), torch.Tensor.add
+
+
+def test_none_of_the_hostile_programs_does_harm_under_the_policy(trap):
+    before = state()
+    finished, found = [], {}
+    for snippet in ALL:
+        tape = run.execute(wire.Run(0, aimed(snippet, trap), policy=True, timeout=20.0))
+        if done := harm(trap, f"{tape.stdout}{tape.stderr}{tape.error}"):
+            found[snippet] = done
+        if tape.status == "ok":
+            finished.append(snippet)
+        elif tape.status == "refused":
+            assert tape.error.type == "Refused"
+            assert tape.error.message, snippet
+            assert tape.error.hint, snippet
+    assert not found
+    assert len(finished) <= HARMLESS, finished
+    assert state() == before
+
+
+def test_without_the_policy_such_programs_do_harm(trap):
+    for snippet in ("open('OUT', 'w').write('x')", "torch.save(torch.ones(1), 'OUT')"):
+        run.execute(wire.Run(0, aimed(snippet, trap)))
+        assert harm(trap, "") == ["out"]
+    tape = run.execute(wire.Run(0, aimed("print(open('SECRET').read())", trap)))
+    assert harm(trap, tape.stdout) == ["the secret was read"]
+
+
+def public(thing):
+    """What a program could reach from ``thing`` by a name that the policy lets pass."""
+    for name in dir(thing):
+        if name.startswith("_") or name in words.ATTRIBUTES or name in words.GUARDED:
+            continue
+        try:
+            yield name, getattr(thing, name)
+        except Exception:  # noqa: BLE001 - a descriptor may raise anything
+            continue
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_nothing_public_leads_from_a_stand_in_to_a_real_module():
+    waiting = [(name, modules.stand_in(name), 0) for name in offered.MODULES]
+    samples = {
+        "tensor": torch.ones(2, requires_grad=True) * 2,
+        "array": torch.ones(2).numpy(),
+        "layer": nn.Linear(1, 1),
+        "optimizer": torch.optim.SGD([torch.ones(1, requires_grad=True)], 0.1),
+        "node": (torch.ones(1, requires_grad=True) * 2).grad_fn,
+        "hook": nn.Linear(1, 1).register_forward_hook(print),
+        "generator": torch.Generator(),
+        "error": ValueError("x"),
+        "random": __import__("numpy").random.default_rng(0),
+    }
+    waiting += [(name, thing, 0) for name, thing in samples.items()]
+    seen, leaks = set(), []
+    while waiting:
+        path, thing, depth = waiting.pop()
+        for name, inner in public(thing):
+            if id(inner) in seen:
+                continue
+            seen.add(id(inner))
+            where = f"{path}.{name}"
+            if isinstance(inner, types.ModuleType) and not isinstance(inner, modules.StandIn):
+                leaks.append(where)
+            elif depth < 3 and not isinstance(inner, int | str | float | bytes):
+                waiting.append((where, inner, depth + 1))
+    assert not leaks
+    assert len(seen) > 3000
+
+
+def test_a_field_of_a_data_class_keeps_a_plain_name():
+    from engine.policy.refusal import Refusal
+    from engine.policy.twins import field
+
+    made = field(default=1)
+    assert isinstance(made, Field)
+    made.name = "x"
+    for name in ("__class__", "x}{1}", 3, type("S", (str,), {})("x")):
+        with pytest.raises(Refusal):
+            made.name = name
