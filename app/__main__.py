@@ -1,7 +1,7 @@
-"""The command line: ``gradscribe [FILE]``, ``gradscribe record SCRIPT.py``, pictures, headless.
+"""The command line: ``gradscribe [FILE]``, ``record`` and ``doctor``, pictures, headless.
 
-Exit codes: 0 ran, 1 the script raised, 2 bad usage, no such file or refused by the policy, 3 timed
-out or died. Qt is imported only where something is drawn.
+Exit codes: 0 ran, 1 the script raised or the doctor found something, 2 bad usage, no such file or
+refused by the policy, 3 timed out or died. Qt is imported only where something is drawn.
 """
 
 import argparse
@@ -11,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from app import documents, report
+from app import doctor, documents, report
 from app.documents import Refused
 from app.version import version
 from engine.tape import Tape
@@ -30,6 +30,8 @@ def main(argv: list[str] | None = None) -> int:
     try:
         if words[:1] == ["record"]:
             return record(_record_parser().parse_args(words[1:]))
+        if words[:1] == ["doctor"]:
+            return doctor.doctor(doctor.parser().parse_args(words[1:]), EXITS)
         options = _parser().parse_args(words)
         if options.screenshot is not None:
             return screenshot(options)
@@ -50,7 +52,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="gradscribe",
         description="See PyTorch run forward and backward.",
-        epilog="gradscribe record SCRIPT.py --help tells how to record without a window.",
+        epilog="gradscribe record SCRIPT.py records without a window, gradscribe doctor SCRIPT.py "
+        "tells the mistakes in it; each has its own --help.",
     )
     parser.add_argument("file", nargs="?", metavar="FILE", help="a script to open")
     parser.add_argument("--screenshot", metavar="OUT.png", help="draw the window and end")

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import msgspec
 import numpy as np
 
-from engine.tape import FORMAT, Edge, Event, Execution, Problem, Snapshot, Tape
+from engine.tape import FORMAT, Edge, Event, Execution, Finding, Problem, Snapshot, Tape
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
@@ -26,6 +26,17 @@ def to_json(tape: Tape) -> dict[str, Json]:
 def encode(tape: Tape) -> bytes:
     """Return the JSON text of ``tape`` in UTF-8, one line without a line end."""
     return msgspec.json.encode(to_json(tape))
+
+
+def encode_findings(tape: Tape) -> bytes:
+    """Return the JSON text of what the doctor found, with the run's status and error."""
+    document: dict[str, Json] = {
+        "format": FORMAT,
+        "status": tape.status,
+        "error": _error(tape.error),
+        "findings": [_finding(finding) for finding in tape.findings],
+    }
+    return msgspec.json.encode(document)
 
 
 class _Exporter:
@@ -63,6 +74,7 @@ class _Exporter:
             ],
             "events": self._events(),
             "stderr": tape.stderr,
+            "findings": [_finding(finding) for finding in tape.findings],
         }
 
     def _snapshot(self, index: int | None) -> Json:
@@ -236,6 +248,18 @@ def _error(problem: Problem | None) -> Json:
         "column": place.column,
         "end_line": place.end_line,
         "end_column": place.end_column,
+    }
+
+
+def _finding(finding: Finding) -> Json:
+    return {
+        "id": finding.id,
+        "line": finding.place.line,
+        "related_lines": list(dict.fromkeys(p.line for p in finding.related)),
+        "message": finding.message,
+        "why": finding.why,
+        "fix": finding.fix,
+        "severity": finding.severity,
     }
 
 

@@ -20,6 +20,7 @@ import torch.nn.functional as F
 from torch import nn, optim
 
 from engine import errors, watchdog
+from engine.doctor.examine import examine_safely
 from engine.leftovers import Kept
 from engine.policy import program
 from engine.policy.refusal import Refusal
@@ -97,6 +98,7 @@ def execute(request: Run, printed: Callable[[str], None] | None = None) -> Tape:
     recorder = Recorder(text, request.filename, request.event_limit, request.memory)
     done = perform(request, recorder, printed)
     tape = _with(freeze(recorder, leaves(recorder, done.names)), done, request.device)
+    tape = msgspec.structs.replace(tape, findings=examine_safely(tape, request.source))
     recorder.backward.failed_by = None
     finished = Finished(request, recorder, tape)
     return tape

@@ -29,6 +29,7 @@ COVERED_BY = {
     "widgets/paint/": "tests/widgets/test_graph_view.py",
     "engine/policy/": "tests/engine/policy/test_program.py",
     "engine/record/": "tests/engine/record/test_forward.py",
+    "engine/doctor/": "tests/engine/doctor/test_findings.py",
     "playback/layout": "tests/playback/test_layout.py",
     "playback/lab/": "tests/playback/lab/test_explain.py",
     "widgets/lab/": "tests/widgets/lab/test_page.py",

@@ -49,7 +49,7 @@ def test_every_kind_of_event_and_every_status_is_named(kind):
     assert kind in WORDS
 
 
-@pytest.mark.parametrize("words", [[], ["record"]], ids=["window", "record"])
+@pytest.mark.parametrize("words", [[], ["record"], ["doctor"]], ids=["window", "record", "doctor"])
 def test_every_option_is_explained(words):
     told = subprocess.run(
         [sys.executable, "-m", "app", *words, "--help"],

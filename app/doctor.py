@@ -1,0 +1,89 @@
+"""``gradscribe doctor SCRIPT.py``: what the doctor finds in a run, for people and for programs."""
+
+import argparse
+import difflib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from app import documents, report
+from app.documents import Refused
+from engine.tape import Finding, Tape
+
+NONE, SOME = 0, 1
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command's options."""
+    made = argparse.ArgumentParser(
+        prog="gradscribe doctor", description="Run a script and tell the mistakes in it."
+    )
+    made.add_argument("script", metavar="SCRIPT.py")
+    made.add_argument("--device", default="cpu", metavar="D", help="cpu, cuda:0, ...")
+    made.add_argument("--json", metavar="OUT", help="write the findings as JSON; - is stdout")
+    made.add_argument(
+        "--timeout", type=float, default=60.0, metavar="S", help="give up after S seconds (60)"
+    )
+    return made
+
+
+def doctor(options: argparse.Namespace, exits: dict[str, int]) -> int:
+    """Run a script, tell what was found, and return the exit code.
+
+    ``exits`` has the code for each status; findings in a script that ran are code 1.
+    """
+    from app.record import record_file
+
+    if options.timeout <= 0:
+        raise Refused(f"{options.timeout} is not a number of seconds above 0")
+    if options.json not in (None, "-") and not Path(options.json).absolute().parent.is_dir():
+        raise Refused(f"{options.json} cannot be written: its folder does not exist")
+    source = documents.read(Path(options.script))
+    tape = record_file(Path(options.script), device=options.device, timeout=options.timeout)
+    if options.json is not None:
+        _write(tape, options.json)
+    else:
+        sys.stdout.write(told(tape, options.script, source))
+        sys.stdout.flush()
+    if tape.error is not None:
+        sys.stderr.write(f"{report.complaint(tape.error, options.script)}\n")
+    return max(exits[tape.status], SOME if tape.findings else NONE)
+
+
+def _write(tape: Tape, out: str) -> None:
+    from engine.export import encode_findings
+
+    text = encode_findings(tape) + b"\n"
+    if out == "-":
+        sys.stdout.buffer.write(text)
+        sys.stdout.buffer.flush()
+    else:
+        documents.write_bytes(Path(out), text)
+
+
+def told(tape: Tape, script: str, source: str) -> str:
+    """Return the findings of a tape as text for a terminal."""
+    if not tape.findings:
+        return "The doctor found nothing.\n"
+    return "\n".join("".join(_told(finding, script, source)) for finding in tape.findings)
+
+
+def _told(finding: Finding, script: str, source: str) -> Iterator[str]:
+    maybe = " (perhaps)" if finding.severity == "hint" else ""
+    where = f"{script}:{finding.place.line}" if finding.place.line else script
+    yield f"{where}: {finding.title}{maybe} [{finding.id}]\n"
+    yield f"  {finding.message}.\n  {finding.why}\n"
+    others = [place.line for place in finding.related if place.line != finding.place.line]
+    if others:
+        lines = ", ".join(str(line) for line in dict.fromkeys(others))
+        yield f"  See also line {lines}.\n"
+    yield from (f"    {line}\n" for line in changes(source, finding.fix))
+
+
+def changes(source: str, fix: str) -> list[str]:
+    """Return the lines that a fix takes out (``- ``) and puts in (``+ ``); none without a fix."""
+    if not fix:
+        return []
+    before = source.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    rows = difflib.ndiff(before, fix.split("\n"))
+    return [row for row in rows if row.startswith(("- ", "+ "))]

@@ -1,0 +1,213 @@
+"""Where a leaf that somebody wants the gradient of is cut off from the loss."""
+
+import ast
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+from engine.doctor.errors import failing
+from engine.doctor.evidence import Evidence
+from engine.doctor.program import Program, called, receiver
+from engine.tape import Op, Value
+
+Kind = Literal["detach", "data", "no_grad", "nondifferentiable", "other"]
+
+NO_GRADIENT = "does not require grad and does not have a grad_fn"
+_DETACHING = frozenset(("detach", "detach_"))
+
+
+class Cut(NamedTuple):
+    """An op behind which nothing requires a gradient any more, and the leaves before it."""
+
+    op: Op
+    kind: Kind
+    leaves: tuple[Value, ...]
+
+
+def wanted(evidence: Evidence) -> list[Value]:
+    """Return the leaves that got no gradient although an optimizer or the program asks for it."""
+    hopeless = failing(evidence, NO_GRADIENT) is not None
+    return [
+        leaf
+        for tensor, leaf in evidence.leaves.items()
+        if tensor not in evidence.received
+        and (hopeless or tensor in evidence.held or evidence.program.reads_grad(leaf.name))
+    ]
+
+
+def cuts(evidence: Evidence) -> list[Cut]:
+    """Return the ops that cut wanted leaves off, the first on each leaf's way to a root."""
+    found: dict[int, tuple[Op, list[Value]]] = {}
+    if not evidence.tape.passes:
+        return []
+    for leaf in wanted(evidence):
+        op = _first(evidence, leaf)
+        if op is not None:
+            found.setdefault(op.place.line, (op, []))[1].append(leaf)
+    return [Cut(op, _kind(evidence, op), tuple(leaves)) for op, leaves in found.values()]
+
+
+def _first(evidence: Evidence, leaf: Value) -> Op | None:
+    inside, seen = evidence.used_for_training, set[int]()
+    queue = [v.id for v in evidence.versions[leaf.tensor] if v.id in inside]
+    while queue:
+        value = queue.pop(0)
+        if value in seen:
+            continue
+        seen.add(value)
+        for index in evidence.users.get(value, ()):
+            op = evidence.tape.ops[index]
+            going_on = [o for o in op.outputs if o in inside]
+            if not going_on or (op.inplace and op.inputs[:1] != (value,) and not op.grad_mode):
+                continue
+            if not any(evidence.values[o].requires_grad for o in op.outputs):
+                return op
+            queue.extend(going_on)
+    return None
+
+
+def _kind(evidence: Evidence, op: Op) -> Kind:
+    if op.op in _DETACHING:
+        return "detach"
+    if op.op == "data":
+        return "data"
+    if not op.grad_mode:
+        return "no_grad"
+    made = evidence.values[op.outputs[0]].dtype
+    return "other" if made.startswith(("float", "bfloat", "complex")) else "nondifferentiable"
+
+
+def told(leaves: tuple[Value, ...]) -> str:
+    """Return the leaves' names in words: up to three of them."""
+    names = list(dict.fromkeys(leaf.name or "a leaf" for leaf in leaves))
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return ", ".join(names[:3]) + more
+
+
+def found(evidence: Evidence, kind: Kind) -> Iterator[tuple[Cut, str]]:
+    """Yield the cuts of one kind with the part of the message they share."""
+    for cut in cuts(evidence):
+        if cut.kind == kind:
+            number = len(evidence.tape.passes) - 1
+            line = evidence.tape.passes[number].line
+            get = "gets" if len({leaf.name for leaf in cut.leaves}) == 1 else "get"
+            message = f"{told(cut.leaves)} {get} no gradient from backward on line {line}"
+            yield cut, message
+
+
+def block_without_grad(program: Program, line: int) -> ast.With | None:
+    """Return the with statement around a line that switches recording off."""
+    statement = program.statement(line)
+    for node in [statement, *program.above(statement)] if statement is not None else ():
+        if isinstance(node, ast.With) and any(
+            word in ast.unparse(item) for item in node.items for word in _OFF
+        ):
+            return node
+    return None
+
+
+_OFF = ("no_grad", "inference_mode", "set_grad_enabled(False)")
+
+
+class Taken(NamedTuple):
+    """A tensor's numbers taken out of torch: ``y.item()``, ``y.numpy()``, ``math.exp(y)``."""
+
+    call: ast.Call
+    owner: ast.expr
+    value: Value
+    leaves: tuple[Value, ...]
+
+
+class Words(NamedTuple):
+    """What takes numbers out of tensors: methods, functions, and modules whose functions do."""
+
+    methods: frozenset[str]
+    functions: frozenset[str]
+    modules: frozenset[str]
+
+
+def taken_out(evidence: Evidence, words: Words) -> list[Taken]:
+    """Return where numbers that depend on a wanted leaf leave torch on their way to a root."""
+    error = evidence.tape.error
+    floating = error is not None and "has no attribute 'backward'" in error.message
+    if floating:
+        leaves = list(evidence.leaves.values())
+    else:
+        leaves = wanted(evidence) if evidence.tape.passes else []
+    tensors = {leaf.tensor: leaf for leaf in leaves}
+    if not tensors:
+        return []
+    result = []
+    for call, owner in _extractions(evidence.program, words):
+        value, behind = _depends(evidence, owner, tensors)
+        if value is not None and behind and (floating or _goes_on(evidence, call)):
+            result.append(Taken(call, owner, value, behind))
+    return result
+
+
+def _extractions(program: Program, words: Words) -> Iterator[tuple[ast.Call, ast.expr]]:
+    for node in program.nodes:
+        if not isinstance(node, ast.Call):
+            continue
+        owner, name = receiver(node), called(node)
+        if owner is None:
+            if name in words.functions and len(node.args) == 1:
+                yield node, node.args[0]
+        elif isinstance(owner, ast.Name) and owner.id in words.modules and node.args:
+            yield node, node.args[0]
+        elif name in words.methods and not node.args:
+            yield node, owner
+
+
+def _depends(
+    evidence: Evidence, owner: ast.expr, tensors: dict[int, Value]
+) -> tuple[Value | None, tuple[Value, ...]]:
+    """Return the value an expression had and the leaves it depends on, through ``.detach()``."""
+    while isinstance(owner, ast.Call) and called(owner) in ("detach", "cpu", "clone"):
+        inner = receiver(owner)
+        if inner is None:
+            break
+        owner = inner
+    text, place = ast.unparse(owner), evidence.program.place(owner)
+    candidates = [v for v in evidence.tape.values if v.name == text]
+    candidates += [
+        evidence.values[op.outputs[0]]
+        for op in evidence.tape.ops
+        if op.place == place and op.outputs
+    ]
+    for value in candidates[:50]:
+        before = {evidence.values[v].tensor for v in evidence.led_to([value.id])}
+        behind = tuple(leaf for tensor, leaf in tensors.items() if tensor in before)
+        if behind and value.role != "constant":
+            return value, behind
+    return None, ()
+
+
+def _goes_on(evidence: Evidence, call: ast.Call) -> bool:
+    """Whether what a call returns becomes part of the root of a pass."""
+    program = evidence.program
+    lines = {evidence.place_of(v).line for v in evidence.used_for_training}
+    statement = program.statement_of(call)
+    if statement is None or isinstance(statement, ast.Expr):
+        return False
+    if any(
+        isinstance(n, ast.Call) and called(n) in ("print", "append") for n in program.above(call)
+    ):
+        return False
+    if any(line in lines for line in range(statement.lineno, (statement.end_lineno or 0) + 1)):
+        return True
+    targets = {
+        t
+        for n in ast.walk(statement)
+        if isinstance(n, ast.Name | ast.Attribute) and isinstance(n.ctx, ast.Store)
+        for t in [ast.unparse(n)]
+    }
+    for line in lines:
+        reading = program.statement(line)
+        if reading is not None and any(
+            isinstance(n, ast.Name | ast.Attribute)
+            and isinstance(n.ctx, ast.Load)
+            and ast.unparse(n) in targets
+            for n in ast.walk(reading)
+        ):
+            return True
+    return False

@@ -1,0 +1,76 @@
+"""What a program's error tells the doctor: which of torch's errors it is, and whose tensors."""
+
+import ast
+import re
+
+from engine.doctor.evidence import Evidence
+from engine.doctor.program import called, receiver
+from engine.tape import Node, Problem, Value
+
+
+def failing(evidence: Evidence, *patterns: str) -> Problem | None:
+    """Return the program's error where its message matches one of ``patterns``."""
+    error = evidence.tape.error
+    if error is None or not any(re.search(p, error.message) for p in patterns):
+        return None
+    return error
+
+
+def named(evidence: Evidence, node: ast.expr) -> Value | None:
+    """Return the last value of a variable, or of the op that stood exactly at an expression."""
+    found = evidence.latest(ast.unparse(node))
+    if found is not None:
+        return found
+    place = evidence.program.place(node)
+    for op in reversed(evidence.tape.ops):
+        if op.place == place and op.outputs:
+            return evidence.values[op.outputs[0]]
+    return None
+
+
+def tensors_at(evidence: Evidence, line: int) -> list[tuple[ast.expr, Value]]:
+    """Return the variables and fields read on a line that held tensors, with their last values."""
+    found: dict[str, tuple[ast.expr, Value]] = {}
+    statement = evidence.program.statement(line)
+    if statement is None:
+        return []
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
+            if not node.lineno <= line <= (node.end_lineno or line):
+                continue
+            value = evidence.latest(ast.unparse(node))
+            if value is not None:
+                found.setdefault(ast.unparse(node), (node, value))
+    return list(found.values())
+
+
+def parameters_of(evidence: Evidence, module: str) -> list[Value]:
+    """Return the parameters of the module that a variable holds, by their names."""
+    start = module + "."
+    return [v for v in evidence.leaves.values() if v.name.startswith(start)]
+
+
+def modules_at(evidence: Evidence, line: int) -> list[tuple[ast.Call, list[Value]]]:
+    """Return the calls of modules on a line, each with the module's parameters."""
+    statement = evidence.program.statement(line)
+    found = []
+    for node in ast.walk(statement) if statement is not None else ():
+        if isinstance(node, ast.Call) and not called(node).startswith("_"):
+            owner = receiver(node) if called(node) == "forward" else node.func
+            parameters = parameters_of(evidence, ast.unparse(owner)) if owner is not None else []
+            if parameters:
+                found.append((node, parameters))
+    return found
+
+
+def failed_node(evidence: Evidence) -> Node | None:
+    """Return the backward node that the last pass stopped in: all before it ran, it did not."""
+    tape = evidence.tape
+    if not tape.passes or tape.error is None:
+        return None
+    number = len(tape.passes) - 1
+    ran = {e.node for e in tape.executions if e.run == number}
+    reached = {edge.target for edge in tape.edges if edge.run == number}
+    nodes = {n.id: n for n in tape.nodes}
+    waiting = [nodes[i] for i in reached if i in nodes and i not in ran]
+    return max(waiting, key=lambda n: n.id, default=None)

@@ -1,0 +1,278 @@
+"""The tape as detectors ask it: what led to what, and what happened to each parameter when."""
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+from engine.doctor.program import Program
+from engine.tape import Call, Op, Place, Snapshot, Step, Tape, Value
+
+PASSES_ON = frozenset(
+    "view reshape squeeze unsqueeze flatten contiguous clone to float double half bfloat16 T mT "
+    "transpose permute getitem chunk dropout identity".split()
+)
+"""Ops that hand on what they are given, for all that concerns what it means."""
+
+
+class Moment(NamedTuple):
+    """Something that happened to a leaf: a gradient added, an update, a reset.
+
+    ``ref`` is an index in accumulations, steps or resets; an update by hand has -1 and its ``op``.
+    """
+
+    position: int
+    kind: Literal["add", "update", "reset"]
+    ref: int
+    op: int | None = None
+
+
+class Evidence:
+    """A tape and its program, with everything worked out on demand and once."""
+
+    def __init__(self, tape: Tape, source: str) -> None:
+        self.tape = tape
+        self.program = Program(source)
+
+    @cached_property
+    def values(self) -> dict[int, Value]:
+        """Values by id."""
+        return {v.id: v for v in self.tape.values}
+
+    @cached_property
+    def users(self) -> dict[int, list[int]]:
+        """For each value the ops that take it."""
+        found: dict[int, list[int]] = defaultdict(list)
+        for index, op in enumerate(self.tape.ops):
+            for value in op.inputs:
+                found[value].append(index)
+        return found
+
+    @cached_property
+    def versions(self) -> dict[int, list[Value]]:
+        """For each tensor its values, in order."""
+        found: dict[int, list[Value]] = defaultdict(list)
+        for value in self.tape.values:
+            found[value.tensor].append(value)
+        return found
+
+    @cached_property
+    def op_at(self) -> dict[int, int]:
+        """The position of each op's event; ops inside backward have none."""
+        return {e.ref: at for at, e in enumerate(self.tape.events) if e.kind == "op"}
+
+    @cached_property
+    def pass_at(self) -> dict[int, int]:
+        """The position at which each pass began."""
+        return {e.ref: at for at, e in enumerate(self.tape.events) if e.kind == "backward"}
+
+    @cached_property
+    def step_at(self) -> dict[int, int]:
+        """The position of each step's event."""
+        return {e.ref: at for at, e in enumerate(self.tape.events) if e.kind == "step"}
+
+    @cached_property
+    def call_at(self) -> dict[int, int]:
+        """The position at which each module call was entered."""
+        return {e.ref: at for at, e in enumerate(self.tape.events) if e.kind == "enter"}
+
+    @cached_property
+    def _ids_at(self) -> tuple[list[int], list[int]]:
+        pairs = [(self.tape.ops[ref].id, at) for ref, at in self.op_at.items()]
+        pairs += [(e.ref, at) for at, e in enumerate(self.tape.events) if e.kind == "leaf"]
+        pairs.sort()
+        return [i for i, _ in pairs], [at for _, at in pairs]
+
+    def position(self, number: int) -> int:
+        """Return the position by which a value was there; ids grow with time."""
+        ids, positions = self._ids_at
+        index = bisect_right(ids, number)
+        return positions[index - 1] if index else 0
+
+    def op_of(self, value: int) -> Op | None:
+        """Return the op that made a value."""
+        made = self.values[value].op if value in self.values else None
+        return self.tape.ops[made] if made is not None else None
+
+    def snapshot(self, value: int) -> Snapshot | None:
+        """Return a value's numbers."""
+        index = self.values[value].snapshot if value in self.values else None
+        return self.tape.snapshots[index] if index is not None else None
+
+    # What led to what
+
+    def led_to(self, values: Iterable[int | None]) -> set[int]:
+        """Return all values that went into ``values``, through cuts as well, and themselves."""
+        seen, stack = set[int](), [v for v in values if v is not None]
+        while stack:
+            value = stack.pop()
+            if value in seen or value not in self.values:
+                continue
+            seen.add(value)
+            op = self.op_of(value)
+            if op is not None:
+                stack.extend(op.inputs)
+        return seen
+
+    @cached_property
+    def roots(self) -> list[int]:
+        """The values that passes began at, one of each, in order."""
+        found = (root for p in self.tape.passes for root in p.roots if root is not None)
+        return list(dict.fromkeys(found))
+
+    @cached_property
+    def used_for_training(self) -> set[int]:
+        """All values that went into the root of a pass."""
+        return self.led_to(self.roots)
+
+    def unwrapped(self, value: int) -> int:
+        """Return the value before ops that only hand it on: reshaping, casting, dropout."""
+        for _ in range(50):
+            op = self.op_of(value)
+            if op is None or op.op not in PASSES_ON or not op.inputs:
+                return value
+            value = op.inputs[0]
+        return value
+
+    # Leaves
+
+    @cached_property
+    def leaves(self) -> dict[int, Value]:
+        """The leaves that require a gradient, by tensor: the first value of each."""
+        found: dict[int, Value] = {}
+        for value in self.tape.values:
+            if value.is_leaf and value.requires_grad:
+                found.setdefault(value.tensor, value)
+        return found
+
+    @cached_property
+    def held(self) -> set[int]:
+        """The tensors that optimizers which stepped have."""
+        numbers = {step.held for step in self.tape.steps if step.held >= 0}
+        return {tensor for n in numbers for tensor in self.tape.held[n]}
+
+    @cached_property
+    def received(self) -> set[int]:
+        """The tensors that were sent a gradient, by ``backward`` or by ``autograd.grad``."""
+        sent = {edge.target for edge in self.tape.edges if edge.gradient is not None}
+        return {self.values[target].tensor for target in sent if target in self.values}
+
+    @cached_property
+    def stepped(self) -> set[int]:
+        """The tensors that a step changed."""
+        changes = (c for step in self.tape.steps for c in step.changes)
+        return {self.values[c.before].tensor for c in changes if c.before in self.values}
+
+    @cached_property
+    def updated(self) -> set[int]:
+        """The tensors that were changed after they had been sent a gradient."""
+        found = set()
+        for tensor, moments in self.moments.items():
+            kinds = [m.kind for m in moments]
+            if "add" in kinds and "update" in kinds[kinds.index("add") :]:
+                found.add(tensor)
+        return found
+
+    @cached_property
+    def moments(self) -> dict[int, list[Moment]]:
+        """For each leaf that was sent a gradient what happened to it, in order."""
+        found: dict[int, list[Moment]] = defaultdict(list)
+        for at, event in enumerate(self.tape.events):
+            if event.kind == "accumulate":
+                leaf = self.values.get(self.tape.accumulations[event.ref].leaf)
+                if leaf is not None:
+                    found[leaf.tensor].append(Moment(at, "add", event.ref))
+            elif event.kind == "step":
+                for change in self.tape.steps[event.ref].changes:
+                    tensor = self.values[change.before].tensor
+                    found[tensor].append(Moment(at, "update", event.ref))
+            elif event.kind == "zero_grad":
+                for value in self.tape.resets[event.ref].leaves:
+                    tensor = self.values[value].tensor
+                    found[tensor].append(Moment(at, "reset", event.ref))
+        for tensor, moment in self._by_hand():
+            found[tensor].append(moment)
+        for moments in found.values():
+            moments.sort(key=lambda m: m.position)
+        return found
+
+    def _by_hand(self) -> Iterable[tuple[int, Moment]]:
+        """Yield updates without an optimizer: in-place ops on a leaf's memory, and ``.data =``."""
+        memory = {v.storage: tensor for tensor, v in self.leaves.items() if v.storage >= 0}
+        for index, at in self.op_at.items():
+            op = self.tape.ops[index]
+            if op.inplace and op.outputs:
+                tensor = memory.get(self.values[op.outputs[-1]].storage)
+                if tensor is not None:
+                    yield tensor, Moment(at, "update", -1, index)
+        by_steps = {c.after for step in self.tape.steps for c in step.changes}
+        for tensor in self.leaves:
+            for value in self.versions[tensor][1:]:
+                if value.op is None and value.id not in by_steps:
+                    yield tensor, Moment(self.position(value.id), "update", -1, None)
+
+    # Places and words
+
+    def pass_place(self, number: int) -> Place:
+        """Return where a pass was asked for."""
+        return self.program.line(self.tape.passes[number].line)
+
+    def step_place(self, step: Step) -> Place:
+        """Return where a step was asked for."""
+        return self.program.line(step.line)
+
+    def place_of(self, value: int) -> Place:
+        """Return where a value was made: its op's place, or its own."""
+        op = self.op_of(value)
+        return op.place if op is not None and op.place.line else self.values[value].place
+
+    def name(self, value: int, otherwise: str = "this tensor") -> str:
+        """Return what a value is called, or what made it."""
+        known = self.values.get(value)
+        if known is None:
+            return otherwise
+        if known.name:
+            return known.name
+        op = self.op_of(value)
+        return f"the result of {op.op}" if op is not None else otherwise
+
+    def top_call(self, op: Op) -> Call | None:
+        """Return the outermost module call around an op."""
+        return self.outermost(op.call)
+
+    def outermost(self, number: int | None) -> Call | None:
+        """Return the outermost call around a module call."""
+        call = self.tape.calls[number] if number is not None else None
+        while call is not None and call.parent is not None:
+            call = self.tape.calls[call.parent]
+        return call
+
+    def latest(self, name: str, before: int | None = None) -> Value | None:
+        """Return the last value a variable held, before the event position where one is given."""
+        found = None
+        for value in self._by_name.get(name, ()):
+            if before is not None and self.position(value.id) >= before:
+                break
+            found = value
+        return found
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[Value]]:
+        found: dict[str, list[Value]] = defaultdict(list)
+        for value in self.tape.values:
+            if value.name:
+                found[value.name].append(value)
+        return found
+
+    @cached_property
+    def losses(self) -> dict[int, list[tuple[int, float]]]:
+        """For each line that asks for backward the passes and their scalar roots' numbers."""
+        found: dict[int, list[tuple[int, float]]] = defaultdict(list)
+        for number, one in enumerate(self.tape.passes):
+            if one.kind == "backward" and len(one.roots) == 1 and one.roots[0] is not None:
+                snapshot = self.snapshot(one.roots[0])
+                item = snapshot.item() if snapshot is not None else None
+                if isinstance(item, int | float):
+                    found[one.line].append((number, float(item)))
+        return found

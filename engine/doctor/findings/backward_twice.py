@@ -1,0 +1,88 @@
+"""A second backward through a graph that the first one freed."""
+
+from collections.abc import Iterator
+
+from engine.doctor.entry import Entry, Found
+from engine.doctor.errors import failed_node, failing
+from engine.doctor.evidence import Evidence
+from engine.doctor.program import receiver
+from engine.tape import Node, Op, Place
+
+
+def detect(evidence: Evidence) -> Iterator[Found]:
+    """Yield the second call, with the first one and the op whose tensors were gone."""
+    error = failing(evidence, "backward through the graph a second time")
+    if error is None:
+        return
+    node = failed_node(evidence)
+    op = evidence.tape.ops[node.op] if node is not None and node.op is not None else None
+    earlier = _freeing(evidence, node)
+    program = evidence.program
+    place = program.line(error.place.line)
+    related = [op.place] if op is not None else []
+    message = "This backward needs a graph that an earlier one has freed"
+    if earlier is not None:
+        line = evidence.tape.passes[earlier].line
+        related.insert(0, evidence.pass_place(earlier))
+        if line != error.place.line:
+            message = f"The backward on line {line} freed the graph that this one needs"
+        else:
+            message = f"This backward ran before, and freed the graph it needs: pass {earlier + 1}"
+    if op is not None:
+        message += f". What {op.op} on line {op.place.line} had saved is gone"
+    yield Found(place, message, tuple(related), _mended(evidence, earlier, op, place))
+
+
+def _freeing(evidence: Evidence, node: Node | None) -> int | None:
+    """Return the earlier pass that ran the node and did not keep its graph."""
+    if node is None:
+        return None
+    runs = [e.run for e in evidence.tape.executions if e.node == node.id]
+    freed = [run for run in runs if not evidence.tape.passes[run].retain_graph]
+    return freed[0] if freed else None
+
+
+def _mended(evidence: Evidence, earlier: int | None, op: Op | None, place: Place) -> str:
+    """Keep the graph in the earlier pass; in a loop, build it anew in each round."""
+    program = evidence.program
+    if earlier is None:
+        return ""
+    line = evidence.tape.passes[earlier].line
+    loop = program.loop(place.line)
+    if line == place.line and loop is not None and op is not None:
+        made = program.statement(op.place.line)
+        if made is not None and not program.loop(op.place.line) and made.lineno < loop.lineno:
+            return _moved(evidence, op, loop.body[0].lineno)
+    calls = [c for c in program.calls("backward") if c.lineno == line and receiver(c) is not None]
+    if not calls:
+        return ""
+    call = calls[0]
+    text = program.source(call)
+    inside = "retain_graph=True)" if text.endswith("()") else ", retain_graph=True)"
+    return program.replaced((call, text[:-1] + inside))
+
+
+def _moved(evidence: Evidence, op: Op, first: int) -> str:
+    """Repeat the lines that build the graph at the start of the loop's body."""
+    program, tape = evidence.program, evidence.tape
+    roots = [r for r in tape.passes[-1].roots if r is not None]
+    inside = evidence.led_to(roots)
+    lines = {
+        o.place.line
+        for o in tape.ops
+        if o.outputs and o.outputs[0] in inside and o.node is not None and o.place.line < first
+    }
+    statements = {s.lineno: s for line in lines if (s := program.statement(line)) is not None}
+    texts = [program.source(statements[n]) for n in sorted(statements)]
+    if not texts or program.loop(op.place.line) or any("\n" in text for text in texts):
+        return ""
+    return program.inserted(first, "\n".join(texts))
+
+
+ENTRY = Entry(
+    "backward-twice",
+    "The graph has been freed",
+    "backward frees what the ops saved as it goes. Run the forward lines again for a second "
+    "gradient, or keep the graph with retain_graph=True where one graph is really needed twice.",
+    detect,
+)

@@ -1,0 +1,42 @@
+"""A parameter's only way to the loss leads through detach."""
+
+import ast
+from collections.abc import Iterator
+
+from engine.doctor import cuts
+from engine.doctor.entry import Entry, Found
+from engine.doctor.evidence import Evidence
+from engine.doctor.mends import call_at
+from engine.doctor.program import receiver
+
+
+def detect(evidence: Evidence) -> Iterator[Found]:
+    """Yield each detach that cuts wanted leaves off."""
+    program = evidence.program
+    for cut, message in cuts.found(evidence, "detach"):
+        call = call_at(program, cut.op.place, "detach", "detach_")
+        owner = receiver(call) if call is not None else None
+        fix = ""
+        if call is not None and owner is not None:
+            alone = isinstance(program.statement_of(call), ast.Expr)
+            fix = (
+                program.without(call.lineno)
+                if alone
+                else program.replaced((call, program.source(owner)))
+            )
+        last = evidence.pass_place(len(evidence.tape.passes) - 1)
+        yield Found(
+            cut.op.place,
+            f"{message}: detach on line {cut.op.place.line} is on its only way there",
+            (cut.leaves[0].place, last),
+            fix,
+        )
+
+
+ENTRY = Entry(
+    "cut-by-detach",
+    "The graph is cut by detach",
+    "What comes out of detach() is a constant for autograd: nothing before it learns. Detach what "
+    "you log or use as a target, never what the loss is computed from.",
+    detect,
+)

@@ -1,0 +1,55 @@
+"""A tensor went through numpy in the middle of the computation."""
+
+from collections.abc import Iterator
+
+from engine.doctor import cuts
+from engine.doctor.entry import Entry, Found
+from engine.doctor.errors import failing
+from engine.doctor.evidence import Evidence
+from engine.doctor.program import receiver
+from engine.doctor.remake import rebuilt
+from engine.tape import Place
+
+_WORDS = cuts.Words(frozenset(("numpy",)), frozenset(), frozenset(("np", "numpy")))
+
+
+def detect(evidence: Evidence) -> Iterator[Found]:
+    """Yield each array taken out of a tensor that the loss is then computed from."""
+    program = evidence.program
+    refused = failing(evidence, r"Can't call numpy\(\) on Tensor that requires grad")
+    if refused is not None:
+        yield from _refused(evidence, refused.place.line)
+        return
+    for taken in cuts.taken_out(evidence, _WORDS):
+        place = program.place(taken.call)
+        message = (
+            f"{program.source(taken.call)} on line {place.line} leaves torch: "
+            f"{cuts.told(taken.leaves)} cannot get a gradient through numpy"
+        )
+        related = (evidence.place_of(taken.value.id), taken.leaves[0].place)
+        yield Found(place, message, related, rebuilt(program, taken))
+
+
+def _refused(evidence: Evidence, line: int) -> Iterator[Found]:
+    program = evidence.program
+    calls = [c for c in program.calls("numpy") if c.lineno == line and receiver(c) is not None]
+    message = "This tensor requires a gradient, and numpy would lose it without a word"
+    if not calls:
+        yield Found(program.line(line), message)
+        return
+    place = program.place(calls[0])
+    end = Place(
+        place.end_line, place.end_column - len(".numpy()"), place.end_line, place.end_column
+    )
+    is_plain = program.source(calls[0]).endswith(".numpy()")
+    fix = program.replaced((end, ".detach().numpy()")) if is_plain else ""
+    yield Found(place, message, (), fix)
+
+
+ENTRY = Entry(
+    "cut-by-numpy",
+    "Through numpy and back",
+    "numpy knows nothing of gradients. Use torch's own function of the same name inside a "
+    "computation; for plots and logs write .detach().numpy().",
+    detect,
+)

@@ -1,0 +1,58 @@
+"""ReLU units that give 0 for every sample, and so get no gradient."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from engine.doctor.entry import Entry, Found
+from engine.doctor.evidence import Evidence
+from engine.tape import Op
+
+SAMPLES, SHARE = 4, 0.75
+"""Fewer samples say nothing; up to this share of silent units is usual."""
+
+
+def detect(evidence: Evidence) -> Iterator[Found]:
+    """Yield ReLUs most of whose units were silent in the last pass that trained them."""
+    last: dict[object, list[Op]] = {}
+    for op in evidence.tape.ops:
+        is_relu = op.op in ("relu", "relu_") and op.phase == "forward" and op.node is not None
+        if is_relu and op.outputs[0] in evidence.used_for_training:
+            last.setdefault((op.place, op.scope), []).append(op)
+    for ops in last.values():
+        counted = [_silent(evidence, op) for op in ops[-3:]]
+        if any(c is None or c[0] <= SHARE * c[1] for c in counted):
+            continue
+        silent, units = counted[-1] or (0, 0)
+        op = ops[-1]
+        times = f" in the last {len(counted)} passes" if len(counted) > 1 else ""
+        message = (
+            f"{silent} of {units} units of {op.op}{f' in {op.scope}' if op.scope else ''} give 0 "
+            f"for every sample{times}: they send back no gradient"
+        )
+        made = evidence.op_of(op.inputs[0])
+        yield Found(op.place, message, (made.place,) if made is not None else ())
+
+
+def _silent(evidence: Evidence, op: Op) -> tuple[int, int] | None:
+    """Return how many units were 0 for all samples, and how many there are."""
+    snapshot = evidence.snapshot(op.outputs[0])
+    array = snapshot.array() if snapshot is not None else None
+    if array is None or array.ndim < 2:
+        return None
+    axis = 1 if array.ndim == 4 else array.ndim - 1
+    flat = np.moveaxis(array, axis, -1).reshape(-1, array.shape[axis])
+    if flat.shape[0] < SAMPLES:
+        return None
+    return int((flat == 0).all(0).sum()), flat.shape[1]
+
+
+ENTRY = Entry(
+    "dead-relu",
+    "Dead ReLU units",
+    "Left of 0 a ReLU is flat. A unit that is there for all samples gets no gradient and may never "
+    "come back. Too large a step or a very negative bias brings it there; LeakyReLU or a smaller "
+    "learning rate helps.",
+    detect,
+    "hint",
+)

@@ -1,0 +1,90 @@
+"""Tensors of different dtypes met in an op that wants one."""
+
+import re
+from collections.abc import Iterator
+
+from engine.doctor.entry import Entry, Found
+from engine.doctor.errors import failing
+from engine.doctor.evidence import Evidence
+from engine.doctor.mismatch import parties, told
+
+_LOSS = re.compile(r"cross_entropy|nll_loss|bce|binary_cross|CrossEntropyLoss|NLLLoss|BCE")
+_CASTS = {
+    "float32": ".float()",
+    "float64": ".double()",
+    "float16": ".half()",
+    "bfloat16": ".bfloat16()",
+    "int64": ".long()",
+}
+
+
+def detect(evidence: Evidence) -> Iterator[Found]:
+    """Yield the failing line with the dtypes of what meets there."""
+    error = failing(
+        evidence,
+        "must have the same dtype",
+        "expected scalar type .* but found",
+        "to have the same dtype",
+        "expected m1 and m2 to have the same dtype",
+        r"Input type \(.*\) and (weight|bias) type \(.*\) should be the same",
+        "Found dtype .* but expected",
+        "only Tensors of floating point.*require gradients",
+        "Only Tensors of floating point",
+    )
+    if error is None or _is_target(evidence, error.place.line, error.message):
+        return
+    program, line = evidence.program, error.place.line
+    if "can require gradients" in error.message or "require gradient" in error.message:
+        yield _whole_numbers(evidence, line)
+        return
+    everyone = parties(evidence, line, "dtype")
+    message = told(everyone) or error.message
+    fix = ""
+    wanted = next((p.kind for p in everyone if p.is_module), "")
+    tensors = [p for p in everyone if not p.is_module and p.node is not None]
+    if not wanted:
+        floats = [p.kind for p in tensors if p.kind.startswith(("float", "bfloat"))]
+        wanted = "float32" if "float32" in floats else (floats[0] if floats else "")
+    for party in tensors:
+        if wanted in _CASTS and party.kind != wanted and party.node is not None:
+            fix = program.replaced((party.node, program.source(party.node) + _CASTS[wanted]))
+            break
+    yield Found(program.line(line), message, tuple(p.place for p in everyone), fix)
+
+
+def _is_target(evidence: Evidence, line: int, message: str) -> bool:
+    """Whether this is about a loss's target, which another finding tells."""
+    text = evidence.program.lines[line - 1] if 0 < line <= len(evidence.program.lines) else ""
+    if "expected scalar type Long" in message or "Found dtype" in message:
+        return True
+    return bool(_LOSS.search(text))
+
+
+def _whole_numbers(evidence: Evidence, line: int) -> Found:
+    program = evidence.program
+    fix = ""
+    for call in [
+        *program.calls("tensor"),
+        *program.calls("arange"),
+        *program.calls("ones"),
+        *program.calls("zeros"),
+        *program.calls("randint"),
+    ]:
+        if call.lineno <= line <= (call.end_lineno or line) and not any(
+            k.arg == "dtype" for k in call.keywords
+        ):
+            text = program.source(call)
+            fix = program.replaced(
+                (call, text[:-1].rstrip().rstrip(",") + ", dtype=torch.float32)")
+            )
+    message = "This tensor holds whole numbers, and only real numbers have gradients"
+    return Found(program.line(line), message, (), fix)
+
+
+ENTRY = Entry(
+    "dtype-mismatch",
+    "Tensors of different dtypes",
+    "Products and layers work in one dtype; torch does not convert their operands. numpy and whole "
+    "numbers are the usual source of float64 and int64: convert where the data comes in.",
+    detect,
+)

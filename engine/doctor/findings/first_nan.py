@@ -1,0 +1,120 @@
+"""The op that first made a NaN, or an infinity that reached the loss."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from engine.doctor.entry import Entry, Found
+from engine.doctor.evidence import Evidence
+from engine.doctor.numbers import has_inf, has_nan, shape
+from engine.tape import Op, Place, Snapshot
+
+
+def detect(evidence: Evidence) -> Iterator[Found]:
+    """Yield the first op or backward node with finite inputs and a result that is not finite."""
+    for value in evidence.tape.values:
+        if value.op is None and value.is_leaf and value.version == 0 and not value.node:
+            snapshot = evidence.snapshot(value.id)
+            changed = value.tensor in evidence.stepped
+            if snapshot is not None and has_nan(snapshot) and not changed:
+                name = value.name or "The data"
+                message = f"{name} {shape(value.shape)} holds NaN from the start"
+                yield Found(value.place, message)
+                return
+    first = _first_op(evidence)
+    if first is not None:
+        yield first
+        return
+    backward = _first_node(evidence)
+    if backward is not None:
+        yield backward
+
+
+def _first_op(evidence: Evidence) -> Found | None:
+    matters = _infinities_matter(evidence)
+    for op in evidence.tape.ops:
+        if op.phase != "forward":
+            continue
+        for output in op.outputs:
+            snapshot = evidence.snapshot(output)
+            if snapshot is None:
+                continue
+            nan = has_nan(snapshot)
+            bad = nan or (matters and has_inf(snapshot) and output in matters)
+            if bad and _given_finite(evidence, op, nan):
+                return Found(
+                    op.place, _message(evidence, op, snapshot, nan), _origins(evidence, op)
+                )
+    return None
+
+
+def _infinities_matter(evidence: Evidence) -> set[int]:
+    """Return what led to a root that is not finite: infinities as masks are no mistake."""
+    roots = [
+        root
+        for root in evidence.roots
+        if (s := evidence.snapshot(root)) is not None and (has_nan(s) or has_inf(s))
+    ]
+    return evidence.led_to(roots)
+
+
+def _given_finite(evidence: Evidence, op: Op, nan: bool) -> bool:
+    if any(a.text in ("-inf", "inf") for a in op.args) and not nan:
+        return False
+    given = [s for i in op.inputs if (s := evidence.snapshot(i)) is not None]
+    if nan:
+        return not any(has_nan(s) for s in given)
+    return not any(has_nan(s) or has_inf(s) for s in given)
+
+
+def _message(evidence: Evidence, op: Op, made: Snapshot, nan: bool) -> str:
+    array = made.array()
+    count = f"{made.nan if nan else made.inf} elements"
+    if array is not None:
+        bad = int((np.isnan(array) if nan else np.isinf(array)).sum())
+        count = f"{bad} of {array.size} elements" if array.size > 1 else "its result"
+    ranges = []
+    for i in op.inputs[:2]:
+        snapshot = evidence.snapshot(i)
+        numbers = snapshot.array() if snapshot is not None else None
+        if numbers is not None and numbers.size and numbers.dtype.kind in "fiu":
+            low, high = numbers.min(), numbers.max()
+            what = f"{low:.3g}" if low == high else f"{low:.3g} to {high:.3g}"
+            ranges.append(f"{evidence.name(i, 'an input')} = {what}")
+    given = f", given {', '.join(ranges)}" if ranges else ""
+    return f"{op.op} is the first to make {'NaN' if nan else 'infinity'}: {count}{given}"
+
+
+def _origins(evidence: Evidence, op: Op) -> tuple[Place, ...]:
+    return tuple(evidence.place_of(i) for i in op.inputs[:2])
+
+
+def _first_node(evidence: Evidence) -> Found | None:
+    tape = evidence.tape
+    nodes = {n.id: n for n in tape.nodes}
+    for run in tape.executions:
+        got = [tape.snapshots[i] for i in run.received if i is not None]
+        sent = [tape.edges[i].gradient for i in run.edges]
+        made = [tape.snapshots[i] for i in sent if i is not None]
+        bad = any(has_nan(s) or has_inf(s) for s in made)
+        if not bad or any(has_nan(s) or has_inf(s) for s in got):
+            continue
+        node = nodes.get(run.node)
+        op = tape.ops[node.op] if node is not None and node.op is not None else None
+        word = "NaN" if any(has_nan(s) for s in made) else "infinity"
+        if node is None:
+            return None
+        where = f", the backward of {op.op} on line {op.place.line}," if op is not None else ""
+        message = f"Forward is finite, but {node.name}{where} is the first to send {word}"
+        place = op.place if op is not None else evidence.pass_place(run.run)
+        return Found(place, message, (evidence.pass_place(run.run),))
+    return None
+
+
+ENTRY = Entry(
+    "first-nan",
+    "NaN or infinity appears",
+    "NaN spreads: whatever is computed from it is NaN, and after one update so is every parameter. "
+    "The place where it first appears is the one to mend.",
+    detect,
+)

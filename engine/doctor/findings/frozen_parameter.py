@@ -1,0 +1,110 @@
+"""Parameters that an optimizer holds and that require no gradient."""
+
+import ast
+from collections.abc import Iterator
+
+from engine.doctor.cuts import NO_GRADIENT
+from engine.doctor.entry import Entry, Found
+from engine.doctor.errors import failing
+from engine.doctor.evidence import Evidence
+from engine.doctor.mends import optimizer_calls
+from engine.doctor.program import Program, called
+from engine.tape import Place, Value
+
+
+def detect(evidence: Evidence) -> Iterator[Found]:
+    """Yield leaves that were never told to require a gradient, and those frozen by accident."""
+    frozen = _frozen(evidence)
+    program = evidence.program
+    lines = freezing_lines(program)
+    if failing(evidence, NO_GRADIENT) and lines and not evidence.leaves:
+        names = [leaf.name for leaf in evidence.tape.leaves if "." in leaf.name]
+        text = f"Line {lines[-1]} froze every parameter, so backward has nowhere to go"
+        if names:
+            text += f": {', '.join(names[:3])}"
+        yield Found(program.line(lines[-1]), text, (_error_place(evidence),))
+        return
+    plain = [v for v in frozen if v.name.isidentifier() and not lines]
+    for value in plain:
+        message = (
+            f"{value.name} is given to the optimizer but requires no gradient: "
+            f"it gets none and keeps its first value"
+        )
+        yield Found(value.place, message, _optimizer_places(evidence), _mended(evidence, value))
+    yield from _half_frozen(evidence, frozen, lines)
+
+
+def _error_place(evidence: Evidence) -> Place:
+    error = evidence.tape.error
+    return error.place if error is not None else Place()
+
+
+def _frozen(evidence: Evidence) -> list[Value]:
+    """Return the first value of each tensor that is held and never required a gradient."""
+    return [
+        values[0]
+        for tensor in sorted(evidence.held)
+        if (values := evidence.versions[tensor])
+        and values[0].dtype.startswith(("float", "bfloat", "complex"))
+        and not any(v.requires_grad for v in values)
+    ]
+
+
+def freezing_lines(program: Program) -> list[int]:
+    """Return the lines that switch requires_grad off."""
+    found = [
+        call.lineno
+        for call in program.calls("requires_grad_")
+        if call.args and isinstance(call.args[0], ast.Constant) and call.args[0].value is False
+    ]
+    for node in program.nodes:
+        if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Constant):
+            continue
+        targets = [t for t in node.targets if isinstance(t, ast.Attribute)]
+        if node.value.value is False and any(t.attr == "requires_grad" for t in targets):
+            found.append(node.lineno)
+    return sorted(found)
+
+
+def _half_frozen(evidence: Evidence, frozen: list[Value], lines: list[int]) -> Iterator[Found]:
+    """Yield layers of which one parameter learns and the other was frozen."""
+    learning = {
+        leaf.name.rpartition(".")[0]
+        for tensor, leaf in evidence.leaves.items()
+        if tensor in evidence.updated and "." in leaf.name
+    }
+    half = [v for v in frozen if "." in v.name and v.name.rpartition(".")[0] in learning]
+    if half and lines:
+        names = ", ".join(v.name for v in half[:3])
+        verb = "stays" if len(half) == 1 else "stay"
+        message = f"{names} {verb} frozen since line {lines[0]}, while the rest of its layer learns"
+        yield Found(evidence.program.line(lines[0]), message, _optimizer_places(evidence))
+
+
+def _optimizer_places(evidence: Evidence) -> tuple[Place, ...]:
+    calls = optimizer_calls(evidence.program).values()
+    return tuple(evidence.program.line(line) for line, _ in calls)
+
+
+def _mended(evidence: Evidence, value: Value) -> str:
+    program = evidence.program
+    for line, expression in program.bindings.get(value.name, ()):
+        if line != value.place.line or not isinstance(expression, ast.Call):
+            continue
+        text = program.source(expression)
+        if any(k.arg == "requires_grad" for k in expression.keywords):
+            return program.replaced((expression, text.replace("=False", "=True")))
+        if called(expression) in ("randn", "zeros", "ones", "rand", "tensor", "full", "empty"):
+            comma = ", " if expression.args or expression.keywords else ""
+            return program.replaced((expression, f"{text[:-1]}{comma}requires_grad=True)"))
+        return program.replaced((expression, f"{text}.requires_grad_()"))
+    return ""
+
+
+ENTRY = Entry(
+    "frozen-parameter",
+    "A parameter cannot learn",
+    "A tensor that requires no gradient gets none, and an optimizer passes over it without a word. "
+    "Freeze whole parts on purpose and give the optimizer only the rest.",
+    detect,
+)

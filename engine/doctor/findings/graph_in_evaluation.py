@@ -1,0 +1,90 @@
+"""An evaluation that records a graph nobody uses."""
+
+from collections.abc import Iterator
+
+from engine.doctor import cuts, modes
+from engine.doctor.entry import Entry, Found
+from engine.doctor.evidence import Evidence
+from engine.tape import Call
+
+_LOSSES = ("loss", "entropy")
+
+
+def detect(evidence: Evidence) -> Iterator[Found]:
+    """Yield calls of a trained model whose recorded results never meet a backward pass."""
+    if not evidence.tape.passes or not evidence.updated:
+        return
+    made = modes.results(evidence)
+    trained, seen = evidence.used_for_training, dict[int, int]()
+    idle: list[tuple[Call, list[int]]] = []
+    for call in modes.outer_calls(evidence):
+        values = made.get(call.id, [])
+        recorded = [v for v in values if evidence.values[v].requires_grad]
+        if recorded and evidence.op_of(recorded[-1]) and not any(v in trained for v in values):
+            line = modes.call_line(evidence, call)
+            seen[line] = seen.get(line, 0) + 1
+            idle.append((call, values))
+    for call, values in idle:
+        if _evaluates(evidence, call, values, seen[modes.call_line(evidence, call)]):
+            yield _case(evidence, call, values)
+
+
+def _evaluates(evidence: Evidence, call: Call, values: list[int], times: int) -> bool:
+    """Whether a call is an evaluation rather than a look at the model."""
+    if "loss" in call.name.lower() or "criterion" in call.name.lower() or call.parameters == 0:
+        return False
+    if not call.training or times > 1:
+        return True
+    users = [evidence.tape.ops[i] for v in values for i in evidence.users.get(v, ())]
+    return any(word in op.op for op in users for word in _LOSSES)
+
+
+def _case(evidence: Evidence, call: Call, values: list[int]) -> Found:
+    program, line = evidence.program, modes.call_line(evidence, call)
+    nodes = [n for n in evidence.tape.nodes if n.op is not None]
+    made = {evidence.values[v].op for v in values}
+    own = [n for n in nodes if n.op in made]
+    size = sum({s.storage: s.size for n in own for s in n.kept}.values())
+    message = (
+        f"{call.name} records {len(own)} backward nodes here, which keep {size:,} bytes, "
+        f"and no backward ever uses them"
+    )
+    return Found(program.line(line), message, (), _mended(evidence, line))
+
+
+def _mended(evidence: Evidence, line: int) -> str:
+    """Put the statement, or the loop that evaluates, into no_grad."""
+    program = evidence.program
+    if cuts.block_without_grad(program, line) is not None:
+        return ""
+    statement = program.statement(line)
+    if statement is None:
+        return ""
+    loop = program.loop(line)
+    if loop is not None and not _trains(evidence, loop.lineno, loop.end_lineno or line):
+        return program.wrapped(loop.lineno, loop.end_lineno or line, "with torch.no_grad():")
+    last = statement.end_lineno or line
+    siblings = [s for s in program.tree.body if s.lineno > last] if loop is None else []
+    for one in siblings:
+        # What is computed from the result belongs inside as well.
+        if _trains(evidence, one.lineno, one.end_lineno or one.lineno):
+            break
+        text = program.source(one)
+        if text.startswith(("print", "assert", "import", "from", "def ", "class ")):
+            break
+        last = one.end_lineno or one.lineno
+    return program.wrapped(statement.lineno, last, "with torch.no_grad():")
+
+
+def _trains(evidence: Evidence, first: int, last: int) -> bool:
+    lines = [p.line for p in evidence.tape.passes] + [s.line for s in evidence.tape.steps]
+    return any(first <= line <= last for line in lines)
+
+
+ENTRY = Entry(
+    "graph-in-evaluation",
+    "Evaluation records a graph",
+    "Outside training nobody calls backward, so what autograd saves costs memory and time for "
+    "nothing. Evaluate inside torch.no_grad(): eval() does not stop the recording.",
+    detect,
+)

@@ -1,0 +1,33 @@
+"""A leaf that requires a gradient was changed in place where autograd watches."""
+
+from collections.abc import Iterator
+
+from engine.doctor.entry import Entry, Found
+from engine.doctor.errors import failing
+from engine.doctor.evidence import Evidence
+
+
+def detect(evidence: Evidence) -> Iterator[Found]:
+    """Yield the failing line."""
+    error = failing(
+        evidence, r"leaf Variable that requires grad .*in-place", "view of a leaf Variable"
+    )
+    if error is None:
+        return
+    program, line = evidence.program, error.place.line
+    statement = program.statement(line)
+    fix = ""
+    if statement is not None:
+        last = statement.end_lineno or line
+        fix = program.wrapped(statement.lineno, last, "with torch.no_grad():")
+    message = "A leaf that requires a gradient is changed in place while autograd records"
+    yield Found(program.line(line), message, (), fix)
+
+
+ENTRY = Entry(
+    "inplace-on-leaf",
+    "A parameter is changed where autograd watches",
+    "An update is not part of the model, and autograd must not differentiate through it. Do it "
+    "inside torch.no_grad(), or with an optimizer.",
+    detect,
+)

@@ -1,0 +1,96 @@
+"""A tensor that backward needs was changed in place."""
+
+import ast
+import re
+from collections.abc import Iterator
+
+from engine.doctor.entry import Entry, Found
+from engine.doctor.errors import failed_node, failing
+from engine.doctor.evidence import Evidence
+from engine.doctor.program import Program, called, receiver
+from engine.tape import Op, Place, Saved
+
+_PLAIN = {"add_": "+", "sub_": "-", "mul_": "*", "div_": "/", "pow_": "**"}
+
+
+def detect(evidence: Evidence) -> Iterator[Found]:
+    """Yield the line that changed the tensor, with the op that had saved it."""
+    error = failing(evidence, "modified by an inplace operation")
+    if error is None:
+        return
+    node = failed_node(evidence)
+    if node is None or node.op is None:
+        return
+    needed = evidence.tape.ops[node.op]
+    versions = re.search(r"is at version (\d+); expected version (\d+)", error.message)
+    counted = f" (version {versions[2]}, now {versions[1]})" if versions else ""
+    for saved in node.kept:
+        for op in _writers(evidence, node.op, saved):
+            name = evidence.name(op.outputs[-1], "a tensor")
+            message = (
+                f"{op.op} changes {name} in place, but {needed.op} on line {needed.place.line} "
+                f"saved {_what(evidence, saved, name)} for backward{counted}"
+            )
+            related = (needed.place, evidence.program.line(error.place.line))
+            yield Found(op.place, message, related, _mended(evidence.program, op.place, op))
+            return
+
+
+def _writers(evidence: Evidence, since: int, saved: Saved) -> list[Op]:
+    """Return the ops that wrote to a saved tensor's memory after it had been saved."""
+    return [
+        op
+        for op in evidence.tape.ops[since + 1 :]
+        if op.inplace
+        and op.outputs
+        and saved.storage >= 0
+        and evidence.values[op.outputs[-1]].storage == saved.storage
+    ]
+
+
+def _what(evidence: Evidence, saved: Saved, changed: str) -> str:
+    name = evidence.name(saved.value, "") if saved.value is not None else ""
+    return "it" if not name or name == changed else name
+
+
+def _mended(program: Program, place: Place, op: Op) -> str:
+    """Write the change so that it makes a new tensor."""
+    statement = program.statement(place.line)
+    if isinstance(statement, ast.AugAssign):
+        target = program.source(statement.target)
+        if isinstance(statement.target, ast.Subscript):
+            owner = program.source(statement.target.value)
+            return program.inserted(statement.lineno, f"{owner} = {owner}.clone()")
+        sign = _PLAIN.get(op.op)
+        if sign is None:
+            return ""
+        value = program.source(statement.value)
+        closed = value if isinstance(statement.value, ast.Name | ast.Constant) else f"({value})"
+        return program.replaced((statement, f"{target} = {target} {sign} {closed}"))
+    if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Subscript):
+        owner = program.source(statement.targets[0].value)
+        return program.inserted(statement.lineno, f"{owner} = {owner}.clone()")
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        return _out_of_place(program, statement, statement.value)
+    return ""
+
+
+def _out_of_place(program: Program, statement: ast.Expr, call: ast.Call) -> str:
+    owner, name = receiver(call), called(call)
+    if not isinstance(owner, ast.Name) or not name.endswith("_"):
+        return ""
+    text = program.source(call)
+    fresh = text.replace(f".{name}(", f".{name[:-1]}(", 1)
+    if name in ("zero_", "fill_"):
+        fresh = f"torch.{'zeros' if name == 'zero_' else 'full'}_like({owner.id}"
+        fresh += ")" if name == "zero_" else f", {program.source(call.args[0])})"
+    return program.replaced((statement, f"{owner.id} = {fresh}"))
+
+
+ENTRY = Entry(
+    "inplace-on-saved",
+    "A tensor that backward needs was changed",
+    "Some ops keep a tensor to compute their gradient from. Changing it in place would make that "
+    "gradient wrong, so autograd counts versions and refuses. Make a new tensor instead.",
+    detect,
+)

@@ -1,0 +1,118 @@
+"""Losses kept with their graphs, so that memory grows with every step."""
+
+import ast
+from collections.abc import Iterator
+
+from engine.doctor.entry import Entry, Found
+from engine.doctor.evidence import Evidence
+from engine.doctor.program import called
+from engine.tape import Value
+
+
+def detect(evidence: Evidence) -> Iterator[Found]:
+    """Yield tensors with a history that a loop collects or adds up and nobody differentiates."""
+    if len(evidence.tape.passes) < 2:
+        return
+    program = evidence.program
+    for node in program.nodes:
+        if not isinstance(node, ast.Call | ast.AugAssign):
+            continue
+        kept = _collected(node) or _summed(node)
+        if kept is None or program.loop(node.lineno) is None:
+            continue
+        values = _values(evidence, kept, node.lineno)
+        if len(values) < 2 or _differentiated(evidence, values, node):
+            continue
+        name = program.source(kept)
+        count, size = _weight(evidence, values)
+        held = f", {size:,} bytes of saved tensors" if size else ""
+        message = f"{len(values)} times {name} is kept with its graph: {count} backward nodes{held}"
+        made = evidence.place_of(values[0].id)
+        fix = program.replaced(
+            (kept, f"{name}.item()" if _is_scalar(values) else f"{name}.detach()")
+        )
+        yield Found(program.line(node.lineno), message, (made,), fix)
+
+
+def _collected(node: ast.AST) -> ast.expr | None:
+    """Return what ``losses.append(loss)`` keeps."""
+    if isinstance(node, ast.Call) and called(node) == "append" and len(node.args) == 1:
+        kept = node.args[0]
+        return kept if isinstance(kept, ast.Name | ast.Attribute) else None
+    if isinstance(node, ast.AugAssign) and isinstance(node.value, ast.List):
+        only = node.value.elts
+        return only[0] if len(only) == 1 and isinstance(only[0], ast.Name) else None
+    return None
+
+
+def _summed(node: ast.AST) -> ast.expr | None:
+    """Return what ``total += loss`` adds."""
+    if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add):
+        return node.value if isinstance(node.value, ast.Name) else None
+    return None
+
+
+def _values(evidence: Evidence, kept: ast.expr, line: int) -> list[Value]:
+    """Return the computed values with a history that a variable held before ``line``."""
+    name = ast.unparse(kept)
+    return [
+        v
+        for v in evidence.tape.values
+        if v.name == name
+        and v.requires_grad
+        and not v.is_leaf
+        and v.op is not None
+        and evidence.place_of(v.id).line <= line
+    ]
+
+
+def _differentiated(evidence: Evidence, values: list[Value], node: ast.stmt | ast.expr) -> bool:
+    """Whether what was collected becomes part of a later root, or was no round's own loss."""
+    roots = set(evidence.roots)
+    for value in values:
+        for index in evidence.users.get(value.id, ()):
+            op = evidence.tape.ops[index]
+            if any(o in evidence.used_for_training for o in op.outputs):
+                return True
+    used = evidence.used_for_training
+    return not any(v.id in roots or v.id in used for v in values) and _is_stacked(evidence, node)
+
+
+def _is_stacked(evidence: Evidence, node: ast.stmt | ast.expr) -> bool:
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return False
+    owner = ast.unparse(node.func.value)
+    return any(
+        isinstance(n, ast.Call)
+        and called(n) in ("stack", "cat", "sum")
+        and n.args
+        and ast.unparse(n.args[0]) == owner
+        for n in evidence.program.nodes
+    )
+
+
+def _weight(evidence: Evidence, values: list[Value]) -> tuple[int, int]:
+    """Return how many backward nodes the values keep, and the bytes those still hold."""
+    nodes = {n.id: n for n in evidence.tape.nodes}
+    seen, stack = set[int](), [v.node for v in values if v.node is not None]
+    while stack:
+        number = stack.pop()
+        if number in seen or number not in nodes:
+            continue
+        seen.add(number)
+        stack.extend(target[0] for target in nodes[number].next if target is not None)
+    held = {s.storage: s.size for n in seen if nodes[n].freed is None for s in nodes[n].kept}
+    return len(seen), sum(held.values())
+
+
+def _is_scalar(values: list[Value]) -> bool:
+    return all(v.shape == () for v in values)
+
+
+ENTRY = Entry(
+    "kept-graphs",
+    "Losses are kept with their graphs",
+    "A loss holds on to everything it was computed from. Collecting losses makes memory grow with "
+    "every step; keep the number, with .item(), or .detach() for tensors.",
+    detect,
+)

@@ -1,0 +1,67 @@
+"""A loss that blows up because the steps overshoot."""
+
+import ast
+import math
+from collections.abc import Iterator
+
+from engine.doctor import training
+from engine.doctor.entry import Entry, Found
+from engine.doctor.evidence import Evidence
+from engine.doctor.mends import optimizer_calls
+from engine.doctor.numbers import say
+from engine.tape import Place
+
+
+def detect(evidence: Evidence) -> Iterator[Found]:
+    """Yield training lines whose loss diverged while gradients were cleared and data was scaled."""
+    if any(s.largest > 10 for s in training.data_scales(evidence)) or _is_ascent(evidence):
+        return
+    for one in training.series(evidence):
+        if not training.diverged(one):
+            continue
+        ratios = [r for _, r in training.update_ratios(evidence) if math.isfinite(r)]
+        rate = next((s.lr for s in evidence.tape.steps if s.lr is not None), None)
+        said = f" with lr = {say(rate)}" if rate is not None else ""
+        large = f"; a step changed a parameter by {max(ratios):.0%} of its size" if ratios else ""
+        message = (
+            f"The loss went from {say(one.losses[0])} to {say(one.losses[-1])} in "
+            f"{len(one.losses)} passes{said}{large}"
+        )
+        place, fix = rate_place(evidence, 0.1)
+        at = place if place.line else evidence.program.line(one.line)
+        yield Found(at, message, (evidence.program.line(one.line),), fix)
+        return
+
+
+def _is_ascent(evidence: Evidence) -> bool:
+    from engine.doctor.findings import wrong_sign_loss
+
+    return bool(list(wrong_sign_loss.detect(evidence)))
+
+
+def rate_place(evidence: Evidence, factor: float) -> tuple[Place, str]:
+    """Return where the learning rate is written, and the program with ``factor`` times it."""
+    program = evidence.program
+    for _, call in optimizer_calls(program).values():
+        word = next((k.value for k in call.keywords if k.arg == "lr"), None)
+        word = word or (call.args[1] if len(call.args) > 1 else None)
+        if isinstance(word, ast.Name):
+            word = program.bound(word.id, call.lineno) or word
+        if isinstance(word, ast.Constant) and isinstance(word.value, int | float):
+            return program.place(word), program.replaced((word, f"{word.value * factor:g}"))
+        return program.place(word if word is not None else call), ""
+    for name in ("lr", "learning_rate", "eta", "alpha", "step_size"):
+        for _, value in program.bindings.get(name, ()):
+            if isinstance(value, ast.Constant) and isinstance(value.value, int | float):
+                return program.place(value), program.replaced((value, f"{value.value * factor:g}"))
+    return Place(), ""
+
+
+ENTRY = Entry(
+    "learning-rate-too-big",
+    "Steps overshoot",
+    "Each step jumps over the valley and lands higher on the other side, where the slope is "
+    "steeper still. Try a tenth of the learning rate.",
+    detect,
+    "hint",
+)

@@ -1,0 +1,52 @@
+"""Steps so small that nothing changes."""
+
+import math
+from collections.abc import Iterator
+
+from engine.doctor import training
+from engine.doctor.entry import Entry, Found
+from engine.doctor.evidence import Evidence
+from engine.doctor.findings.learning_rate_too_big import rate_place
+from engine.doctor.numbers import say
+
+PASSES = 10
+CHANGE, UPDATE = 0.01, 1e-4
+
+
+def detect(evidence: Evidence) -> Iterator[Found]:
+    """Yield training lines whose loss stands still while updates are tiny beside parameters."""
+    for one in training.series(evidence):
+        first, last = one.losses[0], one.losses[-1]
+        if len(one.losses) < PASSES or not all(map(math.isfinite, one.losses)):
+            continue
+        spread = max(one.losses) - min(one.losses)
+        if abs(first) < 1e-3 or spread > CHANGE * abs(first):
+            continue
+        ratios = [r for _, r in training.update_ratios(evidence)]
+        if not ratios or max(ratios) > UPDATE:
+            continue
+        rate = next((s.lr for s in evidence.tape.steps if s.lr is not None), None)
+        said = f" with lr = {say(rate)}" if rate is not None else ""
+        message = (
+            f"In {len(one.losses)} passes the loss went from {first:.6g} to {last:.6g}{said}: "
+            f"no step changed a parameter by more than {max(ratios):.2g} of its size"
+        )
+        place, fix = rate_place(evidence, _factor(max(ratios)))
+        at = place if place.line else evidence.program.line(one.line)
+        yield Found(at, message, (evidence.program.line(one.line),), fix)
+        return
+
+
+def _factor(ratio: float) -> float:
+    """Return the power of ten that brings updates to about a hundredth of the parameters."""
+    return 10.0 ** min(8, round(math.log10(0.01 / ratio))) if ratio > 0 else 1e3
+
+
+ENTRY = Entry(
+    "learning-rate-too-small",
+    "Steps are too small",
+    "About a thousandth of a parameter's size per step is usual. With far less, training needs "
+    "thousands of times as long. Try a larger learning rate.",
+    detect,
+    "hint",
+)

@@ -1,0 +1,106 @@
+"""A leaf that nobody can reach: arithmetic or ``.to`` made another tensor of it at once."""
+
+import ast
+from collections.abc import Iterator
+
+from engine.doctor.entry import Entry, Found
+from engine.doctor.evidence import Evidence
+from engine.doctor.program import Program, called, receiver
+from engine.tape import Op, Place, Value
+
+_MOVES = frozenset("to float double half bfloat16 cuda cpu".split())
+
+
+def detect(evidence: Evidence) -> Iterator[Found]:
+    """Yield ops that take a fresh leaf and leave it without a name."""
+    for op in evidence.tape.ops:
+        if op.phase != "forward" or not op.outputs or op.call is not None or op.inplace:
+            continue
+        result = evidence.values[op.outputs[0]]
+        if result.is_leaf or not result.name or not result.requires_grad:
+            continue
+        leaf = next((v for i in op.inputs if _is_lost(evidence, v := evidence.values[i], op)), None)
+        if leaf is None:
+            continue
+        name = result.name
+        message = (
+            f"{name} is no leaf: {op.op} made it from a leaf that "
+            f"{'lost its name to it' if leaf.name else 'has no name'}, and {name}.grad stays None"
+        )
+        related = tuple(filter(None, [_read(evidence, name), leaf.place]))
+        yield Found(op.place, message, related, _mended(evidence.program, op.place, name))
+
+
+def _is_lost(evidence: Evidence, leaf: Value, op: Op) -> bool:
+    if not leaf.is_leaf or not leaf.requires_grad:
+        return False
+    name = evidence.values[op.outputs[0]].name
+    inside = op.place.line <= leaf.place.line <= op.place.end_line and leaf.place.line > 0
+    if not leaf.name:
+        return inside and leaf.maker != "" and "." not in name
+    return leaf.name == name and _is_wanted(evidence, name)
+
+
+def _is_wanted(evidence: Evidence, name: str) -> bool:
+    """Whether the program asks for this variable's gradient, or hands it to an optimizer."""
+    error = evidence.tape.error
+    if error is not None and "can't optimize a non-leaf" in error.message:
+        return True
+    return evidence.program.reads_grad(name)
+
+
+def _read(evidence: Evidence, name: str) -> Place | None:
+    line = evidence.program.grad_read_at(name)
+    return evidence.program.line(line) if line else None
+
+
+def _mended(program: Program, place: Place, name: str) -> str:
+    """Require the gradient last: ``w = (torch.randn(3) * 0.1).requires_grad_()``."""
+    statement = program.statement(place.line)
+    if not isinstance(statement, ast.Assign) or ast.unparse(statement.targets[0]) != name:
+        return ""
+    value = statement.value
+    text = program.source(value)
+    maker = next((n for n in ast.walk(value) if _asks(n)), None)
+    if isinstance(maker, ast.Call):
+        bare = _without_flag(program, maker)
+        text = text.replace(program.source(maker), bare, 1)
+        simple = isinstance(value, ast.Call)
+        fresh = text if simple else f"({text})"
+        return program.replaced((value, f"{fresh}.requires_grad_()"))
+    if isinstance(value, ast.Call) and called(value) in _MOVES and receiver(value) is not None:
+        return program.replaced((value, f"{text}.detach().requires_grad_()"))
+    simple = isinstance(value, ast.Call | ast.Name)
+    fresh = text if simple else f"({text})"
+    return program.replaced((value, f"{fresh}.detach().requires_grad_()"))
+
+
+def _asks(node: ast.AST) -> bool:
+    if not isinstance(node, ast.Call):
+        return False
+    return called(node) in ("param", "requires_grad_") or any(
+        k.arg == "requires_grad" for k in node.keywords
+    )
+
+
+def _without_flag(program: Program, call: ast.Call) -> str:
+    if called(call) == "requires_grad_":
+        owner = receiver(call)
+        return program.source(owner) if owner is not None else program.source(call)
+    if called(call) == "param":
+        return f"tensor({', '.join(program.source(a) for a in call.args)})"
+    words = [program.source(a) for a in call.args]
+    words += [
+        f"{k.arg}={program.source(k.value)}" for k in call.keywords if k.arg != "requires_grad"
+    ]
+    return f"{program.source(call.func)}({', '.join(words)})"
+
+
+ENTRY = Entry(
+    "lost-leaf",
+    "The leaf is out of reach",
+    "requires_grad=True marks the tensor it is written at. Arithmetic, .to() and .float() give a "
+    "new tensor that depends on it: the gradient goes to the first one, and an optimizer refuses "
+    "the second. Prepare the numbers first, then require the gradient.",
+    detect,
+)

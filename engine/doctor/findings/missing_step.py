@@ -1,0 +1,36 @@
+"""An optimizer that was made and never steps."""
+
+import ast
+from collections.abc import Iterator
+
+from engine.doctor.entry import Entry, Found
+from engine.doctor.evidence import Evidence
+from engine.doctor.mends import optimizer_calls
+
+
+def detect(evidence: Evidence) -> Iterator[Found]:
+    """Yield optimizers without a step although several passes ran for their parameters."""
+    tape, program = evidence.tape, evidence.program
+    if tape.steps or tape.error is not None or len(tape.passes) < 2 or evidence.updated:
+        return
+    if program.calls("step"):
+        return
+    line_of = {owner: line for owner, (line, _) in optimizer_calls(program).items()}
+    for name, line in line_of.items():
+        last = tape.passes[-1].line
+        message = (
+            f"{name} never steps: {len(tape.passes)} passes computed gradients, "
+            f"and no parameter changed"
+        )
+        statement = program.statement(last)
+        fix = program.inserted(last, f"{name}.step()", after=True) if statement else ""
+        if isinstance(statement, ast.Expr):
+            yield Found(program.line(last), message, (program.line(line),), fix)
+
+
+ENTRY = Entry(
+    "missing-step",
+    "No step is taken",
+    "backward only computes gradients. Without step() nothing is learned: the loss stays the same.",
+    detect,
+)

@@ -1,0 +1,83 @@
+"""Gradients of several updates added up, because nothing cleared them in between."""
+
+from collections.abc import Iterator
+
+from engine.doctor.entry import Entry, Found
+from engine.doctor.evidence import Evidence, Moment
+from engine.doctor.mends import clearing
+from engine.doctor.numbers import is_zero, norm, say
+from engine.tape import Place
+
+
+def detect(evidence: Evidence) -> Iterator[Found]:
+    """Yield per pass line the leaf whose mixed gradient was used for an update."""
+    seen = set()
+    for tensor, moments in evidence.moments.items():
+        mixed = _mixed(evidence, moments)
+        if mixed is None:
+            continue
+        first, again, use = mixed
+        number = evidence.tape.accumulations[again.ref].run
+        place = evidence.pass_place(number)
+        if place in seen:
+            continue
+        seen.add(place)
+        name = evidence.leaves[tensor].name if tensor in evidence.leaves else ""
+        step = _where(evidence, use)
+        yield Found(
+            place,
+            _message(evidence, name or "a leaf", first, moments),
+            (step,),
+            clearing(evidence, number, tensor),
+        )
+
+
+def _mixed(evidence: Evidence, moments: list[Moment]) -> tuple[Moment, Moment, Moment] | None:
+    """Return the gradient that was used, the one added to it, and the update that used both."""
+    fresh: list[Moment] = []
+    used: Moment | None = None
+    mixed: Moment | None = None
+    for moment in moments:
+        if moment.kind == "reset":
+            fresh, used, mixed = [], None, None
+        elif moment.kind == "add":
+            before = evidence.tape.accumulations[moment.ref].before
+            if before is None or is_zero(evidence.tape.snapshots[before]):
+                fresh, used, mixed = [], None, None
+            elif used is not None:
+                mixed = mixed or moment
+            fresh.append(moment)
+        elif mixed is not None and used is not None:
+            return used, mixed, moment
+        elif fresh:
+            used = used or fresh[0]
+    return None
+
+
+def _message(evidence: Evidence, name: str, first: Moment, moments: list[Moment]) -> str:
+    sums = []
+    for moment in moments:
+        if moment.kind == "add" and moment.position >= first.position:
+            after = evidence.tape.accumulations[moment.ref].after
+            sums.append("?" if after is None else say(norm(evidence.tape.snapshots[after])))
+    text = f"{name}.grad was not cleared after an update: backward added to what it held"
+    several = len([m for m in moments if m.kind == "add"])
+    sizes = " → ".join(sums[:5]) + (" → …" if len(sums) > 5 else "")
+    return f"{text}. Over {several} passes its size went {sizes}"
+
+
+def _where(evidence: Evidence, moment: Moment) -> Place:
+    if moment.ref >= 0:
+        return evidence.step_place(evidence.tape.steps[moment.ref])
+    if moment.op is not None:
+        return evidence.tape.ops[moment.op].place
+    return Place()
+
+
+ENTRY = Entry(
+    "missing-zero-grad",
+    "Gradients are never cleared",
+    "backward adds to .grad. Without zero_grad each update also uses the gradients of all updates "
+    "before it: steps grow too long and point the wrong way.",
+    detect,
+)

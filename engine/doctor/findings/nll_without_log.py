@@ -1,0 +1,51 @@
+"""nll_loss of something that is no logarithm of probabilities."""
+
+import ast
+from collections.abc import Iterator
+
+from engine.doctor.entry import Entry, Found
+from engine.doctor.evidence import Evidence
+from engine.doctor.mends import peeled
+from engine.doctor.program import receiver
+from engine.tape import Op
+
+
+def detect(evidence: Evidence) -> Iterator[Found]:
+    """Yield negative log-likelihoods whose input has not been through a logarithm."""
+    for op in evidence.tape.ops:
+        if op.op != "nll_loss" or not op.inputs:
+            continue
+        maker = evidence.op_of(evidence.unwrapped(op.inputs[0]))
+        if maker is None or maker.op not in ("softmax", "linear", "sigmoid", "relu", "addmm"):
+            continue
+        message = (
+            f"nll_loss on line {op.place.line} expects log-probabilities, and is given the result "
+            f"of {maker.op} (line {maker.place.line})"
+        )
+        yield Found(op.place, message, (maker.place,), _mended(evidence, maker))
+
+
+def _mended(evidence: Evidence, maker: Op) -> str:
+    program = evidence.program
+    for node in program.nodes:
+        if not isinstance(node, ast.Call) or program.place(node) != maker.place:
+            continue
+        if peeled(node, "softmax") is not None:
+            owner = receiver(node)
+            start = program.source(owner) + "." if owner is not None else ""
+            rest = program.source(node)[len(start) :]
+            return program.replaced((node, start + "log_" + rest))
+    layers = program.calls("Softmax")
+    if maker.op == "softmax" and len(layers) == 1:
+        text = program.source(layers[0])
+        return program.replaced((layers[0], text.replace("Softmax(", "LogSoftmax(", 1)))
+    return ""
+
+
+ENTRY = Entry(
+    "nll-without-log",
+    "A likelihood without its logarithm",
+    "nll_loss only picks the target's entry and turns its sign. Without log_softmax before it the "
+    "loss is negative and punishes nothing; cross_entropy does both.",
+    detect,
+)

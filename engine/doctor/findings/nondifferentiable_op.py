@@ -1,0 +1,66 @@
+"""argmax, a comparison, a cast to integers or a rounding on the way to the loss."""
+
+from collections.abc import Iterator
+
+from engine.doctor import cuts
+from engine.doctor.entry import Entry, Found
+from engine.doctor.evidence import Evidence
+from engine.doctor.numbers import is_zero
+from engine.tape import Op, Value
+
+_FLAT = frozenset("round floor ceil sign trunc fix heaviside sgn floor_divide round_ sign_".split())
+
+
+def detect(evidence: Evidence) -> Iterator[Found]:
+    """Yield ops without a derivative that cut leaves off, and flat ops that send only zeros."""
+    for cut, message in cuts.found(evidence, "nondifferentiable"):
+        made = evidence.values[cut.op.outputs[0]].dtype
+        text = (
+            f"{message}: {cut.op.op} on line {cut.op.place.line} gives {made}, "
+            f"which has no gradient"
+        )
+        last = evidence.pass_place(len(evidence.tape.passes) - 1)
+        yield Found(cut.op.place, text, (cut.leaves[0].place, last))
+    yield from _flat(evidence)
+
+
+def _flat(evidence: Evidence) -> Iterator[Found]:
+    nodes = {run.node for run in evidence.tape.executions}
+    flat = [
+        op
+        for op in evidence.tape.ops
+        if op.op in _FLAT and op.node in nodes and op.outputs[0] in evidence.used_for_training
+    ]
+    for op in flat:
+        leaves = _starved(evidence, op)
+        if leaves:
+            names = cuts.told(leaves)
+            text = (
+                f"The gradient of {names} is exactly 0: {op.op} is flat, its slope is 0 everywhere"
+            )
+            yield Found(op.place, text, (leaves[0].place,))
+
+
+def _starved(evidence: Evidence, op: Op) -> tuple[Value, ...]:
+    """Return the leaves before an op whose every gradient was zero."""
+    before = {evidence.values[v].tensor for v in evidence.led_to(op.inputs)}
+    found = []
+    for tensor, leaf in evidence.leaves.items():
+        sent = [
+            evidence.tape.snapshots[a.sent]
+            for a in evidence.tape.accumulations
+            if a.sent is not None and evidence.values[a.leaf].tensor == tensor
+        ]
+        if tensor in before and sent and all(is_zero(s) for s in sent):
+            found.append(leaf)
+    return tuple(found)
+
+
+ENTRY = Entry(
+    "nondifferentiable-op",
+    "An op without a slope",
+    "Choosing, comparing, rounding and whole numbers change in jumps, so there is nothing to "
+    "follow downhill. Use a smooth stand-in in the loss (softmax and cross-entropy instead of "
+    "argmax), and the op itself only to measure.",
+    detect,
+)

@@ -1,0 +1,54 @@
+"""A model or layer that was replaced after the optimizer had been made."""
+
+from collections.abc import Iterator
+
+from engine.doctor import parameters
+from engine.doctor.cuts import told
+from engine.doctor.entry import Entry, Found
+from engine.doctor.evidence import Evidence
+from engine.tape import Value
+
+
+def detect(evidence: Evidence) -> Iterator[Found]:
+    """Yield the line that replaced what the optimizer holds."""
+    found: dict[tuple[int, int], list[Value]] = {}
+    for leaf in parameters.untrained(evidence).values():
+        made, replaced = parameters.rebuilt_line(evidence, leaf)
+        if replaced:
+            found.setdefault((made, replaced), []).append(leaf)
+    program = evidence.program
+    for (made, replaced), leaves in found.items():
+        message = (
+            f"Line {replaced} replaces what the optimizer of line {made} was given: "
+            f"{told(tuple(leaves))} never change: the steps go to the old parameters"
+        )
+        yield Found(
+            program.line(replaced),
+            message,
+            (program.line(made),),
+            _mended(evidence, made, replaced),
+        )
+
+
+def _mended(evidence: Evidence, made: int, replaced: int) -> str:
+    """Move the optimizer's line below the one that replaces."""
+    program = evidence.program
+    statement, other = program.statement(made), program.statement(replaced)
+    if statement is None or other is None or program.indent(statement) != program.indent(other):
+        return ""
+    text = program.source(statement)
+    if "\n" in text:
+        return ""
+    moved = program.inserted(replaced, text, after=True)
+    if not moved:
+        return ""
+    return type(program)(moved).without(made)
+
+
+ENTRY = Entry(
+    "optimizer-before-rebuild",
+    "The optimizer holds the old parameters",
+    "An optimizer keeps the parameters themselves, not the model's name. Build and change the "
+    "model first, and make the optimizer last.",
+    detect,
+)

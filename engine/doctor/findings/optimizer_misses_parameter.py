@@ -1,0 +1,115 @@
+"""Parameters that get gradients and that no optimizer holds."""
+
+import ast
+from collections.abc import Iterator
+
+from engine.doctor import parameters
+from engine.doctor.cuts import told
+from engine.doctor.entry import Entry, Found
+from engine.doctor.evidence import Evidence
+from engine.doctor.mends import optimizer_calls
+from engine.doctor.numbers import norm, say
+from engine.tape import Place, Value
+
+
+def detect(evidence: Evidence) -> Iterator[Found]:
+    """Yield one case for all parameters that no optimizer changes."""
+    missed = [
+        leaf
+        for tensor, leaf in parameters.untrained(evidence).items()
+        if not parameters.is_data(evidence, tensor)
+        and not evidence.program.reads_grad(leaf.name)
+        and not parameters.rebuilt_line(evidence, leaf)[1]
+        and _belongs(evidence, leaf)
+    ]
+    if not missed:
+        return
+    line = _optimizer_line(evidence)
+    one = len(missed) == 1
+    verb = "gets gradients but is" if one else "get gradients but are"
+    sizes = _sizes(evidence, missed)
+    change = "changes" if one else "change"
+    message = f"{told(tuple(missed))} {verb} in no optimizer, and never {change}{sizes}"
+    place = evidence.program.line(line) if line else Place()
+    related = tuple(leaf.place for leaf in missed[:3])
+    yield Found(place if line else missed[0].place, message, related, _mended(evidence, missed))
+
+
+def _belongs(evidence: Evidence, leaf: Value) -> bool:
+    """Whether a leaf should be trained: not a model that is only passed through.
+
+    Optimizing an input (an attack, a style) leaves all parameters of the model alone on purpose.
+    """
+    if not parameters.is_of_module(leaf):
+        return True
+    held = [evidence.leaves[t] for t in evidence.held if t in evidence.leaves]
+    if any(parameters.is_of_module(one) for one in held):
+        return True
+    return (
+        bool(held)
+        and not any(parameters.is_data(evidence, t) for t in evidence.held if t in evidence.leaves)
+        and _meet(evidence, held)
+    )
+
+
+def _meet(evidence: Evidence, held: list[Value]) -> bool:
+    """Whether what is held comes after the modules, as a layer of one's own would."""
+    tensors = {leaf.tensor for leaf in held}
+    for op in evidence.tape.ops:
+        own = any(evidence.values[i].tensor in tensors for i in op.inputs)
+        others = [i for i in op.inputs if evidence.values[i].tensor not in tensors]
+        if own and any(evidence.values[i].requires_grad for i in others):
+            return True
+    return False
+
+
+def _sizes(evidence: Evidence, missed: list[Value]) -> str:
+    last = {
+        evidence.values[a.leaf].tensor: evidence.tape.snapshots[a.sent]
+        for a in evidence.tape.accumulations
+        if a.sent is not None
+    }
+    snapshot = last.get(missed[0].tensor)
+    return "" if snapshot is None else f" (last gradient of size {say(norm(snapshot))})"
+
+
+def _optimizer_line(evidence: Evidence) -> int:
+    lines = [line for line, _ in optimizer_calls(evidence.program).values()]
+    return min(lines, default=0)
+
+
+def _mended(evidence: Evidence, missed: list[Value]) -> str:
+    """Add what is missing to the first optimizer's parameters."""
+    program = evidence.program
+    calls = [call for _, call in optimizer_calls(program).values()]
+    if len(calls) != 1 or not calls[0].args:
+        return ""
+    first, call = calls[0].args[0], calls[0]
+    if isinstance(first, ast.List) and all(leaf.name.isidentifier() for leaf in missed):
+        names = ", ".join(leaf.name for leaf in missed)
+        inner = program.source(first)[:-1].rstrip().rstrip(",")
+        return program.replaced((first, f"{inner}, {names}]"))
+    owners = list(dict.fromkeys(leaf.name.split(".")[0] for leaf in missed))
+    text = program.source(first)
+    if text.endswith(".parameters()") and text.split(".")[0] in owners:
+        return program.replaced((first, f"{text.split('.')[0]}.parameters()"))
+    if "*" in text or any(leaf.name.isidentifier() for leaf in missed):
+        more = [leaf.name for leaf in missed if leaf.name.isidentifier()]
+        more += [
+            f"*{o}.parameters()"
+            for o in owners
+            if any(leaf.name.startswith(o + ".") for leaf in missed)
+        ]
+        start = text[1:-1] if text.startswith("[") else f"*{text}"
+        return program.replaced((call.args[0], f"[{start}, {', '.join(more)}]"))
+    more = [f"*{owner}.parameters()" for owner in owners]
+    return program.replaced((first, f"[*{text}, {', '.join(more)}]"))
+
+
+ENTRY = Entry(
+    "optimizer-misses-parameter",
+    "The optimizer does not hold a parameter",
+    "An optimizer changes only what it was given when it was made. The rest gets gradients, pays "
+    "for them, and keeps its first values.",
+    detect,
+)

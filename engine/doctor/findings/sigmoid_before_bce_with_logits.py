@@ -1,0 +1,22 @@
+"""Probabilities given to the binary cross-entropy that takes raw scores."""
+
+from collections.abc import Iterator
+
+from engine.doctor.entry import Entry, Found
+from engine.doctor.evidence import Evidence
+from engine.doctor.findings.softmax_before_cross_entropy import doubled
+
+
+def detect(evidence: Evidence) -> Iterator[Found]:
+    """Yield binary cross-entropies with logits of what a sigmoid made."""
+    losses = ("binary_cross_entropy_with_logits",)
+    yield from doubled(evidence, losses, ("sigmoid", "softmax"))
+
+
+ENTRY = Entry(
+    "sigmoid-before-bce-with-logits",
+    "Sigmoid twice",
+    "binary_cross_entropy_with_logits applies the sigmoid itself. Applied twice, every probability "
+    "lies between 0.5 and 0.73, and the loss can never get small. Give it raw scores.",
+    detect,
+)

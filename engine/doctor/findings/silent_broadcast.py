@@ -1,0 +1,129 @@
+"""A column against a row: two lists of n numbers meet as an n × n table, without an error."""
+
+import ast
+from collections.abc import Iterator
+
+from engine.doctor.entry import Entry, Found
+from engine.doctor.evidence import Evidence
+from engine.doctor.numbers import shape
+from engine.doctor.program import called, receiver
+from engine.tape import Op, Value
+
+_LOSSES = frozenset("mse_loss l1_loss smooth_l1_loss huber_loss".split())
+_ELEMENTWISE = frozenset("sub rsub eq ne sub_".split())
+_ON_PURPOSE = frozenset("unsqueeze getitem view reshape expand expand_as T mT".split())
+
+
+def detect(evidence: Evidence) -> Iterator[Found]:
+    """Yield losses and differences of tensors that broadcast by surprise."""
+    for op in evidence.tape.ops:
+        if op.phase != "forward" or len(op.inputs) < 2 or not op.outputs:
+            continue
+        if op.op not in _LOSSES and op.op not in _ELEMENTWISE:
+            continue
+        a, b = (evidence.values[i] for i in op.inputs[:2])
+        if op.op in _LOSSES:
+            is_sick = a.shape != b.shape and a.shape and b.shape and _size(a) * _size(b) > 1
+        else:
+            is_sick = _clash(a.shape, b.shape) and not _on_purpose(evidence, op)
+        if is_sick:
+            yield _case(evidence, op, a, b)
+
+
+def _clash(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
+    """Whether one is (n, 1) and the other (n,), n above 1, whatever stands before."""
+    if len(a) == len(b):
+        return False
+    long, short = (a, b) if len(a) > len(b) else (b, a)
+    return len(long) == len(short) + 1 and long[-1] == 1 and long[:-1] == short and short[-1] > 1
+
+
+def _size(value: Value) -> int:
+    size = 1
+    for one in value.shape:
+        size *= one
+    return size
+
+
+def _on_purpose(evidence: Evidence, op: Op) -> bool:
+    """Whether the expression itself gives an operand its extra dimension: ``x[:, None] - x``."""
+    for value in op.inputs[:2]:
+        made = evidence.op_of(value)
+        if made is not None and made.op in _ON_PURPOSE:
+            inside = op.place.line <= made.place.line <= op.place.end_line
+            if inside and made.place != op.place:
+                return True
+    left, right = (evidence.values[i] for i in op.inputs[:2])
+    return left.storage == right.storage and left.storage >= 0
+
+
+def _case(evidence: Evidence, op: Op, a: Value, b: Value) -> Found:
+    long, short = (a, b) if len(a.shape) >= len(b.shape) else (b, a)
+    result = _broadcast(a.shape, b.shape)
+    names = [f"{evidence.name(v.id, 'one side')} {shape(v.shape)}" for v in (a, b)]
+    made = f"{op.op} stretches both to {shape(result)}" if result else f"{op.op} broadcasts"
+    elements = max(_size(a), _size(b))
+    product = _product(result)
+    message = (
+        f"{names[0]} meets {names[1]}: {made}, {product} pairs instead of {elements} differences"
+    )
+    related = tuple(evidence.place_of(v.id) for v in (a, b))
+    return Found(op.place, message, related, _mended(evidence, op, long, short))
+
+
+def _broadcast(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
+    size = max(len(a), len(b))
+    left, right = (1,) * (size - len(a)) + a, (1,) * (size - len(b)) + b
+    return tuple(max(x, y) for x, y in zip(left, right, strict=True))
+
+
+def _product(sizes: tuple[int, ...]) -> int:
+    product = 1
+    for size in sizes:
+        product *= size
+    return product
+
+
+def _mended(evidence: Evidence, op: Op, long: Value, short: Value) -> str:
+    """Take the extra dimension off where the two operands meet."""
+    if long.shape[-1:] != (1,) or long.shape[:-1] != short.shape:
+        return ""
+    program = evidence.program
+    for node in program.nodes:
+        if not isinstance(node, ast.Call | ast.BinOp | ast.Compare):
+            continue
+        if program.place(node) != op.place:
+            continue
+        sides = _sides(node)
+        at = 0 if op.inputs[0] == long.id else 1
+        if op.op == "rsub":
+            at = 1 - at
+        if len(sides) > at and not isinstance(sides[at], ast.Starred):
+            text = program.source(sides[at])
+            simple = isinstance(sides[at], ast.Name | ast.Call | ast.Attribute | ast.Subscript)
+            return program.replaced(
+                (sides[at], f"{text}.squeeze(-1)" if simple else f"({text}).squeeze(-1)")
+            )
+    return ""
+
+
+def _sides(node: ast.Call | ast.BinOp | ast.Compare) -> list[ast.expr]:
+    if isinstance(node, ast.BinOp):
+        return [node.left, node.right]
+    if isinstance(node, ast.Compare):
+        return [node.left, *node.comparators]
+    sides = [*node.args, *(k.value for k in node.keywords if k.arg in ("input", "target"))]
+    owner = receiver(node)
+    is_method = owner is not None and called(node) in ("sub", "eq", "ne", "sub_")
+    if is_method and owner is not None and ast.unparse(owner) != "torch":
+        sides.insert(0, owner)
+    return sides
+
+
+ENTRY = Entry(
+    "silent-broadcast",
+    "A column meets a row",
+    "Nothing fails, but every prediction is compared with every target. The loss and its gradients "
+    "pull all predictions towards the mean of the targets.",
+    detect,
+)

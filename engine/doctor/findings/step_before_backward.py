@@ -1,0 +1,88 @@
+"""A step that has no gradient to use: backward comes later, or never."""
+
+import ast
+from collections.abc import Iterator
+
+from engine.doctor.entry import Entry, Found
+from engine.doctor.evidence import Evidence
+from engine.doctor.program import Program
+
+
+def detect(evidence: Evidence) -> Iterator[Found]:
+    """Yield step lines of which one found no gradient at all."""
+    tape, seen = evidence.tape, set[int]()
+    for number, at in evidence.step_at.items():
+        step = tape.steps[number]
+        if step.line in seen or step.held < 0 or step.changes:
+            continue
+        held = set(tape.held[step.held])
+        if not held & set(evidence.leaves) or not is_empty(evidence, held, at):
+            continue
+        if any(start < at for start in evidence.pass_at.values()) or cleared_line(evidence, at):
+            continue
+        later = [tape.passes[n] for n, start in evidence.pass_at.items() if start > at]
+        if not later and tape.error is not None:
+            continue
+        seen.add(step.line)
+        line = later[0].line if later else 0
+        message = "This step finds no gradient: backward is never called"
+        if later:
+            message = f"This step finds no gradient: backward runs after it, on line {line}"
+        related = (evidence.program.line(line),) if later else ()
+        fix = _swapped(evidence.program, step.line, line)
+        yield Found(evidence.step_place(step), message, related, fix)
+
+
+def is_empty(evidence: Evidence, held: set[int], at: int) -> bool:
+    """Return whether none of the held leaves has a gradient at a position."""
+    for tensor in held:
+        state = None
+        for moment in evidence.moments.get(tensor, []):
+            if moment.position >= at:
+                break
+            state = moment.kind if moment.kind != "update" else state
+        if state == "add":
+            return False
+    return True
+
+
+def cleared_line(evidence: Evidence, at: int) -> int:
+    """Return the line that cleared gradients between the last pass and the step; 0 where none."""
+    for position in range(at - 1, -1, -1):
+        event = evidence.tape.events[position]
+        if event.kind == "zero_grad" and evidence.tape.resets[event.ref].leaves:
+            return event.line if _passed_since_step(evidence, position) else 0
+        if event.kind in ("step", "backward", "op"):
+            return 0
+    return 0
+
+
+def _passed_since_step(evidence: Evidence, position: int) -> bool:
+    for earlier in range(position - 1, -1, -1):
+        kind = evidence.tape.events[earlier].kind
+        if kind in ("end", "backward"):
+            return True
+        if kind == "step":
+            return False
+    return False
+
+
+def _swapped(program: Program, step: int, backward: int) -> str:
+    """Return the program with the step moved behind backward."""
+    first, second = program.statement(step), program.statement(backward) if backward else None
+    if not isinstance(first, ast.Expr):
+        return ""
+    text = program.source(first)
+    if second is None or program.indent(first) != program.indent(second) or backward < step:
+        return ""
+    moved = program.inserted(backward, text, after=True)
+    return Program(moved).without(step) if moved else ""
+
+
+ENTRY = Entry(
+    "step-before-backward",
+    "A step without a gradient",
+    "step() uses what backward() left in .grad. Before it there is nothing, or the gradient of an "
+    "older batch. The order is zero_grad, forward, loss, backward, step.",
+    detect,
+)

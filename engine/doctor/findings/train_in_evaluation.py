@@ -1,0 +1,104 @@
+"""A model evaluated while in training mode."""
+
+from collections.abc import Iterator
+
+from engine.doctor import modes
+from engine.doctor.entry import Entry, Found
+from engine.doctor.evidence import Evidence
+from engine.tape import Call, Op
+
+
+def detect(evidence: Evidence) -> Iterator[Found]:
+    """Yield evaluations, after training or under no_grad, whose layers still act as in training."""
+    if not evidence.tape.passes:
+        return
+    within, made = modes.inside(evidence), modes.results(evidence)
+    trained = evidence.used_for_training
+    for call in modes.outer_calls(evidence):
+        values = made.get(call.id, [])
+        if not values or any(v in trained for v in values) or not _follows(evidence, call):
+            continue
+        moody = [c for c in within.get(call.id, ()) if modes.is_moody(c) and c.training]
+        if moody and not _on_purpose(evidence, call):
+            yield _case(evidence, call, f"{moody[0].name} ({moody[0].kind})")
+        elif not call.training:
+            yield from _functional(evidence, call)
+
+
+def _follows(evidence: Evidence, call: Call) -> bool:
+    """Whether a step came before the call."""
+    first = min(evidence.step_at.values(), default=None)
+    if first is None:
+        updates = [
+            m.position for t in evidence.updated for m in evidence.moments[t] if m.kind == "update"
+        ]
+        first = min(updates, default=None)
+    return first is not None and evidence.call_at.get(call.id, 0) > first
+
+
+def _on_purpose(evidence: Evidence, call: Call) -> bool:
+    """Whether the program calls train() between the last update and this call, for this call."""
+    line = modes.call_line(evidence, call)
+    updates = [m.position for ms in evidence.moments.values() for m in ms if m.kind == "update"]
+    before = [at for at in updates if at < evidence.call_at[call.id]]
+    last = evidence.tape.events[max(before)].line if before else 0
+    return any(last < at <= line for at in modes.mode_lines(evidence, "train"))
+
+
+def _functional(evidence: Evidence, call: Call) -> Iterator[Found]:
+    for op in evidence.tape.ops:
+        outer = evidence.top_call(op)
+        if outer is not None and outer.id == call.id and _is_always_on(op):
+            program = evidence.program
+            message = (
+                f"{op.op} on line {op.place.line} drops values although {call.name} is in "
+                f"evaluation mode: its training flag is not passed on"
+            )
+            text = _call_text(evidence, op)
+            fix = program.replaced((op.place, text)) if text else ""
+            yield Found(op.place, message, (program.line(modes.call_line(evidence, call)),), fix)
+            return
+
+
+def _is_always_on(op: Op) -> bool:
+    flags = {a.keyword: a.text for a in op.args}
+    return op.op.startswith("dropout") and flags.get("training") == "True"
+
+
+def _call_text(evidence: Evidence, op: Op) -> str:
+    place = op.place
+    if place.line != place.end_line or not place.line:
+        return ""
+    text = evidence.program.lines[place.line - 1][place.column : place.end_column]
+    return text[:-1] + ", training=self.training)" if text.endswith(")") else ""
+
+
+def _case(evidence: Evidence, call: Call, layer: str) -> Found:
+    line, program = modes.call_line(evidence, call), evidence.program
+    name = modes.owner_of(call)
+    message = f"{call.name} is still in training mode here; {layer} acts as in training"
+    return Found(program.line(line), message, (), _mended(evidence, line, name))
+
+
+def _mended(evidence: Evidence, line: int, name: str) -> str:
+    """Switch to evaluation before the call, and back behind it where training goes on."""
+    program = evidence.program
+    if not name:
+        return ""
+    loop = program.loop(line)
+    if loop is None or not any(
+        loop.lineno <= s.line <= (loop.end_lineno or 0) for s in evidence.tape.steps
+    ):
+        first = loop.lineno if loop is not None else line
+        return program.inserted(first, f"{name}.eval()")
+    mended = program.inserted(line, f"{name}.eval()")
+    return type(program)(mended).inserted(loop.body[0].lineno, f"{name}.train()") if mended else ""
+
+
+ENTRY = Entry(
+    "train-in-evaluation",
+    "Evaluation in training mode",
+    "In training mode Dropout removes values at random and BatchNorm uses (and changes by) the "
+    "batch at hand, so the same input gives other results each time. Call eval() first.",
+    detect,
+)

@@ -1,0 +1,48 @@
+"""Data whose columns are large, or of very different size."""
+
+from collections.abc import Iterator
+
+from engine.doctor import training
+from engine.doctor.entry import Entry, Found
+from engine.doctor.evidence import Evidence
+from engine.doctor.numbers import say, shape
+
+LARGE, TROUBLED, APART = 100.0, 10.0, 100.0
+
+
+def detect(evidence: Evidence) -> Iterator[Found]:
+    """Yield data that trained layers multiply; smaller sizes count where the loss blew up."""
+    blown = any(training.diverged(one) for one in training.series(evidence))
+    for scale in training.data_scales(evidence):
+        apart = scale.largest > APART * scale.smallest and scale.largest > TROUBLED
+        if scale.largest < (TROUBLED if blown else LARGE) and not apart:
+            continue
+        value = evidence.values[scale.value]
+        name = value.name or "The data"
+        sizes = f"numbers of about {say(scale.largest)}"
+        if scale.largest > 3 * scale.smallest:
+            sizes = f"columns of sizes from {say(scale.smallest)} to {say(scale.largest)}"
+        after = ", and the loss blew up" if blown else ""
+        message = f"{name} {shape(value.shape)} has {sizes}{after}"
+        yield Found(evidence.place_of(value.id), message, (), _mended(evidence, value.name))
+        return
+
+
+def _mended(evidence: Evidence, name: str) -> str:
+    """Normalise column by column, right after the data was made."""
+    rows = evidence.program.bindings.get(name, [])
+    if not name.isidentifier() or not rows:
+        return ""
+    line = f"{name} = ({name} - {name}.mean(dim=0)) / {name}.std(dim=0)"
+    return evidence.program.inserted(rows[-1][0], line, after=True)
+
+
+ENTRY = Entry(
+    "unscaled-inputs",
+    "Inputs are not scaled",
+    "The gradient of a weight is proportional to its input. Large or very unequal columns make the "
+    "loss a narrow ravine: no learning rate fits all weights. Subtract the mean and divide by the "
+    "standard deviation, column by column.",
+    detect,
+    "hint",
+)

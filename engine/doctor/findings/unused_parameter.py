@@ -1,0 +1,57 @@
+"""A layer that was made but is not part of the computation."""
+
+from collections.abc import Iterator
+
+from engine.doctor.cuts import told
+from engine.doctor.entry import Entry, Found
+from engine.doctor.evidence import Evidence
+from engine.tape import Place, Value
+
+
+def detect(evidence: Evidence) -> Iterator[Found]:
+    """Yield parameters of a trained model that no op ever took."""
+    trained = {
+        leaf.name.split(".")[0]
+        for tensor, leaf in evidence.leaves.items()
+        if tensor in evidence.updated and "." in leaf.name
+    }
+    called = {call.name.split(".")[0] for call in evidence.tape.calls}
+    groups: dict[str, list[Value]] = {}
+    for leaf in evidence.tape.leaves:
+        value = evidence.values[leaf.value]
+        owner = leaf.name.split(".")[0]
+        if "." not in leaf.name or not value.requires_grad or owner not in trained & called:
+            continue
+        if value.tensor in evidence.received or _is_used(evidence, value):
+            continue
+        groups.setdefault(leaf.name.rpartition(".")[0], []).append(value)
+    for path, values in groups.items():
+        message = (
+            f"{told(tuple(values))} took part in no op of this run: {path} was made "
+            f"but its model's forward never calls it"
+        )
+        yield Found(_made_at(evidence, path, values[0]), message)
+
+
+def _is_used(evidence: Evidence, value: Value) -> bool:
+    return any(evidence.users.get(v.id) for v in evidence.versions[value.tensor])
+
+
+def _made_at(evidence: Evidence, path: str, value: Value) -> Place:
+    """Return where the layer was assigned, if the program says so."""
+    program, last = evidence.program, path.rpartition(".")[2]
+    for name, rows in program.bindings.items():
+        if name == f"self.{last}":
+            return program.line(rows[0][0])
+    made = program.bindings.get(path.split(".")[0], [])
+    return value.place if value.place.line or not made else program.line(made[0][0])
+
+
+ENTRY = Entry(
+    "unused-parameter",
+    "A layer is never used",
+    "It has parameters, the optimizer holds them and they are saved, but the output does not "
+    "depend on them, so they never learn. Call the layer in forward, or take it out.",
+    detect,
+    "hint",
+)

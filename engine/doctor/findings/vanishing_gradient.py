@@ -1,0 +1,49 @@
+"""Gradients that shrink from layer to layer on their way back."""
+
+import math
+from collections.abc import Iterator
+from itertools import pairwise
+
+from engine.doctor import training
+from engine.doctor.entry import Entry, Found
+from engine.doctor.evidence import Evidence
+from engine.doctor.numbers import say
+
+LAYERS, RATIO, PASSES = 4, 1e-4, 3
+
+
+def detect(evidence: Evidence) -> Iterator[Found]:
+    """Yield the first pass in which the first layer's gradient is a tiny share of the last's."""
+    if any(one.create_graph for one in evidence.tape.passes):
+        return
+    for number in range(min(len(evidence.tape.passes), PASSES)):
+        found = training.layers(evidence, number)
+        if len(found) < LAYERS:
+            continue
+        first, last = found[0], found[-1]
+        shrunk = math.isfinite(last.gradient) and first.gradient < RATIO * last.gradient
+        if shrunk and _steadily(found):
+            factor = (first.gradient / last.gradient) ** (1 / (len(found) - 1))
+            message = (
+                f"Over {len(found)} layers the gradient shrinks from {say(last.gradient)} at "
+                f"the last to {say(first.gradient)} at the first: to {factor:.0%} per layer"
+            )
+            yield Found(first.op.place, message, (last.op.place, evidence.pass_place(number)))
+        return
+
+
+def _steadily(found: list[training.Layer]) -> bool:
+    """Whether the gradient shrinks over many layers and not at one step, as at a dead layer."""
+    falls = sum(a.gradient < b.gradient for a, b in pairwise(found))
+    zeros = sum(layer.gradient == 0 for layer in found)
+    return falls >= 0.6 * (len(found) - 1 - zeros) and zeros < len(found) - 2
+
+
+ENTRY = Entry(
+    "vanishing-gradient",
+    "Vanishing gradient",
+    "Each layer multiplies the gradient by its slope: sigmoid's is at most 0.25. The first layers "
+    "hardly learn. ReLU, better initial weights, normalisation or skip connections keep its size.",
+    detect,
+    "hint",
+)

@@ -1,0 +1,133 @@
+"""Training that climbs: the loss has the wrong sign, or the update has."""
+
+import ast
+from collections.abc import Iterator
+
+from engine.doctor import training
+from engine.doctor.entry import Entry, Found
+from engine.doctor.evidence import Evidence
+from engine.doctor.numbers import say
+from engine.tape import Op
+
+_LOSSES = frozenset(
+    "mse_loss l1_loss smooth_l1_loss huber_loss cross_entropy nll_loss binary_cross_entropy "
+    "binary_cross_entropy_with_logits kl_div hinge_embedding_loss".split()
+)
+_ERRORS = frozenset("pow square abs".split())
+_AVERAGES = frozenset("mean sum div mul".split())
+_NAMES = ("loss", "error", "cost", "mse", "nll", "objective_to_minimise")
+
+
+def detect(evidence: Evidence) -> Iterator[Found]:
+    """Yield negated losses that are minimised, and updates by hand that go uphill."""
+    yield from _negated(evidence)
+    yield from _uphill(evidence)
+
+
+def _negated(evidence: Evidence) -> Iterator[Found]:
+    seen = set[int]()
+    for root in evidence.roots:
+        op = evidence.op_of(root)
+        if op is None or not _turns(op) or op.place.line in seen or not _trains(evidence, root):
+            continue
+        source = evidence.op_of(op.inputs[0])
+        if source is None or not _is_error(evidence, source):
+            continue
+        seen.add(op.place.line)
+        numbers = [s for r in evidence.roots if (s := evidence.snapshot(r)) is not None]
+        items = [x for s in numbers if isinstance(x := s.item(), float)]
+        went = f" from {say(items[0])} to {say(items[-1])}" if len(items) > 1 else ""
+        message = (
+            f"The root is minus {source.op}: each step makes the error larger. It went{went}"
+            if went
+            else f"The root is minus {source.op}: each step makes the error larger"
+        )
+        yield Found(op.place, message, (source.place,), _without_minus(evidence, op))
+
+
+def _turns(op: Op) -> bool:
+    """Whether an op turns the sign and does nothing else."""
+    if op.op == "neg":
+        return True
+    numbers = [a.number for a in op.args if a.number is not None]
+    return (op.op in ("mul", "div") and numbers[:1] == [-1.0]) or (
+        op.op == "rsub" and numbers[:1] == [0.0]
+    )
+
+
+def _is_error(evidence: Evidence, op: Op) -> bool:
+    """Whether an op measures an error: a loss of torch's, or a mean of squares or magnitudes."""
+    if op.op in _LOSSES:
+        return True
+    for _ in range(4):
+        if op.op in _ERRORS:
+            inner = evidence.op_of(op.inputs[0])
+            return inner is not None and inner.op in ("sub", "rsub")
+        if op.op not in _AVERAGES or not op.inputs:
+            return False
+        below = evidence.op_of(op.inputs[0])
+        if below is None:
+            return False
+        if op.op == "mul" and op.inputs[:1] == op.inputs[1:2]:
+            return below.op in ("sub", "rsub")
+        op = below
+    return False
+
+
+def _trains(evidence: Evidence, root: int) -> bool:
+    """Whether what the root's passes update is a model rather than an input."""
+    behind = {evidence.values[v].tensor for v in evidence.led_to([root])}
+    leaves = [(t, leaf) for t, leaf in evidence.leaves.items() if t in behind]
+    moved = [t for t, _ in leaves if t in evidence.updated]
+    if not moved:
+        return False
+    still = [t for t, leaf in leaves if t not in evidence.updated and "." in leaf.name]
+    return any("." in evidence.leaves[t].name for t in moved) or not still
+
+
+def _without_minus(evidence: Evidence, op: Op) -> str:
+    program = evidence.program
+    for node in program.nodes:
+        if isinstance(node, ast.UnaryOp | ast.BinOp) and program.place(node) == op.place:
+            if isinstance(node, ast.UnaryOp):
+                return program.replaced((node, program.source(node.operand)))
+            # A minus binds tighter than * and /, so -x * y stands here as well.
+            text = program.source(node)
+            if text.startswith("-1 * "):
+                return program.replaced((node, text.removeprefix("-1 * ")))
+    return ""
+
+
+def _uphill(evidence: Evidence) -> Iterator[Found]:
+    """Yield ``w += lr * w.grad`` where the loss rose."""
+    program = evidence.program
+    for node in program.nodes:
+        if not isinstance(node, ast.AugAssign) or not isinstance(node.op, ast.Add):
+            continue
+        target = ast.unparse(node.target).removesuffix(".data")
+        text = ast.unparse(node.value)
+        if f"{target}.grad" not in text or "-" in text or ".sign()" in text:
+            continue
+        for one in training.series(evidence):
+            root = evidence.tape.passes[one.passes[0]].roots[0]
+            name = evidence.name(root, "").lower() if root is not None else ""
+            if one.losses[-1] > one.losses[0] and any(word in name for word in _NAMES):
+                rose = f"{say(one.losses[0])} to {say(one.losses[-1])}"
+                message = f"{target} moves along its gradient, uphill: {name} rose from {rose}"
+                line = program.source(node).replace("+=", "-=", 1)
+                yield Found(
+                    program.place(node),
+                    message,
+                    (program.line(one.line),),
+                    program.replaced((node, line)),
+                )
+                break
+
+
+ENTRY = Entry(
+    "wrong-sign-loss",
+    "Training goes uphill",
+    "Optimizers go down. Minus an error is lowest where the error is largest, so the model gets "
+    "worse with every step and the loss falls without end.",
+    detect,
+)

@@ -1,0 +1,105 @@
+"""A target whose dtype, shape or range does not fit its loss."""
+
+import ast
+from collections.abc import Iterator
+
+from engine.doctor import mends
+from engine.doctor.entry import Entry, Found
+from engine.doctor.errors import failing, named
+from engine.doctor.evidence import Evidence
+from engine.doctor.numbers import shape
+from engine.tape import Value
+
+_PATTERNS = (
+    "expected scalar type Long",
+    "expected target dtype",
+    r"0D or 1D target tensor expected",
+    r"Target -?\d+ is out of bounds",
+    "only batches of spatial targets supported",
+    r"Expected input batch_size \(\d+\) to match target batch_size",
+    "Expected floating point type for target with class probabilities",
+    r"[Tt]arget size \(.*\) (must be the same as|that is different to the) input size",
+    "Found dtype (Long|Int|Short|Byte|Bool) but expected",
+    "all elements of target should be between 0 and 1",
+    "result type Float can't be cast to the desired output type Long",
+    r"not implemented for '(Long|Int)'",
+)
+
+
+def detect(evidence: Evidence) -> Iterator[Found]:
+    """Yield the failing loss, or a loss whose target is silently of another kind."""
+    error = failing(evidence, *_PATTERNS)
+    if error is None:
+        return
+    program, line = evidence.program, error.place.line
+    call = _loss(evidence, line)
+    if call is None and "not implemented" in error.message:
+        return
+    target = mends.argument(call, 1, "target") if call is not None else None
+    given = mends.argument(call, 0, "input") if call is not None else None
+    value = named(evidence, target) if target is not None else None
+    source = named(evidence, given) if given is not None else None
+    parts = [
+        f"{program.source(node)} is {shape(v.shape)} {v.dtype}"
+        for node, v in ((given, source), (target, value))
+        if node is not None and v is not None
+    ]
+    message = f"{', '.join(parts)}: {error.message}" if parts else error.message
+    fix = ""
+    if target is not None and value is not None:
+        change = _change(error.message, value, source)
+        if change:
+            text = program.source(target)
+            closed = (
+                text if isinstance(target, ast.Name | ast.Call | ast.Attribute) else f"({text})"
+            )
+            fix = program.replaced((target, closed + change))
+    related = (evidence.place_of(value.id),) if value is not None else ()
+    yield Found(program.line(line), message, related, fix)
+
+
+def _loss(evidence: Evidence, line: int) -> ast.Call | None:
+    """Return the call of a loss on a line, or of the loss that the line's backward began at."""
+    found = _call_on(evidence, line)
+    if found is None and evidence.tape.passes:
+        root = evidence.tape.passes[-1].roots[:1]
+        if root and root[0] is not None:
+            return _call_on(evidence, evidence.place_of(root[0]).line)
+    return found
+
+
+def _call_on(evidence: Evidence, line: int) -> ast.Call | None:
+    statement = evidence.program.statement(line)
+    for node in ast.walk(statement) if statement is not None else ():
+        if isinstance(node, ast.Call) and len(node.args) + len(node.keywords) >= 2:
+            name = ast.unparse(node.func).lower()
+            if any(word in name for word in ("loss", "criterion", "entropy", "bce", "crit")):
+                return node
+    return None
+
+
+def _change(message: str, target: Value, source: Value | None) -> str:
+    """Return the method calls that make the target fit."""
+    if "Long" in message and "Found dtype" not in message and "cast" not in message:
+        return ".long()"
+    if "Found dtype" in message or "cast to" in message or "not implemented" in message:
+        return ".float()"
+    if "0D or 1D" in message or "spatial" in message:
+        return ".squeeze(-1)" if target.shape[-1:] == (1,) else ".argmax(1)"
+    if "arget size" in message and source is not None:
+        if (*target.shape, 1) == source.shape:
+            return ".unsqueeze(-1)" + ("" if target.dtype.startswith("float") else ".float()")
+        if target.shape == (*source.shape, 1):
+            return ".squeeze(-1)"
+    if "class probabilities" in message:
+        return ".float()"
+    return ""
+
+
+ENTRY = Entry(
+    "wrong-target",
+    "The target does not fit the loss",
+    "cross_entropy takes class numbers (int64, one per row, from 0 to C − 1) or probabilities of "
+    "the scores' shape; MSE and BCE take real numbers of exactly the prediction's shape.",
+    detect,
+)

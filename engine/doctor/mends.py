@@ -1,0 +1,94 @@
+"""Mended programs that several findings share."""
+
+import ast
+
+from engine.doctor.evidence import Evidence
+from engine.doctor.program import Program, called, receiver
+from engine.tape import Place
+
+
+def optimizer_names(program: Program) -> list[str]:
+    """Return what the program's optimizers are called: whatever it calls ``step()`` on."""
+    owners = [receiver(call) for call in program.calls("step")]
+    return list(dict.fromkeys(ast.unparse(owner) for owner in owners if owner is not None))
+
+
+def optimizer_calls(program: Program) -> dict[str, tuple[int, ast.Call]]:
+    """Return for each variable that holds an optimizer the line and call that made it."""
+    found = {}
+    for name, rows in program.bindings.items():
+        for line, value in rows:
+            if isinstance(value, ast.Call) and called(value) in OPTIMIZERS:
+                found[name] = line, value
+    return found
+
+
+OPTIMIZERS = frozenset(
+    "SGD Adam AdamW Adagrad Adadelta RMSprop Rprop NAdam RAdam Adamax ASGD LBFGS SparseAdam "
+    "Adafactor Muon".split()
+)
+
+
+def clearing(evidence: Evidence, number: int, tensor: int) -> str:
+    """Return the program with gradients cleared before pass ``number``.
+
+    With an optimizer by ``zero_grad()`` before the line of the pass; by hand ``.grad = None`` for
+    each leaf that is updated there.
+    """
+    program = evidence.program
+    line = evidence.tape.passes[number].line
+    owners = [
+        name
+        for name in optimizer_names(program)
+        if tensor in evidence.held and not any(c in name for c in "()[]")
+    ]
+    if owners and tensor in evidence.stepped:
+        return program.inserted(line, "\n".join(f"{name}.zero_grad()" for name in owners))
+    names = [
+        leaf.name
+        for t, leaf in evidence.leaves.items()
+        if t in evidence.updated and leaf.name.isidentifier()
+    ]
+    if not names:
+        return ""
+    return program.inserted(line, "\n".join(f"{name}.grad = None" for name in dict.fromkeys(names)))
+
+
+def appended(program: Program, node: ast.expr, text: str) -> str:
+    """Return the program with text put after an expression: ``.detach()``."""
+    place = program.place(node)
+    end = Place(place.end_line, place.end_column, place.end_line, place.end_column)
+    return program.replaced((end, text))
+
+
+def call_at(program: Program, place: Place, *wanted: str) -> ast.Call | None:
+    """Return the call of one of the functions ``wanted`` that stands at a place or on its line."""
+    found = [
+        call
+        for name in wanted
+        for call in program.calls(name)
+        if call.lineno <= place.line <= (call.end_lineno or call.lineno)
+    ]
+    exact = [call for call in found if program.place(call) == place]
+    return next(iter(exact or found), None)
+
+
+def argument(call: ast.Call, index: int, keyword: str) -> ast.expr | None:
+    """Return an argument by its place or by its name."""
+    for word in call.keywords:
+        if word.arg == keyword:
+            return word.value
+    return call.args[index] if index < len(call.args) else None
+
+
+def peeled(node: ast.expr, *methods: str) -> ast.expr | None:
+    """Return ``x`` of ``x.softmax(1)``, ``torch.softmax(x, 1)`` or ``F.softmax(x)``.
+
+    None where the expression is no call of one of ``methods``.
+    """
+    if not isinstance(node, ast.Call) or called(node) not in methods:
+        return None
+    owner = receiver(node)
+    if owner is None or ast.unparse(owner) in ("torch", "F", "nn.functional", "torch.special"):
+        return node.args[0] if node.args else None
+    return owner

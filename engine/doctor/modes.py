@@ -1,0 +1,59 @@
+"""Which module calls train and which only evaluate, and whether their layers care."""
+
+import ast
+
+from engine.doctor.evidence import Evidence
+from engine.tape import Call
+
+_NORMS = ("BatchNorm", "SyncBatchNorm", "LazyBatchNorm")
+_DROPS = ("Dropout", "AlphaDropout", "FeatureAlphaDropout", "FeatureDropout")
+
+
+def is_moody(call: Call) -> bool:
+    """Whether a module does something else in training than in evaluation."""
+    if call.kind.startswith(_NORMS):
+        return True
+    return call.kind.startswith(_DROPS) and not call.about.startswith("p=0.0")
+
+
+def outer_calls(evidence: Evidence) -> list[Call]:
+    """Return the module calls that stand in no other."""
+    return [call for call in evidence.tape.calls if call.parent is None]
+
+
+def inside(evidence: Evidence) -> dict[int, list[Call]]:
+    """Return for each outermost call the calls within it, itself included."""
+    found: dict[int, list[Call]] = {}
+    for call in evidence.tape.calls:
+        outer = evidence.outermost(call.id)
+        if outer is not None:
+            found.setdefault(outer.id, []).append(call)
+    return found
+
+
+def results(evidence: Evidence) -> dict[int, list[int]]:
+    """Return for each outermost call the values made inside it, in order."""
+    found: dict[int, list[int]] = {}
+    for op in evidence.tape.ops:
+        outer = evidence.top_call(op) if op.phase == "forward" else None
+        if outer is not None:
+            found.setdefault(outer.id, []).extend(op.outputs)
+    return found
+
+
+def call_line(evidence: Evidence, call: Call) -> int:
+    """Return the line of a module call."""
+    at = evidence.call_at.get(call.id)
+    return evidence.tape.events[at].line if at is not None else 0
+
+
+def mode_lines(evidence: Evidence, mode: str) -> list[int]:
+    """Return the lines that call ``.train()`` or ``.eval()``."""
+    return [
+        call.lineno for call in evidence.program.calls(mode) if isinstance(call.func, ast.Attribute)
+    ]
+
+
+def owner_of(call: Call) -> str:
+    """Return the variable of a call's module, empty where it is none."""
+    return call.name if call.name.isidentifier() and call.name != call.kind else ""

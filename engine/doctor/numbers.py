@@ -1,0 +1,64 @@
+"""Numbers of snapshots: sizes and what is not finite, from all elements or from their summary."""
+
+import math
+
+import numpy as np
+
+from engine.tape import Snapshot
+
+
+def norm(snapshot: Snapshot) -> float:
+    """Return the Euclidean norm, in double precision, where float32 squares would vanish."""
+    array = real(snapshot)
+    if array is None:
+        return snapshot.norm if snapshot.norm is not None else math.nan
+    return float(np.sqrt(np.square(array).sum())) if array.size else 0.0
+
+
+def rms(snapshot: Snapshot) -> float:
+    """Return the root of the mean square of the elements."""
+    return norm(snapshot) / math.sqrt(max(snapshot.numel, 1))
+
+
+def real(snapshot: Snapshot) -> np.ndarray | None:
+    """Return all elements as float64 (magnitudes where complex), None where they didn't travel."""
+    array = snapshot.array()
+    if array is None:
+        return None
+    return (np.abs(array) if array.dtype.kind == "c" else array).astype(np.float64)
+
+
+def has_nan(snapshot: Snapshot) -> bool:
+    """Whether an element is NaN."""
+    if snapshot.data is None:
+        return snapshot.nan > 0
+    if snapshot.store[1] not in "fc":
+        return False
+    return bool(np.isnan(np.frombuffer(snapshot.data, snapshot.store)).any())
+
+
+def has_inf(snapshot: Snapshot) -> bool:
+    """Whether an element is infinite."""
+    if snapshot.data is None:
+        return snapshot.inf > 0
+    if snapshot.store[1] not in "fc":
+        return False
+    return bool(np.isinf(np.frombuffer(snapshot.data, snapshot.store)).any())
+
+
+def is_zero(snapshot: Snapshot) -> bool:
+    """Whether every element is zero."""
+    array = snapshot.array()
+    if array is None:
+        return snapshot.norm == 0
+    return not array.any()
+
+
+def say(number: float) -> str:
+    """Return a number in three digits."""
+    return f"{number:.3g}"
+
+
+def shape(sizes: tuple[int, ...]) -> str:
+    """Return a shape as Python writes a tuple."""
+    return f"({', '.join(map(str, sizes))}{',' if len(sizes) == 1 else ''})"

@@ -1,0 +1,82 @@
+"""Which leaves are parameters, which are data, and which the optimizers know."""
+
+import ast
+
+from engine.doctor.evidence import Evidence
+from engine.doctor.mends import optimizer_calls
+from engine.tape import Value
+
+
+def is_of_module(leaf: Value) -> bool:
+    """Whether a leaf is a parameter of a module, going by its name."""
+    return "." in leaf.name
+
+
+def is_data(evidence: Evidence, tensor: int) -> bool:
+    """Whether a leaf plays the part of data: it enters a model or meets parameters as a batch."""
+    leaf = evidence.leaves[tensor]
+    if is_of_module(leaf):
+        return False
+    for value in evidence.versions[tensor]:
+        for index in evidence.users.get(value.id, ()):
+            op = evidence.tape.ops[index]
+            if op.op in ("linear", "conv2d", "conv1d") and op.inputs[:1] == (value.id,):
+                return True
+            if op.call is not None and op.inputs[:1] == (value.id,):
+                return True
+    return leaf.name.lower().rstrip("s_0123456789") in _DATA or leaf.name.startswith(("X", "x_"))
+
+
+_DATA = frozenset(
+    "x input data batch feature image img sample target label y xb inp inputs_ x_train x_batch "
+    "xs train".split()
+)
+
+
+def untrained(evidence: Evidence) -> dict[int, Value]:
+    """Return the parameters that got gradients while steps happened, and never changed."""
+    tape = evidence.tape
+    if not tape.steps:
+        return {}
+    last = max(evidence.step_at.values())
+    found = {}
+    for tensor, leaf in evidence.leaves.items():
+        moments = evidence.moments.get(tensor, [])
+        adds = [m for m in moments if m.kind == "add" and m.position < last]
+        is_root = any(v.id in evidence.roots for v in evidence.versions[tensor])
+        if (
+            adds
+            and not is_root
+            and tensor not in evidence.held
+            and not any(m.kind == "update" for m in moments)
+        ):
+            found[tensor] = leaf
+    return found
+
+
+def rebuilt_line(evidence: Evidence, leaf: Value) -> tuple[int, int]:
+    """Return where an optimizer was made and where its model was replaced after that; else 0, 0."""
+    program = evidence.program
+    for made, call in optimizer_calls(program).values():
+        models = {n.id for a in call.args for n in ast.walk(a) if isinstance(n, ast.Name)}
+        for name, rows in program.bindings.items():
+            owner = name.split(".")[0].split("[")[0]
+            if owner not in models or not leaf.name.startswith(_start(name)):
+                continue
+            for line, value in rows:
+                if line > made and isinstance(value, ast.Call) and not _is_same(value, name):
+                    return made, line
+    return 0, 0
+
+
+def _start(target: str) -> str:
+    """Return how parameters below a target are named: ``net[0]`` becomes ``net.0``."""
+    return target.replace("[", ".").replace("]", "")
+
+
+def _is_same(value: ast.Call, name: str) -> bool:
+    """Whether ``model = model.to(device)``, which keeps its parameters."""
+    text = ast.unparse(value.func)
+    return text in (
+        f"{name}.{m}" for m in ("to", "cuda", "cpu", "train", "eval", "float", "double")
+    )

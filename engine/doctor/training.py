@@ -1,0 +1,133 @@
+"""How training went: losses over steps, update sizes, gradients by layer, what the data is like."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from engine.doctor.evidence import Evidence
+from engine.doctor.numbers import norm, real, rms
+from engine.tape import Op
+
+_LAYERS = frozenset("linear conv1d conv2d conv3d matmul mm addmm bmm mul lstm gru".split())
+
+
+class Series(NamedTuple):
+    """The losses of the passes that one line asked for, between which parameters changed."""
+
+    line: int
+    passes: tuple[int, ...]
+    losses: tuple[float, ...]
+
+
+def series(evidence: Evidence) -> list[Series]:
+    """Return the loss curves of lines that train: three passes or more, with updates between."""
+    found = []
+    for line, rows in evidence.losses.items():
+        if len(rows) >= 3 and evidence.updated:
+            found.append(Series(line, tuple(n for n, _ in rows), tuple(x for _, x in rows)))
+    return found
+
+
+def diverged(one: Series) -> bool:
+    """Whether a loss blew up: not finite in the end, or ten times its start and still rising."""
+    losses = one.losses
+    if not math.isfinite(losses[0]):
+        return False
+    if not all(map(math.isfinite, losses)):
+        return True
+    start, end = abs(losses[0]), losses[-1]
+    return end > 10 * max(start, 1e-12) and end > losses[0] and end >= 0.5 * max(losses)
+
+
+def update_ratios(evidence: Evidence) -> list[tuple[int, float]]:
+    """Return for each step and changed parameter |after - before| / |before|, with its step."""
+    found = []
+    for number, step in enumerate(evidence.tape.steps):
+        for change in step.changes:
+            before, after = evidence.snapshot(change.before), evidence.snapshot(change.after)
+            if before is None or after is None:
+                continue
+            a, b = real(before), real(after)
+            if a is None or b is None or a.shape != b.shape:
+                continue
+            size = float(np.sqrt(np.square(a).sum()))
+            if size > 0:
+                with np.errstate(over="ignore", invalid="ignore"):
+                    found.append((number, float(np.sqrt(np.square(b - a).sum())) / size))
+    return found
+
+
+class Layer(NamedTuple):
+    """A layer's op in one pass, and the root mean square of the gradient that its result got."""
+
+    op: Op
+    gradient: float
+
+
+def layers(evidence: Evidence, number: int) -> list[Layer]:
+    """Return the ops with parameters that one pass went through, in forward order."""
+    tape = evidence.tape
+    received = {e.node: e for e in tape.executions if e.run == number}
+    found = []
+    for op in tape.ops:
+        if op.node not in received or op.op not in _LAYERS:
+            continue
+        if not any(evidence.values[i].tensor in evidence.leaves for i in op.inputs):
+            continue
+        index = received[op.node].received[:1]
+        if index and index[0] is not None:
+            found.append(Layer(op, rms(tape.snapshots[index[0]])))
+    return found
+
+
+def gradient_norms(evidence: Evidence, number: int) -> list[tuple[str, float]]:
+    """Return the leaves that one pass sent gradients to, with the gradients' norms."""
+    return [
+        (evidence.values[a.leaf].name, norm(evidence.tape.snapshots[a.sent]))
+        for a in evidence.tape.accumulations
+        if a.run == number and a.sent is not None
+    ]
+
+
+class Scale(NamedTuple):
+    """How large the numbers of a data tensor are: the largest and smallest column by size."""
+
+    value: int
+    largest: float
+    smallest: float
+
+
+def data_scales(evidence: Evidence) -> list[Scale]:
+    """Return the sizes of the data that trained layers multiply, by columns where it has some."""
+    found: dict[int, Scale] = {}
+    for op in evidence.tape.ops:
+        if op.phase != "forward" or op.op not in _LAYERS or not op.outputs:
+            continue
+        if op.outputs[0] not in evidence.used_for_training:
+            continue
+        if not any(evidence.values[i].tensor in evidence.updated for i in op.inputs):
+            continue
+        for i in op.inputs:
+            value = evidence.values[i]
+            if value.role != "parameter" and not value.requires_grad and i not in found:
+                scale = _scale(evidence, i)
+                if scale is not None:
+                    found[i] = scale
+    return list(found.values())
+
+
+def _scale(evidence: Evidence, value: int) -> Scale | None:
+    snapshot = evidence.snapshot(value)
+    if snapshot is None or not evidence.values[value].shape:
+        return None
+    array = real(snapshot)
+    if array is None:
+        size = rms(snapshot)
+        return Scale(value, size, size)
+    if not array.size or not np.isfinite(array).all():
+        return None
+    columns = array.reshape(-1, array.shape[-1]) if array.ndim == 2 else array.reshape(-1, 1)
+    sizes = np.sqrt(np.square(columns).mean(0))
+    sizes = sizes[sizes > 0]
+    return Scale(value, float(sizes.max()), float(sizes.min())) if sizes.size else None

@@ -1,0 +1,74 @@
+"""The doctor on the command line."""
+
+import json
+
+import pytest
+
+from app import __main__ as command_line
+from app import doctor
+from engine import run
+
+SICK = "x = param([1.0, 2.0])\ny = x**2\ny.sum().backward()\nprint(y.grad)\n"
+
+
+@pytest.fixture
+def here(monkeypatch):
+    """Record in this process: an engine of its own is tested elsewhere."""
+
+    def record_file(path, *, device="cpu", timeout=60.0, printed=None):
+        return run.record(path.read_text(encoding="utf-8"), device=device, timeout=timeout)
+
+    monkeypatch.setattr("app.record.record_file", record_file)
+
+
+def script(tmp_path, source):
+    path = tmp_path / "script.py"
+    path.write_text(source, encoding="utf-8")
+    return str(path)
+
+
+def test_findings_are_told_with_line_measure_reason_and_mended_lines(here, tmp_path, capsys):
+    path = script(tmp_path, SICK)
+    assert command_line.main(["doctor", path]) == 1
+    told = capsys.readouterr().out
+    assert f"{path}:4: A computed tensor keeps no gradient [grad-of-non-leaf]\n" in told
+    assert "y was computed by pow on line 2" in told
+    assert "See also line 2." in told
+    assert "    + y.retain_grad()\n" in told
+
+
+def test_a_healthy_script_ends_with_0(here, tmp_path, capsys):
+    assert (
+        command_line.main(["doctor", script(tmp_path, "x = param(1.0)\n(x * 2).backward()")]) == 0
+    )
+    assert "found nothing" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("source", "code"), [("1/0", 1), ("while True: pass", 3)])
+def test_a_script_that_fails_ends_as_record_does(here, tmp_path, source, code, capsys):
+    assert command_line.main(["doctor", script(tmp_path, source), "--timeout", "0.5"]) == code
+    assert "script.py:1" in capsys.readouterr().err
+
+
+def test_the_json_goes_to_a_file_or_to_standard_output(here, tmp_path, capsysbinary):
+    path, out = script(tmp_path, SICK), tmp_path / "out.json"
+    assert command_line.main(["doctor", path, "--json", str(out)]) == 1
+    document = json.loads(out.read_text(encoding="utf-8"))
+    assert [row["id"] for row in document["findings"]] == ["grad-of-non-leaf"]
+    assert (document["format"], document["status"], document["error"]) == (1, "ok", None)
+    command_line.main(["doctor", path, "--json", "-"])
+    assert json.loads(capsysbinary.readouterr().out) == document
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["nowhere.py"], ["{path}", "--json", "no/such/folder.json"], ["{path}", "--timeout", "0"]],
+)
+def test_bad_usage_is_refused(here, tmp_path, words, capsys):
+    path = script(tmp_path, SICK)
+    assert command_line.main(["doctor", *(word.format(path=path) for word in words)]) == 2
+
+
+def test_changes_are_the_lines_of_a_diff():
+    assert doctor.changes("a\r\nb\r\nc", "a\nx\nc") == ["- b", "+ x"]
+    assert doctor.changes("a", "") == []

@@ -1,0 +1,67 @@
+"""Findings travel on the tape, in order, and a detector's own fault costs nothing else."""
+
+import pytest
+
+from engine import run
+from engine.doctor import examine as doctor
+from engine.doctor.entry import Entry, Found
+from engine.doctor.evidence import Evidence
+from engine.export import to_json
+from engine.tape import Place, Tape
+
+TWO = """
+x = param([1.0, 2.0])
+y = x**2
+z = y.sum()
+z.backward()
+print(y.grad)
+model = nn.Linear(2, 1)
+model.forward(x.detach())
+"""
+
+
+def test_findings_are_on_the_tape_and_in_the_json():
+    tape = run.record(TWO)
+    assert [f.id for f in tape.findings] == ["grad-of-non-leaf", "forward-called-directly"]
+    rows = to_json(tape)["findings"]
+    assert [(row["id"], row["line"], row["related_lines"]) for row in rows] == [
+        ("grad-of-non-leaf", 6, [3]),
+        ("forward-called-directly", 8, []),
+    ]
+    assert all(row["message"] and row["why"] and row["severity"] == "sure" for row in rows)
+    assert "y.retain_grad()" in rows[0]["fix"]
+
+
+def test_what_is_sure_comes_before_what_is_a_hint(monkeypatch):
+    def at(line):
+        return lambda evidence: [Found(Place(line, 0, line, 1), "m")]
+
+    made = (Entry("a", "A", "w.", at(1), "hint"), Entry("b", "B", "w.", at(2)))
+    monkeypatch.setattr(doctor, "entries", lambda: made)
+    assert [f.id for f in doctor.examine(Tape(), "x\ny")] == ["b", "a"]
+
+
+def test_a_detector_that_fails_leaves_the_others_and_the_run_alone(monkeypatch):
+    def broken(evidence):
+        raise KeyError("a tape like no other")
+
+    whole = Entry("b", "B", "w.", lambda evidence: [Found(Place(1, 0, 1, 1), "m")])
+    monkeypatch.setattr(doctor, "entries", lambda: (Entry("a", "A", "w.", broken), whole))
+    with pytest.raises(KeyError):
+        doctor.examine(Tape(), "x")
+    assert [f.id for f in doctor.examine_safely(Tape(), "x")] == ["b"]
+
+
+def test_at_most_three_cases_of_one_mistake_are_told():
+    many = Entry("a", "A", "w.", lambda e: [Found(Place(n, 0, n, 1), "m") for n in range(1, 9)])
+    assert len(doctor.cases(many, Evidence(Tape(), "x"))) == doctor.MOST
+
+
+def test_a_fix_that_changes_nothing_is_no_fix():
+    same = Entry("a", "A", "w.", lambda e: [Found(Place(1, 0, 1, 1), "m", (), "x")])
+    assert doctor.cases(same, Evidence(Tape(), "x"))[0].fix == ""
+
+
+def test_entries_are_plain_and_their_ids_differ():
+    ids = [entry.id for entry in doctor.entries()]
+    assert len(ids) == len(set(ids))

@@ -1,0 +1,94 @@
+"""Every finding is found in a sick program, at its line, gone once mended, and silent in health."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from engine import run
+from engine.doctor.examine import entries, examine
+from tests.engine.doctor.programs import HEALTHY, SICK, Program
+
+ROOT = Path(__file__).parents[3]
+EXAMPLES = sorted((ROOT / "assets" / "examples").glob("*.py"))
+
+
+def found(source: str):
+    tape = run.record(source)
+    return tape, examine(tape, source)
+
+
+def name_of(program: Program) -> str:
+    return f"{program.id} {program.title}".strip()
+
+
+@pytest.mark.parametrize("program", SICK, ids=name_of)
+def test_a_sick_program_is_found_at_its_line_and_well_once_mended(program):
+    _, findings = found(program.source)
+    own = [finding for finding in findings if finding.id == program.id]
+    assert own, [finding.id for finding in findings]
+    lines = program.source.split("\n")
+    assert own[0].place.line == program.line or program.line is None
+    for place in (own[0].place, *own[0].related):
+        assert 1 <= place.line <= place.end_line <= len(lines)
+        assert 0 <= place.column <= len(lines[place.line - 1])
+        assert 0 < place.end_column <= len(lines[place.end_line - 1])
+    if own[0].fix:
+        tape, left = found(own[0].fix)
+        assert (tape.status, [finding.id for finding in left]) == ("ok", [])
+
+
+@pytest.mark.parametrize("program", HEALTHY, ids=name_of)
+def test_on_a_healthy_program_the_doctor_is_silent(program):
+    tape, findings = found(program.source)
+    assert tape.status == "ok", tape.error
+    assert findings == ()
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_on_the_examples_the_doctor_is_silent(path):
+    assert found(path.read_text(encoding="utf-8"))[1] == ()
+
+
+def test_every_finding_has_sick_and_healthy_programs():
+    sick, healthy = Counter(p.id for p in SICK), Counter(p.id for p in HEALTHY)
+    for entry in entries():
+        assert sick[entry.id] >= 1, entry.id
+        assert healthy[entry.id] >= 2, entry.id
+    assert set(sick) == {entry.id for entry in entries()}
+
+
+def test_every_finding_is_told_in_whole_sentences_and_named_like_its_file():
+    folder = ROOT / "engine" / "doctor" / "findings"
+    files = {path.stem.replace("_", "-") for path in folder.glob("[a-z]*.py")}
+    assert files == {entry.id for entry in entries()}
+    for entry in entries():
+        assert entry.why.endswith("."), entry.id
+        assert not entry.title.endswith("."), entry.id
+        assert entry.title[0].isupper(), entry.id
+
+
+def test_the_page_lists_every_finding():
+    page = (ROOT / "docs" / "DOCTOR.md").read_text(encoding="utf-8")
+    rows = [line for line in page.splitlines() if line.startswith("| `")]
+    assert rows == [
+        f"| `{e.id}` | {e.severity} | **{e.title}.** {e.why} |"
+        for e in sorted(entries(), key=lambda e: (e.severity == "hint", e.id))
+    ]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "",
+        "x = (",
+        "x = 'é' + param(1.0)",
+        "1/0",
+        "import torch; x = torch.ones(2, requires_grad=True); (x * 2).sum().backward(); x.grad",
+        "while True: pass",
+        "class A:\n    def forward(self): return self.forward()\nA().forward()",
+    ],
+)
+def test_the_doctor_stands_any_program(source):
+    tape = run.record(source, timeout=0.5)
+    assert examine(tape, source) == ()
