@@ -64,7 +64,7 @@ def test_the_keys_stand_in_their_order():
     document = to_json(run.record(PROGRAMS["two paths"]))
     assert list(document) == [
         *("format", "status", "error", "stdout", "torch", "device", "ops", "values", "nodes"),
-        *("edges", "leaves", "events", "stderr"),
+        *("edges", "leaves", "events", "stderr", "findings"),
     ]
     for part, keys in KEYS.items():
         assert all(list(row) == keys for row in document[part])
