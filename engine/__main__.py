@@ -16,7 +16,7 @@ import traceback
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -25,6 +25,10 @@ from engine.errors import plain
 from engine.leftovers import Baseline, end_processes
 from engine.printed import Stream
 from engine.tape import Problem, Tape
+from engine.training import TrainRequest
+
+if TYPE_CHECKING:
+    from engine.train.host import Host
 
 OWN_FAULT = "RecordingError"
 MOST_FRAMES = 40
@@ -108,6 +112,7 @@ class Server:
         self._running = 0
         self._folder = ""
         self._is_copy = False
+        self._host: Host | None = None
         self._stream = Stream(lambda run_id, text: self.send(wire.Printed(run_id, text)))
 
     def send(self, message: wire.Reply) -> None:
@@ -145,6 +150,8 @@ class Server:
             os.register_at_fork(after_in_child=self._cut_off)
         cold = True
         while True:
+            if not self._may_serve():
+                continue
             if cold and self._mail.idle(IDLE_S):
                 later()
                 cold = False
@@ -154,6 +161,8 @@ class Server:
             try:
                 if isinstance(request, wire.Run):
                     self._run(engine, request, stopped)
+                elif isinstance(request, TrainRequest):
+                    self._training().take(request)
                 elif isinstance(request, wire.Peek):
                     self.send(engine.peek(request))
                 elif isinstance(request, wire.Probe):
@@ -168,6 +177,19 @@ class Server:
                 continue
             finally:
                 self._mail.done()
+
+    def _training(self) -> "Host":
+        """Return what serves training; its room is opened when it is first asked for."""
+        if self._host is None:
+            from engine.train.host import Host
+
+            self._host = Host(self.send)
+        return self._host
+
+    def _may_serve(self) -> bool:
+        """Let a run that plays go on for a moment; returns whether a request is to be served."""
+        rest = self._host.work() if self._host is not None else None
+        return rest is None or not self._mail.idle(rest)
 
     def _cut_off(self) -> None:
         """In a process that the program forked: die with the engine and keep off the wire."""

@@ -110,6 +110,17 @@ class Checkpoints:
     def __len__(self) -> int:
         return len(self._all)
 
+    def all(self) -> list[Checkpoint]:
+        """Return them all, the earliest first."""
+        return self._all
+
+    def copied(self, step: int) -> "Checkpoints":
+        """Return those up to ``step``, for another run."""
+        made = Checkpoints()
+        made.stride = self.stride
+        made._all = [c for c in self._all if c.step <= step]
+        return made
+
     def due(self, step: int) -> bool:
         """Whether a checkpoint is to be taken after ``step``."""
         return step % self.stride == 0 and (not self._all or self._all[-1].step < step)

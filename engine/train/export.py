@@ -3,6 +3,7 @@
 from engine.setup import Setup
 from engine.train import steps
 from engine.train.program import Program
+from engine.train.run import Run
 
 _ORDER = ("imports", "head", "data", "split", "prepare", "model", "freeze", "loss", "optimizer")
 _TITLES = {
@@ -13,6 +14,21 @@ _TITLES = {
     "loss": "Loss, optimizer",
     "step": "One step",
 }
+
+
+class NoScript(ValueError):
+    """The run cannot be told as one plain script."""
+
+
+def script_of(run: Run, count: int) -> str:
+    """Return the script of a run, live changes included. Raises `NoScript`."""
+    if run.changes:
+        at = ", ".join(str(step) for step, _ in run.changes[:5])
+        raise NoScript(
+            f"This run was changed by hand after step {at}. Fork it at step 0 with the settings "
+            "of now to export a script."
+        )
+    return script(run.program, count)
 
 
 def script(program: Program, count: int) -> str:

@@ -92,6 +92,16 @@ class History:
         self._forget = step
         self.recent = [row[1] for row in self._kept[-20:]]
 
+    def copied(self, step: int) -> "History":
+        """Return the store up to ``step``, for another run; it tells all of it again."""
+        made = History([])
+        made.columns, made._stride = self.columns, self._stride
+        made._kept = [row for row in self._kept if row[0] <= step]
+        made._kept_val = {at: loss for at, loss in self._kept_val.items() if at <= step}
+        made._rows, made._val = list(made._kept), dict(made._kept_val)
+        made.recent = [row[1] for row in made._kept[-20:]]
+        return made
+
     def csv(self) -> str:
         """Return the store as CSV: step, loss, validation loss, learning rate."""
         rows = {step: (loss, lr) for step, loss, lr in self._kept}

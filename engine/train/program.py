@@ -149,9 +149,10 @@ class Program:
             raise BadSetup("the data is not finite everywhere", "data")
         if self.y.dtype == torch.int64 and int(self.y.min()) < 0:
             raise BadSetup("classes are numbered from 0", "data")
-        self.names_of_inputs = setup.features or piece.names or self._numbered()
+        self.raw_names = piece.names or self._numbered()
         if setup.data.name == "csv":
-            self.names_of_inputs = setup.features or tuple(cast("list[str]", options["inputs"]))
+            self.raw_names = tuple(cast("list[str]", options["inputs"]))
+        self.names_of_inputs = setup.features or self.raw_names
 
     def _numbered(self) -> tuple[str, ...]:
         if self.x.dim() != 2 or self.task == "tokens":

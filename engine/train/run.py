@@ -43,7 +43,8 @@ class Run:
         self.changes: list[tuple[int, Change]] = []
         """What was changed, each with the step after which it was."""
         self.events: Events | None = None
-        self.last_batches: list[Batch] = []
+        self.ratios: list[tuple[float, float]] = []
+        """Of the last step that was measured: each parameter's gradient norm and update ratio."""
         self.past.add(checkpoints.take(self.program, self.batches, 0))
         self._validate_first()
         self._rng = checkpoints.random_state(self.program)
@@ -72,8 +73,7 @@ class Run:
 
     def draw(self) -> list[Batch]:
         """Return the batches of the next step."""
-        self.last_batches = [self.batches.draw() for _ in range(self.setup.accumulate)]
-        return self.last_batches
+        return [self.batches.draw() for _ in range(self.setup.accumulate)]
 
     def advance(self, steps: int, seconds: float = math.inf) -> int:
         """Make up to ``steps`` steps within about ``seconds``; returns how many were made.
@@ -85,13 +85,32 @@ class Run:
         with quiet():
             while made < steps and self.problem is None:
                 if self.events is not None:
-                    self._finish_events()
+                    self.finish_events()
                 else:
                     self._one()
                 made += 1
                 if time.perf_counter() >= end:
                     break
         return made
+
+    def measure(self) -> None:
+        """Make one step and note gradient norms and update ratios beside its loss."""
+        if self.problem is not None:
+            return
+        parameters = list(self.program.model.parameters())
+        before, step = [p.detach().clone() for p in parameters], self.step
+        self.advance(1)
+        if self.step == step:
+            return
+        self.ratios = []
+        for parameter, old in zip(parameters, before, strict=True):
+            grad = parameter.grad
+            norm = math.nan if grad is None else grad.norm().item()
+            size = old.norm().item()
+            moved = (parameter.detach() - old).norm().item()
+            self.ratios.append((norm, moved / size if size else math.nan))
+        norms, ratios = zip(*self.ratios, strict=True)
+        self.history.measured(self.step, list(norms), list(ratios))
 
     def _one(self) -> None:
         try:
@@ -129,7 +148,7 @@ class Run:
         self.problem = self.program.failure(error)
         now, step = self.state(), self.step
         try:
-            self._go_to(step)
+            self.go_to(step)
         except Exception:  # noqa: BLE001 - a module that counts its calls cannot be replayed
             self.load(now)
 
@@ -152,7 +171,8 @@ class Run:
             self.arrive(events.loss)
         return events
 
-    def _finish_events(self) -> None:
+    def finish_events(self) -> None:
+        """Make what is left of a step that was begun by events."""
         while self.events is not None and self.problem is None:
             try:
                 self.next_event()
@@ -167,7 +187,7 @@ class Run:
         Returns the keys that hold now, and those that would begin the run anew: then nothing has
         changed. Raises `BadSetup`.
         """
-        self._finish_events()
+        self.finish_events()
         setup = program.filled(setup, self.program.task)
         applied, anew = program.changed(self.setup, setup)
         if anew or not applied:
@@ -178,7 +198,7 @@ class Run:
 
     def edit(self, edit: Edit) -> None:
         """Set one element of a parameter. Raises `BadSetup` where there is none."""
-        self._finish_events()
+        self.finish_events()
         parameters = dict(self.program.model.named_parameters())
         if edit.name not in parameters or not 0 <= edit.index < parameters[edit.name].numel():
             raise BadSetup(f"there is no element {edit.index} in {edit.name!r}", "weight")
@@ -202,13 +222,14 @@ class Run:
         """Bring ``step`` back exactly as it was; what came later is forgotten."""
         self.events = None
         step = max(0, min(step, self.step))
-        self._go_to(step)
+        self.go_to(step)
         self.problem = None
         self.past.forget_after(step)
         self.history.forget_after(step)
         self.changes = [(at, change) for at, change in self.changes if at <= step]
 
-    def _go_to(self, step: int) -> None:
+    def go_to(self, step: int) -> None:
+        """Move to an earlier step, forgetting nothing; later ones can still be gone back to."""
         saved = self.past.before(step)
         self.load(saved)
         # A checkpoint is taken as its step ends: what was changed after that step comes later.
@@ -231,6 +252,28 @@ class Run:
         """Put the state of a checkpoint in place of the present one."""
         checkpoints.put_back(self.program, self.batches, saved)
         self.step = saved.step
+
+    def fork(self, step: int, setup: Setup) -> "Run":
+        """Return another run that is what this one was at ``step`` and goes on with ``setup``.
+
+        Raises:
+            BadSetup: the setup differs in what cannot change in a run.
+        """
+        self.finish_events()
+        step = max(0, min(step, self.step))
+        setup = program.filled(setup, self.program.task)
+        _, anew = program.changed(self.setup, setup)
+        if anew:
+            raise BadSetup(f"a fork cannot change {', '.join(anew)}: begin a new run", anew[0])
+        made = Run(self.past.before(0).setup)
+        made.past = self.past.copied(step)
+        made.changes = [(at, change) for at, change in self.changes if at <= step]
+        made.step = step
+        made.go_to(step)
+        made.history = self.history.copied(step)
+        made.alter(setup)
+        made.leave()
+        return made
 
     def state(self) -> Checkpoint:
         """Return the present state."""

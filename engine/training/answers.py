@@ -121,7 +121,7 @@ class View(Struct, frozen=True, tag=True):
     - ``units`` [``side`` 24]: ``grid`` (units, side, side) or, of one input, (units, points);
       in the order of `Begun.units`, ``box`` as above.
     - ``confusion``: ``train`` and ``val`` (classes, classes) int64: rows are the truth.
-    - ``gradients``: ``norms``, ``ratios`` (parameters,) float64.
+    - ``gradients``: ``norms``, ``sizes`` (of the weights), ``ratios`` (parameters,) float64.
     - ``histograms`` [``bins`` 32, ``of``: ``weight``, ``gradient``, ``activation``]: ``counts``
       (rows, bins) float32, ``edges`` (rows, 2) float32; rows are parameters or units' layers.
     - ``weights``: ``flat`` and ``grads`` (all elements,) float32, as `Parameter.start` tells.

@@ -1,0 +1,355 @@
+"""Serves training: takes what the window asks, lets runs go on in slices, tells what they did."""
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import msgspec
+
+from engine.setup import MISTAKES, BadSetup, Setup
+from engine.tape import Problem
+from engine.train import catalogue, export, files, recorded, telling, views
+from engine.train.program import Failed
+from engine.train.run import Edit, Run
+from engine.training import TrainReply, TrainRequest, answers, asks
+
+SLICE_S = 0.004
+"""So long at most a run goes on before the next message is looked for."""
+TELL_S = 1 / 30
+MOST_RUNS = 8
+PLATEAU = 1e-4
+"""A loss that falls by less than this share has not improved."""
+
+
+@dataclass
+class Held:
+    """A run that the engine holds, and what the window wants of it."""
+
+    run: Run
+    playing: bool = False
+    rate: float = 0.0
+    until: tuple[asks.Until, ...] = ()
+    wishes: tuple[asks.Wish, ...] = ()
+    due: dict[str, float] = field(default_factory=dict)
+    """When each view may be made again."""
+    seen: dict[str, int] = field(default_factory=dict)
+    """The step at which each view was made last."""
+    problem: Problem | None = None
+    reached: str = ""
+    began: float = 0.0
+    began_at: int = 0
+    told: float = 0.0
+    best: tuple[float, int] = (math.inf, 0)
+    event: int = 0
+    goal: int | None = None
+    """Where an `Advance` ends."""
+    parent: tuple[int, int] | None = None
+
+
+class Host:
+    """All runs of an engine."""
+
+    def __init__(self, send: Callable[[TrainReply], None]) -> None:
+        self._send = send
+        self._runs: dict[int, Held] = {}
+        self._active: int | None = None
+
+    # Taking requests
+
+    def take(self, request: TrainRequest) -> None:
+        """Do what is asked; whatever goes wrong is told to the window."""
+        try:
+            self._take(request)
+        except BadSetup as error:
+            self._refuse(request.run_id, Problem("Setup", str(error)), error.place)
+        except Failed as error:
+            self._refuse(request.run_id, error.problem, error.place)
+        except MemoryError:
+            self._refuse(request.run_id, Problem("MemoryError", "Not enough memory for this"))
+        except RuntimeError as error:
+            first = str(error).partition("\n")[0]
+            self._refuse(request.run_id, Problem("RuntimeError", first))
+
+    def _refuse(self, run_id: int, problem: Problem, place: str = "") -> None:
+        self._send(answers.TrainProblem(run_id, problem, place))
+
+    def _take(self, request: TrainRequest) -> None:
+        match request:
+            case asks.ListParts(run_id):
+                self._send(answers.Catalogue(run_id, catalogue.entries(), dict(MISTAKES)))
+            case asks.Train():
+                self._begin(request)
+            case asks.LookIntoFile(run_id, path):
+                self._send(files.look(run_id, path))
+            case asks.Fork():
+                self._fork(request)
+            case asks.Drop(run_id):
+                self._runs.pop(run_id, None)
+            case _:
+                held = self._runs.get(request.run_id)
+                if held is None:
+                    self._send(answers.TrainState(request.run_id, "gone", 0))
+                    return
+                held.run.enter()
+                try:
+                    self._ask(request, held)
+                finally:
+                    held.run.leave()
+
+    def _ask(self, request: TrainRequest, held: Held) -> None:
+        run_id, run = request.run_id, held.run
+        match request:
+            case asks.Play(_, rate, until):
+                self._play(run_id, held, rate, until)
+            case asks.Pause():
+                held.playing = False
+                self._tell(run_id, held)
+            case asks.Advance(_, steps):
+                self._play(run_id, held, 0.0, ())
+                held.goal = run.step + max(0, steps)
+            case asks.StepEvent():
+                self._event(run_id, held)
+            case asks.Alter(_, setup):
+                self._alter(run_id, held, setup)
+            case asks.Rewind(_, step):
+                run.rewind(step)
+                self._settle(run_id, held)
+            case asks.Reset(_, weights, data):
+                self._reset(run_id, held, weights, data)
+            case asks.EditWeight(_, name, index, value):
+                run.edit(Edit(name, index, value))
+                held.problem = None
+                held.seen.clear()
+                self._tell(run_id, held)
+            case asks.Watch(_, wishes):
+                held.wishes = wishes
+                held.seen.clear()
+                self._show(run_id, held, at_once=True)
+            case asks.TapeStep(_, step):
+                tape, source, at = recorded.record(run, step)
+                self._send(answers.StepTape(run_id, at, tape, source))
+            case asks.Export(_, kind, steps):
+                self._export(run_id, run, kind, steps)
+
+    def _begin(self, request: asks.Train) -> None:
+        setup = request.setup
+        if setup.model.name == "own" and not setup.model.options.get("source") and request.source:
+            model = msgspec.structs.replace(
+                setup.model, options={**setup.model.options, "source": request.source}
+            )
+            setup = msgspec.structs.replace(setup, model=model)
+        self._hold(request.run_id, Held(Run(setup)), request.play)
+
+    def _hold(self, run_id: int, held: Held, play: bool = False) -> None:
+        """Keep a new run and tell all about it."""
+        if run_id not in self._runs and len(self._runs) >= MOST_RUNS:
+            idle = [i for i in self._runs if i != self._active]
+            gone = idle[0]
+            del self._runs[gone]
+            self._send(answers.TrainState(gone, "gone", 0))
+        self._runs[run_id] = held
+        held.run.enter()
+        self._send(telling.begun(run_id, held.run, held.parent))
+        self._send(telling.data_shown(run_id, held.run))
+        self._tell(run_id, held)
+        if play:
+            self._play(run_id, held, 0.0, ())
+        held.run.leave()
+
+    def _fork(self, request: asks.Fork) -> None:
+        source = self._runs.get(request.source_id)
+        if source is None:
+            self._send(answers.TrainState(request.source_id, "gone", 0))
+            return
+        run = source.run.fork(request.step, request.setup)
+        held = Held(run, wishes=source.wishes, parent=(request.source_id, run.step))
+        self._hold(request.run_id, held)
+
+    def _play(self, run_id: int, held: Held, rate: float, until: tuple[asks.Until, ...]) -> None:
+        if self._active is not None and self._active != run_id and self._active in self._runs:
+            other = self._runs[self._active]
+            other.playing = False
+            self._tell(self._active, other)
+        self._active = run_id
+        held.playing, held.rate, held.until, held.goal = True, rate, until, None
+        held.problem, held.reached, held.event = None, "", 0
+        held.run.problem = None
+        held.began, held.began_at = time.perf_counter(), held.run.step
+        held.best = (math.inf, held.run.step)
+
+    def _event(self, run_id: int, held: Held) -> None:
+        held.playing, held.problem = False, None
+        held.run.problem = None
+        step = held.run.step
+        try:
+            made = held.run.next_event()
+        except Failed as error:
+            held.problem = error.problem
+            self._tell(run_id, held)
+            return
+        held.event = 0 if made.done else made.index + 1
+        loss = made.loss if made.has_loss else None
+        self._send(
+            answers.Happened(run_id, step, made.index, made.event, made.changed, loss, made.done)
+        )
+        held.seen.clear()
+        if made.done:
+            self._check(held)
+        self._tell(run_id, held)
+
+    def _alter(self, run_id: int, held: Held, setup: Setup) -> None:
+        applied, anew = held.run.alter(setup)
+        if anew:
+            fresh = Held(Run(setup), wishes=held.wishes)
+            playing = held.playing
+            self._send(answers.Altered(run_id, 0, applied, anew))
+            self._hold(run_id, fresh, playing)
+            return
+        held.problem = None
+        self._send(answers.Altered(run_id, held.run.step, applied))
+        held.seen.clear()
+        if not held.playing:
+            self._tell(run_id, held)
+
+    def _reset(self, run_id: int, held: Held, weights: bool, data: bool) -> None:
+        if not weights and not data:
+            held.run.rewind(0)
+            self._settle(run_id, held)
+            return
+        setup = telling.reseeded(held.run.setup, weights, data)
+        self._hold(run_id, Held(Run(setup), wishes=held.wishes, parent=held.parent))
+
+    def _settle(self, run_id: int, held: Held) -> None:
+        """Tell where a run stands after it was moved."""
+        held.playing, held.problem, held.reached, held.event = False, None, "", 0
+        held.seen.clear()
+        self._tell(run_id, held)
+
+    def _export(self, run_id: int, run: Run, kind: str, steps: int | None) -> None:
+        match kind:
+            case "script":
+                try:
+                    data = export.script_of(run, run.step if steps is None else steps).encode()
+                except export.NoScript as error:
+                    problem = Problem("Script", str(error))
+                    self._send(answers.Exported(run_id, kind, problem=problem))
+                    return
+            case "csv":
+                data = run.history.csv().encode()
+            case _:
+                data = files.safetensors(run)
+        self._send(answers.Exported(run_id, kind, data))
+
+    # Going on
+
+    def work(self) -> float | None:
+        """Let the run that plays go on for a slice.
+
+        Returns seconds until it wants to go on, 0 for at once, or None where nothing plays.
+        """
+        held = self._runs.get(self._active) if self._active is not None else None
+        if held is None or not held.playing or self._active is None:
+            return None
+        held.run.enter()
+        try:
+            return self._slice(self._active, held)
+        finally:
+            held.run.leave()
+
+    def _slice(self, run_id: int, held: Held) -> float:
+        run, now = held.run, time.perf_counter()
+        count = self._allowance(held, now)
+        if count <= 0 and (not held.playing or held.goal is not None):
+            held.playing = False
+            self._tell(run_id, held)
+            return 0.0
+        if count <= 0:
+            return max(0.0, min(TELL_S, held.told + TELL_S - now))
+        due = now - held.told >= TELL_S or run.history.waiting() >= answers.SERIES_STEPS // 2
+        if count == 1 or due:
+            run.measure()
+        else:
+            run.advance(min(count - 1, answers.SERIES_STEPS // 2), SLICE_S)
+        self._check(held)
+        if due or not held.playing:
+            self._tell(run_id, held, at_once=not held.playing)
+        return 0.0
+
+    def _allowance(self, held: Held, now: float) -> int:
+        """Return how many steps may be made now: up to the goal, at most at the rate."""
+        most = 1 << 30
+        step = held.run.step
+        if held.goal is not None:
+            most = held.goal - step
+        for until in held.until:
+            if until.kind == "step":
+                most = min(most, max(0, int(until.value) - step))
+                if most == 0:
+                    held.playing, held.reached = False, "step"
+        if held.rate > 0:
+            most = min(most, held.began_at + int((now - held.began) * held.rate) + 1 - step)
+        return most
+
+    def _check(self, held: Held) -> None:
+        """Pause where something went wrong or a condition holds."""
+        run = held.run
+        if run.problem is not None:
+            held.playing = False
+            held.problem = run.problem
+            if run.problem.type == "NaN":
+                held.problem = recorded.explain_nan(run)
+                held.reached = "nan"
+            return
+        if held.goal is not None and run.step >= held.goal:
+            held.playing = False
+        for until in held.until:
+            if self._holds(until, held):
+                held.playing, held.reached = False, until.kind
+
+    def _holds(self, until: asks.Until, held: Held) -> bool:
+        step, loss = held.run.step, held.run.history.smoothed()
+        match until.kind:
+            case "step":
+                return step >= until.value
+            case "loss_below":
+                return loss < until.value
+            case "plateau":
+                if loss < held.best[0] * (1 - PLATEAU):
+                    held.best = (loss, step)
+                return step - held.best[1] >= max(1.0, until.value)
+        return False
+
+    # Telling
+
+    def _tell(self, run_id: int, held: Held, at_once: bool = True) -> None:
+        now = time.perf_counter()
+        held.told = now
+        for part in telling.series(run_id, held.run.history):
+            self._send(part)
+        self._show(run_id, held, at_once)
+        self._send(telling.state(run_id, held, now))
+
+    def _show(self, run_id: int, held: Held, at_once: bool) -> None:
+        """Make the views that are wanted and due; while a run plays each has a share of the time.
+
+        What a module cannot show (it raises when looked at) is left out.
+        """
+        for number, wish in enumerate(held.wishes):
+            key, now = f"{number}:{wish.kind}", time.perf_counter()
+            if held.seen.get(key) == held.run.step or (not at_once and now < held.due.get(key, 0)):
+                continue
+            try:
+                picture = views.show(held.run, wish.kind, wish.options)
+            except (RuntimeError, ValueError, TypeError, IndexError, KeyError, AttributeError):
+                picture = None
+            held.seen[key] = held.run.step
+            if picture is None:
+                held.due[key] = math.inf
+                continue
+            cost = time.perf_counter() - now
+            wait = max(wish.every_ms / 1000, cost / views.KINDS[wish.kind].share)
+            held.due[key] = now + wait
+            self._send(
+                answers.View(run_id, wish.kind, held.run.step, picture.arrays, picture.facts)
+            )

@@ -1,0 +1,134 @@
+"""One step of a run under the recorder: its whole tape, and where its first NaN came from."""
+
+import linecache
+import math
+
+import msgspec
+import torch
+
+from engine.record.freeze import freeze, leaves
+from engine.record.recorder import Recorder
+from engine.tape import Problem, Snapshot, Tape
+from engine.train.program import Program, quiet
+from engine.train.run import Run
+
+FILENAME = "<training step>"
+EVENTS = 20_000
+
+
+def record(run: Run, step: int | None = None) -> tuple[Tape, str, int]:
+    """Return the tape of the step after ``step``, its source and ``step``. The run stays put."""
+    if run.events is not None:
+        run.finish_events()
+    step = run.step if step is None else max(0, min(step, run.step))
+    now, problem = run.state(), run.problem
+    try:
+        run.go_to(step)
+        tape, source = _recorded(run)
+    finally:
+        run.load(now)
+        run.problem = problem
+    return tape, source, step
+
+
+def _recorded(run: Run) -> tuple[Tape, str]:
+    program = run.program
+    source = "\n".join(text for _, text in program.lines) + "\n"
+    linecache.cache[FILENAME] = (len(source), None, source.splitlines(keepends=True), FILENAME)
+    batches = run.draw()
+    scope = _scope(program)
+    scope["batches"] = batches
+    scope["inputs"], scope["targets"] = batches[0]
+    recorder = Recorder(source, FILENAME, EVENTS)
+    error: Problem | None = None
+    with quiet():
+        try:
+            with recorder:
+                exec(compile(source, FILENAME, "exec", dont_inherit=True), scope)
+        except Exception as raised:  # noqa: BLE001 - the user's module may raise anything
+            error = program.failure(raised)
+    names = ["model", "inputs", "targets", "output", "loss"]
+    shown = {name: scope[name] for name in names if name in scope}
+    tape = freeze(recorder, leaves(recorder, shown))
+    recorder.release()
+    return msgspec.structs.replace(
+        tape,
+        status="ok" if error is None else "error",
+        error=error,
+        torch=str(torch.__version__),
+        device=program.setup.device,
+    ), source
+
+
+def _scope(program: Program) -> dict[str, object]:
+    """Return the names that a step needs, without the whole data set."""
+    away = ("x", "y", "order", "x_train", "y_train", "x_val", "y_val", "train_rows", "val_rows")
+    return {name: thing for name, thing in program.names.items() if name not in away}
+
+
+def explain_nan(run: Run) -> Problem:
+    """Go back to the step before the first number that is not finite, and name the op that made it.
+
+    Afterwards the run stands at that step, all its numbers finite, unless step 0 has bad ones.
+    """
+    bad, loss = run.step, run.history.recent[-1] if run.history.recent else math.nan
+    step = bad - 1
+    run.go_to(step)
+    while step > 0 and not _finite(run):
+        step -= 1
+        run.go_to(step)
+    tape, _, _ = record(run, step)
+    run.rewind(step)
+    what = "NaN" if math.isnan(loss) else "infinite"
+    where = first_bad(tape)
+    told = f"Step {step + 1}: {where}" if where else f"It went wrong in step {step + 1}"
+    problem = Problem(
+        "NaN",
+        f"The loss of step {bad} is {what}. {told}",
+        "The run stands before that step: lower the learning rate, or clip gradients, and go on.",
+    )
+    run.problem = None
+    return problem
+
+
+def _finite(run: Run) -> bool:
+    return all(bool(torch.isfinite(p).all()) for p in run.program.model.parameters())
+
+
+def first_bad(tape: Tape) -> str:
+    """Return in words the first op, backward node or update that made a number not finite."""
+    values = {value.id: value for value in tape.values}
+
+    def bad(index: int | None) -> str:
+        return _bad(tape.snapshots[index]) if index is not None else ""
+
+    for event in tape.events:
+        if event.kind == "op":
+            op = tape.ops[event.ref]
+            given = [bad(values[i].snapshot) for i in op.inputs if i in values]
+            made = [bad(values[i].snapshot) for i in op.outputs if i in values]
+            if any(made) and not any(given):
+                scope = f" in {op.scope}" if op.scope else ""
+                return f"{op.op}{scope} made the first {next(filter(None, made))}"
+        elif event.kind == "node":
+            execution = tape.executions[event.ref]
+            sent = [bad(tape.edges[i].gradient) for i in execution.edges]
+            if any(sent) and not any(bad(i) for i in execution.received):
+                names = {node.id: node.name for node in tape.nodes}
+                name = names.get(execution.node, "a backward node")
+                return f"{name} sent the first {next(filter(None, sent))} on the way back"
+        elif event.kind == "step":
+            for change in tape.steps[event.ref].changes:
+                after = bad(values[change.after].snapshot) if change.after in values else ""
+                if after:
+                    return f"the update made the first {after}, in {values[change.after].name}"
+    return ""
+
+
+def _bad(snapshot: Snapshot) -> str:
+    array = snapshot.array()
+    nan, inf = snapshot.nan, snapshot.inf
+    if array is not None and array.dtype.kind == "f":
+        finite = array[array == array]
+        nan, inf = array.size - finite.size, int((abs(finite) == math.inf).sum())
+    return "NaN" if nan else "infinity" if inf else ""

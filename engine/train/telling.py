@@ -1,0 +1,133 @@
+"""What is told of a run: its beginning, its data, its curves, its state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+import torch
+
+from engine.setup import Setup
+from engine.train import texts
+from engine.train.history import History
+from engine.train.run import Run
+from engine.train.views import maps
+from engine.train.views.arrays import packed
+from engine.training.answers import (
+    SERIES_STEPS,
+    Begun,
+    DataShown,
+    Parameter,
+    Series,
+    TrainState,
+    Unit,
+)
+
+if TYPE_CHECKING:
+    from engine.train.host import Held
+
+MOST_ROWS = 4000
+
+
+def begun(run_id: int, run: Run, parent: tuple[int, int] | None) -> Begun:
+    """Return what a run is made of."""
+    program = run.program
+    classes = tuple(str(i) for i in range(program.classes))
+    return Begun(
+        run_id,
+        program.setup,
+        program.task,
+        parameters(run),
+        units(run),
+        run.history.columns,
+        tuple((event, text) for event, text in program.lines),
+        str(program.model)[:20_000],
+        tuple(program.names_of_inputs),
+        classes,
+        parent[0] if parent else None,
+        parent[1] if parent else 0,
+        program.note,
+    )
+
+
+def parameters(run: Run) -> tuple[Parameter, ...]:
+    """Return the model's parameters and where each lies in a flat vector of all."""
+    model, start, found = run.program.model, 0, []
+    kinds = {name: type(module).__name__ for name, module in model.named_modules()}
+    for name, parameter in model.named_parameters():
+        kind = kinds.get(name.rpartition(".")[0], "")
+        shape = tuple(parameter.shape)
+        found.append(Parameter(name, shape, start, kind, parameter.requires_grad))
+        start += parameter.numel()
+    return tuple(found)
+
+
+def units(run: Run) -> tuple[Unit, ...]:
+    """Return the layers whose units can be drawn; none where the model cannot be asked."""
+    model = run.program.model
+    training = model.training
+    model.eval()
+    try:
+        with torch.no_grad():
+            return maps.describe(run)
+    except (RuntimeError, ValueError, TypeError, IndexError):
+        return ()
+    finally:
+        model.train(training)
+
+
+def data_shown(run_id: int, run: Run) -> DataShown:
+    """Return the data, up to `MOST_ROWS` rows evenly taken."""
+    program = run.program
+    rows = torch.arange(0, len(program.x), -(-len(program.x) // MOST_ROWS))
+    x, y = program.x[rows], program.y[rows]
+    return DataShown(
+        run_id,
+        packed(x, "<f4" if x.is_floating_point() else "<i8"),
+        packed(y, "<f4" if y.is_floating_point() else "<i8"),
+        packed(torch.isin(rows, program.tensor("train_rows")), "|b1"),
+        program.raw_names,
+    )
+
+
+def series(run_id: int, history: History) -> Iterator[Series]:
+    """Yield all steps that have not been told, in messages of bounded length."""
+    told = history.take()
+    if told is None:
+        return
+    steps, values, forget = told
+    for at in range(0, max(1, len(steps)), SERIES_STEPS):
+        some = slice(at, at + SERIES_STEPS)
+        after = forget if at == 0 else None
+        yield Series(run_id, packed(steps[some], "<i8"), packed(values[some], "<f8"), 1, after)
+
+
+def state(run_id: int, held: Held, now: float) -> TrainState:
+    """Return where a run stands."""
+    run = held.run
+    rate = 0.0
+    if held.playing and now > held.began:
+        rate = (run.step - held.began_at) / (now - held.began)
+    status: Literal["running", "paused", "failed"] = "running" if held.playing else "paused"
+    if held.problem is not None and held.problem.type != "NaN":
+        status = "failed"
+    return TrainState(
+        run_id,
+        status,
+        run.step,
+        run.epoch,
+        rate,
+        event=held.event,
+        problem=held.problem,
+        reached=held.reached,
+        checkpoints=len(run.past),
+    )
+
+
+def reseeded(setup: Setup, weights: bool, data: bool) -> Setup:
+    """Return the setup with the next seed for the weights, the data, or both."""
+    own, made = texts.seeds(setup)
+    return msgspec.structs.replace(
+        setup, weight_seed=own + int(weights), data_seed=made + int(data)
+    )

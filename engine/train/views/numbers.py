@@ -1,0 +1,138 @@
+"""Counts and norms: who is confused with whom, gradients, histograms, the optimizer's memory."""
+
+from collections.abc import Mapping
+
+import torch
+
+from engine.setup import Plain
+from engine.train.run import Run
+from engine.train.views import maps
+from engine.train.views.arrays import Picture, packed, whole
+
+ROWS = 2000
+
+
+def _rows(run: Run, part: str) -> torch.Tensor:
+    return run.program.tensor(f"{part}_rows")[:ROWS]
+
+
+def _predicted(run: Run, rows: torch.Tensor) -> torch.Tensor:
+    """Return the class that the model gives to rows of the data."""
+    program = run.program
+    output = program.model(program.tensor("inputs")[rows])
+    if output.shape[1] > 1:
+        return output.argmax(dim=1).cpu()  # type: ignore[no-any-return]
+    return (output[:, 0] > 0).long().cpu()  # type: ignore[no-any-return]
+
+
+def confusion(run: Run, _options: Mapping[str, Plain]) -> Picture | None:
+    """Return how often each class (row) was taken for each (column)."""
+    classes = run.program.classes
+    if not classes:
+        return None
+    found = {}
+    for part in ("train", "val"):
+        rows = _rows(run, part)
+        counts = torch.zeros(classes * classes, dtype=torch.long)
+        if len(rows):
+            pairs = run.program.y[rows] * classes + _predicted(run, rows)
+            counts = torch.bincount(pairs, minlength=classes * classes)
+        found[part] = packed(counts.reshape(classes, classes), "<i8")
+    return Picture(found)
+
+
+def scores(run: Run, _options: Mapping[str, Plain]) -> Picture:
+    """Return loss and, for classes and tokens, how many answers are right."""
+    program, facts = run.program, {}
+    for part in ("train", "val"):
+        rows = _rows(run, part)
+        if not len(rows):
+            continue
+        output = program.model(program.tensor("inputs")[rows])
+        loss = program.criterion(output, program.tensor("targets")[rows])
+        facts[f"{part}_loss"] = loss.item()
+        if program.task == "tokens":
+            right = output.argmax(dim=2).cpu() == program.y[rows]
+            facts[f"{part}_right"], facts[f"{part}_count"] = right.sum().item(), right.numel()
+        elif program.classes:
+            right = _predicted(run, rows) == program.y[rows]
+            facts[f"{part}_right"], facts[f"{part}_count"] = right.sum().item(), len(rows)
+    return Picture({}, facts)
+
+
+def gradients(run: Run, _options: Mapping[str, Plain]) -> Picture:
+    """Return the norm of each parameter's gradient, NaN where it has none, and its own norm."""
+    norms = [
+        float("nan") if p.grad is None else p.grad.double().norm().item()
+        for p in run.program.model.parameters()
+    ]
+    sizes = [p.double().norm().item() for p in run.program.model.parameters()]
+    ratios = [ratio for _, ratio in run.ratios] or [float("nan")] * len(norms)
+    return Picture(
+        {
+            "norms": packed(torch.tensor(norms, dtype=torch.float64), "<f8"),
+            "sizes": packed(torch.tensor(sizes, dtype=torch.float64), "<f8"),
+            "ratios": packed(torch.tensor(ratios, dtype=torch.float64), "<f8"),
+        }
+    )
+
+
+def histograms(run: Run, options: Mapping[str, Plain]) -> Picture | None:
+    """Return counts in equal bins from each row's least to its greatest number."""
+    bins = whole(options, "bins", 32, 4, 256)
+    match options.get("of", "weight"):
+        case "gradient":
+            pairs = [(p, p.grad) for p in run.program.model.parameters()]
+            found = [torch.zeros(0) if g is None else g for _, g in pairs]
+        case "activation":
+            found = [output for _, _, output in maps.layers(run, run.program.x[:ROWS])]
+        case _:
+            found = [p.detach() for p in run.program.model.parameters()]
+    if not found:
+        return None
+    counts, edges = torch.zeros(len(found), bins), torch.zeros(len(found), 2)
+    for row, values in enumerate(found):
+        finite = values.float().cpu().reshape(-1)
+        finite = finite[torch.isfinite(finite)]
+        if len(finite):
+            edges[row] = torch.stack([finite.min(), finite.max()])
+            low, high = edges[row].tolist()
+            counts[row] = torch.histc(finite, bins, low, high if high > low else low + 1e-6)
+    return Picture({"counts": packed(counts), "edges": packed(edges)})
+
+
+def weights(run: Run, _options: Mapping[str, Plain]) -> Picture:
+    """Return all parameters and all gradients as two flat vectors; no gradient is NaN."""
+    parameters = list(run.program.model.parameters())
+    grads = [
+        torch.full((p.numel(),), float("nan")) if p.grad is None else p.grad.reshape(-1).cpu()
+        for p in parameters
+    ]
+    flat = torch.cat([p.detach().reshape(-1).float().cpu() for p in parameters])
+    return Picture({"flat": packed(flat), "grads": packed(torch.cat([g.float() for g in grads]))})
+
+
+def optimizer(run: Run, _options: Mapping[str, Plain]) -> Picture:
+    """Return each of the optimizer's memories as one flat vector over all parameters."""
+    made, state = run.program.optimizer, run.program.optimizer.state
+    names: dict[str, None] = {}
+    for memory in state.values():
+        names.update({k: None for k, v in memory.items() if isinstance(v, torch.Tensor)})
+    arrays, facts = {}, {"lr": float(made.param_groups[0]["lr"])}
+    for name in names:
+        parts = [
+            state[p][name].reshape(-1).float().cpu()
+            if isinstance(state.get(p, {}).get(name), torch.Tensor)
+            and state[p][name].numel() == p.numel()
+            else torch.full((p.numel(),), float("nan"))
+            for p in run.program.model.parameters()
+        ]
+        flat = torch.cat(parts)
+        if not bool(flat.isnan().all()):
+            arrays[name] = packed(flat)
+    for memory in state.values():
+        step = memory.get("step")
+        if step is not None:
+            facts["step"] = float(step)
+    arrays.pop("step", None)
+    return Picture(arrays, facts)

@@ -1,0 +1,92 @@
+"""The loss over a plane through the present weights, and the path that led here."""
+
+from collections.abc import Mapping
+
+import torch
+from torch.func import functional_call
+
+from engine.setup import Plain
+from engine.train.run import Run
+from engine.train.views.arrays import Picture, packed, whole
+
+ROWS = 500
+"""Training examples that the loss is taken over."""
+
+
+def surface(run: Run, options: Mapping[str, Plain]) -> Picture | None:
+    """Return the loss on a grid of the plane, and the checkpoints' places in it."""
+    parameters = [p.detach() for p in run.program.model.parameters()]
+    center = _flat(parameters)
+    path = torch.stack([_flat(c.parameters) for c in run.past.all()] + [center])
+    steps = [c.step for c in run.past.all()] + [run.step]
+    found = _directions(options, center, path)
+    if found is None:
+        return None
+    first, second = found
+    side = whole(options, "side", 25, 3, 101)
+    offsets = path - center
+    places = torch.stack([offsets @ first, offsets @ second], dim=1)
+    off = (offsets - places[:, :1] * first - places[:, 1:] * second).norm(dim=1)
+    reach = _reach(options, center, places)
+    a = torch.linspace(-reach[0], reach[0], side)
+    b = torch.linspace(-reach[1], reach[1], side)
+    losses = torch.tensor([[_loss(run, center + i * first + j * second) for i in a] for j in b])
+    return Picture(
+        {
+            "grid": packed(losses),
+            "a": packed(a),
+            "b": packed(b),
+            "path": packed(places),
+            "path_steps": packed(torch.tensor(steps), "<i8"),
+            "off": packed(off),
+        },
+        {"center_a": 0.0, "center_b": 0.0},
+    )
+
+
+def _flat(tensors: list[torch.Tensor]) -> torch.Tensor:
+    return torch.cat([t.reshape(-1).float().cpu() for t in tensors])
+
+
+def _directions(
+    options: Mapping[str, Plain], center: torch.Tensor, path: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor] | None:
+    """Return two orthonormal directions."""
+    count = len(center)
+    if count < 2:
+        return None
+    kind = options.get("directions", "parameters" if count == 2 else "random")
+    if kind == "parameters":
+        at = [whole(options, key, i, 0, count - 1) for i, key in enumerate(("x", "y"))]
+        if at[0] == at[1]:
+            return None
+        eye = torch.zeros(2, count)
+        eye[0, at[0]] = eye[1, at[1]] = 1.0
+        return eye[0], eye[1]
+    if kind == "pca" and len(path) > 2:
+        _, spread, axes = torch.linalg.svd(path - center, full_matrices=False)
+        if len(spread) > 1 and spread[1] > 1e-12:
+            return axes[0], axes[1]
+    rng = torch.Generator().manual_seed(whole(options, "seed", 0, 0, 2**31))
+    plane, _ = torch.linalg.qr(torch.randn(count, 2, generator=rng))
+    return plane[:, 0], plane[:, 1]
+
+
+def _reach(
+    options: Mapping[str, Plain], center: torch.Tensor, places: torch.Tensor
+) -> tuple[float, float]:
+    span = options.get("span", 1.0)
+    times = float(span) if isinstance(span, int | float) and 0 < span < 1e6 else 1.0
+    least = 0.1 + 0.25 * center.norm().item() / len(center) ** 0.5
+    far = (1.2 * places.abs().amax(dim=0)).tolist()
+    return times * max(far[0], least), times * max(far[1], least)
+
+
+def _loss(run: Run, flat: torch.Tensor) -> float:
+    program, start, made = run.program, 0, {}
+    for name, parameter in program.model.named_parameters():
+        piece = flat[start : start + parameter.numel()].reshape(parameter.shape)
+        made[name] = piece.to(parameter.device, parameter.dtype)
+        start += parameter.numel()
+    x, y = program.tensor("x_train")[:ROWS], program.tensor("y_train")[:ROWS]
+    return program.criterion(functional_call(program.model, made, (x,)), y).item()
