@@ -32,6 +32,8 @@ def main(argv: list[str] | None = None) -> int:
             return record(_record_parser().parse_args(words[1:]))
         if words[:1] == ["doctor"]:
             return doctor.doctor(doctor.parser().parse_args(words[1:]), EXITS)
+        if words[:1] in (["lessons"], ["lesson"]):
+            return learn(words[0], words[1:])
         options = _parser().parse_args(words)
         if options.screenshot is not None:
             return screenshot(options)
@@ -52,8 +54,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="gradscribe",
         description="See PyTorch run forward and backward.",
-        epilog="gradscribe record SCRIPT.py records without a window, gradscribe doctor SCRIPT.py "
-        "tells the mistakes in it; each has its own --help.",
+        epilog="gradscribe record SCRIPT.py records without a window, doctor SCRIPT.py tells the "
+        "mistakes in it, lessons and lesson teach; each has its own --help.",
     )
     parser.add_argument("file", nargs="?", metavar="FILE", help="a script to open")
     parser.add_argument("--screenshot", metavar="OUT.png", help="draw the window and end")
@@ -154,6 +156,18 @@ def _complain(tape: Tape, filename: str) -> None:
         sys.stderr.write(f"{report.complaint(tape.error, filename)}\n")
     if tape.status == "refused":
         sys.stderr.write(f"gradscribe: {TRUST}\n")
+
+
+def learn(verb: str, words: list[str]) -> int:
+    """List or check the lessons, or open one."""
+    from app import teach
+
+    if verb == "lessons":
+        return teach.lessons_command(teach.parser().parse_args(words))
+    options = teach.opener().parse_args(words)
+    if options.screenshot is None and not has_screen():
+        raise Refused("no display here; --screenshot OUT.png does without one")
+    return teach.lesson_command(options)
 
 
 def _tell(tape: Tape) -> None:

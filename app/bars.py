@@ -21,6 +21,7 @@ class TopBar(QFrame):
     """Examples, the document's title, a place for the transport's buttons, and the layers."""
 
     examples_pressed = Signal()
+    lessons_pressed = Signal()
     layer_pressed = Signal(str, bool)
 
     def __init__(self, buttons: TransportButtons, parent: QWidget | None = None) -> None:
@@ -29,6 +30,9 @@ class TopBar(QFrame):
         self.examples = QPushButton("Examples")
         self.examples.setToolTip("Short programs to start from (Ctrl+E)")
         self.examples.clicked.connect(self.examples_pressed)
+        self.lessons = QPushButton("Lessons")
+        self.lessons.setToolTip("Learn PyTorch step by step (Ctrl+L)")
+        self.lessons.clicked.connect(self.lessons_pressed)
         self._buttons = buttons
         self._doc = Doc()
         self.title = QLabel()
@@ -40,6 +44,7 @@ class TopBar(QFrame):
         row.setContentsMargins(14, 10, 14, 10)
         row.setSpacing(10)
         row.addWidget(self.examples)
+        row.addWidget(self.lessons)
         row.addSpacing(6)
         row.addWidget(self.title)
         row.addWidget(self.counts)
@@ -107,7 +112,7 @@ class TopBar(QFrame):
     def _fixed_width(self) -> int:
         buttons = self._buttons
         always = (buttons.reset_button, buttons.back_button, buttons.step_button)
-        shown = (self.examples, *always, buttons.play_button, *self.layers.values())
+        shown = (self.examples, self.lessons, *always, buttons.play_button, *self.layers.values())
         return sum(one.sizeHint().width() + 10 for one in shown) + EDGES
 
 

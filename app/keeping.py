@@ -227,7 +227,8 @@ class Keeping(QObject):
             Refused: it cannot be kept.
         """
         doc = self._host.session.doc
-        if not doc.modified:
+        if doc.lesson or not doc.modified:
+            # One's own program was kept when the lesson began.
             return
         if self._is_taken(doc.path):
             # By another window, or by a version that knows more: both stay.
@@ -246,6 +247,29 @@ class Keeping(QObject):
         except Refused:
             return True
         return other is not None and other.source not in (doc.source, doc.saved)
+
+    def set_by(self) -> Kept:
+        """Keep the work and return it, before something else is shown for a while.
+
+        Raises:
+            Refused: it cannot be kept.
+        """
+        self.put_away()
+        return self.look()
+
+    def take_up(self, kept: Kept) -> None:
+        """Go on with work that was set by."""
+        self._restore(kept)
+        if kept.doc.modified:
+            self.take_over(kept.doc.path)
+
+    def _restore(self, kept: Kept) -> None:
+        host = self._host
+        host.session.load(kept.doc, kept.view)
+        host.editor.restore(kept.doc.source, kept.steps, kept.done)
+        host.editor.set_caret(*kept.caret)
+        host.editor.horizontalScrollBar().setValue(kept.scroll[0])
+        host.editor.verticalScrollBar().setValue(kept.scroll[1])
 
     # Recovery
 
@@ -287,11 +311,7 @@ class Keeping(QObject):
     def _resume(self, one: Found) -> None:
         kept, host = one.kept, self._host
         assert kept is not None
-        host.session.load(kept.doc, kept.view)
-        host.editor.restore(kept.doc.source, kept.steps, kept.done)
-        host.editor.set_caret(*kept.caret)
-        host.editor.horizontalScrollBar().setValue(kept.scroll[0])
-        host.editor.verticalScrollBar().setValue(kept.scroll[1])
+        self._restore(kept)
         if self._saver is not None and not self._saver.flush():
             # Only now is it as safe as it was.
             one.slot.drop()
@@ -356,6 +376,8 @@ def stamp(path: str) -> Stamp | None:
 def _is_worth(kept: Kept) -> bool:
     """Return whether there is something in it that is nowhere else."""
     doc = kept.doc
+    if doc.lesson:
+        return False
     if not doc.path:
         return doc.modified
     return doc.source != doc.saved and documents.differs(Path(doc.path), doc.source)

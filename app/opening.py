@@ -6,11 +6,13 @@ from pathlib import Path
 from PySide6.QtCore import QStandardPaths, Qt
 from PySide6.QtWidgets import QApplication
 
+from app.commands import learn
 from app.documents import Drafts, Refused
 from app.fault_card import confess
 from app.faults import Faults
 from app.settings import Settings, folder
 from app.window import Window
+from playback.lessons.lesson import Lesson
 
 
 def make_app(argv: list[str]) -> QApplication:
@@ -24,8 +26,15 @@ def make_app(argv: list[str]) -> QApplication:
     return app
 
 
-def open_window(path: str = "", argv: list[str] | None = None) -> int:
+def open_window(
+    path: str = "",
+    argv: list[str] | None = None,
+    lesson: Lesson | None = None,
+    step: int | None = None,
+) -> int:
     """Open the window on a program (or on where the user left off) and stay until it is closed.
+
+    A ``lesson`` is opened over it, at a ``step`` counted from 0.
 
     Returns the exit code: 0, or 2 where ``path`` cannot be opened.
     """
@@ -53,7 +62,9 @@ def _live(app: QApplication, where: Path, faults: Faults, path: str) -> int:
         return 2
     confess(window, faults)
     window.painted.connect(link.start)
-    if window.settings.shape("window").isEmpty() and not path:
+    if lesson is not None:
+        learn.open_lesson(window, lesson, step)
+    elif window.settings.shape("window").isEmpty() and not path:
         window.welcome()
     window.setAttribute(Qt.WidgetAttribute.WA_QuitOnClose)
     window.show()

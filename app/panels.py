@@ -1,6 +1,7 @@
 """The places of the window: three columns of rounded panels with movable gutters."""
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
     QScrollArea,
@@ -16,6 +17,7 @@ from app.settings import Settings
 GUTTER = 12
 USUAL = 1392
 LEFT, RIGHT = 378, 248
+ASIDE = 330
 """Widths of the side columns in a window of the usual width, until somebody moves a gutter.
 
 The program is wide enough for lines of 42 characters, and the graph still has 55 % of the width.
@@ -23,11 +25,13 @@ The program is wide enough for lines of 42 characters, and the graph still has 5
 LEGEND = 236
 """Height of the pane below the program: the whole legend."""
 LEAST_PROGRAM = 240
-LEAST = {"left": 252, "centre": 280, "right": 242}
+LEAST = {"aside": 250, "left": 252, "centre": 280, "right": 242}
 WIDEST_SCALE = 1.5
 """Beyond this scale of text the side columns grow no more: the graph needs room too."""
-SHARES = {"left": 2, "centre": 5, "right": 2}
+SHARES = {"aside": 1, "left": 2, "centre": 5, "right": 2}
 """How what the window grows by is shared out."""
+NARROW = 1200
+"""A window less wide has no room for the right column beside a lesson."""
 
 
 def scrolled(inside: QWidget) -> QScrollArea:
@@ -76,13 +80,17 @@ def tabs(*pages: tuple[str, QWidget]) -> QTabWidget:
 
 
 class Columns(QWidget):
-    """Left, centre and right; the side columns are split in two, one above the other."""
+    """Left, centre and right; the side columns are split in two, one above the other.
+
+    ``aside`` is a column left of them all that is shown only when it is asked for.
+    """
 
     def __init__(
         self,
         left: tuple[QWidget, QWidget],
         centre: QWidget,
         right: tuple[QWidget, QWidget],
+        aside: QWidget,
     ) -> None:
         super().__init__()
         self.left = _column("left", *left, share=(1, 0))
@@ -91,22 +99,28 @@ class Columns(QWidget):
         self.right = _column("right", *right, share=(1, 1))
         self.below = left[1]
         self.across = _splitter(Qt.Orientation.Horizontal)
-        for name, part in (("left", self.left), ("centre", centre), ("right", self.right)):
+        self.aside = aside
+        aside.hide()
+        self._right_wanted, self._scale = True, 1.0
+        columns = {"aside": aside, "left": self.left, "centre": centre, "right": self.right}
+        for name, part in columns.items():
             part.setMinimumWidth(LEAST[name])
             self.across.addWidget(part)
             self.across.setStretchFactor(self.across.count() - 1, SHARES[name])
-        self.across.setSizes([LEFT, USUAL - LEFT - RIGHT, RIGHT])
+        self.across.setSizes([ASIDE, LEFT, USUAL - LEFT - RIGHT, RIGHT])
         frame = QVBoxLayout(self)
         frame.setContentsMargins(GUTTER, GUTTER, GUTTER, GUTTER)
         frame.addWidget(self.across)
 
     def _parts(self) -> dict[str, QSplitter]:
-        return {"across": self.across, "left": self.left, "right": self.right}
+        return {"columns": self.across, "left": self.left, "right": self.right}
 
     def set_text_scale(self, scale: float) -> None:
         """Keep the side columns wide enough for text so many times bigger than usual."""
-        for name, part in (("left", self.left), ("right", self.right)):
-            part.setMinimumWidth(round(LEAST[name] * min(scale, WIDEST_SCALE)))
+        self._scale = min(scale, WIDEST_SCALE)
+        for name, part in (("left", self.left), ("right", self.right), ("aside", self.aside)):
+            part.setMinimumWidth(round(LEAST[name] * self._scale))
+        self._make_room()
 
     def remember(self, settings: Settings) -> None:
         """Keep where the gutters stand."""
@@ -124,7 +138,29 @@ class Columns(QWidget):
         """Show or hide the side columns and the pane below the program."""
         self.left.setVisible(left)
         self.below.setVisible(below)
-        self.right.setVisible(right)
+        self._right_wanted = right
+        self._make_room()
+
+    def show_aside(self, shown: bool) -> None:
+        """Show or hide the column at the far left."""
+        if shown and self.aside.isHidden():
+            self.aside.show()
+            self._make_room()
+            sizes = self.across.sizes()
+            wanted = round(ASIDE * self._scale) - sizes[0]
+            give = max(0, min(wanted, sizes[2] - LEAST["centre"]))
+            self.across.setSizes([sizes[0] + give, sizes[1], sizes[2] - give, sizes[3]])
+        self.aside.setVisible(shown)
+        self._make_room()
+
+    def resizeEvent(self, happened: QResizeEvent) -> None:
+        """Leave the right column out where there is no room for it beside the one aside."""
+        super().resizeEvent(happened)
+        self._make_room()
+
+    def _make_room(self) -> None:
+        tight = not self.aside.isHidden() and self.width() < NARROW * self._scale
+        self.right.setVisible(self._right_wanted and not tight)
 
 
 def _column(name: str, upper: QWidget, lower: QWidget, share: tuple[int, int]) -> QSplitter:

@@ -39,6 +39,7 @@ class Clock(QObject):
         self._session = session
         self._speed = 1.0
         self._playing = False
+        self._until: int | None = None
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self._tick)
@@ -68,8 +69,17 @@ class Clock(QObject):
         self._set_playing(True)
         self._tick()
 
+    def play_to(self, position: int) -> None:
+        """Play on from here and stand still at a position further on."""
+        self.pause()
+        if self._session.view.position < min(position, self.length):
+            self._until = position
+            self._set_playing(True)
+            self._tick()
+
     def pause(self) -> None:
         """Stand still."""
+        self._until = None
         self._timer.stop()
         self._set_playing(False)
 
@@ -103,6 +113,7 @@ class Clock(QObject):
     def seek(self, position: int) -> None:
         """Jump to a position; the tape goes on playing from there if it was playing."""
         self._session.move(position)
+        self._until = None
         if self._playing:
             self._timer.start(duration("op", self._speed))
 
@@ -115,9 +126,11 @@ class Clock(QObject):
 
     def _tick(self) -> None:
         at_once = max(1, round(self._speed / SWEEP))
-        wait = self._advance(at_once)
-        if self._session.view.position >= self.length:
+        stop = self.length if self._until is None else min(self._until, self.length)
+        wait = self._advance(min(at_once, stop - self._session.view.position))
+        if self._session.view.position >= stop:
             # The last event is still on its way; standing still now would not cut it short.
+            self._until = None
             self._set_playing(False)
         else:
             self._timer.start(wait)

@@ -89,6 +89,44 @@ def record_source(
         return engine.record(run, printed)
 
 
+class Recorder:
+    """Records one program after another in one engine; a fresh one where that has had enough.
+
+    ``problem`` says why there is no engine; empty where there is one.
+    """
+
+    def __init__(self) -> None:
+        self._engine: _Engine | None = None
+        self.problem = ""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._end()
+
+    def record(self, source: str, timeout: float = TIMEOUT_S) -> Tape:
+        """Run a program and return its tape; see `record_source`."""
+        if self._engine is None:
+            self._engine = _Engine()
+            self._engine.__enter__()
+            ready = self._engine.wait_ready()
+            if isinstance(ready, Tape):
+                self.problem = ready.error.message if ready.error else "there is no engine"
+                return ready
+        tape = self._engine.record(
+            wire.Run(1, source, timeout=timeout, event_limit=EVENT_LIMIT), None
+        )
+        if self._engine.spent or tape.status in ("died", "timeout"):
+            self._end()
+        return tape
+
+    def _end(self) -> None:
+        if self._engine is not None:
+            self._engine.__exit__()
+            self._engine = None
+
+
 def _full_name(device: str) -> str:
     return "cuda:0" if device == "cuda" else device
 
@@ -116,6 +154,8 @@ class _Engine:
         self._messages: queue.Queue[wire.Reply | None] = queue.Queue()
         self._errors = bytearray()
         self._printed: list[str] = []
+        self.spent = False
+        """Whether the last program left something behind that the next one would meet."""
         self._threads = [
             threading.Thread(target=work, daemon=True) for work in (self._listen, self._overhear)
         ]
@@ -149,12 +189,14 @@ class _Engine:
 
     def record(self, run: wire.Run, printed: Callable[[str], None] | None) -> Tape:
         """Send a program and wait for its tape, or for the moment to kill it."""
+        self._printed.clear()
         self._send(run)
         deadline = time.monotonic() + run.timeout + child.GRACE_S
         try:
             while True:
                 match self._next(deadline):
-                    case wire.Recorded(_, tape):
+                    case wire.Recorded(_, tape, spent=spent):
+                        self.spent = spent
                         return tape
                     case wire.Ended():
                         deadline = time.monotonic() + FREEZE_S

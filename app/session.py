@@ -69,7 +69,7 @@ class Session(QObject):
 
         With ``view`` one goes on where one was: with the same seed and device, at that place.
         """
-        fresh = bool(self.doc.path or doc.path)
+        fresh = any((self.doc.path, doc.path, self.doc.lesson, doc.lesson))
         if view is None:
             doc = replace(doc, seed=self.doc.seed, device=self.doc.device)
         self.doc = doc

@@ -41,6 +41,7 @@ ROWS = (
     Setting("right", "Inspector pane", True),
     Setting("below", "Output and legend", True),
     Setting("lecture", "Lecture mode", False),
+    Setting("lessons", "Progress in the lessons", "{}"),
 )
 DEFAULTS = {row.key: row for row in ROWS}
 

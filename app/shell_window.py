@@ -6,11 +6,13 @@ from PySide6.QtWidgets import QFileDialog, QInputDialog, QMainWindow, QWidget
 
 from app import examples
 from app.bars import StatusLine
+from app.classroom import Classroom
 from app.commands import file
 from app.documents import Drafts, Refused
 from app.find_bar import FindBar
 from app.gallery import Gallery
 from app.keeping import Keeping
+from app.learning import Learning
 from app.menus import Menus
 from app.notices import Notices
 from app.over_graph import OverGraph
@@ -46,14 +48,15 @@ class ShellWindow(QMainWindow):
     status: StatusLine
     over: OverGraph
     find_bar: FindBar
+    classroom: Classroom
 
     def module_keys(self, deep: bool = False) -> frozenset[str]:
         """Return the keys of the modules that are seen; ``deep``: of those inside them too."""
         return self.showing.module_keys(deep)
 
-    def ask_open(self) -> Path | None:
-        """Let the user choose a program to open."""
-        name, _ = QFileDialog.getOpenFileName(self, "Open a program", "", file.PROGRAMS)
+    def ask_open(self, title: str, pattern: str) -> Path | None:
+        """Let the user choose a file to open."""
+        name, _ = QFileDialog.getOpenFileName(self, title, "", pattern)
         return Path(name) if name else None
 
     def ask_save(self, title: str, name: str, pattern: str) -> Path | None:
@@ -81,6 +84,15 @@ class ShellWindow(QMainWindow):
             file.open_example(self, example.title, example.source)
         except Refused as refusal:
             self.say(str(refusal))
+
+    def show_lessons(self) -> None:
+        """Open the list of lessons."""
+        self.classroom.show_lessons()
+
+    @property
+    def learning(self) -> Learning:
+        """The lesson that is open."""
+        return self.classroom.learning
 
     def show_palette(self) -> None:
         """Open the list of all commands."""

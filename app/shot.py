@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QElapsedTimer, QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication
@@ -13,6 +14,10 @@ from app.session import Session
 from app.settings import Settings
 from app.state import ENGINE_DIED, Result
 from engine.tape import Tape
+from playback.lessons.lesson import Lesson
+
+if TYPE_CHECKING:
+    from app.window import Window
 
 RAN, FAILED, REFUSED, DIED = 0, 1, 2, 3
 """Exit codes, as for ``record``."""
@@ -27,8 +32,12 @@ def screenshot(
     size: tuple[int, int] = USUAL,
     theme: str = "system",
     timeout: float = 60.0,
+    lesson: Lesson | None = None,
+    step: int | None = None,
 ) -> int:
     """Run ``file`` (or the first example) in the real window and draw it to the PNG ``out``.
+
+    Returns the exit code: 0 ran, 1 the program failed, 2 bad file or refused, 3 timed out or died.
 
     Args:
         out: where the picture goes.
@@ -37,9 +46,8 @@ def screenshot(
         size: of the window in pixels.
         theme: ``light``, ``dark`` or ``system``.
         timeout: seconds to wait for the engine.
-
-    Returns:
-        The exit code: 0 ran, 1 the program failed, 2 bad file or refused, 3 timed out or died.
+        lesson: what to open instead of ``file``.
+        step: of the lesson, from 0.
     """
     without_screen()
     from app.link import Link
@@ -53,8 +61,7 @@ def screenshot(
     window = Window(link, settings, Drafts(None))
     try:
         window.resize(*size)
-        window.open_first(file)
-        window.show()
+        _begin(window, file, lesson, step)
         link.start()
         code = _settle(window.session, timeout)
         _go_to(window.session, at)
@@ -69,6 +76,15 @@ def screenshot(
         window.close()
         window.deleteLater()
     return code
+
+
+def _begin(window: "Window", file: str, lesson: Lesson | None, step: int | None) -> None:
+    from app.commands import learn
+
+    window.open_first(file)
+    if lesson is not None:
+        learn.open_lesson(window, lesson, step)
+    window.show()
 
 
 def without_screen() -> None:

@@ -242,6 +242,14 @@ class Showing(QObject):
     def _pick_value(self, value: int) -> None:
         self._session.select(self._picture.value_cards.get(value, ""))
 
+    def pick_name(self, name: str) -> None:
+        """Select the card of the tensor that was last called so in what is shown."""
+        tape, cards = self._session.result.tape, self._picture.value_cards
+        for value in reversed(tape.values):
+            if name == value.name and value.id in cards:
+                self._session.select(cards[value.id])
+                return
+
     def _toggle(self, key: str) -> None:
         """Open a folded module or fold an open one."""
         now = {frame.key for frame in self._picture.frames}

@@ -30,6 +30,8 @@ class Doc(Struct, frozen=True):
     device: str = "cpu"
     open_calls: frozenset[str] | None = None
     """Keys of the module frames that are open; None leaves it to the picture."""
+    lesson: str = ""
+    """Name of the lesson whose program this is; empty for the user's own."""
 
     @property
     def modified(self) -> bool:

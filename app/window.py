@@ -1,5 +1,7 @@
 """The window: it makes the widgets, puts them in their places and wires them to the session."""
 
+from functools import partial
+
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QPaintEvent
 from PySide6.QtWidgets import (
@@ -9,7 +11,8 @@ from PySide6.QtWidgets import (
 )
 
 from app.bars import StatusLine, TopBar
-from app.commands import file
+from app.classroom import Classroom
+from app.commands import file, learn
 from app.documents import Drafts, Refused
 from app.find_bar import FindBar
 from app.finding import Finder, join
@@ -17,6 +20,7 @@ from app.hint import Hint
 from app.keeping import Keeping
 from app.menus import Menus
 from app.notices import Notices
+from app.output_tab import OutputTab
 from app.over_graph import OverGraph
 from app.panels import Columns, Panel, rule, scrolled, tabs
 from app.playing import Clock
@@ -24,12 +28,11 @@ from app.session import Session
 from app.settings import Settings
 from app.shell_window import ShellWindow
 from app.showing import Showing, Views
-from app.state import ENGINE_DIED, Engine, Result
+from app.state import Engine
 from app.theming import Look, Themed
-from playback import text
 from widgets.code_edit import CodeEdit
 from widgets.code_style import TEXT_PX
-from widgets.console import Console, warning_count
+from widgets.console import Console
 from widgets.graph_view import GraphView
 from widgets.inspector import Inspector
 from widgets.labels import Heading, sheet
@@ -64,6 +67,7 @@ class Window(ShellWindow):
         self._make_widgets()
         self.showing = Showing(self.session, self.clock, self.views, self)
         self.finder = Finder(self.session, self.showing, self.graph)
+        self.classroom = self._make_classroom()
         self.look.add(*self._themed())
         self._place()
         self.menus = Menus(self.menuBar(), self, self)
@@ -96,6 +100,17 @@ class Window(ShellWindow):
         self.over = OverGraph(self.graph)
         self.notices = Notices()
 
+    def _make_classroom(self) -> Classroom:
+        return Classroom(
+            self.session,
+            self.clock,
+            self.showing,
+            self.settings,
+            lambda: self.keeping.set_by(),
+            lambda kept: self.keeping.take_up(kept),
+            self,
+        )
+
     def _themed(self) -> tuple[Themed, ...]:
         return (
             self.editor,
@@ -106,6 +121,7 @@ class Window(ShellWindow):
             self.ledger,
             self.console,
             self.legend,
+            self.classroom.pane,
         )
 
     def _place(self) -> None:
@@ -123,11 +139,13 @@ class Window(ShellWindow):
         for pane in (self.legend, self.console, self.values, self.ledger):
             pane.heading.hide()  # the tab says it
         self.below = tabs(("Legend", scrolled(self.legend)), ("Output", self.console))
+        self.output_tab = OutputTab(self.below, self.console)
         self.tables = tabs(("Values", self.values), ("Ledger", self.ledger))
         self.columns = Columns(
             (Panel(program, "Program"), Panel(self.below, "Output and legend")),
             self.graph,
             (Panel(self.inspector, "Inspector"), Panel(self.tables, "Tables")),
+            self.classroom.panel,
         )
         self.ground = QWidget()
         rows = QVBoxLayout(self.ground)
@@ -161,11 +179,18 @@ class Window(ShellWindow):
         self.clock.speed_changed.connect(lambda speed: self.settings.put("speed", float(speed)))
         self.settings.changed.connect(self._show_settings)
         self.look.changed.connect(self._repaint)
-        self.below.tabBarClicked.connect(self._choose_tab)
-        session.source_replaced.connect(self._forget_tab)
+        session.source_replaced.connect(self.output_tab.forget)
         self.graph.installEventFilter(self)
         join(self.over, self.finder, self.menus.perform_by)
         self.top.examples_pressed.connect(self.show_examples)
+        self.top.lessons_pressed.connect(self.show_lessons)
+        tables = {
+            "values": (self.tables, self.values),
+            "ledger": (self.tables, self.ledger),
+            "output": (self.below, self.console),
+        }
+        open_lesson = partial(learn.open_lesson, self)
+        self.classroom.settle(self.ground, self.columns, tables, open_lesson)
         self.top.layer_pressed.connect(self._set_layer)
         self._show_doc()
         self._show_result()
@@ -196,32 +221,7 @@ class Window(ShellWindow):
         self.status.show_result(result, self.session.doc)
         self.hint.show_result(result)
         self.menus.refresh()
-        self._show_output(result)
-
-    def _show_output(self, result: Result) -> None:
-        """Count warnings on the tab of the output, and turn to it where one would miss something.
-
-        That is the first output of a program, and a problem that has no line in it; both only until
-        somebody has chosen a tab. The keyboard stays where it is.
-        """
-        warnings = warning_count(result.stderr)
-        place = self.below.indexOf(self.console)
-        self.below.setTabText(place, f"Output · {warnings}" if warnings else "Output")
-        self.below.setTabToolTip(place, text.count(warnings, "warning") if warnings else "")
-        lost = result.problem is not None and not result.problem.place.line
-        lost = lost and result.problem is not None and result.problem.type != ENGINE_DIED
-        speaks = bool(result.stdout) or lost
-        if speaks and not self._spoke and not self._tab_chosen:
-            self.below.setCurrentWidget(self.console)
-        self._spoke = speaks
-
-    _spoke = _tab_chosen = False
-
-    def _choose_tab(self) -> None:
-        self._tab_chosen = True
-
-    def _forget_tab(self) -> None:
-        self._tab_chosen = False
+        self.output_tab.show_result(result)
 
     def _show_view(self) -> None:
         self.top.show_view(self.session.view)

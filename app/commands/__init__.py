@@ -13,10 +13,12 @@ from typing import Protocol
 
 from app.documents import Draft, Drafts
 from app.playing import Clock
+from app.progress import Progress
 from app.session import Session
 from app.settings import Settings
+from playback.lessons.lesson import Lesson
 
-MENUS = ("File", "Edit", "Run", "View", "Play", "Help")
+MENUS = ("File", "Edit", "Run", "View", "Play", "Learn", "Help")
 
 
 class Text(Protocol):
@@ -95,6 +97,37 @@ class Keeper(Protocol):
         """Note that the file now holds the text."""
 
 
+class Learning(Protocol):
+    """What commands ask of the lesson that is open; see `app.learning`."""
+
+    @property
+    def lesson(self) -> Lesson | None:
+        """The lesson, None where there is none."""
+
+    @property
+    def number(self) -> int:
+        """The step, from 0."""
+
+    @property
+    def progress(self) -> Progress:
+        """How far one is in each."""
+
+    def open(self, lesson: Lesson, place: str = "", step: int | None = None) -> None:
+        """Open a lesson."""
+
+    def next(self) -> None:
+        """Go to the next step."""
+
+    def back(self) -> None:
+        """Go to the step before."""
+
+    def restore(self) -> None:
+        """Put the lesson's program back."""
+
+    def leave(self) -> None:
+        """Leave the lesson."""
+
+
 class Shell(Protocol):
     """What a command may touch."""
 
@@ -123,6 +156,10 @@ class Shell(Protocol):
         """The strip for what wants an answer."""
 
     @property
+    def learning(self) -> Learning:
+        """The lesson that is open, if one is."""
+
+    @property
     def editor(self) -> Text:
         """The editor."""
 
@@ -133,8 +170,8 @@ class Shell(Protocol):
     def module_keys(self, deep: bool = False) -> frozenset[str]:
         """Return the keys of the modules that are seen; ``deep``: of those inside them too."""
 
-    def ask_open(self) -> Path | None:
-        """Let the user choose a program to open."""
+    def ask_open(self, title: str, pattern: str) -> Path | None:
+        """Let the user choose a file to open."""
 
     def ask_save(self, title: str, name: str, pattern: str) -> Path | None:
         """Let the user choose where to write a file."""
@@ -147,6 +184,9 @@ class Shell(Protocol):
 
     def show_examples(self) -> None:
         """Open the gallery of examples."""
+
+    def show_lessons(self) -> None:
+        """Open the list of lessons."""
 
     def show_palette(self) -> None:
         """Open the list of all commands."""

@@ -69,7 +69,7 @@ def new(shell: Shell) -> None:
 @command("file.open", "Open…", menu="File/1", keys=("Ctrl+O",))
 def open_file(shell: Shell) -> None:
     """Open a Python program from a file."""
-    if path := shell.ask_open():
+    if path := shell.ask_open("Open a program", PROGRAMS):
         open_path(shell, str(path))
 
 

@@ -22,7 +22,7 @@ def window(qtbot, link, tmp_path):
 
         answers = {}
 
-        def ask_open(self):
+        def ask_open(self, title, pattern):
             return self.answers.get("open")
 
         def ask_save(self, title, name, pattern):

@@ -8,12 +8,12 @@ from app.settings import Settings
 
 
 def columns(qtbot):
-    parts = [Panel(QLabel(str(n)), str(n)) for n in range(5)]
+    parts = [Panel(QLabel(str(n)), str(n)) for n in range(6)]
     over = QWidget()
     qtbot.addWidget(over)
     over.resize(1300, 800)
     over.show()
-    made = Columns((parts[0], parts[1]), parts[2], (parts[3], parts[4]))
+    made = Columns((parts[0], parts[1]), parts[2], (parts[3], parts[4]), parts[5])
     made.setParent(over)
     made.over = over
     made.resize(1200, 700)
@@ -23,7 +23,7 @@ def columns(qtbot):
 
 
 def test_the_graph_is_the_widest_column(qtbot):
-    left, centre, right = columns(qtbot).across.sizes()
+    _, left, centre, right = columns(qtbot).across.sizes()
     assert centre > left + right - 100
     assert min(left, right) > 200
 
@@ -33,7 +33,7 @@ def test_the_graph_has_more_than_half_of_a_window_of_the_usual_size(qtbot):
     made.over.resize(1500, 900)
     made.resize(1440 - 24, 712)
     QApplication.sendPostedEvents()
-    left, centre, right = made.across.sizes()
+    _, left, centre, right = made.across.sizes()
     assert 370 <= left <= 400
     assert centre >= 0.55 * (left + centre + right)
     assert made.left.sizes()[1] == pytest.approx(236, abs=4)
@@ -41,17 +41,17 @@ def test_the_graph_has_more_than_half_of_a_window_of_the_usual_size(qtbot):
 
 def test_bigger_text_widens_the_side_columns(qtbot):
     made = columns(qtbot)
-    made.across.setSizes([252, 700, 232])
+    made.across.setSizes([0, 252, 700, 232])
     made.set_text_scale(1.5)
     QApplication.sendPostedEvents()
-    left, _, right = made.across.sizes()
+    _, left, _, right = made.across.sizes()
     assert left >= 1.5 * 252
     assert right >= 1.5 * 232
 
 
 def test_gutters_are_where_they_were(qtbot):
     settings, first = Settings(), columns(qtbot)
-    first.across.setSizes([400, 500, 276])
+    first.across.setSizes([0, 400, 500, 276])
     first.left.setSizes([200, 480])
     moved = (first.across.sizes(), first.left.sizes())
     first.remember(settings)
@@ -64,7 +64,7 @@ def test_side_columns_can_be_hidden(qtbot):
     made = columns(qtbot)
     made.show_parts(left=False, below=True, right=False)
     QApplication.sendPostedEvents()
-    assert made.across.sizes()[1] > 1100
+    assert made.across.sizes()[2] > 1100
     made.show_parts(left=True, below=False, right=True)
     assert made.left.isVisible()
     assert not made.below.isVisible()
@@ -74,3 +74,34 @@ def test_tabs_have_their_titles(qtbot):
     made = tabs(("One", QLabel("1")), ("Two", QLabel("2")))
     qtbot.addWidget(made)
     assert [made.tabText(i) for i in range(made.count())] == ["One", "Two"]
+
+
+def test_a_column_aside_takes_its_room_from_the_graph(qtbot):
+    made = columns(qtbot)
+    made.over.resize(1500, 900)
+    made.resize(1416, 712)
+    QApplication.sendPostedEvents()
+    before = made.across.sizes()
+    made.show_aside(True)
+    QApplication.sendPostedEvents()
+    aside, left, centre, right = made.across.sizes()
+    assert aside == pytest.approx(330, abs=4)
+    assert left == pytest.approx(before[1], abs=12)
+    assert centre < before[2]
+    assert right == pytest.approx(before[3], abs=12)
+    made.show_aside(False)
+    assert made.aside.isHidden()
+
+
+def test_a_narrow_window_has_no_right_column_beside_the_one_aside(qtbot):
+    made = columns(qtbot)
+    made.resize(980, 600)
+    QApplication.sendPostedEvents()
+    assert made.right.isVisible()
+    made.show_aside(True)
+    assert not made.right.isVisible()
+    made.resize(1400, 700)
+    QApplication.sendPostedEvents()
+    assert made.right.isVisible()
+    made.show_parts(True, True, False)
+    assert not made.right.isVisible()

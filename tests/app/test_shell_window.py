@@ -18,7 +18,7 @@ def test_a_dialog_that_is_left_gives_nothing(window, monkeypatch):
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: ("", ""))
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: ("", ""))
     monkeypatch.setattr(QInputDialog, "getInt", lambda *_: (7, False))
-    assert ShellWindow.ask_open(window) is None
+    assert ShellWindow.ask_open(window, "Open", "*.py") is None
     assert ShellWindow.ask_save(window, "Save", "a.py", "*.py") is None
     assert ShellWindow.ask_number(window, "Seed", 3) is None
 
@@ -26,5 +26,5 @@ def test_a_dialog_that_is_left_gives_nothing(window, monkeypatch):
 def test_what_is_chosen_in_a_dialog_is_handed_on(window, monkeypatch, tmp_path):
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(tmp_path / "a.py"), ""))
     monkeypatch.setattr(QInputDialog, "getInt", lambda *_: (7, True))
-    assert ShellWindow.ask_open(window) == Path(tmp_path / "a.py")
+    assert ShellWindow.ask_open(window, "Open", "*.py") == Path(tmp_path / "a.py")
     assert ShellWindow.ask_number(window, "Seed", 3) == 7

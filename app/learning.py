@@ -1,0 +1,340 @@
+"""The lesson that is open: it drives the program, the transport and the selection.
+
+The learner's own program is put aside when a lesson begins, and given back when it is left.
+"""
+
+from collections.abc import Callable
+
+from msgspec.structs import replace
+from PySide6.QtCore import QObject, Signal
+
+from app.kept import Kept
+from app.playing import Clock
+from app.progress import Progress
+from app.session import Session
+from app.showing import Showing
+from app.state import Doc
+from playback.index import Index, index_of
+from playback.lessons import answers, places
+from playback.lessons.lesson import Lesson, Question, Step
+from playback.lessons.page import Page, Said, page, reached
+from widgets.lesson_pane import LessonPane
+
+PLAYABLE = 120
+"""So many events are played to show an answer; where it takes more the tape jumps there."""
+REMARKS = {
+    "number": "Type a number, such as 1.5",
+    "shape": "Type a shape, such as (3, 4)",
+    "word": "Type your answer",
+    "choice": "Choose one",
+}
+
+
+class Learning(QObject):
+    """One lesson at a time, step by step."""
+
+    changed = Signal()
+    """A lesson was opened or left, or another step is shown."""
+    table_wanted = Signal(str)
+    """A table to bring to the front."""
+    finished = Signal(str)
+    """The end of the lesson of that name was reached."""
+
+    def __init__(
+        self,
+        session: Session,
+        clock: Clock,
+        showing: Showing,
+        pane: LessonPane,
+        progress: Progress,
+        set_by: Callable[[], Kept],
+        take_up: Callable[[Kept], None],
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._session, self._clock, self._showing, self._pane = session, clock, showing, pane
+        self._progress = progress
+        self._set_by, self._take_up = set_by, take_up
+        self._lesson: Lesson | None = None
+        self._number = 0
+        self.place = ""
+        self._own: Kept | None = None
+        self._said: dict[int, Said] = {}
+        self._answer: str | None = None
+        """An answer that waits for its tape."""
+        self._unseen: bool = True
+        """Whether the look of the step is still to be taken."""
+        self._select = ""
+        self._listen()
+
+    def _listen(self) -> None:
+        pane, session = self._pane, self._session
+        pane.next_pressed.connect(self.next)
+        pane.back_pressed.connect(self.back)
+        pane.leave_pressed.connect(self.leave)
+        pane.answered.connect(self.answer)
+        pane.hint_pressed.connect(self.hint)
+        pane.reveal_pressed.connect(self.reveal)
+        pane.restore_pressed.connect(self.restore)
+        session.tape_changed.connect(self._take_tape)
+        session.result_changed.connect(self._refresh)
+        session.doc_changed.connect(self._refresh)
+        session.source_replaced.connect(self._notice)
+        self._showing.pictured.connect(self._take_selection)
+
+    @property
+    def lesson(self) -> Lesson | None:
+        """The lesson that is open."""
+        return self._lesson
+
+    @property
+    def number(self) -> int:
+        """The step on the page, from 0."""
+        return self._number
+
+    @property
+    def progress(self) -> Progress:
+        """How far the learner is in each lesson."""
+        return self._progress
+
+    # Coming and going
+
+    def open(self, lesson: Lesson, place: str = "", step: int | None = None) -> None:
+        """Open a lesson where the learner left it; ``place`` says where it stands among others."""
+        if self.lesson is None:
+            self._own = self._set_by()
+        self._lesson, self.place, self._said = lesson, place, {}
+        number = self.progress.of(lesson.name).step if step is None else step
+        self._go(max(0, min(number, len(lesson.steps) - 1)))
+
+    def leave(self) -> None:
+        """Close the lesson and give the learner's own program back."""
+        own, self._own = self._own, None
+        if self.lesson is None:
+            return
+        self._close()
+        if own is not None:
+            self._take_up(own)
+
+    def _close(self) -> None:
+        self._lesson, self._said, self._answer, self._select = None, {}, None, ""
+        self.changed.emit()
+
+    def _notice(self) -> None:
+        """Close the lesson where another program was opened over it."""
+        if self.lesson is not None and self._session.doc.lesson != self.lesson.name:
+            self._own = None
+            self._close()
+
+    # Steps
+
+    @property
+    def step(self) -> Step:
+        """The step on the page."""
+        assert self.lesson is not None
+        return self.lesson.steps[self.number]
+
+    def next(self) -> None:
+        """Go to the next step; at the last one the lesson is done."""
+        if self.lesson is None:
+            return
+        if self.number + 1 < len(self.lesson.steps):
+            self._go(self.number + 1)
+        else:
+            self.progress.finish(self.lesson.name)
+            self.finished.emit(self.lesson.name)
+
+    def back(self) -> None:
+        """Go to the step before."""
+        if self.lesson is not None and self.number:
+            self._go(self.number - 1)
+
+    def _go(self, number: int) -> None:
+        assert self.lesson is not None
+        self._number, self._answer, self._unseen = number, None, True
+        self.progress.reach(self.lesson.name, number)
+        self._put_program()
+        self._refresh()
+        self.changed.emit()
+        self._pane.take_keyboard()
+        self._take_tape()
+
+    def restore(self) -> None:
+        """Put the lesson's program back where the learner changed it."""
+        if self.lesson is not None:
+            self._unseen = True
+            self._put_program()
+            self._take_tape()
+
+    def _program(self) -> str:
+        """Return the program that stands in the editor on this step."""
+        assert self.lesson is not None
+        question, said = self.step.question, self._now()
+        if question is None or not question.unseen or said.closed or self._answer is not None:
+            return self.step.program
+        earlier = self.lesson.steps[self.number - 1].program if self.number else ""
+        return "" if earlier == self.step.program else earlier
+
+    def _put_program(self, program: str | None = None) -> None:
+        assert self.lesson is not None
+        wanted = self._program() if program is None else program
+        doc = self._session.doc
+        if doc.source != wanted or doc.lesson != self.lesson.name:
+            title = self.lesson.title
+            self._session.load(
+                Doc(source=wanted, saved=wanted, title=title, lesson=self.lesson.name)
+            )
+
+    # Questions
+
+    def answer(self, said: str) -> None:
+        """Take an answer; where its program has not run yet, it runs first."""
+        question = self.step.question if self.lesson is not None else None
+        if question is None or self._now().closed:
+            return
+        if question.kind != "choice" and not _is_read(question, said):
+            self._note(replace(self._now(), answer=said, remark=REMARKS[question.kind]))
+            return
+        self._answer = said
+        self._note(replace(self._now(), answer=said, remark=""))
+        if question.unseen:
+            self._put_program()
+        self._settle()
+
+    def hint(self) -> None:
+        """Show the hint."""
+        if self.lesson is not None:
+            self._note(replace(self._now(), hinted=True))
+
+    def reveal(self) -> None:
+        """Show the answer, or a solution."""
+        if self.lesson is None or self._now().closed:
+            return
+        if self.step.task is not None:
+            self._note(replace(self._now(), mood="told", remark="Here is one way"))
+            self._put_program(self.step.task.solution)
+            return
+        self._note(replace(self._now(), mood="told"))
+        if self.step.question is not None and self.step.question.unseen:
+            self._put_program()
+        self._play()
+
+    def _settle(self) -> None:
+        """Judge the answer that waits, if its tape is there."""
+        index = self._index()
+        question = self.step.question if self.lesson is not None else None
+        if self._answer is None or index is None or question is None:
+            return
+        said, self._answer = self._answer, None
+        verdict = answers.judge(question, said, index)
+        now = replace(self._now(), answer=said, tries=self._now().tries + 1)
+        if verdict == "right":
+            now = replace(now, mood="good", remark="")
+        elif verdict == "unknown":
+            now = replace(now, remark="This program does not tell. Put the lesson's program back")
+        elif question.unseen:
+            now = replace(now, mood="told", remark="")
+        else:
+            hinted = now.hinted or (now.tries > 1 and bool(question.hint))
+            now = replace(now, mood="bad", remark="Not quite. Try again", hinted=hinted)
+        self._note(now)
+        if now.closed:
+            self._play()
+
+    def _play(self) -> None:
+        """Show the answer by playing the tape to where it happens."""
+        index = self._index()
+        if index is None:
+            self._played = False
+            return
+        self._played = True
+        question = self.step.question
+        stop = _place(index, question.play_to if question else "end")
+        self._unseen = False
+        if 0 < stop - self._session.view.position <= PLAYABLE:
+            self._clock.play_to(stop)
+        else:
+            self._clock.pause()
+            self._session.move(stop)
+
+    _played = True
+
+    # The page
+
+    def _now(self) -> Said:
+        return self._said.get(self.number, Said())
+
+    def _note(self, said: Said) -> None:
+        self._said[self.number] = said
+        self._refresh()
+
+    def page(self) -> Page | None:
+        """Return the page that is to be shown; None without a lesson."""
+        if self.lesson is None:
+            return None
+        index = self._index()
+        waiting = index is None and self._session.result.engine != "ready"
+        shown = page(self.lesson, self.number, self._now(), index, self.place, waiting)
+        task, doc = self.step.task, self._session.doc
+        changed = doc.source != self._program() and not (task and self._solved(index))
+        return replace(shown, can_restore=changed)
+
+    def _solved(self, index: Index | None) -> bool:
+        task = self.step.task
+        return task is not None and index is not None and reached(task, index)
+
+    def _refresh(self) -> None:
+        shown = self.page()
+        if shown is not None and shown != self._pane.page():
+            self._pane.show_page(shown)
+
+    def _index(self) -> Index | None:
+        """Return the tape of the program as it stands in the editor, None while there is none."""
+        result = self._session.result
+        settled = bool(result.shown_id) and not result.stale and result.run_id == 0
+        if settled and result.source == self._session.doc.source:
+            return index_of(result.tape)
+        return None
+
+    def _take_tape(self) -> None:
+        """Look where the step says, once its tape is there."""
+        index = self._index()
+        if self.lesson is None or index is None:
+            return
+        if self._answer is not None:
+            self._session.move(_place(index, self.step.at))
+            self._settle()
+        elif not self._played:
+            self._session.move(_place(index, self.step.at))
+            self._play()
+        elif self._unseen:
+            self._unseen = False
+            self._clock.pause()
+            self._session.move(_place(index, self.step.at))
+        self._select = self.step.select
+        self._take_selection()
+        if self.step.open:
+            self.table_wanted.emit(self.step.open)
+        self._refresh()
+
+    def _take_selection(self) -> None:
+        """Select what the step is about, once there is a picture of it."""
+        if self.lesson is not None and self._select and self._showing.picture.cards:
+            self._showing.pick_name(self._select)
+            self._select = ""
+
+
+def _is_read(question: Question, said: str) -> bool:
+    said = said.strip()
+    if question.kind == "shape":
+        return answers.read_shape(said) is not None
+    if question.kind == "word":
+        return bool(said)
+    return said.lower() in answers.NOTHING or answers.read_number(said) is not None
+
+
+def _place(index: Index, words: str) -> int:
+    try:
+        return places.position(index, words)
+    except places.NoPlace:
+        return len(index.tape.events)

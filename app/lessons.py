@@ -1,0 +1,69 @@
+"""The lessons: every file in ``assets/lessons``, in the order of its name."""
+
+import re
+from importlib import resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from app.documents import Refused, read
+from playback.lessons.lesson import Lesson
+from playback.lessons.parse import BadLesson, parse
+
+NAMES = re.compile(r"\d\d_\w+\.md")
+
+
+def load() -> tuple[Lesson, ...]:
+    """Return all lessons, the first one first.
+
+    Raises:
+        BadLesson: a file does not follow the format.
+    """
+    return tuple(parse(entry.name, entry.read_text(encoding="utf-8")) for entry in entries())
+
+
+def entries() -> list[Traversable]:
+    """Return our lessons' files, in the order of their names."""
+    folder = resources.files("assets") / "lessons"
+    files = [entry for entry in folder.iterdir() if NAMES.fullmatch(entry.name)]
+    return sorted(files, key=lambda entry: entry.name)
+
+
+def read_lesson(path: Path) -> Lesson:
+    """Return the lesson in a file of one's own.
+
+    Raises:
+        Refused: it cannot be read, or does not follow the format.
+    """
+    try:
+        return parse(path.name, read(path))
+    except BadLesson as error:
+        raise Refused(f"{path}, line {error.line}: {error}") from error
+
+
+def find(word: str) -> Lesson:
+    """Return the lesson in the file ``word``, else the one of ours with that name.
+
+    Raises:
+        Refused: there is neither.
+    """
+    path = Path(word)
+    if path.exists():
+        return read_lesson(path)
+    found = next((one for one in load() if one.name == word), None)
+    if found is None:
+        raise Refused(f"no lesson {word}; gradscribe lessons lists them")
+    return found
+
+
+def files_in(folder: Path) -> list[Path]:
+    """Return the lessons' files in a folder, in order.
+
+    Raises:
+        Refused: there is no such folder, or no lesson in it.
+    """
+    if folder.is_file():
+        return [folder]
+    found = sorted(folder.glob("*.md")) if folder.is_dir() else []
+    if not found:
+        raise Refused(f"{folder} holds no lesson: a lesson's name ends in .md")
+    return found

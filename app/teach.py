@@ -1,0 +1,122 @@
+"""``gradscribe lessons`` and ``gradscribe lesson``: list, check and open lessons.
+
+Exit codes of the check: 0 all lessons are right, 1 some are not, 2 no lesson could be read at all
+or bad usage, 3 the engine does not start.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from app import lessons
+from app.documents import Refused, read
+from app.record import Recorder
+from engine.tape import Tape
+from playback.lessons.check import Flaw, check
+from playback.lessons.lesson import Lesson
+from playback.lessons.parse import BadLesson, parse
+
+RIGHT, FLAWED, DIED = 0, 1, 3
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of ``gradscribe lessons``."""
+    made = argparse.ArgumentParser(
+        prog="gradscribe lessons", description="List the lessons, or check that they are right."
+    )
+    made.add_argument(
+        "--check",
+        nargs="?",
+        const="",
+        metavar="FOLDER",
+        help="run every lesson of FOLDER (or a file, or ours) and compare with what it says",
+    )
+    return made
+
+
+def opener() -> argparse.ArgumentParser:
+    """Return the parser of ``gradscribe lesson``."""
+    made = argparse.ArgumentParser(
+        prog="gradscribe lesson", description="Open a lesson in the window."
+    )
+    made.add_argument("lesson", metavar="FILE", help="a lesson's file, or the name of one of ours")
+    made.add_argument("--step", type=int, metavar="N", help="begin at this step, counted from 1")
+    made.add_argument("--screenshot", metavar="OUT.png", help="draw the window and end")
+    return made
+
+
+def lessons_command(options: argparse.Namespace) -> int:
+    """List the lessons, or check them; return the exit code."""
+    if options.check is None:
+        _say(listing(lessons.load()))
+        return RIGHT
+    return check_all(options.check)
+
+
+def listing(every: tuple[Lesson, ...]) -> str:
+    """Return the lessons part by part, a line each."""
+    lines: list[str] = []
+    part, width = "", max((len(one.name) for one in every), default=0)
+    for number, one in enumerate(every, 1):
+        if one.part != part:
+            lines += ["", one.part] if part else [one.part]
+            part = one.part
+        lines.append(f"  {number:2}  {one.name:{width}}  {one.title}")
+    return "\n".join(lines) + "\n"
+
+
+def check_all(folder: str) -> int:
+    """Check the lessons in a folder (empty: ours), tell what is wrong, return the exit code."""
+    sources = _sources(folder)
+    wrong = 0
+    with Recorder() as recorder:
+        for name, text in sources:
+            flaws, steps = _flaws(name, text, recorder)
+            if recorder.problem:
+                sys.stderr.write(f"gradscribe: {recorder.problem}\n")
+                return DIED
+            wrong += bool(flaws)
+            for flaw in flaws:
+                _say(f"{name}, line {flaw.line}: {flaw.why}\n")
+            if not flaws:
+                _say(f"{name}: {steps} steps, all as they say\n")
+    _say(f"{len(sources) - wrong} of {len(sources)} lessons are right\n")
+    return FLAWED if wrong else RIGHT
+
+
+def _sources(folder: str) -> list[tuple[str, str]]:
+    if folder:
+        return [(path.name, read(path)) for path in lessons.files_in(Path(folder))]
+    return [(entry.name, entry.read_text(encoding="utf-8")) for entry in lessons.entries()]
+
+
+def _flaws(name: str, text: str, recorder: Recorder) -> tuple[list[Flaw], int]:
+    try:
+        lesson = parse(name, text)
+    except BadLesson as error:
+        return [Flaw(error.line, str(error))], 0
+
+    def run(program: str) -> Tape:
+        return recorder.record(program)
+
+    return check(lesson, run), len(lesson.steps)
+
+
+def lesson_command(options: argparse.Namespace) -> int:
+    """Open a lesson in the window, or draw the window with it; return the exit code."""
+    lesson = lessons.find(options.lesson)
+    step = None if options.step is None else options.step - 1
+    if step is not None and not 0 <= step < len(lesson.steps):
+        raise Refused(f"{lesson.title} has steps 1 to {len(lesson.steps)}")
+    if options.screenshot is not None:
+        from app.shot import screenshot
+
+        return screenshot(options.screenshot, lesson=lesson, step=step)
+    from app.opening import open_window
+
+    return open_window(lesson=lesson, step=step, argv=[sys.argv[0]])
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()

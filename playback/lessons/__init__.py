@@ -1,0 +1,1 @@
+"""Lessons: read from plain files, asked and answered on the tape; nothing here draws anything."""

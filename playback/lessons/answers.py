@@ -1,0 +1,142 @@
+"""What the learner answered, against the tape."""
+
+import ast
+import re
+from typing import Literal
+
+import numpy as np
+
+from playback import short, text
+from playback.index import Index
+from playback.lessons.facts import Answer, Missing
+from playback.lessons.lesson import Question
+from playback.lessons.query import BadExpression, equal, evaluate, holds
+
+Verdict = Literal["right", "wrong", "unread", "unknown"]
+"""*unread*: the answer is no number, shape or choice. *unknown*: this tape has no answer."""
+
+LONGEST = 200
+NOTHING = ("none", "nothing", "no gradient", "—", "-")
+
+
+def judge(question: Question, said: str, index: Index) -> Verdict:
+    """Return whether ``said`` is what the tape says; for a choice it is the choice's number."""
+    if question.kind == "choice":
+        right = right_choice(question, index)
+        if right is None:
+            return "unknown"
+        return "right" if said == str(right) else "wrong"
+    try:
+        truth = evaluate(question.answer, index)
+    except (Missing, BadExpression):
+        return "unknown"
+    return _compare(question, said.strip(), truth)
+
+
+def truth(question: Question, index: Index) -> str:
+    """Return the answer as the interface writes it; empty where the tape has none."""
+    if question.kind == "choice":
+        right = right_choice(question, index)
+        return question.choices[right][0] if right is not None else ""
+    try:
+        return written(evaluate(question.answer, index), question.kind == "shape")
+    except (Missing, BadExpression):
+        return ""
+
+
+def right_choice(question: Question, index: Index) -> int | None:
+    """Return the number of the choice that holds on the tape; None unless exactly one does."""
+    right = [at for at, (_, goal) in enumerate(question.choices) if holds(goal, index)]
+    return right[0] if len(right) == 1 else None
+
+
+def written(found: Answer, is_shape: bool = False) -> str:
+    """Return an answer in the interface's own way of writing."""
+    if is_shape and isinstance(found, list):
+        return "(" + ", ".join(map(str, found)) + ("," if len(found) == 1 else "") + ")"
+    if found is None:
+        return "None"
+    if isinstance(found, str):
+        return found.strip()
+    if isinstance(found, np.ndarray):
+        return written(found.tolist())
+    if isinstance(found, list):
+        return "[" + ", ".join(map(written, found)) + "]"
+    return short.trimmed(found) if isinstance(found, bool | int | float | complex) else str(found)
+
+
+def _compare(question: Question, said: str, true: Answer) -> Verdict:
+    if not said or len(said) > LONGEST:
+        return "unread"
+    if question.kind == "word":
+        same = _plain(said) == _plain(written(true))
+        return "right" if same else "wrong"
+    if question.kind == "shape":
+        dims = read_shape(said)
+        if dims is None:
+            return "unread"
+        return "right" if dims == true else "wrong"
+    if said.lower() in NOTHING:
+        return "right" if true is None else "wrong"
+    number = read_number(said)
+    if number is None:
+        return "unread"
+    tolerance = 0.0 if _whole(true) and _whole(number) else question.tolerance
+    return "right" if equal(number, true, max(tolerance, 1e-6)) else "wrong"
+
+
+def _whole(found: Answer) -> bool:
+    try:
+        array = np.asarray(found, "f8")
+    except (TypeError, ValueError):
+        return False
+    return bool(np.all(array == np.round(array)))
+
+
+def _plain(word: str) -> str:
+    return "".join(c for c in word.lower() if c.isalnum() or c in "._")
+
+
+def read_number(said: str) -> Answer:
+    """Return the number, or the list of numbers, that somebody typed; None where it is none.
+
+    Fractions (``1/3``), powers of ten (``2e-3``) and a true minus are understood.
+    """
+    plain = said.replace(text.MINUS, "-").replace("×", "*").strip()
+    bare = re.fullmatch(r"tensor\((.*?)(?:, *(?:dtype|requires_grad|grad_fn)=.*)?\)", plain)
+    plain = bare[1] if bare else plain
+    if re.fullmatch(r"[^\[\](),]+(?:[, ]\s*[^\[\](), ]+)+", plain) and "," in plain:
+        plain = f"[{plain}]"
+    try:
+        return _literal(ast.parse(plain, mode="eval").body)
+    except (SyntaxError, ValueError, ArithmeticError, RecursionError, MemoryError):
+        return None
+
+
+def _literal(node: ast.AST) -> Answer:
+    match node:
+        case ast.Constant(value=bool() | int() | float() as value):
+            return value
+        case ast.Name(id="inf" | "nan" as name):
+            return float(name)
+        case ast.List(elts=elts) | ast.Tuple(elts=elts):
+            return [_literal(one) for one in elts]
+        case ast.UnaryOp(op=ast.USub() | ast.UAdd() as op, operand=operand):
+            value = float(np.float64(_literal(operand)))  # type: ignore[arg-type]
+            return -value if isinstance(op, ast.USub) else value
+        case ast.BinOp(left=left, op=ast.Div() | ast.Mult() | ast.Add() | ast.Sub() as op, right=r):
+            a, b = (float(np.float64(_literal(one))) for one in (left, r))  # type: ignore[arg-type]
+            return {ast.Div: a / (b or np.nan), ast.Mult: a * b, ast.Add: a + b}.get(
+                type(op), a - b
+            )
+    raise ValueError("not a number")
+
+
+def read_shape(said: str) -> list[int] | None:
+    """Return the lengths in ``(3, 4)``, ``3 x 4``, ``[3,4]`` or ``3``; None for anything else."""
+    plain = said.lower().removeprefix("torch.size").strip()
+    if plain in ("()", "[]", "([])", "scalar"):
+        return []
+    if not re.fullmatch(r"[\[(]{0,2}\s*\d{1,9}(\s*[,x×* ]\s*\d{1,9})*\s*,?\s*[\])]{0,2}", plain):
+        return None
+    return [int(length) for length in re.findall(r"\d+", plain)]

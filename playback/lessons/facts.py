@@ -1,0 +1,210 @@
+"""What can be asked of a tape by name: values, gradients, shapes, counts, output, the error.
+
+The first argument of most is the name of a tensor as the program writes it (``x``,
+``net.0.weight``); ``at`` is a place as in `playback.lessons.places`, the end if it is left out.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.tape import Snapshot, Value
+from playback import held as memory
+from playback.index import Index
+from playback.lessons.places import position
+
+Answer = bool | int | float | complex | str | None | list["Answer"] | NDArray[np.generic]
+
+_SIZES = {"64": 8, "32": 4, "16": 2, "8": 1, "bool": 1, "128": 16}
+
+
+class Missing(LookupError):
+    """The tape does not have what was asked for."""
+
+
+def value(index: Index, name: str, at: str = "end") -> Answer:
+    """Return a tensor's numbers at a place: a number for a scalar, else an array."""
+    place = position(index, at)
+    found = named(index, name, place)
+    newest = index.numbers(found.id, place) if found.node is None else found.snapshot
+    return _numbers(index.snapshot(newest), name)
+
+
+def values(index: Index, name: str) -> list[Answer]:
+    """Return the numbers of every tensor that had this name, in the order they were made."""
+    made = [v for v in index.tape.values if v.name == name and v.id in index.born]
+    if not made:
+        raise Missing(f"no tensor is called {name}")
+    made.sort(key=lambda v: index.born[v.id])
+    return [_numbers(index.snapshot(v.snapshot), name) for v in made]
+
+
+def grad(index: Index, name: str, at: str = "end") -> Answer:
+    """Return the gradient that reached a tensor; None where none did; zeros after a reset."""
+    place = position(index, at)
+    found = named(index, name, place)
+    known = index.gradient(found.id, place)
+    if known.zeros and known.snapshot is None:
+        return np.zeros(found.shape) if found.shape else 0.0
+    if known.snapshot is None:
+        return None
+    return _numbers(index.snapshot(known.snapshot), name)
+
+
+def shares(index: Index, name: str, at: str = "end") -> list[Answer]:
+    """Return the shares of gradient that the latest pass brought to a tensor, as they arrived."""
+    place = position(index, at)
+    known = index.gradient(named(index, name, place).id, place)
+    return [_numbers(index.snapshot(share), name) for share in known.shares]
+
+
+def shape(index: Index, name: str, at: str = "end") -> list[Answer]:
+    """Return a tensor's shape as a list."""
+    return list(_at(index, name, at).shape)
+
+
+def saved(index: Index, name: str, at: str = "end") -> list[Answer]:
+    """Return the names of what the tensor's backward node keeps."""
+    found = _at(index, name, at)
+    return list(index.nodes[found.node].saved) if found.node in index.nodes else []
+
+
+def grad_fn(index: Index, name: str, at: str = "end") -> Answer:
+    """Return the name of a tensor's backward node, None for a leaf."""
+    found = _at(index, name, at)
+    return index.nodes[found.node].name if found.node in index.nodes else None
+
+
+def shares_memory(index: Index, one: str, other: str) -> bool:
+    """Tell whether two tensors lie in one storage."""
+    return _at(index, one, "end").storage == _at(index, other, "end").storage
+
+
+def size(index: Index, name: str, at: str = "end") -> int:
+    """Return how many bytes a tensor's elements take."""
+    found = _at(index, name, at)
+    return _numel(found) * next(n for key, n in _SIZES.items() if found.dtype.endswith(key))
+
+
+def count(index: Index, op: str = "", node: str = "", event: str = "", at: str = "end") -> int:
+    """Return how often an op ran, a backward node ran, or an event happened; one of the three."""
+    tape, found = index.tape, 0
+    for one in tape.events[: position(index, at)]:
+        if one.kind == "op" and op:
+            found += tape.ops[one.ref].op == op
+        elif one.kind == "node" and node:
+            found += index.nodes[tape.executions[one.ref].node].name == node
+        elif event:
+            found += one.kind == event
+    return found
+
+
+def held(index: Index, at: str = "end") -> int:
+    """Return how many bytes backward nodes keep at a place."""
+    return memory.held(index.tape, position(index, at))
+
+
+def parameters(index: Index) -> int:
+    """Return how many numbers there are to learn."""
+    tensors = {v.tensor: _numel(v) for v in index.tape.values if v.role == "parameter"}
+    return sum(tensors.values())
+
+
+def printed(index: Index, word: str = "") -> Answer:
+    """Return what the program printed; with ``word`` whether that is in it."""
+    return word in index.tape.stdout if word else index.tape.stdout
+
+
+def warned(index: Index, word: str = "") -> bool:
+    """Tell whether there was a warning, with ``word`` in it."""
+    return bool(index.tape.stderr) and word in index.tape.stderr
+
+
+def made(index: Index, name: str) -> bool:
+    """Tell whether a tensor of that name came into being."""
+    return any(v.name == name for v in index.tape.values)
+
+
+def error(index: Index, part: str) -> Answer:
+    """Return a part of the error that ended the program: empty text, or line 0, without one.
+
+    Raises:
+        Missing: an error has no such part.
+    """
+    problem = index.tape.error
+    if part == "line":
+        return problem.place.line if problem else 0
+    if part not in ("type", "message", "hint"):
+        raise Missing(f"an error has no {part}")
+    return str(getattr(problem, part)) if problem else ""
+
+
+def named(index: Index, name: str, place: int) -> Value:
+    """Return the tensor that a name stands for at a position.
+
+    Raises:
+        Missing: none had that name by then.
+    """
+    found = [
+        v
+        for v in index.tape.values
+        if name in (v.name, index.values[index.home(v.id)].name)
+        and index.born.get(v.id, len(index.tape.events) + 1) < place
+    ]
+    if not found:
+        raise Missing(f"no tensor is called {name} there")
+    return max(found, key=lambda v: index.born[v.id])
+
+
+def _at(index: Index, name: str, at: str) -> Value:
+    return named(index, name, position(index, at))
+
+
+def _numbers(snapshot: Snapshot | None, name: str) -> Answer:
+    array = snapshot.array() if snapshot is not None else None
+    if array is None:
+        raise Missing(f"the numbers of {name} are not on the tape: it is too big")
+    return array if array.ndim else array.item()
+
+
+def _numel(found: Value) -> int:
+    total = 1
+    for length in found.shape:
+        total *= length
+    return total
+
+
+def _field(pick: Callable[[Value], Answer]) -> Callable[..., Answer]:
+    def fact(index: Index, name: str, at: str = "end") -> Answer:
+        return pick(_at(index, name, at))
+
+    return fact
+
+
+FACTS: dict[str, Callable[..., Answer]] = {
+    "value": value,
+    "values": values,
+    "grad": grad,
+    "shares": shares,
+    "shape": shape,
+    "saved": saved,
+    "grad_fn": grad_fn,
+    "shares_memory": shares_memory,
+    "size": size,
+    "count": count,
+    "held": held,
+    "parameters": parameters,
+    "printed": printed,
+    "warned": warned,
+    "made": made,
+    "dtype": _field(lambda v: v.dtype),
+    "device": _field(lambda v: v.device),
+    "ndim": _field(lambda v: len(v.shape)),
+    "numel": _field(_numel),
+    "stride": _field(lambda v: list(v.stride)),
+    "version": _field(lambda v: v.version),
+    "is_leaf": _field(lambda v: v.is_leaf),
+    "requires_grad": _field(lambda v: v.requires_grad),
+    "contiguous": _field(lambda v: v.contiguous),
+}

@@ -1,0 +1,106 @@
+"""Places on a tape, as a lesson names them: ``after backward``, ``before line 7``, ``end``."""
+
+import re
+from collections.abc import Sequence
+
+from playback import track
+from playback.index import Index
+
+FORM = re.compile(
+    r"(before|after) (?:line (\d+)|(forward|backward|step|zero_grad|update|loss|error)|(\S+))"
+    r"(?: (\d+|last))?"
+)
+
+
+class NoPlace(LookupError):
+    """The tape has no such place, or the words do not name one."""
+
+
+def position(index: Index, words: str) -> int:
+    """Return the position that ``words`` name: how many events have happened there.
+
+    ``start``, ``end``, or ``before`` or ``after`` one of: ``forward``, ``loss``, ``backward``,
+    ``step``, ``zero_grad``, ``update``, ``error``, ``line N``, or a name (where that tensor is
+    made). A number behind it takes that occurrence instead of the first; ``last`` the last.
+
+    Raises:
+        NoPlace: there is none.
+    """
+    words = " ".join(words.split())
+    if words in ("", "end"):
+        return len(index.tape.events)
+    if words == "start":
+        return 0
+    found = FORM.fullmatch(words)
+    if found is None:
+        raise NoPlace(f"{words!r} names no place on a tape")
+    side, line, phase, name, which = found.groups()
+    if line:
+        spans = line_spans(index, int(line))
+    elif phase:
+        spans = _phase_spans(index, phase)
+    else:
+        spans = _births(index, name)
+    nth = len(spans) if which == "last" else int(which or 1)
+    if not 1 <= nth <= len(spans):
+        raise NoPlace(f"nothing on the tape is {words!r}")
+    start, stop = spans[nth - 1]
+    return start if side == "before" else stop
+
+
+def line_of(index: Index, at: int) -> int:
+    """Return the line that runs at an event: during a backward pass the one that called it."""
+    tape = index.tape
+    for number, (start, stop) in index.passes.items():
+        if start <= at <= stop and number < len(tape.passes):
+            return tape.passes[number].line or tape.events[at].line
+    return tape.events[at].line
+
+
+def line_runs(index: Index) -> Sequence[tuple[int, int, int]]:
+    """Return (line, first event, one past the last) for each stretch that one line ran."""
+    return index.kept("line runs", _line_runs)
+
+
+def _line_runs(index: Index) -> list[tuple[int, int, int]]:
+    events = index.tape.events
+    lines = [event.line for event in events]
+    for number, (start, stop) in index.passes.items():
+        if number < len(index.tape.passes) and index.tape.passes[number].line:
+            lines[start : stop + 1] = [index.tape.passes[number].line] * (stop + 1 - start)
+    runs: list[tuple[int, int, int]] = []
+    for at, line in enumerate(lines):
+        if runs and (line in (runs[-1][0], 0)):
+            runs[-1] = (runs[-1][0], runs[-1][1], at + 1)
+        else:
+            runs.append((line, at, at + 1))
+    return runs
+
+
+def line_spans(index: Index, line: int) -> list[tuple[int, int]]:
+    """Return the stretches of events in which ``line`` ran."""
+    return [(start, stop) for where, start, stop in line_runs(index) if where == line]
+
+
+def _phase_spans(index: Index, phase: str) -> list[tuple[int, int]]:
+    if phase == "backward":
+        return [(start, stop + 1) for start, stop in sorted(index.passes.values())]
+    if phase in ("step", "zero_grad", "error"):
+        events = enumerate(index.tape.events)
+        return [(at, at + 1) for at, event in events if event.kind == phase]
+    segments = track.segments(index)
+    if phase != "forward":
+        wanted = {"loss": "Loss", "update": "Update"}[phase]
+        return [(part.start, part.stop) for part in segments if part.phase == wanted]
+    spans: list[tuple[int, int]] = []
+    for part in segments:
+        if part.phase == "Loss" and spans and spans[-1][1] == part.start:
+            spans[-1] = (spans[-1][0], part.stop)  # the loss is the last of the forward ops
+        elif part.phase in ("Forward", "Loss"):
+            spans.append((part.start, part.stop))
+    return spans
+
+
+def _births(index: Index, name: str) -> list[tuple[int, int]]:
+    born = [index.born[v.id] for v in index.tape.values if v.name == name and v.id in index.born]
+    return [(at, at + 1) for at in sorted(born)]

@@ -1,0 +1,250 @@
+"""What a lesson may ask of a tape: small expressions, evaluated without running any code.
+
+An expression is Python's own, of numbers, names of tensors inside the functions of
+`playback.lessons.facts`, comparisons, arithmetic, ``and``, ``or``, ``not``, ``in`` and lists.
+Nothing else is let through: no attribute but those of ``error``, no call of anything else.
+"""
+
+import ast
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from playback.index import Index
+from playback.lessons import facts
+from playback.lessons.facts import Answer, Missing
+from playback.lessons.places import NoPlace
+
+LONGEST = 400
+CLOSE = 1e-6
+"""Numbers are equal where they differ by less than this part: float32 has seven digits."""
+
+
+class BadExpression(ValueError):
+    """The text is no expression of this little language."""
+
+
+def evaluate(expression: str, index: Index) -> Answer:
+    """Return what an expression comes to on a tape.
+
+    Raises:
+        BadExpression: it is not of this language, or cannot be computed (``1 / 0``).
+        Missing: it asks for something that the tape does not have.
+    """
+    if len(expression) > LONGEST:
+        raise BadExpression(f"longer than {LONGEST} characters")
+    try:
+        tree = ast.parse(expression.strip(), mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise BadExpression(f"{expression!r} is not an expression") from error
+    try:
+        return _Reader(index).read(tree.body)
+    except NoPlace as error:
+        raise Missing(str(error)) from error
+    except (ArithmeticError, TypeError, ValueError, IndexError, RecursionError) as error:
+        if isinstance(error, BadExpression):
+            raise
+        raise BadExpression(f"{expression!r}: {error}") from error
+
+
+def holds(expression: str, index: Index) -> bool:
+    """Tell whether an expression is true on a tape; what the tape lacks is not true.
+
+    Raises:
+        BadExpression: it is not of this language.
+    """
+    try:
+        found = evaluate(expression, index)
+    except Missing:
+        return False
+    return bool(np.all(found)) if isinstance(found, np.ndarray) else bool(found)
+
+
+def equal(left: Answer, right: Answer, tolerance: float = CLOSE) -> bool:
+    """Tell whether two answers are the same, numbers within a relative ``tolerance``."""
+    if left is None or right is None or isinstance(left, str) or isinstance(right, str):
+        return left is right if left is None or right is None else left == right
+    try:
+        a, b = np.asarray(left), np.asarray(right)
+    except ValueError:
+        return False
+    if a.shape != b.shape or "O" in a.dtype.kind + b.dtype.kind:
+        return False
+    if a.dtype.kind not in "biufc" or b.dtype.kind not in "biufc":
+        return bool(np.all(a == b))
+    if "c" not in a.dtype.kind + b.dtype.kind:
+        a, b = a.astype("f8"), b.astype("f8")
+    return bool(np.allclose(a, b, rtol=tolerance, atol=1e-12, equal_nan=True))
+
+
+_ARITHMETIC: dict[type[ast.AST], Callable[..., object]] = {
+    ast.Add: np.add,
+    ast.Sub: np.subtract,
+    ast.Mult: np.multiply,
+    ast.Div: np.true_divide,
+    ast.FloorDiv: np.floor_divide,
+    ast.Mod: np.mod,
+    ast.Pow: np.float_power,  # in floats, so that 9**9**9 ends
+}
+_ORDER: dict[type[ast.AST], Callable[..., object]] = {
+    ast.Lt: np.less,
+    ast.LtE: np.less_equal,
+    ast.Gt: np.greater,
+    ast.GtE: np.greater_equal,
+}
+
+
+class _Reader:
+    def __init__(self, index: Index) -> None:
+        self._index = index
+
+    def read(self, node: ast.AST) -> Answer:
+        match node:
+            case ast.Constant(value=value) if isinstance(value, bool | int | float | str | None):
+                return value
+            case ast.List(elts=elts) | ast.Tuple(elts=elts):
+                return [self.read(one) for one in elts]
+            case ast.UnaryOp(op=op, operand=operand):
+                return self._unary(op, self.read(operand))
+            case ast.BinOp(left=left, op=op, right=right):
+                return self._binary(op, self.read(left), self.read(right))
+            case ast.BoolOp(op=op, values=values):
+                parts = (self._truth(self.read(one)) for one in values)
+                return all(parts) if isinstance(op, ast.And) else any(parts)
+            case ast.Compare():
+                return self._compare(node)
+            case ast.Subscript(value=value, slice=key):
+                return self._item(self.read(value), self.read(key))
+            case ast.Attribute(value=ast.Name(id="error"), attr=attr):
+                return facts.error(self._index, attr)
+            case ast.Name(id="error"):
+                return facts.error(self._index, "type")
+            case ast.Name(id="inf" | "nan" as name):
+                return getattr(math, name)  # type: ignore[no-any-return]
+            case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords):
+                return self._call(name, args, keywords)
+        raise BadExpression(f"{ast.unparse(node)!r} is not allowed here")
+
+    def _unary(self, op: ast.AST, operand: Answer) -> Answer:
+        if isinstance(op, ast.Not):
+            return not self._truth(operand)
+        return _bare(np.negative(_array(operand))) if isinstance(op, ast.USub) else operand
+
+    def _binary(self, op: ast.AST, left: Answer, right: Answer) -> Answer:
+        if type(op) not in _ARITHMETIC:
+            raise BadExpression(f"no operator {type(op).__name__}")
+        with np.errstate(all="ignore"):
+            return _bare(_ARITHMETIC[type(op)](_array(left), _array(right)))
+
+    def _compare(self, node: ast.Compare) -> bool:
+        left = self.read(node.left)
+        for op, other in zip(node.ops, node.comparators, strict=True):
+            right = self.read(other)
+            if not self._one(op, left, right):
+                return False
+            left = right
+        return True
+
+    def _one(self, op: ast.AST, left: Answer, right: Answer) -> bool:
+        if isinstance(op, ast.Eq | ast.Is):
+            return equal(left, right)
+        if isinstance(op, ast.NotEq | ast.IsNot):
+            return not equal(left, right)
+        if isinstance(op, ast.In | ast.NotIn):
+            if isinstance(right, str):
+                inside = isinstance(left, str) and left in right
+            else:
+                inside = any(equal(left, one) for one in _items(right))
+            return inside is isinstance(op, ast.In)
+        return self._truth(_bare(_ORDER[type(op)](_array(left), _array(right))))
+
+    def _truth(self, found: Answer) -> bool:
+        return bool(np.all(found)) if isinstance(found, np.ndarray) else bool(found)
+
+    def _item(self, of: Answer, key: Answer) -> Answer:
+        if not isinstance(key, int):
+            raise BadExpression("an index is a whole number")
+        return _items(of)[key]
+
+    def _call(self, name: str, args: list[ast.expr], keywords: list[ast.keyword]) -> Answer:
+        if name in _PLAIN:
+            if keywords:
+                raise BadExpression(f"{name} takes no keywords")
+            return _PLAIN[name](*[self.read(one) for one in args])
+        fact = facts.FACTS.get(name)
+        if fact is None:
+            raise BadExpression(f"there is no {name}()")
+        given = {word.arg: self.read(word.value) for word in keywords if word.arg}
+        try:
+            return fact(self._index, *[self._named(one) for one in args], **given)
+        except TypeError as error:
+            raise BadExpression(f"{name}: {error}") from error
+
+    def _named(self, node: ast.expr) -> Answer:
+        """Return the name of a tensor as it is written, else what the argument comes to."""
+        if isinstance(node, ast.Name | ast.Attribute):
+            return ast.unparse(node)
+        return self.read(node)
+
+
+def _array(found: Answer) -> NDArray[np.generic]:
+    if isinstance(found, str) or found is None:
+        raise BadExpression(f"{found!r} is no number")
+    return np.asarray(found)
+
+
+def _bare(found: object) -> Answer:
+    array = np.asarray(found)
+    return array if array.ndim else array.item()
+
+
+def _items(found: Answer) -> list[Answer]:
+    if isinstance(found, np.ndarray):
+        return [one if one.ndim else one.item() for one in map(np.asarray, found)]
+    if isinstance(found, list):
+        return found
+    raise BadExpression("only a list or a tensor has items")
+
+
+def _near(left: Answer, right: Answer, tolerance: Answer = 0.01) -> bool:
+    """Return whether two numbers differ by at most ``tolerance`` (absolute)."""
+    gap = np.abs(np.subtract(_array(left).astype("f8"), _array(right).astype("f8")))
+    return bool(np.all(gap <= _array(tolerance)))
+
+
+def _reduced(way: Callable[..., object]) -> Callable[..., Answer]:
+    def reduce(*found: Answer) -> Answer:
+        return _bare(way(_array(found[0] if len(found) == 1 else list(found))))
+
+    return reduce
+
+
+def _mapped(way: Callable[..., object]) -> Callable[[Answer], Answer]:
+    def each(found: Answer) -> Answer:
+        return _bare(way(_array(found)))
+
+    return each
+
+
+def _length(found: Answer) -> int:
+    return len(found) if isinstance(found, str) else len(_items(found))
+
+
+_PLAIN: dict[str, Callable[..., Answer]] = {
+    "near": _near,
+    "len": _length,
+    "abs": _mapped(np.abs),
+    "sqrt": _mapped(np.sqrt),
+    "exp": _mapped(np.exp),
+    "log": _mapped(np.log),
+    "round": _mapped(np.round),
+    "isnan": _mapped(np.isnan),
+    "min": _reduced(np.min),
+    "max": _reduced(np.max),
+    "sum": _reduced(np.sum),
+    "mean": _reduced(np.mean),
+    "any": _reduced(np.any),
+    "all": _reduced(np.all),
+}

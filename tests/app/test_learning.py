@@ -1,0 +1,339 @@
+"""A lesson in the window: the program, the tape and the selection follow the learner."""
+
+import pytest
+
+from app import lessons
+from app.commands import learn
+from app.state import Doc
+from playback.lessons.parse import parse
+
+TEXT = """+++
+title = "Two uses"
+about = "Shares are added"
+part = "Autograd"
+covers = ["A6"]
++++
+
+## Look
+
+Words.
+
+```python
+x = param(2.0)
+y = x * x
+y.backward()
+```
+
+```look
+at = "before backward"
+select = "y"
+open = "ledger"
+```
+
+## Ask
+
+Words.
+
+```look
+at = "before backward"
+```
+
+```ask
+question = "What is it?"
+answer = "grad(x)"
+hint = "Both uses count"
+why = "2 + 2"
+```
+
+## Guess
+
+Words.
+
+```diff
+-y = x * x
++y = x * x * x
+```
+
+```ask
+question = "And now?"
+choices = [["12", "grad(x) == 12"], ["4", "grad(x) == 4"]]
+unseen = true
+```
+
+## Do
+
+Words.
+
+```task
+do = "Make it 27"
+goal = "grad(x) == 27"
+```
+
+```python solution
+x = param(3.0)
+y = x * x * x
+y.backward()
+```
+"""
+LESSON = parse("01_two_uses.md", TEXT)
+OWN = "a = param(7.0)\nb = a * 2\n"
+
+
+class Room:
+    """The window with a link that answers every run by the real recorder, when it is told to."""
+
+    def __init__(self, window, link, record):
+        self.window, self.link, self.record = window, link, record
+        self.learning, self.pane = window.learning, window.classroom.pane
+
+    def run(self):
+        while self.window.session.result.run_id:
+            self.link.answer(self.record(self.link.sources[-1]))
+
+    @property
+    def page(self):
+        return self.pane.page()
+
+    @property
+    def position(self):
+        return self.window.session.view.position
+
+    @property
+    def events(self):
+        return [e.kind for e in self.window.session.result.tape.events]
+
+
+@pytest.fixture
+def room(window, link, record):
+    link.greet()
+    window.session.load(Doc(source=OWN, saved=OWN, title="Mine"))
+    made = Room(window, link, record)
+    made.run()
+    window.show()
+    made.learning.open(LESSON, "Autograd · 1 of 1")
+    made.run()
+    return made
+
+
+def test_a_lesson_brings_its_program_its_place_and_its_selection(room):
+    assert room.pane.isVisible()
+    assert room.window.editor.toPlainText() == LESSON.steps[0].program
+    assert room.position == room.events.index("backward")
+    picture = room.window.showing.picture
+    card = next(c for c in picture.cards if c.key == room.window.session.view.selection)
+    assert card.name == "y"
+    assert room.window.tables.currentWidget() is room.window.ledger
+    assert room.page.place == "Autograd · 1 of 1"
+
+
+def test_leaving_gives_the_own_program_back(room):
+    room.learning.next()
+    room.learning.leave()
+    room.run()
+    assert room.window.editor.toPlainText() == OWN
+    assert room.window.session.doc.title == "Mine"
+    assert not room.pane.isVisible()
+    assert room.learning.lesson is None
+
+
+def test_a_right_answer_plays_the_tape_to_where_it_happens(room, qtbot):
+    room.learning.next()
+    assert room.position == room.events.index("backward")
+    assert room.page.asks
+    room.pane.answered.emit("4")
+    assert room.page.mood == "good"
+    assert "4" in room.page.verdict
+    assert "2 + 2" in room.page.why
+    assert room.window.clock.playing
+    room.window.clock.set_speed(8)
+    qtbot.waitUntil(lambda: not room.window.clock.playing)
+    assert room.position == len(room.events)
+
+
+def test_a_wrong_answer_shows_nothing_and_may_be_tried_again(room):
+    room.learning.next()
+    room.pane.answered.emit("2")
+    assert room.page.mood == "bad"
+    assert room.page.asks
+    assert not room.page.hint
+    assert room.position == room.events.index("backward")
+    room.pane.answered.emit("3")
+    assert "Both uses" in room.page.hint
+    room.pane.answered.emit("4.0")
+    assert room.page.mood == "good"
+
+
+def test_an_answer_that_cannot_be_read_is_no_wrong_answer(room):
+    room.learning.next()
+    room.pane.answered.emit("lots")
+    assert room.page.mood == ""
+    assert "number" in room.page.verdict
+
+
+def test_the_answer_can_be_shown(room):
+    room.learning.next()
+    room.pane.reveal_pressed.emit()
+    assert room.page.mood == "told"
+    assert room.page.said == "4"
+    assert not room.page.asks
+
+
+def test_a_program_that_is_to_be_predicted_runs_only_after_the_answer(room):
+    room.learning.next()
+    room.learning.next()
+    program = LESSON.steps[2].program
+    assert room.page.code == program
+    assert room.window.editor.toPlainText() == LESSON.steps[1].program
+    assert program not in room.link.sources
+    room.pane.answered.emit("1")
+    assert room.window.editor.toPlainText() == program
+    assert not room.page.asks or room.page.waiting
+    room.run()
+    assert room.page.mood == "told"
+    assert room.page.said == "0"
+    assert not room.page.code
+
+
+def test_the_answer_to_an_unseen_program_may_be_shown_too(room):
+    room.learning.next()
+    room.learning.next()
+    room.pane.reveal_pressed.emit()
+    room.run()
+    assert (room.page.mood, room.page.said) == ("told", "0")
+    assert room.position == len(room.events) or room.window.clock.playing
+
+
+def test_a_task_is_done_when_the_tape_says_so(room):
+    for _ in range(3):
+        room.learning.next()
+    room.run()
+    assert room.page.label == "Try it"
+    assert room.page.mood == ""
+    room.window.session.nudge("x = param(-3.0)\ny = x * x * x\ny.backward()\n")
+    room.run()
+    assert room.page.mood == "good"
+    assert "Done" in room.page.verdict
+    assert not room.page.can_restore
+
+
+def test_a_solution_can_be_shown(room):
+    for _ in range(3):
+        room.learning.next()
+    room.pane.reveal_pressed.emit()
+    room.run()
+    assert room.window.editor.toPlainText() == LESSON.steps[3].task.solution
+    assert room.page.mood == "good"
+
+
+def test_the_question_is_asked_of_the_learners_own_program(room):
+    room.learning.next()
+    room.window.session.nudge("x = param(5.0)\ny = x * x\ny.backward()\n")
+    room.run()
+    assert room.page.can_restore
+    room.pane.answered.emit("10")
+    assert room.page.mood == "good"
+
+
+def test_a_program_without_the_answer_says_so_and_can_be_put_back(room):
+    room.learning.next()
+    room.window.session.nudge("q = param(5.0)\n")
+    room.run()
+    room.pane.answered.emit("10")
+    assert "does not tell" in room.page.verdict
+    assert room.page.asks
+    room.pane.restore_pressed.emit()
+    room.run()
+    assert room.window.editor.toPlainText() == LESSON.steps[1].program
+    assert room.position == room.events.index("backward")
+    room.pane.answered.emit("4")
+    assert room.page.mood == "good"
+
+
+def test_progress_is_kept(room, tmp_path):
+    room.learning.next()
+    room.learning.leave()
+    room.learning.open(LESSON)
+    assert room.learning.number == 1
+    for _ in range(3):
+        room.learning.next()
+    assert room.learning.progress.of("two_uses").done
+    room.window.settings.flush()
+    from app.progress import Progress
+    from app.settings import Settings
+
+    assert Progress(Settings(tmp_path / "s.ini")).of("two_uses").done
+
+
+def test_another_program_closes_the_lesson(room):
+    room.window._start_from(__import__("app.examples").examples.load()[2])
+    room.run()
+    assert room.learning.lesson is None
+    assert not room.pane.isVisible()
+    room.learning.leave()
+    assert room.window.session.doc.title == __import__("app.examples").examples.load()[2].title
+
+
+def test_what_was_typed_before_a_lesson_outlives_a_closed_window(window, link, record):
+    link.greet()
+    window.session.load(Doc(source="a = 1\n", saved="", title="Untitled"))
+    window.learning.open(LESSON)
+    window.session.edit("typed in the lesson")
+    window.close()
+    assert window.drafts.find("").source == "a = 1\n"
+
+
+def test_the_end_leads_to_the_list(room, qtbot):
+    for _ in range(4):
+        room.learning.next()
+    from app.lesson_list import LessonList
+
+    (shown,) = room.window.findChildren(LessonList)
+    assert [row.lesson.name for row in shown.rows] == [one.name for one in lessons.load()]
+    with qtbot.waitSignal(shown.chosen):
+        shown.rows[0].click()
+    room.run()
+    assert room.learning.lesson.name == lessons.load()[0].name
+
+
+def test_the_lessons_button_and_the_commands_lead_in(room, qtbot):
+    from app.lesson_list import LessonList
+
+    room.window.top.lessons.click()
+    (shown,) = room.window.findChildren(LessonList)
+    shown.leave()
+    learn.leave(room.window)
+    assert room.learning.lesson is None
+    choices = learn.list_lessons(room.window)
+    choices[0].run(room.window)
+    assert room.learning.lesson == lessons.load()[0]
+    learn.go_on(room.window)
+    assert room.learning.number == 1
+    learn.go_back(room.window)
+    assert room.learning.number == 0
+
+
+def test_a_lesson_of_ones_own_is_opened_from_its_file(room, tmp_path):
+    path = tmp_path / "mine.md"
+    path.write_text(TEXT.replace("Two uses", "Mine"), encoding="utf-8")
+    room.window.answers["open"] = path
+    learn.open_file(room.window)
+    assert room.learning.lesson.title == "Mine"
+    assert room.page.place == "Autograd"
+
+
+def test_next_and_check_do_nothing_without_a_lesson(window):
+    window.learning.next()
+    window.learning.back()
+    window.learning.answer("1")
+    window.learning.hint()
+    window.learning.reveal()
+    window.learning.restore()
+    window.learning.leave()
+    assert window.learning.page() is None
+
+
+def test_the_right_column_makes_room_in_a_small_window(room):
+    room.window.resize(1000, 640)
+    assert not room.window.columns.right.isVisible()
+    room.learning.leave()
+    assert room.window.columns.right.isVisible()

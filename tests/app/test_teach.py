@@ -1,0 +1,154 @@
+"""The lessons on the command line, and every lesson of ours against its tapes."""
+
+import pytest
+
+from app import __main__ as command_line
+from app import lessons, teach
+from playback.lessons.check import check
+from playback.lessons.parse import parse
+
+GOOD = """+++
+title = "T"
+about = "a"
+part = "P"
+covers = ["A6"]
++++
+
+## One
+
+Words.
+
+```python
+x = param(2.0)
+y = x * x
+y.backward()
+```
+
+```ask
+question = "?"
+answer = "grad(x)"
+```
+
+```holds
+grad(x) == 4
+```
+"""
+
+
+@pytest.fixture(scope="module")
+def tapes():
+    return {}
+
+
+@pytest.mark.parametrize("entry", lessons.entries(), ids=lambda entry: entry.name)
+def test_every_lesson_of_ours_is_right(entry, record, tapes):
+    def run(program):
+        if program not in tapes:
+            tapes[program] = record(program)
+        return tapes[program]
+
+    lesson = parse(entry.name, entry.read_text(encoding="utf-8"))
+    assert check(lesson, run) == []
+    assert len(lesson.steps) >= 3
+    assert any(step.question or step.task for step in lesson.steps)
+
+
+def test_no_two_lessons_have_one_name():
+    names = [one.name for one in lessons.load()]
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("grad(x) == 4", "grad(x) == 5", "does not hold"),
+        ("grad(x) == 4", "grad(q) == 5", "no tensor is called q"),
+        ("grad(x) == 4", "import os", "not an expression"),
+        ('answer = "grad(x)"', 'answer = "open(x)"', "there is no open()"),
+        ('answer = "grad(x)"', 'answer = "grad(x)"\nplay_to = "after dinner"', "after dinner"),
+        ("y.backward()", "y.backwards()", "the program fails: line 3"),
+        (
+            'answer = "grad(x)"',
+            'choices = [["a", "grad(x) == 1"], ["b", "grad(x) == 2"]]',
+            "one choice must hold, but 0 do",
+        ),
+        (
+            'answer = "grad(x)"',
+            'choices = [["a", "grad(x) == 4"], ["b", "grad(x) > 2"]]',
+            "one choice must hold, but 2 do",
+        ),
+    ],
+)
+def test_what_is_wrong_is_found(record, old, new, told):
+    assert old in GOOD
+    (flaw, *_) = check(parse("a.md", GOOD.replace(old, new, 1)), record)
+    assert told in flaw.why
+    assert flaw.line == 8
+
+
+def test_a_task_must_not_be_done_at_once_and_its_solution_must_do_it(record):
+    task = "\n## Two\n\nWords.\n\n```task\ndo = 'd'\ngoal = 'grad(x) == {}'\n```\n"
+    solution = "\n```python solution\nx = param(3.0)\n(x * x).backward()\n```\n"
+    assert check(parse("a.md", GOOD + task.format(6) + solution), record) == []
+    (flaw,) = check(parse("a.md", GOOD + task.format(5) + solution), record)
+    assert "does not reach" in flaw.why
+    found = check(parse("a.md", GOOD + task.format(4) + solution), record)
+    assert "before it is begun" in found[0].why
+
+
+def test_an_expected_error_is_no_mistake(record):
+    text = GOOD.replace("y.backward()\n", "y.backward()\ny.backward()\n")
+    text = text.replace("grad(x) == 4", "error.type == 'RuntimeError' and error.line == 4")
+    assert check(parse("a.md", text), record) == []
+
+
+def test_the_list_names_every_lesson(capsys):
+    assert command_line.main(["lessons"]) == 0
+    out = capsys.readouterr().out
+    for one in lessons.load():
+        assert one.title in out
+        assert one.part in out
+
+
+def test_a_folder_is_checked_by_the_engine(tmp_path, capsys):
+    (tmp_path / "01_good.md").write_text(GOOD, encoding="utf-8")
+    assert command_line.main(["lessons", "--check", str(tmp_path)]) == 0
+    (tmp_path / "02_bad.md").write_text(GOOD.replace("== 4", "== 5"), encoding="utf-8")
+    (tmp_path / "03_none.md").write_text("no lesson", encoding="utf-8")
+    assert command_line.main(["lessons", "--check", str(tmp_path)]) == 1
+    out = capsys.readouterr().out
+    assert "02_bad.md, line 8: this does not hold" in out
+    assert "03_none.md, line 1: a lesson begins with a head" in out
+    assert "1 of 3 lessons are right" in out
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["lessons", "--check", "nowhere"],
+        ["lesson", "nothing_like_it"],
+        ["lesson", "two_uses", "--step", "99"],
+    ],
+)
+def test_bad_usage_is_refused(words, capsys, monkeypatch):
+    assert command_line.main(words) == 2
+    assert capsys.readouterr().err.startswith("gradscribe: ")
+
+
+def test_a_lesson_is_found_by_name_or_by_file(tmp_path):
+    first = lessons.load()[0]
+    assert lessons.find(first.name) == first
+    path = tmp_path / "04_mine.md"
+    path.write_text(GOOD, encoding="utf-8")
+    assert lessons.find(str(path)).name == "mine"
+
+
+def test_a_lesson_can_be_drawn_without_a_screen(tmp_path, qapp):
+    out = tmp_path / "lesson.png"
+    assert command_line.main(["lesson", "two_uses", "--step", "2", "--screenshot", str(out)]) == 0
+    assert out.stat().st_size > 20_000
+
+
+def test_the_listing_counts_through_the_parts():
+    shown = teach.listing(lessons.load())
+    assert f"{len(lessons.load()):2}  " in shown

@@ -1,0 +1,109 @@
+"""What learners type, against the tape."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.run import record
+from playback.index import index_of
+from playback.lessons.answers import judge, read_number, read_shape, truth, written
+from playback.lessons.lesson import Question
+
+INDEX = index_of(
+    record("x = param([1.0, 2.0, 3.0])\ny = (x / 3).sum()\nz = torch.ones(3, 4)\ny.backward()\n")
+)
+
+
+def ask(answer, kind="number", **more):
+    return Question("?", kind, answer, **more)
+
+
+@pytest.mark.parametrize(
+    ("answer", "said", "verdict"),
+    [
+        ("value(y)", "2", "right"),
+        ("value(y)", "2.0", "right"),
+        ("value(y)", "2.01", "right"),
+        ("value(y)", "2.2", "wrong"),
+        ("value(y)", "3", "wrong"),
+        ("value(y)", "two", "unread"),
+        ("value(y)", "", "unread"),
+        ("grad(x)", "[1/3, 1/3, 1/3]", "right"),
+        ("grad(x)", "0.333, 0.333, 0.333", "right"),
+        ("grad(x)", "tensor([0.3333, 0.3333, 0.3333])", "right"),
+        ("grad(x)", "[0.3, 0.3, 0.3]", "wrong"),
+        ("grad(x)", "0.3333", "wrong"),
+        ("grad(z)", "None", "right"),
+        ("grad(z)", "0", "wrong"),
+        ("value(q)", "1", "unknown"),
+        ("-value(y)", "−2", "right"),
+        ("value(y) * 1000", "2e3", "right"),
+        ("value(y) * 50", "99", "wrong"),
+    ],
+)
+def test_a_number_is_judged(answer, said, verdict):
+    assert judge(ask(answer), said, INDEX) == verdict
+
+
+@pytest.mark.parametrize("said", ["(3, 4)", "3x4", "3 × 4", "[3,4]", "3, 4", "torch.Size([3, 4])"])
+def test_a_shape_may_be_written_in_many_ways(said):
+    assert judge(ask("shape(z)", "shape"), said, INDEX) == "right"
+
+
+def test_a_wrong_shape_is_wrong_and_words_are_no_shape():
+    question = ask("shape(z)", "shape")
+    assert judge(question, "(4, 3)", INDEX) == "wrong"
+    assert judge(question, "three by four", INDEX) == "unread"
+    assert read_shape("()") == read_shape("scalar") == []
+    assert read_shape("(3,)") == [3]
+
+
+def test_a_word_is_compared_without_fuss():
+    question = ask("dtype(z)", "word")
+    assert judge(question, "torch.float32", INDEX) == "wrong"
+    assert judge(question, " Float32 ", INDEX) == "right"
+
+
+def test_of_choices_the_one_that_holds_is_right():
+    rows = (("two", "value(y) == 2"), ("three", "value(y) == 3"))
+    question = Question("?", "choice", choices=rows)
+    assert judge(question, "0", INDEX) == "right"
+    assert judge(question, "1", INDEX) == "wrong"
+    assert truth(question, INDEX) == "two"
+
+
+def test_choices_of_which_two_hold_have_no_answer():
+    question = Question("?", "choice", choices=(("a", "1 == 1"), ("b", "2 == 2")))
+    assert judge(question, "0", INDEX) == "unknown"
+    assert truth(question, INDEX) == ""
+
+
+@pytest.mark.parametrize(
+    ("found", "shown"),
+    [
+        (64.0, "64"),
+        (None, "None"),
+        ([1.0, 0.5], "[1, 0.5]"),
+        ("float32", "float32"),
+        (True, "True"),
+    ],
+)
+def test_an_answer_is_written_as_the_interface_writes_numbers(found, shown):
+    assert written(found) == shown
+
+
+def test_a_shape_is_written_as_torch_writes_it():
+    assert written([3, 4], is_shape=True) == "(3, 4)"
+    assert written([3], is_shape=True) == "(3,)"
+
+
+@given(st.text(max_size=40))
+def test_nothing_typed_breaks_the_reader(said):
+    read_number(said)
+    read_shape(said)
+    judge(ask("value(y)"), said, INDEX)
+
+
+@given(st.floats(-1e6, 1e6))
+def test_a_number_is_read_as_python_writes_it(number):
+    assert read_number(repr(number)) == number

@@ -1,0 +1,79 @@
+"""Places on a tape by their words."""
+
+import itertools
+
+import pytest
+
+from engine.run import record
+from playback.index import index_of
+from playback.lessons.places import NoPlace, line_of, line_runs, position
+
+LOOP = """\
+torch.manual_seed(0)
+x = torch.ones(2, 1)
+net = nn.Linear(1, 1)
+opt = optim.SGD(net.parameters(), lr=0.1)
+for step in range(2):
+    opt.zero_grad()
+    loss = net(x).mean()
+    loss.backward()
+    opt.step()
+"""
+
+
+@pytest.fixture(scope="module")
+def loop():
+    return index_of(record(LOOP))
+
+
+def kinds(index, words):
+    at = position(index, words)
+    before = index.tape.events[at - 1].kind if at else ""
+    after = index.tape.events[at].kind if at < len(index.tape.events) else ""
+    return before, after
+
+
+def test_the_ends_are_the_ends(loop):
+    assert position(loop, "start") == 0
+    assert position(loop, "end") == position(loop, "") == len(loop.tape.events)
+
+
+def test_a_pass_begins_and_ends(loop):
+    assert kinds(loop, "before backward")[1] == "backward"
+    assert kinds(loop, "after backward")[0] == "end"
+    assert position(loop, "after backward") < position(loop, "after backward 2")
+    assert position(loop, "after backward 2") == position(loop, "after backward last")
+
+
+def test_events_and_lines_are_found(loop):
+    assert kinds(loop, "after step") == ("step", "zero_grad")
+    assert kinds(loop, "before zero_grad 2")[1] == "zero_grad"
+    assert position(loop, "before line 8") == position(loop, "before backward")
+    assert position(loop, "after line 8") == position(loop, "after backward")
+    assert position(loop, "after forward") == position(loop, "before backward")
+    assert position(loop, "after loss") == position(loop, "before backward")
+
+
+def test_a_name_is_where_its_tensor_is_made(loop):
+    at = position(loop, "after loss 2")
+    assert position(loop, "before loss") < at
+
+
+@pytest.mark.parametrize("words", ["after nowhere", "line 3", "after backward 3", "before line 99"])
+def test_other_words_name_no_place(loop, words):
+    with pytest.raises(NoPlace):
+        position(loop, words)
+
+
+def test_lines_run_in_the_order_of_the_program(loop):
+    lines = [line for line, _, _ in line_runs(loop)]
+    assert lines[-8:] == [6, 7, 8, 9, 6, 7, 8, 9]
+    spans = [(start, stop) for _, start, stop in line_runs(loop)]
+    assert spans[0][0] == 0
+    assert spans[-1][1] == len(loop.tape.events)
+    assert all(a[1] == b[0] for a, b in itertools.pairwise(spans))
+
+
+def test_a_backward_node_belongs_to_the_line_that_called_backward(loop):
+    at = next(i for i, event in enumerate(loop.tape.events) if event.kind == "node")
+    assert line_of(loop, at) == 8

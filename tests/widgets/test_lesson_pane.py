@@ -1,0 +1,144 @@
+"""The pane of a lesson: what it shows of a page, and what it tells."""
+
+import pytest
+from msgspec.structs import replace
+from PySide6.QtCore import Qt
+
+from playback.lessons.page import Page
+from widgets.lesson_pane import LessonPane
+from widgets.theme import Theme
+
+WORDS = Page(
+    title="Two uses",
+    place="Autograd · 9 of 26",
+    heading="Two ways",
+    number=1,
+    total=4,
+    words="<p>Some <code>code</code>.</p>",
+)
+ASKING = replace(
+    WORDS, number=2, label="Predict", asked="<p>What arrives?</p>", can_hint=True, can_reveal=True
+)
+CHOOSING = replace(ASKING, kind="choice", choices=("one", "<b>two</b>", "three"))
+
+
+@pytest.fixture
+def pane(shown):
+    return shown(LessonPane(), 330, 600)
+
+
+def test_a_page_of_words_asks_nothing(pane):
+    pane.show_page(WORDS)
+    assert pane.title.said() == "Two uses"
+    assert pane.words.said() == "Some  code ."
+    assert not pane.card.isVisible()
+    assert not pane.back.isEnabled()
+    assert pane.next.text() == "Next"
+
+
+def test_a_number_is_typed_and_checked(pane, qtbot):
+    pane.show_page(ASKING)
+    pane.take_keyboard()
+    assert pane.window().focusWidget() is pane.field
+    qtbot.keyClicks(pane.field, "16")
+    with qtbot.waitSignal(pane.answered) as told:
+        qtbot.keyClick(pane.field, Qt.Key.Key_Return)
+    assert told.args == ["16"]
+    with qtbot.waitSignal(pane.answered):
+        pane.check.click()
+
+
+def test_what_is_typed_stays_while_the_step_is_the_same(pane, qtbot):
+    pane.show_page(ASKING)
+    qtbot.keyClicks(pane.field, "1")
+    pane.show_page(replace(ASKING, mood="bad", said="1", verdict="Not quite", hint="<p>h</p>"))
+    assert pane.field.text() == "1"
+    assert "Not quite" in pane.verdict.said()
+    assert pane.hint.isVisible()
+    pane.show_page(replace(ASKING, number=3))
+    assert pane.field.text() == ""
+
+
+def test_an_answered_question_takes_no_more_and_return_goes_on(pane, qtbot):
+    pane.show_page(replace(ASKING, mood="good", said="16", verdict="Yes: 16", why="<p>why</p>"))
+    assert pane.field.isReadOnly()
+    assert not pane.check.isVisible()
+    assert pane.why.isVisible()
+    assert pane.verdict.text().count("✓") == 1
+    pane.field.setFocus()
+    with qtbot.waitSignal(pane.next_pressed), qtbot.assertNotEmitted(pane.answered):
+        qtbot.keyClick(pane.field, Qt.Key.Key_Return)
+
+
+def test_choices_are_chosen_by_mouse_key_and_number(pane, qtbot):
+    pane.show_page(CHOOSING)
+    assert [choice.isVisible() for choice in pane.choices] == [True] * 3 + [False] * 3
+    assert not pane.field.isVisible()
+    with qtbot.waitSignal(pane.answered) as told:
+        qtbot.keyClick(pane, "2")
+    assert told.args == ["1"]
+    pane.take_keyboard()
+    with qtbot.waitSignal(pane.answered) as told:
+        qtbot.keyClick(pane.choices[0], Qt.Key.Key_Return)
+    assert told.args == ["0"]
+    with qtbot.waitSignal(pane.answered) as told:
+        qtbot.keyClick(pane.choices[2], Qt.Key.Key_Space)
+    assert told.args == ["2"]
+    with qtbot.assertNotEmitted(pane.answered):
+        qtbot.keyClick(pane, "9")
+
+
+def test_a_choice_shows_how_it_came_out_by_sign_and_name(pane):
+    pane.show_page(replace(CHOOSING, mood="bad", said="1", verdict="Not quite"))
+    assert pane.choices[1].sign.text() == "✗"
+    assert pane.choices[0].sign.text() == "1"
+    assert "not right" in pane.choices[1].accessibleName()
+    pane.show_page(replace(CHOOSING, mood="good", said="0", verdict="Yes"))
+    assert pane.choices[0].sign.text() == "✓"
+
+
+def test_nothing_is_answered_while_the_program_runs(pane, qtbot):
+    pane.show_page(replace(ASKING, waiting=True))
+    with qtbot.assertNotEmitted(pane.answered):
+        qtbot.keyClick(pane.field, Qt.Key.Key_Return)
+    assert "Running" in pane.verdict.said()
+
+
+def test_the_buttons_tell(pane, qtbot):
+    pane.show_page(replace(ASKING, can_restore=True))
+    for button, signal in (
+        (pane.next, pane.next_pressed),
+        (pane.back, pane.back_pressed),
+        (pane.hint_button, pane.hint_pressed),
+        (pane.reveal_button, pane.reveal_pressed),
+        (pane.restore, pane.restore_pressed),
+        (pane.contents, pane.contents_pressed),
+        (pane.close_button, pane.leave_pressed),
+    ):
+        assert button.isVisible()
+        with qtbot.waitSignal(signal):
+            button.click()
+
+
+def test_a_program_is_shown_until_it_may_run(pane):
+    pane.show_page(replace(ASKING, code="x = 1\n    y = 2\n"))
+    assert pane.code_box.isVisible()
+    assert pane.code.text().splitlines()[1].startswith("    y")
+    pane.show_page(ASKING)
+    assert not pane.code_box.isVisible()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_nothing_is_wider_than_the_pane(pane, theme):
+    pane.set_theme(Theme.load(theme).scaled(1.5))
+    long = "<p>" + "averyverylongword " * 30 + "<code>" + "x" * 80 + "</code></p>"
+    pane.show_page(replace(CHOOSING, words=long, choices=("long " * 60, "b"), last=True))
+    assert pane.area.horizontalScrollBar().maximum() == 0
+    assert pane.next.text() == "Finish"
+
+
+def test_the_page_can_be_spoken(pane):
+    pane.show_page(ASKING)
+    assert "Two ways" in pane.spoken()
+    assert "What arrives?" in pane.spoken()
+    assert pane.dots.accessibleName() == "Step 2 of 4"
