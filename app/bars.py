@@ -31,7 +31,7 @@ class TopBar(QFrame):
         self.examples.setToolTip("Short programs to start from (Ctrl+E)")
         self.examples.clicked.connect(self.examples_pressed)
         self.lessons = QPushButton("Lessons")
-        self.lessons.setToolTip("Learn PyTorch step by step (Ctrl+L)")
+        self.lessons.setToolTip("Learn PyTorch step by step (Ctrl+Shift+T)")
         self.lessons.clicked.connect(self.lessons_pressed)
         self._buttons = buttons
         self._doc = Doc()

@@ -57,7 +57,7 @@ class LessonPane(QFrame):
         self.title = Label("heading", "", self)
         self.contents = QPushButton("All lessons", self)
         self.contents.setProperty("link", True)
-        self.contents.setToolTip("See all lessons and how far you are (Ctrl+L)")
+        self.contents.setToolTip("See all lessons and how far you are (Ctrl+Shift+T)")
         self.contents.clicked.connect(self.contents_pressed)
         self.close_button = QPushButton("Leave", self)
         self.close_button.setProperty("link", True)

@@ -28,7 +28,7 @@ def _can_go_back(shell: Shell) -> bool:
     return _in_lesson(shell) and shell.learning.number > 0
 
 
-@command("learn.lessons", "Lessons…", menu="Learn/1", keys=("Ctrl+L",))
+@command("learn.lessons", "Lessons…", menu="Learn/1", keys=("Ctrl+Shift+T",))
 def show_lessons(shell: Shell) -> None:
     """See all lessons and how far you are."""
     shell.show_lessons()
@@ -74,7 +74,7 @@ def restore(shell: Shell) -> None:
     shell.learning.restore()
 
 
-@command("learn.leave", "Leave the lesson", menu="Learn/3", keys=("Ctrl+Shift+L",), when=_in_lesson)
+@command("learn.leave", "Leave the lesson", menu="Learn/3", when=_in_lesson)
 def leave(shell: Shell) -> None:
     """Close the lesson and have your own program back."""
     shell.learning.leave()
