@@ -55,9 +55,8 @@ def screenshot(
     from app.window import Window
 
     app = make_app(sys.argv)
-    settings = Settings()
+    link, settings = Link(), Settings()
     settings.put("theme", theme)
-    link = Link()
     window = Window(link, settings, Drafts(None))
     try:
         window.resize(*size)
