@@ -1,18 +1,17 @@
 """The application and its first window."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QStandardPaths, Qt
 from PySide6.QtWidgets import QApplication
 
-from app.commands import learn
 from app.documents import Drafts, Refused
 from app.fault_card import confess
 from app.faults import Faults
 from app.settings import Settings, folder
 from app.window import Window
-from playback.lessons.lesson import Lesson
 
 
 def make_app(argv: list[str]) -> QApplication:
@@ -29,12 +28,11 @@ def make_app(argv: list[str]) -> QApplication:
 def open_window(
     path: str = "",
     argv: list[str] | None = None,
-    lesson: Lesson | None = None,
-    step: int | None = None,
+    begin: Callable[[Window], None] | None = None,
 ) -> int:
     """Open the window on a program (or on where the user left off) and stay until it is closed.
 
-    A ``lesson`` is opened over it, at a ``step`` counted from 0.
+    ``begin`` is what is done with the window first.
 
     Returns the exit code: 0, or 2 where ``path`` cannot be opened.
     """
@@ -43,12 +41,18 @@ def open_window(
     faults = Faults(where / "logs" / "gradscribe.log")
     faults.install()
     try:
-        return _live(app, where, faults, path)
+        return _live(app, where, faults, path, begin)
     finally:
         faults.close()
 
 
-def _live(app: QApplication, where: Path, faults: Faults, path: str) -> int:
+def _live(
+    app: QApplication,
+    where: Path,
+    faults: Faults,
+    path: str,
+    begin: Callable[[Window], None] | None,
+) -> int:
     from app.link import Link
 
     link = Link(spare=True)
@@ -62,8 +66,8 @@ def _live(app: QApplication, where: Path, faults: Faults, path: str) -> int:
         return 2
     confess(window, faults)
     window.painted.connect(link.start)
-    if lesson is not None:
-        learn.open_lesson(window, lesson, step)
+    if begin is not None:
+        begin(window)
     elif window.settings.shape("window").isEmpty() and not path:
         window.welcome()
     window.setAttribute(Qt.WidgetAttribute.WA_QuitOnClose)

@@ -112,9 +112,10 @@ def lesson_command(options: argparse.Namespace) -> int:
         from app.shot import screenshot
 
         return screenshot(options.screenshot, lesson=lesson, step=step)
+    from app.commands.learn import open_lesson
     from app.opening import open_window
 
-    return open_window(lesson=lesson, step=step, argv=[sys.argv[0]])
+    return open_window(argv=[sys.argv[0]], begin=lambda window: open_lesson(window, lesson, step))
 
 
 def _say(text: str) -> None:
