@@ -26,7 +26,7 @@ from engine.policy import program
 from engine.policy.refusal import Refusal
 from engine.record.backward import PassReached
 from engine.record.freeze import freeze, leaves
-from engine.record.log import NodeRow
+from engine.record.log import EventRow, NodeRow
 from engine.record.recorder import Recorder
 from engine.streams import OUTPUT_LIMIT, Output, Warned
 from engine.tape import Event, Problem, Status, Tape
@@ -182,7 +182,7 @@ def perform(request: Run, recorder: Recorder, printed: Callable[[str], None] | N
             status = "timeout" if guard.why == "timeout" else "error"
             if isinstance(exc, Refusal):
                 status = "refused"
-            recorder.log.events.append(("error", 0, None))
+            recorder.log.events.append(EventRow("error", 0, None))
     if output.cut:
         warned.write(f"Output past {OUTPUT_LIMIT:,} characters was not kept.\n")
     return Done(status, problem, names, output.text(), warned.text())

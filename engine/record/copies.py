@@ -6,9 +6,9 @@ kept when the run is over, and the next run, mostly of nearly the same program, 
 """
 
 from collections import deque
-from dataclasses import dataclass
 
 import torch
+from msgspec import Struct
 
 from engine.record.log import Log
 from engine.tape import INLINE_ELEMENTS
@@ -19,14 +19,16 @@ BUDGET = 256 << 20
 
 is_wrapped = torch._C._functorch.is_functorch_wrapped_tensor
 
+SHARED_ELEMENTS = 1 << 12
+"""Views of so many elements share the copy of the whole; copying fewer is as quick."""
+
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
 Layout = tuple[torch.dtype, torch.Size, tuple[int, ...]]
 _spare: dict[Layout, list[torch.Tensor]] = {}
 """Memory of the run before, until it is used again or given back for something else."""
 
 
-@dataclass(slots=True)
-class _Big:
+class _Big(Struct, gc=False, eq=False):
     """A copy that counts against the budget, and the snapshots that are views of it."""
 
     layout: Layout | None
@@ -53,12 +55,13 @@ class Copies:
         """
         if t.is_meta or t.is_nested or is_wrapped(t):
             return None
-        kept = self.log.snapshots
+        kept, count = self.log.snapshots, t.numel()
         try:
-            if t.numel() <= INLINE_ELEMENTS:
-                kept.append(t.detach().clone())
+            if count > INLINE_ELEMENTS:
+                self._keep_big(t, count * t.element_size())
             else:
-                self._keep_big(t, t.nbytes)
+                # Without the detour where there is no graph to stay out of.
+                kept.append(t.detach().clone() if t.requires_grad else t.clone())
         except (RuntimeError, NotImplementedError):
             return None
         return len(kept) - 1
@@ -129,20 +132,22 @@ class Copies:
 
 def _copy(t: torch.Tensor, size: int) -> tuple[torch.Tensor, Layout | None]:
     """Return a copy of a big tensor, and what its memory may be used for again."""
+    if t.requires_grad:
+        t = t.detach()
     plain = type(t) in _PLAIN and t.is_cpu and t.layout is torch.strided and not t.is_quantized
     if not plain or torch.is_inference_mode_enabled():
-        return t.detach().clone(), None
+        return t.clone(), None
     layout = t.dtype, t.shape, t.stride()
     fitting = _spare.get(layout)
     if not fitting:
         _make_room(size)
-        copy = t.detach().clone()
+        copy = t.clone()
         return copy, layout if type(copy) is torch.Tensor else None
     try:
-        return fitting.pop().copy_(t.detach()), layout
+        return fitting.pop().copy_(t), layout
     except RuntimeError:
         # Inside of torch.func's transforms nothing from outside may be written to.
-        return t.detach().clone(), None
+        return t.clone(), None
 
 
 def _make_room(size: int) -> None:

@@ -5,12 +5,13 @@ numbers alone; the alternatives and why they are out are in DESIGN notes: saved_
 switch the in-place checks off, TorchDispatchMode changes the gradients of ``prod``.
 """
 
+import functools
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import torch
+from msgspec import Struct
 from torch.nn import Parameter
 from torch.nn.parameter import is_lazy
 from torch.overrides import TorchFunctionMode
@@ -83,7 +84,6 @@ class ForwardMode(TorchFunctionMode):
     def __init__(self, recorder: "Recorder", lane: "Lane") -> None:
         self.recorder = recorder
         self.lane = lane
-        self._kinds: dict[Function, tuple[str, str]] = {}
 
     def __torch_function__(
         self,
@@ -96,10 +96,7 @@ class ForwardMode(TorchFunctionMode):
         kwargs = kwargs or {}
         if self.lane.quiet or not self.recorder.writing():
             return func(*args, **kwargs)
-        known = self._kinds.get(func)
-        if known is None:
-            known = self._kinds[func] = _kind(func), op_name(func)
-        kind, name = known
+        kind, name = _told_apart(func)
         if kind == "reader":
             return func(*args, **kwargs)
         if kind in ("op", "factory", "running"):
@@ -174,8 +171,8 @@ class ForwardMode(TorchFunctionMode):
                 running and not t.requires_grad and tensors.differs(t, row)
             ):
                 changed.append(t)
-        before = [id(t) for t in seen.given]
-        results = [t for t in _found(out) if id(t) not in before]
+        given = list(map(id, seen.given))
+        results = [t for t in _found(out) if id(t) not in given]
         if changed:
             leaf = tensors.leaf_of_gradient(changed[0]) if not results else None
             if leaf is not None and name == "zero_":
@@ -260,8 +257,7 @@ def record_custom(
     return out
 
 
-@dataclass(slots=True)
-class _Seen:
+class _Seen(Struct, gc=False, eq=False):
     """What a function was given: its arguments, the tensors in them and their values then."""
 
     args: tuple[object, ...]
@@ -270,6 +266,11 @@ class _Seen:
     values: list[ValueRow]
     since: int
     """The sequence number of the first backward node the call could make."""
+
+
+@functools.lru_cache(4096)
+def _told_apart(func: Function) -> tuple[str, str]:
+    return _kind(func), op_name(func)
 
 
 def _kind(func: Function) -> str:

@@ -103,7 +103,7 @@ def freeze(recorder: Recorder, found: list[Leaf]) -> Tape:
         ),
         resets=tuple(log.resets),
         prints=tuple(log.prints),
-        events=tuple(Event(k, r, _line(source.span(w))) for k, r, w in log.events),
+        events=tuple(Event(e.kind, e.ref, _line(source.span(e.where))) for e in log.events),
         leaves=tuple(found),
         dropped=log.dropped,
         truncated=log.truncated,
@@ -161,7 +161,7 @@ def _name_values(recorder: Recorder) -> None:
 
 def _name(source: Source, where: object, rows: list[ValueRow]) -> None:
     span = source.span(where)  # type: ignore[arg-type]
-    names = source.targets.get(span) if span is not None else None
+    names = source.words.targets.get(span) if span is not None else None
     if names is None:
         return
     if len(names) == 1:
@@ -177,7 +177,7 @@ def _name_arguments(recorder: Recorder, op: OpRow, values: dict[int, ValueRow]) 
     source, log = recorder.source, recorder.log
     nameless = [a.value for a in op.args if a.value and _is_nameless(values[a.value], op)]
     span = source.span(op.where) if nameless else None
-    expression = source.expressions.get(span) if span is not None else None
+    expression = source.words.expressions.get(span) if span is not None else None
     given = [a.value for a in op.args if not a.keyword]
     written: list[ast.expr] = []
     if isinstance(expression, ast.BinOp):
@@ -191,7 +191,7 @@ def _name_arguments(recorder: Recorder, op: OpRow, values: dict[int, ValueRow]) 
             written = [callee.value, *written]
     if len(written) == len(given):
         for one, value in zip(written, given, strict=True):
-            if isinstance(one, ast.Name) and one.id not in source.imported and value:
+            if isinstance(one, ast.Name) and one.id not in source.words.imported and value:
                 row = values[value]
                 row.name = one.id if _is_nameless(row, op) else row.name
 
@@ -205,8 +205,8 @@ def _value(row: ValueRow, source: Source) -> Value:
     span = source.span(row.where)
     if row.op is None and row.is_leaf:
         # A leaf that was first seen as an argument belongs where it was bound.
-        bound = source.bound_at.get(row.name)
-        if bound is not None and (span is None or span not in source.targets):
+        bound = source.words.bound_at.get(row.name)
+        if bound is not None and (span is None or span not in source.words.targets):
             span = bound
     return Value(
         id=row.id,
@@ -249,7 +249,7 @@ def _is_contiguous(shape: tuple[int, ...], stride: tuple[int, ...]) -> bool:
 def _op(row: OpRow, source: Source, called: dict[int, str]) -> Op:
     span = source.span(row.where)
     args = row.args
-    expression = source.expressions.get(span) if span is not None else None
+    expression = source.words.expressions.get(span) if span is not None else None
     if isinstance(expression, ast.BinOp):
         args = _named_operands(row, args, expression, called)
     return Op(

@@ -11,13 +11,15 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import torch
+from msgspec import Struct
 from torch.autograd.graph import Node
 
+from engine.record.copies import SHARED_ELEMENTS
 from engine.record.log import ExecutionRow, NodeRow
-from engine.record.nodes import is_accumulate, metadata, variable
+from engine.record.nodes import AccumulateGrad, variable
 from engine.record.source import Where
 from engine.record.tensors import same_numbers, version
-from engine.tape import INLINE_ELEMENTS, Accumulation, Edge
+from engine.tape import Accumulation, Edge
 
 if TYPE_CHECKING:
     from engine.record.lanes import Lane
@@ -80,7 +82,7 @@ class Hooks:
         stack, seen, reached = list(nodes), set[int](), run.reached
         while stack:
             node = stack.pop()
-            if is_accumulate(node):
+            if type(node) is AccumulateGrad:
                 self._reach_leaf(node)
                 continue
             row = row_of(node)
@@ -151,7 +153,8 @@ class Hooks:
         for nr, grad in enumerate(received):
             kept, hooked = self._arrival(run, (row.id, nr), grad)
             execution.received.append(kept)
-            execution.hooked |= hooked
+            if hooked:
+                execution.hooked = True
             if kept is not None:
                 # A gradient passed through untouched is the same snapshot.
                 kept_of[id(grad)] = kept
@@ -200,7 +203,7 @@ class Hooks:
     def _copy(self, grad: torch.Tensor, received: Grads, kept: list[int | None]) -> int | None:
         """Keep a gradient that is sent; a big one that is a view of what came in is not copied."""
         copies = self.recorder.copies
-        if grad.numel() > INLINE_ELEMENTS:
+        if grad.numel() >= SHARED_ELEMENTS:
             for whole, number in zip(received, kept, strict=True):
                 if whole is not None and number is not None:
                     shared = copies.share(grad, whole, number)
@@ -255,7 +258,7 @@ class Hooks:
             kept = self.recorder.copies.keep(grad)
             if kept is not None:
                 self._grads[number] = (weakref.ref(grad), version(grad), kept)
-        held = metadata(accumulate)
+        held: dict[object, object] = accumulate.metadata  # type: ignore[assignment]
         if self not in held:
             held[self] = True
             accumulate.register_hook(_AfterLeaf(self, weakref.ref(t)))
@@ -268,13 +271,11 @@ class Hooks:
         return isinstance(copy, torch.Tensor) and not same_numbers(copy, grad)
 
 
-class _AfterNode:
+class _AfterNode(Struct, gc=False, eq=False):
     """Called after a node ran."""
 
-    __slots__ = ("hooks", "row")
-
-    def __init__(self, hooks: Hooks, row: NodeRow) -> None:
-        self.hooks, self.row = hooks, row
+    hooks: Hooks
+    row: NodeRow
 
     def __call__(self, sent: Grads, received: Grads) -> None:
         hooks = self.hooks
@@ -283,13 +284,11 @@ class _AfterNode:
                 hooks.ran(self.row, sent, received)
 
 
-class _AfterLeaf:
+class _AfterLeaf(Struct, gc=False, eq=False):
     """Called after a gradient was added to a leaf's."""
 
-    __slots__ = ("hooks", "leaf")
-
-    def __init__(self, hooks: Hooks, leaf: "weakref.ref[torch.Tensor]") -> None:
-        self.hooks, self.leaf = hooks, leaf
+    hooks: Hooks
+    leaf: "weakref.ref[torch.Tensor]"
 
     def __call__(self, _sent: Grads, received: Grads) -> None:
         hooks, t = self.hooks, self.leaf()

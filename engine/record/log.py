@@ -1,11 +1,14 @@
-"""What has been recorded so far, in rows that are still growing; frozen into a tape at the end."""
+"""What has been recorded so far, in rows that are still growing; frozen into a tape at the end.
+
+Rows are in no cycle, so that Python's collector need not look at them: there are many.
+"""
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Literal
 
 import torch
+from msgspec import Struct
 
 from engine.record.source import Where
 from engine.tape import (
@@ -24,8 +27,7 @@ SavedRow = tuple[str, int | None, tuple[int, ...], torch.dtype, int, int]
 """The fields of a `tape.Saved`."""
 
 
-@dataclass(slots=True)
-class ValueRow:
+class ValueRow(Struct, gc=False, eq=False):
     """A value while the run goes on; see `tape.Value`."""
 
     id: int
@@ -52,8 +54,7 @@ class ValueRow:
     """The tensor whose ``.grad`` this is."""
 
 
-@dataclass(slots=True)
-class OpRow:
+class OpRow(Struct, gc=False, eq=False):
     """An op while the run goes on; see `tape.Op`."""
 
     id: int
@@ -66,13 +67,12 @@ class OpRow:
     grad_mode: bool
     phase: Phase
     inplace: bool
-    outputs: list[int] = field(default_factory=list)
-    nodes: list[int] = field(default_factory=list)
+    outputs: list[int] = []
+    nodes: list[int] = []
     node: int | None = None
 
 
-@dataclass(slots=True)
-class CallRow:
+class CallRow(Struct, gc=False, eq=False):
     """A module call; see `tape.Call`. ``result`` is the value id of the tensor it returned."""
 
     name: str
@@ -86,8 +86,7 @@ class CallRow:
     result: int | None = None
 
 
-@dataclass(slots=True)
-class NodeRow:
+class NodeRow(Struct, gc=False, eq=False):
     """A backward node; see `tape.Node`. ``next`` is None until its edges have been read."""
 
     id: int
@@ -102,21 +101,19 @@ class NodeRow:
     freed: int | None = None
 
 
-@dataclass(slots=True)
-class ExecutionRow:
+class ExecutionRow(Struct, gc=False, eq=False):
     """A run of a backward node; see `tape.Execution`."""
 
     id: int
     node: int
     order: int
     run: int
-    received: list[int | None] = field(default_factory=list)
-    edges: list[int] = field(default_factory=list)
+    received: list[int | None] = []
+    edges: list[int] = []
     hooked: bool = False
 
 
-@dataclass(slots=True)
-class PassRow:
+class PassRow(Struct, gc=False, eq=False):
     """A backward pass; see `tape.Pass`."""
 
     kind: Literal["backward", "grad"]
@@ -127,8 +124,7 @@ class PassRow:
     create_graph: bool
 
 
-@dataclass(slots=True)
-class StepRow:
+class StepRow(Struct, gc=False, eq=False):
     """An optimizer's step; see `tape.Step`."""
 
     optimizer: str
@@ -136,6 +132,14 @@ class StepRow:
     changes: list[Change]
     lr: float | None
     held: int = -1
+
+
+class EventRow(Struct, gc=False, eq=False):
+    """An event; see `tape.Event`."""
+
+    kind: EventKind
+    ref: int
+    where: Where
 
 
 class Log:
@@ -157,7 +161,7 @@ class Log:
         self.held: dict[tuple[int, ...], int] = {}
         self.resets: list[Reset] = []
         self.prints: list[str] = []
-        self.events: list[tuple[EventKind, int, Where]] = []
+        self.events: list[EventRow] = []
         self.truncated = ""
         self.dropped = 0
         self.open = True
@@ -165,7 +169,7 @@ class Log:
 
     def tell(self, kind: EventKind, ref: int, where: Where) -> None:
         """Append an event; past the limit only note that recording has to stop."""
-        self.events.append((kind, ref, where))
+        self.events.append(EventRow(kind, ref, where))
         if len(self.events) >= self.event_limit and not self.truncated:
             self.truncated = (
                 f"Recording stopped after {self.event_limit:,} events; the program ran on."

@@ -2,10 +2,10 @@
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 import torch
+from msgspec import Struct
 from torch import nn
 from torch.nn.parameter import is_lazy
 
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 Call = Callable[..., object]
 
 
-@dataclass(slots=True)
-class _Known:
+class _Known(Struct, gc=False, eq=False):
     """A module that was called: its number, and what is told of it as it was at its first call."""
 
     module: nn.Module

@@ -17,6 +17,8 @@ from engine.record.tensors import Tensors
 Edges = tuple[tuple[Node | None, int], ...]
 """A node's ``next_functions``."""
 
+AccumulateGrad: type = torch._C._functions.AccumulateGrad  # type: ignore[attr-defined]
+"""The kind of node that adds to a leaf's ``.grad``."""
 LAST = 2**64 - 1
 """The sequence number of nodes that run last: AccumulateGrad, and ops without a derivative."""
 
@@ -31,15 +33,14 @@ class Nodes:
 
     def row(self, node: Node) -> NodeRow:
         """Return the row of a node that is not AccumulateGrad, writing one if it is new."""
-        held = metadata(node)
+        # The C++ node's own dict; torch's stubs take it for a method.
+        held: dict[object, _Alive] = node.metadata  # type: ignore[assignment]
         alive = held.get(self._key)
         if alive is None:
             name = node.name().rpartition("::")[2]
-            saved = tuple(name for name, _ in _saved(type(node)))
-            row = NodeRow(next(self.log.ids), name, saved, len(self.log.events))
+            row = NodeRow(next(self.log.ids), name, _saved(type(node)), len(self.log.events))
             alive = held[self._key] = _Alive(row, self.log)
             self.log.nodes.append(row)
-        assert isinstance(alive, _Alive)
         return alive.row
 
     def claim(self, roots: list[Node], since: int, op: int, values: list[ValueRow]) -> list[int]:
@@ -65,10 +66,12 @@ class Nodes:
             if row.op is None:
                 row.op = op
                 if look:
-                    row.kept = self._kept(node, values)
+                    self._look(node, row, values)
                 claimed.append(row.id)
                 self.read_edges(row, after)
-            stack.extend([n for n, _ in reversed(after) if n is not None])
+            for one, _ in reversed(after):
+                if one is not None and since <= one._sequence_nr() != LAST:
+                    stack.append(one)
         return claimed
 
     def read_edges(self, row: NodeRow, after: "Edges") -> None:
@@ -77,16 +80,17 @@ class Nodes:
         Called when the op is recorded, so that the leaf's value is the one the op used.
         """
         if row.next is None:
-            row.next = [None if n is None else self.target(n, nr) for n, nr in after]
+            target = self.target
+            row.next = [None if n is None else target(n, nr) for n, nr in after]
 
     def target(self, node: Node, nr: int) -> tuple[int, int]:
         """Return where an edge leads: a node's id and its input, or a leaf's value and 0."""
-        if is_accumulate(node):
+        if type(node) is AccumulateGrad:
             return self.tensors.value(variable(node), None).id, 0
         return self.row(node).id, nr
 
-    def _kept(self, node: Node, values: list[ValueRow]) -> list[SavedRow]:
-        """Look at what a node saved; not to be called where that would call a user's hooks."""
+    def _look(self, node: Node, row: NodeRow, values: list[ValueRow]) -> None:
+        """Note what a node saved; not to be called where that would call a user's hooks."""
         found: list[SavedRow] = []
         for name, attribute in _raw(type(node)):
             thing = getattr(node, attribute)
@@ -95,10 +99,13 @@ class Nodes:
             elif isinstance(thing, tuple | list):
                 tensors = (t for t in thing if isinstance(t, torch.Tensor))
                 found.extend(self._saved(name, t, values) for t in tensors)
-        return found
+        if found:
+            row.kept = found
 
     def _saved(self, name: str, t: torch.Tensor, values: list[ValueRow]) -> SavedRow:
-        storage, shape, value = self.tensors.storage(t), t.shape, None
+        known = self.tensors.known(t)
+        storage = self.tensors.storage(t) if known is None else known.storage
+        shape, value = t.shape, None
         if storage >= 0:
             for row in values:
                 if row.storage == storage and row.shape == shape:
@@ -121,9 +128,9 @@ class _Alive:
 
 
 @functools.cache
-def _saved(kind: type) -> tuple[tuple[str, str], ...]:
-    """Return what nodes of a kind save, numbers included: the name, the attribute to read."""
-    return tuple((a[len("_saved_") :], a) for a in dir(kind) if a.startswith("_saved_"))
+def _saved(kind: type) -> tuple[str, ...]:
+    """Return the names of all that nodes of a kind save, numbers included."""
+    return tuple(a[len("_saved_") :] for a in dir(kind) if a.startswith("_saved_"))
 
 
 @functools.cache
@@ -134,16 +141,6 @@ def _raw(kind: type) -> tuple[tuple[str, str], ...]:
     # A custom Function's node has no _saved_ names, only all its tensors together.
     custom = issubclass(kind, torch.autograd.function.BackwardCFunction)
     return tuple((n, "saved_tensors" if custom else "_saved_" + n) for n in names)
-
-
-def metadata(node: Node) -> dict[object, object]:
-    """Return the dict that the C++ node owns; torch's stubs take it for a method."""
-    return cast("dict[object, object]", node.metadata)
-
-
-def is_accumulate(node: Node) -> bool:
-    """Tell whether a node is a leaf's AccumulateGrad."""
-    return node._sequence_nr() == LAST and hasattr(node, "variable")
 
 
 def variable(accumulate: Node) -> torch.Tensor:

@@ -5,6 +5,7 @@ are worked out once the run is over.
 """
 
 import ast
+import functools
 import sys
 from types import CodeType, FrameType
 
@@ -23,21 +24,15 @@ _GIVEN = ("torch", "nn", "F", "optim", "math", "np")
 _BUILDERS = frozenset(("__init__", "reset_parameters", "initialize_parameters", "materialize"))
 
 
-class Source:
-    """The user's text: its frames, its expressions and the names they are bound to."""
+class Words:
+    """The expressions of a text and the names they are bound to."""
 
-    def __init__(self, text: str, filename: str) -> None:
-        self.filename = filename
-        # Not splitlines: a form feed ends no line for Python.
-        self.lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    def __init__(self, text: str) -> None:
         self.targets: dict[Span, tuple[str, ...]] = {}
         self.expressions: dict[Span, ast.expr] = {}
         self.bound_at: dict[str, Span] = {}
         self.imported = set(_GIVEN)
         """Names that stand for modules and for what comes from them, not for tensors."""
-        self._kinds: dict[CodeType, str] = {}
-        self._spans: dict[CodeType, list[tuple[int | None, ...]]] = {}
-        self._places: dict[Span, Place] = {}
         try:
             tree = ast.parse(text)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -69,6 +64,28 @@ class Source:
         self.targets.setdefault(_span(value), (_name(target),))
         self.bound_at[_name(target)] = _span(value)
 
+
+class Source:
+    """The user's text and its frames."""
+
+    def __init__(self, text: str, filename: str) -> None:
+        self.filename = filename
+        self._text = text
+        self._kinds: dict[CodeType, str] = {}
+        self._spans: dict[CodeType, list[tuple[int | None, ...]]] = {}
+        self._places: dict[Span, Place] = {}
+
+    @functools.cached_property
+    def lines(self) -> list[str]:
+        """The lines of the text."""
+        # Not splitlines: a form feed ends no line for Python.
+        return self._text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+    @functools.cached_property
+    def words(self) -> "Words":
+        """What the text says; read once the run is over."""
+        return Words(self._text)
+
     def here(self, frame: FrameType | None) -> tuple[Where, str]:
         """Return the nearest place in the user's text, and what torch was doing on the way.
 
@@ -88,13 +105,8 @@ class Source:
         return None, doing
 
     def _kind(self, code: CodeType) -> str:
-        file, kind = code.co_filename.replace("\\", "/"), ""
-        if code.co_filename == self.filename:
-            kind = "user"
-        elif file.startswith(_OPTIM):
-            kind = "optimizer"
-        elif file.startswith(_NN) and code.co_name in _BUILDERS:
-            kind = "building"
+        file = code.co_filename
+        kind = "user" if file == self.filename else _doing(file, code.co_name)
         self._kinds[code] = kind
         return kind
 
@@ -139,6 +151,14 @@ class Source:
         if text.isascii():
             return column
         return len(text.encode()[:column].decode(errors="ignore"))
+
+
+@functools.lru_cache(4096)
+def _doing(file: str, function: str) -> str:
+    file = file.replace("\\", "/")
+    if file.startswith(_OPTIM):
+        return "optimizer"
+    return "building" if file.startswith(_NN) and function in _BUILDERS else ""
 
 
 def _span(node: ast.expr | ast.stmt) -> Span:

@@ -56,7 +56,12 @@ class Tensors:
 
     def present(self, given: list[torch.Tensor], where: Where) -> list[ValueRow]:
         """Return the present values of an op's arguments."""
-        return [self.value(t, where) for t in given]
+        seen, rows = self._seen, list[ValueRow]()
+        for t in given:
+            entry = seen.get(id(t))
+            known = entry is not None and entry[0]() is t and entry[1].version == version(t)
+            rows.append(entry[1] if known else self.value(t, where))  # type: ignore[index]
+        return rows
 
     def add(
         self, t: torch.Tensor, where: Where, op: int | None = None, maker: str = ""
