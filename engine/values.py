@@ -141,13 +141,17 @@ def _statistics(real: torch.Tensor) -> tuple[torch.Tensor, ...]:
     ordered = real if real.dtype in (torch.float32, torch.float16, torch.bfloat16) else exact
     low, high = ordered.amin(1), ordered.amax(1)
     mean, norm = exact.mean(1), torch.linalg.vector_norm(exact, dim=1)
-    away = exact - mean[:, None] if exact is real else exact.sub_(mean[:, None])
-    away = torch.linalg.vector_norm(away, dim=1)
+    count, squares = real.shape[1], norm * norm
+    away = squares - count * mean * mean
+    std = (away / (count - 1)).sqrt()
+    # Next to a far greater mean a difference of squares has few digits left; squares may overflow.
+    for row in (~(away > 1e-3 * squares)).nonzero().flatten().tolist():
+        std[row] = torch.linalg.vector_norm(exact[row] - mean[row]) / (count - 1) ** 0.5
     nan, inf = torch.zeros(2, len(real), dtype=torch.int64)
     for row in (~(low.isfinite() & high.isfinite())).nonzero().flatten().tolist():
         nan[row] = torch.count_nonzero(real[row] != real[row])
         inf[row] = torch.count_nonzero(real[row].abs() == torch.inf)
-    return mean, away / (real.shape[1] - 1) ** 0.5, low, high, norm, nan, inf
+    return mean, std, low, high, norm, nan, inf
 
 
 def _dense(t: torch.Tensor) -> torch.Tensor:

@@ -22,6 +22,8 @@ is_wrapped = torch._C._functorch.is_functorch_wrapped_tensor
 SHARED_ELEMENTS = 1 << 12
 """Views of so many elements share the copy of the whole; copying fewer is as quick."""
 
+_BITS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+"""By bytes per element: what two tensors are compared as where -0 is not 0 and NaN equals NaN."""
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
 Layout = tuple[torch.dtype, torch.Size, tuple[int, ...]]
 _spare: dict[Layout, list[torch.Tensor]] = {}
@@ -71,12 +73,31 @@ class Copies:
 
         ``kept`` is the snapshot of ``whole``, which must not have been written to since.
         """
+        view = self._view(t, whole, kept)
+        return self._shared(view, kept) if view is not None else None
+
+    def keep_view(self, t: torch.Tensor, base: torch.Tensor, kept: int | None) -> int | None:
+        """Keep a view of ``base``, whose snapshot is ``kept``; copied only if that is outdated.
+
+        A write may count no version (numpy, ``.data``), so the numbers themselves are compared.
+        """
+        kind = _BITS.get(t.element_size())
+        if kept is not None and kind is not None and t.numel() >= SHARED_ELEMENTS:
+            view = self._view(t, base, kept)
+            if view is not None and torch.equal(view.view(kind), t.detach().view(kind)):
+                return self._shared(view, kept)
+        return self.keep(t)
+
+    def _view(self, t: torch.Tensor, whole: torch.Tensor, kept: int) -> torch.Tensor | None:
         copy = self.log.snapshots[kept]
         if not isinstance(copy, torch.Tensor) or not _lies_in(t, whole, copy):
             return None
         offset = copy.storage_offset() + t.storage_offset() - whole.storage_offset()
+        return copy.as_strided(t.shape, t.stride(), offset)
+
+    def _shared(self, view: torch.Tensor, kept: int) -> int:
         index = len(self.log.snapshots)
-        self.log.snapshots.append(copy.as_strided(t.shape, t.stride(), offset))
+        self.log.snapshots.append(view)
         if (big := self._big_of.get(kept)) is not None:
             big.indices.append(index)
             self._big_of[index] = big

@@ -101,9 +101,11 @@ class Tensors:
             row.gradient_of = grad[1].tensor
         if self.nudge is not None:
             self._nudged(row.id, t)
-        row.snapshot = self.copies.keep(t)
         if (base := t._base) is not None and (known := self.known(base)) is not None:
             row.base = known.id
+            row.snapshot = self.copies.keep_view(t, base, known.snapshot)
+        else:
+            row.snapshot = self.copies.keep(t)
         if (fn := t.grad_fn) is not None:
             row.node, row.output_nr = self.nodes.row(fn).id, t.output_nr
         self.log.values.append(row)

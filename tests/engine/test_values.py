@@ -140,3 +140,28 @@ def test_thumbnails_of_very_many_tensors_are_coarser(monkeypatch):
 def test_what_torch_cannot_read_is_told_by_its_shape():
     (made,) = snapshots([torch.empty(3, 2, device="meta")])
     assert (made.shape, made.data) == ((3, 2), None)
+
+
+@pytest.mark.parametrize("shift", [0.0, 1.0, 1e2, 1e4])
+@pytest.mark.parametrize("scale", [1e-100, 1e-3, 1.0, 1e100])
+def test_statistics_keep_their_digits_whatever_the_mean_and_the_scale(shift, scale):
+    t = (torch.randn(3000, dtype=torch.float64) + shift) * scale
+    made = snapshot(t)
+    # Divided by the scale, where plain torch itself neither overflows nor vanishes.
+    alone = t / scale
+    assert made.std / scale == pytest.approx(float(alone.std()), rel=1e-9)
+    assert made.mean / scale == pytest.approx(float(alone.mean()), rel=1e-12)
+    assert made.norm / scale == pytest.approx(float(alone.norm()), rel=1e-12)
+
+
+def test_a_row_with_infinities_does_not_spoil_those_read_with_it():
+    tensors = [torch.randn(2000) for _ in range(3)]
+    tensors[1][5], tensors[1][6] = torch.inf, torch.nan
+    made = snapshots(tensors)
+    assert (made[1].nan, made[1].inf) == (1, 1)
+    for index in (0, 2):
+        exact = tensors[index].double()
+        assert (made[index].nan, made[index].inf) == (0, 0)
+        assert made[index].std == pytest.approx(float(exact.std()), rel=1e-12)
+        assert made[index].min == float(tensors[index].min())
+        assert made[index].max == float(tensors[index].max())

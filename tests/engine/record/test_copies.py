@@ -147,3 +147,25 @@ def test_gradients_through_views_are_right_in_two_runs_of_one_program():
         tape = record(source, seed=seed)
         norm = tape.snapshots[tape.accumulations[0].after].norm
         assert norm == pytest.approx(float(names["w"].grad.double().norm()), rel=1e-12)
+
+
+def test_a_view_of_a_tensor_that_was_kept_is_not_copied(copies):
+    base = torch.randn(128, 64)
+    base[0, 0], base[0, 1] = torch.nan, -0.0
+    index = copies.keep(base)
+    view = copies.keep_view(base.t(), base, index)
+    found = copies.log.snapshots[view]
+    address = copies.log.snapshots[index].data_ptr()
+    assert found.data_ptr() == address
+    assert torch.equal(found.view(torch.int32), base.t().view(torch.int32))
+
+
+@pytest.mark.parametrize("number", [7.0, -0.0])
+def test_a_view_of_a_tensor_that_was_written_to_unseen_is_copied(copies, number):
+    base = torch.zeros(128, 64)
+    index = copies.keep(base)
+    base.data[3, 3] = number
+    view = copies.keep_view(base.t(), base, index)
+    assert copies.log.snapshots[index][3, 3].item() == 0
+    kept = copies.log.snapshots[view].view(torch.int32)
+    assert torch.equal(kept, base.t().view(torch.int32))
