@@ -20,6 +20,7 @@ import torch.nn.functional as F
 from torch import nn, optim
 
 from engine import errors, watchdog
+from engine.derivatives import formulas
 from engine.doctor.examine import examine_safely
 from engine.leftovers import Kept
 from engine.policy import program
@@ -128,6 +129,7 @@ def _with(tape: Tape, done: Done, device: str) -> Tape:
         stderr=done.stderr,
         torch=str(torch.__version__),
         device=device,
+        formulas=formulas(node.name for node in tape.nodes),
     )
 
 

@@ -341,6 +341,19 @@ class Finding(Struct, frozen=True):
     severity: Literal["sure", "hint"] = "sure"
 
 
+class Formula(Struct, frozen=True, array_like=True, gc=False):
+    """What PyTorch's table of derivatives says of one kind of backward node.
+
+    ``operator`` is torch's (``mul.Tensor``), ``arguments`` the names in its schema, ``gradients``
+    pairs of argument names and the formula of what they are sent, word for word.
+    """
+
+    node: str
+    operator: str
+    arguments: tuple[str, ...]
+    gradients: tuple[tuple[tuple[str, ...], str], ...]
+
+
 Status = Literal["ok", "error", "refused", "timeout", "died"]
 
 
@@ -368,6 +381,8 @@ class Tape(Struct, frozen=True):
     prints: tuple[str, ...] = ()
     events: tuple[Event, ...] = ()
     leaves: tuple[Leaf, ...] = ()
+    formulas: tuple[Formula, ...] = ()
+    """Torch's own formula for each kind of backward node among `nodes`."""
     dropped: int = 0
     """Values whose numbers were given up for the memory budget; their summaries are kept."""
     truncated: str = ""

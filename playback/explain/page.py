@@ -2,9 +2,9 @@
 
 from msgspec import Struct
 
-from engine.tape import Execution, Op, Place, Tape, Value
+from engine.tape import Execution, Formula, Node, Op, Place, Tape, Value
 from playback import operands, short, symbols, words
-from playback.explain import naming
+from playback.explain import from_torch, naming
 from playback.explain.broadcast import is_stretched, stretched
 from playback.explain.local import local, slope_at
 from playback.explain.naming import Named
@@ -31,6 +31,8 @@ class Explanation(Struct, frozen=True):
     words: str = ""
     rows: tuple[Row, ...] = ()
     source: Place = Place()
+    origin: str = ""
+    """Where torch keeps the gradient's own formula; empty where it has none."""
     step: str = ""
     """Where in its pass this is: ``Backward · step 4 of 9``; empty going forward."""
 
@@ -146,7 +148,7 @@ def _backward(index: Index, number: int, run: Execution, position: int) -> Expla
     here = next(i for i, n in enumerate(order, 1) if index.tape.executions[n] is run)
     return Explanation(
         title, _formula(op, rule, names), _words(index, op, rule), tuple(rows), op.place,
-        f"Backward · step {here} of {len(order)}",
+        from_torch.origin(index, index.nodes[run.node]), f"Backward · step {here} of {len(order)}",
     )  # fmt: skip
 
 
@@ -221,6 +223,7 @@ def _share(
         return None
     label = f"∂{loss}/∂{names[_KEYS[min(operand, len(_KEYS) - 1)]]}"
     how = _how(index, rule, names, operand, above, number)
+    how = how or _by_table(index, (node, slot), names, above)
     how = how or f"= sent by {index.nodes[node].name}"
     if at >= position:
         return Row(label, how, "…")
@@ -248,6 +251,36 @@ def _how(
         return ""
     summed = ", summed" if rule.stretches and is_stretched(index, op, operand) else ""
     return f"= {above} × {naming.slope_text(names.fill(template))}{summed}"
+
+
+def _by_table(index: Index, edge: tuple[int, int], names: Named, above: str) -> str:
+    """Return what an edge is sent as torch's table of derivatives has it; "" where it has not."""
+    number, slot = edge
+    node = index.nodes[number]
+    formula = from_torch.formula_of(index, node)
+    if formula is None:
+        return ""
+    name = from_torch.argument(formula, len(node.next), slot)
+    written = from_torch.share(formula, name, _called(index, node, formula, names, above))
+    return f"= {written}" if written else ""
+
+
+def _called(index: Index, node: Node, formula: Formula, names: Named, above: str) -> dict[str, str]:
+    """Return what the names in torch's formula are called here; of an inner node only its own."""
+    op = index.op(index.node_ops[node.id])
+    if op.node != node.id:
+        return {"grad": "its gradient"}
+    called = {"grad": above, "result": names["y"]}
+    back = operands.edges(index, op)
+    for slot in range(len(node.next)):
+        place = back.get((node.id, slot))
+        name = from_torch.argument(formula, len(node.next), slot)
+        if place is not None and name and place < len(_KEYS):
+            called[name] = names[_KEYS[place]]
+    for arg in op.args:
+        if arg.keyword in formula.arguments and arg.value is None:
+            called[arg.keyword] = arg.text
+    return called
 
 
 def _product(index: Index, op: Op, share: Share, names: Named, operand: int) -> str:

@@ -19,7 +19,8 @@ class ExplainPane(Pane):
         self._formula = Label("formula", "", self)
         self._words = Label("words", "", self)
         self._rows = Rows(self)
-        for widget in (self._formula, self._words, self._rows):
+        self._origin = Label("caption", "", self)
+        for widget in (self._formula, self._words, self._rows, self._origin):
             self.column.addWidget(widget)
 
     def set_theme(self, theme: Theme) -> None:
@@ -40,6 +41,8 @@ class ExplainPane(Pane):
         self._words.setVisible(bool(found.words))
         self._rows.say(lines(found))
         self._rows.setVisible(bool(found.rows))
+        self._origin.say(f"Source: {found.origin}" if found.origin else "")
+        self._origin.setVisible(bool(found.origin))
         return True
 
 
