@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from enum import IntEnum
 from typing import Literal
 
+from PySide6.QtCore import QElapsedTimer, QTimer
 from PySide6.QtGui import (
     QColor,
     QFont,
@@ -37,6 +38,10 @@ class State(IntEnum):
     """A string in three double quotes."""
 
 
+LONGEST = 4000
+"""Only so many letters of a line are coloured."""
+TURN_MS = 20
+"""Lines are coloured for so long at a time; then the interface has its turn."""
 Span = tuple[int, int, Kind]
 """Start, end (exclusive; in characters) and kind of a stretch of one line."""
 
@@ -158,6 +163,16 @@ class Highlighter(QSyntaxHighlighter):
     def __init__(self, document: QTextDocument) -> None:
         super().__init__(document)
         self._formats: dict[Kind, QTextCharFormat] = {}
+        self._since = QElapsedTimer()
+        self._since.start()
+        self._late: int | None = None
+        """The first line that still waits for its colours."""
+        self.at_work = False
+        """Whether lines are being coloured whose text has not changed."""
+        self._turn = QTimer(self)
+        self._turn.setSingleShot(True)
+        self._turn.setInterval(0)
+        self._turn.timeout.connect(self._go_on)
 
     def set_theme(self, theme: Theme) -> None:
         """Take the colours of ``theme`` and paint the whole document anew."""
@@ -173,8 +188,15 @@ class Highlighter(QSyntaxHighlighter):
         self.rehighlight()
 
     def highlightBlock(self, text: str) -> None:
-        """Colour one line; called by Qt."""
-        found, state = spans(text, self.previousBlockState())
+        """Colour one line, or leave it for later where there are very many; called by Qt."""
+        if not self._turn.isActive():
+            self._turn.start()
+            self._since.restart()
+        elif self._since.elapsed() > TURN_MS:
+            number = self.currentBlock().blockNumber()
+            self._late = number if self._late is None else min(number, self._late)
+            return
+        found, state = spans(text[:LONGEST], self.previousBlockState())
         self.setCurrentBlockState(int(state))
         wide = not text.isascii() and units(text) != len(text)
         for start, end, kind in found:
@@ -187,6 +209,29 @@ class Highlighter(QSyntaxHighlighter):
                 self.setFormat(units(text[:start]), units(text[start:end]), style)
             else:
                 self.setFormat(start, end - start, style)
+
+    def _go_on(self) -> None:
+        """Colour the lines that were left for later, as many as one turn of the loop allows."""
+        first, self._late = self._late, None
+        if first is None:
+            return
+        self._since.restart()
+        self._turn.start()
+        self.at_work = True
+        try:
+            self._colour_from(first)
+        finally:
+            self.at_work = False
+
+    def _colour_from(self, first: int) -> None:
+        block = self.document().findBlockByNumber(first)
+        while block.isValid() and self._late is None:
+            if self._since.elapsed() > TURN_MS:
+                self._late = block.blockNumber()
+                break
+            # Qt goes on to the lines below where the state at their beginning has changed.
+            self.rehighlightBlock(block)
+            block = block.next()
 
 
 def _format(

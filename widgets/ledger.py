@@ -13,7 +13,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPen, QPolygonF
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPen, QPolygonF, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QListView,
@@ -227,15 +227,25 @@ class Ledger(QWidget):
         if new == old:
             return
         self._model.current = new
-        if new >= 0:
-            index = self._model.index(new, 0)
+        # Qt lays all rows out to find one, which is not worth it where nobody looks.
+        if self.isVisible():
+            self._follow()
+        self._count()
+
+    def _follow(self) -> None:
+        if self._model.current >= 0:
+            index = self._model.index(self._model.current, 0)
             self.view.setCurrentIndex(index)
             self._reveal(index)
         else:
             self.view.clearSelection()
             self.view.scrollToTop()
         self.view.viewport().update()
-        self._count()
+
+    def showEvent(self, happened: QShowEvent) -> None:
+        """Bring the row that is lit into view; called by Qt."""
+        super().showEvent(happened)
+        self._follow()
 
     def _row_at(self, position: int) -> int:
         """Return the row of the last entry that has happened at a position, -1 for none."""

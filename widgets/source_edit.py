@@ -301,7 +301,7 @@ class SourceEdit(QPlainTextEdit):
             self.lines_moved.emit(first, change)
 
     def _tell_edit(self) -> None:
-        if self._is_setting:
+        if self._is_setting or self._highlighter.at_work:
             return
         source = self.source()
         # Qt also tells of new colours.

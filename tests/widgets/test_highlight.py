@@ -6,7 +6,8 @@ import tokenize
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PySide6.QtGui import QTextDocument
+from PySide6.QtGui import QTextCursor, QTextDocument
+from PySide6.QtWidgets import QPlainTextDocumentLayout
 
 from widgets import highlight
 from widgets.highlight import Highlighter, State, code_spans, column_text, spans, units
@@ -236,3 +237,38 @@ def test_another_theme_recolours_what_is_there(qtbot):
     document.setPlainText("f(1)")
     highlighter.set_theme(Theme.load("dark"))
     assert ("1", Theme.load("dark").data.name()) in colours(document, 0)
+
+
+def formats(document):
+    """How many coloured stretches each line has."""
+    found, block = [], document.begin()
+    while block.isValid():
+        found.append(len(block.layout().formats()))
+        block = block.next()
+    return found
+
+
+@pytest.mark.parametrize("turn_ms", [0, 20])
+def test_many_lines_are_coloured_in_several_turns_and_all_in_the_end(qtbot, monkeypatch, turn_ms):
+    monkeypatch.setattr(highlight, "TURN_MS", turn_ms)
+    document = QTextDocument()
+    document.setDocumentLayout(QPlainTextDocumentLayout(document))
+    painted = Highlighter(document)
+    painted.set_theme(Theme.load("light"))
+    lines = ["x = 1  # one", "s = '''a", "b = 2", "c'''", "y = 2"] * 40
+    document.setPlainText("\n".join(lines))
+    expected = [2, 1, 1, 1, 1] * 40
+    qtbot.waitUntil(lambda: formats(document) == expected)
+    QTextCursor(document).insertText("'''\n")
+    qtbot.waitUntil(lambda: formats(document)[:3] == [1, 1, 1])
+
+
+def test_only_the_beginning_of_a_very_long_line_is_coloured(qtbot):
+    document = QTextDocument()
+    document.setDocumentLayout(QPlainTextDocumentLayout(document))
+    painted = Highlighter(document)
+    painted.set_theme(Theme.load("light"))
+    document.setPlainText("1 + " * highlight.LONGEST)
+    ends = [one.start + one.length for one in document.begin().layout().formats()]
+    assert max(ends) <= highlight.LONGEST
+    assert len(ends) == highlight.LONGEST // 4

@@ -117,3 +117,14 @@ def test_it_paints_in_both_themes(ledger, theme):
     ledger.set_rows([*entries(30), Entry(99, "op", 0, "a" * 500)])
     ledger.set_position(20)
     assert not ledger.grab().isNull()
+
+
+def test_a_ledger_that_was_hidden_follows_once_it_is_seen(ledger, qtbot):
+    ledger.hide()
+    ledger.set_rows(entries(500))
+    ledger.set_position(401)
+    assert not ledger.view.currentIndex().isValid()
+    ledger.show()
+    index = ledger.view.currentIndex()
+    assert index.row() == ledger.current()
+    assert ledger.view.viewport().rect().contains(ledger.view.visualRect(index).center())

@@ -56,7 +56,8 @@ class FactsPane(Pane):
         self._rows.say([Line(label, "", text, "fact") for label, text in found])
         self._line = line_of(page)
         self._source.setVisible(self._line > 0)
-        lines = page.source.splitlines()
+        # Not splitlines: a form feed ends no line for Python.
+        lines = page.source.split("\n")
         code = lines[self._line - 1].strip() if 0 < self._line <= len(lines) else "made by"
         self.code.say(code if len(code) <= 200 else code[:199] + "…")
         self.link.setText(f"line {self._line}")

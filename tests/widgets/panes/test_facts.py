@@ -92,6 +92,12 @@ def test_the_source_line_is_quoted_and_leads_there(pane, qtbot):
     assert heard.args == [line]
 
 
+def test_a_form_feed_ends_no_line(pane):
+    source = "\f# one\x0b two\na = param(1.0)\nb = a * 2\n"
+    assert pane.show_page(page(source, "b", source=source))
+    assert pane.code.text() == "b = a * 2"
+
+
 def test_a_source_that_is_shorter_than_the_tape_breaks_nothing(pane):
     assert pane.show_page(page(NEURON, "n", source="x = 1"))
     assert pane.code.said() == "made by"
