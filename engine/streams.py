@@ -6,6 +6,8 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from engine.untouched import __builtins__  # noqa: F401
+
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 

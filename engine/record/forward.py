@@ -19,7 +19,8 @@ from torch.overrides import TorchFunctionMode
 from engine.record.log import OpRow, ValueRow
 from engine.record.source import Where
 from engine.record.tensors import version
-from engine.tape import Arg, Reset
+from engine.tape import Arg, Reset, Role
+from engine.untouched import __builtins__  # noqa: F401
 
 if TYPE_CHECKING:
     from engine.record.lanes import Lane
@@ -115,8 +116,9 @@ class ForwardMode(TorchFunctionMode):
                 return out
             if kind == "flag":
                 known.requires_grad = tensor.requires_grad
-                if tensor.is_leaf and known.op is None:
-                    known.role = "parameter" if tensor.requires_grad else "data"
+                if tensor.is_leaf:
+                    plain: Role = "data" if known.op is None else "result"
+                    known.role = "parameter" if tensor.requires_grad else plain
             elif kind == "grad get" and isinstance(out, torch.Tensor):
                 recorder.tensors.is_gradient_of(out, known)
             elif kind == "grad set" and args[1] is None:

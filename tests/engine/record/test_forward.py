@@ -208,3 +208,20 @@ def test_a_node_goes_by_the_name_that_torch_prints():
     tape = record("x = param([1.0, 2.0])\ny = x * 1\ny[0] = 3.0\nprint(y.grad_fn)")
     assert "CopySlices" in {n.name for n in tape.nodes}
     assert "CopySlices" in tape.stdout
+
+
+def test_a_leaf_made_by_asking_an_ops_result_for_a_gradient_is_a_parameter():
+    tape = mirror(
+        "u = torch.ones(2).mul(3).requires_grad_()\n(u * u).sum().backward()\n"
+        "v = torch.zeros(2).uniform_().requires_grad_()\n"
+        "w = torch.ones(2).mul(2).requires_grad_().requires_grad_(False)\nprint(u.grad)"
+    )
+    roles = {v.name: v.role for v in tape.values if v.name}
+    assert (roles["u"], roles["v"], roles["w"]) == ("parameter", "parameter", "result")
+    assert len(tape.accumulations) == 1
+
+
+def test_what_a_module_makes_for_itself_is_not_called_after_its_result():
+    tape = mirror("lstm = nn.LSTM(3, 4)\nout, (h, c) = lstm(torch.ones(5, 2, 3))")
+    assert [v.name for v in tape.values if v.maker == "zeros"] == ["", ""]
+    assert [v.op for v in tape.values if v.name == "out"] == [0]
