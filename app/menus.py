@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from functools import partial
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import QObject, QPoint, Qt
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
 
@@ -102,6 +102,13 @@ class Menus(QObject):
         except Refused as refusal:
             self._shell.say(str(refusal))
         self.refresh()
+
+    def pop_up(self, name: str, at: QPoint) -> None:
+        """Open the submenu with that id, its lower right corner at a point of the screen."""
+        sub = self._actions[name].menu()
+        if isinstance(sub, QMenu):
+            sub.aboutToShow.emit()
+            sub.popup(at - QPoint(sub.sizeHint().width(), sub.sizeHint().height()))
 
     def press(self, key: QKeyEvent) -> bool:
         """Do the command whose bare key this is; return whether there was one to do."""

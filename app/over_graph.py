@@ -2,11 +2,14 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QPushButton, QWidget
 
+from app.color_key import ColorKey
+from playback.coloring import Key
 from playback.crumbs import Crumb
+from widgets.theme import Theme
 
 MARGIN = 10
 SEARCH_WIDTH = 190
@@ -90,6 +93,8 @@ class Tools(QFrame):
     searched = Signal(str)
     stepped = Signal(bool)
     """To the next match, or to the one before it (True)."""
+    color_pressed = Signal(object)
+    """Where (`QPoint` of the screen) to show the choice of colours."""
     left = Signal()
     """The search was closed."""
 
@@ -103,6 +108,7 @@ class Tools(QFrame):
         self.fit_button = self._button("Fit", "Show the whole graph (Ctrl+0)")
         self.collapse_button = self._button("Collapse all", "Fold all modules (Ctrl+Shift+W)")
         self.expand_button = self._button("Expand all", "Open all modules (Ctrl+Shift+E)")
+        self.color_button = self._button("Colour", "Choose what the colours of the cards tell")
         self.find_button = self._button(
             "Find", "Look for a name, an op, a shape or NaN (Ctrl+Shift+F)"
         )
@@ -113,12 +119,19 @@ class Tools(QFrame):
         self.query.installEventFilter(self)
         self.count = QLabel()
         self.count.setProperty("role", "caption")
-        buttons = (self.fit_button, self.collapse_button, self.expand_button, self.find_button)
+        buttons = (
+            self.fit_button,
+            self.collapse_button,
+            self.expand_button,
+            self.color_button,
+            self.find_button,
+        )
         for part in (self.query, self.count, *buttons):
             row.addWidget(part)
         self.fit_button.clicked.connect(self.fit_pressed)
         self.collapse_button.clicked.connect(self.collapse_pressed)
         self.expand_button.clicked.connect(self.expand_pressed)
+        self.color_button.clicked.connect(self._ask_color)
         self.find_button.clicked.connect(self.open)
         self.query.textChanged.connect(self.searched)
         self._modules = False
@@ -131,6 +144,10 @@ class Tools(QFrame):
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         button.setToolTip(tip)
         return button
+
+    def _ask_color(self) -> None:
+        button = self.color_button
+        self.color_pressed.emit(button.mapToGlobal(QPoint(button.width(), -4)))
 
     def set_modules(self, there: bool) -> None:
         """Offer to fold and open modules only where there are some."""
@@ -161,6 +178,7 @@ class Tools(QFrame):
         self.query.setVisible(shown)
         self.count.setVisible(shown)
         self.find_button.setVisible(not shown)
+        self.color_button.setVisible(not shown)
         for button in (self.collapse_button, self.expand_button):
             button.setVisible(self._modules and not shown)
         self.adjustSize()
@@ -185,6 +203,7 @@ class OverGraph(QObject):
         self._graph = graph
         self._path: tuple[Crumb, ...] = ()
         self.crumbs, self.tools = Crumbs(graph), Tools(graph)
+        self.key = ColorKey(graph)
         for part in (graph, self.tools):
             part.installEventFilter(self)
         self.tools.left.connect(graph.setFocus)
@@ -197,12 +216,20 @@ class OverGraph(QObject):
             self._path = path
             self.settle()
 
+    def show_key(self, key: Key | None, theme: Theme) -> None:
+        """Say at the top right what the colours mean; None where nothing is to be said."""
+        self.key.show_key(key, theme)
+        self.settle()
+
     def settle(self) -> None:
         """Take up the corners anew: sizes have changed, of the graph or of text."""
         graph, tools = self._graph, self.tools
         tools.adjustSize()
         tools.move(graph.width() - tools.width() - MARGIN, graph.height() - tools.height() - MARGIN)
-        self.crumbs.set_path(self._path, max(0, graph.width() - 2 * MARGIN))
+        self.key.adjustSize()
+        taken = 0 if self.key.isHidden() else self.key.width() + MARGIN
+        self.key.move(graph.width() - self.key.width() - MARGIN, MARGIN)
+        self.crumbs.set_path(self._path, max(0, graph.width() - 2 * MARGIN - taken))
         self.crumbs.move(MARGIN, MARGIN)
 
     def eventFilter(self, _watched: QObject, happened: QEvent) -> bool:

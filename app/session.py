@@ -9,6 +9,7 @@ from PySide6.QtCore import QElapsedTimer, QObject, QTimer, Signal
 from app.state import ENGINE_DIED, UNNAMED, Doc, Engine, Limits, Result, View
 from engine import wire
 from engine.tape import Problem, Tape
+from playback.coloring import Mode
 
 DEBOUNCE_MS = 150
 """Typing must rest for so long before the program runs."""
@@ -330,6 +331,10 @@ class Session(QObject):
     def show_layers(self, **layers: bool) -> None:
         """Show or hide ``values``, ``gradients``, ``shapes``."""
         self._change_view(**layers)
+
+    def color_by(self, mode: Mode) -> None:
+        """Colour the graph's cards by something else; the empty mode by what they are."""
+        self._change_view(coloring=mode)
 
     def _change_view(self, **changes: object) -> None:
         view = replace(self.view, **changes)

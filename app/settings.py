@@ -7,6 +7,8 @@ from pathlib import Path
 from msgspec import Struct
 from PySide6.QtCore import QByteArray, QObject, QSettings, QStandardPaths, Signal
 
+from playback.coloring import MODES
+
 RECENT = 10
 """So many recent files are kept."""
 
@@ -37,6 +39,7 @@ ROWS = (
     Setting("values", "Values", True),
     Setting("gradients", "Gradients", True),
     Setting("shapes", "Shapes", False),
+    Setting("coloring", "Colour by", "", _one_of(*MODES)),
     Setting("left", "Program pane", True),
     Setting("right", "Inspector pane", True),
     Setting("below", "Output and legend", True),

@@ -200,6 +200,7 @@ class Showing(QObject):
     def _show_view(self) -> None:
         view, views = self._session.view, self._views
         views.graph.set_layers(view.values, view.gradients, view.shapes)
+        views.graph.set_coloring(view.coloring)
         views.graph.select(view.selection or None)
         card = self._card(view.selection)
         views.values.select(card.value if card else None)

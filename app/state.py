@@ -9,6 +9,7 @@ from msgspec import Struct
 from PySide6.QtCore import SignalInstance
 
 from engine.tape import Problem, Tape
+from playback.coloring import Mode
 
 ENGINE_DIED = "EngineDied"
 """Type of the problem while an engine that died is being replaced."""
@@ -76,6 +77,7 @@ class View(Struct, frozen=True):
     values: bool = True
     gradients: bool = True
     shapes: bool = False
+    coloring: Mode = ""
 
 
 class Engine(Protocol):

@@ -30,6 +30,7 @@ from app.shell_window import ShellWindow
 from app.showing import Showing, Views
 from app.state import Engine
 from app.theming import Look, Themed
+from playback.coloring import MODES
 from widgets.code_edit import CodeEdit
 from widgets.code_style import TEXT_PX
 from widgets.console import Console
@@ -182,6 +183,9 @@ class Window(ShellWindow):
         session.source_replaced.connect(self.output_tab.forget)
         self.graph.installEventFilter(self)
         join(self.over, self.finder, self.menus.perform_by)
+        self.over.tools.color_pressed.connect(partial(self.menus.pop_up, "view.coloring"))
+        self.over.key.ended.connect(self._end_coloring)
+        self.showing.pictured.connect(self._show_key)
         self.top.examples_pressed.connect(self.show_examples)
         self.top.lessons_pressed.connect(self.show_lessons)
         tables = {
@@ -203,6 +207,7 @@ class Window(ShellWindow):
         self.columns.recall(settings)
         self.clock.set_speed(settings.number("speed"))
         session.show_layers(**{name: settings.flag(name) for name in self.top.layers})
+        session.color_by(next((m for m in MODES if m == settings.text("coloring")), ""))
         self._show_view()
         self._show_settings("left")
         self._show_settings("memory")
@@ -225,7 +230,15 @@ class Window(ShellWindow):
 
     def _show_view(self) -> None:
         self.top.show_view(self.session.view)
+        self._show_key()
         self.menus.refresh()
+
+    def _show_key(self) -> None:
+        self.over.show_key(self.graph.color_key(), self.look.theme())
+
+    def _end_coloring(self) -> None:
+        self.session.color_by("")
+        self.settings.put("coloring", "")
 
     def _show_busy(self, busy: bool) -> None:
         if busy:
@@ -245,7 +258,7 @@ class Window(ShellWindow):
     def _repaint(self, theme: Theme) -> None:
         self.heading.setStyleSheet(sheet(theme))
         self.editor.set_text_size(round(TEXT_PX * self.look.scale()))
-        self.over.settle()
+        self._show_key()
         self.columns.set_text_scale(self.look.scale())
 
     def _set_layer(self, name: str, on: bool) -> None:

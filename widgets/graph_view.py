@@ -9,6 +9,7 @@ from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from engine.tape import Tape
+from playback.coloring import Key, Mode
 from playback.picture import Look, Picture, Placement
 from widgets import graph_sight, graph_tips, graph_words
 from widgets.camera import Camera, centered
@@ -46,6 +47,7 @@ class GraphView(GraphExport):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._layers = Layers()
+        self._mode: Mode = ""
         stage = Stage(Tape(), _EMPTY, _NOWHERE)
         self._drawing = Drawing(stage, Theme.load("light"), self._layers)
         self._layer, self._minimap = Layer(), Minimap()
@@ -88,6 +90,18 @@ class GraphView(GraphExport):
             self._motion = Motion(self._drawing, self._drawing.look, 0)
         self._repaint_all()
 
+    def set_coloring(self, mode: Mode) -> None:
+        """Colour the cards by something else; the empty mode colours them by what they are."""
+        if mode != self._mode:
+            self._mode = mode
+            self._drawing.set_coloring(mode)
+            self._repaint_all()
+
+    def color_key(self) -> Key | None:
+        """Return what the colours mean; None while cards are coloured by what they are."""
+        coloring = self._drawing.coloring
+        return None if coloring is None else coloring.key()
+
     def set_reduced_motion(self, reduced: bool) -> None:
         """Jump instead of moving, from now on."""
         self._reduced = reduced
@@ -115,6 +129,7 @@ class GraphView(GraphExport):
         old, stage = self._drawing, Stage(tape, picture, placement)
         self._motion = self._morph = None
         self._drawing = Drawing(stage, old.theme, self._layers)
+        self._drawing.set_coloring(self._mode)
         self._drawing.set_zoom(self._camera.zoom)
         similar = stage.resembles(old.stage)
         if self._selected not in stage.cards and self._selected not in stage.wires:

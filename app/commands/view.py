@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from app.commands import Choice, Shell, command, submenu
+from playback import coloring
 
 TEXT_STEP = 1.1
 
@@ -71,6 +72,20 @@ def gradients(shell: Shell) -> None:
 def shapes(shell: Shell) -> None:
     """Show the shape of what runs along each wire."""
     _flip_layer(shell, "shapes")
+
+
+@submenu("view.coloring", "Colour by", "View/3")
+def colorings(shell: Shell) -> list[Choice]:
+    """Choose what the colours of the cards tell."""
+
+    def choice(mode: coloring.Mode, title: str) -> Choice:
+        def choose(at: Shell) -> None:
+            at.session.color_by(mode)
+            at.settings.put("coloring", mode)
+
+        return Choice(title, choose, checked=shell.session.view.coloring == mode)
+
+    return [choice(mode, title) for mode, title in coloring.MODES.items()]
 
 
 def _flip_layer(shell: Shell, name: str) -> None:

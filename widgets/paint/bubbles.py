@@ -4,7 +4,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter
 
 from playback.marks import SHARED
-from widgets.paint import shapes
+from widgets.paint import shapes, tints
 from widgets.paint.reading import Reading
 from widgets.theme import Theme, faded
 
@@ -46,6 +46,8 @@ def extent(box: QRectF, reading: Reading, scale: float = FAR_SCALE) -> QRectF:
         touched = touched.united(update_box(box, reading.update, scale).adjusted(-9, -9, 9, 9))
     if reading.tag:
         touched = touched.united(tag_box(box, reading.tag).adjusted(-2, -2, 2, 2))
+    if reading.tint is not None:
+        touched = touched.united(tints.badge_box(box, reading.tint.words, scale))
     return touched
 
 

@@ -8,7 +8,7 @@ from PySide6.QtGui import QColor, QPainter, QPainterPath
 
 from playback.picture import Card
 from playback.text import variable
-from widgets.paint import bubbles, heat, shapes
+from widgets.paint import bubbles, heat, shapes, tints
 from widgets.paint.reading import LEAVES, WAITING, Reading
 from widgets.paint.thumbnail import draw_thumbnail, thumbnail_size
 from widgets.theme import Theme, faded, mix, token_names
@@ -75,6 +75,8 @@ def paint(painter: QPainter, card: Card, box: QRectF, reading: Reading, style: S
         _module(painter, card, box, reading, inner)
     else:
         _op(painter, card, box, reading, inner)
+    if reading.tint is not None:
+        tints.paint_badge(painter, box, reading.tint, style.theme)
     if reading.tag:
         bubbles.paint_tag(painter, box, reading.tag, theme)
     if reading.update and style.layers.values:
@@ -118,7 +120,7 @@ def _leaf(painter: QPainter, card: Card, box: QRectF, reading: Reading, style: S
     soft = theme.color(f"{card.kind}_soft")
     corner = radius(card, box)
     shapes.shadow(painter, box, corner, theme)
-    shapes.fill(painter, box, corner, mix(soft, theme.surface, 0.75))
+    shapes.fill(painter, box, corner, _ground(reading, mix(soft, theme.surface, 0.75), theme))
     if reading.bad:
         shapes.hatch(painter, shapes.rounded(box, corner), faded(theme.ink3, 0.32))
     _border(painter, card, box, reading, theme)
@@ -137,6 +139,13 @@ def _leaf(painter: QPainter, card: Card, box: QRectF, reading: Reading, style: S
     shapes.write(painter, values, value, ink, px, 500, shapes.RIGHT)
 
 
+def _ground(reading: Reading, usual: QColor, theme: Theme) -> QColor:
+    """Return what a card is filled with: in a colour mode by that, else as its role wants it."""
+    if not reading.tinted:
+        return usual
+    return theme.surface if reading.tint is None else tints.ground(reading.tint, theme)
+
+
 def _value_words(reading: Reading, style: Style, waiting: str = WAITING) -> str:
     if reading.state == "waiting":
         return waiting
@@ -145,15 +154,22 @@ def _value_words(reading: Reading, style: Style, waiting: str = WAITING) -> str:
 
 def _op(painter: QPainter, card: Card, box: QRectF, reading: Reading, style: Style) -> None:
     theme = style.theme
-    filled = card.kind == "loss" and reading.state == "reached"
-    ground = theme.ink if filled else theme.surface
+    filled = _is_filled(card, reading)
+    ground = theme.ink if filled else _ground(reading, theme.surface, theme)
     shapes.shadow(painter, box, RADIUS, theme)
     shapes.fill(painter, box, RADIUS, ground)
     if reading.bad:
         hatch = faded(theme.surface, 0.35) if filled else faded(theme.ink3, 0.32)
         shapes.hatch(painter, shapes.rounded(box, RADIUS), hatch)
-    elif card.scalar and not filled and reading.share is not None and style.layers.values:
-        _stripe(painter, box, reading.share, theme)
+    elif (
+        card.scalar
+        and not filled
+        and not reading.tinted
+        and reading.share is not None
+        and style.layers.values
+    ):
+        _stripe(painter, box, RADIUS, heat.color(reading.share, 1.0, theme.dark))
+    _tint_stripe(painter, box, RADIUS, reading, theme)
     _border(painter, card, box, reading, theme)
     if card.scalar:
         _scalar(painter, card, box, reading, style)
@@ -161,17 +177,30 @@ def _op(painter: QPainter, card: Card, box: QRectF, reading: Reading, style: Sty
         _tensor(painter, card, box, reading, style)
 
 
-def _stripe(painter: QPainter, box: QRectF, share: float, theme: Theme) -> None:
-    """Colour the left border by sign and size of the value."""
-    body = shapes.rounded(box.adjusted(0.6, 0.6, -0.6, -0.6), RADIUS - 0.6)
+def _is_filled(card: Card, reading: Reading) -> bool:
+    """Tell whether a card is the loss in its inverse dress; colour modes need its ground."""
+    return card.kind == "loss" and reading.state == "reached" and not reading.tinted
+
+
+def _stripe(painter: QPainter, box: QRectF, radius: float, color: QColor) -> None:
+    """Colour the left border."""
+    body = shapes.rounded(box.adjusted(0.6, 0.6, -0.6, -0.6), radius - 0.6)
     strip = QPainterPath()
     strip.addRect(QRectF(box.left(), box.top(), 5.5, box.height()))
-    shapes.fill_inside(painter, body, strip, heat.color(share, 1.0, theme.dark))
+    shapes.fill_inside(painter, body, strip, color)
+
+
+def _tint_stripe(
+    painter: QPainter, box: QRectF, radius: float, reading: Reading, theme: Theme
+) -> None:
+    """Colour the left border by what the colour mode says: its ground is a pale one."""
+    if reading.tint is not None:
+        _stripe(painter, box, radius, tints.color(reading.tint, theme.dark))
 
 
 def _inks(card: Card, reading: Reading, theme: Theme) -> tuple[QColor, QColor, QColor, QColor]:
     """Return the colours of big text, small text, the chip's ground and its symbol."""
-    if card.kind == "loss" and reading.state == "reached":
+    if _is_filled(card, reading):
         return (
             theme.surface,
             mix(theme.surface, theme.ink, 0.72),
@@ -273,9 +302,10 @@ def _module(painter: QPainter, card: Card, box: QRectF, reading: Reading, style:
         shapes.fill(painter, back, RADIUS, theme.module_soft)
         shapes.outline(painter, back, RADIUS, mix(border, theme.canvas, 0.8), 1.0)
     shapes.shadow(painter, body, RADIUS, theme)
-    shapes.fill(painter, body, RADIUS, theme.module_soft)
+    shapes.fill(painter, body, RADIUS, _ground(reading, theme.module_soft, theme))
     if reading.bad:
         shapes.hatch(painter, shapes.rounded(body, RADIUS), faded(theme.ink3, 0.32))
+    _tint_stripe(painter, body, RADIUS, reading, theme)
     _border(painter, card, body, reading, theme)
     middle = body.center().y()
     spot = QRectF(body.left() + 11, middle - 11, 22, 22)

@@ -1,14 +1,16 @@
 """The still part of the graph: frames, wires, cards and labels at a position, in any detail."""
 
 from collections.abc import Hashable
+from dataclasses import replace
 from functools import partial
 from typing import Literal
 
 from PySide6.QtCore import QLineF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter
 
+from playback.coloring import Coloring, Mode
 from playback.picture import CardLook, Look
-from widgets.paint import bubbles, cards, frames, plain, wires
+from widgets.paint import bubbles, cards, frames, plain, tints, wires
 from widgets.paint.bubbles import FAR_SCALE
 from widgets.paint.cards import LABELS_FROM, Layers, Style
 from widgets.paint.labels import Box, Kind, Wish
@@ -46,6 +48,7 @@ class Drawing:
         self.hidden: frozenset[str] = frozenset()
         self.sprites = Sprites()
         self._readings: dict[tuple[str, CardLook | None], Reading] = {}
+        self.coloring: Coloring | None = None
         self.zoom = self.label_scale = 1.0
         self.tiles = Tiles(stage, self._wishes, self._taken)
 
@@ -53,13 +56,25 @@ class Drawing:
         """Return what a card says now, or with another ``look``."""
         found = (key, look if look is not None else self.look.cards.get(key))
         if found not in self._readings:
-            self._readings[found] = self.stage.reader.card(self.stage.cards[key], found[1])
+            card = self.stage.cards[key]
+            reading = self.stage.reader.card(card, found[1])
+            if self.coloring is not None:
+                reading = replace(reading, tint=self.coloring.tint(card, found[1]), tinted=True)
+            self._readings[found] = reading
         return self._readings[found]
 
     def set_theme(self, theme: Theme) -> None:
         """Paint in other colours from now on."""
         self.theme = theme
         self.sprites.clear()
+
+    def set_coloring(self, mode: Mode) -> None:
+        """Colour the cards by something else from now on; by what they are where it is empty."""
+        stage = self.stage
+        self.coloring = Coloring(stage.reader.tape, stage.picture.cards, mode) if mode else None
+        self._readings.clear()
+        self.sprites.clear()
+        self.tiles.clear()
 
     def set_layers(self, layers: Layers) -> None:
         """Show other layers from now on."""
@@ -162,6 +177,8 @@ class Drawing:
             box, reading = stage.boxes[key], self.reading(key)
             bubble = self.bubble(key)
             boxes += [box] if bubble is None else [box, bubble]
+            if reading.tint is not None:
+                boxes.append(tints.badge_box(box, reading.tint.words, scale))
             if reading.tag:
                 boxes.append(bubbles.tag_box(box, reading.tag))
             if reading.update:
@@ -277,6 +294,9 @@ def _speck(key: str, drawing: Drawing, reading: Reading, theme: Theme) -> QColor
     kind = drawing.stage.cards[key].kind
     if reading.active:
         return drawing.theme.backward if reading.active == "backward" else drawing.theme.forward
+    if reading.tinted:
+        tint = reading.tint
+        return theme.line if tint is None else tints.color(tint, theme.dark)
     if reading.gradient and drawing.layers.gradients:
         return mix(theme.backward, theme.canvas, 0.75)
     return theme.color(kind) if kind in LEAVES else theme.ink if kind == "loss" else theme.edge

@@ -7,7 +7,7 @@ from PySide6.QtGui import QColor, QPainter
 
 from playback.picture import Card
 from playback.text import variable
-from widgets.paint import bubbles, cards, shapes
+from widgets.paint import bubbles, cards, shapes, tints
 from widgets.paint.cards import Style
 from widgets.paint.reading import LEAVES, Reading
 from widgets.paint.thumbnail import draw_thumbnail, thumbnail_size
@@ -30,7 +30,7 @@ def paint(
     waiting = reading.state == "waiting" and card.kind != "loss"
     theme = cards.faint(style.theme) if waiting else style.theme
     corner = cards.radius(card, box)
-    fill, border, ink = _colors(card.kind, reading, theme)
+    fill, border, ink = _colors(card.kind, reading, theme, named)
     if reading.active:
         shapes.glow(painter, box, corner, cards.active_color(reading, style.theme))
     whole = box
@@ -48,6 +48,8 @@ def paint(
     elif card.kind == "module" and box.width() * zoom > 60:
         row = box.adjusted(8, 0, -8, 0)
         shapes.write(painter, row, card.title, ink, _px(zoom, 30), 600, shapes.CENTER)
+    if named and reading.tint is not None and zoom >= cards.LABELS_FROM:
+        tints.paint_badge(painter, whole, reading.tint, style.theme, bubbles.FAR_SCALE)
     if named and reading.update and style.layers.values:
         bubbles.paint_update(painter, whole, reading, style.theme, bubbles.FAR_SCALE)
     if reading.gradient and style.layers.gradients:
@@ -152,8 +154,15 @@ def _gradient_mark(painter: QPainter, box: QRectF, theme: Theme) -> None:
     painter.drawPolygon(shapes.up_triangle(QPointF(pill.center()), 5.5))
 
 
-def _colors(kind: str, reading: Reading, theme: Theme) -> tuple[QColor, QColor, QColor]:
-    """Return fill, border and ink."""
+def _colors(
+    kind: str, reading: Reading, theme: Theme, named: bool
+) -> tuple[QColor, QColor, QColor]:
+    """Return fill, border and ink; a colour mode fills all where nothing is written."""
+    if reading.tinted:
+        tint = reading.tint
+        ground = tints.ground if named else lambda one, at: tints.color(one, at.dark)
+        fill = theme.surface if tint is None else ground(tint, theme)
+        return fill, theme.color(kind) if kind in LEAVES else theme.line_strong, theme.ink
     if kind in LEAVES:
         return theme.color(f"{kind}_soft"), theme.color(kind), theme.ink
     if kind == "loss" and reading.state == "reached":

@@ -7,6 +7,7 @@ import numpy as np
 
 from engine.tape import Snapshot, Tape, Value
 from playback import short, text
+from playback.coloring import Tint
 from playback.picture import Card, CardLook, WireLook
 from playback.short import trimmed
 from widgets.paint import heat
@@ -48,6 +49,10 @@ class Reading:
     """The sum in ``gradient`` is still being made."""
     reset: Literal["", "none", "zeros"] = ""
     """Why ``gradient`` is no number that backward made: it was just taken away, or set to 0."""
+    tint: Tint | None = None
+    """What the colour mode says of it; None without a mode, and where it has nothing to say."""
+    tinted: bool = False
+    """A colour mode is on: what it says nothing of is left without a colour."""
 
 
 class Reader:

@@ -59,3 +59,30 @@ def test_zoom_and_fit_do_what_they_say(settled):
     assert settled.graph.camera().zoom > before
     view.zoom_out(settled)
     assert settled.graph.camera().zoom == pytest.approx(before)
+
+
+def test_cards_are_coloured_by_something_else_and_by_what_they_are_again(settled, link, record):
+    settled.session.nudge("a = param(2.0)\n(a * 3).backward()")
+    link.answer(record("a = param(2.0)\n(a * 3).backward()"))
+    settled.show()
+    next(c for c in view.colorings(settled) if c.title == "Gradient norm").run(settled)
+    assert settled.settings.text("coloring") == "gradient"
+    assert settled.graph.color_key().title == "Gradient norm"
+    assert settled.over.key.isVisible()
+    assert [c.title for c in view.colorings(settled) if c.checked] == ["Gradient norm"]
+    settled.session.nudge("a = param(2.0)\n(a * 4).backward()")
+    link.answer(record("a = param(2.0)\n(a * 4).backward()"))
+    assert settled.graph.color_key().title == "Gradient norm"
+    settled.over.key.end_button.click()
+    assert settled.graph.color_key() is None
+    assert settled.over.key.isHidden()
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support")
+def test_the_colour_button_opens_the_choice(settled):
+    settled.show()
+    settled.over.tools.color_button.click()
+    opened = settled.menus._actions["view.coloring"].menu()
+    assert opened.isVisible()
+    assert len(opened.actions()) == len(view.colorings(settled))
+    opened.close()

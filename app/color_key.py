@@ -1,0 +1,133 @@
+"""What the colours of a colour mode mean: a bar with ticks or a list of groups, on the canvas."""
+
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QLinearGradient, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from playback.coloring import Key
+from widgets.paint import shapes, tints
+from widgets.theme import Theme
+
+BAR_WIDTH = 230
+ROW = 18
+MOST_GROUPS = 8
+"""So many groups are named; the badges on the cards name all."""
+_STEPS = 24
+
+
+class ColorKey(QFrame):
+    """A chip with the title of the mode, its colours, and a button that ends it."""
+
+    ended = Signal()
+
+    def __init__(self, over: QWidget) -> None:
+        super().__init__(over)
+        self.setProperty("chip", True)
+        self.setAccessibleName("What the colours mean")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(10, 4, 6, 8)
+        column.setSpacing(4)
+        row = QHBoxLayout()
+        self.title = QLabel()
+        self.title.setProperty("role", "title")
+        self.end_button = QPushButton("Done")
+        self.end_button.setProperty("quiet", True)
+        self.end_button.setProperty("crumb", True)
+        self.end_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.end_button.setToolTip("Colour the cards by what they are again")
+        self.end_button.clicked.connect(self.ended)
+        row.addWidget(self.title, 1)
+        row.addWidget(self.end_button)
+        column.addLayout(row)
+        self.bar = _Colors(self)
+        column.addWidget(self.bar)
+        self.note = QLabel()
+        self.note.setProperty("role", "caption")
+        column.addWidget(self.note)
+        self.hide()
+
+    def show_key(self, key: Key | None, theme: Theme) -> None:
+        """Show what the colours mean in a theme; None hides the chip."""
+        if key is not None:
+            self.title.setText(key.title)
+            self.note.setText(key.note)
+            self.note.setVisible(bool(key.note))
+            self.bar.set_key(key, theme)
+            self.setAccessibleDescription(", ".join((*key.ticks, *key.groups, key.note)))
+        self.setVisible(key is not None)
+        self.adjustSize()
+
+
+class _Colors(QWidget):
+    """The bar with its ticks, or a swatch for each group."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._key = Key("", "groups")
+        self._theme = Theme.load("light")
+
+    def set_key(self, key: Key, theme: Theme) -> None:
+        """Show other colours."""
+        self._key, self._theme = key, theme
+        self.setFixedSize(self.sizeHint())
+        self.update()
+
+    def rows(self) -> tuple[str, ...]:
+        """Return the names that are written, the last of them for all that have no room."""
+        groups = self._key.groups
+        if len(groups) <= MOST_GROUPS:
+            return groups
+        return (*groups[: MOST_GROUPS - 1], f"… and {len(groups) - MOST_GROUPS + 1} more")
+
+    def sizeHint(self) -> QSize:
+        """Return the size that shows all of it."""
+        if self._key.scale != "groups":
+            return QSize(BAR_WIDTH, round(18 + 16 * self._theme.scale))
+        rows = self.rows()
+        scale = self._theme.scale
+        widest = max((shapes.text_width(row, 11 * scale, 500) for row in rows), default=0.0)
+        return QSize(min(BAR_WIDTH, round(24 + widest)), round(len(rows) * ROW * scale))
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Paint the bar or the swatches."""
+        painter = QPainter(self)
+        try:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            if self._key.scale == "groups":
+                self._paint_groups(painter)
+            else:
+                self._paint_bar(painter)
+        finally:
+            painter.end()
+
+    def _paint_bar(self, painter: QPainter) -> None:
+        key, theme = self._key, self._theme
+        bar = QRectF(1, 2, self.width() - 2, 12)
+        blend = QLinearGradient(bar.topLeft(), bar.topRight())
+        for step in range(_STEPS + 1):
+            share = step / _STEPS
+            place = 2 * share - 1 if key.scale == "signed" else share
+            blend.setColorAt(share, tints.at(key.scale, place, theme.dark))
+        painter.setPen(QPen(theme.line_strong, 1))
+        painter.setBrush(blend)
+        painter.drawRoundedRect(bar, 3, 3)
+        last = max(1, len(key.ticks) - 1)
+        for n, words in enumerate(key.ticks):
+            x = bar.left() + bar.width() * n / last
+            flags = shapes.LEFT if n == 0 else shapes.RIGHT if n == last else shapes.CENTER
+            left = {shapes.LEFT: x, shapes.RIGHT: x - 70}.get(flags, x - 35)
+            painter.setPen(QPen(theme.line_strong, 1))
+            painter.drawLine(round(x), 14, round(x), 17)
+            row = QRectF(left, 17, 70, self.height() - 17)
+            shapes.write(painter, row, words, theme.ink2, 11 * theme.scale, 500, flags)
+
+    def _paint_groups(self, painter: QPainter) -> None:
+        theme, groups = self._theme, self._key.groups
+        height = ROW * theme.scale
+        for n, words in enumerate(self.rows()):
+            top = n * height
+            if n < len(groups) and words == groups[n]:
+                swatch = QRectF(1, top + height / 2 - 5.5, 11, 11)
+                tints.paint_swatch(painter, swatch, tints.group_color(n), theme)
+            row = QRectF(19, top, self.width() - 19, height)
+            shapes.write(painter, row, words, theme.ink, 11 * theme.scale, 500)
