@@ -122,7 +122,8 @@ def _module(
             corner = QPointF(row.right() - size.width(), row.center().y() - size.height() / 2)
             draw_thumbnail(painter, QRectF(corner, size), reading.grid, style.theme)
             row = QRectF(row.left(), row.top(), free, row.height())
-    below = reading.shape if style.layers.shapes and reading.shape else card.note
+    shaped = style.layers.shapes and bool(reading.shape)
+    below = reading.shape if shaped else card.note or (reading.number if seen else "")
     if not below or 2 * px * 1.15 > row.height():
         shapes.write(painter, row, title, style.theme.ink, px, 600)
         return
