@@ -1,7 +1,6 @@
 """``gradscribe doctor SCRIPT.py``: what the doctor finds in a run, for people and for programs."""
 
 import argparse
-import difflib
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +8,7 @@ from pathlib import Path
 from app import documents, report
 from app.documents import Refused
 from engine.tape import Finding, Tape
+from playback.mended import changes
 
 NONE, SOME = 0, 1
 
@@ -78,12 +78,3 @@ def _told(finding: Finding, script: str, source: str) -> Iterator[str]:
         lines = ", ".join(str(line) for line in dict.fromkeys(others))
         yield f"  See also line {lines}.\n"
     yield from (f"    {line}\n" for line in changes(source, finding.fix))
-
-
-def changes(source: str, fix: str) -> list[str]:
-    """Return the lines that a fix takes out (``- ``) and puts in (``+ ``); none without a fix."""
-    if not fix:
-        return []
-    before = source.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    rows = difflib.ndiff(before, fix.split("\n"))
-    return [row for row in rows if row.startswith(("- ", "+ "))]

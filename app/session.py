@@ -90,6 +90,12 @@ class Session(QObject):
         self.source_replaced.emit(source, False)
         self.run_now()
 
+    def mend(self, source: str) -> None:
+        """Put another text in the place of the program's and run it; undo leads back."""
+        self._change_doc(source=source)
+        self.source_replaced.emit(source, False)
+        self.run_now()
+
     def edit(self, source: str) -> None:
         """Take the text as it now stands in the editor and run it once typing rests."""
         if source != self.doc.source:
@@ -271,6 +277,8 @@ class Session(QObject):
             "run_id": 0,
             "engine": engine,
             "problem": tape.error,
+            "latest": tape,
+            "latest_source": self._sent,
             "stdout": tape.stdout[-STDOUT_LIMIT:],
             "stderr": tape.stderr[-STDOUT_LIMIT:],
             "seconds": seconds,

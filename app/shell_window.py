@@ -8,6 +8,7 @@ from app import examples
 from app.bars import StatusLine
 from app.classroom import Classroom
 from app.commands import file
+from app.doctoring import Doctoring
 from app.documents import Drafts, Refused
 from app.find_bar import FindBar
 from app.gallery import Gallery
@@ -49,6 +50,7 @@ class ShellWindow(QMainWindow):
     over: OverGraph
     find_bar: FindBar
     classroom: Classroom
+    doctoring: Doctoring
 
     def module_keys(self, deep: bool = False) -> frozenset[str]:
         """Return the keys of the modules that are seen; ``deep``: of those inside them too."""
@@ -110,6 +112,11 @@ class ShellWindow(QMainWindow):
     def show_lab(self, source: str) -> None:
         """Open the shape lab on these lines, or on its first starting point."""
         LabCard(self.ground, self.session, self.look, source).open()
+
+    def show_findings(self) -> None:
+        """Bring what the doctor found to the front."""
+        self.settings.put("below", True)
+        self.doctoring.open()
 
     def toggle_comment(self) -> None:
         """Comment the selected lines of the program, or uncomment them."""

@@ -52,6 +52,9 @@ class Result(Struct, frozen=True):
     """The text that `tape` was recorded from."""
     stale: bool = False
     """True where the shown tape is not what the text now says."""
+    latest: Tape = Tape()
+    """The tape of the last run, however that ended; its findings are shown."""
+    latest_source: str = ""
     problem: Problem | None = None
     stdout: str = ""
     stderr: str = ""

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
 from app.bars import StatusLine, TopBar
 from app.classroom import Classroom
 from app.commands import file, learn
+from app.doctoring import Doctoring
 from app.documents import Drafts, Refused
 from app.find_bar import FindBar
 from app.finding import Finder, join
@@ -34,6 +35,7 @@ from playback.coloring import MODES
 from widgets.code_edit import CodeEdit
 from widgets.code_style import TEXT_PX
 from widgets.console import Console
+from widgets.findings import Findings
 from widgets.graph_view import GraphView
 from widgets.inspector import Inspector
 from widgets.labels import Heading, sheet
@@ -84,7 +86,7 @@ class Window(ShellWindow):
         self.editor, self.graph = CodeEdit(), GraphView()
         self.transport, self.inspector = Transport(), Inspector()
         self.values, self.ledger = ValueTable(), Ledger()
-        self.console, self.legend = Console(), Legend()
+        self.console, self.legend, self.findings = Console(), Legend(), Findings()
         self.views = Views(
             editor=self.editor,
             graph=self.graph,
@@ -122,6 +124,7 @@ class Window(ShellWindow):
             self.ledger,
             self.console,
             self.legend,
+            self.findings,
             self.classroom.pane,
         )
 
@@ -139,11 +142,15 @@ class Window(ShellWindow):
         column.addWidget(self.find_bar)
         for pane in (self.legend, self.console, self.values, self.ledger):
             pane.heading.hide()  # the tab says it
-        self.below = tabs(("Legend", scrolled(self.legend)), ("Output", self.console))
+        found = scrolled(self.findings)
+        self.below = tabs(
+            ("Legend", scrolled(self.legend)), ("Output", self.console), ("Findings", found)
+        )
         self.output_tab = OutputTab(self.below, self.console)
+        self.doctoring = Doctoring(self.session, self.editor, self.findings, self.below, found)
         self.tables = tabs(("Values", self.values), ("Ledger", self.ledger))
         self.columns = Columns(
-            (Panel(program, "Program"), Panel(self.below, "Output and legend")),
+            (Panel(program, "Program"), Panel(self.below, "Legend, output and findings")),
             self.graph,
             (Panel(self.inspector, "Inspector"), Panel(self.tables, "Tables")),
             self.classroom.panel,
@@ -328,6 +335,7 @@ class Window(ShellWindow):
         self.settings.flush()
         self.clock.pause()
         self.showing.close()
+        self.doctoring.close()
         self.session.close()
         self.look.close()
 

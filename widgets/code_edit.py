@@ -22,7 +22,8 @@ from widgets import brackets, code_rows, code_text
 from widgets.code_gutter import Gutter
 from widgets.code_rows import Row
 from widgets.code_style import Band, Phase
-from widgets.highlight import column_text, units
+from widgets.finding_marks import FindingMarks
+from widgets.highlight import units
 from widgets.line_marks import LineMarks, Placed
 from widgets.number_drag import NumberDrag, steps_of
 from widgets.number_hover import NumberHover
@@ -57,6 +58,7 @@ class CodeEdit(SourceEdit):
         self._playing: tuple[int, Phase] = (0, "")
         self._problem: Problem | None = None
         self._problem_cursors: list[QTextCursor] = []
+        self.findings = FindingMarks(self)
         self._typed = QElapsedTimer()
         self._gutter = Gutter(self, self._about_line)
         self._strip = ProblemStrip(self)
@@ -137,15 +139,7 @@ class CodeEdit(SourceEdit):
 
         Underlines move with the text that they are under, and go with it.
         """
-        found = []
-        for cursor in self._problem_cursors:
-            block = self.document().findBlock(cursor.selectionStart())
-            text, at = block.text(), block.position()
-            start = len(column_text(text, cursor.selectionStart() - at))
-            end = len(column_text(text, cursor.selectionEnd() - at))
-            if start < end:
-                found.append((block.blockNumber() + 1, start, end))
-        return found
+        return code_text.ranges(self._problem_cursors)
 
     def set_stale(self, stale: bool) -> None:
         """Dim the marks while they belong to an earlier text."""
@@ -172,10 +166,11 @@ class CodeEdit(SourceEdit):
         return list(self._placed)
 
     def _problem_line(self) -> int:
-        if self._problem_cursors:
-            first = self._problem_cursors[0]
-            return self.document().findBlock(first.selectionStart()).blockNumber() + 1
-        return 0
+        if not self._problem_cursors:
+            return 0
+        return (
+            self.document().findBlock(self._problem_cursors[0].selectionStart()).blockNumber() + 1
+        )
 
     def _go_to_problem(self) -> None:
         if self._problem_cursors:
@@ -262,11 +257,13 @@ class CodeEdit(SourceEdit):
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             self._paint_number(painter, rows)
             self._paint_waves(painter, rows)
+            self.findings.paint(painter, rows, self.look)
             self._placed = self._marks.place(rows, self.viewport().width(), self._longest())
             self._marks.paint(painter, self._placed, bands)
         finally:
             painter.end()
         current = self.textCursor().blockNumber() + 1 if self.hasFocus() else 0
+        self._gutter.show_noticed(self.findings.lines())
         self._gutter.show_rows(self.look, rows, bands, current, self._problem_line())
 
     def _paint_under(
@@ -323,14 +320,16 @@ class CodeEdit(SourceEdit):
         line = self._marked_at(QPointF(at))
         if line:
             return self._marks.about(line)
-        position = self.cursorForPosition(at).position()
-        for cursor in self._problem_cursors:
-            if cursor.selectionStart() <= position <= cursor.selectionEnd():
-                return self._strip.toolTip()
-        return ""
+        here = self.cursorForPosition(at)
+        ends = ((c.selectionStart(), c.selectionEnd()) for c in self._problem_cursors)
+        if any(start <= here.position() <= end for start, end in ends):
+            return self._strip.toolTip()
+        return self.findings.about(here.blockNumber() + 1)
 
     def _about_line(self, line: int) -> str:
-        return self._strip.toolTip() if line == self._problem_line() else self._marks.about(line)
+        if line == self._problem_line():
+            return self._strip.toolTip()
+        return self.findings.about(line) or self._marks.about(line)
 
     def _marked_at(self, at: QPointF) -> int:
         return next((one.line for one in self._placed if one.area.contains(at)), 0)

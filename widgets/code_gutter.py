@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QToolTip, QWidg
 
 from widgets.code_rows import Row
 from widgets.code_style import BAR, Band, Style
+from widgets.finding_marks import paint_ring
 
 LEFT = 8
 RIGHT = 10
@@ -29,6 +30,7 @@ class Gutter(QWidget):
         self._bands: dict[int, Band] = {}
         self._current = 0
         self._faulty = 0
+        self._noticed: frozenset[int] = frozenset()
         self.setCursor(Qt.CursorShape.PointingHandCursor)
 
     def width_for(self, style: Style, lines: int) -> int:
@@ -48,6 +50,12 @@ class Gutter(QWidget):
         wanted = (style, rows, bands, current, faulty)
         if wanted != (self._style, self._rows, self._bands, self._current, self._faulty):
             self._style, self._rows, self._bands, self._current, self._faulty = wanted
+            self.update()
+
+    def show_noticed(self, lines: frozenset[int]) -> None:
+        """Put a ring beside the numbers of these lines."""
+        if lines != self._noticed:
+            self._noticed = lines
             self.update()
 
     def paintEvent(self, _: QPaintEvent) -> None:
@@ -75,6 +83,8 @@ class Gutter(QWidget):
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(style.error)
             painter.drawEllipse(QPointF(BAR + 4.0, row.middle), 2.5, 2.5)
+        elif row.line in self._noticed:
+            paint_ring(painter, row, style)
         strong = row.line == self._current or (band is not None and band.phase != "")
         painter.setFont(style.number_font)
         painter.setPen(style.error if faulty else theme.ink if strong else theme.ink3)

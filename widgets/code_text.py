@@ -2,6 +2,7 @@
 
 import difflib
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from PySide6.QtGui import QTextCursor, QTextDocument
@@ -158,6 +159,22 @@ def _common_prefix(a: str, b: str) -> int:
         else:
             high = middle - 1
     return low
+
+
+def ranges(cursors: Sequence[QTextCursor]) -> list[tuple[int, int, int]]:
+    """Return what cursors select now: line (from 1), start and end column in characters.
+
+    A selection whose text is gone is left out.
+    """
+    found = []
+    for cursor in cursors:
+        block = cursor.document().findBlock(cursor.selectionStart())
+        text, at = block.text(), block.position()
+        start = len(highlight.column_text(text, cursor.selectionStart() - at))
+        end = len(highlight.column_text(text, cursor.selectionEnd() - at))
+        if start < end:
+            found.append((block.blockNumber() + 1, start, end))
+    return found
 
 
 def line_ranges(place: Place, lines: list[str]) -> list[tuple[int, int, int]]:

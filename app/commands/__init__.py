@@ -197,6 +197,9 @@ class Shell(Protocol):
     def selected_lines(self) -> str:
         """Return the selected op with its tensors as lines of its own; empty without one."""
 
+    def show_findings(self) -> None:
+        """Bring what the doctor found to the front."""
+
     def show_lab(self, source: str) -> None:
         """Open the shape lab on these lines, or on its first starting point."""
 

@@ -5,7 +5,6 @@ import json
 import pytest
 
 from app import __main__ as command_line
-from app import doctor
 from engine import run
 
 SICK = "x = param([1.0, 2.0])\ny = x**2\ny.sum().backward()\nprint(y.grad)\n"
@@ -67,8 +66,3 @@ def test_the_json_goes_to_a_file_or_to_standard_output(here, tmp_path, capsysbin
 def test_bad_usage_is_refused(here, tmp_path, words, capsys):
     path = script(tmp_path, SICK)
     assert command_line.main(["doctor", *(word.format(path=path) for word in words)]) == 2
-
-
-def test_changes_are_the_lines_of_a_diff():
-    assert doctor.changes("a\r\nb\r\nc", "a\nx\nc") == ["- b", "+ x"]
-    assert doctor.changes("a", "") == []

@@ -1,0 +1,105 @@
+"""What the doctor found, brought to the window: the tab, the marks in the code, the fixes."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QScrollArea, QTabWidget
+
+from app.session import Session
+from app.trial import Trial
+from engine.tape import Finding, Tape
+from playback import mended
+from widgets.code_edit import CodeEdit
+from widgets.findings import Findings
+
+
+class Doctoring(QObject):
+    """Keeps pane, tab and marks in step with the latest run, and does what the cards ask."""
+
+    def __init__(
+        self,
+        session: Session,
+        editor: CodeEdit,
+        pane: Findings,
+        tabs: QTabWidget,
+        page: QScrollArea,
+        trial: Callable[[QObject], Trial] = Trial,
+    ) -> None:
+        super().__init__(tabs)
+        self._session, self._editor, self._pane = session, editor, pane
+        self._tabs, self._page = tabs, page
+        self._trial = trial(self)
+        self._tried: Finding | None = None
+        self._trial.ended.connect(self._show_trial)
+        session.result_changed.connect(self.show)
+        session.doc_changed.connect(self._show_current)
+        pane.line_asked.connect(self._go_to_line)
+        pane.fix_asked.connect(self._fix)
+        pane.show_asked.connect(self._try)
+
+    def show(self) -> None:
+        """Show what was found in the latest run."""
+        result = self._session.result
+        findings = result.latest.findings
+        self._pane.set_findings(findings, result.latest_source)
+        place = self._tabs.indexOf(self._page)
+        self._tabs.setTabText(place, f"Findings · {len(findings)}" if findings else "Findings")
+        titles = "\n".join(f"Line {f.place.line}: {f.title}" for f in findings)
+        self._tabs.setTabToolTip(place, titles)
+        self._show_current()
+
+    def _show_current(self) -> None:
+        result = self._session.result
+        current = self._session.doc.source == result.latest_source
+        if current:
+            self._editor.findings.set_findings(result.latest.findings)
+        self._pane.set_current(current)
+        if self._tried is not None and not current:
+            self._trial.close()
+            self._settle()
+
+    def open(self) -> None:
+        """Bring the tab to the front and go to the first finding's line."""
+        self._tabs.setCurrentWidget(self._page)
+        findings = self._session.result.latest.findings
+        if findings and findings[0].place.line:
+            self._go_to_line(findings[0].place.line)
+
+    def count(self) -> int:
+        """Return how many findings are shown."""
+        return len(self._session.result.latest.findings)
+
+    def _go_to_line(self, line: int) -> None:
+        self._editor.go_to_line(line)
+        self._editor.setFocus()
+
+    def _fix(self, finding: object) -> None:
+        if isinstance(finding, Finding) and finding.fix:
+            self._session.mend(finding.fix)
+
+    def _try(self, finding: object) -> None:
+        """Run the mended program beside; another one that runs is given up."""
+        if not isinstance(finding, Finding):
+            return
+        self._settle()
+        self._tried = finding
+        card = self._pane.card(finding)
+        if card is not None:
+            card.set_running(True)
+        self._trial.start(finding.fix, self._session.doc, self._session.limits)
+
+    def _show_trial(self, tape: Tape) -> None:
+        card = self._pane.card(self._tried) if self._tried is not None else None
+        self._settle()
+        if card is not None:
+            card.show_rows(mended.compare(self._session.result.latest, tape))
+
+    def _settle(self) -> None:
+        card = self._pane.card(self._tried) if self._tried is not None else None
+        self._tried = None
+        if card is not None:
+            card.set_running(False)
+
+    def close(self) -> None:
+        """End what still runs."""
+        self._trial.close()

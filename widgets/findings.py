@@ -1,0 +1,186 @@
+"""The pane of findings: one card for each, with its line, its reason, its mended lines."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from engine.tape import Finding
+from playback.mended import Row, changes
+from widgets.labels import Label, sheet
+from widgets.theme import Theme
+
+MOST_LINES = 12
+"""So many lines of a diff are shown."""
+
+
+class FindingCard(QFrame):
+    """One finding: title, lines, what was measured, why it matters, what to change."""
+
+    line_asked = Signal(int)
+    fix_asked = Signal(object)
+    show_asked = Signal(object)
+
+    def __init__(self, finding: Finding, source: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.finding = finding
+        self.setProperty("row", "soft")
+        self.setAccessibleName(f"{finding.title}, {finding.message}")
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(12, 10, 12, 10)
+        self._column.setSpacing(6)
+        self._add_head(finding)
+        self._column.addWidget(self._selectable(Label("words", f"{finding.message}.", self)))
+        self._column.addWidget(self._selectable(Label("caption", finding.why, self)))
+        self.apply: QPushButton | None = None
+        self.show_me: QPushButton | None = None
+        rows = changes(source, finding.fix)
+        if rows:
+            self._add_diff(rows)
+            self._add_buttons()
+        self._table: QWidget | None = None
+
+    def _selectable(self, label: Label) -> Label:
+        label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        return label
+
+    def _add_head(self, finding: Finding) -> None:
+        head = QHBoxLayout()
+        head.setSpacing(8)
+        title = finding.title if finding.severity == "sure" else f"{finding.title}?"
+        head.addWidget(Label("section", title, self), 1)
+        lines = [finding.place.line, *(place.line for place in finding.related)]
+        for line in list(dict.fromkeys(n for n in lines if n > 0))[:3]:
+            head.addWidget(self._link(line, first=line == finding.place.line))
+        self._column.addLayout(head)
+
+    def _link(self, line: int, first: bool) -> QPushButton:
+        button = QPushButton(f"Line {line}" if first else str(line), self)
+        button.setProperty("link", True)
+        button.setCursor(Qt.CursorShape.PointingHandCursor)
+        button.setToolTip(f"Go to line {line}")
+        button.setAccessibleName(f"Go to line {line}")
+        button.clicked.connect(lambda: self.line_asked.emit(line))
+        return button
+
+    def _add_diff(self, rows: list[str]) -> None:
+        box = QVBoxLayout()
+        box.setSpacing(1)
+        blank = (
+            min(len(row[2:]) - len(row[2:].lstrip()) for row in rows if row[2:].strip())
+            if any(row[2:].strip() for row in rows)
+            else 0
+        )
+        for row in rows[:MOST_LINES]:
+            strip = QFrame(self)
+            strip.setProperty("row", "error" if row.startswith("-") else "good")
+            inside = QHBoxLayout(strip)
+            inside.setContentsMargins(8, 2, 8, 2)
+            sign = "−" if row.startswith("-") else "+"
+            code = Label("code", f"{sign} {row[2 + blank :]}", strip)
+            inside.addWidget(self._selectable(code))
+            box.addWidget(strip)
+        if len(rows) > MOST_LINES:
+            box.addWidget(Label("caption", f"and {len(rows) - MOST_LINES} more lines", self))
+        self._column.addLayout(box)
+
+    def _add_buttons(self) -> None:
+        apply, show = QPushButton("Apply fix", self), QPushButton("Show me", self)
+        apply.setToolTip("Change these lines; undo takes it back")
+        show.setToolTip("Run the mended program too, and compare")
+        apply.clicked.connect(lambda: self.fix_asked.emit(self.finding))
+        show.clicked.connect(lambda: self.show_asked.emit(self.finding))
+        self.apply, self.show_me = apply, show
+        line = QHBoxLayout()
+        line.setSpacing(8)
+        line.addWidget(apply)
+        line.addWidget(show)
+        line.addStretch(1)
+        self._column.addLayout(line)
+
+    def set_current(self, current: bool) -> None:
+        """Offer the fix only while the text is the one it was made for."""
+        for button in (self.apply, self.show_me):
+            if button is not None:
+                button.setEnabled(current)
+
+    def set_running(self, running: bool) -> None:
+        """Tell that the mended program runs."""
+        if self.show_me is not None:
+            self.show_me.setText("Running…" if running else "Show me")
+            self.show_me.setEnabled(not running)
+
+    def show_rows(self, rows: Sequence[Row]) -> None:
+        """Show what the program and its mended version came to, side by side."""
+        if self._table is not None:
+            self._table.deleteLater()
+        self._table = table = QWidget(self)
+        grid = QGridLayout(table)
+        grid.setContentsMargins(0, 4, 0, 0)
+        grid.setHorizontalSpacing(10)
+        grid.setVerticalSpacing(3)
+        for column, head in enumerate(("", "as it is", "mended")):
+            grid.addWidget(Label("caption", head, table), 0, column)
+            grid.setColumnStretch(column, 2 if column else 3)
+        for number, row in enumerate(rows, 1):
+            grid.addWidget(Label("words", row.name, table), number, 0)
+            grid.addWidget(Label("code", row.before, table), number, 1)
+            grid.addWidget(Label("code", row.after, table), number, 2)
+        self._column.addWidget(table)
+        spoken = "; ".join(f"{r.name}: {r.before}, mended {r.after}" for r in rows)
+        table.setAccessibleName(spoken)
+
+
+class Findings(QWidget):
+    """All findings of a run, one card under the other."""
+
+    line_asked = Signal(int)
+    fix_asked = Signal(object)
+    show_asked = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(16, 14, 12, 12)
+        self._column.setSpacing(10)
+        self._none = Label("absent", "Nothing found in the last run", self)
+        self._column.addWidget(self._none)
+        self._column.addStretch(1)
+        self._cards: list[FindingCard] = []
+        self._shown: tuple[tuple[Finding, ...], str] = ((), "")
+        self.setAccessibleName("Findings")
+        self.set_theme(Theme.load("light"))
+
+    def set_theme(self, theme: Theme) -> None:
+        """Use ``theme``'s colours and fonts."""
+        self.setStyleSheet(sheet(theme))
+
+    def cards(self) -> list[FindingCard]:
+        """Return the cards from top to bottom."""
+        return list(self._cards)
+
+    def set_findings(self, findings: tuple[Finding, ...], source: str) -> None:
+        """Show the findings of the program ``source``; those that are shown already stay."""
+        if (findings, source) == self._shown:
+            return
+        self._shown = (findings, source)
+        for card in self._cards:
+            self._column.removeWidget(card)
+            card.hide()
+            card.deleteLater()
+        self._cards = [FindingCard(finding, source, self) for finding in findings]
+        for place, card in enumerate(self._cards):
+            card.line_asked.connect(self.line_asked)
+            card.fix_asked.connect(self.fix_asked)
+            card.show_asked.connect(self.show_asked)
+            self._column.insertWidget(place + 1, card)
+        self._none.setVisible(not findings)
+
+    def set_current(self, current: bool) -> None:
+        """Tell whether the text is still the one that was run."""
+        for card in self._cards:
+            card.set_current(current)
+
+    def card(self, finding: Finding) -> FindingCard | None:
+        """Return the card of a finding, if it is shown."""
+        return next((card for card in self._cards if card.finding == finding), None)
