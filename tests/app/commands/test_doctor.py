@@ -1,0 +1,10 @@
+"""The command that shows what the doctor found."""
+
+from app.commands import doctor
+
+
+def test_it_brings_the_findings_to_the_front_even_where_their_pane_is_hidden(settled):
+    settled.settings.put("below", False)
+    doctor.open_findings(settled)
+    assert settled.settings.flag("below")
+    assert settled.below.currentIndex() == 2
