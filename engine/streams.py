@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from engine.untouched import __builtins__  # noqa: F401
+from engine.untouched import __builtins__  # type: ignore[unused-ignore,attr-defined,no-redef]  # noqa: F401
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer

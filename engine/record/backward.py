@@ -15,7 +15,7 @@ from torch.overrides import _get_current_function_mode
 
 from engine.record.hooks import Hooks, Run
 from engine.record.log import NodeRow, PassRow
-from engine.untouched import __builtins__  # noqa: F401
+from engine.untouched import __builtins__  # type: ignore[unused-ignore,attr-defined,no-redef]  # noqa: F401
 
 if TYPE_CHECKING:
     from engine.record.lanes import Lane

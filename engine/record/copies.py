@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from engine.record.log import Log
 from engine.tape import INLINE_ELEMENTS
-from engine.untouched import __builtins__  # noqa: F401
+from engine.untouched import __builtins__  # type: ignore[unused-ignore,attr-defined,no-redef]  # noqa: F401
 from engine.values import snapshot, snapshots
 
 BUDGET = 256 << 20

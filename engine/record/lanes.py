@@ -8,7 +8,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from engine.record.forward import ForwardMode
-from engine.untouched import __builtins__  # noqa: F401
+from engine.untouched import __builtins__  # type: ignore[unused-ignore,attr-defined,no-redef]  # noqa: F401
 
 if TYPE_CHECKING:
     from collections.abc import Callable

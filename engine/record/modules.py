@@ -10,7 +10,7 @@ from torch import nn
 from torch.nn.parameter import is_lazy
 
 from engine.record.log import CallRow
-from engine.untouched import __builtins__  # noqa: F401
+from engine.untouched import __builtins__  # type: ignore[unused-ignore,attr-defined,no-redef]  # noqa: F401
 
 if TYPE_CHECKING:
     from engine.record.lanes import Lane

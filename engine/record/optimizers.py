@@ -11,7 +11,7 @@ from torch.optim import optimizer as hooks
 
 from engine.record.log import StepRow
 from engine.tape import Change, Reset
-from engine.untouched import __builtins__  # noqa: F401
+from engine.untouched import __builtins__  # type: ignore[unused-ignore,attr-defined,no-redef]  # noqa: F401
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

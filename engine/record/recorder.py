@@ -24,7 +24,7 @@ from engine.record.optimizers import Optimizers
 from engine.record.source import Source, Where
 from engine.record.tensors import Tensors
 from engine.tape import Reset
-from engine.untouched import __builtins__  # noqa: F401
+from engine.untouched import __builtins__  # type: ignore[unused-ignore,attr-defined,no-redef]  # noqa: F401
 
 _has_torch_function = torch.overrides.has_torch_function
 
