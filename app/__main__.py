@@ -28,6 +28,10 @@ def main(argv: list[str] | None = None) -> int:
     """Do what the command line asks for and return the exit code."""
     words = sys.argv[1:] if argv is None else argv
     try:
+        if words[:1] == ["train"]:
+            from app import train_words
+
+            return train_words.main(words[1:])
         if words[:1] == ["record"]:
             return record(_record_parser().parse_args(words[1:]))
         if words[:1] == ["doctor"]:
@@ -55,7 +59,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="gradscribe",
         description="See PyTorch run forward and backward.",
         epilog="gradscribe record SCRIPT.py records without a window, doctor SCRIPT.py tells the "
-        "mistakes in it, lessons and lesson teach; each has its own --help.",
+        "mistakes in it, train SETUP.json trains, lessons and lesson teach; each has its own --help.",
     )
     parser.add_argument("file", nargs="?", metavar="FILE", help="a script to open")
     parser.add_argument("--screenshot", metavar="OUT.png", help="draw the window and end")

@@ -80,7 +80,7 @@ def record_source(
         threads=0,
         policy=policy,
     )
-    with _Engine() as engine:
+    with Engine() as engine:
         ready = engine.wait_ready()
         if isinstance(ready, Tape):
             return ready
@@ -96,7 +96,7 @@ class Recorder:
     """
 
     def __init__(self) -> None:
-        self._engine: _Engine | None = None
+        self._engine: Engine | None = None
         self.problem = ""
 
     def __enter__(self) -> Self:
@@ -108,7 +108,7 @@ class Recorder:
     def record(self, source: str, timeout: float = TIMEOUT_S) -> Tape:
         """Run a program and return its tape; see `record_source`."""
         if self._engine is None:
-            self._engine = _Engine()
+            self._engine = Engine()
             self._engine.__enter__()
             ready = self._engine.wait_ready()
             if isinstance(ready, Tape):
@@ -131,15 +131,15 @@ def _full_name(device: str) -> str:
     return "cuda:0" if device == "cuda" else device
 
 
-class _Silent(Exception):
+class Silent(Exception):
     """No message came within its time."""
 
 
-class _Gone(_Silent):
+class Gone(Silent):
     """No message will come any more."""
 
 
-class _Engine:
+class Engine:
     """An engine process with blocking reads; leaving the context ends it."""
 
     def __init__(self) -> None:
@@ -179,22 +179,22 @@ class _Engine:
         """Wait for the engine; returns a tape that says why where there will be none."""
         deadline = time.monotonic() + READY_S
         try:
-            while not isinstance(message := self._next(deadline), wire.Ready):
+            while not isinstance(message := self.next(deadline), wire.Ready):
                 pass
-        except _Silent:
+        except Silent:
             self._await_end(child.ABORT_S)
-            why = f"The engine does not start ({self._why_dead()})"
+            why = f"The engine does not start ({self.why_dead()})"
             return Tape(status="died", error=Problem("EngineDied", why))
         return message
 
     def record(self, run: wire.Run, printed: Callable[[str], None] | None) -> Tape:
         """Send a program and wait for its tape, or for the moment to kill it."""
         self._printed.clear()
-        self._send(run)
+        self.send(run)
         deadline = time.monotonic() + run.timeout + child.GRACE_S
         try:
             while True:
-                match self._next(deadline):
+                match self.next(deadline):
                     case wire.Recorded(_, tape, spent=spent):
                         self.spent = spent
                         return tape
@@ -204,8 +204,8 @@ class _Engine:
                         self._printed.append(text)
                         if printed is not None:
                             printed(text)
-        except _Silent as silence:
-            return self._mourn(run, late=not isinstance(silence, _Gone))
+        except Silent as silence:
+            return self._mourn(run, late=not isinstance(silence, Gone))
 
     def _mourn(self, run: wire.Run, late: bool) -> Tape:
         aborted = late and child.abort(self._process.pid)
@@ -213,7 +213,7 @@ class _Engine:
         stdout = "".join(self._printed)
         if late:
             return child.overdue(run.source, run.filename, run.timeout, self._told(), stdout)
-        return child.obituary(run.source, run.filename, self._why_dead(), self._told(), stdout)
+        return child.obituary(run.source, run.filename, self.why_dead(), self._told(), stdout)
 
     def _await_end(self, seconds: float) -> None:
         try:
@@ -223,14 +223,16 @@ class _Engine:
             self._process.wait()
         self._threads[1].join(seconds)
 
-    def _why_dead(self) -> str:
+    def why_dead(self) -> str:
+        """Wait for its end and return in a few words why it came."""
         code = self._process.wait()
         return child.cause(abs(code), code < 0, self._told())
 
     def _told(self) -> str:
         return self._errors[-child.TAIL :].decode("utf-8", "replace")
 
-    def _send(self, message: wire.Request) -> None:
+    def send(self, message: wire.Request) -> None:
+        """Ask something; an engine that is gone is noticed by `next`."""
         assert self._process.stdin is not None
         try:
             for frame in wire.frames(message):
@@ -238,13 +240,14 @@ class _Engine:
         except OSError:
             self._messages.put(None)
 
-    def _next(self, deadline: float) -> wire.Reply:
+    def next(self, deadline: float) -> wire.Reply:
+        """Return the next message. Raises `Silent` past the deadline; `Gone`: it ended."""
         try:
             message = self._messages.get(timeout=max(0.0, deadline - time.monotonic()))
         except queue.Empty:
-            raise _Silent from None
+            raise Silent from None
         if message is None:
-            raise _Gone
+            raise Gone
         return message
 
     def _listen(self) -> None:

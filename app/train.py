@@ -1,0 +1,284 @@
+"""The headless trainer: the same engine and the same messages as the window's training room."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import signal
+import sys
+import threading
+import time
+from array import array
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from app import documents
+from app.record import Engine, Gone, NoDevice, Silent
+from engine import setup as setups
+from engine import wire
+from engine.setup import BadSetup, Setup
+from engine.tape import Problem, Tape
+from engine.training import answers, asks
+
+RUN = 1
+SILENCE_S = 600.0
+"""A single step, or making the data, may take so long."""
+FORMAT = 1
+
+
+class Died(Exception):
+    """The engine ended, or did not answer."""
+
+
+@dataclass
+class Outcome:
+    """What a run reached."""
+
+    begun: answers.Begun
+    state: answers.TrainState
+    data: answers.DataShown
+    seconds: float = 0.0
+    interrupted: bool = False
+    curves: dict[str, array[float]] = field(default_factory=dict)
+    """``step``, ``loss``, ``val`` and ``lr``, one number per step; NaN where there is none."""
+    views: dict[str, answers.View] = field(default_factory=dict)
+    files: dict[str, bytes] = field(default_factory=dict)
+
+    @property
+    def loss(self) -> float:
+        """The last loss; NaN before the first step."""
+        return next((loss for loss in reversed(self.curves["loss"]) if loss == loss), math.nan)
+
+
+def read(name: str) -> Setup:
+    """Return the setup in a file, ``-`` for standard input.
+
+    Raises:
+        Refused: there is no such file, it is no JSON, or no setup.
+    """
+    text = sys.stdin.read() if name == "-" else documents.read(Path(name))
+    try:
+        return setups.parse_text(text)
+    except BadSetup as error:
+        raise documents.Refused(f"{name}: {error}") from error
+
+
+def catalogue() -> answers.Catalogue:
+    """Return all that can be chosen. Raises `Died`."""
+    with Engine() as engine:
+        _ready(engine)
+        engine.send(asks.ListParts())
+        while True:
+            match _next(engine):
+                case answers.Catalogue() as found:
+                    return found
+
+
+def run(
+    setup: Setup,
+    files: tuple[str, ...] = (),
+    progress: Callable[[answers.TrainState, float], None] | None = None,
+) -> Outcome:
+    """Train in an engine of its own up to ``setup.steps`` steps, or to Ctrl-C.
+
+    ``files``: what to export in the end: ``script``, ``safetensors``. ``progress`` is called with
+    each state and the last loss.
+
+    Raises:
+        Refused: the setup cannot be run; with one line that says why.
+        Died: the engine ended.
+    """
+    with Engine() as engine:
+        ready = _ready(engine)
+        device = "cuda:0" if setup.device == "cuda" else setup.device
+        if device not in ready.devices:
+            raise NoDevice(f"no device {setup.device} here; there is {', '.join(ready.devices)}")
+        engine.send(asks.Train(RUN, msgspec.structs.replace(setup, device=device)))
+        outcome = _begin(engine)
+        began = time.monotonic()
+        engine.send(asks.Advance(RUN, setup.steps))
+        with _pausing(engine, outcome):
+            _follow(engine, outcome, progress)
+            outcome.seconds = time.monotonic() - began
+            _finish(engine, outcome, files)
+        return outcome
+
+
+def _ready(engine: Engine) -> wire.Ready:
+    ready = engine.wait_ready()
+    if isinstance(ready, Tape):
+        raise Died(ready.error.message if ready.error else "the engine does not start")
+    return ready
+
+
+def _next(engine: Engine) -> object:
+    try:
+        return engine.next(time.monotonic() + SILENCE_S)
+    except Gone:
+        raise Died(f"the engine ended ({engine.why_dead()})") from None
+    except Silent:
+        raise Died("the engine does not answer") from None
+
+
+def _begin(engine: Engine) -> Outcome:
+    begun: answers.Begun | None = None
+    data: answers.DataShown | None = None
+    curves = {name: array("d") for name in ("step", "loss", "val", "lr")}
+    while True:
+        match _next(engine):
+            case answers.Begun() as begun:
+                pass
+            case answers.DataShown() as data:
+                pass
+            case answers.Series() as series:
+                _extend(curves, series)
+            case answers.TrainProblem(_, problem, place):
+                where = f"{place}: " if place and not problem.message.startswith(place) else ""
+                line = f" (line {problem.place.line})" if problem.place.line else ""
+                raise documents.Refused(f"{where}{problem.message}{line}")
+            case answers.TrainState() as state:
+                assert begun is not None
+                assert data is not None
+                return Outcome(begun, state, data, curves=curves)
+
+
+def _extend(curves: dict[str, array[float]], series: answers.Series) -> None:
+    steps, values = series.steps.array(), series.values.array()
+    if series.after is not None:
+        kept = int(np.searchsorted(curves["step"], series.after, side="right"))
+        for name in curves:
+            del curves[name][kept:]
+    curves["step"].extend(steps.astype(np.float64).tolist())
+    for column, name in enumerate(("loss", "val", "lr")):
+        curves[name].extend(values[:, column].tolist())
+
+
+def _follow(
+    engine: Engine,
+    outcome: Outcome,
+    progress: Callable[[answers.TrainState, float], None] | None,
+) -> None:
+    """Take messages until the run pauses."""
+    while True:
+        match _next(engine):
+            case answers.Series() as series:
+                _extend(outcome.curves, series)
+            case answers.TrainState() as state:
+                outcome.state = state
+                if progress is not None:
+                    progress(state, outcome.loss)
+                if state.status != "running":
+                    return
+
+
+@contextlib.contextmanager
+def _pausing(engine: Engine, outcome: Outcome) -> Iterator[None]:
+    """Let the first Ctrl-C pause the run, and the second end all."""
+
+    def pause(_signal: int, _frame: object) -> None:
+        if outcome.interrupted:
+            raise KeyboardInterrupt
+        outcome.interrupted = True
+        engine.send(asks.Pause(RUN))
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, pause)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _finish(engine: Engine, outcome: Outcome, files: tuple[str, ...]) -> None:
+    kinds = ("scores", "weights", "boundary", "fit", "confusion")
+    engine.send(asks.Watch(RUN, tuple(asks.Wish(kind) for kind in kinds)))
+    for kind in files:
+        engine.send(asks.Export(RUN, kind))  # type: ignore[arg-type]
+    engine.send(asks.ListParts(RUN))
+    while True:
+        match _next(engine):
+            case answers.View(_, kind) as view:
+                outcome.views[kind] = view
+            case answers.Exported(_, kind, data, problem):
+                if problem is not None:
+                    raise documents.Refused(problem.message)
+                outcome.files[kind] = data
+            case answers.Catalogue():
+                return
+
+
+def exported(outcome: Outcome) -> bytes:
+    """Return the outcome as JSON; see the README."""
+    state, begun = outcome.state, outcome.begun
+    scores = outcome.views["scores"].facts if "scores" in outcome.views else {}
+    weights: dict[str, object] = {}
+    if "weights" in outcome.views:
+        flat = outcome.views["weights"].arrays["flat"].array()
+        for parameter in begun.parameters:
+            size = math.prod(parameter.shape)
+            values = flat[parameter.start : parameter.start + size]
+            weights[parameter.name] = values.reshape(parameter.shape).tolist()
+    document = {
+        "format": FORMAT,
+        "status": status(outcome),
+        "problem": _problem(state.problem),
+        "setup": setups.plain(begun.setup),
+        "task": begun.task,
+        "steps": state.step,
+        "epochs": state.epoch,
+        "loss": outcome.loss,
+        "scores": scores,
+        "seconds": outcome.seconds,
+        "mode": state.mode,
+        "why": state.why,
+        "note": begun.note,
+        "series": {
+            "step": [int(step) for step in outcome.curves["step"]],
+            **{name: outcome.curves[name].tolist() for name in ("loss", "val", "lr")},
+        },
+        "weights": weights,
+    }
+    return msgspec.json.encode(_plain(document)) + b"\n"
+
+
+def _problem(problem: Problem | None) -> dict[str, object] | None:
+    if problem is None:
+        return None
+    words = {"type": problem.type, "message": problem.message, "hint": problem.hint}
+    return {**words, "line": problem.place.line}
+
+
+def _plain(value: object) -> object:
+    """Return the value with numbers that JSON has not: NaN as null, infinities as words."""
+    if isinstance(value, dict):
+        return {key: _plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if value != value else "inf" if value > 0 else "-inf"
+    return value
+
+
+def status(outcome: Outcome) -> str:
+    """Return ``ok``, ``interrupted``, ``nan``, or ``error``: the model raised."""
+    if outcome.state.reached == "nan":
+        return "nan"
+    if outcome.state.problem is not None:
+        return "error"
+    return "interrupted" if outcome.interrupted else "ok"
+
+
+def csv(outcome: Outcome) -> bytes:
+    """Return the curves as CSV, numbers exact to the bit, empty where there is none."""
+    lines = ["step,loss,val,lr"]
+    columns = [outcome.curves[name] for name in ("step", "loss", "val", "lr")]
+    for step, *rest in zip(*columns, strict=True):
+        cells = ["" if one != one else repr(one) for one in rest]
+        lines.append(",".join([str(int(step)), *cells]))
+    return ("\n".join(lines) + "\n").encode()

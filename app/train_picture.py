@@ -1,0 +1,116 @@
+"""A trained model as a picture: its curves, and what it says beside its data."""
+
+import sys
+
+import numpy as np
+from PySide6.QtWidgets import QHBoxLayout, QWidget
+
+from app.documents import Refused
+from app.opening import make_app
+from app.shot import without_screen
+from app.train import Outcome
+from widgets.plots.boundary import Boundary, Ground, Points
+from widgets.plots.confusion import Confusion
+from widgets.plots.fit import Fit
+from widgets.plots.lines import Curve, Lines
+from widgets.plots.plot import Plot
+from widgets.plots.series import Series
+from widgets.theme import Theme
+
+SIZE = (1200, 480)
+MARGIN, GAP = 16, 24
+
+
+def draw(outcome: Outcome, path: str, theme: str = "light") -> None:
+    """Draw loss curves and the fit, boundary or confusion matrix into the PNG ``path``.
+
+    Raises:
+        Refused: the file cannot be written.
+    """
+    without_screen()
+    make_app(sys.argv)
+    look = Theme.load(theme)
+    sheet = QWidget()
+    sheet.setAutoFillBackground(True)
+    palette = sheet.palette()
+    palette.setColor(sheet.backgroundRole(), look.surface)
+    sheet.setPalette(palette)
+    row = QHBoxLayout(sheet)
+    row.setContentsMargins(MARGIN, MARGIN, MARGIN, MARGIN)
+    row.setSpacing(GAP)
+    for plot in [losses(outcome, look), answer(outcome)]:
+        if plot is not None:
+            plot.set_theme(look)
+            row.addWidget(plot, 1)
+    sheet.resize(*SIZE)
+    sheet.ensurePolished()
+    saved = sheet.grab().save(path, "PNG")
+    sheet.deleteLater()
+    if not saved:
+        raise Refused(f"{path} cannot be written")
+
+
+def losses(outcome: Outcome, look: Theme) -> Lines:
+    """Return the curves of training and validation loss."""
+    setup = outcome.begun.setup
+    told = f"{setup.model.name} on {setup.data.name} · training, validation dashed"
+    curves = []
+    for name, label in (("loss", "training"), ("val", "validation")):
+        values = np.asarray(outcome.curves[name])
+        known = ~np.isnan(values)
+        if known.any():
+            series = Series()
+            series.extend(np.asarray(outcome.curves["step"])[known], values[known])
+            color, dashes = (look.forward, ()) if name == "loss" else (look.data, (4.0, 3.0))
+            curves.append(Curve(label, series, color, dashes))
+    plot = Lines("Loss", told, log=True)
+    plot.set_curves(curves)
+    return plot
+
+
+def answer(outcome: Outcome) -> Plot | None:
+    """Return what the model says beside its data, None where that cannot be drawn."""
+    views = outcome.views
+    if "fit" in views:
+        return _fit(outcome)
+    if "boundary" in views:
+        return _boundary(outcome)
+    if "confusion" in views:
+        arrays = views["confusion"].arrays
+        counts = arrays["train"].array() + arrays["val"].array()
+        plot = Confusion()
+        plot.show_counts(counts.astype(np.intp), outcome.begun.classes)
+        return plot
+    return None
+
+
+def _fit(outcome: Outcome) -> Plot:
+    arrays, data = outcome.views["fit"].arrays, outcome.data
+    x, y = data.x.array()[:, 0], data.y.array().reshape(len(data.x.array()), -1)[:, 0]
+    plot = Fit()
+    plot.residuals.hide()
+    names = (data.x_names or ("x",))[0], "y"
+    plot.show_points(x, y, ~data.train.array(), names)
+    plot.show_curve(arrays["x"].array(), arrays["y"].array()[:, 0])
+    return plot
+
+
+def _boundary(outcome: Outcome) -> Plot:
+    arrays, data, begun = outcome.views["boundary"].arrays, outcome.data, outcome.begun
+    left, bottom, right, top = arrays["box"].array().tolist()
+    grid = arrays["grid"].array()[:, ::-1]
+    if begun.setup.loss is not None and begun.setup.loss.name == "bce" and len(grid) == 1:
+        grid = 2 / (1 + np.exp(-grid)) - 1
+    ground = grid[0] if len(grid) == 1 else np.moveaxis(grid, 0, -1)
+    scale = float(np.abs(ground).max()) or 1.0 if begun.task == "regression" else 1.0
+    x, y, validation = data.x.array(), data.y.array(), ~data.train.array()
+    numbers = x[:, 0].astype(float), x[:, 1].astype(float)
+    if begun.task == "regression":
+        points = Points(*numbers, targets=y[:, 0].astype(float), validation=validation)
+    else:
+        kinds = y.astype(np.intp)
+        points = Points(*numbers, kinds=kinds, validation=validation, names=begun.classes)
+    plot = Boundary()
+    plot.show_ground(Ground((left, bottom, right, top), ground.astype(np.float32), scale))
+    plot.show_points(points)
+    return plot

@@ -1,0 +1,194 @@
+"""The command line of the headless trainer: ``gradscribe train SETUP.json``."""
+
+import argparse
+import contextlib
+import math
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from app import documents, train
+from app.documents import Refused
+from app.train import Died, Outcome
+from engine.training import answers
+from playback import text
+
+RAN, FAILED, REFUSED, DIED, INTERRUPTED = 0, 1, 2, 3, 130
+EXITS = {"ok": RAN, "nan": FAILED, "error": FAILED, "interrupted": INTERRUPTED}
+AGAIN_S = 0.1
+"""So often at most the line of progress is written."""
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return what reads the words after ``train``."""
+    made = argparse.ArgumentParser(
+        prog="gradscribe train", description="Train a small model without a window."
+    )
+    made.add_argument("setup", nargs="?", metavar="SETUP.json", help="- is standard input")
+    made.add_argument("--list", action="store_true", help="name all that can be chosen, and end")
+    made.add_argument("--steps", type=_count, metavar="N", help="in place of the setup's own")
+    made.add_argument("--csv", metavar="OUT", help="write loss and rate of each step")
+    made.add_argument("--png", metavar="OUT", help="draw the curves and what the model says")
+    made.add_argument("--json", metavar="OUT", help="write all of it; - is standard output")
+    made.add_argument("--script", metavar="OUT.py", help="write the run as plain PyTorch")
+    made.add_argument("--safetensors", metavar="OUT", help="write the weights")
+    return made
+
+
+def _count(word: str) -> int:
+    try:
+        count = int(word)
+    except ValueError:
+        count = -1
+    if not 0 <= count < 2**53:
+        raise argparse.ArgumentTypeError(f"{word} is not a number of steps")
+    return count
+
+
+def main(words: list[str]) -> int:
+    """Train as the words say and return the exit code. Raises `Refused`."""
+    options = parser().parse_args(words)
+    try:
+        if options.list:
+            _say(listed(train.catalogue()))
+            return RAN
+        return _train(options)
+    except Died as error:
+        sys.stderr.write(f"gradscribe: {error}\n")
+        return DIED
+
+
+def _train(options: argparse.Namespace) -> int:
+    if options.setup is None:
+        raise Refused("train takes a setup: gradscribe train SETUP.json, or --list")
+    _check_outputs(options)
+    setup = train.read(options.setup)
+    if options.steps is not None:
+        setup = msgspec.structs.replace(setup, steps=options.steps)
+    files = tuple(kind for kind in ("script", "safetensors") if getattr(options, kind) is not None)
+    with _progress(setup.steps) as progress:
+        outcome = train.run(setup, files, progress)
+    if options.json != "-":
+        _say(summary(outcome))
+    _write(outcome, options)
+    problem = outcome.state.problem
+    if problem is not None:
+        where = f" (line {problem.place.line} of the model)" if problem.place.line else ""
+        hint = f"\n{problem.hint}" if problem.hint else ""
+        sys.stderr.write(f"gradscribe: {problem.message}{where}{hint}\n")
+    return EXITS[train.status(outcome)]
+
+
+def _check_outputs(options: argparse.Namespace) -> None:
+    """Refuse what could not be written before anything is trained."""
+    for name in (options.csv, options.png, options.json, options.script, options.safetensors):
+        if name not in (None, "-") and not Path(name).absolute().parent.is_dir():
+            raise Refused(f"{name} cannot be written: its folder does not exist")
+    if options.png is not None and Path(options.png).suffix.lower() != ".png":
+        raise Refused(f"{options.png}: --png takes a name that ends in .png")
+
+
+def _write(outcome: Outcome, options: argparse.Namespace) -> None:
+    if options.csv is not None:
+        documents.write_bytes(Path(options.csv), train.csv(outcome))
+    for kind, data in outcome.files.items():
+        documents.write_bytes(Path(getattr(options, kind)), data)
+    if options.json == "-":
+        sys.stdout.buffer.write(train.exported(outcome))
+        sys.stdout.buffer.flush()
+    elif options.json is not None:
+        documents.write_bytes(Path(options.json), train.exported(outcome))
+    if options.png is not None:
+        from app.train_picture import draw
+
+        draw(outcome, options.png)
+
+
+class Progress:
+    """One line on a terminal that is written over and over."""
+
+    def __init__(self, steps: int) -> None:
+        self._steps = steps
+        self._next = 0.0
+        self._shown = sys.stderr.isatty()
+
+    def __call__(self, state: answers.TrainState, loss: float) -> None:
+        """Show how far it is."""
+        now = time.monotonic()
+        if not self._shown or now < self._next:
+            return
+        self._next = now + AGAIN_S
+        share = state.step / max(1, self._steps)
+        bar = ("#" * round(20 * share)).ljust(20, ".")
+        told = "" if math.isnan(loss) else f"  loss {loss:.4g}"
+        line = f"{bar} {state.step:,} of {self._steps:,}{told}  {state.rate:,.0f} steps/s"
+        sys.stderr.write(f"\r{line[:79]:<79}")
+        sys.stderr.flush()
+
+    def clear(self) -> None:
+        """Take the line away."""
+        if self._shown:
+            sys.stderr.write(f"\r{'':<79}\r")
+            sys.stderr.flush()
+
+
+@contextlib.contextmanager
+def _progress(steps: int) -> Iterator[Progress]:
+    made = Progress(steps)
+    try:
+        yield made
+    finally:
+        made.clear()
+
+
+def summary(outcome: Outcome) -> str:
+    """Return what a person wants to know of a run."""
+    begun, state = outcome.begun, outcome.state
+    facts = outcome.views["scores"].facts if "scores" in outcome.views else {}
+    setup = begun.setup
+    weights = sum(math.prod(p.shape) for p in begun.parameters)
+    rows = [
+        ("model", f"{setup.model.name}, {text.count(weights, 'parameter')}"),
+        ("data", setup.data.name + (f" ({begun.note})" if begun.note else "")),
+        ("steps", f"{state.step:,} ({state.epoch:.4g} epochs)"),
+        ("time", f"{outcome.seconds:.2f} s, {state.mode} mode"),
+    ]
+    if state.why:
+        rows.append(("", state.why))
+    for part, name in (("train", "training"), ("val", "validation")):
+        if f"{part}_loss" in facts:
+            right = ""
+            if f"{part}_count" in facts:
+                right = f", {facts[f'{part}_right']:.0f} of {facts[f'{part}_count']:.0f} right"
+            rows.append((f"{name} loss", f"{facts[f'{part}_loss']:.6g}{right}"))
+    width = max(len(name) for name, _ in rows)
+    return "".join(f"{name:<{width}}   {words}\n" for name, words in rows)
+
+
+def listed(found: answers.Catalogue) -> str:
+    """Return all that can be chosen, with options and defaults."""
+    lines = []
+    for kind in ("data", "model", "loss", "optimizer", "schedule"):
+        lines.append(f"{kind}")
+        for entry in (e for e in found.entries if e.kind == kind):
+            options = " ".join(f"{o.name}={_short(o.default)}" for o in entry.options)
+            lines.append(f"  {entry.name:<16} {entry.help}")
+            if options:
+                lines.append(f"  {'':<16} {options}")
+        lines.append("")
+    lines.append("mistakes")
+    lines += [f"  {name:<22} {words}" for name, words in found.mistakes.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _short(value: object) -> str:
+    word = msgspec.json.encode(value).decode()
+    return word if len(word) <= 40 else "..."
+
+
+def _say(words: str) -> None:
+    sys.stdout.write(words)
+    sys.stdout.flush()

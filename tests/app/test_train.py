@@ -1,0 +1,163 @@
+"""`gradscribe train`: a setup in, curves, weights, a picture and a plain script out."""
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from app import __main__ as command_line
+from app import train, train_picture, train_words
+from app.documents import Refused
+from tests.app.training_fakes import outcome
+
+posix = pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
+
+
+def called(*words):
+    return command_line.main(["train", *map(str, words)])
+
+
+def written(folder, setup):
+    file = folder / "setup.json"
+    file.write_text(setup if isinstance(setup, str) else json.dumps(setup), encoding="utf-8")
+    return file
+
+
+def test_a_small_setup_leaves_everything_that_was_asked_for(tmp_path, capsys, qapp):
+    setup = written(tmp_path, {"data": "sine", "model": "mlp", "steps": 500})
+    out = {kind: tmp_path / f"out.{kind}" for kind in ("csv", "png", "json", "safetensors")}
+    out["script"] = tmp_path / "out.py"
+    options = [word for kind, path in out.items() for word in (f"--{kind}", path)]
+    assert called(setup, "--steps", 60, *options) == 0
+    said = capsys.readouterr().out
+    assert "321 parameters" in said
+    rows = list(csv.DictReader(io.StringIO(out["csv"].read_text(encoding="utf-8"))))
+    losses = [row["loss"] for row in rows if row["loss"]]
+    assert [int(row["step"]) for row in rows] == list(range(61))
+    plain = subprocess.run(
+        [sys.executable, str(out["script"])], capture_output=True, text=True, check=True
+    )
+    assert plain.stdout.split()[1::2] == losses
+    found = json.loads(out["json"].read_text(encoding="utf-8"))
+    assert (found["status"], found["steps"], found["format"]) == ("ok", 60, 1)
+    assert [repr(x) for x in found["series"]["loss"][1:]] == losses
+    data = out["safetensors"].read_bytes()
+    length = int.from_bytes(data[:8], "little")
+    start, end = json.loads(data[8 : 8 + length])["0.weight"]["data_offsets"]
+    first = np.frombuffer(data[8 + length + start : 8 + length + end], "<f4")
+    assert first.tolist() == np.ravel(found["weights"]["0.weight"]).astype("<f4").tolist()
+    assert out["png"].read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+
+
+def test_the_list_names_models_data_losses_and_optimizers(capsys):
+    assert called("--list") == 0
+    said = capsys.readouterr().out
+    for word in ("sine", "mlp", "cross_entropy", "adamw", "betas=[0.9,0.999]", "no_zero_grad"):
+        assert word in said
+
+
+BAD = [
+    ("{", "not JSON"),
+    ("[]", "object"),
+    ('{"data": "sin", "model": "mlp"}', "did you mean 'sine'"),
+    ('{"dat": "sine"}', "did you mean 'data'"),
+    ('{"data": "sine", "device": "cuda:9"}', "no device cuda:9"),
+    ('{"data": "sine", "model": {"name": "cnn"}}', "pictures"),
+    ('{"data": {"name": "csv", "path": "gone.csv"}}', "no file gone.csv"),
+]
+
+
+@pytest.mark.parametrize(("setup", "words"), BAD[:2] + BAD[3:4])
+def test_a_setup_that_says_nothing_is_refused_at_once(setup, words, tmp_path, capsys):
+    assert called(written(tmp_path, setup)) == 2
+    said = capsys.readouterr().err
+    assert words in said
+    assert said.count("\n") == 1
+
+
+def test_the_engine_refuses_in_one_line(tmp_path, capsys):
+    for setup, words in [BAD[2], BAD[4]]:
+        assert called(written(tmp_path, setup)) == 2
+        said = capsys.readouterr().err
+        assert words in said
+        assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "words",
+    [[], ["gone.json"], ["s.json", "--png", "out.jpg"], ["s.json", "--csv", "no/where.csv"]],
+)
+def test_bad_usage_is_refused(words, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert called(*words) == 2
+    assert capsys.readouterr().err.startswith("gradscribe: ")
+
+
+def test_a_loss_that_blows_up_ends_in_one(tmp_path, capsys):
+    setup = {"data": "line", "model": "linear", "batch": 0, "optimizer": {"name": "sgd", "lr": 10}}
+    assert called(written(tmp_path, setup), "--json", tmp_path / "o.json") == 1
+    assert "lower the learning rate" in capsys.readouterr().err
+    found = json.loads((tmp_path / "o.json").read_text(encoding="utf-8"))
+    assert found["status"] == "nan"
+    assert 0 < found["steps"] < 200
+
+
+@posix
+def test_an_interrupt_leaves_what_was_reached(tmp_path):
+    setup = written(tmp_path, {"data": "sine", "model": "linear", "steps": 10**9})
+    out = tmp_path / "o.json"
+    code = (
+        "import os, signal, sys\n"
+        "from app import train\n"
+        "from app.__main__ import main\n"
+        "extend, sent = train._extend, []\n"
+        "def spy(curves, series):\n"
+        "    extend(curves, series)\n"
+        "    if len(curves['step']) > 50 and not sent:\n"
+        "        sent.append(os.kill(os.getpid(), signal.SIGINT))\n"
+        "train._extend = spy\n"
+        f"sys.exit(main(['train', {str(setup)!r}, '--json', {str(out)!r}]))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], timeout=100, check=False)
+    assert done.returncode == 130
+    found = json.loads(out.read_text(encoding="utf-8"))
+    assert found["status"] == "interrupted"
+    assert len(found["series"]["loss"]) == found["steps"] + 1 > 50
+
+
+KINDS = [({"data": "line"}, "Fit"), ({"data": "moons"}, "Boundary"),
+         ({"data": "plane"}, "Boundary"), ({"data": "spirals"}, "Boundary"),
+         ({"data": {"name": "digits", "n": 50}}, "Confusion"),
+         ({"data": "copy_tokens", "model": "recurrent"}, None)]  # fmt: skip
+
+
+def test_each_kind_of_data_has_its_picture(qtbot, tmp_path):
+    for setup, kind in KINDS:
+        found = outcome(setup)
+        plot = train_picture.answer(found)
+        if plot is not None:
+            qtbot.addWidget(plot)
+        assert (type(plot).__name__ if plot else None) == kind
+        file = tmp_path / "picture.png"
+        train_picture.draw(found, str(file))
+        assert file.stat().st_size > 5000
+
+
+def test_progress_is_kept_off_what_is_no_terminal(capsys):
+    progress = train_words.Progress(10)
+    progress(None, 0.0)
+    progress.clear()
+    assert capsys.readouterr().err == ""
+
+
+def test_a_setup_is_read_from_standard_input(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.StringIO('{"data": "sine", "steps": 3}'))
+    assert train.read("-").steps == 3
+    monkeypatch.setattr(sys, "stdin", io.StringIO("{"))
+    with pytest.raises(Refused):
+        train.read("-")
