@@ -59,7 +59,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="gradscribe",
         description="See PyTorch run forward and backward.",
         epilog="gradscribe record SCRIPT.py records without a window, doctor SCRIPT.py tells the "
-        "mistakes in it, train SETUP.json trains, lessons and lesson teach; each has its own --help.",
+        "mistakes in it, train trains a model, lessons and lesson teach; each has its own --help.",
     )
     parser.add_argument("file", nargs="?", metavar="FILE", help="a script to open")
     parser.add_argument("--screenshot", metavar="OUT.png", help="draw the window and end")
