@@ -48,7 +48,7 @@ def allowed(text: str) -> str:
         if not isinstance(node, _NODES):
             return f"a formula has no {type(node).__name__.lower()}"
         if isinstance(node, ast.Constant) and not (
-            isinstance(node.value, int | float) and abs(node.value) < 1e9
+            type(node.value) in (int, float) and abs(node.value) < 1e9  # type: ignore[arg-type]
         ):
             return f"{node.value!r} is not a number below 1e9"
         if isinstance(node, ast.Name) and node.id not in (*variables, *FUNCTIONS):

@@ -1,0 +1,74 @@
+"""Options are checked against what the entry has, and said no to in words."""
+
+import inspect
+
+import pytest
+import torch
+
+from engine.setup import BadSetup, Part
+from engine.train import catalogue
+from engine.zoo.pieces import Data, Model, Optimizer
+
+KINDS = list(catalogue.ROOMS)
+ALL = [(kind, name) for kind in KINDS for name in catalogue.pieces(kind)]
+
+
+@pytest.mark.parametrize(("kind", "name"), ALL, ids=str)
+def test_every_entry_accepts_its_own_defaults(kind, name):
+    piece = catalogue.pieces(kind)[name]
+    assert piece.title
+    assert piece.help
+    defaults = {o.name: o.default for o in piece.options}
+    assert catalogue.find(kind, Part(name, defaults), type(piece))[1] == defaults
+    for option in piece.options:
+        if option.low is not None and option.high is not None:
+            assert option.low <= option.high
+
+
+@pytest.mark.parametrize("name", list(catalogue.pieces("optimizer")))
+def test_an_optimizers_options_are_its_arguments(name):
+    piece = catalogue.pieces("optimizer")[name]
+    arguments = inspect.signature(piece.make).parameters
+    for option in piece.options:
+        default = arguments[option.name].default
+        if option.name != "lr" and default is not None:
+            assert option.default == (list(default) if isinstance(default, tuple) else default)
+    made = piece.make([torch.zeros(2, 2, requires_grad=True)])
+    assert {o.name for o in piece.options} <= made.defaults.keys() | {"line_search_fn"}
+
+
+def test_torchs_optimizers_are_all_there_but_those_for_other_tensors():
+    there = {piece.make for piece in catalogue.pieces("optimizer").values()}
+    every = {
+        made
+        for made in vars(torch.optim).values()
+        if inspect.isclass(made) and issubclass(made, torch.optim.Optimizer)
+    }
+    left = {made.__name__ for made in every - there}
+    # SparseAdam wants sparse gradients, Muon nothing but matrices.
+    assert left <= {"Optimizer", "SparseAdam", "Muon"}
+
+
+BAD = [
+    ("data", Part("sine", {"n": 3.5}), Data, "data.n", "whole number"),
+    ("data", Part("sine", {"n": True}), Data, "data.n", "whole number"),
+    ("data", Part("sine", {"n": 10**9}), Data, "data.n", "at most 100000"),
+    ("data", Part("sine", {"noise": float("nan")}), Data, "data.noise", "finite"),
+    ("data", Part("sine", {"noise": "much"}), Data, "data.noise", "a number"),
+    ("data", Part("points", {"points": [[1, 2, 0], [1, 2]]}), Data, "data.points", "rows"),
+    ("data", Part("points", {"points": []}), Data, "data.points", "rows"),
+    ("model", Part("mlp", {"layers": [3, "x"]}), Model, "model.layers", "whole numbers"),
+    ("model", Part("mlp", {"norm": "group"}), Model, "model.norm", "none, batch, layer"),
+    ("model", Part("mlp", {"activation": ["tanh", "no"]}), Model, "model.activation", "relu"),
+    ("optimizer", Part("sgd", {"nesterov": 1}), Optimizer, "optimizer.nesterov", "true or false"),
+    ("optimizer", Part("sdg", {}), Optimizer, "optimizer", "did you mean 'sgd'"),
+]
+
+
+@pytest.mark.parametrize(("kind", "part", "made", "place", "words"), BAD, ids=str)
+def test_what_does_not_fit_is_refused_at_its_place(kind, part, made, place, words):
+    with pytest.raises(BadSetup) as caught:
+        catalogue.find(kind, part, made)
+    assert caught.value.place == place
+    assert words in str(caught.value)
+    assert len(str(caught.value)) < 600
