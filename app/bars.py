@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePol
 from app.state import ENGINE_DIED, Doc, Result, View
 from playback import text
 from widgets.transport_buttons import TransportButtons
+from widgets.workspaces import WorkspaceSwitch
 
 LAYERS = ("values", "gradients", "shapes")
 LEAST_TITLE = 120
@@ -27,6 +28,7 @@ class TopBar(QFrame):
     def __init__(self, buttons: TransportButtons, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("bar", True)
+        self.switch = WorkspaceSwitch()
         self.examples = QPushButton("Examples")
         self.examples.setToolTip("Short programs to start from (Ctrl+E)")
         self.examples.clicked.connect(self.examples_pressed)
@@ -43,6 +45,8 @@ class TopBar(QFrame):
         row = QHBoxLayout(self)
         row.setContentsMargins(14, 10, 14, 10)
         row.setSpacing(10)
+        row.addWidget(self.switch)
+        row.addSpacing(6)
         row.addWidget(self.examples)
         row.addWidget(self.lessons)
         row.addSpacing(6)
@@ -98,6 +102,7 @@ class TopBar(QFrame):
             (self.counts,),
             (self._buttons.speed_label,),
             slider,
+            (self.examples, self.lessons),
         )
         taken = sum(extra.sizeHint().width() + 10 for group in extras for extra in group)
         taken += self._fixed_width() + min(metrics.horizontalAdvance(title), LEAST_TITLE)
@@ -112,7 +117,7 @@ class TopBar(QFrame):
     def _fixed_width(self) -> int:
         buttons = self._buttons
         always = (buttons.reset_button, buttons.back_button, buttons.step_button)
-        shown = (self.examples, self.lessons, *always, buttons.play_button, *self.layers.values())
+        shown = (self.switch, *always, buttons.play_button, *self.layers.values())
         return sum(one.sizeHint().width() + 10 for one in shown) + EDGES
 
 
@@ -135,6 +140,7 @@ class StatusLine(QFrame):
         self._caption = ""
         self._said = ""
         self._problem = ""
+        self._elsewhere = False
         self._quiet = QTimer(self)
         self._quiet.setSingleShot(True)
         self._quiet.setInterval(SAID_MS)
@@ -171,6 +177,13 @@ class StatusLine(QFrame):
         self.note.setToolTip(whole)
         self.note.setVisible(bool(short))
 
+    def show_program(self, on: bool) -> None:
+        """Tell of the program and its engine, or leave all that out."""
+        for part in (self.engine, self.note, self.held):
+            part.setVisible(on and bool(part.text()))
+        self._elsewhere = not on
+        self._refresh()
+
     def show_held(self, count: int | None) -> None:
         """Show how many bytes backward nodes hold; None: this program has no such nodes."""
         self.held.setVisible(count is not None)
@@ -181,10 +194,10 @@ class StatusLine(QFrame):
         self._refresh()
 
     def _refresh(self) -> None:
-        shown = self._said or self._problem or self._caption
+        shown = self._said or ("" if self._elsewhere else self._problem or self._caption)
         self.message.setText(shown)
         self.message.setToolTip(shown)
-        wrong = bool(self._problem) and not self._said
+        wrong = bool(self._problem) and not self._said and not self._elsewhere
         role = "error" if wrong else "caption"
         if self.message.property("role") != role:
             self.message.setProperty("role", role)

@@ -65,10 +65,11 @@ class Session(QObject):
 
     # The document
 
-    def load(self, doc: Doc, view: View | None = None) -> None:
+    def load(self, doc: Doc, view: View | None = None, tape: Tape | None = None) -> None:
         """Begin another document; its first tape is shown even if its program fails.
 
         With ``view`` one goes on where one was: with the same seed and device, at that place.
+        With a ``tape`` that is shown, and nothing runs until the text is changed.
         """
         fresh = any((self.doc.path, doc.path, self.doc.lesson, doc.lesson))
         if view is None:
@@ -82,7 +83,31 @@ class Session(QObject):
             self._change_view(**{name: getattr(view, name) for name in LAYERS}, selection="")
         self.source_replaced.emit(self.doc.source, fresh)
         self.doc_changed.emit()
-        self.run_now()
+        if tape is None:
+            self.run_now()
+        else:
+            self._show_recorded(tape)
+
+    def _show_recorded(self, tape: Tape) -> None:
+        """Show a tape that was recorded elsewhere; the run in flight, if any, is of no use now."""
+        self.stop()
+        self._sent = self.doc.source
+        shown = min(0, self.result.shown_id) - 1
+        self._change_result(
+            run_id=0,
+            shown_id=shown,
+            tape=tape,
+            source=self.doc.source,
+            stale=False,
+            problem=tape.error,
+            stdout=tape.stdout,
+            stderr=tape.stderr,
+            seconds=0.0,
+        )
+        self._fresh = tape.status != "ok"
+        self._change_view(position=0)
+        self.tape_changed.emit()
+        self.moved.emit(0, 0)
 
     def reload(self, source: str) -> None:
         """Take what is saved for the text; undo leads back to what it was before."""

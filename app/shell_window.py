@@ -24,7 +24,11 @@ from app.session import Session
 from app.settings import Settings
 from app.shape_lab import LabCard
 from app.showing import Showing
+from app.state import Doc
 from app.theming import Look
+from app.training.session import TrainSession
+from app.training.workspaces import Workspaces
+from engine.training import StepTape
 from playback.lab.own import lines
 from widgets import code_keys
 from widgets.code_edit import CodeEdit
@@ -51,6 +55,7 @@ class ShellWindow(QMainWindow):
     find_bar: FindBar
     classroom: Classroom
     doctoring: Doctoring
+    rooms: Workspaces
 
     def module_keys(self, deep: bool = False) -> frozenset[str]:
         """Return the keys of the modules that are seen; ``deep``: of those inside them too."""
@@ -136,6 +141,32 @@ class ShellWindow(QMainWindow):
     def save_elsewhere(self) -> None:
         """Let the user save the program in another file."""
         self.menus.perform_by("file.save_as")
+
+    @property
+    def training(self) -> TrainSession:
+        """The training room's setup and runs."""
+        return self.rooms.session
+
+    @property
+    def room(self) -> str:
+        """The room that is seen: ``program`` or ``training``."""
+        return self.rooms.room
+
+    def show_room(self, name: str) -> None:
+        """Go to that room."""
+        self.rooms.show_room(name)
+
+    def draw_room(self, path: str) -> bool:
+        """Write what is seen of the training room to a PNG file."""
+        return self.rooms.draw(path)
+
+    def show_step(self, message: StepTape) -> None:
+        """Show the tape of a training step in the program's room."""
+        self.keeping.put_away()
+        doc = Doc(source=message.source, saved=message.source, title=f"Step {message.step + 1}")
+        self.session.load(doc, tape=message.tape)
+        self.show_room("program")
+        self.say("The step as it was recorded; editing its text runs it anew, with fresh weights")
 
     def close_window(self) -> None:
         """Close the window."""

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import (
 
 from app.bars import StatusLine, TopBar
 from app.classroom import Classroom
-from app.commands import file, learn
+from app.commands import file, learn, train
 from app.doctoring import Doctoring
 from app.documents import Drafts, Refused
 from app.find_bar import FindBar
@@ -31,6 +31,10 @@ from app.shell_window import ShellWindow
 from app.showing import Showing, Views
 from app.state import Engine
 from app.theming import Look, Themed
+from app.training.link import TrainLink
+from app.training.state import TrainEngine
+from app.training.workspaces import Workspaces
+from engine.training import Exported
 from playback.coloring import MODES
 from widgets.code_edit import CodeEdit
 from widgets.code_style import TEXT_PX
@@ -155,22 +159,17 @@ class Window(ShellWindow):
             (Panel(self.inspector, "Inspector"), Panel(self.tables, "Tables")),
             self.classroom.panel,
         )
-        self.ground = QWidget()
-        rows = QVBoxLayout(self.ground)
-        rows.setContentsMargins(0, 0, 0, 0)
-        rows.setSpacing(0)
+        page = QWidget()
+        rows = _rows(page)
         self.transport.setProperty("bar", True)
         self.transport.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        for part in (
-            self.top,
-            rule(),
-            self.notices,
-            self.columns,
-            rule(),
-            self.transport,
-            self.status,
-        ):
+        for part in (self.top, rule(), self.notices, self.columns, rule(), self.transport):
             rows.addWidget(part, int(part is self.columns))
+        self.rooms = Workspaces(page, self.top.switch, self.look, self.make_train_link, self)
+        self.ground = QWidget()
+        rows = _rows(self.ground)
+        rows.addWidget(self.rooms.stack, 1)
+        rows.addWidget(self.status)
         self.setCentralWidget(self.ground)
         self.setMinimumSize(*SMALLEST)
 
@@ -202,6 +201,12 @@ class Window(ShellWindow):
         }
         open_lesson = partial(learn.open_lesson, self)
         self.classroom.settle(self.ground, self.columns, tables, open_lesson)
+        self.rooms.entered.connect(self._enter)
+        self.rooms.commanded.connect(self.menus.perform_by)
+        self.rooms.said.connect(self.say)
+        self.rooms.taped.connect(self.show_step)
+        self.rooms.exported.connect(self._write_export)
+        self.rooms.session.runs_changed.connect(self.menus.refresh)
         self.top.layer_pressed.connect(self._set_layer)
         self._show_doc()
         self._show_result()
@@ -267,6 +272,23 @@ class Window(ShellWindow):
         self.editor.set_text_size(round(TEXT_PX * self.look.scale()))
         self._show_key()
         self.columns.set_text_scale(self.look.scale())
+
+    def make_train_link(self) -> TrainEngine:
+        """Return the link to the training room's own engine."""
+        return TrainLink(self)
+
+    def _enter(self, name: str) -> None:
+        self.clock.pause()
+        self.status.show_program(name == "program")
+        self.menus.refresh()
+        if name == "program":
+            self.editor.setFocus()
+
+    def _write_export(self, message: Exported) -> None:
+        try:
+            train.write_export(self, message.kind, message.data)
+        except Refused as refusal:
+            self.say(str(refusal))
 
     def _set_layer(self, name: str, on: bool) -> None:
         self.session.show_layers(**{name: on})
@@ -336,8 +358,16 @@ class Window(ShellWindow):
         self.clock.pause()
         self.showing.close()
         self.doctoring.close()
+        self.rooms.close()
         self.session.close()
         self.look.close()
+
+
+def _rows(page: QWidget) -> QVBoxLayout:
+    rows = QVBoxLayout(page)
+    rows.setContentsMargins(0, 0, 0, 0)
+    rows.setSpacing(0)
+    return rows
 
 
 def _dropped(urls: list[QUrl]) -> str:

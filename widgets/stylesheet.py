@@ -127,6 +127,13 @@ QRadioButton::indicator { border-radius: 8px; }
 QCheckBox::indicator:checked {
   background: @selection@; border-color: @selection@; image: url("@icons@/@check@.svg");
 }
+QAbstractItemView::indicator {
+  width: 13px; height: 13px; border: 1px solid @line_strong@; border-radius: 4px;
+  background: @surface@;
+}
+QAbstractItemView::indicator:checked {
+  background: @selection@; border-color: @selection@; image: url("@icons@/@check@.svg");
+}
 QRadioButton::indicator:checked { border: 5px solid @selection@; width: 7px; height: 7px; }
 QCheckBox:focus, QRadioButton:focus { color: @selection@; }
 QCheckBox::indicator:focus, QRadioButton::indicator:focus { border-color: @selection@; }

@@ -16,9 +16,10 @@ from app.playing import Clock
 from app.progress import Progress
 from app.session import Session
 from app.settings import Settings
+from app.training.session import TrainSession
 from playback.lessons.lesson import Lesson
 
-MENUS = ("File", "Edit", "Run", "View", "Play", "Learn", "Help")
+MENUS = ("File", "Edit", "Run", "View", "Play", "Train", "Learn", "Help")
 
 
 class Text(Protocol):
@@ -158,6 +159,20 @@ class Shell(Protocol):
     @property
     def learning(self) -> Learning:
         """The lesson that is open, if one is."""
+
+    @property
+    def training(self) -> TrainSession:
+        """The training room's setup and runs."""
+
+    @property
+    def room(self) -> str:
+        """The room that is seen: ``program`` or ``training``."""
+
+    def show_room(self, name: str) -> None:
+        """Go to that room."""
+
+    def draw_room(self, path: str) -> bool:
+        """Write what is seen of the room to a PNG file; False where that cannot be done."""
 
     @property
     def editor(self) -> Text:

@@ -5,14 +5,20 @@ from app.commands import Shell, command
 
 @command("edit.undo", "Undo", menu="Edit/1", keys=("Ctrl+Z",))
 def undo(shell: Shell) -> None:
-    """Take back the last change of the text."""
-    shell.editor.undo()
+    """Take back the last change of the text, or of the training room's set-up."""
+    if shell.room == "training":
+        shell.training.undo()
+    else:
+        shell.editor.undo()
 
 
 @command("edit.redo", "Redo", menu="Edit/1", keys=("Ctrl+Shift+Z", "Ctrl+Y"))
 def redo(shell: Shell) -> None:
     """Make the change again that was taken back."""
-    shell.editor.redo()
+    if shell.room == "training":
+        shell.training.redo()
+    else:
+        shell.editor.redo()
 
 
 @command("edit.cut", "Cut", menu="Edit/2", keys=("Ctrl+X",))

@@ -6,51 +6,72 @@ SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 
 
 def _has_tape(shell: Shell) -> bool:
-    return shell.clock.length > 0
+    return shell.clock.length > 0 or shell.room == "training"
 
 
 @command(
     "play.toggle", "Play or pause", "Play/1", keys=("Ctrl+Space",), bare=("Space",), when=_has_tape
 )
 def toggle(shell: Shell) -> None:
-    """Play the tape from here, or stand still."""
-    shell.clock.toggle()
+    """Play the tape or train on from here, or stand still."""
+    if shell.room == "training":
+        shell.training.toggle()
+    else:
+        shell.clock.toggle()
 
 
 @command("play.step", "Step", "Play/1", keys=("Alt+Right",), bare=("Right",), when=_has_tape)
 def step(shell: Shell) -> None:
-    """Show the next event."""
-    shell.clock.step()
+    """Show the next event; in the training room make one step."""
+    if shell.room == "training":
+        shell.training.advance()
+    else:
+        shell.clock.step()
 
 
 @command("play.back", "Step back", "Play/1", keys=("Alt+Left",), bare=("Left",), when=_has_tape)
 def back(shell: Shell) -> None:
-    """Take the last event back."""
-    shell.clock.back()
+    """Take the last event back; in the training room the last step."""
+    if shell.room == "training":
+        shell.training.back()
+    else:
+        shell.clock.back()
 
 
 @command("play.reset", "Go to start", "Play/2", keys=("Alt+Home",), bare=("Home",), when=_has_tape)
 def reset(shell: Shell) -> None:
     """Go to where nothing has happened yet."""
-    shell.clock.reset()
+    if shell.room == "training":
+        shell.training.reset()
+    else:
+        shell.clock.reset()
 
 
 @command("play.end", "Go to end", "Play/2", keys=("Alt+End",), bare=("End",), when=_has_tape)
 def to_end(shell: Shell) -> None:
-    """Go to where everything has happened."""
-    shell.clock.to_end()
+    """Go to where everything has happened; in the training room to the furthest step."""
+    if shell.room == "training":
+        shell.training.to_furthest()
+    else:
+        shell.clock.to_end()
 
 
 @command("play.faster", "Faster", "Play/3", keys=("Alt+Up",))
 def faster(shell: Shell) -> None:
     """Play at twice the speed."""
-    shell.clock.set_speed(shell.clock.speed * 2)
+    if shell.room == "training":
+        shell.training.hasten(2)
+    else:
+        shell.clock.set_speed(shell.clock.speed * 2)
 
 
 @command("play.slower", "Slower", "Play/3", keys=("Alt+Down",))
 def slower(shell: Shell) -> None:
     """Play at half the speed."""
-    shell.clock.set_speed(shell.clock.speed / 2)
+    if shell.room == "training":
+        shell.training.hasten(0.5)
+    else:
+        shell.clock.set_speed(shell.clock.speed / 2)
 
 
 @submenu("play.speed", "Speed", "Play/3")

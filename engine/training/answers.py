@@ -55,8 +55,8 @@ class Unit(Struct, frozen=True):
 class Begun(Struct, frozen=True, tag=True):
     """A run has been made (or begun anew). ``setup`` has every default filled in.
 
-    ``series`` names the columns of `Series.values`. ``lines`` are the step's lines as they are
-    run, each with its event: ``zero_grad``, ``forward``, ``loss``, ``backward``, ``step``...
+    ``series`` names the columns of `Series.values`. ``lines`` are (event, text) of the step's lines
+    as they are run; events: ``zero_grad``, ``forward``, ``loss``, ``backward``, ``step``...
     """
 
     run_id: int

@@ -34,9 +34,14 @@ class _Level:
 
 
 class Series:
-    """One number per step. Steps may skip, and may be taken back from the end."""
+    """One number per step. Steps may skip, and may be taken back from the end.
 
-    def __init__(self) -> None:
+    With a ``limit`` it never holds more numbers than that: it keeps those of every second step,
+    then of every fourth, and so on.
+    """
+
+    def __init__(self, limit: int | None = None) -> None:
+        self._limit, self._every = limit, 1
         self._y: Singles = np.empty(ROOM, np.float32)
         self._x: Floats | None = None
         self._start, self._stride = 0.0, 1.0
@@ -69,10 +74,13 @@ class Series:
         """Add numbers; those whose steps are not after the last one replace what stood there."""
         x = np.asarray(steps, np.float64).reshape(-1)
         y = np.asarray(numbers, np.float32).reshape(-1)
+        if x.size and self._size and x[0] <= self.last:
+            self.cut(float(x[0]))
+        if self._every > 1:
+            kept = x % self._every == 0
+            x, y = x[kept], y[kept]
         if not x.size:
             return
-        if self._size and x[0] <= self.last:
-            self.cut(float(x[0]))
         old, new = self._size, self._size + y.size
         self._place(x, old, new)
         if new > self._y.size:
@@ -82,6 +90,20 @@ class Series:
         self._y[old:new] = y
         self._size = new
         self._build(old)
+        if self._limit is not None and new > self._limit:
+            self._thin(self._limit)
+
+    def _thin(self, limit: int) -> None:
+        """Keep the numbers of fewer steps, evenly."""
+        steps, numbers = self.steps(0, self._size).copy(), self.numbers().copy()
+        while steps.size > limit:
+            self._every *= 2
+            kept = steps % self._every == 0
+            steps, numbers = steps[kept], numbers[kept]
+        self.truncate(0)
+        self._y = np.empty(ROOM, np.float32)
+        self._levels = []
+        self.extend(steps, numbers)
 
     def cut(self, step: float) -> None:
         """Take back the numbers at ``step`` and after it."""

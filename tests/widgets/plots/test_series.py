@@ -115,3 +115,24 @@ def test_smoothing_steps_over_a_gap():
     line = smoothed([math.nan, 2.0, math.nan, 2.0], 3)
     assert math.isnan(line[0])
     assert line[1:].tolist() == pytest.approx([2.0, 2.0, 2.0])
+
+
+def test_a_limit_keeps_numbers_of_the_whole_run():
+    series = Series(limit=100)
+    for start in range(0, 10_000, 7):
+        steps = np.arange(start, min(start + 7, 10_000))
+        series.extend(steps, steps * 2.0)
+    assert 40 < len(series) <= 100
+    assert series.first == 0
+    assert series.last > 9_700
+    assert set(np.diff(series.steps(0, len(series)))) == {128.0}
+    assert (series.numbers() == 2 * series.steps(0, len(series))).all()
+
+
+def test_a_limited_series_can_be_taken_back():
+    series = Series(limit=50)
+    series.extend(np.arange(1_000), np.zeros(1_000))
+    series.cut(500)
+    assert series.last < 500
+    series.extend(np.arange(500, 600), np.ones(100))
+    assert series.latest == 1.0

@@ -1,0 +1,144 @@
+"""The training room: train, look inside a step, go back, branch off, take away."""
+
+from pathlib import Path
+
+from app import documents
+from app.commands import Choice, Shell, command, submenu
+
+LEAP = 100
+
+
+def _in_room(shell: Shell) -> bool:
+    return shell.room == "training"
+
+
+def _has_run(shell: Shell) -> bool:
+    run = shell.training.run
+    return _in_room(shell) and run is not None and run.alive
+
+
+@command("train.program", "Program", "View/0", keys=("Ctrl+Alt+1",))
+def program(shell: Shell) -> None:
+    """Go to the program and its graph."""
+    shell.show_room("program")
+
+
+@command("train.room", "Training", "View/0", keys=("Ctrl+Alt+2",))
+def room(shell: Shell) -> None:
+    """Go to the training room and train a small model live."""
+    shell.show_room("training")
+
+
+@command(
+    "train.line",
+    "Next line of the step",
+    "Train/1",
+    keys=("Alt+Shift+Right",),
+    bare=("N",),
+    when=_has_run,
+)
+def line(shell: Shell) -> None:
+    """Make the next line inside the step happen and see what it changes."""
+    shell.training.next_event()
+
+
+@command("train.leap", "Leap on 100 steps", "Train/1", keys=("Alt+PgDown",), when=_has_run)
+def leap(shell: Shell) -> None:
+    """Make 100 steps and pause."""
+    shell.training.advance(LEAP)
+
+
+@command("train.leap_back", "Leap back 100 steps", "Train/1", keys=("Alt+PgUp",), when=_has_run)
+def leap_back(shell: Shell) -> None:
+    """Go back 100 steps, everything as it was then."""
+    run = shell.training.run
+    if run is not None:
+        shell.training.rewind(max(0, run.step - LEAP))
+
+
+@command("train.new_weights", "New weights", "Train/2", keys=("Ctrl+Alt+W",), when=_has_run)
+def new_weights(shell: Shell) -> None:
+    """Begin at step 0 with other weights and the same data."""
+    shell.training.reset(weights=True)
+
+
+@command("train.new_data", "New data", "Train/2", keys=("Ctrl+Alt+D",), when=_has_run)
+def new_data(shell: Shell) -> None:
+    """Begin at step 0 with other data and the same weights."""
+    shell.training.reset(data=True)
+
+
+@command("train.fork", "Fork", "Train/3", keys=("Ctrl+Shift+K",), when=_has_run)
+def fork(shell: Shell) -> None:
+    """Branch off at this step: change something and compare with the run that stays."""
+    shell.training.fork()
+
+
+@submenu("train.runs", "Drive another run", "Train/3")
+def runs(shell: Shell) -> list[Choice]:
+    """Choose among the runs so far; one that is over gives its setup."""
+    if not _in_room(shell):
+        return []
+
+    def choice(run_id: int, name: str) -> Choice:
+        here = run_id == shell.training.look.run_id
+        return Choice(name, lambda at: at.training.select(run_id), checked=here)
+
+    return [choice(run.run_id, run.name) for run in shell.training.runs]
+
+
+@command("train.tape", "Show this step on the tape", "Train/3", keys=("Ctrl+Alt+T",), when=_has_run)
+def tape(shell: Shell) -> None:
+    """Record the next step in full and show it in the graph, with its transport."""
+    shell.training.pause()
+    shell.training.ask_tape()
+
+
+@command("train.export_script", "Export as Python script…", "Train/4", when=_has_run)
+def export_script(shell: Shell) -> None:
+    """Write one file of plain PyTorch that repeats this run."""
+    shell.training.export("script")
+
+
+@command("train.export_csv", "Export curves as CSV…", "Train/4", when=_has_run)
+def export_csv(shell: Shell) -> None:
+    """Write every curve of this run as a table."""
+    shell.training.export("csv")
+
+
+@command("train.export_weights", "Export weights as safetensors…", "Train/4", when=_has_run)
+def export_weights(shell: Shell) -> None:
+    """Write the parameters as they are at this step."""
+    shell.training.export("safetensors")
+
+
+@command("train.export_picture", "Export picture of the room…", "Train/4", when=_in_room)
+def export_picture(shell: Shell) -> None:
+    """Write what is seen of the training room to a PNG file."""
+    path = shell.ask_save("Export the picture", "training.png", "PNG pictures (*.png)")
+    if path:
+        path = path if path.suffix else path.with_suffix(".png")
+        if not shell.draw_room(str(path)):
+            raise documents.Refused(f"{path} cannot be written")
+        shell.say(f"Wrote {path.name}")
+
+
+FILES = {
+    "script": ("train.py", "Python programs (*.py)"),
+    "csv": ("curves.csv", "CSV files (*.csv)"),
+    "safetensors": ("weights.safetensors", "safetensors (*.safetensors)"),
+}
+
+
+def write_export(shell: Shell, kind: str, data: bytes) -> None:
+    """Write what the engine exported where the user wants it.
+
+    Raises:
+        Refused: it cannot be written.
+    """
+    name, pattern = FILES[kind]
+    path = shell.ask_save("Export", name, pattern)
+    if path is not None:
+        path = path if path.suffix else path.with_suffix(Path(name).suffix)
+        documents.write_bytes(path, data)
+        shell.say(f"Wrote {path.name}")

@@ -1,0 +1,1 @@
+"""The training room: what it knows, and how that reaches the widgets and the engine."""

@@ -1,0 +1,87 @@
+"""The training room's own engine: typing in the program and training never wait for each other."""
+
+from PySide6.QtCore import QObject, Signal
+
+from app.engine_process import EngineProcess
+from engine import wire
+from engine.training import TrainRequest
+
+RESTARTS = 3
+"""An engine that dies so often before it is ready is not started again by itself."""
+
+
+class TrainLink(QObject):
+    """One engine process, started when it is first needed, replaced when it dies."""
+
+    ready = Signal(object)
+    """Carries `wire.Ready` each time an engine can take requests."""
+    received = Signal(object)
+    """Carries every other message."""
+    died = Signal(str)
+    """Says why; the next `send` starts another one."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._engine: EngineProcess | None = None
+        self._waiting: list[TrainRequest] = []
+        self._last_id = 0
+        self._failures = 0
+
+    def next_id(self) -> int:
+        """Return a run id that no run has had."""
+        self._last_id += 1
+        return self._last_id
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether an engine takes requests now."""
+        return self._engine is not None and self._engine.is_ready
+
+    def start(self) -> None:
+        """Start an engine if there is none."""
+        if self._engine is None:
+            engine = self._engine = EngineProcess(self)
+            engine.received.connect(self._take)
+            engine.ended.connect(self._bury)
+            engine.start()
+
+    def send(self, message: TrainRequest) -> None:
+        """Send a request, or keep it until the engine is ready."""
+        self.start()
+        if self._engine is not None and self._engine.is_ready:
+            self._engine.send(message)
+        else:
+            self._waiting.append(message)
+
+    def kill(self, why: str) -> None:
+        """End an engine that does not answer."""
+        self._bury(why)
+
+    def close(self) -> None:
+        """End the engine for good."""
+        engine, self._engine = self._engine, None
+        self._waiting.clear()
+        if engine is not None:
+            engine.close()
+
+    def _take(self, message: object) -> None:
+        if isinstance(message, wire.Ready):
+            self._failures = 0
+            self.ready.emit(message)
+            waiting, self._waiting = self._waiting, []
+            for one in waiting:
+                self.send(one)
+        else:
+            self.received.emit(message)
+
+    def _bury(self, why: str) -> None:
+        engine, self._engine = self._engine, None
+        self._waiting.clear()
+        if engine is None:
+            return
+        engine.discard()
+        self._failures += 1
+        if self._failures <= RESTARTS:
+            self.died.emit(f"The training engine ended ({why}); its curves are kept")
+        else:
+            self.died.emit(f"The training engine does not start ({why})")

@@ -1,0 +1,84 @@
+"""The user's own data: a file's columns, and points drawn with the mouse."""
+
+from msgspec.structs import replace
+from PySide6.QtCore import QObject
+
+from app.training.room import TrainingRoom
+from app.training.session import TrainSession
+from engine.setup import Part, Plain
+from engine.training import FileLooked
+
+
+class OwnData(QObject):
+    """Takes what one chooses in a file's preview, and draws in a picture, into the setup."""
+
+    def __init__(
+        self, session: TrainSession, room: TrainingRoom, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._session, self._room = session, room
+        session.setup_changed.connect(self.show_setup)
+        session.looked.connect(self._show_file)
+        room.file.chosen.connect(self._choose_columns)
+        for view in (room.boundary, room.fit):
+            view.drawn.connect(self._draw_point)
+            view.moved.connect(self._move_point)
+            view.removed.connect(self._remove_point)
+        self._path = ""
+
+    def show_setup(self) -> None:
+        """Look into the file that the setup names, and let points be drawn where there are some."""
+        options = self._session.setup.data.options
+        path = next((v for k, v in options.items() if k.endswith("path")), "")
+        if isinstance(path, str) and path:
+            if path != self._path:
+                self._session.look_into(path)
+        else:
+            self._room.file.hide()
+        self._path = str(path)
+        drawable = self._points_option() is not None
+        self._room.boundary.editable = self._room.fit.editable = drawable
+
+    def _show_file(self, looked: FileLooked) -> None:
+        options = self._session.setup.data.options
+        inputs = options.get("inputs") or options.get("columns") or ()
+        target = options.get("target") or ""
+        names = [str(one) for one in inputs] if isinstance(inputs, list) else []
+        self._room.file.show_file(looked, names, str(target))
+
+    def _choose_columns(self, inputs: list[str], target: str) -> None:
+        setup = self._session.setup
+        options: dict[str, Plain] = {**setup.data.options, "target": target}
+        options["inputs"] = list[object](inputs)
+        self._session.change(replace(setup, data=Part(setup.data.name, options)))
+
+    def _points_option(self) -> str | None:
+        """Return the option of the data that is drawn by hand, or None."""
+        catalogue, name = self._session.catalogue, self._session.setup.data.name
+        for entry in catalogue.entries if catalogue is not None else ():
+            if entry.kind == "data" and entry.name == name:
+                return next((one.name for one in entry.options if one.kind == "points"), None)
+        return None
+
+    def _points(self) -> list[list[object]]:
+        given = self._session.setup.data.options.get(self._points_option() or "")
+        return [[*one] for one in given if isinstance(one, list)] if isinstance(given, list) else []
+
+    def _put_points(self, points: list[list[object]]) -> None:
+        setup, option = self._session.setup, self._points_option()
+        if option is not None:
+            options = {**setup.data.options, option: list[object](points)}
+            self._session.change(replace(setup, data=Part(setup.data.name, options)))
+
+    def _draw_point(self, x: float, y: float, kind: int) -> None:
+        self._put_points([*self._points(), [round(x, 3), round(y, 3), kind]])
+
+    def _move_point(self, index: int, x: float, y: float) -> None:
+        points = self._points()
+        if index < len(points):
+            points[index][:2] = [round(x, 3), round(y, 3)]
+            self._put_points(points)
+
+    def _remove_point(self, index: int) -> None:
+        points = self._points()
+        self._put_points(points[:index] + points[index + 1 :])

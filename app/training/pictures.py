@@ -1,0 +1,163 @@
+"""Views of a run into plots: arrays as the engine sends them, as the widgets want them."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.training.room import TrainingRoom
+from app.training.state import Run
+from engine.training import DataShown, View
+from widgets.plots.boundary import NONE, Ground, Points
+from widgets.plots.histograms import Kind, Spread
+from widgets.plots.unit_maps import Layer
+
+SIDE = 100
+"""Points along each side of a boundary."""
+BINS = 24
+
+
+def kind_of(run: Run) -> str:
+    """Return which picture tells most about a run: ``boundary``, ``fit`` or ``confusion``."""
+    begun, data = run.begun, run.data
+    if begun is None or data is None:
+        return "boundary"
+    columns = data.x.shape[1] if len(data.x.shape) == 2 else 0
+    if columns == 1 and begun.task in ("regression", "any"):
+        return "fit"
+    if columns == 2 and len(data.y.shape) <= 2:
+        return "boundary"
+    return "confusion" if begun.task in ("binary", "classes", "tokens") else "residuals"
+
+
+def points_of(data: DataShown, names: Sequence[str], is_regression: bool) -> Points:
+    """Return two-column data as points on the plane."""
+    if len(data.x.shape) != 2 or data.x.shape[1] != 2 or not data.x.shape[0]:
+        return NONE
+    x = data.x.array().astype(np.float64)
+    y = data.y.array()
+    y = y.reshape(len(x), -1)[:, 0]
+    held_back = ~data.train.array().astype(np.bool_)
+    if is_regression:
+        return Points(x[:, 0], x[:, 1], targets=y.astype(np.float64), validation=held_back)
+    kinds = np.where(y < 0, 0, y).astype(np.intp)
+    return Points(x[:, 0], x[:, 1], kinds=kinds, validation=held_back, names=tuple(names))
+
+
+def ground_of(view: View, is_regression: bool, points: Points) -> Ground | None:
+    """Return what a ``boundary`` view says on the plane; one output between -1 and 1."""
+    grid = view.arrays["grid"].array()
+    x0, y0, x1, y1 = view.arrays["box"].array().astype(float).tolist()
+    upward = grid[:, ::-1]
+    if len(grid) > 1:
+        return Ground((x0, y0, x1, y1), np.moveaxis(upward, 0, -1))
+    said = upward[0].astype(np.float32)
+    if is_regression:
+        reach = float(np.abs(points.targets).max()) if points.targets is not None else 1.0
+        return Ground((x0, y0, x1, y1), said, reach or 1.0)
+    return Ground((x0, y0, x1, y1), np.tanh(said / 2), 1.0)
+
+
+def right_of(view: View) -> str:
+    """Return ``197 of 200 right`` of a ``scores`` view, or its validation loss."""
+    facts = view.facts
+    right, count = facts.get("train_right"), facts.get("train_count")
+    if right is None or count is None:
+        return ""
+    words = f"{right:.0f} of {count:.0f} right"
+    held, of = facts.get("val_right"), facts.get("val_count")
+    return f"{words} · validation {held:.0f} of {of:.0f}" if held is not None and of else words
+
+
+def layers_of(run: Run, view: View) -> list[Layer]:
+    """Return the maps of a ``units`` view, layer by layer."""
+    grid, layers, at = view.arrays["grid"].array(), [], 0
+    if grid.ndim != 3 or run.begun is None:
+        return []
+    for unit in run.begun.units:
+        part = grid[at : at + unit.width]
+        at += unit.width
+        if len(part):
+            layers.append(Layer(f"{unit.name} {unit.kind}".strip(), part[:, ::-1]))
+    return layers
+
+
+def spreads_of(run: Run, view: View, kind: Kind) -> list[Spread]:
+    """Return the histograms of a ``histograms`` view."""
+    counts, edges = view.arrays["counts"].array(), view.arrays["edges"].array()
+    if run.begun is None:
+        return []
+    if kind == "activation":
+        names = [unit.name for unit in run.begun.units]
+    else:
+        names = [one.name for one in run.begun.parameters]
+    return [
+        Spread(name, kind, row.astype(np.intp), float(low), float(high))
+        for name, row, (low, high) in zip(names, counts, edges, strict=False)
+    ]
+
+
+def states_of(run: Run, view: View) -> list[Spread]:
+    """Return histograms of what the optimizer remembers, per kind of state and parameter."""
+    found = []
+    for name, flat in view.arrays.items():
+        numbers = flat.array()
+        for one in run.begun.parameters if run.begun is not None else ():
+            part = numbers[one.start : one.start + math.prod(one.shape)]
+            if part.size:
+                found.append(spread_of(f"{name} {one.name}", part))
+    return found
+
+
+def spread_of(name: str, numbers: NDArray[np.float32]) -> Spread:
+    """Return the histogram of finite numbers."""
+    finite = numbers[np.isfinite(numbers)].astype(np.float64)
+    if not finite.size:
+        return Spread(name, "weight", np.zeros(0, np.intp), math.nan, math.nan)
+    low, high = float(finite.min()), float(finite.max())
+    if high - low <= 1e-9 * max(abs(low), abs(high)):
+        return Spread(name, "weight", np.array([finite.size], np.intp), low, high)
+    return Spread(name, "weight", np.histogram(finite, BINS, (low, high))[0], low, high)
+
+
+def show_view(room: TrainingRoom, run: Run, view: View) -> None:
+    """Show one view in the plot that it belongs to."""
+    begun = run.begun
+    is_regression = begun is not None and begun.task in ("regression", "any")
+    match view.kind:
+        case "boundary":
+            points = points_of(run.data, (), is_regression) if run.data is not None else NONE
+            room.boundary.show_ground(ground_of(view, is_regression, points))
+        case "fit":
+            x, y = view.arrays["x"].array(), view.arrays["y"].array()
+            room.fit.show_curve(x.reshape(-1), y.reshape(x.size, -1)[:, 0])
+        case "confusion":
+            train = view.arrays["train"].array() + view.arrays["val"].array()
+            room.confusion.show_counts(train, begun.classes if begun is not None else ())
+        case "scores":
+            room.boundary.show_note(right_of(view))
+        case "gradients":
+            names = [one.name for one in begun.parameters] if begun is not None else []
+            room.gradients.show_norms(names, view.arrays["norms"].array().tolist())
+        case "units":
+            room.units.show_layers(layers_of(run, view))
+        case "histograms":
+            shown: Kind = "weight"
+            room.histograms.show_spreads(spreads_of(run, view, shown))
+        case "optimizer":
+            room.optimizer.show_spreads(states_of(run, view))
+        case "weights":
+            grads = view.arrays["grads"].array() if "grads" in view.arrays else None
+            room.weights.show_flat(view.arrays["flat"].array(), grads)
+        case "surface":
+            show_surface(room, view)
+
+
+def show_surface(room: TrainingRoom, view: View) -> None:
+    """Show the loss over two directions and the path."""
+    a, b = view.arrays["a"].array(), view.arrays["b"].array()
+    box = (float(a[0]), float(b[0]), float(a[-1]), float(b[-1]))
+    grid = view.arrays["grid"].array().astype(np.float64)
+    room.surface.show_grid(box, grid, ("first direction", "second direction"))
+    room.surface.show_path(view.arrays["path"].array().astype(np.float64))

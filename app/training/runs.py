@@ -1,0 +1,122 @@
+"""The runs of the training room, and the setups one can take back."""
+
+from msgspec.structs import replace
+from PySide6.QtCore import QObject, Signal
+
+from app.training.state import START, Run, TrainEngine, TrainLook
+from engine import training as say
+from engine.setup import Setup
+
+UNDO = 200
+KEPT_RUNS = 8
+WORTH_KEEPING = 20
+"""A run of fewer steps is not kept when another begins in its place."""
+
+
+class Runs(QObject):
+    """What there is to drive and to compare. `TrainSession` adds how it is driven."""
+
+    setup_changed = Signal()
+    begun = Signal(object)
+    """A `Run` was made, made anew, or another one is driven."""
+    runs_changed = Signal()
+
+    def __init__(self, link: TrainEngine, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.setup: Setup = START
+        self.look = TrainLook()
+        self.runs: list[Run] = []
+        self._link = link
+        self._colors = -1
+        self._undo: list[Setup] = []
+        self._redo: list[Setup] = []
+        self._drags = False
+
+    @property
+    def run(self) -> Run | None:
+        """The run that is driven, or None before the first."""
+        return self.find(self.look.run_id)
+
+    def find(self, run_id: int) -> Run | None:
+        """Return a run by its id."""
+        return next((run for run in self.runs if run.run_id == run_id), None)
+
+    def hide(self, run_id: int, hidden: bool) -> None:
+        """Draw a run's curves, or don't."""
+        now = self.look.hidden - {run_id}
+        self.look = replace(self.look, hidden=now | {run_id} if hidden else now)
+        self.runs_changed.emit()
+
+    def drop(self, run_id: int) -> None:
+        """Forget a run that is not the current one."""
+        run = self.find(run_id)
+        if run is not None and run_id != self.look.run_id:
+            if run.alive:
+                self._link.send(say.Drop(run_id))
+            self.runs.remove(run)
+            self.runs_changed.emit()
+
+    def _next_color(self) -> int:
+        self._colors += 1
+        return self._colors
+
+    def _lay_aside(self, run: Run) -> None:
+        """Keep the curves of a run that is not driven on, if they are worth it."""
+        if run.alive:
+            self._link.send(say.Drop(run.run_id))
+            run.alive = False
+        run.views.clear()
+        if len(run.curve("loss")) < WORTH_KEEPING:
+            self.runs.remove(run)
+        self._thin_out()
+
+    def _keep_curves(self, run: Run) -> None:
+        """Put the curves of a run that begins anew into a run of their own."""
+        if len(run.curve("loss")) < WORTH_KEEPING:
+            return
+        kept = Run(-self._link.next_id(), run.setup, run.name, run.color, alive=False)
+        kept.begun, kept.state, kept.series = run.begun, run.state, run.series
+        kept.furthest = run.furthest
+        self.runs.insert(self.runs.index(run), kept)
+        run.color = self._next_color()
+        self._thin_out()
+
+    def _thin_out(self) -> None:
+        for old in [one for one in self.runs if not one.alive][:-KEPT_RUNS]:
+            self.runs.remove(old)
+
+    # Taking back
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether there is a change of the setup to take back."""
+        return bool(self._undo)
+
+    @property
+    def can_redo(self) -> bool:
+        """Whether there is a change to make again."""
+        return bool(self._redo)
+
+    def undo(self) -> None:
+        """Take the last change of the setup back."""
+        if self._undo:
+            self._drags = False
+            self._redo.append(self.setup)
+            self._set_setup(self._undo.pop())
+
+    def redo(self) -> None:
+        """Make it again."""
+        if self._redo:
+            self._drags = False
+            self._undo.append(self.setup)
+            self._set_setup(self._redo.pop())
+
+    def _remember(self, merge: bool) -> None:
+        """Keep the setup for undo, unless it is one of a drag's on the way."""
+        if not merge:
+            self._undo = [*self._undo[1 - UNDO :], self.setup]
+        self._redo.clear()
+
+    def _set_setup(self, setup: Setup) -> None:
+        self.setup = setup
+        self.setup_changed.emit()

@@ -1,0 +1,399 @@
+"""The one writer of the training room: what one asks for, and what the engine answers.
+
+Views listen to its signals and read `TrainSession.setup`, `run` and `runs`; they write nothing.
+"""
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from app.training.folding import after_rewind, take_series
+from app.training.runs import Runs
+from app.training.state import Run, TrainEngine, difference, named
+from engine import training as say
+from engine import wire
+from engine.setup import Setup
+
+REST_MS = 60
+"""A slider that is dragged is told to the engine so often at most."""
+FASTEST = 4000.0
+"""Steps per second above which there is no limit any more."""
+PATIENCE_MS = 6000
+"""An engine that is asked to pause and says nothing for so long is replaced."""
+
+
+class TrainSession(Runs):
+    """Setup, runs and look of the training room, and what the engine is asked and answers."""
+
+    catalogue_changed = Signal(object)
+    stated = Signal(object)
+    grown = Signal(object)
+    """Curves of a `Run` have changed."""
+    viewed = Signal(str)
+    """A view of that kind of the current run is there."""
+    happened = Signal(object)
+    """A `Happened` inside a step; None when the step is over."""
+    complained = Signal(str, str)
+    """(place in the setup, what is wrong); an empty text takes complaints away."""
+    said = Signal(str)
+    taped = Signal(object)
+    looked = Signal(object)
+    exported = Signal(object)
+
+    def __init__(self, link: TrainEngine, parent: QObject | None = None) -> None:
+        super().__init__(link, parent)
+        self.catalogue: say.Catalogue | None = None
+        self.devices: tuple[str, ...] = ("cpu",)
+        self.source = ""
+        """The user's program, for the model that is their own."""
+        self._plays = False
+        self._until: tuple[say.Until, ...] = ()
+        self._wishes: tuple[say.Wish, ...] = ()
+        self._rest = self._timer(REST_MS, self._send_setup)
+        self._patience = self._timer(PATIENCE_MS, self._lose_patience)
+        link.ready.connect(self._greet)
+        link.received.connect(self.fold)
+        link.died.connect(self._mourn)
+
+    def _timer(self, ms: int, then: object) -> QTimer:
+        timer = QTimer(self)
+        timer.setSingleShot(True)
+        timer.setInterval(ms)
+        timer.timeout.connect(then)
+        return timer
+
+    @property
+    def plays(self) -> bool:
+        """Whether the run goes on by itself, or will as soon as it has begun."""
+        return self._plays
+
+    # The setup
+
+    def open(self) -> None:
+        """Begin the first run, training at once."""
+        if not self.runs:
+            self._link.send(say.ListParts(0))
+            self.begin(play=True)
+
+    def change(self, setup: Setup) -> None:
+        """Go on with another setup; undoable."""
+        if setup == self.setup:
+            return
+        # A drag is one change: what was before it is what undo leads back to.
+        self._remember(merge=self._drags)
+        self._drags = True
+        self._set_setup(setup)
+
+    def _set_setup(self, setup: Setup) -> None:
+        super()._set_setup(setup)
+        if not self._rest.isActive():
+            self._rest.start()
+
+    def _send_setup(self) -> None:
+        self._drags = False
+        run = self.run
+        if run is None or not run.alive or run.begun is None:
+            self.begin(play=self._plays)
+        else:
+            self._link.send(say.Alter(run.run_id, self.setup))
+
+    # Driving
+
+    def begin(self, play: bool = False) -> None:
+        """Make a run of the setup as it stands; the one before keeps its curves."""
+        if self.run is not None:
+            self._lay_aside(self.run)
+        run = Run(self._link.next_id(), self.setup, named(self.setup), self._next_color())
+        self.runs.append(run)
+        self._plays = play
+        self.look = replace(self.look, run_id=run.run_id)
+        self._link.send(say.Train(run.run_id, self.setup, source=self.source))
+        self.runs_changed.emit()
+
+    def play(self, until: Sequence[say.Until] = ()) -> None:
+        """Train on; ``until`` tells when to pause."""
+        self._until = tuple(until)
+        run = self.run
+        if run is None or not run.alive:
+            self.begin(play=True)
+            return
+        self._plays = True
+        self._link.send(say.Play(run.run_id, self.look.rate, self._until))
+        self.stated.emit(run)
+
+    def pause(self) -> None:
+        """Stand still after this step."""
+        self._plays = False
+        run = self.run
+        if run is not None and run.alive:
+            self._link.send(say.Pause(run.run_id))
+            self._patience.start()
+            self.stated.emit(run)
+
+    def toggle(self) -> None:
+        """Train if it stands still, else pause."""
+        if self._plays:
+            self.pause()
+        else:
+            self.play()
+
+    def advance(self, steps: int = 1) -> None:
+        """Make so many steps and pause."""
+        self._ask(lambda run: say.Advance(run.run_id, steps))
+
+    def next_event(self) -> None:
+        """Make the next line inside the step happen."""
+        self._ask(lambda run: say.StepEvent(run.run_id))
+
+    def rewind(self, step: int) -> None:
+        """Go back to a step, everything as it was then."""
+        run = self.run
+        if run is not None and step > run.step:
+            self.advance(step - run.step)
+        elif run is not None and (step < run.step or run.happened):
+            self._ask(lambda one: say.Rewind(one.run_id, step))
+
+    def back(self) -> None:
+        """Go one step back."""
+        if self.run is not None:
+            self.rewind(max(0, self.run.step - 1))
+
+    def to_furthest(self) -> None:
+        """Go on to the furthest step that was reached."""
+        if self.run is not None:
+            self.rewind(self.run.furthest)
+
+    def reset(self, weights: bool = False, data: bool = False) -> None:
+        """Go back to step 0 with the same weights and data, or new ones of either."""
+        plays = self._plays
+        run = self.run
+        if run is None or not run.alive:
+            self.begin()
+            return
+        self._link.send(say.Reset(run.run_id, weights, data))
+        self._plays = plays
+
+    def fork(self) -> None:
+        """Branch off here: a run of its own from this step, while the other one stays."""
+        source = self.run
+        if source is None or not source.alive or source.begun is None:
+            return
+        self.pause()
+        run = Run(self._link.next_id(), self.setup, f"{source.name} from {source.step}")
+        run.color = self._next_color()
+        after_rewind(run, source)
+        self.runs.append(run)
+        self.look = replace(self.look, run_id=run.run_id)
+        self._link.send(say.Fork(run.run_id, source.run_id, source.step, self.setup))
+        self.runs_changed.emit()
+
+    def edit_weight(self, name: str, index: int, value: float) -> None:
+        """Set one element of a parameter by hand."""
+        run = self.run
+        if run is not None and run.alive:
+            self._link.send(say.EditWeight(run.run_id, name, index, value))
+
+    def set_rate(self, rate: float) -> None:
+        """Make at most so many steps a second; 0 is as fast as it goes."""
+        if rate != self.look.rate:
+            self.look = replace(self.look, rate=rate)
+            run = self.run
+            if self._plays and run is not None and run.alive:
+                self._link.send(say.Play(run.run_id, rate, self._until))
+
+    def hasten(self, factor: float) -> None:
+        """Train so many times faster; from the fastest there is only slower."""
+        rate = self.look.rate or (FASTEST if factor < 1 else 0.0)
+        faster = rate * factor
+        self.set_rate(0.0 if faster >= FASTEST else max(1.0, faster))
+
+    def watch(self, wishes: Sequence[say.Wish]) -> None:
+        """Want these views from now on."""
+        if tuple(wishes) != self._wishes:
+            self._wishes = tuple(wishes)
+            self._send_wishes()
+
+    def _send_wishes(self) -> None:
+        run = self.run
+        if run is not None and run.alive and run.begun is not None:
+            self._link.send(say.Watch(run.run_id, self._wishes))
+
+    def _ask(self, message: object) -> None:
+        """Stop playing and send what ``message`` makes of the run."""
+        run = self.run
+        self._plays = False
+        if run is None or not run.alive:
+            self.begin()
+        elif callable(message):
+            self._link.send(message(run))
+            self._patience.start()
+
+    def select(self, run_id: int) -> None:
+        """Drive another run from now on; one whose engine is gone gives its setup only."""
+        run = self.find(run_id)
+        if run is None or run_id == self.look.run_id:
+            return
+        if not run.alive:
+            self._drags = False
+            self.change(run.setup)
+            return
+        if self._plays:
+            self.pause()
+        self.look = replace(self.look, run_id=run_id)
+        self.setup = run.setup
+        self.setup_changed.emit()
+        self._send_wishes()
+        self.begun.emit(run)
+        self.runs_changed.emit()
+
+    # Questions
+
+    def ask_tape(self) -> None:
+        """Have the next step recorded on a tape; `taped` carries it."""
+        run = self.run
+        if run is not None and run.alive:
+            self._link.send(say.TapeStep(run.run_id))
+
+    def look_into(self, path: str) -> None:
+        """Ask what a CSV file holds; `looked` carries it."""
+        self._link.send(say.LookIntoFile(self.look.run_id, path))
+
+    def export(self, kind: str) -> None:
+        """Ask for the bytes of a file; `exported` carries them."""
+        run = self.run
+        if run is not None and run.alive and kind in ("script", "csv", "safetensors"):
+            self._link.send(say.Export(run.run_id, kind))  # type: ignore[arg-type]
+
+    # What the engine says
+
+    def _greet(self, message: object) -> None:
+        if isinstance(message, wire.Ready):
+            self.devices = message.devices or ("cpu",)
+            self.said.emit("")
+
+    def fold(self, message: object) -> None:
+        """Take a message of the engine; what is about a run that is gone is dropped."""
+        match message:
+            case say.Catalogue():
+                self.catalogue = message
+                self.catalogue_changed.emit(message)
+            case say.FileLooked():
+                self.looked.emit(message)
+            case say.TrainProblem():
+                self._complain(message)
+            case _:
+                run = self.find(getattr(message, "run_id", -1))
+                if run is not None and run.alive:
+                    self._fold_run(run, message)
+
+    def _fold_run(self, run: Run, message: object) -> None:
+        match message:
+            case say.Begun():
+                self._begin(run, message)
+            case say.DataShown():
+                run.data = message
+                self.viewed.emit("data")
+            case say.Series():
+                take_series(run, message)
+                self.grown.emit(run)
+            case say.View():
+                run.views[message.kind] = message
+                if run.run_id == self.look.run_id:
+                    self.viewed.emit(message.kind)
+            case say.TrainState():
+                self._state(run, message)
+            case say.Happened():
+                run.happened.append(message)
+                self.happened.emit(message)
+            case say.Altered():
+                self._altered(run, message)
+            case say.StepTape():
+                self.taped.emit(message)
+            case say.Exported():
+                self.exported.emit(message)
+
+    def _begin(self, run: Run, message: say.Begun) -> None:
+        if run.begun is not None:
+            self._keep_curves(run)
+        if message.parent is None or run.begun is not None:
+            run.series = {}
+        run.begun, run.furthest, run.problem = message, 0, ""
+        run.setup = self.setup if run.run_id == self.look.run_id else run.setup
+        run.name = run.name if message.parent is not None else named(run.setup)
+        run.happened.clear()
+        run.views.clear()
+        self.complained.emit("", "")
+        self._send_wishes()
+        self.begun.emit(run)
+        self.runs_changed.emit()
+        if self._plays and run.run_id == self.look.run_id:
+            self._link.send(say.Play(run.run_id, self.look.rate, self._until))
+
+    def _state(self, run: Run, message: say.TrainState) -> None:
+        self._patience.stop()
+        was = run.step
+        run.state = message
+        run.furthest = max(run.furthest, message.step)
+        if message.event == 0 and run.happened and message.step != was:
+            run.happened.clear()
+            self.happened.emit(None)
+        if message.status == "gone":
+            run.alive = False
+        if message.problem is not None:
+            run.problem = message.problem.message
+        if run.run_id == self.look.run_id and (
+            message.status in ("failed", "gone", "ended") or message.reached
+        ):
+            self._plays = False
+        self.stated.emit(run)
+
+    def _altered(self, run: Run, message: say.Altered) -> None:
+        self.complained.emit("", "")
+        run.problem = ""
+        if message.applied and not message.restarts:
+            before = run.setup
+            run.setup = self.setup
+            run.name = named(self.setup)
+            self.said.emit(f"From step {message.step}: {difference(self.setup, before)}")
+            self.runs_changed.emit()
+        elif message.restarts:
+            what = ", ".join(one.replace("_", " ").replace(".", " ") for one in message.restarts)
+            self.said.emit(f"Began anew with another {what}; the curves of before are kept")
+
+    def _complain(self, message: say.TrainProblem) -> None:
+        words = message.problem.message
+        if message.problem.hint:
+            words = f"{words} — {message.problem.hint}"
+        self._patience.stop()
+        run = self.find(message.run_id)
+        if run is not None:
+            run.problem = words
+            if run.begun is None:
+                run.alive = False
+            self.stated.emit(run)
+        self.complained.emit(message.place, words)
+
+    # When it does not
+
+    def _lose_patience(self) -> None:
+        self._link.kill("a step did not end")
+
+    def _mourn(self, why: str) -> None:
+        self._patience.stop()
+        self._plays = False
+        for run in self.runs:
+            run.alive = False
+            run.problem = why
+            if run.state is not None:
+                run.state = replace(run.state, status="gone", rate=0.0)
+        self.complained.emit("", why)
+        if self.run is not None:
+            self.stated.emit(self.run)
+        self.runs_changed.emit()
+
+    def close(self) -> None:
+        """End the engine."""
+        for timer in (self._rest, self._patience):
+            timer.stop()
+        self._link.close()

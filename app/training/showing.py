@@ -1,0 +1,311 @@
+"""The training session shown in the training room, and what one does there taken back to it."""
+
+import math
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QColor
+
+from app.training import pictures
+from app.training.own_data import OwnData
+from app.training.room import TrainingRoom
+from app.training.session import TrainSession
+from app.training.state import Run, difference
+from engine.training import Happened, Wish
+from playback import text
+from widgets.plots.colors import run_color, run_dashes
+from widgets.plots.lines import Curve, Lines
+from widgets.theme import Theme
+from widgets.training.run_table import RunLine
+
+SLOW_MS = 200
+SURFACE_MS = 1500
+LONG_WAY_BACK = 100
+
+
+class TrainShowing(QObject):
+    """Keeps the training room in step with its session."""
+
+    commanded = Signal(str)
+    """A button was pressed that stands for a command."""
+
+    def __init__(
+        self, session: TrainSession, room: TrainingRoom, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._session, self._room = session, room
+        self._theme = Theme.load("light")
+        self._visible = False
+        self._listed: tuple[object, ...] = ()
+        self.own = OwnData(session, room, self)
+        self._connect()
+        self._listen()
+        room.form.set_setup(session.setup)
+        room.bar.set_words("PyTorch is starting…", "")
+
+    def _connect(self) -> None:
+        session = self._session
+        session.catalogue_changed.connect(self._show_catalogue)
+        session.setup_changed.connect(self._show_setup)
+        session.begun.connect(self._show_begun)
+        session.stated.connect(self._show_state)
+        session.grown.connect(self._show_curves)
+        session.viewed.connect(self._show_view)
+        session.happened.connect(self._show_event)
+        session.runs_changed.connect(self._show_runs)
+        session.complained.connect(self._complain)
+
+    def _listen(self) -> None:
+        session, room = self._session, self._room
+        room.form.edited.connect(session.change)
+        room.bar.pressed.connect(self.commanded)
+        room.bar.rate_changed.connect(session.set_rate)
+        room.bar.until_chosen.connect(lambda until: session.play([until]))
+        room.axis.picked.connect(session.rewind)
+        room.lines.next_pressed.connect(session.next_event)
+        room.lines.tape_pressed.connect(lambda: self.commanded.emit("tape"))
+        room.weights.edited.connect(session.edit_weight)
+        room.table.picked.connect(session.select)
+        room.table.hidden.connect(session.hide)
+        room.table.dropped.connect(session.drop)
+        room.again.clicked.connect(lambda: session.begin(play=True))
+        room.back.clicked.connect(self._go_back)
+        for plot in room.plots():
+            plot.step_picked.connect(session.rewind)
+        for tab in (room.says, room.below, room.numbers):
+            tab.currentChanged.connect(lambda _at: self.want())
+        room.spread_of.currentIndexChanged.connect(lambda _at: self.want())
+        room.directions.currentIndexChanged.connect(lambda _at: self.want())
+
+    def set_theme(self, theme: Theme) -> None:
+        """Use the colours of ``theme``."""
+        self._theme = theme
+        self._room.set_theme(theme)
+        self._room.table.show_lines(())
+        self._show_runs()
+
+    def set_visible(self, visible: bool) -> None:
+        """Ask for views only while the room is seen."""
+        self._visible = visible
+        self.want()
+
+    def want(self) -> None:
+        """Ask for the views whose tabs are open."""
+        room, run = self._room, self._session.run
+        if not self._visible or run is None or run.begun is None:
+            self._session.watch(())
+            return
+        wishes = [Wish("scores", SLOW_MS)]
+        kind = pictures.kind_of(run)
+        if room.says.currentWidget() is room.picture:
+            options = {"side": pictures.SIDE} if kind == "boundary" else {}
+            wishes.append(Wish(kind, 33, dict(options)))
+        elif room.says.currentWidget() is room.units:
+            wishes.append(Wish("units", 50))
+        else:
+            direction = room.directions.currentText()
+            wishes.append(Wish("surface", SURFACE_MS, {"directions": direction}))
+        if room.below.currentWidget() is room.weights:
+            wishes.append(Wish("weights", 100))
+        pages: dict[object, Wish] = {
+            room.gradients: Wish("gradients", 50),
+            room.histograms: Wish("histograms", 100, {"of": room.spread_of.currentText()}),
+            room.optimizer: Wish("optimizer", SLOW_MS),
+        }
+        page = pages.get(room.numbers.currentWidget())
+        self._session.watch([*wishes, page] if page is not None else wishes)
+
+    # The session to the widgets
+
+    def _show_catalogue(self, catalogue: object) -> None:
+        listed = self._session.catalogue
+        if listed is catalogue and listed is not None:
+            self._room.form.set_catalogue(listed, self._session.devices)
+
+    def _show_setup(self) -> None:
+        self._room.form.set_setup(self._session.setup)
+
+    def _show_begun(self, run: Run) -> None:
+        if run.run_id != self._session.look.run_id or run.begun is None:
+            return
+        room = self._room
+        room.lines.set_lines(run.begun.lines)
+        room.weights.set_parameters(run.begun.parameters)
+        room.units.show_layers(())
+        room.histograms.show_spreads(())
+        room.optimizer.show_spreads(())
+        self._show_data(run)
+        for view in run.views.values():
+            pictures.show_view(room, run, view)
+        self.want()
+        self._show_state(run)
+
+    def _show_data(self, run: Run) -> None:
+        room, begun, data = self._room, run.begun, run.data
+        kind = pictures.kind_of(run)
+        shown = {"boundary": room.boundary, "fit": room.fit}.get(kind, room.confusion)
+        room.picture.setCurrentWidget(shown)
+        if begun is None or data is None:
+            return
+        is_regression = begun.task in ("regression", "any")
+        if kind == "boundary":
+            room.boundary.show_points(pictures.points_of(data, begun.classes, is_regression))
+            room.boundary.set_caption(_legend(begun.task))
+            room.boundary.show_note("")
+        elif kind == "fit" and data.x.shape[0]:
+            x = data.x.array().reshape(-1)
+            y = data.y.array().reshape(len(x), -1)[:, 0]
+            names = (*data.x_names[:1], *data.y_names[:1])
+            pair = (names[0], names[1]) if len(names) == 2 else ("x", "y")
+            room.fit.show_points(x, y, ~data.train.array().astype(bool), pair)
+
+    def _show_view(self, kind: str) -> None:
+        run = self._session.run
+        if run is None:
+            return
+        if kind == "data":
+            self._show_data(run)
+            self.want()
+        elif kind in run.views:
+            pictures.show_view(self._room, run, run.views[kind])
+
+    def _show_state(self, run: Run) -> None:
+        if run.run_id != self._session.look.run_id:
+            return
+        room, state = self._room, run.state
+        room.bar.set_playing(self._session.plays)
+        step = run.step
+        room.axis.set_steps(step, run.furthest, self._forks(run))
+        rate = f" · {state.rate:,.0f} steps/s" if state is not None and state.rate else ""
+        room.bar.set_words(run.name, f"step {step:,}{rate}")
+        problem = state.problem if state is not None else None
+        why = problem.message if problem is not None else run.problem
+        hint = f" — {problem.hint}" if problem is not None and problem.hint else ""
+        room.message.say(f"{why}{hint}" if why else "")
+        room.strip.setVisible(bool(why))
+        room.back.setVisible(run.alive and step > 0)
+        room.again.setVisible(not run.alive)
+        room.back.setText(f"Go back to step {max(0, step - LONG_WAY_BACK):,}")
+        for plot in room.plots():
+            plot.position = float(step) if step < run.furthest else None
+        self._say_loss(run)
+
+    def _forks(self, run: Run) -> tuple[int, ...]:
+        found = (one.begun for one in self._session.runs if one.begun is not None)
+        return tuple(b.parent_step for b in found if b.parent == run.run_id)
+
+    def _say_loss(self, run: Run) -> None:
+        loss, val = run.curve("loss").latest, run.curve("val").latest
+        words = f"batch {text.number(loss)}" if not math.isnan(loss) else ""
+        if not math.isnan(val):
+            words += f" · validation {text.number(val)} (dashed)"
+        self._room.loss.set_caption(words)
+        rate = run.curve("lr").latest
+        self._room.rate.set_caption("" if math.isnan(rate) else f"now {rate:g}")
+
+    def _show_event(self, happened: Happened | None) -> None:
+        if happened is None:
+            self._room.lines.clear()
+        else:
+            self._room.lines.happen(happened.index, happened.changed)
+
+    def _show_curves(self, run: Run) -> None:
+        if self._curve_key() != self._listed:
+            self._list_curves()
+        for plot in self._room.plots():
+            plot.refresh()
+        if run.run_id == self._session.look.run_id:
+            self._say_loss(run)
+        self._show_lines()
+
+    def _show_runs(self) -> None:
+        self._list_curves()
+        self._show_lines()
+
+    # Curves
+
+    def _curve_key(self) -> tuple[object, ...]:
+        session = self._session
+        shown = tuple((run.run_id, run.color, len(run.series)) for run in session.runs)
+        return (shown, session.look, self._theme.name)
+
+    def _list_curves(self) -> None:
+        self._listed = self._curve_key()
+        session, room, theme = self._session, self._room, self._theme
+        losses: list[Curve] = []
+        for one in session.runs:
+            if one.run_id != session.look.run_id and one.run_id not in session.look.hidden:
+                color = run_color(one.color, theme.dark)
+                dashes = run_dashes(one.color)
+                curve = one.curve("loss")
+                losses.append(Curve(one.name, curve, color, dashes, shade=True, width=1.4))
+        run = session.run
+        if run is not None:
+            losses.append(Curve("batch", run.curve("loss"), theme.forward, shade=True))
+            val = run.curve("val")
+            losses.append(Curve("validation", val, theme.data, dashes=(5, 3), width=1.8))
+            room.rate.set_curves([Curve("learning rate", run.curve("lr"), theme.parameter)])
+            self._list_flow(room.flow, run, "grad:")
+            self._list_flow(room.ratios, run, "ratio:")
+        room.loss.set_curves(losses)
+
+    def _list_flow(self, plot: Lines, run: Run, start: str) -> None:
+        names = [name for name in run.series if name.startswith(start)]
+        dark = self._theme.dark
+        plot.set_curves(
+            [
+                Curve(name[len(start) :], run.series[name], run_color(i, dark), run_dashes(i // 7))
+                for i, name in enumerate(names)
+            ]
+        )
+
+    def _show_lines(self) -> None:
+        session = self._session
+        if self._room.below.currentWidget() is not self._room.table:
+            return
+        rows, current = [], session.run
+        for run in reversed(session.runs):
+            is_current = run is current
+            color = self._theme.forward if is_current else run_color(run.color, self._theme.dark)
+            rows.append(self._line(run, color, is_current))
+        self._room.table.show_lines(rows)
+
+    def _line(self, run: Run, color: QColor, is_current: bool) -> RunLine:
+        loss, val = run.curve("loss"), run.curve("val")
+        best = float(val.thinned(0, val.last, 1)[1].min()) if len(val) else math.nan
+        return RunLine(
+            run_id=run.run_id,
+            name=run.name,
+            color=color,
+            steps=run.furthest,
+            loss=loss.latest,
+            validation=val.latest,
+            best=best,
+            differs="driven now" if is_current else difference(run.setup, self._session.setup),
+            shown=is_current or run.run_id not in self._session.look.hidden,
+            current=is_current,
+            alive=run.alive,
+        )
+
+    # Complaints
+
+    def _complain(self, place: str, why: str) -> None:
+        room = self._room
+        room.form.complain(place, why if room.form.knows(place) else "")
+        if why and not room.form.knows(place):
+            room.message.say(why)
+            room.strip.show()
+        elif not why:
+            run = self._session.run
+            if run is not None:
+                self._show_state(run)
+
+    def _go_back(self) -> None:
+        run = self._session.run
+        if run is not None:
+            self._session.rewind(max(0, run.step - LONG_WAY_BACK))
+
+
+def _legend(task: str) -> str:
+    if task == "regression":
+        return "blue: above zero, orange: below"
+    return "blue: class 1, orange: class 0, pale: unsure" if task == "binary" else "pale: unsure"

@@ -1,0 +1,144 @@
+"""What the training room knows: the setup one edits, the runs that came of it, where one looks."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from msgspec import Struct
+from PySide6.QtCore import SignalInstance
+
+from engine.setup import Part, Setup
+from engine.training import (
+    Begun,
+    Catalogue,
+    DataShown,
+    Happened,
+    TrainRequest,
+    TrainState,
+    View,
+)
+from widgets.plots.series import Series
+
+START = Setup(
+    data=Part("moons"),
+    model=Part("mlp"),
+    optimizer=Part("adam", {"lr": 0.03}),
+    batch=16,
+    validate_every=10,
+)
+"""What training opens with: two moons, solved to the eye within seconds."""
+
+FINE_CURVES = ("loss", "val", "lr")
+"""Curves that are kept step by step; the others are thinned to `COARSE` numbers."""
+COARSE = 16_384
+
+
+class TrainLook(Struct, frozen=True):
+    """Where one looks: the run that is driven, and runs whose curves are hidden."""
+
+    run_id: int = 0
+    hidden: frozenset[int] = frozenset()
+    rate: float = 0.0
+    """Steps per second at most; 0 is as fast as it goes."""
+
+
+@dataclass
+class Run:
+    """One run and everything it has told. The session alone writes it."""
+
+    run_id: int
+    setup: Setup
+    name: str
+    color: int = 0
+    begun: Begun | None = None
+    data: DataShown | None = None
+    state: TrainState | None = None
+    series: dict[str, Series] = field(default_factory=dict)
+    views: dict[str, View] = field(default_factory=dict)
+    happened: list[Happened] = field(default_factory=list)
+    furthest: int = 0
+    alive: bool = True
+    """Whether the engine still holds it; an earlier run's curves stay without."""
+    problem: str = ""
+
+    @property
+    def step(self) -> int:
+        """The step it stands at."""
+        return self.state.step if self.state is not None else 0
+
+    @property
+    def running(self) -> bool:
+        """Whether it makes steps by itself."""
+        return self.state is not None and self.state.status == "running"
+
+    def curve(self, name: str) -> Series:
+        """Return a curve, empty where it has no number yet."""
+        if name not in self.series:
+            limit = None if name in FINE_CURVES else COARSE
+            self.series[name] = Series(limit)
+        return self.series[name]
+
+
+class TrainEngine(Protocol):
+    """What the session asks of the link to the training engine."""
+
+    @property
+    def ready(self) -> SignalInstance:
+        """Carries `wire.Ready`."""
+
+    @property
+    def received(self) -> SignalInstance:
+        """Carries every other message."""
+
+    @property
+    def died(self) -> SignalInstance:
+        """Says why the engine died."""
+
+    def next_id(self) -> int:
+        """Return a run id that no run has had."""
+
+    def send(self, message: TrainRequest) -> None:
+        """Send a request."""
+
+    def kill(self, why: str) -> None:
+        """End an engine that does not answer."""
+
+    def close(self) -> None:
+        """End the engine."""
+
+
+Listed = Callable[[Catalogue], None]
+
+
+def named(setup: Setup) -> str:
+    """Return what a run is called in a table: its data, model and optimizer."""
+    rate = setup.optimizer.options.get("lr")
+    parts = [setup.data.name, setup.model.name, setup.optimizer.name]
+    return " · ".join(parts) + (f" {rate:g}" if isinstance(rate, int | float) else "")
+
+
+def difference(setup: Setup, other: Setup) -> str:
+    """Return in few words what ``setup`` has that ``other`` has not: ``lr 0.1, batch 32``."""
+    words = []
+    for key in Setup.__struct_fields__:
+        mine, theirs = getattr(setup, key), getattr(other, key)
+        if mine == theirs:
+            continue
+        if isinstance(mine, Part) and isinstance(theirs, Part) and mine.name == theirs.name:
+            keys = sorted(mine.options.keys() | theirs.options.keys())
+            changed = [k for k in keys if mine.options.get(k) != theirs.options.get(k)]
+            words += [f"{k} {_short(mine.options.get(k, 'default'))}" for k in changed]
+        elif isinstance(mine, Part):
+            words.append(mine.name)
+        else:
+            words.append(f"{key.replace('_', ' ')} {_short(mine)}")
+    return ", ".join(words)
+
+
+def _short(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:g}"
+    if isinstance(value, list | tuple):
+        return "-".join(map(str, value)) if len(value) < 8 else f"{len(value)} values"
+    text = str(value)
+    return text if len(text) <= 24 else text[:23] + "…"

@@ -1,0 +1,151 @@
+"""Train: what each command asks of the session."""
+
+from dataclasses import dataclass, field
+
+import pytest
+
+from app.commands import edit, play, train
+from app.documents import Refused
+from app.training.session import TrainSession
+from engine import training as say
+from tests.app.training.fakes import SGD, FakeTrainLink
+
+
+@dataclass
+class Bench:
+    """As much of a shell as the training commands touch."""
+
+    training: TrainSession
+    room: str = "training"
+    said: list = field(default_factory=list)
+    save: object = None
+    drawn: list = field(default_factory=list)
+    can_draw: bool = True
+
+    def say(self, text):
+        self.said.append(text)
+
+    def show_room(self, name):
+        self.room = name
+
+    def ask_save(self, title, name, pattern):
+        assert title
+        assert pattern.endswith(")")
+        return self.save
+
+    def draw_room(self, path):
+        self.drawn.append(path)
+        return self.can_draw
+
+
+@pytest.fixture
+def train_link(qapp):
+    return FakeTrainLink()
+
+
+@pytest.fixture
+def bench(train_link):
+    session = TrainSession(train_link)
+    train_link.greet()
+    session.open()
+    train_link.begin(1, session.setup)
+    train_link.state(1, 250)
+    train_link.sent.clear()
+    yield Bench(session)
+    session.close()
+
+
+def test_the_rooms_are_entered(bench):
+    train.program(bench)
+    assert bench.room == "program"
+    train.room(bench)
+    assert bench.room == "training"
+
+
+@pytest.mark.parametrize(
+    ("command", "asked"),
+    [
+        (train.line, say.StepEvent(1)),
+        (train.leap, say.Advance(1, 100)),
+        (train.leap_back, say.Rewind(1, 150)),
+        (train.new_weights, say.Reset(1, True, False)),
+        (train.new_data, say.Reset(1, False, True)),
+        (train.tape, say.TapeStep(1)),
+        (train.export_script, say.Export(1, "script")),
+        (train.export_csv, say.Export(1, "csv")),
+        (train.export_weights, say.Export(1, "safetensors")),
+        (play.step, say.Advance(1, 1)),
+        (play.back, say.Rewind(1, 249)),
+        (play.reset, say.Reset(1)),
+    ],
+)
+def test_a_command_asks_one_thing_of_the_engine(bench, train_link, command, asked):
+    command(bench)
+    assert train_link.sent[-1] == asked
+
+
+def test_no_command_reaches_back_beyond_the_first_step(bench, train_link):
+    train_link.state(1, 30)
+    train.leap_back(bench)
+    assert train_link.sent[-1] == say.Rewind(1, 0)
+
+
+def test_the_end_is_the_furthest_step(bench, train_link):
+    train_link.state(1, 100)
+    play.to_end(bench)
+    assert train_link.sent[-1] == say.Advance(1, 150)
+
+
+def test_playing_and_speed(bench, train_link):
+    play.toggle(bench)
+    assert train_link.sent[-1] == say.Pause(1)
+    play.slower(bench)
+    play.toggle(bench)
+    assert train_link.sent[-1].rate == 2000
+    play.faster(bench)
+    assert train_link.sent[-1].rate == 0
+
+
+def test_a_fork_is_driven_and_the_runs_can_be_chosen(bench, train_link):
+    train.fork(bench)
+    assert isinstance(train_link.sent[-1], say.Fork)
+    choices = train.runs(bench)
+    assert [choice.checked for choice in choices] == [False, True]
+    choices[0].run(bench)
+    assert bench.training.look.run_id == 1
+
+
+def test_in_the_program_s_room_there_are_no_runs_to_choose(bench):
+    bench.room = "program"
+    assert train.runs(bench) == []
+
+
+def test_undo_and_redo_are_the_setup_s(bench):
+    before = bench.training.setup
+    bench.training.change(SGD)
+    edit.undo(bench)
+    assert bench.training.setup == before
+    edit.redo(bench)
+    assert bench.training.setup == SGD
+
+
+@pytest.mark.parametrize("kind", sorted(train.FILES))
+def test_an_export_gets_the_ending_of_its_kind(bench, tmp_path, kind):
+    bench.save = tmp_path / "taken"
+    train.write_export(bench, kind, b"1")
+    (written,) = tmp_path.iterdir()
+    assert written.suffix == "." + train.FILES[kind][0].rpartition(".")[2]
+    assert bench.said == [f"Wrote {written.name}"]
+
+
+def test_nothing_is_written_where_nobody_says_where(bench, tmp_path):
+    train.write_export(bench, "csv", b"1")
+    train.export_picture(bench)
+    assert not bench.drawn
+    assert not bench.said
+
+
+def test_a_picture_that_cannot_be_written_is_refused(bench, tmp_path):
+    bench.save, bench.can_draw = tmp_path / "x.png", False
+    with pytest.raises(Refused, match=r"x\.png"):
+        train.export_picture(bench)

@@ -1,0 +1,51 @@
+"""A session on a link that answers when it is told to, and a room that shows it."""
+
+import pytest
+from PySide6.QtWidgets import QWidget
+
+from tests.app.training.fakes import FakeTrainLink
+
+
+@pytest.fixture
+def train_link(qapp):
+    return FakeTrainLink()
+
+
+@pytest.fixture
+def session(train_link):
+    from app.training.session import TrainSession
+
+    made = TrainSession(train_link)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def begun(session, train_link):
+    """A session whose first run stands at step 0."""
+    train_link.greet()
+    session.open()
+    train_link.begin(1, session.setup)
+    return session
+
+
+@pytest.fixture
+def room(qtbot, begun):
+    """The room of a session, shown."""
+    from app.training.room import TrainingRoom
+    from app.training.showing import TrainShowing
+
+    # A bare host: a window with a layout hands its least size to the window system, and the
+    # offscreen one warns that it cannot take it.
+    host = QWidget()
+    qtbot.addWidget(host)
+    host.resize(1300, 760)
+    made = TrainingRoom(host)
+    made.setGeometry(0, 0, 1300, 760)
+    made.host = host
+    made.showing = TrainShowing(begun, made, made)
+    host.show()
+    made.showing.set_visible(True)
+    begun.catalogue_changed.emit(begun.catalogue)
+    begun.begun.emit(begun.run)
+    return made

@@ -1,0 +1,53 @@
+import numpy as np
+
+from app.training.folding import after_rewind, take_series
+from app.training.state import COARSE, Run
+from engine.setup import Setup
+from engine.training import Series, TrainState
+from tests.app.training.fakes import COLUMNS, array, begun, series
+
+
+def run():
+    made = Run(1, Setup(), "run")
+    made.begun = begun(1, Setup())
+    return made
+
+
+def test_every_column_becomes_a_curve():
+    one = run()
+    take_series(one, series(1, 0, 30))
+    assert set(one.series) == {"loss", "val", "lr", "grad:0.weight", "ratio:0.weight"}
+    assert one.furthest == 29
+
+
+def test_curves_per_parameter_stay_small_however_long_the_run():
+    one = run()
+    for start in range(0, 3 * COARSE, 4096):
+        take_series(one, series(1, start, start + 4096))
+    assert len(one.curve("loss")) == 3 * COARSE - 1
+    assert len(one.curve("grad:0.weight")) <= COARSE
+
+
+def test_a_branch_begins_with_the_curves_of_its_source():
+    source, branch = run(), Run(2, Setup(), "branch")
+    take_series(source, series(1, 0, 30))
+    source.state = TrainState(1, "paused", 9)
+    after_rewind(branch, source)
+    assert branch.curve("loss").last == 9
+    first = source.curve("loss").numbers(0, 9)
+    np.testing.assert_array_equal(branch.curve("loss").numbers(), first)
+
+
+def test_a_loss_that_is_nan_is_kept_but_not_that_of_step_0():
+    one = run()
+    values = np.full((3, len(COLUMNS)), np.nan)
+    message = Series(1, array([0, 1, 2], "<i8"), array(values, "<f8"))
+    take_series(one, message)
+    assert one.curve("loss").steps(0, 2).tolist() == [1, 2]
+    assert not len(one.curve("val"))
+
+
+def test_what_comes_before_its_run_has_begun_is_no_curve():
+    one = Run(1, Setup(), "run")
+    take_series(one, series(1, 0, 30))
+    assert not one.series

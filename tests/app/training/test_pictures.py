@@ -1,0 +1,157 @@
+"""Views as the engine sends them into what the plots want."""
+
+import math
+
+import numpy as np
+import pytest
+
+from app.training import pictures
+from app.training.state import Run
+from engine import training as say
+from engine.setup import Setup
+from tests.app.training.fakes import array, begun, boundary
+
+
+def run(task="binary", columns=2, targets=None, rows=6):
+    made = Run(1, Setup(), "run")
+    made.begun = begun(1, Setup(), task)
+    x = np.linspace(-1, 1, rows * columns).reshape(rows, columns)
+    y = np.arange(rows) % 2 if targets is None else targets
+    made.data = say.DataShown(
+        1, array(x, "<f4"), array(y, "<i8" if targets is None else "<f4"), array(y < 9, "?")
+    )
+    return made
+
+
+@pytest.mark.parametrize(
+    ("task", "columns", "kind"),
+    [
+        ("binary", 2, "boundary"),
+        ("classes", 2, "boundary"),
+        ("regression", 2, "boundary"),
+        ("regression", 1, "fit"),
+        ("regression", 3, "residuals"),
+        ("classes", 7, "confusion"),
+        ("binary", 1, "confusion"),
+        ("tokens", 5, "confusion"),
+    ],
+)
+def test_each_kind_of_data_has_its_picture(task, columns, kind):
+    assert pictures.kind_of(run(task, columns)) == kind
+
+
+def test_before_the_data_are_there_it_is_a_boundary():
+    assert pictures.kind_of(Run(1, Setup(), "run")) == "boundary"
+
+
+def test_images_have_no_place_on_the_plane():
+    made = run("classes")
+    pixels = np.zeros((6, 1, 8, 8))
+    made.data = say.DataShown(1, array(pixels, "<f4"), made.data.y, made.data.train)
+    assert pictures.kind_of(made) == "confusion"
+    assert not len(pictures.points_of(made.data, (), False))
+
+
+def test_classes_of_minus_one_and_one_are_two_classes():
+    made = run(targets=np.array([-1, 1, -1, 1, 1, 1.0]))
+    points = pictures.points_of(made.data, ("a", "b"), False)
+    assert points.kinds.tolist() == [0, 1, 0, 1, 1, 1]
+    assert points.names == ("a", "b")
+
+
+def test_numbers_to_learn_stay_numbers():
+    made = run("regression", targets=np.array([0.5, -2, 0, 1, 1, 1.0]))
+    points = pictures.points_of(made.data, (), True)
+    assert points.kinds is None
+    assert points.targets.tolist() == [0.5, -2, 0, 1, 1, 1]
+
+
+def test_what_is_not_trained_on_is_for_validation():
+    made = run()
+    train = array([True, False, True, True, False, True], "?")
+    made.data = say.DataShown(1, made.data.x, made.data.y, train)
+    points = pictures.points_of(made.data, (), False)
+    assert points.validation.tolist() == [False, True, False, False, True, False]
+
+
+def test_one_output_is_between_minus_one_and_one():
+    ground = pictures.ground_of(boundary(1), False, pictures.NONE)
+    assert ground.domain == (-1, -1, 1, 1)
+    assert np.abs(ground.grid).max() == pytest.approx(math.tanh(2))
+
+
+def test_several_outputs_stay_probabilities_and_stand_upright():
+    grid = np.zeros((3, 4, 4))
+    grid[2, 0] = 1  # the uppermost row says class 2
+    box = array([0, 0, 1, 1], "<f4")
+    view = say.View(1, "boundary", 0, {"grid": array(grid, "<f4"), "box": box})
+    ground = pictures.ground_of(view, False, pictures.NONE)
+    assert ground.grid.shape == (4, 4, 3)
+    assert ground.grid[-1, 0].tolist() == [0, 0, 1]
+
+
+def test_a_regression_s_ground_is_scaled_by_its_targets():
+    made = run("regression", targets=np.array([0.5, -2, 0, 1, 1, 1.0]))
+    points = pictures.points_of(made.data, (), True)
+    ground = pictures.ground_of(boundary(1), True, points)
+    assert ground.scale == 2
+    assert ground.grid.max() == pytest.approx(4)
+
+
+@pytest.mark.parametrize(
+    ("facts", "words"),
+    [
+        ({}, ""),
+        ({"train_loss": 0.5}, ""),
+        ({"train_right": 9, "train_count": 10}, "9 of 10 right"),
+        (
+            {"train_right": 9, "train_count": 10, "val_right": 1, "val_count": 2},
+            "9 of 10 right · validation 1 of 2",
+        ),
+        (
+            {"train_right": 9, "train_count": 10, "val_right": 0, "val_count": 0},
+            "9 of 10 right",
+        ),
+    ],
+)
+def test_how_many_are_right_is_said_in_words(facts, words):
+    assert pictures.right_of(say.View(1, "scores", 0, {}, facts)) == words
+
+
+def test_units_are_told_apart_by_layer():
+    grid = np.arange(3 * 4 * 4).reshape(3, 4, 4)
+    view = say.View(1, "units", 0, {"grid": array(grid, "<f4")})
+    (layer,) = pictures.layers_of(run(), view)
+    assert layer.name == "0 Linear"
+    assert layer.maps[0, 0].tolist() == [12, 13, 14, 15]
+
+
+def test_units_over_one_input_are_no_maps():
+    view = say.View(1, "units", 0, {"grid": array(np.zeros((3, 50)), "<f4")})
+    assert pictures.layers_of(run(), view) == []
+
+
+def test_histograms_are_named_by_what_they_count():
+    arrays = {
+        "counts": array([[1, 2], [3, 4]], "<f4"),
+        "edges": array([[0, 1], [-1, 1]], "<f4"),
+    }
+    view = say.View(1, "histograms", 0, arrays)
+    weights = pictures.spreads_of(run(), view, "weight")
+    assert [one.name for one in weights] == ["0.weight", "0.bias"]
+    assert (weights[1].low, weights[1].high) == (-1, 1)
+    units = pictures.spreads_of(run(), view, "activation")
+    assert [one.name for one in units] == ["0"]
+
+
+def test_what_the_optimizer_remembers_is_counted_per_parameter():
+    flat = np.arange(9.0)
+    flat[8] = np.nan
+    view = say.View(1, "optimizer", 0, {"exp_avg": array(flat, "<f4")})
+    first, second = pictures.states_of(run(), view)
+    assert (first.name, int(first.counts.sum())) == ("exp_avg 0.weight", 6)
+    assert (second.name, int(second.counts.sum())) == ("exp_avg 0.bias", 2)
+
+
+def test_a_state_without_finite_numbers_has_no_bars():
+    assert not pictures.spread_of("x", np.full(4, np.inf, np.float32)).counts.size

@@ -1,0 +1,235 @@
+"""The training room as one sees it, fed with made-up answers."""
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+
+from app.training import own_data, pictures
+from engine import training as say
+from engine.setup import Part, Setup
+from engine.tape import Problem
+from tests.app.training.fakes import array, boundary, data, problem
+from widgets.theme import Theme
+
+
+def test_the_views_of_open_tabs_are_asked_for(room, train_link):
+    kinds = {wish.kind for wish in train_link.last(say.Watch).wishes}
+    assert kinds == {"scores", "boundary", "gradients"}
+    room.says.setCurrentWidget(room.units)
+    room.numbers.setCurrentWidget(room.histograms)
+    room.spread_of.setCurrentText("gradient")
+    room.below.setCurrentWidget(room.weights)
+    wishes = {wish.kind: wish for wish in train_link.last(say.Watch).wishes}
+    assert set(wishes) == {"scores", "units", "histograms", "weights"}
+    assert wishes["histograms"].options == {"of": "gradient"}
+
+
+def test_a_room_that_is_not_seen_asks_for_nothing(room, train_link):
+    room.showing.set_visible(False)
+    assert train_link.last(say.Watch).wishes == ()
+
+
+def test_classes_on_a_plane_are_a_boundary_and_one_column_is_a_fit(room, begun, train_link):
+    assert room.picture.currentWidget() is room.boundary
+    train_link.begin(1, task="regression")
+    train_link.received.emit(data(1, columns=1))
+    assert room.picture.currentWidget() is room.fit
+    assert "fit" in {wish.kind for wish in train_link.last(say.Watch).wishes}
+    train_link.begin(1, task="classes")
+    train_link.received.emit(data(1, columns=5))
+    assert room.picture.currentWidget() is room.confusion
+
+
+def test_every_view_reaches_its_plot(room, train_link):
+    grid = array(np.zeros((3, 8, 8)), "<f4")
+    box = array([0, 0, 1, 1], "<f4")
+    views = {
+        "units": {"grid": grid, "box": box},
+        "histograms": {
+            "counts": array(np.ones((2, 4)), "<f4"),
+            "edges": array([[0, 1], [-1, 1]], "<f4"),
+        },
+        "gradients": {"norms": array([0.5, 0.1], "<f8"), "ratios": array([0, 0], "<f8")},
+        "weights": {"flat": array(np.arange(9), "<f4"), "grads": array(np.zeros(9), "<f4")},
+        "optimizer": {"exp_avg": array(np.arange(9), "<f4")},
+        "confusion": {
+            "train": array([[5, 1], [0, 4]], "<i8"),
+            "val": array([[1, 0], [0, 1]], "<i8"),
+        },
+        "surface": {
+            "grid": array(np.eye(5), "<f4"),
+            "a": array(np.linspace(-1, 1, 5), "<f4"),
+            "b": array(np.linspace(-1, 1, 5), "<f4"),
+            "path": array([[0, 0], [1, 1]], "<f4"),
+        },
+        "boundary": boundary(1).arrays,
+        "scores": {},
+    }  # fmt: skip
+    facts = {"train_right": 30, "train_count": 32, "val_right": 7, "val_count": 8}
+    for kind, arrays in views.items():
+        train_link.received.emit(say.View(1, kind, 3, arrays, facts))
+    assert room.gradients.accessibleDescription() == "0.weight 0.5000, 0.bias 0.1000"
+    assert room.confusion.accessibleDescription().endswith("11 of 12 right")
+    assert room.boundary.accessibleDescription() == "30 of 32 right · validation 7 of 8"
+    assert room.weights.grid.rowCount() == 3
+    assert [len(layer.maps) for layer in room.units._layers] == [3]
+    assert len(room.histograms._spreads) == 2
+    assert len(room.optimizer._spreads) == 2
+    assert room.surface._grid.shape == (5, 5)
+
+
+def test_the_ground_stands_upright():
+    ground = pictures.ground_of(boundary(1), False, pictures.NONE)
+    assert ground.grid[0].max() < 0 < ground.grid[-1].min()
+
+
+def test_curves_of_all_runs_are_drawn_but_the_hidden_ones(room, begun, train_link):
+    train_link.grow(1, 0, 100)
+    train_link.begin(1)
+    train_link.grow(1, 0, 30)
+    assert len(room.loss.curves()) == 3
+    begun.hide(begun.runs[0].run_id, True)
+    assert len(room.loss.curves()) == 2
+    assert {curve.name for curve in room.flow.curves()} == {"0.weight"}
+
+
+def test_the_runs_stand_in_a_table(room, begun, train_link):
+    room.below.setCurrentWidget(room.table)
+    train_link.grow(1, 0, 100)
+    train_link.begin(1, Setup(data=Part("sine")))
+    train_link.grow(1, 0, 30)
+    table = room.table.table
+    assert table.rowCount() == 2
+    assert table.item(0, 5).text() == "driven now"
+    assert table.item(1, 1).text() == "99"
+    table.item(1, 0).setCheckState(Qt.CheckState.Unchecked)
+    assert begun.look.hidden
+    table.setCurrentCell(1, 0)
+    assert table.item(1, 4).text().startswith("0.3")
+
+
+def test_lines_are_lit_with_what_they_changed(room, train_link):
+    train_link.received.emit(say.Happened(1, 0, 0, "zero_grad", ("2 gradients cleared",)))
+    train_link.received.emit(say.Happened(1, 0, 1, "forward", ("output (16, 1)",)))
+    names = [code.accessibleName() for _mark, code, _what in room.lines._rows]
+    assert names[0] == "optimizer.zero_grad(), done. 2 gradients cleared"
+    assert "happening now" in names[1]
+    assert "not yet" in names[2]
+    train_link.state(1, 1)
+    assert all("not yet" in code.accessibleName() for _m, code, _w in room.lines._rows)
+
+
+def test_a_complaint_stands_at_its_option_and_goes_away(room, train_link):
+    train_link.received.emit(problem(1, "at most 32 layers", "model.layers"))
+    row = room.form.parts["model"].by_name["layers"]
+    assert row.note.said() == "at most 32 layers"
+    train_link.received.emit(say.Altered(1, 0, applied=("model",)))
+    assert not row.note.isVisible()
+
+
+def test_a_complaint_without_a_place_stands_below_the_bar(room, train_link):
+    train_link.received.emit(problem(1, "no memory left"))
+    assert room.strip.isVisible()
+    assert room.message.said() == "no memory left"
+
+
+def test_a_nan_is_told_with_the_way_back(room, begun, train_link):
+    train_link.state(1, 350, "failed", problem=Problem("NaN", "log made NaN", hint="Lower lr"))
+    assert room.message.said() == "log made NaN — Lower lr"
+    assert room.back.text() == "Go back to step 250"
+    room.back.click()
+    assert train_link.sent[-1] == say.Rewind(1, 250)
+
+
+def test_a_dead_engine_offers_to_begin_again(room, train_link):
+    train_link.state(1, 50)
+    train_link.died.emit("it was killed")
+    assert not room.back.isVisible()
+    room.again.click()
+    assert isinstance(train_link.sent[-1], say.Train)
+
+
+def test_what_is_chosen_in_the_form_becomes_the_setup(room, begun):
+    section = room.form.parts["optimizer"]
+    section.choice.setCurrentIndex(section.choice.findData("sgd"))
+    section.choice.activated.emit(section.choice.currentIndex())
+    assert begun.setup.optimizer == Part("sgd")
+    section.by_name["lr"].editor.slider.setValue(0)
+    assert begun.setup.optimizer == Part("sgd", {"lr": 1e-5})
+    layers = room.form.parts["model"].by_name["layers"].editor
+    layers.more.click()
+    assert begun.setup.model.options == {"layers": [4, 2, 2]}
+    begun.undo()
+    assert layers.widths() != [4, 2, 2]
+
+
+def test_other_data_take_a_loss_of_their_own(room, begun):
+    room.form.edited.emit(Setup(loss=Part("mse")))
+    section = room.form.parts["data"]
+    section.choice.activated.emit(section.choice.findData("sine"))
+    assert begun.setup.loss is None
+
+
+def test_a_step_is_picked_on_the_axis(room, train_link, qtbot):
+    train_link.grow(1, 0, 101)
+    train_link.state(1, 100)
+    qtbot.mouseClick(room.axis, Qt.MouseButton.LeftButton, pos=room.axis.rect().center())
+    assert train_link.sent[-1] == say.Rewind(1, 50)
+
+
+def test_weights_are_edited_in_place(room, train_link):
+    flat = array(np.arange(9), "<f4")
+    train_link.received.emit(say.View(1, "weights", 0, {"flat": flat}))
+    grid = room.weights.grid
+    assert grid.setData(grid.index(2, 1), "−2,5")
+    assert train_link.sent[-1] == say.EditWeight(1, "0.weight", 5, -2.5)
+    assert not grid.setData(grid.index(0, 0), "two")
+
+
+def test_points_are_drawn_into_the_setup(room, begun):
+    assert isinstance(room.showing.own, own_data.OwnData)
+    begun.change(Setup(data=Part("points", {"points": [[0.0, 0.0, 1]]})))
+    assert room.boundary.editable
+    room.boundary.drawn.emit(0.25, -0.5, 1)
+    assert begun.setup.data.options["points"] == [[0.0, 0.0, 1], [0.25, -0.5, 1]]
+    room.boundary.moved.emit(0, 1.0, 1.0)
+    room.boundary.removed.emit(1)
+    assert begun.setup.data.options["points"] == [[1.0, 1.0, 1]]
+    begun.change(Setup())
+    assert not room.boundary.editable
+
+
+def test_a_file_is_looked_into_and_its_columns_chosen(room, begun, train_link):
+    begun.change(Setup(data=Part("csv", {"path": "houses.csv"})))
+    assert train_link.last(say.LookIntoFile).path == "houses.csv"
+    looked = say.FileLooked(
+        1, "houses.csv", ("name", "size", "price"), (False, True, True), (("a", "1", "2"),), 40
+    )
+    train_link.received.emit(looked)
+    assert room.file.isVisible()
+    header = room.file.table.horizontalHeader()
+    header.sectionClicked.emit(1)
+    header.sectionClicked.emit(2)
+    header.sectionClicked.emit(2)
+    options = begun.setup.data.options
+    assert (options["inputs"], options["target"]) == (["size"], "price")
+
+
+def test_a_file_that_cannot_be_read_says_why(room, begun, train_link):
+    begun.change(Setup(data=Part("csv", {"path": "gone.csv"})))
+    missing = say.FileLooked(
+        1, "gone.csv", problem=Problem("BadSetup", "there is no file gone.csv")
+    )
+    train_link.received.emit(missing)
+    assert room.file.problem.said() == "there is no file gone.csv"
+    assert not room.file.table.isVisible()
+
+
+@pytest.mark.parametrize("name", ["light", "dark"])
+def test_the_room_can_be_painted_in_both_themes(room, train_link, name):
+    room.showing.set_theme(Theme.load(name))
+    train_link.grow(1, 0, 200)
+    for tab in (room.says, room.below, room.numbers):
+        for page in range(tab.count()):
+            tab.setCurrentIndex(page)
+            assert not room.grab().isNull()

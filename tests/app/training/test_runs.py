@@ -1,0 +1,104 @@
+"""The runs there are, their colours, and the setups one can take back."""
+
+import pytest
+
+from app.training.runs import KEPT_RUNS, UNDO
+from app.training.state import START, Run
+from engine import training as say
+from engine.setup import Part, Setup
+
+
+def setup(lr):
+    return Setup(optimizer=Part("adam", {"lr": lr}))
+
+
+def test_each_run_has_a_color_of_its_own(begun, train_link):
+    for _ in range(4):
+        train_link.grow(1, 0, 30)
+        train_link.begin(1)
+    colors = [run.color for run in begun.runs]
+    assert len(colors) == len(set(colors)) == 5
+
+
+def test_a_run_that_hardly_began_is_not_kept(begun, train_link):
+    train_link.grow(1, 0, 5)
+    train_link.begin(1)
+    assert len(begun.runs) == 1
+    begun.begin()
+    assert len(begun.runs) == 1
+    assert train_link.last(say.Drop).run_id == 1
+
+
+def test_beginning_again_lays_the_run_before_aside(begun, train_link):
+    train_link.grow(1, 0, 100)
+    begun.begin(play=True)
+    assert [run.alive for run in begun.runs] == [False, True]
+    assert begun.plays
+
+
+def test_old_runs_make_room(begun, train_link):
+    for _ in range(KEPT_RUNS + 3):
+        train_link.grow(begun.look.run_id, 0, 40)
+        begun.begin()
+        train_link.begin(begun.look.run_id)
+    assert len(begun.runs) <= KEPT_RUNS + 1
+    assert begun.run in begun.runs
+
+
+def test_picking_a_run_that_is_over_gives_its_setup(begun, train_link):
+    train_link.grow(1, 0, 100)
+    begun.change(setup(0.5))
+    train_link.begin(1, setup(0.5))
+    over = begun.runs[0]
+    assert over.setup == START
+    begun.select(over.run_id)
+    assert begun.setup == START
+    assert begun.run.run_id == 1
+    begun.undo()
+    assert begun.setup == setup(0.5)
+
+
+def test_there_is_an_end_to_undo(begun):
+    for lr in range(1, UNDO + 30):
+        begun._drags = False
+        begun.change(setup(lr / 100))
+    for _ in range(UNDO + 40):
+        begun.undo()
+    assert not begun.can_undo
+    assert begun.setup != START
+    for _ in range(UNDO + 40):
+        begun.redo()
+    assert begun.setup == setup((UNDO + 29) / 100)
+
+
+def test_a_new_change_forgets_what_was_taken_back(begun):
+    begun.change(setup(0.1))
+    begun.undo()
+    begun.change(setup(0.2))
+    assert not begun.can_redo
+
+
+def test_a_change_to_the_same_is_none(begun):
+    begun.change(START)
+    assert not begun.can_undo
+
+
+def test_hiding_twice_and_showing(begun):
+    begun.hide(1, True)
+    begun.hide(1, True)
+    begun.hide(1, False)
+    assert begun.look.hidden == frozenset()
+
+
+def test_a_fresh_run_stands_at_step_0():
+    run = Run(1, Setup(), "run")
+    assert (run.step, run.running, len(run.curve("loss"))) == (0, False, 0)
+    assert run.curve("loss") is run.curve("loss")
+
+
+@pytest.mark.parametrize("run_id", [0, 99, -3])
+def test_what_is_not_there_cannot_be_found_dropped_or_driven(begun, run_id):
+    assert begun.find(run_id) is None
+    begun.drop(run_id)
+    begun.select(run_id)
+    assert begun.run.run_id == 1

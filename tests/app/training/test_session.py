@@ -1,0 +1,239 @@
+from msgspec.structs import replace
+
+from app.training.runs import KEPT_RUNS
+from app.training.session import PATIENCE_MS
+from app.training.state import START, difference, named
+from engine import training as say
+from engine.setup import Part, Setup
+from tests.app.training.fakes import SGD, boundary, problem
+
+
+def other(session, lr):
+    return replace(session.setup, optimizer=Part("adam", {"lr": lr}))
+
+
+def test_opening_trains_at_once(session, train_link):
+    session.open()
+    train = train_link.last(say.Train)
+    assert train.setup == START
+    train_link.begin(train.run_id, START)
+    assert train_link.last(say.Play).run_id == train.run_id
+    assert session.plays
+
+
+def test_opening_twice_begins_one_run(session, train_link):
+    session.open()
+    session.open()
+    assert len([one for one in train_link.sent if isinstance(one, say.Train)]) == 1
+
+
+def test_curves_grow_and_a_rewind_takes_them_back(begun, train_link):
+    train_link.grow(1, 0, 50)
+    train_link.grow(1, 20, 30, after=19)
+    loss = begun.run.curve("loss")
+    assert len(loss) == 29
+    assert loss.last == 29
+    assert begun.run.furthest == 49
+
+
+def test_what_is_not_told_is_no_number_of_a_curve(begun, train_link):
+    train_link.grow(1, 0, 50)
+    assert len(begun.run.curve("val")) == 5
+    assert begun.run.curve("val").steps(0, 5).tolist() == [0, 10, 20, 30, 40]
+
+
+def test_messages_of_other_runs_are_dropped(begun, train_link):
+    train_link.grow(77, 0, 50)
+    train_link.received.emit(boundary(77))
+    assert not begun.run.series
+    assert not begun.run.views
+
+
+def test_a_change_is_told_to_the_engine_once_it_rests(begun, train_link, qtbot):
+    begun.change(other(begun, 0.1))
+    begun.change(other(begun, 0.2))
+    qtbot.waitUntil(lambda: train_link.last(say.Alter) is not None)
+    sent = [one for one in train_link.sent if isinstance(one, say.Alter)]
+    assert [one.setup.optimizer.options["lr"] for one in sent] == [0.2]
+
+
+def test_a_drag_is_taken_back_at_once(begun, qtbot, train_link):
+    for lr in (0.1, 0.2, 0.3):
+        begun.change(other(begun, lr))
+    begun.undo()
+    assert begun.setup == START
+    begun.redo()
+    assert begun.setup.optimizer.options["lr"] == 0.3
+    assert not begun.can_redo
+
+
+def test_a_change_that_begins_anew_keeps_the_curves(begun, train_link):
+    train_link.grow(1, 0, 100)
+    train_link.state(1, 99, "running")
+    begun.change(SGD)
+    train_link.received.emit(say.Altered(1, 99, restarts=("data",)))
+    train_link.begin(1, SGD)
+    kept, run = begun.runs
+    assert len(kept.curve("loss")) == 99
+    assert not kept.alive
+    assert not len(run.curve("loss"))
+    assert begun.run is run
+
+
+def test_a_run_that_played_goes_on_after_it_began_anew(begun, train_link):
+    train_link.sent.clear()
+    train_link.begin(1, SGD)
+    assert train_link.last(say.Play) is not None
+    begun.pause()
+    train_link.sent.clear()
+    train_link.begin(1, SGD)
+    assert train_link.last(say.Play) is None
+
+
+def test_pausing_and_stepping(begun, train_link):
+    begun.toggle()
+    assert isinstance(train_link.sent[-1], say.Pause)
+    begun.advance(3)
+    assert train_link.sent[-1] == say.Advance(1, 3)
+    begun.next_event()
+    assert isinstance(train_link.sent[-1], say.StepEvent)
+    begun.toggle()
+    assert isinstance(train_link.sent[-1], say.Play)
+
+
+def test_rewinding_goes_back_and_beyond_the_run_goes_on(begun, train_link):
+    train_link.state(1, 40)
+    begun.rewind(10)
+    assert train_link.sent[-1] == say.Rewind(1, 10)
+    begun.rewind(60)
+    assert train_link.sent[-1] == say.Advance(1, 20)
+    begun.back()
+    assert train_link.sent[-1] == say.Rewind(1, 39)
+
+
+def test_a_condition_that_is_reached_stops_the_play(begun, train_link):
+    until = say.Until("loss_below", 0.1)
+    begun.play([until])
+    assert train_link.sent[-1].until == (until,)
+    train_link.state(1, 80, reached="loss below 0.1")
+    assert not begun.plays
+
+
+def test_a_fork_has_the_curves_so_far_and_the_source_stays(begun, train_link):
+    train_link.grow(1, 0, 100)
+    train_link.state(1, 60)
+    begun.fork()
+    fork = train_link.last(say.Fork)
+    assert (fork.source_id, fork.step) == (1, 60)
+    assert begun.run.run_id == fork.run_id
+    assert begun.run.curve("loss").last == 60
+    train_link.begin(fork.run_id, START, parent=1, parent_step=60)
+    assert begun.run.curve("loss").last == 60
+    assert begun.find(1).alive
+    begun.select(1)
+    assert begun.run.run_id == 1
+
+
+def test_a_run_can_be_hidden_and_forgotten_but_not_the_current_one(begun, train_link):
+    train_link.state(1, 60)
+    begun.fork()
+    begun.hide(1, True)
+    assert begun.look.hidden == {1}
+    begun.drop(begun.run.run_id)
+    begun.drop(1)
+    assert [run.run_id for run in begun.runs] == [begun.run.run_id]
+    assert train_link.last(say.Drop).run_id == 1
+
+
+def test_resetting_keeps_what_is_not_asked_for(begun, train_link):
+    begun.reset(weights=True)
+    assert train_link.sent[-1] == say.Reset(1, True, False)
+    begun.reset()
+    assert train_link.sent[-1] == say.Reset(1, False, False)
+
+
+def test_a_refused_setup_is_told_at_its_place(begun, train_link, qtbot):
+    with qtbot.waitSignal(begun.complained) as told:
+        train_link.received.emit(problem(1, "no layers", "model.layers"))
+    assert told.args == ["model.layers", "no layers"]
+
+
+def test_a_run_that_never_began_is_tried_again_with_the_next_setup(session, train_link):
+    session.open()
+    train_link.received.emit(problem(1, "no such file", "data.path"))
+    session.change(SGD)
+    session.play()
+    assert train_link.last(say.Train).setup == SGD
+
+
+def test_an_engine_that_dies_leaves_the_curves(begun, train_link):
+    train_link.grow(1, 0, 100)
+    train_link.state(1, 99, "running")
+    train_link.died.emit("it was killed")
+    assert len(begun.run.curve("loss")) == 99
+    assert not begun.plays
+    assert begun.run.problem == "it was killed"
+    begun.play()
+    assert train_link.last(say.Train).run_id == 2
+    assert len(begun.runs) == 2
+
+
+def test_an_engine_that_does_not_pause_is_replaced(begun, train_link):
+    begun.pause()
+    assert begun._patience.remainingTime() > PATIENCE_MS / 2
+    begun._patience.timeout.emit()
+    assert train_link.killed
+
+
+def test_a_state_ends_the_patience(begun, train_link):
+    begun.pause()
+    train_link.state(1, 3)
+    assert not begun._patience.isActive()
+
+
+def test_a_nan_stops_the_play_and_says_why(begun, train_link):
+    from engine.tape import Problem
+
+    train_link.state(1, 7, "failed", problem=Problem("NaN", "log of a negative number"))
+    assert not begun.plays
+    assert begun.run.problem == "log of a negative number"
+
+
+def test_speed_is_told_while_it_plays(begun, train_link):
+    begun.set_rate(100.0)
+    assert train_link.sent[-1].rate == 100.0
+    begun.hasten(2)
+    assert begun.look.rate == 200.0
+    begun.set_rate(0.0)
+    begun.hasten(0.5)
+    assert begun.look.rate == 2000.0
+    begun.hasten(4)
+    assert begun.look.rate == 0.0
+
+
+def test_views_are_wanted_again_by_a_run_that_began_anew(begun, train_link):
+    begun.watch([say.Wish("gradients")])
+    assert train_link.sent[-1] == say.Watch(1, (say.Wish("gradients"),))
+    train_link.sent.clear()
+    begun.watch([say.Wish("gradients")])
+    assert not train_link.sent
+    train_link.begin(1)
+    assert train_link.last(say.Watch) is not None
+
+
+def test_a_run_s_name_tells_what_it_is_and_its_difference_what_is_other():
+    assert named(Setup(Part("moons"), Part("mlp"), optimizer=Part("sgd", {"lr": 0.1}))) == (
+        "moons · mlp · sgd 0.1"
+    )
+    one = Setup(model=Part("mlp", {"layers": [4, 2]}), batch=8)
+    assert difference(one, Setup(model=Part("mlp"))) == "layers 4-2, batch 8"
+    assert difference(one, one) == ""
+    assert difference(Setup(data=Part("sine")), Setup(data=Part("circle"))) == "sine"
+
+
+def test_of_many_runs_that_are_over_the_last_are_kept(begun, train_link):
+    for _ in range(12):
+        train_link.grow(1, 0, 30)
+        train_link.begin(1)
+    assert len([run for run in begun.runs if not run.alive]) == KEPT_RUNS
+    assert begun.run.run_id == 1

@@ -1,0 +1,142 @@
+"""The switch between the rooms, and commands in the training room."""
+
+import pytest
+from PySide6.QtCore import Qt
+
+from app.commands import train
+from engine import training as say
+from engine.setup import Setup
+from tests.app.training.fakes import FakeTrainLink
+
+
+@pytest.fixture
+def window(qtbot, link, tmp_path):
+    from app.documents import Drafts
+    from app.settings import Settings
+    from app.window import Window
+
+    class Quiet(Window):
+        """Asks nobody and trains nothing."""
+
+        answers = {}
+
+        def make_train_link(self):
+            self.train_link = FakeTrainLink()
+            return self.train_link
+
+        def ask_save(self, title, name, pattern):
+            return self.answers.get("save")
+
+    made = Quiet(link, Settings(tmp_path / "s.ini"), Drafts(tmp_path / "drafts"))
+    made.answers = {}
+    qtbot.addWidget(made)
+    link.greet()
+    made.open_first()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def training(window):
+    window.show_room("training")
+    window.train_link.greet()
+    window.train_link.begin(1, window.training.setup)
+    return window
+
+
+def test_nothing_trains_before_the_room_is_entered(window):
+    assert window.train_link.sent == []
+    assert window.room == "program"
+
+
+def test_entering_the_room_trains(training):
+    assert training.train_link.last(say.Play) is not None
+    assert training.rooms.stack.currentIndex() == 1
+
+
+def test_the_switch_leads_there_and_back(window, qtbot):
+    window.top.switch.buttons["training"].click()
+    assert window.room == "training"
+    window.rooms.widgets.bar.switch.buttons["program"].click()
+    assert window.room == "program"
+    assert window.train_link.last(say.Watch) is None or not window.train_link.last(say.Watch).wishes
+
+
+def test_space_and_arrows_drive_the_run(training, qtbot):
+    training.show()
+    bar = training.rooms.widgets.bar
+    sent = training.train_link.sent
+    sent.clear()
+    for key in (Qt.Key.Key_Space, Qt.Key.Key_Right, Qt.Key.Key_N):
+        qtbot.keyClick(bar, key)
+    asked = [type(one) for one in sent if not isinstance(one, say.Watch)]
+    assert asked == [say.Pause, say.Advance, say.StepEvent]
+
+
+def test_keys_in_the_program_s_room_leave_the_run_alone(training):
+    training.show_room("program")
+    sent = len(training.train_link.sent)
+    training.menus.perform_by("play.step")
+    training.menus.perform_by("train.fork")
+    assert len(training.train_link.sent) == sent
+
+
+def test_undo_takes_back_the_setup_in_the_room(training):
+    before = training.training.setup
+    training.training.change(Setup())
+    training.menus.perform_by("edit.undo")
+    assert training.training.setup == before
+    training.menus.perform_by("edit.redo")
+    assert training.training.setup == Setup()
+
+
+@pytest.mark.parametrize(
+    ("command", "request_type"),
+    [
+        ("train.new_weights", say.Reset),
+        ("train.new_data", say.Reset),
+        ("train.leap", say.Advance),
+        ("train.fork", say.Fork),
+        ("train.tape", say.TapeStep),
+        ("train.export_script", say.Export),
+    ],
+)
+def test_commands_ask_the_engine(training, command, request_type):
+    training.train_link.state(1, 200)
+    training.menus.perform_by(command)
+    assert training.train_link.last(request_type) is not None
+
+
+def test_what_is_exported_is_written_where_one_says(training, tmp_path):
+    training.answers["save"] = tmp_path / "run"
+    training.train_link.received.emit(say.Exported(1, "script", b"import torch\n"))
+    assert (tmp_path / "run.py").read_bytes() == b"import torch\n"
+
+
+def test_every_kind_of_export_has_a_name_and_an_ending():
+    assert set(train.FILES) == {"script", "csv", "safetensors"}
+    assert all("." in name for name, _pattern in train.FILES.values())
+
+
+def test_a_file_that_cannot_be_written_is_said(training, tmp_path):
+    training.answers["save"] = tmp_path / "nowhere" / "run.py"
+    training.train_link.received.emit(say.Exported(1, "script", b"x"))
+    assert "nowhere" in training.status.message.text()
+
+
+def test_a_picture_of_the_room_is_written(training, tmp_path):
+    training.answers["save"] = tmp_path / "room"
+    training.menus.perform_by("train.export_picture")
+    assert (tmp_path / "room.png").stat().st_size > 10_000
+
+
+def test_a_step_is_shown_on_the_tape(training, sum_times, link):
+    runs = len(link.runs)
+    training.train_link.received.emit(say.StepTape(1, 12, sum_times, "x = 1\n"))
+    assert training.room == "program"
+    assert training.session.result.tape == sum_times
+    assert training.editor.source() == "x = 1\n"
+    assert training.session.view.position == 0
+    assert len(link.runs) == runs
+    training.clock.step()
+    assert training.session.view.position == 1

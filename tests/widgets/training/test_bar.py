@@ -1,0 +1,77 @@
+import pytest
+
+from engine.training import Until
+from widgets.training.bar import TrainingBar
+from widgets.training.until import UntilMenu
+from widgets.workspaces import WorkspaceSwitch
+
+
+@pytest.fixture
+def bar(shown):
+    made = shown(TrainingBar(), 1400, 56)
+    made.told = []
+    made.pressed.connect(made.told.append)
+    return made
+
+
+def test_every_button_tells_its_name(bar):
+    for button in (bar.play, bar.step, bar.line, bar.fork):
+        button.click()
+    assert bar.told == ["play", "step", "line", "fork"]
+
+
+def test_menus_tell_what_was_chosen(bar):
+    for button in (bar.reset, bar.export):
+        for action in button.menu().actions():
+            action.trigger()
+    assert bar.told[:3] == ["reset", "new_weights", "new_data"]
+    assert len(bar.told) == 7
+
+
+def test_the_play_button_keeps_its_width(bar):
+    wide = bar.play.width()
+    bar.set_playing(True)
+    bar.layout().activate()
+    assert bar.play.text() == "Pause"
+    assert bar.play.width() == wide
+
+
+def test_the_right_end_of_the_speed_is_no_limit(bar):
+    assert bar.rate() == 0.0
+    bar.speed.setValue(0)
+    assert bar.rate() == 1.0
+    bar.set_rate(100.0)
+    assert bar.rate() == pytest.approx(100, rel=0.2)
+    bar.set_rate(0.0)
+    assert bar.rate() == 0.0
+
+
+@pytest.mark.parametrize("width", [1000, 1200, 1800])
+def test_nothing_is_cut_off_at_any_width(bar, width):
+    bar.set_words("a very long name of data · and model · and optimizer 0.001", "step 1,000,000")
+    bar.host.resize(width, 60)
+    bar.resize(width, 56)
+    bar.layout().activate()
+    for button in (bar.reset, bar.line, bar.step, bar.play, bar.until, bar.fork, bar.export):
+        assert button.width() >= button.minimumSizeHint().width()
+        assert button.geometry().right() <= width
+
+
+def test_until_tells_a_condition_with_its_number(qtbot):
+    menu, told = UntilMenu(), []
+    qtbot.addWidget(menu)
+    menu.chosen.connect(told.append)
+    for condition in (0, 1, 3):
+        menu.condition.setCurrentIndex(condition)
+        menu.go.click()
+    assert told == [Until("step", 1000.0), Until("loss_below", 0.05), Until("nan", 0.0)]
+
+
+def test_the_switch_shows_one_room(shown):
+    switch, told = shown(WorkspaceSwitch()), []
+    switch.picked.connect(told.append)
+    switch.buttons["training"].click()
+    switch.show_room("program")
+    assert told == ["training"]
+    assert switch.buttons["program"].isChecked()
+    assert not switch.buttons["training"].isChecked()

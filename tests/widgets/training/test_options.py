@@ -1,0 +1,190 @@
+"""Rows of options, sections, the builder of layers and the whole form."""
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QPushButton
+
+from engine.setup import Part, Setup
+from engine.training import Option
+from tests.app.training.fakes import catalogue
+from widgets.labels import Label
+from widgets.training import general
+from widgets.training.layers_edit import MOST_LAYERS, LayersEdit
+from widgets.training.option_row import OptionRow
+from widgets.training.sections import PartSection
+from widgets.training.setup_form import SetupForm
+
+
+def row_of(shown, option):
+    made = shown(OptionRow(option), 280, 120)
+    made.told = []
+    made.edited.connect(lambda _name, value: made.told.append(value))
+    return made
+
+
+def test_layers_are_added_and_removed_and_widened(shown):
+    edit, told = shown(LayersEdit(1, 8)), []
+    edit.edited.connect(told.append)
+    edit.set_widths([4, 2])
+    edit.more.click()
+    edit.button(0, +1).click()
+    edit.button(1, -1).click()
+    edit.fewer.click()
+    assert told == [[4, 2, 2], [5, 2, 2], [5, 1, 2], [5, 1]]
+    assert not edit.button(1, -1).isEnabled()
+
+
+def test_the_builder_has_ends(shown):
+    edit = shown(LayersEdit(1, 3))
+    edit.set_widths([3] * MOST_LAYERS)
+    assert not edit.more.isEnabled()
+    assert not edit.button(0, +1).isEnabled()
+    edit.set_widths([])
+    assert not edit.fewer.isEnabled()
+
+
+def test_a_flag_and_a_choice(shown):
+    flag = row_of(shown, Option("shuffle", "bool", True))
+    flag.editor.click()
+    assert flag.told == [False]
+    choice = row_of(shown, Option("activation", "choice", "tanh", choices=("tanh", "relu")))
+    assert choice.editor.currentText() == "tanh"
+    choice.editor.activated.emit(1)
+    assert choice.told == ["relu"]
+
+
+def test_several_choices_are_told_in_their_order(shown):
+    row = row_of(shown, Option("features", "choices", [], choices=("x1", "x2", "x1*x2")))
+    buttons = {button.text(): button for button in row.editor.findChildren(QPushButton)}
+    buttons["x1*x2"].click()
+    buttons["x1"].click()
+    assert row.told == [["x1*x2"], ["x1", "x1*x2"]]
+
+
+def test_a_list_of_numbers_is_typed(shown, qtbot):
+    row = row_of(shown, Option("betas", "floats", [0.9, 0.999]))
+    assert row.editor.text() == "0.9, 0.999"
+    row.editor.selectAll()
+    qtbot.keyClicks(row.editor, "0.8; 0.99")
+    qtbot.keyClick(row.editor, Qt.Key.Key_Return)
+    assert row.told == [[0.8, 0.99]]
+    row.editor.selectAll()
+    qtbot.keyClicks(row.editor, "many")
+    qtbot.keyClick(row.editor, Qt.Key.Key_Return)
+    assert row.note.said().startswith("Numbers with commas")
+
+
+def test_a_program_is_taken_once_typing_rests(shown, qtbot):
+    row = row_of(shown, Option("source", "text", "", lines=6))
+    qtbot.keyClicks(row.editor, "class Net")
+    qtbot.waitUntil(lambda: row.told == ["class Net"])
+
+
+def test_drawn_points_are_counted_and_cleared(shown):
+    row = row_of(shown, Option("points", "points", []))
+    row.set_value([[0, 0, 1], [1, 1, 0]])
+    assert "2 drawn" in [label.text() for label in row.findChildren(QLabel)]
+    row.findChild(QPushButton).click()
+    assert row.told == [[]]
+
+
+@pytest.fixture
+def form(shown):
+    made = shown(SetupForm(), 300, 1600)
+    made.told = []
+    made.edited.connect(made.told.append)
+    made.set_catalogue(catalogue())
+    made.set_setup(Setup(data=Part("moons")))
+    return made
+
+
+def test_columns_of_a_file_are_left_to_its_preview(form):
+    form.set_setup(Setup(data=Part("csv")))
+    rows = form.parts["data"].by_name
+    assert rows["inputs"].isHidden()
+    assert not rows["target"].isHidden()
+
+
+def test_showing_a_setup_tells_nothing(form):
+    form.set_setup(Setup(data=Part("sine"), batch=32, mistakes=("no_zero_grad",)))
+    assert form.told == []
+    assert form.parts["data"].choice.currentText() == "Sine"
+    assert form.batches.by_name["batch"].editor.number() == 32
+
+
+def test_rows_stay_while_their_entry_stays(form):
+    row = form.parts["optimizer"].by_name["lr"]
+    form.set_setup(Setup(data=Part("moons"), optimizer=Part("adam", {"lr": 0.5})))
+    assert form.parts["optimizer"].by_name["lr"] is row
+    form.set_setup(Setup(data=Part("moons"), optimizer=Part("sgd")))
+    assert form.parts["optimizer"].by_name["lr"] is not row
+
+
+def test_a_default_is_no_option_of_a_setup(form):
+    form.parts["optimizer"].by_name["lr"].edited.emit("lr", 0.5)
+    assert form.told[-1].optimizer == Part("adam", {"lr": 0.5})
+    form.set_setup(form.told[-1])
+    form.parts["optimizer"].by_name["lr"].edited.emit("lr", 0.001)
+    assert form.told[-1].optimizer == Part("adam")
+
+
+def test_every_setting_of_a_setup_can_be_reached():
+    rows = (general.DATA, general.BATCHES, general.LIMITS, general.machine(("cpu",)))
+    named = {option.name for group in rows for option in group}
+    parts = {"data", "model", "loss", "optimizer", "schedule", "mistakes"}
+    elsewhere = {"steps", "frozen", "weight_seed", "data_seed"}
+    assert named | parts | elsewhere == set(Setup.__struct_fields__)
+
+
+def test_general_settings_begin_as_a_setup_does():
+    for group in (general.DATA, general.BATCHES, general.LIMITS, general.machine(("cpu",))):
+        for option in group:
+            given = getattr(Setup(), option.name)
+            assert (list(given) if isinstance(given, tuple) else given) == option.default
+
+
+def test_a_part_can_be_absent(shown):
+    section = shown(PartSection("Schedule", "constant"), 280, 200)
+    section.set_entries(catalogue().entries[-1:])
+    section.set_part(None)
+    assert section.choice.currentText() == "constant"
+    assert not section.by_name
+
+
+def test_loss_and_schedule_can_be_left_to_the_engine(form):
+    choice = form.parts["schedule"].choice
+    choice.activated.emit(choice.findData("cosine"))
+    assert form.told[-1].schedule == Part("cosine")
+    form.set_setup(form.told[-1])
+    choice.activated.emit(0)
+    assert form.told[-1].schedule is None
+
+
+def test_headings_of_groups_cannot_be_chosen(form):
+    choice = form.parts["data"].choice
+    head = choice.findText("Curves")
+    choice.setCurrentIndex(head)
+    choice.activated.emit(head)
+    assert form.told == []
+    assert choice.currentText() == "Two moons"
+
+
+def test_mistakes_are_ticked(form):
+    form._boxes["no_zero_grad"].click()
+    assert form.told[-1].mistakes == ("no_zero_grad",)
+
+
+@pytest.mark.parametrize("place", ["batch", "l2", "optimizer.lr", "data", "optimizer.unheard"])
+def test_a_complaint_opens_its_section(form, place):
+    for section in (*form.parts.values(), *form._general()):
+        section.head.setChecked(False)
+    assert form.knows(place)
+    form.complain(place, "it is wrong")
+
+    def complaints():
+        notes = [note for note in form.findChildren(Label) if note.isVisible()]
+        return [note.said() for note in notes if note.said() == "it is wrong"]
+
+    assert complaints() == ["it is wrong"]
+    form.complain("", "")
+    assert complaints() == []

@@ -1,0 +1,121 @@
+"""The axis of steps, the table of runs, weights and the preview of a file."""
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QColor
+
+from engine.training import FileLooked, Parameter
+from widgets.training.file_look import FileLook
+from widgets.training.run_table import RunLine, RunTable
+from widgets.training.step_axis import EDGE, StepAxis
+from widgets.training.step_lines import StepLines
+from widgets.training.weights import Weights
+
+
+@pytest.fixture
+def axis(shown):
+    made = shown(StepAxis(), 400 + round(2 * EDGE), 50)
+    made.set_steps(100, 400)
+    made.told = []
+    made.picked.connect(made.told.append)
+    return made
+
+
+def test_dragging_tells_the_steps_and_the_end_is_picked(axis, qtbot):
+    dragged, start = [], round(EDGE)
+    axis.dragged.connect(dragged.append)
+    qtbot.mousePress(axis, Qt.MouseButton.LeftButton, pos=QPoint(start + 100, 30))
+    qtbot.mouseMove(axis, QPoint(start + 50, 30))
+    qtbot.mouseMove(axis, QPoint(-500, 30))
+    qtbot.mouseRelease(axis, Qt.MouseButton.LeftButton, pos=QPoint(-500, 30))
+    assert dragged == [100, 50, 0]
+    assert axis.told == [0]
+
+
+def test_pages_leap_a_twentieth(axis, qtbot):
+    qtbot.keyClick(axis, Qt.Key.Key_PageDown)
+    qtbot.keyClick(axis, Qt.Key.Key_PageUp)
+    assert axis.told == [120, 100]
+
+
+def test_there_is_nothing_to_drag_before_the_first_step(shown, qtbot):
+    axis = shown(StepAxis(), 400, 50)
+    axis.picked.connect(lambda _step: pytest.fail("picked"))
+    qtbot.mouseClick(axis, Qt.MouseButton.LeftButton, pos=QPoint(200, 30))
+    assert not axis.grab().isNull()
+
+
+def test_the_axis_is_told_to_screen_readers(axis):
+    assert axis.accessibleDescription() == "Step 100 of 400"
+
+
+def test_keys_drive_and_forget_runs(shown, qtbot):
+    table, told = shown(RunTable(), 500, 200), []
+    table.picked.connect(lambda run: told.append(("drive", run)))
+    table.dropped.connect(lambda run: told.append(("forget", run)))
+    red = QColor("red")
+    table.show_lines([RunLine(i, f"run {i}", red, 10, 0.5, 0.25, 0.2) for i in range(2)])
+    table.table.setCurrentCell(1, 0)
+    qtbot.keyClick(table.table, Qt.Key.Key_Return)
+    qtbot.keyClick(table.table, Qt.Key.Key_Delete)
+    assert told == [("drive", 1), ("forget", 1)]
+
+
+def test_a_number_that_is_not_there_is_a_dash(shown):
+    table = shown(RunTable(), 500, 200)
+    table.show_lines([RunLine(1, "run", QColor("red"), 0, float("nan"), float("nan"), 1.0)])
+    assert table.table.item(0, 2).text() == "\N{EM DASH}"
+
+
+@pytest.fixture
+def weights(shown):
+    made = shown(Weights(), 400, 240)
+    made.set_parameters((Parameter("weight", (2, 3), 0), Parameter("bias", (2,), 6)))
+    return made
+
+
+def test_a_parameter_is_shown_as_a_matrix(weights):
+    weights.show_flat(np.arange(8, dtype=np.float32))
+    grid = weights.grid
+    assert (grid.rowCount(), grid.columnCount()) == (2, 3)
+    assert grid.data(grid.index(1, 2)) == "5.0000"
+    weights.choice.setCurrentIndex(1)
+    assert (grid.rowCount(), grid.columnCount()) == (1, 2)
+    assert grid.data(grid.index(0, 1)) == "7.0000"
+
+
+def test_editing_tells_the_place_in_the_parameter(weights):
+    told = []
+    weights.edited.connect(lambda *edit: told.append(edit))
+    weights.show_flat(np.arange(8, dtype=np.float32), np.ones(8, np.float32))
+    weights.grid.setData(weights.grid.index(1, 0), "0.5")
+    assert told == [("weight", 3, 0.5)]
+    tip = weights.grid.data(weights.grid.index(1, 0), Qt.ItemDataRole.ToolTipRole)
+    assert tip == "3\ngradient 1.0000"
+
+
+def test_numbers_that_do_not_reach_far_enough_are_not_shown(weights):
+    weights.show_flat(np.zeros(3, np.float32))
+    assert weights.grid.rowCount() == 0
+
+
+def test_columns_turn_from_input_to_target(shown):
+    look, told = shown(FileLook(), 300, 240), []
+    look.chosen.connect(lambda inputs, target: told.append((inputs, target)))
+    file = FileLooked(1, "f.csv", ("a", "b", "kind"), (True, True, False), (("1", "2", "x"),), 9)
+    look.show_file(file, ["a"], "b")
+    header = look.table.horizontalHeader()
+    header.sectionClicked.emit(2)
+    assert told == [(["a", "b"], "kind")]
+    header.sectionClicked.emit(1)
+    assert told[-1] == (["a"], "b")
+
+
+def test_the_lines_of_another_model_take_the_place_of_the_old_ones(shown):
+    steps = shown(StepLines(), 400, 240)
+    steps.set_lines([("forward", "a()"), ("backward", "b()")])
+    steps.happen(0, ["x"])
+    steps.set_lines([("step", "c()")])
+    assert [code.text() for _m, code, _w in steps._rows] == ["c()"]
+    assert "not yet" in steps._rows[0][1].accessibleName()

@@ -1,0 +1,196 @@
+"""The bar of the training room: what is trained, its transport, and what one can take away."""
+
+import math
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QFontMetrics, QResizeEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QPushButton, QSlider, QWidget
+
+from widgets.labels import Label, sheet
+from widgets.theme import Theme
+from widgets.training.until import UntilMenu
+from widgets.transport_buttons import ICON, ROOM, icon
+from widgets.workspaces import WorkspaceSwitch
+
+SLOW, FAST = 1.0, 3000.0
+"""Steps per second at the ends of the slider; its last place is as fast as it goes."""
+PLACES = 60
+
+
+class TrainingBar(QFrame):
+    """Switch, title, buttons and speed; every press is told, nothing is done here."""
+
+    pressed = Signal(str)
+    """The command's name: ``play``, ``step``, ``line``, ``reset``..."""
+    rate_changed = Signal(float)
+    until_chosen = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("bar", True)
+        self._theme = Theme.load("light")
+        self._playing = False
+        self._words = ("", "")
+        self.switch = WorkspaceSwitch()
+        self.title = Label("heading").tight()
+        self.where = Label("caption").tight()
+        self.reset = self._button("Reset", "Back to step 0; same weights, same data", "")
+        self.reset.setMenu(
+            self._menu(
+                ("Same weights and data", "reset"),
+                ("New weights", "new_weights"),
+                ("New data", "new_data"),
+            )
+        )
+        self.line = self._button("Line", "One line inside the step (N)", "line")
+        self.step = self._button("Step", "One step (Right)", "step")
+        self.play = self._button("Train", "Train (Space)", "play")
+        self.play.setProperty("primary", True)
+        self.until = self._button("Until", "Train until a step or a loss is reached", "")
+        self.until_menu = UntilMenu(self)
+        self.until_menu.chosen.connect(self.until_chosen)
+        self.until.setMenu(self.until_menu)
+        self.fork = self._button("Fork", "Branch off here and compare (Ctrl+Shift+K)", "fork")
+        self.export = self._button("Export", "Script, curves, weights or picture", "")
+        self.export.setMenu(
+            self._menu(
+                ("Python script…", "export_script"),
+                ("Curves as CSV…", "export_csv"),
+                ("Weights as safetensors…", "export_weights"),
+                ("Picture of this window…", "export_picture"),
+            )
+        )
+        self._make_speed()
+        self._lay_out()
+        self.set_theme(self._theme)
+
+    def _button(self, text: str, tip: str, name: str) -> QPushButton:
+        button = QPushButton(text)
+        button.setToolTip(tip)
+        button.setAccessibleName(text)
+        button.setAccessibleDescription(tip)
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        button.setIconSize(QSize(ICON + ROOM, ICON))
+        if name:
+            button.clicked.connect(lambda: self.pressed.emit(name))
+        return button
+
+    def _menu(self, *entries: tuple[str, str]) -> QMenu:
+        menu = QMenu(self)
+        for title, name in entries:
+            menu.addAction(title).triggered.connect(
+                lambda _=False, name=name: self.pressed.emit(name)
+            )
+        return menu
+
+    def _make_speed(self) -> None:
+        self.speed_label = Label("caption", "Speed").tight()
+        self.speed = QSlider(Qt.Orientation.Horizontal)
+        self.speed.setRange(0, PLACES)
+        self.speed.setValue(PLACES)
+        self.speed.setFixedWidth(104)
+        self.speed.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.speed.setAccessibleName("Steps per second")
+        self.speed.setToolTip("Steps per second at most; at the right end as fast as it goes")
+        self.speed_value = Label("caption", "max").tight()
+        self.speed.valueChanged.connect(self._speed_moved)
+
+    def _lay_out(self) -> None:
+        row = QHBoxLayout(self)
+        row.setContentsMargins(14, 10, 14, 10)
+        row.setSpacing(8)
+        row.addWidget(self.switch)
+        row.addSpacing(8)
+        row.addWidget(self.title)
+        row.addWidget(self.where)
+        row.addSpacing(8)
+        for button in (self.reset, self.line, self.step, self.play, self.until):
+            row.addWidget(button)
+        row.addSpacing(6)
+        for part in (self.speed_label, self.speed, self.speed_value):
+            row.addWidget(part)
+        row.addStretch(1)
+        row.addWidget(self.fork)
+        row.addWidget(self.export)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Use the colours and fonts of ``theme``."""
+        self._theme = theme
+        self.setStyleSheet(sheet(theme))
+        metrics = QFontMetrics(theme.font(13))
+        self.speed_value.setMinimumWidth(metrics.horizontalAdvance("3,000/s"))
+        self.step.setIcon(icon("step", theme.ink2, self.devicePixelRatioF(), trailing=True))
+        self.step.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
+        self.set_playing(self._playing)
+        self._fit()
+
+    def set_playing(self, playing: bool) -> None:
+        """Show Pause while it trains, else Train; the button keeps its width."""
+        self._playing = playing
+        text = "Pause" if playing else "Train"
+        self.play.setText(text)
+        self.play.setAccessibleName(text)
+        self.play.setToolTip(f"{text} (Space)")
+        shape = "pause" if playing else "play"
+        color = self._theme.on_selection
+        self.play.setIcon(icon(shape, color, self.devicePixelRatioF()))
+        metrics = QFontMetrics(self._theme.font(13, 600))
+        self.play.setMinimumWidth(metrics.horizontalAdvance("Pause") + ICON + 36)
+
+    def set_words(self, title: str, where: str) -> None:
+        """Show what is trained and where it stands."""
+        if (title, where) != self._words:
+            self._words = (title, where)
+            self._fit()
+
+    def set_rate(self, rate: float) -> None:
+        """Show a speed; emits nothing."""
+        self.speed.blockSignals(True)
+        share = math.log(rate / SLOW) / math.log(FAST / SLOW) if rate > 0 else 1.0
+        self.speed.setValue(round(share * PLACES))
+        self.speed.blockSignals(False)
+        self.speed_value.say(self._rate_words())
+
+    def rate(self) -> float:
+        """Return the steps per second that the slider stands at; 0 is as fast as it goes."""
+        place = self.speed.value()
+        if place == PLACES:
+            return 0.0
+        rate = SLOW * (FAST / SLOW) ** (place / PLACES)
+        return float(f"{rate:.2g}")
+
+    def _rate_words(self) -> str:
+        rate = self.rate()
+        return f"{rate:,.0f}/s" if rate else "max"
+
+    def _speed_moved(self) -> None:
+        self.speed_value.say(self._rate_words())
+        self.rate_changed.emit(self.rate())
+
+    def resizeEvent(self, happened: QResizeEvent) -> None:
+        """Leave out what there is no room for."""
+        super().resizeEvent(happened)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Words go first, then the speed, for which there is a command too."""
+        title, where = self._words
+        always = (self.switch, self.reset, self.line, self.step, self.play, self.until)
+        taken = 120 + sum(one.sizeHint().width() + 8 for one in (*always, self.fork, self.export))
+        metrics, small = self.title.fontMetrics(), self.where.fontMetrics()
+        room = self.width() - taken
+        speed = (self.speed_label, self.speed, self.speed_value)
+        words = (self.speed_label, self.speed_value)
+        wide = 144 + sum(one.sizeHint().width() for one in words)
+        for part in speed:
+            part.setVisible(room >= wide)
+        room -= wide if room >= wide else 0
+        heading = metrics.elidedText(title, Qt.TextElideMode.ElideRight, max(0, min(room, 240)))
+        fits = room > 60
+        self.title.setVisible(fits)
+        self.title.setText(heading)
+        self.title.setToolTip(title)
+        room -= metrics.horizontalAdvance(heading) + 16
+        self.where.setVisible(fits and room >= small.horizontalAdvance(where))
+        self.where.setText(where)
+        self.setAccessibleDescription(f"{title}, {where}")

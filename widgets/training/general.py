@@ -1,0 +1,63 @@
+"""The settings of a run that belong to no part: what they are called and how they are chosen."""
+
+from engine.training import Option
+
+FEATURES = ("x1", "x2", "x1^2", "x2^2", "x1*x2", "sin(x1)", "sin(x2)")
+
+DATA = (
+    Option("train", "float", 0.8, "Share of the data that is trained on", "Training share", 0.1, 1),
+    Option(
+        "standardize", "bool", False, "Shift and scale inputs to mean 0 and deviation 1",
+        "Standardize",
+    ),
+    Option(
+        "features", "choices", [], "Columns made from the inputs; none chosen: the inputs",
+        "Features", choices=FEATURES,
+    ),
+)  # fmt: skip
+BATCHES = (
+    Option("batch", "int", 0, "Examples in a batch; 0 is all of them", "Batch size", 0, 256),
+    Option("shuffle", "bool", True, "Another order in each epoch", "Shuffle"),
+    Option(
+        "accumulate", "int", 1, "Batches whose gradients add up to one step", "Accumulate", 1, 32
+    ),
+    Option("drop_last", "bool", False, "Leave out a batch that is too small", "Drop last batch"),
+    Option(
+        "validate_every", "int", 50, "Steps between two validation losses; 0: never",
+        "Validate every", 0, 1000,
+    ),
+)  # fmt: skip
+LIMITS = (
+    Option("l2", "float", 0.0, "Times half the sum of the squared weights", "L2", 0, 10, True),
+    Option("l1", "float", 0.0, "Times the sum of the weights' sizes", "L1", 0, 10, True),
+    Option(
+        "clip_norm", "float", 0.0, "Largest norm of all gradients together; 0: none",
+        "Clip norm", 0, 100, True,
+    ),
+    Option(
+        "clip_value", "float", 0.0, "Largest size of one gradient; 0: none",
+        "Clip value", 0, 100, True,
+    ),
+)  # fmt: skip
+DTYPES = ("float32", "float64", "bfloat16", "float16")
+AMPS = ("", "bfloat16", "float16")
+MODES = ("auto", "reference", "captured")
+
+
+def machine(devices: tuple[str, ...]) -> tuple[Option, ...]:
+    """Return what decides where and how exactly the run computes."""
+    return (
+        Option("seed", "int", 0, "Decides weights, data and order", "Seed", 0),
+        Option("device", "choice", "cpu", "Where the tensors live", "Device", choices=devices),
+        Option("dtype", "choice", "float32", "Of weights and data", "Dtype", choices=DTYPES),
+        Option("amp", "choice", "", "Autocast to this dtype", "Mixed precision", choices=AMPS),
+        Option("threads", "int", 1, "Threads torch may use; small models want 1", "Threads", 1, 8),
+        Option(
+            "mode",
+            "choice",
+            "auto",
+            "Reference is the plain loop; captured replays one step, with the same losses",
+            "Loop",
+            choices=MODES,
+        ),
+    )

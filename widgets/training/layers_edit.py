@@ -1,0 +1,121 @@
+"""The builder of a network: a column of numbers per layer, with + and − for layers and units."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import (
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from playback.text import MINUS
+
+MOST_LAYERS = 12
+USUAL_WIDTH = 8
+
+
+def small_button(sign: str, name: str) -> QPushButton:
+    """Return a small square button."""
+    button = QPushButton(sign)
+    button.setProperty("crumb", True)
+    button.setFixedWidth(28)
+    button.setStyleSheet("padding: 2px 0px; font-weight: 600;")
+    button.setAccessibleName(name)
+    button.setToolTip(name)
+    return button
+
+
+class LayersEdit(QWidget):
+    """Layers as a list of widths. ``low`` and ``high`` bound a width."""
+
+    edited = Signal(object)
+    """The list of widths that is wanted now."""
+
+    def __init__(self, low: int = 1, high: int = 1024, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._low, self._high = low, high
+        self._widths: list[int] = []
+        self.more = small_button("+", "One layer more")
+        self.fewer = small_button(MINUS, "One layer fewer")
+        self.more.clicked.connect(self._add)
+        self.fewer.clicked.connect(self._remove)
+        self._count = QLabel()
+        self._count.setProperty("role", "caption")
+        head = QHBoxLayout()
+        head.setSpacing(6)
+        head.addWidget(self.fewer)
+        head.addWidget(self.more)
+        head.addWidget(self._count, 1)
+        self._grid = QGridLayout()
+        self._grid.setSpacing(4)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(6)
+        column.addLayout(head)
+        column.addLayout(self._grid)
+        self._rows: list[tuple[QLabel, QPushButton, QPushButton, QLabel]] = []
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.set_widths(())
+
+    def widths(self) -> list[int]:
+        """Return the widths that are shown."""
+        return list(self._widths)
+
+    def set_widths(self, widths: Sequence[int]) -> None:
+        """Show these layers; emits nothing."""
+        self._widths = [int(width) for width in widths]
+        while len(self._rows) < len(self._widths):
+            self._add_row()
+        for index, (name, minus, plus, number) in enumerate(self._rows):
+            used = index < len(self._widths)
+            for part in (name, minus, plus, number):
+                part.setVisible(used)
+            if used:
+                width = self._widths[index]
+                number.setText(f"{width} unit{'' if width == 1 else 's'}")
+                minus.setEnabled(width > self._low)
+                plus.setEnabled(width < self._high)
+        count = len(self._widths)
+        words = f"{count} hidden layer{'' if count == 1 else 's'}"
+        self._count.setText(words if count else "no hidden layer")
+        self.more.setEnabled(count < MOST_LAYERS)
+        self.fewer.setEnabled(count > 0)
+
+    def button(self, index: int, sign: int) -> QPushButton:
+        """Return the button that widens (+1) or narrows (-1) a layer."""
+        _name, minus, plus, _number = self._rows[index]
+        return plus if sign > 0 else minus
+
+    def _add_row(self) -> None:
+        index = len(self._rows)
+        name, number = QLabel(f"Layer {index + 1}"), QLabel()
+        name.setProperty("role", "caption")
+        minus = small_button(MINUS, f"One unit fewer in layer {index + 1}")
+        plus = small_button("+", f"One unit more in layer {index + 1}")
+        for button, sign in ((minus, -1), (plus, 1)):
+            button.setAutoRepeat(True)
+            button.clicked.connect(lambda _=False, by=sign: self._widen(index, by))
+        for place, part in enumerate((name, minus, plus, number)):
+            self._grid.addWidget(part, index, place)
+        self._grid.setColumnStretch(3, 1)
+        self._rows.append((name, minus, plus, number))
+
+    def _widen(self, index: int, by: int) -> None:
+        width = self._widths[index]
+        wide = max(self._low, min(self._high, width + by))
+        self._tell([*self._widths[:index], wide, *self._widths[index + 1 :]])
+
+    def _add(self) -> None:
+        self._tell([*self._widths, self._widths[-1] if self._widths else USUAL_WIDTH])
+
+    def _remove(self) -> None:
+        self._tell(self._widths[:-1])
+
+    def _tell(self, widths: list[int]) -> None:
+        self.set_widths(widths)
+        self.edited.emit(widths)

@@ -1,0 +1,183 @@
+"""Numbers one types or drags: a field, and a slider beside it where the range is known."""
+
+import math
+
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QFocusEvent
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QSlider, QWidget
+
+from playback.text import MINUS
+
+STEPS = 1000
+"""Places of a slider."""
+WIDEST_COUNT = 400
+"""A whole-number slider has a place for each number up to so many."""
+
+
+def written(number: float | int | None) -> str:
+    """Return a number as it is typed: ``0.03``, ``1e-05``, ``250``; nothing for None."""
+    if number is None:
+        return ""
+    if isinstance(number, int):
+        return str(number)
+    return f"{number:.10g}" if number == 0 or abs(number) >= 1e-3 else f"{number:g}"
+
+
+class NumberField(QWidget):
+    """A number in a field, with a slider where both ends are known.
+
+    ``low``, ``high`` are what is accepted; ``optional`` lets the field be empty (None).
+    """
+
+    edited = Signal(object)
+    """The number that is wanted now: int, float or None."""
+    refused = Signal(str)
+    """Why what was typed is no such number; empty once it is one again."""
+
+    def __init__(
+        self,
+        name: str,
+        whole: bool,
+        low: float | None = None,
+        high: float | None = None,
+        log: bool = False,
+        optional: bool = False,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._whole, self._low, self._high, self._optional = whole, low, high, optional
+        self._log = log and low is not None and high is not None and high > 0
+        self._number: float | int | None = None
+        self.field = QLineEdit()
+        self.field.setAccessibleName(name)
+        self.field.setAlignment(Qt.AlignmentFlag.AlignRight)
+        self.field.setMinimumWidth(62)
+        self.field.editingFinished.connect(self._take_text)
+        self.slider: QSlider | None = None
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(8)
+        if low is not None and high is not None and math.isfinite(high - low) and high > low:
+            self.slider = self._make_slider(name)
+            row.addWidget(self.slider, 1)
+            self.field.setMaximumWidth(74)
+        row.addWidget(self.field, 0 if self.slider else 1)
+        self.setFocusProxy(self.field)
+
+    def _make_slider(self, name: str) -> QSlider:
+        slider = QSlider(Qt.Orientation.Horizontal)
+        slider.setAccessibleName(name)
+        slider.setRange(0, self._places())
+        slider.setPageStep(max(1, self._places() // 10))
+        slider.setSingleStep(max(1, self._places() // 100))
+        slider.setMinimumWidth(56)
+        slider.valueChanged.connect(self._take_slider)
+        return slider
+
+    def _places(self) -> int:
+        assert self._low is not None
+        assert self._high is not None
+        count = round(self._high - self._low)
+        return count if self._whole and not self._log and count <= WIDEST_COUNT else STEPS
+
+    def set_number(self, number: float | int | None) -> None:
+        """Show ``number``; emits nothing, and leaves a field alone in which one types it."""
+        self._number = number
+        if not (self.field.hasFocus() and self.field.isModified()):
+            text = written(number)
+            if self.field.text() != text:
+                self.field.setText(text)
+                self.field.setCursorPosition(0)
+        if self.slider is not None and number is not None:
+            with QSignalBlocker(self.slider):
+                if not self.slider.isSliderDown():
+                    self.slider.setValue(self._place(float(number)))
+
+    def number(self) -> float | int | None:
+        """Return the number that holds."""
+        return self._number
+
+    def _least_log(self) -> float:
+        """Where a log slider begins: a range that starts at 0 has five decades and then the 0."""
+        assert self._low is not None
+        assert self._high is not None
+        return self._low if self._low > 0 else self._high * 1e-5
+
+    def _place(self, number: float) -> int:
+        low, high, places = self._low, self._high, self._places()
+        assert low is not None
+        assert high is not None
+        if not math.isfinite(number) or number <= low:
+            return 0
+        if self._log:
+            least = math.log(self._least_log())
+            share = (math.log(max(number, math.exp(least))) - least) / (math.log(high) - least)
+        else:
+            share = (number - low) / (high - low)
+        return round(min(1.0, share) * places)
+
+    def _at(self, place: int) -> float | int:
+        low, high = self._low, self._high
+        assert low is not None
+        assert high is not None
+        share = place / self._places()
+        if place == 0:
+            number = low
+        elif self._log:
+            least = self._least_log()
+            number = float(f"{least * (high / least) ** share:.2g}")
+        else:
+            number = float(f"{low + share * (high - low):.6g}")
+            if not self._whole:
+                number = round(number, max(0, 3 - math.floor(math.log10(high - low))))
+        return round(number) if self._whole else float(number)
+
+    def _take_slider(self, place: int) -> None:
+        number = self._at(place)
+        if number != self._number:
+            self._number = number
+            self.field.setText(written(number))
+            self.refused.emit("")
+            self.edited.emit(number)
+
+    def _take_text(self) -> None:
+        if not self.field.isModified():
+            return
+        self.field.setModified(False)
+        text = self.field.text().strip().replace(MINUS, "-").replace(",", ".")
+        if not text and self._optional:
+            self._accept(None)
+            return
+        try:
+            number: float | int = int(text) if self._whole else float(text)
+        except ValueError:
+            kind = "a whole number" if self._whole else "a number"
+            self.refused.emit(f"{text or 'Nothing'} is not {kind}")
+            return
+        bounds = self._why_not(number)
+        if bounds:
+            self.refused.emit(bounds)
+        else:
+            self._accept(number)
+
+    def _why_not(self, number: float | int) -> str:
+        low, high = self._low, self._high
+        if not math.isfinite(number):
+            return "The number has to be finite"
+        if (low is None or number >= low) and (high is None or number <= high):
+            return ""
+        if low is not None and high is not None:
+            return f"From {written(low)} to {written(high)}"
+        return f"At least {written(low)}" if low is not None else f"At most {written(high)}"
+
+    def _accept(self, number: float | int | None) -> None:
+        self.refused.emit("")
+        if number != self._number:
+            self._number = number
+            self.set_number(number)
+            self.edited.emit(number)
+
+    def focusOutEvent(self, happened: QFocusEvent) -> None:
+        """Take what was typed when one goes elsewhere."""
+        self._take_text()
+        super().focusOutEvent(happened)

@@ -1,0 +1,282 @@
+"""One option of a part as a line of a form: its name, an editor made for its kind, and a remark."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QFileDialog,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPlainTextEdit,
+    QPushButton,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from engine.training import Option
+from widgets.labels import Label
+from widgets.training.layers_edit import LayersEdit
+from widgets.training.numbers import NumberField, written
+
+LABEL = 96
+"""Pixels for the names on the left."""
+REST_MS = 500
+"""Typing a text must rest for so long before it is taken."""
+
+Read = Callable[[object], None]
+
+
+class OptionRow(QWidget):
+    """A labelled editor for one `Option`; ``name`` of a file option ends in ``path``."""
+
+    edited = Signal(str, object)
+    """(name, what it shall be)"""
+
+    def __init__(self, option: Option, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.option = option
+        title = option.title or option.name.replace("_", " ")
+        self.label = QLabel(title, self)
+        self.label.setProperty("role", "caption")
+        self.label.setToolTip(option.help)
+        self.note = Label("error")
+        self.note.hide()
+        self.editor, self._show = self._make(title)
+        self.editor.setToolTip(option.help)
+        self.editor.setAccessibleDescription(option.help)
+        self._lay_out(title)
+        self.set_value(option.default)
+
+    def _lay_out(self, title: str) -> None:
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(8)
+        grid.setVerticalSpacing(2)
+        metrics = self.label.fontMetrics()
+        wide = isinstance(self.editor, LayersEdit | QPlainTextEdit)
+        if isinstance(self.editor, QCheckBox):
+            self.label.hide()
+            grid.addWidget(self.editor, 0, 0, 1, 2)
+        elif wide or metrics.horizontalAdvance(title) > 1.5 * LABEL:
+            grid.addWidget(self.label, 0, 0, 1, 2)
+            grid.addWidget(self.editor, 1, 0, 1, 2)
+        else:
+            self.label.setMinimumWidth(LABEL)
+            grid.addWidget(self.label, 0, 0)
+            grid.addWidget(self.editor, 0, 1)
+        grid.addWidget(self.note, 2, 0, 1, 2)
+        # Columns of a file are chosen in its preview.
+        if self.option.kind == "choices" and not self.option.choices:
+            self.hide()
+        grid.setColumnStretch(1, 1)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Maximum)
+
+    def set_value(self, value: object) -> None:
+        """Show ``value``; emits nothing."""
+        self._show(value)
+
+    def complain(self, why: str) -> None:
+        """Show what is wrong with the value, below it; empty takes that away."""
+        self.note.say(why)
+        self.note.setVisible(bool(why))
+
+    def _tell(self, value: object) -> None:
+        self.edited.emit(self.option.name, value)
+
+    # One editor per kind
+
+    def _make(self, title: str) -> tuple[QWidget, Read]:
+        kind = self.option.kind
+        if kind in ("int", "float"):
+            return self._make_number(title)
+        if kind == "bool":
+            return self._make_flag(title)
+        if kind == "choice":
+            return self._make_choice(title)
+        if kind == "ints":
+            return self._make_layers()
+        if kind == "choices":
+            return self._make_choices(title)
+        if kind == "points":
+            return self._make_points(title)
+        if self.option.lines > 1:
+            return self._make_lines(title)
+        return self._make_text(title, numbers=kind == "floats")
+
+    def _make_number(self, title: str) -> tuple[QWidget, Read]:
+        one = self.option
+        field = NumberField(
+            title, one.kind == "int", one.low, one.high, one.log, optional=one.default is None
+        )
+        field.edited.connect(self._tell)
+        field.refused.connect(self.complain)
+        return field, lambda value: field.set_number(_number(value))
+
+    def _make_flag(self, title: str) -> tuple[QWidget, Read]:
+        box = QCheckBox(title)
+        box.toggled.connect(self._tell)
+
+        def show(value: object) -> None:
+            with QSignalBlocker(box):
+                box.setChecked(bool(value))
+
+        return box, show
+
+    def _make_choice(self, title: str) -> tuple[QWidget, Read]:
+        box = QComboBox()
+        box.setAccessibleName(title)
+        box.setMinimumWidth(60)
+        box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        for choice in self.option.choices:
+            box.addItem(choice or "none", choice)
+        box.activated.connect(lambda index: self._tell(box.itemData(index)))
+
+        def show(value: object) -> None:
+            box.setCurrentIndex(box.findData(value))
+
+        return box, show
+
+    def _make_layers(self) -> tuple[QWidget, Read]:
+        low, high = self.option.low, self.option.high
+        edit = LayersEdit(round(low or 1), round(high or 1024))
+        edit.edited.connect(self._tell)
+        return edit, lambda value: edit.set_widths(value if isinstance(value, list | tuple) else ())
+
+    def _make_choices(self, title: str) -> tuple[QWidget, Read]:
+        host = QWidget()
+        host.setAccessibleName(title)
+        grid = QGridLayout(host)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setSpacing(4)
+        buttons: dict[str, QPushButton] = {}
+
+        def tell() -> None:
+            self._tell([name for name, button in buttons.items() if button.isChecked()])
+
+        for place, choice in enumerate(self.option.choices):
+            button = buttons[choice] = QPushButton(choice)
+            button.setProperty("crumb", True)
+            button.setCheckable(True)
+            button.clicked.connect(tell)
+            grid.addWidget(button, place // 3, place % 3)
+
+        def show(value: object) -> None:
+            chosen = value if isinstance(value, list | tuple) else ()
+            for name, button in buttons.items():
+                button.setChecked(name in chosen)
+
+        return host, show
+
+    def _make_points(self, title: str) -> tuple[QWidget, Read]:
+        host, words = QWidget(), QLabel()
+        words.setProperty("role", "caption")
+        clear = QPushButton("Clear")
+        clear.setProperty("crumb", True)
+        clear.setToolTip("Remove all points")
+        clear.clicked.connect(lambda: self._tell([]))
+        row = QHBoxLayout(host)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(words, 1)
+        row.addWidget(clear)
+        host.setAccessibleName(title)
+
+        def show(value: object) -> None:
+            count = len(value) if isinstance(value, list | tuple) else 0
+            words.setText(f"{count} drawn" if count else "click in the picture")
+            clear.setEnabled(count > 0)
+
+        return host, show
+
+    def _make_lines(self, title: str) -> tuple[QWidget, Read]:
+        edit = QPlainTextEdit()
+        edit.setAccessibleName(title)
+        edit.setTabChangesFocus(True)
+        edit.setFixedHeight(22 + 17 * min(self.option.lines, 12))
+        rest = QTimer(edit)
+        rest.setSingleShot(True)
+        rest.setInterval(REST_MS)
+        rest.timeout.connect(lambda: self._tell(edit.toPlainText()))
+        edit.textChanged.connect(rest.start)
+
+        def show(value: object) -> None:
+            if edit.toPlainText() != str(value or "") and not rest.isActive():
+                with QSignalBlocker(edit):
+                    edit.setPlainText(str(value or ""))
+
+        return edit, show
+
+    def _make_text(self, title: str, numbers: bool) -> tuple[QWidget, Read]:
+        edit = QLineEdit()
+        edit.setAccessibleName(title)
+        edit.setMinimumWidth(60)
+
+        def take() -> None:
+            if edit.isModified():
+                edit.setModified(False)
+                self._take_text(edit.text().strip(), numbers)
+
+        edit.editingFinished.connect(take)
+
+        def show(value: object) -> None:
+            text = ", ".join(map(written, value)) if isinstance(value, list | tuple) else value
+            if edit.text() != str(text or "") and not (edit.hasFocus() and edit.isModified()):
+                edit.setText(str(text or ""))
+
+        if not self.option.name.endswith("path"):
+            return edit, show
+        return self._with_browse(edit), show
+
+    def _with_browse(self, edit: QLineEdit) -> QWidget:
+        host, browse = QWidget(), QPushButton("Browse…")
+        browse.setProperty("crumb", True)
+        browse.setToolTip("Choose a file")
+
+        def choose() -> None:
+            name, _ = QFileDialog.getOpenFileName(
+                self, "Choose a file of data", edit.text(), "CSV files (*.csv *.tsv *.txt);;All (*)"
+            )
+            if name:
+                self._tell(name)
+
+        browse.clicked.connect(choose)
+        row = QHBoxLayout(host)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(6)
+        row.addWidget(edit, 1)
+        row.addWidget(browse)
+        host.setFocusProxy(edit)
+        return host
+
+    def _take_text(self, text: str, numbers: bool) -> None:
+        if not numbers:
+            self._tell(text)
+            return
+        try:
+            found = [float(word) for word in text.replace(";", ",").split(",") if word.strip()]
+        except ValueError:
+            self.complain("Numbers with commas between them, as 0.9, 0.999")
+            return
+        self.complain("")
+        self._tell(found)
+
+
+def _number(value: object) -> float | int | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return value
+
+
+def column(*rows: QWidget) -> QVBoxLayout:
+    """Return rows one below the other."""
+    made = QVBoxLayout()
+    made.setContentsMargins(0, 0, 0, 0)
+    made.setSpacing(7)
+    made.setAlignment(Qt.AlignmentFlag.AlignTop)
+    for row in rows:
+        made.addWidget(row)
+    return made

@@ -1,0 +1,155 @@
+"""The runs so far, side by side: pick one, hide its curves, forget it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QColor, QIcon, QKeyEvent, QPainter, QPixmap
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHeaderView,
+    QTableWidget,
+    QTableWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from playback import text
+from widgets.labels import Heading, sheet
+from widgets.theme import Theme
+
+COLUMNS = ("Run", "Steps", "Loss", "Validation", "Best", "Differs by")
+
+
+@dataclass(frozen=True)
+class RunLine:
+    """One row: a run and how far it got."""
+
+    run_id: int
+    name: str
+    color: QColor
+    steps: int
+    loss: float
+    validation: float
+    best: float
+    differs: str = ""
+    shown: bool = True
+    current: bool = False
+    alive: bool = True
+
+
+class RunTable(QWidget):
+    """A table of runs; Return or a double click drives one on, Delete forgets it."""
+
+    picked = Signal(int)
+    hidden = Signal(int, bool)
+    dropped = Signal(int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.heading = Heading("Runs", "double click drives one on; the tick shows its curves")
+        self.table = _Table(0, len(COLUMNS))
+        self.table.setHorizontalHeaderLabels(list(COLUMNS))
+        self.table.setAccessibleName("Runs")
+        self.table.setProperty("bare", True)
+        self.table.verticalHeader().hide()
+        self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.table.setShowGrid(False)
+        header = self.table.horizontalHeader()
+        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        header.setStretchLastSection(True)
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(12, 12, 8, 8)
+        column.addWidget(self.heading)
+        column.addWidget(self.table, 1)
+        self._lines: tuple[RunLine, ...] = ()
+        self.table.itemChanged.connect(self._tick)
+        self.table.activated_row.connect(lambda row: self.picked.emit(self._lines[row].run_id))
+        self.table.deleted_row.connect(lambda row: self.dropped.emit(self._lines[row].run_id))
+
+    def set_theme(self, theme: Theme) -> None:
+        """Use the colours and fonts of ``theme``."""
+        self.setStyleSheet(sheet(theme))
+
+    def show_lines(self, lines: Sequence[RunLine]) -> None:
+        """Show these runs, the newest on top."""
+        lines = tuple(lines)
+        if lines == self._lines:
+            return
+        self._lines = lines
+        with QSignalBlocker(self.table):
+            self.table.setRowCount(len(lines))
+            for row, line in enumerate(lines):
+                self._show_line(row, line)
+
+    def _show_line(self, row: int, line: RunLine) -> None:
+        words = (
+            line.name,
+            f"{line.steps:,}",
+            text.number(line.loss),
+            text.number(line.validation),
+            text.number(line.best),
+            line.differs,
+        )
+        for column, word in enumerate(words):
+            item = self.table.item(row, column)
+            if item is None:
+                item = QTableWidgetItem()
+                self.table.setItem(row, column, item)
+            item.setText("\N{EM DASH}" if word == "NaN" else word)
+            font = item.font()
+            font.setBold(line.current)
+            item.setFont(font)
+            item.setToolTip("" if line.alive else "Its curves are kept; it cannot go on")
+            if 0 < column < len(words) - 1:
+                item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        first = self.table.item(row, 0)
+        assert first is not None
+        first.setIcon(_swatch(line.color))
+        first.setFlags(first.flags() | Qt.ItemFlag.ItemIsUserCheckable)
+        first.setCheckState(Qt.CheckState.Checked if line.shown else Qt.CheckState.Unchecked)
+
+    def _tick(self, item: QTableWidgetItem) -> None:
+        if item.column() == 0 and item.row() < len(self._lines):
+            line = self._lines[item.row()]
+            shown = item.checkState() == Qt.CheckState.Checked
+            if shown != line.shown:
+                self.hidden.emit(line.run_id, not shown)
+
+
+class _Table(QTableWidget):
+    """Tells which row Return, a double click and Delete were meant for."""
+
+    activated_row = Signal(int)
+    deleted_row = Signal(int)
+
+    def __init__(self, rows: int, columns: int) -> None:
+        super().__init__(rows, columns)
+        self.itemDoubleClicked.connect(lambda item: self.activated_row.emit(item.row()))
+
+    def keyPressEvent(self, happened: QKeyEvent) -> None:
+        """Take Return and Delete; Space ticks the row, other keys move."""
+        row = self.currentRow()
+        if row >= 0 and happened.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.activated_row.emit(row)
+        elif row >= 0 and happened.key() == Qt.Key.Key_Delete:
+            self.deleted_row.emit(row)
+        else:
+            super().keyPressEvent(happened)
+
+
+def _swatch(color: QColor) -> QIcon:
+    pixmap = QPixmap(14, 14)
+    pixmap.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(pixmap)
+    try:
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(color)
+        painter.drawRoundedRect(0, 5, 14, 4, 2, 2)
+    finally:
+        painter.end()
+    return QIcon(pixmap)

@@ -1,0 +1,175 @@
+"""Sections of the set-up: a heading that opens and closes, and a part chosen with its options."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QStandardItem, QStandardItemModel
+from PySide6.QtWidgets import (
+    QComboBox,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from engine.setup import Part, Plain
+from engine.training import Entry, Option
+from widgets.labels import Label
+from widgets.training.option_row import OptionRow, column
+
+AUTOMATIC = ""
+"""Name of the choice that leaves a part to the engine, or out."""
+
+
+class Section(QWidget):
+    """A heading one can fold, and rows below it."""
+
+    def __init__(self, title: str, is_open: bool = True, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.head = QToolButton()
+        self.head.setText(title)
+        self.head.setProperty("quiet", True)
+        self.head.setCheckable(True)
+        self.head.setChecked(is_open)
+        self.head.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.head.setIconSize(QSize(10, 10))
+        self.head.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.head.setStyleSheet("QToolButton { text-align: left; padding: 4px 6px; }")
+        self.head.setAccessibleName(title)
+        self.head.toggled.connect(self._fold)
+        self.body = QWidget()
+        self.rows = QVBoxLayout(self.body)
+        self.rows.setContentsMargins(16, 0, 12, 6)
+        self.rows.setSpacing(7)
+        self.note = Label("error")
+        self.note.hide()
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.setSpacing(2)
+        outer.addWidget(self.head)
+        note = QVBoxLayout()
+        note.setContentsMargins(16, 0, 12, 0)
+        note.addWidget(self.note)
+        outer.addLayout(note)
+        outer.addWidget(self.body)
+        self._fold(is_open)
+
+    def _fold(self, is_open: bool) -> None:
+        self.body.setVisible(is_open)
+        self.head.setArrowType(Qt.ArrowType.DownArrow if is_open else Qt.ArrowType.RightArrow)
+
+    def complain(self, why: str) -> None:
+        """Show what is wrong here; empty takes that away. A folded section opens for it."""
+        self.note.say(why)
+        self.note.setVisible(bool(why))
+        if why and not self.head.isChecked():
+            self.head.setChecked(True)
+
+
+class Rows(Section):
+    """A section of single options."""
+
+    edited = Signal(str, object)
+
+    def __init__(self, title: str, options: Sequence[Option], is_open: bool = False) -> None:
+        super().__init__(title, is_open)
+        self.by_name: dict[str, OptionRow] = {}
+        self.add(options)
+
+    def add(self, options: Sequence[Option]) -> None:
+        """Put rows for these options at the end."""
+        for option in options:
+            row = self.by_name[option.name] = OptionRow(option)
+            row.edited.connect(self.edited)
+            self.rows.addWidget(row)
+
+
+class PartSection(Section):
+    """The choice of one entry of the catalogue, and its options."""
+
+    chosen = Signal(object)
+    """The `Part` that is wanted now, or None."""
+
+    def __init__(self, title: str, absent: str = "", is_open: bool = True) -> None:
+        super().__init__(title, is_open)
+        self._absent = absent
+        self._entries: dict[str, Entry] = {}
+        self._part: Part | None = None
+        self._shown = "?"
+        self.by_name: dict[str, OptionRow] = {}
+        self.choice = QComboBox()
+        self.choice.setAccessibleName(title)
+        self.choice.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.choice.setMaxVisibleItems(24)
+        self.choice.activated.connect(self._choose)
+        self.help = Label("caption")
+        self.options = QWidget()
+        self.rows.addWidget(self.choice)
+        self.rows.addWidget(self.help)
+        self.rows.addWidget(self.options)
+
+    def set_entries(self, entries: Sequence[Entry]) -> None:
+        """Offer these, group by group."""
+        self._entries = {entry.name: entry for entry in entries}
+        self.choice.clear()
+        if self._absent:
+            self.choice.addItem(self._absent, AUTOMATIC)
+        group = ""
+        for entry in entries:
+            if entry.group and entry.group != group:
+                group = entry.group
+                self._add_group(group)
+            self.choice.addItem(entry.title or entry.name, entry.name)
+            self.choice.setItemData(
+                self.choice.count() - 1, entry.help, Qt.ItemDataRole.ToolTipRole
+            )
+        self._shown = "?"
+
+    def _add_group(self, title: str) -> None:
+        model = self.choice.model()
+        assert isinstance(model, QStandardItemModel)
+        head = QStandardItem(title)
+        head.setFlags(Qt.ItemFlag.NoItemFlags)
+        model.appendRow(head)
+
+    def set_part(self, part: Part | None) -> None:
+        """Show this choice and its options; rows stay where the entry stays."""
+        self._part = part
+        name = part.name if part is not None else AUTOMATIC
+        if name != self._shown:
+            self._shown = name
+            self.choice.setCurrentIndex(self.choice.findData(name))
+            self._make_rows(self._entries.get(name))
+        given = part.options if part is not None else {}
+        for key, row in self.by_name.items():
+            row.set_value(given.get(key, row.option.default))
+
+    def _make_rows(self, entry: Entry | None) -> None:
+        self.by_name = {}
+        for option in entry.options if entry is not None else ():
+            row = self.by_name[option.name] = OptionRow(option)
+            row.edited.connect(self._edit)
+        old = self.options
+        self.options = QWidget(self.body)
+        self.options.setLayout(column(*self.by_name.values()))
+        self.rows.replaceWidget(old, self.options)
+        old.hide()
+        old.deleteLater()
+        self.options.setVisible(bool(self.by_name))
+        self.help.say(entry.help if entry is not None else "")
+        self.help.setVisible(bool(entry is not None and entry.help))
+
+    def _choose(self, index: int) -> None:
+        name = self.choice.itemData(index)
+        if name is None:
+            self.choice.setCurrentIndex(self.choice.findData(self._shown))
+        elif name != self._shown:
+            self.chosen.emit(Part(name) if name != AUTOMATIC else None)
+
+    def _edit(self, key: str, value: Plain) -> None:
+        if self._part is None:
+            return
+        options = {**self._part.options, key: value}
+        if value == self.by_name[key].option.default:
+            del options[key]
+        self.chosen.emit(Part(self._part.name, options))

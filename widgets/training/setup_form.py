@@ -1,0 +1,144 @@
+"""The set-up of a run as a form, made from what the engine says it can be made of."""
+
+from msgspec.structs import replace
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QCheckBox, QVBoxLayout, QWidget
+
+from engine.setup import Part, Setup
+from engine.training import Catalogue
+from widgets.labels import sheet
+from widgets.theme import Theme
+from widgets.training import general
+from widgets.training.sections import PartSection, Rows, Section
+
+PARTS = ("data", "model", "loss", "optimizer", "schedule")
+_TUPLES = ("features", "frozen", "mistakes")
+
+
+class SetupForm(QWidget):
+    """Every setting of a run. What is changed is told as a whole new `Setup`."""
+
+    edited = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._setup = Setup()
+        self.parts = {
+            "data": PartSection("Data"),
+            "model": PartSection("Model"),
+            "loss": PartSection("Loss", "the one that fits the data", is_open=False),
+            "optimizer": PartSection("Optimizer"),
+            "schedule": PartSection("Schedule", "constant learning rate", is_open=False),
+        }
+        self.split = Rows("Split and features", general.DATA)
+        self.batches = Rows("Batches and validation", general.BATCHES, is_open=True)
+        self.limits = Rows("Regularization and clipping", general.LIMITS)
+        self.machine = Rows("Seed, device, precision", ())
+        self.mistakes = Section("Mistakes on purpose", is_open=False)
+        self._boxes: dict[str, QCheckBox] = {}
+        self.extra = QVBoxLayout()
+        """Room below the data for what only the window can show."""
+        self._lay_out()
+        for key, section in self.parts.items():
+            section.chosen.connect(lambda part, key=key: self._choose(key, part))
+        for rows in self._general():
+            rows.edited.connect(self._edit)
+
+    def _general(self) -> tuple[Rows, ...]:
+        return (self.split, self.batches, self.limits, self.machine)
+
+    def _lay_out(self) -> None:
+        column = QVBoxLayout(self)
+        column.setContentsMargins(4, 8, 4, 12)
+        column.setSpacing(4)
+        column.addWidget(self.parts["data"])
+        self.extra.setContentsMargins(16, 0, 12, 0)
+        column.addLayout(self.extra)
+        for part in (
+            self.split,
+            self.parts["model"],
+            self.parts["loss"],
+            self.parts["optimizer"],
+            self.parts["schedule"],
+            self.batches,
+            self.limits,
+            self.machine,
+            self.mistakes,
+        ):
+            column.addWidget(part)
+        column.addStretch(1)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Use the colours and fonts of ``theme``."""
+        self.setStyleSheet(sheet(theme))
+
+    def set_catalogue(self, catalogue: Catalogue, devices: tuple[str, ...] = ("cpu",)) -> None:
+        """Offer what there is."""
+        for key, section in self.parts.items():
+            section.set_entries([entry for entry in catalogue.entries if entry.kind == key])
+        self.machine.add(general.machine(devices))
+        for name, what in catalogue.mistakes.items():
+            box = self._boxes[name] = QCheckBox(name.replace("_", " ").capitalize())
+            box.setToolTip(what)
+            box.setAccessibleDescription(what)
+            box.clicked.connect(self._tell_mistakes)
+            self.mistakes.rows.addWidget(box)
+        self.set_setup(self._setup)
+
+    def set_setup(self, setup: Setup) -> None:
+        """Show ``setup``; emits nothing."""
+        self._setup = setup
+        for key, section in self.parts.items():
+            section.set_part(getattr(setup, key))
+        for rows in self._general():
+            for key, row in rows.by_name.items():
+                row.set_value(getattr(setup, key))
+        for name, box in self._boxes.items():
+            box.setChecked(name in setup.mistakes)
+
+    def complain(self, place: str, why: str) -> None:
+        """Show what is wrong at the setting it is about; empty ``why`` takes all of it away."""
+        for one in (*self.parts.values(), self.mistakes):
+            one.complain("")
+        every: list[PartSection | Rows] = [*self.parts.values(), *self._general()]
+        for section in every:
+            for line in section.by_name.values():
+                line.complain("")
+        if not why:
+            return
+        key, _, option = place.partition(".")
+        if key in self.parts:
+            part = self.parts[key]
+            row = part.by_name.get(option)
+            (row or part).complain(why)
+            part.head.setChecked(True)
+            return
+        for rows in self._general():
+            if key in rows.by_name:
+                rows.head.setChecked(True)
+                rows.by_name[key].complain(why)
+
+    def knows(self, place: str) -> bool:
+        """Whether there is a place for a complaint about that setting."""
+        key = place.partition(".")[0]
+        return key in self.parts or any(key in one.by_name for one in self._general())
+
+    def _choose(self, key: str, part: Part | None) -> None:
+        changes: dict[str, object] = {key: part}
+        if key == "data" and part is not None and part.name != self._setup.data.name:
+            # A loss chosen for other data, or features made from other inputs, seldom fit.
+            changes |= {"loss": None, "features": ()}
+        self._tell(replace(self._setup, **changes))
+
+    def _edit(self, key: str, value: object) -> None:
+        if key in _TUPLES and isinstance(value, list):
+            value = tuple(value)
+        self._tell(replace(self._setup, **{key: value}))
+
+    def _tell_mistakes(self) -> None:
+        made = tuple(name for name, box in self._boxes.items() if box.isChecked())
+        self._tell(replace(self._setup, mistakes=made))
+
+    def _tell(self, setup: Setup) -> None:
+        self._setup = setup
+        self.edited.emit(setup)

@@ -1,0 +1,118 @@
+"""The lines of one step, each lit as it happens, with what it changed."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+
+from widgets.labels import Heading, Label, sheet
+from widgets.theme import Theme, mono_font
+
+_COLORS = {
+    "zero_grad": "constant",
+    "forward": "forward",
+    "loss": "forward",
+    "backward": "backward",
+    "step": "parameter",
+}
+
+
+class StepLines(QWidget):
+    """One row per line of the training step; a click on the button makes the next one happen."""
+
+    next_pressed = Signal()
+    tape_pressed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = Theme.load("light")
+        self._lines: tuple[tuple[str, str], ...] = ()
+        self._done = 0
+        self._changed: dict[int, tuple[str, ...]] = {}
+        self._rows: list[tuple[QLabel, QLabel, Label]] = []
+        self.heading = Heading("Inside one step", "each line as it happens, with what it changed")
+        self.next = QPushButton("Next line")
+        self.next.setToolTip("Make the next line of the step happen (N)")
+        self.next.clicked.connect(self.next_pressed)
+        self.tape = QPushButton("Show on the tape")
+        self.tape.setToolTip("Record this step and show it in the graph (Ctrl+Alt+T)")
+        self.tape.clicked.connect(self.tape_pressed)
+        head = QGridLayout()
+        head.addWidget(self.heading, 0, 0)
+        head.addWidget(self.next, 0, 1)
+        head.addWidget(self.tape, 0, 2)
+        head.setColumnStretch(0, 1)
+        self._grid = QGridLayout()
+        self._grid.setHorizontalSpacing(10)
+        self._grid.setVerticalSpacing(3)
+        self._grid.setColumnStretch(2, 1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 12, 12, 10)
+        column.setSpacing(8)
+        column.addLayout(head)
+        column.addLayout(self._grid)
+        column.addStretch(1)
+        self.set_theme(self._theme)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Use the colours and fonts of ``theme``."""
+        self._theme = theme
+        self.setStyleSheet(sheet(theme))
+        self._light()
+
+    def set_lines(self, lines: Sequence[tuple[str, str]]) -> None:
+        """Show these lines: (event, text), none of them reached."""
+        self._lines = tuple(lines)
+        for row in self._rows:
+            for part in row:
+                part.hide()
+                part.deleteLater()
+        self._rows = []
+        for place, (_event, text) in enumerate(self._lines):
+            mark, code = QLabel("○"), QLabel(text)
+            what = Label("caption")
+            code.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
+            for at, part in enumerate((mark, code, what)):
+                self._grid.addWidget(part, place, at)
+            self._rows.append((mark, code, what))
+        self.clear()
+
+    def clear(self) -> None:
+        """Show that no line of the step has happened."""
+        self._done, self._changed = 0, {}
+        self._light()
+
+    def happen(self, index: int, changed: Sequence[str]) -> None:
+        """Light line ``index`` and say what it changed."""
+        if index == 0:
+            self._changed = {}
+        self._done = index + 1
+        self._changed[index] = tuple(changed)
+        self._light()
+
+    def _light(self) -> None:
+        for place, ((mark, code, what), (event, text)) in enumerate(
+            zip(self._rows, self._lines, strict=True)
+        ):
+            token = _COLORS.get(event, "ink2")
+            color = self._theme.color(token)
+            soft = "module_soft" if token in ("ink2", "constant") else f"{token}_soft"
+            lit, passed = place == self._done - 1, place < self._done
+            ground = self._theme.color(soft).name() if lit else "transparent"
+            ink = color if lit else self._theme.ink if passed else self._theme.ink3
+            mark.setText("▶" if lit else "●" if passed else "○")
+            mark.setStyleSheet(f"color: {color.name() if passed else self._theme.ink3.name()};")
+            code.setFont(mono_font(12 * self._theme.scale, 600 if lit else 400))
+            code.setStyleSheet(
+                f"background: {ground}; color: {ink.name()}; border-radius: 5px; padding: 2px 6px;"
+                f" font-family: '{code.font().family()}'; font-size: {code.font().pixelSize()}px;"
+            )
+            told = " · ".join(self._changed.get(place, ()))
+            what.say(told)
+            state = "happening now" if lit else "done" if passed else "not yet"
+            code.setAccessibleName(f"{text}, {state}. {told}")
+
+    def keyPressEvent(self, happened: QKeyEvent) -> None:
+        """Leave keys to the window."""
+        happened.ignore()

@@ -1,0 +1,185 @@
+"""The numbers of the parameters in a table, to be read and changed in place."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QModelIndex,
+    QPersistentModelIndex,
+    QSignalBlocker,
+    Qt,
+    Signal,
+)
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QTableView, QVBoxLayout, QWidget
+
+from engine.training import Parameter
+from playback import text
+from widgets.labels import Heading, sheet
+from widgets.paint import heat
+from widgets.theme import Theme, mono_font
+
+MOST = 256
+"""Rows and columns that are shown at most."""
+
+Index = QModelIndex | QPersistentModelIndex
+Floats = NDArray[np.float32]
+
+
+class _Grid(QAbstractTableModel):
+    """One parameter as a matrix: all dimensions but the first laid out in a row."""
+
+    wanted = Signal(int, float)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.numbers: Floats = np.zeros((0, 0), np.float32)
+        self.grads: Floats | None = None
+        self.dark = False
+
+    def show(self, numbers: Floats, grads: Floats | None) -> None:
+        """Show other numbers; the table stays where the shape stays."""
+        same = numbers.shape == self.numbers.shape
+        if not same:
+            self.beginResetModel()
+        self.numbers, self.grads = numbers, grads
+        if not same:
+            self.endResetModel()
+        elif numbers.size:
+            last = self.index(self.rowCount() - 1, self.columnCount() - 1)
+            self.dataChanged.emit(self.index(0, 0), last)
+
+    def rowCount(self, _parent: Index | None = None) -> int:
+        rows: int = self.numbers.shape[0]
+        return min(MOST, rows)
+
+    def columnCount(self, _parent: Index | None = None) -> int:
+        columns: int = self.numbers.shape[1]
+        return min(MOST, columns)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        if not index.isValid():
+            return None
+        at = index.row(), index.column()
+        number = float(self.numbers[at])
+        if role == Qt.ItemDataRole.DisplayRole:
+            return text.number(number)
+        if role == Qt.ItemDataRole.EditRole:
+            return f"{number:.8g}"
+        if role == Qt.ItemDataRole.ToolTipRole:
+            grad = (
+                f"\ngradient {text.number(float(self.grads[at]))}" if self.grads is not None else ""
+            )
+            return f"{number:.8g}{grad}"
+        if role == Qt.ItemDataRole.BackgroundRole:
+            color = heat.color(number, heat.scale_of(self.numbers.astype(np.float64)), self.dark)
+            color.setAlphaF(0.45)
+            return color
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        return None
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        return super().flags(index) | Qt.ItemFlag.ItemIsEditable
+
+    def setData(self, index: Index, value: object, role: int = Qt.ItemDataRole.EditRole) -> bool:
+        if role != Qt.ItemDataRole.EditRole:
+            return False
+        try:
+            number = float(str(value).replace("−", "-").replace(",", "."))
+        except ValueError:
+            return False
+        columns = max(1, self.numbers.shape[1])
+        self.wanted.emit(index.row() * columns + index.column(), number)
+        return True
+
+    def headerData(
+        self, section: int, _way: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> object:
+        return str(section) if role == Qt.ItemDataRole.DisplayRole else None
+
+
+class Weights(QWidget):
+    """One parameter at a time; a number that is typed is told as (parameter, index, number)."""
+
+    edited = Signal(str, int, float)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.heading = Heading("Weights", "double click changes a number; the run goes on with it")
+        self.choice = QComboBox()
+        self.choice.setAccessibleName("Parameter")
+        self.choice.setMinimumWidth(150)
+        self.grid = _Grid()
+        self.grid.setParent(self)
+        self.table = QTableView()
+        self.table.setModel(self.grid)
+        self.table.setProperty("bare", True)
+        self.table.setAccessibleName("Numbers of the parameter")
+        self.table.horizontalHeader().setDefaultSectionSize(76)
+        self.table.verticalHeader().setDefaultSectionSize(24)
+        top = QHBoxLayout()
+        top.addWidget(self.heading, 1)
+        top.addWidget(self.choice)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 12, 12, 8)
+        column.addLayout(top)
+        column.addWidget(self.table, 1)
+        self._parameters: tuple[Parameter, ...] = ()
+        self._flat: Floats = np.zeros(0, np.float32)
+        self._grads: Floats | None = None
+        self.choice.currentIndexChanged.connect(lambda _at: self._show())
+        self.grid.wanted.connect(self._tell)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Use the colours and fonts of ``theme``."""
+        self.setStyleSheet(sheet(theme))
+        self.grid.dark = theme.dark
+        self.table.setFont(mono_font(12 * theme.scale))
+        self._show()
+
+    def set_parameters(self, parameters: Sequence[Parameter]) -> None:
+        """Offer these parameters; the one that was shown stays if it is among them."""
+        before = self.choice.currentText()
+        self._parameters = tuple(parameters)
+        with QSignalBlocker(self.choice):
+            self.choice.clear()
+            for one in parameters:
+                self.choice.addItem(one.name)
+            self.choice.setCurrentIndex(max(0, self.choice.findText(before)))
+        self._flat, self._grads = np.zeros(0, np.float32), None
+        self._show()
+
+    def show_flat(self, flat: Floats, grads: Floats | None = None) -> None:
+        """Show all numbers, one parameter after the other, and their gradients."""
+        self._flat, self._grads = flat, grads
+        if self.table.state() != QTableView.State.EditingState:
+            self._show()
+
+    def _chosen(self) -> Parameter | None:
+        at = self.choice.currentIndex()
+        return self._parameters[at] if 0 <= at < len(self._parameters) else None
+
+    def _show(self) -> None:
+        one = self._chosen()
+        numbers = _matrix(self._flat, one) if one is not None else None
+        if one is None or numbers is None:
+            self.grid.show(np.zeros((0, 0), np.float32), None)
+            return
+        grads = _matrix(self._grads, one) if self._grads is not None else None
+        self.grid.show(numbers, grads)
+
+    def _tell(self, index: int, number: float) -> None:
+        one = self._chosen()
+        if one is not None:
+            self.edited.emit(one.name, index, number)
+
+
+def _matrix(flat: Floats, one: Parameter) -> Floats | None:
+    size = int(np.prod(one.shape)) if one.shape else 1
+    part = flat[one.start : one.start + size]
+    if part.size != size:
+        return None
+    rows = one.shape[0] if len(one.shape) > 1 else 1
+    return part.reshape(rows, -1)
