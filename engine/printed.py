@@ -6,7 +6,9 @@ from collections.abc import Callable
 
 from engine import watchdog
 from engine.errors import plain
-from engine.untouched import __builtins__  # type: ignore[unused-ignore,attr-defined,no-redef]  # noqa: F401
+from engine.untouched import keep_builtins
+
+keep_builtins(globals())
 
 PERIOD_S = 0.04
 """Output is gathered for so long before it is sent."""

@@ -6,12 +6,14 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from engine.untouched import __builtins__  # type: ignore[unused-ignore,attr-defined,no-redef]  # noqa: F401
+from engine.untouched import keep_builtins
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
     from engine.record.recorder import Recorder
+
+keep_builtins(globals())
 
 OUTPUT_LIMIT = 8_000_000
 """Characters of output a run keeps; a program that prints more runs on unheard."""

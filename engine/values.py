@@ -6,7 +6,9 @@ import numpy as np
 import torch
 
 from engine.tape import INLINE_ELEMENTS, Snapshot
-from engine.untouched import __builtins__  # type: ignore[unused-ignore,attr-defined,no-redef]  # noqa: F401
+from engine.untouched import keep_builtins
+
+keep_builtins(globals())
 
 STORES = {
     torch.float64: "<f8",

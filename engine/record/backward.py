@@ -15,11 +15,13 @@ from torch.overrides import _get_current_function_mode
 
 from engine.record.hooks import Hooks, Run
 from engine.record.log import NodeRow, PassRow
-from engine.untouched import __builtins__  # type: ignore[unused-ignore,attr-defined,no-redef]  # noqa: F401
+from engine.untouched import keep_builtins
 
 if TYPE_CHECKING:
     from engine.record.lanes import Lane
     from engine.record.recorder import Recorder
+
+keep_builtins(globals())
 
 Engine = Callable[..., tuple[torch.Tensor, ...]]
 

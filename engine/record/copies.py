@@ -12,8 +12,10 @@ from msgspec import Struct
 
 from engine.record.log import Log
 from engine.tape import INLINE_ELEMENTS
-from engine.untouched import __builtins__  # type: ignore[unused-ignore,attr-defined,no-redef]  # noqa: F401
+from engine.untouched import keep_builtins
 from engine.values import snapshot, snapshots
+
+keep_builtins(globals())
 
 BUDGET = 256 << 20
 """Bytes of copies a run holds unless told otherwise; small tensors are not counted."""

@@ -20,11 +20,13 @@ from engine.record.log import OpRow, ValueRow
 from engine.record.source import Where
 from engine.record.tensors import version
 from engine.tape import Arg, Reset, Role
-from engine.untouched import __builtins__  # type: ignore[unused-ignore,attr-defined,no-redef]  # noqa: F401
+from engine.untouched import keep_builtins
 
 if TYPE_CHECKING:
     from engine.record.lanes import Lane
     from engine.record.recorder import Recorder
+
+keep_builtins(globals())
 
 Function = Callable[..., object]
 

@@ -20,11 +20,13 @@ from engine.record.nodes import AccumulateGrad, variable
 from engine.record.source import Where
 from engine.record.tensors import same_numbers, version
 from engine.tape import Accumulation, Edge
-from engine.untouched import __builtins__  # type: ignore[unused-ignore,attr-defined,no-redef]  # noqa: F401
+from engine.untouched import keep_builtins
 
 if TYPE_CHECKING:
     from engine.record.lanes import Lane
     from engine.record.recorder import Recorder
+
+keep_builtins(globals())
 
 Grads = Sequence[torch.Tensor | None]
 Hook = Callable[[Grads, Grads], None]

@@ -8,7 +8,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from engine.record.forward import ForwardMode
-from engine.untouched import __builtins__  # type: ignore[unused-ignore,attr-defined,no-redef]  # noqa: F401
+from engine.untouched import keep_builtins
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from engine.record.hooks import Run
     from engine.record.log import ValueRow
     from engine.record.recorder import Recorder
+
+keep_builtins(globals())
 
 
 class Lane:

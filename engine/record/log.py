@@ -22,7 +22,9 @@ from engine.tape import (
     Role,
     Snapshot,
 )
-from engine.untouched import __builtins__  # type: ignore[unused-ignore,attr-defined,no-redef]  # noqa: F401
+from engine.untouched import keep_builtins
+
+keep_builtins(globals())
 
 SavedRow = tuple[str, int | None, tuple[int, ...], torch.dtype, int, int]
 """The fields of a `tape.Saved`."""

@@ -10,11 +10,13 @@ from torch import nn
 from torch.nn.parameter import is_lazy
 
 from engine.record.log import CallRow
-from engine.untouched import __builtins__  # type: ignore[unused-ignore,attr-defined,no-redef]  # noqa: F401
+from engine.untouched import keep_builtins
 
 if TYPE_CHECKING:
     from engine.record.lanes import Lane
     from engine.record.recorder import Recorder
+
+keep_builtins(globals())
 
 Call = Callable[..., object]
 

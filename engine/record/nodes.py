@@ -13,7 +13,9 @@ from torch.autograd.graph import Node
 
 from engine.record.log import Log, NodeRow, SavedRow, ValueRow
 from engine.record.tensors import Tensors
-from engine.untouched import __builtins__  # type: ignore[unused-ignore,attr-defined,no-redef]  # noqa: F401
+from engine.untouched import keep_builtins
+
+keep_builtins(globals())
 
 Edges = tuple[tuple[Node | None, int], ...]
 """A node's ``next_functions``."""

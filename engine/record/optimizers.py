@@ -11,12 +11,14 @@ from torch.optim import optimizer as hooks
 
 from engine.record.log import StepRow
 from engine.tape import Change, Reset
-from engine.untouched import __builtins__  # type: ignore[unused-ignore,attr-defined,no-redef]  # noqa: F401
+from engine.untouched import keep_builtins
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from engine.record.recorder import Recorder
+
+keep_builtins(globals())
 
 
 class Optimizers:

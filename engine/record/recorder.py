@@ -24,7 +24,9 @@ from engine.record.optimizers import Optimizers
 from engine.record.source import Source, Where
 from engine.record.tensors import Tensors
 from engine.tape import Reset
-from engine.untouched import __builtins__  # type: ignore[unused-ignore,attr-defined,no-redef]  # noqa: F401
+from engine.untouched import keep_builtins
+
+keep_builtins(globals())
 
 _has_torch_function = torch.overrides.has_torch_function
 

@@ -12,7 +12,9 @@ from types import CodeType, FrameType
 import torch
 
 from engine.tape import Place
-from engine.untouched import __builtins__  # type: ignore[unused-ignore,attr-defined,no-redef]  # noqa: F401
+from engine.untouched import keep_builtins
+
+keep_builtins(globals())
 
 Where = tuple[CodeType, int] | None
 Span = tuple[int, int, int, int]

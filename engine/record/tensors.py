@@ -10,7 +10,9 @@ from engine.record.copies import Copies, is_wrapped
 from engine.record.log import Log, NodeRow, ValueRow
 from engine.record.source import Where
 from engine.tape import Role
-from engine.untouched import __builtins__  # type: ignore[unused-ignore,attr-defined,no-redef]  # noqa: F401
+from engine.untouched import keep_builtins
+
+keep_builtins(globals())
 
 
 class NodeIds(Protocol):
