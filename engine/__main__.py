@@ -359,6 +359,7 @@ def main(words: Sequence[str] = ()) -> None:
             process.at_low_priority(_import_torch)
         engine = _warm()
         process.cap_memory()
+        process.deepen_stack()
         engine = engine._replace(before=Baseline())
         server.send(_ready())
         server.serve(engine, _warm_optimizers)

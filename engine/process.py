@@ -14,6 +14,8 @@ from pathlib import Path
 
 MEMORY_SHARE = 0.75
 """Part of the machine's memory that the engine may fill before Python raises MemoryError."""
+STACK = 64 << 20
+"""Bytes of stack: torch takes a graph apart by recursion once Python has looked at its nodes."""
 READ = 1 << 16
 LOW_PRIORITY = 15
 
@@ -101,6 +103,19 @@ def cap_memory(share: float = MEMORY_SHARE) -> None:
     with contextlib.suppress(OSError, ValueError):
         _, hard = resource.getrlimit(resource.RLIMIT_CORE)
         resource.setrlimit(resource.RLIMIT_CORE, (0, hard))
+
+
+def deepen_stack(size: int = STACK) -> None:
+    """Let the main thread's stack grow to ``size`` bytes; 8 MB take 45,000 ops in a row."""
+    if sys.platform == "win32":
+        return
+    import resource
+
+    with contextlib.suppress(OSError, ValueError):
+        soft, hard = resource.getrlimit(resource.RLIMIT_STACK)
+        most = size if hard == resource.RLIM_INFINITY else min(size, hard)
+        if resource.RLIM_INFINITY != soft < most:
+            resource.setrlimit(resource.RLIMIT_STACK, (most, hard))
 
 
 def _memory() -> int:

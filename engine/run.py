@@ -98,8 +98,9 @@ def execute(request: Run, printed: Callable[[str], None] | None = None) -> Tape:
     text = program.readable(request.source) if request.policy else request.source
     recorder = Recorder(text, request.filename, request.event_limit, request.memory)
     done = perform(request, recorder, printed)
-    tape = _with(freeze(recorder, leaves(recorder, done.names)), done, request.device)
-    tape = msgspec.structs.replace(tape, findings=examine_safely(tape, request.source))
+    with _uncollected():
+        tape = _with(freeze(recorder, leaves(recorder, done.names)), done, request.device)
+        tape = msgspec.structs.replace(tape, findings=examine_safely(tape, request.source))
     recorder.backward.failed_by = None
     finished = Finished(request, recorder, tape)
     return tape
@@ -239,6 +240,18 @@ def aside(seed: int = 0) -> Iterator[None]:
     """Give code that is not recorded torch as it comes out of the box; its output is not kept."""
     with _clean(seed, THREADS), redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
         yield
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Let Python's collector rest: all that is made meanwhile is kept, and there may be much."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 @contextmanager

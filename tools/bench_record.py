@@ -1,9 +1,11 @@
 """What recording costs: forward and backward with the recorder against the same without it.
 
-`make bench` prints the table as Markdown. Each figure is the median of interleaved rounds of CPU
-time, in one process on one thread; read the ratios. Peers that are installed are measured beside it
-on the same models (`pip install -e .[bench]`): torchlens and torchview see the forward pass only,
-torchviz draws the finished graph; none of them is ever needed by the app.
+`make bench` prints the table as Markdown: *recorded* is the run alone, as long as the program has
+to wait; *with the tape* also what comes after it, decoding and freezing. Each figure is the median
+of interleaved rounds of CPU time, in one process on one thread; read the ratios. Peers that are
+installed are measured beside it on the same models (`pip install -e .[bench]`): torchlens and
+torchview see the forward pass only, torchviz draws the finished graph; none of them is ever needed
+by the app.
 """
 
 import contextlib
@@ -25,6 +27,7 @@ sys.path.insert(0, str(ROOT))
 import torch  # noqa: E402
 from torch import nn  # noqa: E402
 
+from engine.record.freeze import freeze, leaves  # noqa: E402
 from engine.record.recorder import Recorder  # noqa: E402
 
 Work = Callable[[], object]
@@ -84,9 +87,10 @@ class Last(nn.Module):
         return out
 
 
-def mlp(layers: int) -> nn.Module:
-    """Return Linear and ReLU, ``layers`` times, 64 wide."""
-    return nn.Sequential(*(m for _ in range(layers) for m in (nn.Linear(64, 64), nn.ReLU())))
+def mlp(layers: int, width: int = 64) -> nn.Module:
+    """Return Linear and ReLU, ``layers`` times."""
+    pairs = ((nn.Linear(width, width), nn.ReLU()) for _ in range(layers))
+    return nn.Sequential(*(module for pair in pairs for module in pair))
 
 
 def resnet() -> nn.Module:
@@ -103,8 +107,9 @@ def models() -> dict[str, tuple[nn.Module | None, torch.Tensor, int]]:
     gpt = nn.Sequential(*(Layer(256, 4) for _ in range(12)))
     return {
         "expression, 3 ops": (None, torch.tensor(2.0), 200),
-        "MLP, 10 layers": (mlp(10), torch.randn(64, 64), 60),
-        "MLP, 100 layers": (mlp(100), torch.randn(64, 64), 15),
+        "MLP, 10 layers, 64 wide, batch 64": (mlp(10), torch.randn(64, 64), 60),
+        "MLP, 100 layers, 64 wide, batch 64": (mlp(100), torch.randn(64, 64), 15),
+        "MLP, 100 layers, 128 wide, batch 128": (mlp(100, 128), torch.randn(128, 128), 15),
         "ResNet-18-like, 64 x 64, batch 4": (resnet(), torch.randn(4, 3, 64, 64), 7),
         "GPT, 12 layers, d = 256": (gpt, torch.randn(4, 64, 256), 5),
         "LSTM, 2 layers, 50 steps": (Last(), torch.randn(50, 8, 32), 25),
@@ -139,6 +144,45 @@ def recorded(work: Work) -> Work:
         recorder.release()
 
     return run
+
+
+def taped(work: Work) -> Work:
+    """Return the same work under a recorder, and the tape made of it."""
+
+    def run() -> None:
+        with Recorder("", __file__, event_limit=10**7) as recorder:
+            work()
+        freeze(recorder, leaves(recorder, {}))
+        recorder.release()
+
+    return run
+
+
+def costs(count: int = 500) -> dict[str, float]:
+    """Return what one op, module call and backward node cost, in microseconds, on tiny tensors."""
+    x, module = torch.tensor(1.0), nn.Identity()
+    leaf = torch.tensor(1.0, requires_grad=True)
+
+    def ops() -> None:
+        for _ in range(count):
+            x * 1.0001
+
+    def calls() -> None:
+        for _ in range(count):
+            module(x)
+
+    def nodes() -> None:
+        y = leaf
+        for _ in range(count):
+            y = y * 1.0001
+        y.backward()
+
+    found: dict[str, float] = {}
+    for name, work in (("op", ops), ("module call", calls), ("node", nodes)):
+        took = medians({"plain": work, "recorded": recorded(work)}, 15)
+        found[name] = 1000 * (took["recorded"] - took["plain"]) / count
+    found["node"] -= found["op"]
+    return found
 
 
 def peers(model: nn.Module | None, given: torch.Tensor) -> dict[str, Work]:
@@ -193,7 +237,7 @@ def main() -> int:
     warnings.simplefilter("ignore")
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)
-    columns = ["recorded", "torchlens", "torchview", "torchviz"]
+    columns = ["recorded", "with the tape", "torchlens", "torchview", "torchviz"]
     _say(
         f"{datetime.date.today()}, {platform.system()} {platform.machine()}, {os.cpu_count()} cores"
     )
@@ -202,12 +246,15 @@ def main() -> int:
     _say("|---|---:|" + "---:|" * len(columns))
     for name, (model, given, rounds) in models().items():
         work = step(model, given)
-        quick = medians({"plain": work, "recorded": recorded(work)}, rounds)
+        mine = {"recorded": recorded(work), "with the tape": taped(work)}
+        quick = medians({"plain": work, **mine}, rounds)
         slow = medians({"plain": work, **peers(model, given)}, min(3, rounds))
-        ratios = {"recorded": quick["recorded"] / quick["plain"]}
+        ratios = {n: quick[n] / quick["plain"] for n in mine}
         ratios |= {n: t / slow["plain"] for n, t in slow.items() if n != "plain"}
         cells = [f"{ratios[c]:.1f}x" if c in ratios else "" for c in columns]
         _say(f"| {name} | {quick['plain']:.2f} | " + " | ".join(cells) + " |")
+    found = ", ".join(f"{name} {cost:.0f}" for name, cost in costs().items())
+    _say(f"\nMicroseconds on top, on tensors of one element: {found}.")
     return 0
 
 

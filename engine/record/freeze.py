@@ -140,9 +140,9 @@ def _name_values(recorder: Recorder) -> None:
         if call is None or call.where != op.where:
             _name(source, op.where, [values[i] for i in op.outputs])
     # What a module makes for itself is not what its call is assigned to.
-    called = {call.where for call in log.calls}
+    called = {source.span(call.where) for call in log.calls}
     for row in log.values:
-        if row.op is None and not row.name and row.where not in called:
+        if row.op is None and not row.name and source.span(row.where) not in called:
             _name(source, row.where, [row])
     for op in log.ops:
         _name_arguments(recorder, op, values)

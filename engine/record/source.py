@@ -74,8 +74,12 @@ class Source:
     def __init__(self, text: str, filename: str) -> None:
         self.filename = filename
         self._text = text
-        self._kinds: dict[CodeType, str] = {}
-        self._spans: dict[CodeType, list[tuple[int | None, ...]]] = {}
+        self._kinds: dict[int, str] = {}
+        """By ``id()`` of the code: to hash a code object is to hash all its constants."""
+        self._codes: list[CodeType] = []
+        """Those codes, held lest another one gets the ``id()``."""
+        self._positions: dict[int, list[tuple[int | None, ...]]] = {}
+        self._spans: dict[tuple[int, int], Span | None] = {}
         self._places: dict[Span, Place] = {}
 
     @functools.cached_property
@@ -98,25 +102,28 @@ class Source:
         doing = ""
         kinds = self._kinds
         while frame is not None:
-            kind = kinds.get(frame.f_code)
+            code = frame.f_code
+            kind = kinds.get(id(code))
             if kind is None:
-                kind = self._kind(frame.f_code)
-            if kind == "user":
-                return (frame.f_code, frame.f_lasti), doing
-            doing = doing or kind
+                kind = self._kind(code)
+            if kind:
+                if kind == "user":
+                    return (code, frame.f_lasti), doing
+                doing = doing or kind
             frame = frame.f_back
         return None, doing
 
     def _kind(self, code: CodeType) -> str:
         file = code.co_filename
         kind = "user" if file == self.filename else _doing(file, code.co_name)
-        self._kinds[code] = kind
+        self._kinds[id(code)] = kind
+        self._codes.append(code)
         return kind
 
     def user_frame(self) -> FrameType | None:
         """Return the nearest frame of the user's text above the caller."""
         frame: FrameType | None = sys._getframe(1)
-        while frame is not None and self._kind(frame.f_code) != "user":
+        while frame is not None and frame.f_code.co_filename != self.filename:
             frame = frame.f_back
         return frame
 
@@ -125,13 +132,19 @@ class Source:
         if where is None:
             return None
         code, instruction = where
-        spans = self._spans.get(code)
-        if spans is None:
-            spans = self._spans[code] = list(code.co_positions())
-        index = instruction // 2
-        if not 0 <= index < len(spans):
+        key = id(code), instruction
+        if key not in self._spans:
+            self._spans[key] = self._span(code, instruction // 2)
+        return self._spans[key]
+
+    def _span(self, code: CodeType, index: int) -> Span | None:
+        positions = self._positions.get(id(code))
+        if positions is None:
+            positions = self._positions[id(code)] = list(code.co_positions())
+            self._codes.append(code)
+        if not 0 <= index < len(positions):
             return None
-        line, end_line, column, end_column = spans[index]
+        line, end_line, column, end_column = positions[index]
         if line is None:
             return None
         return line, column or 0, end_line or line, end_column or 0

@@ -102,3 +102,21 @@ os._exit(0)
     with os.fdopen(handle):
         ended, _, _ = select.select([handle], [], [], 30)
     assert ended
+
+
+def test_a_long_chain_of_nodes_is_taken_apart_without_breaking_the_stack():
+    program = """
+from engine.process import deepen_stack
+deepen_stack()
+import torch
+y = torch.tensor(1.0, requires_grad=True)
+for _ in range(100_000):
+    y = y * 1.0001
+    y.grad_fn
+del y
+print("apart")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.stdout == "apart\n", done.stderr
