@@ -210,6 +210,8 @@ def _items(found: Answer) -> list[Answer]:
 
 def _near(left: Answer, right: Answer, tolerance: Answer = 0.01) -> bool:
     """Return whether two numbers differ by at most ``tolerance`` (absolute)."""
+    if left is None or right is None:
+        return False
     gap = np.abs(np.subtract(_array(left).astype("f8"), _array(right).astype("f8")))
     return bool(np.all(gap <= _array(tolerance)))
 

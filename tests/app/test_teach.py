@@ -152,3 +152,20 @@ def test_a_lesson_can_be_drawn_without_a_screen(tmp_path, qapp):
 def test_the_listing_counts_through_the_parts():
     shown = teach.listing(lessons.load())
     assert f"{len(lessons.load()):2}  " in shown
+
+
+CURRICULUM = {"T": 20, "A": 18, "M": 20, "X": 24, "W": 8, "R": 7}
+"""Rows of the curriculum: tensors, autograd, modules, mistakes, widgets, numbers to put right."""
+
+
+def test_every_row_of_the_curriculum_is_covered_by_a_lesson():
+    wanted = {f"{key}{row}" for key, rows in CURRICULUM.items() for row in range(1, rows + 1)}
+    covered = {row for one in lessons.load() for row in one.covers}
+    assert covered == wanted
+
+
+def test_lessons_stand_in_parts_that_are_not_torn_apart():
+    parts = [one.part for one in lessons.load()]
+    changes = [part for before, part in zip(["", *parts], parts, strict=False) if part != before]
+    assert len(changes) == len(set(changes))
+    assert len(parts) >= 24

@@ -1,0 +1,144 @@
+"""What the running line changes: each tensor before it and after it."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QMouseEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
+
+from playback import text
+from playback.line_states import StateRow
+from widgets.labels import Heading, Label, sheet
+from widgets.theme import Theme
+
+MOST = 24
+"""So many changed tensors are written out."""
+ARROW = " → "
+
+
+class _Row(QFrame):
+    """One tensor that changed."""
+
+    picked = Signal(int)
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setProperty("row", "soft")
+        self._value_id = 0
+        column = QVBoxLayout(self)
+        column.setContentsMargins(10, 6, 10, 7)
+        column.setSpacing(2)
+        self.name = Label("section", "", self)
+        self.value = Label("words", "", self)
+        self.gradient = Label("gradient", "", self)
+        for part in (self.name, self.value, self.gradient):
+            column.addWidget(part)
+
+    def show_row(self, row: StateRow) -> None:
+        """Show a tensor; what the line leaves alone is left out."""
+        self._value_id = row.value_id
+        self.name.say(text.variable(row.name))
+        self.value.say(value_text(row))
+        self.value.setVisible(row.value_changes)
+        self.gradient.say(gradient_text(row))
+        self.gradient.setVisible(row.grad_changes)
+        self.setAccessibleName(f"{row.name}: {value_text(row)}, {gradient_text(row)}")
+
+    def mouseReleaseEvent(self, _happened: QMouseEvent) -> None:
+        """Tell which value it is."""
+        self.picked.emit(self._value_id)
+
+
+def value_text(row: StateRow) -> str:
+    """Return ``0.5000 → 0.6200``, or the value alone where it is new."""
+    if not row.value_changes:
+        return row.after
+    return f"{row.before}{ARROW}{row.after}" if row.before else f"new: {row.after}"
+
+
+def gradient_text(row: StateRow) -> str:
+    """Return ``grad None → −1.2000``."""
+    before, after = (
+        "None" if one in ("", "\N{EM DASH}") else one for one in (row.grad_before, row.grad_after)
+    )
+    return f"grad {before}{ARROW}{after}" if row.grad_changes else f"grad {after}"
+
+
+class LineTable(QWidget):
+    """The line that runs, and every tensor it changes, before → after."""
+
+    picked = Signal(int)
+    """A value id."""
+    next_pressed = Signal()
+    back_pressed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.heading = Heading("Line", "before and after the line that runs", self)
+        self.line = Label("code", "", self)
+        self.same = Label("caption", "", self)
+        self.back = QPushButton("Line before", self)
+        self.back.setToolTip("Take the last line back (Alt+PgUp)")
+        self.back.clicked.connect(self.back_pressed)
+        self.forward = QPushButton("Next line", self)
+        self.forward.setToolTip("Run on to the end of the next line (Alt+PgDown)")
+        self.forward.clicked.connect(self.next_pressed)
+        buttons = QHBoxLayout()
+        buttons.addWidget(self.back)
+        buttons.addWidget(self.forward)
+        buttons.addStretch(1)
+        inside = QWidget()
+        inside.setObjectName("line-body")
+        self._rows_column = QVBoxLayout(inside)
+        self._rows_column.setContentsMargins(0, 0, 8, 0)
+        self._rows_column.setSpacing(6)
+        self.rows: list[_Row] = []
+        self._rows_column.addWidget(self.same)
+        self._rows_column.addStretch(1)
+        area = QScrollArea(self)
+        area.setWidgetResizable(True)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setWidget(inside)
+        area.viewport().setAutoFillBackground(False)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(14, 12, 8, 10)
+        column.setSpacing(8)
+        column.addWidget(self.heading)
+        column.addLayout(buttons)
+        column.addWidget(self.line)
+        column.addWidget(area, 1)
+        self.set_theme(Theme.load("light"))
+        self.show_line(0, "", ())
+
+    def set_theme(self, theme: Theme) -> None:
+        """Use ``theme``'s colours and fonts."""
+        self.setStyleSheet(sheet(theme) + "#line-body { background: transparent; }")
+
+    def show_line(self, line: int, source: str, rows: Sequence[StateRow]) -> None:
+        """Show the line that runs (0: none has yet), its text, and the named tensors around it."""
+        changed = [row for row in rows if row.value_changes or row.grad_changes]
+        self.line.say(f"{line}  {source.strip()}" if line else "")
+        self.line.setVisible(bool(line))
+        while len(self.rows) < min(len(changed), MOST):
+            made = _Row(self)
+            made.picked.connect(self.picked)
+            self._rows_column.insertWidget(len(self.rows), made)
+            self.rows.append(made)
+        for at, widget in enumerate(self.rows):
+            widget.setVisible(at < len(changed))
+            if at < len(changed):
+                widget.show_row(changed[at])
+        self.same.say(_remark(line, len(changed), [row.name for row in rows]))
+        self.forward.setEnabled(True)
+
+
+def _remark(line: int, changed: int, names: list[str]) -> str:
+    if not line:
+        return "No line has run yet"
+    if changed > MOST:
+        return f"and {text.count(changed - MOST, 'other')}"
+    unchanged = names[changed:]
+    if not changed:
+        return "This line changes no tensor"
+    return f"Unchanged: {', '.join(unchanged[:8])}" if unchanged else ""
