@@ -4,8 +4,11 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.session import Session
 from engine.tape import EventKind
+from playback import line_states
 
 SLOWEST, FASTEST = 0.25, 8.0
+PLAYABLE = 60
+"""A line of more events than these is not played, but jumped over."""
 SWEEP = 4.0
 """Above this speed several events are shown in one go."""
 
@@ -99,6 +102,22 @@ class Clock(QObject):
         """Take the last event back."""
         self.pause()
         self._session.move(self._session.view.position - 1)
+
+    def next_line(self) -> None:
+        """Play to the end of the line that runs next, or jump there where that would take long."""
+        tape, here = self._session.result.tape, self._session.view.position
+        stop = line_states.next_line(tape, here)
+        if stop - here <= PLAYABLE:
+            self.play_to(stop)
+        else:
+            self.seek(stop)
+            self.pause()
+
+    def line_back(self) -> None:
+        """Take the last line back."""
+        self.pause()
+        here = self._session.view.position
+        self._session.move(line_states.line_before(self._session.result.tape, here))
 
     def reset(self) -> None:
         """Go to the start."""

@@ -104,7 +104,7 @@ class Showing(QObject):
         views.inspector.peek_asked.connect(session.peek)
         views.inspector.line_asked.connect(self._go_to_line)
         views.console.line_asked.connect(self._go_to_line)
-        views.values.picked.connect(self._pick_value)
+        views.values.picked.connect(self.pick_value)
         views.ledger.picked.connect(clock.seek)
 
     @property
@@ -240,7 +240,8 @@ class Showing(QObject):
                 self._session.select(self._picture.value_cards[value.id])
                 return
 
-    def _pick_value(self, value: int) -> None:
+    def pick_value(self, value: int) -> None:
+        """Select the card of a value."""
         self._session.select(self._picture.value_cards.get(value, ""))
 
     def pick_name(self, name: str) -> None:

@@ -19,6 +19,7 @@ from app.find_bar import FindBar
 from app.finding import Finder, join
 from app.hint import Hint
 from app.keeping import Keeping
+from app.line_steps import LineSteps
 from app.menus import Menus
 from app.notices import Notices
 from app.output_tab import OutputTab
@@ -45,6 +46,7 @@ from widgets.inspector import Inspector
 from widgets.labels import Heading, sheet
 from widgets.ledger import Ledger
 from widgets.legend import Legend
+from widgets.line_table import LineTable
 from widgets.theme import Theme
 from widgets.transport import Transport
 from widgets.value_table import ValueTable
@@ -91,6 +93,7 @@ class Window(ShellWindow):
         self.transport, self.inspector = Transport(), Inspector()
         self.values, self.ledger = ValueTable(), Ledger()
         self.console, self.legend, self.findings = Console(), Legend(), Findings()
+        self.lines = LineTable()
         self.views = Views(
             editor=self.editor,
             graph=self.graph,
@@ -130,6 +133,7 @@ class Window(ShellWindow):
             self.legend,
             self.findings,
             self.classroom.pane,
+            self.lines,
         )
 
     def _place(self) -> None:
@@ -144,7 +148,7 @@ class Window(ShellWindow):
         column.addLayout(frame)
         column.addWidget(self.editor, 1)
         column.addWidget(self.find_bar)
-        for pane in (self.legend, self.console, self.values, self.ledger):
+        for pane in (self.legend, self.console, self.values, self.ledger, self.lines):
             pane.heading.hide()  # the tab says it
         found = scrolled(self.findings)
         self.below = tabs(
@@ -152,7 +156,7 @@ class Window(ShellWindow):
         )
         self.output_tab = OutputTab(self.below, self.console)
         self.doctoring = Doctoring(self.session, self.editor, self.findings, self.below, found)
-        self.tables = tabs(("Values", self.values), ("Ledger", self.ledger))
+        self.tables = tabs(("Values", self.values), ("Line", self.lines), ("Ledger", self.ledger))
         self.columns = Columns(
             (Panel(program, "Program"), Panel(self.below, "Legend, output and findings")),
             self.graph,
@@ -197,9 +201,11 @@ class Window(ShellWindow):
         tables = {
             "values": (self.tables, self.values),
             "ledger": (self.tables, self.ledger),
+            "lines": (self.tables, self.lines),
             "output": (self.below, self.console),
         }
         open_lesson = partial(learn.open_lesson, self)
+        self.line_steps = LineSteps(session, self.clock, self.showing, self.lines, self.tables)
         self.classroom.settle(self.ground, self.columns, tables, open_lesson)
         self.rooms.entered.connect(self._enter)
         self.rooms.commanded.connect(self.menus.perform_by)

@@ -38,6 +38,18 @@ def back(shell: Shell) -> None:
         shell.clock.back()
 
 
+@command("play.next_line", "Next line", "Play/1", keys=("Alt+PgDown",), when=_has_tape)
+def next_line(shell: Shell) -> None:
+    """Run on to the end of the next line of the program."""
+    shell.clock.next_line()
+
+
+@command("play.line_back", "Line before", "Play/1", keys=("Alt+PgUp",), when=_has_tape)
+def line_back(shell: Shell) -> None:
+    """Take the last line of the program back."""
+    shell.clock.line_back()
+
+
 @command("play.reset", "Go to start", "Play/2", keys=("Alt+Home",), bare=("Home",), when=_has_tape)
 def reset(shell: Shell) -> None:
     """Go to where nothing has happened yet."""

@@ -1,0 +1,43 @@
+"""The table of the line that runs, kept in step with the position."""
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QTabWidget
+
+from app.playing import Clock
+from app.session import Session
+from app.showing import Showing
+from playback import line_states
+from widgets.line_table import LineTable
+
+
+class LineSteps(QObject):
+    """Fills the table while it is seen, and takes its buttons to the clock."""
+
+    def __init__(
+        self,
+        session: Session,
+        clock: Clock,
+        showing: Showing,
+        table: LineTable,
+        tabs: QTabWidget,
+    ) -> None:
+        super().__init__(table)
+        self._session, self._table, self._tabs = session, table, tabs
+        session.moved.connect(self.refresh)
+        session.tape_changed.connect(self.refresh)
+        tabs.currentChanged.connect(self.refresh)
+        table.next_pressed.connect(clock.next_line)
+        table.back_pressed.connect(clock.line_back)
+        table.picked.connect(showing.pick_value)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show the line that runs at this position, if anybody looks."""
+        if self._tabs.currentWidget() is not self._table:
+            return
+        tape, position = self._session.result.tape, self._session.view.position
+        span = line_states.span_at(tape, position)
+        line = span.line if span is not None else 0
+        lines = self._session.result.source.split("\n")
+        source = lines[line - 1] if 0 < line <= len(lines) else ""
+        self._table.show_line(line, source, line_states.states(tape, position))

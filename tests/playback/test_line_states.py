@@ -1,0 +1,115 @@
+"""Before and after a line, against plain torch."""
+
+import pytest
+import torch
+
+from engine.run import record
+from engine.tape import Tape
+from playback import line_states
+from playback.index import index_of
+from playback.lessons.places import position
+
+FIVE = """\
+torch.manual_seed(0)
+x = torch.ones(2, 1)
+model = nn.Linear(1, 1)
+opt = optim.SGD(model.parameters(), lr=0.1)
+for step in range(2):
+    opt.zero_grad()
+    out = model(x)
+    loss = out.pow(2).mean()
+    loss.backward()
+    opt.step()
+"""
+
+
+@pytest.fixture(scope="module")
+def index():
+    return index_of(record(FIVE))
+
+
+@pytest.fixture(scope="module")
+def truth():
+    """Weight and gradient of plain torch after the first step, and after the second."""
+    torch.manual_seed(0)
+    torch.manual_seed(0)
+    x = torch.ones(2, 1)
+    model = torch.nn.Linear(1, 1)
+    opt = torch.optim.SGD(model.parameters(), lr=0.1)
+    seen = []
+    for _ in range(2):
+        opt.zero_grad()
+        before = model.weight.item()
+        model(x).pow(2).mean().backward()
+        opt.step()
+        seen.append((before, model.weight.grad.item(), model.weight.item()))
+    return seen
+
+
+def rows(index, words):
+    return {row.name: row for row in line_states.states(index, position(index, words))}
+
+
+def shown(number):
+    return f"{number:.4f}".replace("-", "−")
+
+
+def test_backward_fills_gradients_and_moves_no_weight(index, truth):
+    weight = rows(index, "after backward")["model.weight"]
+    assert (weight.grad_before, weight.grad_after) == ("—", shown(truth[0][1]))
+    assert not weight.value_changes
+    assert weight.grad_changes
+
+
+def test_step_moves_the_weight_and_leaves_the_gradient(index, truth):
+    weight = rows(index, "after step")["model.weight"]
+    assert (weight.before, weight.after) == (shown(truth[0][0]), shown(truth[0][2]))
+    assert weight.value_changes
+    assert not weight.grad_changes
+
+
+def test_zero_grad_clears(index, truth):
+    weight = rows(index, "after zero_grad 2")["model.weight"]
+    assert (weight.grad_before, weight.grad_after) == (shown(truth[0][1]), "—")
+    assert weight.grad_changes
+
+
+def test_a_new_tensor_has_no_before(index):
+    out = rows(index, "after line 7")["out"]
+    assert out.before == ""
+    assert out.value_changes
+
+
+def test_what_changes_stands_first(index):
+    found = line_states.states(index, position(index, "after step"))
+    moved = [row.value_changes or row.grad_changes for row in found]
+    assert moved == sorted(moved, reverse=True)
+    assert any(moved)
+
+
+def test_big_tensors_show_that_they_changed():
+    index = index_of(record("a = torch.ones(20)\na.mul_(2)\n"))
+    (row,) = line_states.states(index, len(index.tape.events))
+    assert row.value_changes
+    assert row.before != row.after
+    assert "20" in row.before
+
+
+def test_lines_are_walked_forward_and_back(index):
+    at, lines = 0, []
+    while at < len(index.tape.events):
+        at = line_states.next_line(index, at)
+        lines.append(line_states.span_at(index, at).line)
+    assert lines[-10:] == [6, 7, 8, 9, 10] * 2
+    back = []
+    while at:
+        back.append(line_states.span_at(index, at).line)
+        at = line_states.line_before(index, at)
+    assert back == lines[::-1]
+
+
+def test_an_empty_tape_has_no_lines():
+    assert line_states.span_at(Tape(), 5) is None
+    assert line_states.states(Tape(), 0) == ()
+    assert line_states.next_line(Tape(), 0) == 0
+    assert line_states.line_before(Tape(), 0) == 0

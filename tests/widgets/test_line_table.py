@@ -1,0 +1,63 @@
+"""The table of the running line."""
+
+import pytest
+
+from playback.line_states import StateRow
+from widgets.line_table import MOST, LineTable, gradient_text, value_text
+from widgets.theme import Theme
+
+WEIGHT = StateRow("w1", 3, "0.5000", "0.6200", "−1.2000", "−1.2000")
+FRESH = StateRow("out", 4, "", "2.0000", "—", "—")
+SAME = StateRow("x", 5, "1.0000", "1.0000", "—", "—")
+CLEARED = StateRow("b", 6, "1.0000", "1.0000", "3.0000", "—")
+
+
+@pytest.fixture
+def table(shown):
+    return shown(LineTable(), 248, 400)
+
+
+def test_before_and_after_stand_beside_each_other():
+    assert value_text(WEIGHT) == "0.5000 → 0.6200"
+    assert value_text(FRESH) == "new: 2.0000"
+    assert gradient_text(CLEARED) == "grad 3.0000 → None"
+
+
+def test_only_what_changes_is_written_out(table):
+    table.show_line(7, "    opt.step()", (WEIGHT, FRESH, CLEARED, SAME))
+    assert table.line.said() == "7  opt.step()"
+    names = [row.name.said() for row in table.rows if row.isVisible()]
+    assert names == ["w₁", "out", "b"]
+    assert not table.rows[0].gradient.isVisible()
+    assert not table.rows[2].value.isVisible()
+    assert table.same.said() == "Unchanged: x"
+
+
+def test_rows_come_and_go(table):
+    table.show_line(7, "a", (WEIGHT, FRESH))
+    table.show_line(8, "b", (SAME,))
+    assert not any(row.isVisible() for row in table.rows)
+    assert table.same.said() == "This line changes no tensor"
+    table.show_line(0, "", ())
+    assert table.same.said() == "No line has run yet"
+
+
+def test_a_great_many_tensors_are_counted(table):
+    many = tuple(StateRow(f"p{n}", n, "1", "2", "—", "—") for n in range(MOST + 10))
+    table.show_line(1, "x", many)
+    assert sum(row.isVisible() for row in table.rows) == MOST
+    assert table.same.said() == "and 10 others"
+
+
+def test_the_buttons_and_the_rows_tell(table, qtbot):
+    from PySide6.QtCore import Qt
+
+    table.set_theme(Theme.load("dark"))
+    table.show_line(7, "a", (WEIGHT,))
+    with qtbot.waitSignal(table.next_pressed):
+        table.forward.click()
+    with qtbot.waitSignal(table.back_pressed):
+        table.back.click()
+    with qtbot.waitSignal(table.picked) as told:
+        qtbot.mouseClick(table.rows[0], Qt.MouseButton.LeftButton)
+    assert told.args == [3]
