@@ -147,9 +147,10 @@ class Columns(QWidget):
             self.aside.show()
             self._make_room()
             sizes = self.across.sizes()
-            wanted = round(ASIDE * self._scale) - sizes[0]
-            give = max(0, min(wanted, sizes[2] - LEAST["centre"]))
-            self.across.setSizes([sizes[0] + give, sizes[1], sizes[2] - give, sizes[3]])
+            most = [round(width * self._scale) for width in (ASIDE, ASIDE, RIGHT)]
+            aside, left, right = most[0], min(sizes[1], most[1]), min(sizes[3], most[2])
+            centre = max(LEAST["centre"], sum(sizes) - aside - left - right)
+            self.across.setSizes([aside, left, centre, right])
         self.aside.setVisible(shown)
         self._make_room()
 

@@ -86,9 +86,9 @@ def test_a_column_aside_takes_its_room_from_the_graph(qtbot):
     QApplication.sendPostedEvents()
     aside, left, centre, right = made.across.sizes()
     assert aside == pytest.approx(330, abs=4)
-    assert left == pytest.approx(before[1], abs=12)
-    assert centre < before[2]
-    assert right == pytest.approx(before[3], abs=12)
+    assert left <= before[1]
+    assert right <= before[3] + 4
+    assert left < centre < before[2]
     made.show_aside(False)
     assert made.aside.isHidden()
 
