@@ -102,6 +102,8 @@ class Columns(QWidget):
         self.aside = aside
         aside.hide()
         self._right_wanted, self._scale = True, 1.0
+        self._unshared = False
+        """Whether the column aside has just been asked for and has no width of its own yet."""
         columns = {"aside": aside, "left": self.left, "centre": centre, "right": self.right}
         for name, part in columns.items():
             part.setMinimumWidth(LEAST[name])
@@ -144,20 +146,30 @@ class Columns(QWidget):
     def show_aside(self, shown: bool) -> None:
         """Show or hide the column at the far left."""
         if shown and self.aside.isHidden():
-            self.aside.show()
-            self._make_room()
-            sizes = self.across.sizes()
-            most = [round(width * self._scale) for width in (ASIDE, ASIDE, RIGHT)]
-            aside, left, right = most[0], min(sizes[1], most[1]), min(sizes[3], most[2])
-            centre = max(LEAST["centre"], sum(sizes) - aside - left - right)
-            self.across.setSizes([aside, left, centre, right])
+            self._unshared = True
         self.aside.setVisible(shown)
         self._make_room()
+        if self.isVisible():
+            self._share_out()
 
     def resizeEvent(self, happened: QResizeEvent) -> None:
         """Leave the right column out where there is no room for it beside the one aside."""
         super().resizeEvent(happened)
         self._make_room()
+        self._share_out()
+
+    def _share_out(self) -> None:
+        """Give the column aside its width once, and take it from the graph."""
+        layout = self.layout()
+        if self.aside.isHidden() or not self._unshared or layout is None:
+            return
+        self._unshared = not self.isVisible()
+        layout.activate()
+        sizes = self.across.sizes()
+        most = [round(width * self._scale) for width in (ASIDE, ASIDE, RIGHT)]
+        left, right = min(sizes[1], most[1]), min(sizes[3], most[2])
+        centre = max(LEAST["centre"], sum(sizes) - most[0] - left - right)
+        self.across.setSizes([most[0], left, centre, right])
 
     def _make_room(self) -> None:
         tight = not self.aside.isHidden() and self.width() < NARROW * self._scale
