@@ -38,13 +38,13 @@ def back(shell: Shell) -> None:
         shell.clock.back()
 
 
-@command("play.next_line", "Next line", "Play/1", keys=("Alt+PgDown",), when=_has_tape)
+@command("play.next_line", "Next line", "Play/1", keys=("F10",), when=_has_tape)
 def next_line(shell: Shell) -> None:
     """Run on to the end of the next line of the program."""
     shell.clock.next_line()
 
 
-@command("play.line_back", "Line before", "Play/1", keys=("Alt+PgUp",), when=_has_tape)
+@command("play.line_back", "Line before", "Play/1", keys=("Ctrl+F10",), when=_has_tape)
 def line_back(shell: Shell) -> None:
     """Take the last line of the program back."""
     shell.clock.line_back()
