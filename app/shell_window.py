@@ -114,6 +114,12 @@ class ShellWindow(QMainWindow):
         op = self.showing.selected_op()
         return lines(self.session.result.tape, op) if op is not None else ""
 
+    def show_op_in_lab(self, number: int) -> None:
+        """Open the shape lab on the op with this index on the tape that is shown."""
+        tape = self.session.result.tape
+        if number < len(tape.ops):
+            self.show_lab(lines(tape, tape.ops[number]))
+
     def show_lab(self, source: str) -> None:
         """Open the shape lab on these lines, or on its first starting point."""
         LabCard(self.ground, self.session, self.look, source).open()

@@ -197,6 +197,7 @@ class Window(ShellWindow):
         self.over.key.ended.connect(self._end_coloring)
         self.showing.pictured.connect(self._show_key)
         self.top.examples_pressed.connect(self.show_examples)
+        self.inspector.lab_asked.connect(self.show_op_in_lab)
         self.top.lessons_pressed.connect(self.show_lessons)
         tables = {
             "values": (self.tables, self.values),

@@ -168,6 +168,15 @@ class Links(Struct, frozen=True):
     source: bytes
 
 
+class Jacobian(Struct, frozen=True):
+    """Derivatives of a result's cells (rows) by an input's (columns); little-endian float64."""
+
+    result: int
+    input: int
+    shape: tuple[int, int]
+    data: bytes
+
+
 class Probed(Struct, frozen=True, tag=True):
     """What a few lines make: tensors that go in, what comes out, and how their cells belong."""
 
@@ -175,6 +184,8 @@ class Probed(Struct, frozen=True, tag=True):
     inputs: tuple[Cells, ...] = ()
     results: tuple[Cells, ...] = ()
     links: tuple[Links, ...] = ()
+    jacobians: tuple[Jacobian, ...] = ()
+    """Where tensors are small, every derivative."""
     sharing: tuple[Cells, ...] = ()
     """What else has a name and lies in the memory of one of these."""
     note: str = ""

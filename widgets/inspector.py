@@ -30,6 +30,8 @@ class Inspector(QScrollArea):
     """Compare a gradient with finite differences: value id, flat index."""
     peek_asked = Signal(int)
     """Fetch all numbers of a snapshot."""
+    lab_asked = Signal(int)
+    """Show the op with this index in the shape lab."""
     line_asked = Signal(int)
     """Go to a source line."""
 
@@ -65,6 +67,7 @@ class Inspector(QScrollArea):
         pane.check_asked.connect(self._check)
         pane.peek_asked.connect(self._peek)
         pane.line_asked.connect(self.line_asked)
+        pane.lab_asked.connect(self.lab_asked)
         pane.side_asked.connect(self.show_side)
         pane.slice_asked.connect(self._slice)
         pane.element_asked.connect(self._choose)

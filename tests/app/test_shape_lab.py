@@ -5,6 +5,7 @@ import pytest
 from app.commands import load
 from app.shape_lab import LabCard, starts
 from engine import lab, wire
+from widgets.panes.explain import ExplainPane
 
 
 @pytest.mark.parametrize(("title", "source"), starts(), ids=[title for title, _ in starts()])
@@ -63,3 +64,15 @@ def test_the_selected_op_is_shown_with_its_own_tensors(settled, link):
     assert "torch.tensor" in link.asked[-1][2]
     answer(link)
     assert opened(settled).lab.problem.isHidden()
+
+
+def test_the_inspector_leads_to_the_lab(settled, link):
+    op = next(card for card in settled.showing.picture.cards if card.op is not None)
+    settled.session.select(op.key)
+    pane = settled.inspector.findChildren(ExplainPane)[0]
+    assert not pane.lab.isHidden()
+    pane.lab.click()
+    answer(link)
+    assert opened(settled).lab.jacobians.accessibleDescription().startswith("∂result/∂")
+    settled.session.select("")
+    assert pane.lab.isHidden()

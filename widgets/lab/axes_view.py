@@ -39,7 +39,6 @@ class AxesView(QWidget):
     def show_axes(self, axes: Axes) -> None:
         """Show another table; without rows nothing is drawn."""
         self.axes = axes
-        self.setVisible(bool(axes.rows))
         words = [f"{r.name}: {', '.join(c.text for c in r.chips if c.text)}" for r in axes.rows]
         self.setAccessibleDescription("; ".join(words))
         self.setFixedHeight(round(ROW * len(axes.rows)) + 4)

@@ -18,6 +18,7 @@ from playback.lab import dtypes
 from playback.lab.explain import explain
 from widgets.lab.axes_view import AxesView
 from widgets.lab.canvas import LabCanvas
+from widgets.lab.jacobian_view import JacobianView
 from widgets.lab.memory_view import MemoryView
 from widgets.labels import Heading, Label, sheet
 from widgets.source_edit import SourceEdit
@@ -51,6 +52,7 @@ class ShapeLab(QWidget):
         self.problem = Label("error")
         self.sentence = Label("words")
         self.axes, self.canvas, self.memory = AxesView(), LabCanvas(), MemoryView()
+        self.jacobians = JacobianView()
         self.looked = Label("words", "Rest on a cell to see where it comes from")
         self.note = Label("caption")
         self.kinds = Label("caption")
@@ -64,6 +66,7 @@ class ShapeLab(QWidget):
         self.editor.edited.connect(lambda _: self._rest.start())
         self.canvas.looked_at.connect(self._say)
         self.canvas.cell_changed.connect(self.memory.look_at)
+        self.canvas.cell_changed.connect(self.jacobians.look_at)
         self.set_theme(theme)
 
     def _place(self) -> None:
@@ -74,7 +77,8 @@ class ShapeLab(QWidget):
         for part in (self.problem, self.sentence, self.axes, self.looked, self.canvas, self.note):
             column.addWidget(part)
         self.under = Heading("Memory", "which elements lie where, and who shares them")
-        for low in (self.kinds, self.under, self.memory):
+        self.slopes = Heading("Jacobian", "how much each cell of the result moves with each cell")
+        for low in (self.kinds, self.slopes, self.jacobians, self.under, self.memory):
             column.addWidget(low)
         column.addStretch(1)
         scroll = QScrollArea()
@@ -102,7 +106,7 @@ class ShapeLab(QWidget):
         """Use ``theme``'s colours."""
         self.setStyleSheet(sheet(theme))
         self.editor.set_theme(theme)
-        for view in (self.axes, self.canvas, self.memory):
+        for view in (self.axes, self.canvas, self.jacobians, self.memory):
             view.set_theme(theme)
 
     def start(self, source: str = "") -> None:
@@ -144,8 +148,12 @@ class ShapeLab(QWidget):
         self.sentence.say(sentence)
         self.sentence.setVisible(bool(sentence))
         self.axes.show_axes(said)
+        self.axes.setVisible(bool(said.rows))
         self.canvas.show_probed(probed)
         self.memory.show_probed(probed)
+        self.jacobians.show_probed(probed)
+        self.slopes.setVisible(bool(probed.jacobians))
+        self.jacobians.setVisible(bool(probed.jacobians))
         self.note.say(probed.note)
         self.note.setVisible(bool(probed.note))
         kinds = dict.fromkeys(one.snapshot.dtype for one in (*probed.inputs, *probed.results))

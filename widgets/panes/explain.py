@@ -1,5 +1,7 @@
 """The explain pane: the op's formula with this run's numbers put in."""
 
+from PySide6.QtWidgets import QHBoxLayout, QPushButton
+
 from playback.explain import Explanation
 from widgets.labels import Label
 from widgets.panes import naming
@@ -20,8 +22,17 @@ class ExplainPane(Pane):
         self._words = Label("words", "", self)
         self._rows = Rows(self)
         self._origin = Label("caption", "", self)
+        self.lab = QPushButton("See cell by cell", self)
+        self.lab.setToolTip("Which cells go into which, and the Jacobian (Ctrl+L)")
+        self.lab.setMinimumWidth(1)
+        self.lab.clicked.connect(self._ask_lab)
+        self._op: int | None = None
         for widget in (self._formula, self._words, self._rows, self._origin):
             self.column.addWidget(widget)
+        row = QHBoxLayout()
+        row.addWidget(self.lab)
+        row.addStretch(1)
+        self.column.addLayout(row)
 
     def set_theme(self, theme: Theme) -> None:
         """Use ``theme``'s colours."""
@@ -43,7 +54,13 @@ class ExplainPane(Pane):
         self._rows.setVisible(bool(found.rows))
         self._origin.say(f"Source: {found.origin}" if found.origin else "")
         self._origin.setVisible(bool(found.origin))
+        self._op = page.selection.op if page.selection is not None else None
+        self.lab.setVisible(self._op is not None)
         return True
+
+    def _ask_lab(self) -> None:
+        if self._op is not None:
+            self.lab_asked.emit(self._op)
 
 
 def lines(explanation: Explanation) -> list[Line]:

@@ -26,6 +26,8 @@ class Pane(QWidget):
     """Go to a source line."""
     side_asked = Signal(str)
     """Look at ``value`` or ``gradient``."""
+    lab_asked = Signal(int)
+    """Show the op with this index in the shape lab, with its Jacobian."""
     slice_asked = Signal(int, int)
     """Look at this index of that dimension."""
     element_asked = Signal(int)

@@ -128,6 +128,7 @@ class Row(QWidget):
         y += label.height()
         if beside:
             number.moveTopLeft(QPointF(pad + room - number.width(), above))
+            y = max(y, number.bottom())
         if self._line.text:
             text.moveTopLeft(QPointF(pad, y + 1))
             y += text.height() + 1

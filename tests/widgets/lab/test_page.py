@@ -117,6 +117,7 @@ def test_everything_can_be_drawn(lab, theme, source):
     lab.canvas.grab()
     lab.memory.grab()
     lab.axes.grab()
+    lab.jacobians.grab()
 
 
 @pytest.mark.parametrize("width", [300.0, 600.0, 1000.0])
@@ -133,6 +134,16 @@ def test_cards_never_overlap_and_every_cell_is_found_again(width):
             box = card.cell(flat)
             assert card.frame.contains(box)
             assert card.at(box.center()) == flat
+
+
+def test_the_jacobian_frames_what_is_looked_at(lab):
+    matrices = lab.jacobians._probed.jacobians
+    titles = [lab.jacobians.title(one) for one in matrices]
+    assert titles == ["∂result/∂a", "∂result/∂b"]
+    lab.canvas.look_at(Cell("result", 2))
+    assert [lab.jacobians.framed(one) for one in matrices] == [(2, None), (2, None)]
+    lab.canvas.look_at(Cell("b", 4))
+    assert [lab.jacobians.framed(one) for one in matrices] == [(None, None), (None, 4)]
 
 
 def test_slices_past_the_limit_are_left_out():

@@ -1,11 +1,12 @@
-"""The shape lab: cells that belong together, against torch's own Jacobians and indices."""
+"""Cells that belong together, against torch's own Jacobians and indices."""
 
 import numpy as np
 import pytest
 import torch
 from torch.autograd.functional import jacobian
 
-from engine.lab import MOST_INPUT, probe
+from engine.lab import probe
+from engine.lab.links import MOST_INPUT
 from engine.wire import Probe
 
 

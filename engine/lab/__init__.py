@@ -1,0 +1,83 @@
+"""The shape lab: a few lines, their tensors cell by cell, and how these belong together."""
+
+import ast
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from engine import errors, run, watchdog
+from engine.lab.jacobians import jacobians
+from engine.lab.links import find_links
+from engine.lab.trial import Trial, cells_of, named_tensors
+from engine.tape import Place, Problem
+from engine.wire import Cells, Probe, Probed, Run
+
+TIMEOUT_S = 5.0
+FILENAME = "<shape lab>"
+
+
+class _Expression(NamedTuple):
+    """The last statement of a lab program, ready to be evaluated again and again."""
+
+    setup: ast.Module
+    evaluate: ast.Expression
+    names: tuple[str, ...]
+
+
+def probe(request: Probe) -> Probed:
+    """Run a small program and return its tensors, its last expression's result and their links."""
+    before: list[Cells] = []
+    try:
+        return _probe(request, before)
+    except BaseException as exc:  # noqa: BLE001 - the program is the user's
+        with watchdog.Guard(run.EXPLAIN_S, is_last=True):
+            problem = errors.problem(exc, request.source, FILENAME)
+        return Probed(request.run_id, tuple(before), problem=problem)
+
+
+def _probe(request: Probe, before: list[Cells]) -> Probed:
+    """Do what `probe` promises; ``before`` is filled with what goes in, come what may."""
+    expression = _parse(request.source)
+    if isinstance(expression, Problem):
+        return Probed(request.run_id, problem=expression)
+    asked = Run(request.run_id, request.source, FILENAME, timeout=TIMEOUT_S)
+    names = run.namespace(asked)
+    setup = compile(expression.setup, FILENAME, "exec", dont_inherit=True)
+    code = compile(expression.evaluate, FILENAME, "eval", dont_inherit=True)
+    with run.aside(), watchdog.Guard(TIMEOUT_S):
+        exec(setup, names)
+        inputs = named_tensors(names, expression.names)
+        before += [cells_of(one) for one in inputs]
+        trial = Trial(names, inputs, lambda scope: eval(code, scope))
+        results, text = trial.results(trial.evaluate({}))
+        if not results:
+            return Probed(request.run_id, tuple(before), text=text)
+        links, note = find_links(trial, inputs, results)
+        matrices = jacobians(trial, inputs, results)
+    after = tuple(cells_of(one) for one in results)
+    sharing = _sharing(names, (*before, *after))
+    return Probed(request.run_id, tuple(before), after, links, matrices, sharing, note)
+
+
+def _sharing(names: dict[str, object], shown: Sequence[Cells]) -> tuple[Cells, ...]:
+    """Return what else the program named that lies in the memory of what is shown."""
+    storages = {one.storage for one in shown} - {0}
+    others = named_tensors(
+        names, [name for name in names if name not in {one.name for one in shown}]
+    )
+    return tuple(made for one in others if (made := cells_of(one)).storage in storages)
+
+
+def _parse(source: str) -> _Expression | Problem:
+    tree = ast.parse(source, FILENAME)
+    last = tree.body[-1] if tree.body else None
+    value = last.value if isinstance(last, ast.Expr | ast.Assign | ast.AnnAssign) else None
+    if last is None or value is None:
+        text = "The last line has to be an expression, for example a @ b"
+        line = getattr(last, "lineno", 0)
+        lines = source.splitlines()
+        return Problem("Unclear", text, "", errors.whole_line(line, lines) if line else Place())
+    named = [node for node in ast.walk(value) if isinstance(node, ast.Name)]
+    named.sort(key=lambda node: (node.lineno, node.col_offset))
+    found = dict.fromkeys(node.id for node in named)
+    setup = ast.Module(tree.body[:-1], [])
+    return _Expression(setup, ast.Expression(value), tuple(found))

@@ -1,0 +1,46 @@
+"""The derivative of every cell of a result by every cell of what goes in, where these are few."""
+
+import numpy as np
+import torch
+
+from engine.lab.trial import Named, Trial, like
+from engine.wire import Jacobian
+
+MOST = 64
+"""Cells of a tensor, and of a result, for the matrix to be worked out."""
+
+
+def jacobians(trial: Trial, inputs: list[Named], results: list[Named]) -> tuple[Jacobian, ...]:
+    """Return a matrix for each pair of a real result and a real tensor that reaches it.
+
+    By autograd: one backward pass for each cell of the result, so a row is what torch itself sends.
+    """
+    found = []
+    for k, result in enumerate(results):
+        if not result.tensor.is_floating_point() or not 0 < result.tensor.numel() <= MOST:
+            continue
+        for index, one in enumerate(inputs):
+            small = one.tensor.is_floating_point() and 0 < one.tensor.numel() <= MOST
+            matrix = _matrix(trial, index, k) if small and one.kind == "tensor" else None
+            if matrix is not None:
+                found.append(Jacobian(k, index, matrix.shape, matrix.tobytes()))
+    return tuple(found)
+
+
+def _matrix(trial: Trial, index: int, k: int) -> np.ndarray | None:
+    """Return result cells x input cells in double precision; None where no gradient comes back."""
+    try:
+        with torch.enable_grad():
+            leaf = like(trial.originals[index]).requires_grad_()
+            result = trial.results(trial.evaluate({index: leaf}))[0][k].tensor
+            if not result.requires_grad:
+                return None
+            rows = []
+            for cell in result.reshape(-1):
+                (row,) = torch.autograd.grad(cell, leaf, retain_graph=True)
+                rows.append(row.reshape(-1).double().cpu().numpy())
+    except (RuntimeError, IndexError):
+        # In-place on a leaf, or nothing to differentiate: there is no matrix to show.
+        return None
+    matrix: np.ndarray = np.stack(rows)
+    return matrix

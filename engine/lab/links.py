@@ -1,0 +1,165 @@
+"""Which cells of a result come from which cells of what goes in: torch itself is asked.
+
+One cell at a time becomes NaN, and wherever NaN comes out that cell went in. Where a NaN only moves
+other numbers about (``sort``, ``topk``) or cannot come out (``argmax``, ``x > 0``), gradients or
+changed results tell instead.
+"""
+
+import math
+
+import numpy as np
+import torch
+
+from engine import watchdog
+from engine.lab.trial import Named, Trial, like
+from engine.wire import Links
+
+MOST_INPUT = 256
+"""Cells of all tensors that go in, at most, for links to be looked for."""
+MOST_RESULT = 4096
+
+
+def find_links(
+    trial: Trial, inputs: list[Named], results: list[Named]
+) -> tuple[tuple[Links, ...], str]:
+    """Return the links of every pair of tensors, and what could not be followed, in words."""
+    cells = sum(one.tensor.numel() for one in inputs)
+    if cells > MOST_INPUT or sum(one.tensor.numel() for one in results) > MOST_RESULT:
+        return (), f"Links are looked for up to {MOST_INPUT} cells; these are {cells:,}."
+    links: list[Links] = []
+    lost = []
+    for index, one in enumerate(inputs):
+        try:
+            pairs = _reach(trial, index, one.tensor, [r.tensor for r in results])
+        except watchdog.Interrupted:
+            raise
+        except Exception:  # noqa: BLE001 - the op refuses other numbers than the user's
+            lost.append(one.name)
+            continue
+        links += [Links(k, index, *_packed(pair)) for k, pair in enumerate(pairs)]
+    note = f"Where cells of {', '.join(lost)} go cannot be told." if lost else ""
+    return tuple(links), note
+
+
+def _packed(reaches: np.ndarray) -> tuple[bytes, bytes]:
+    result, source = np.nonzero(reaches)
+    return result.astype("<i4").tobytes(), source.astype("<i4").tobytes()
+
+
+def _reach(
+    trial: Trial, index: int, tensor: torch.Tensor, results: list[torch.Tensor]
+) -> list[np.ndarray]:
+    """Return for each result a matrix: result cell x input cell, True where one reaches other."""
+    if tensor.is_floating_point() or tensor.is_complex():
+        try:
+            return _by_numbers(trial, index, trial.originals[index], results)
+        except RuntimeError:
+            # Other numbers make another shape, as in x[x > 0].
+            return [_by_gradient(trial, index, k) for k in range(len(results))]
+    mask = _by_mask(tensor, results) if tensor.dtype is torch.bool else None
+    if mask is not None:
+        return mask
+    try:
+        return _by_numbers(trial, index, trial.originals[index].double(), results)
+    except (RuntimeError, IndexError, TypeError):
+        return _by_steps(trial, index, results)
+
+
+def _by_numbers(
+    trial: Trial, index: int, original: torch.Tensor, results: list[torch.Tensor]
+) -> list[np.ndarray]:
+    base = _plain(trial, {index: like(original)}, results)
+    size = original.numel()
+    # Numbers that cannot be NaN are asked with the ends of the number line as well.
+    whole = all(r.is_floating_point() or r.is_complex() for r in results)
+    numbers = (math.nan,) if whole else (math.nan, math.inf, -math.inf)
+    born = [np.zeros((r.size, size), bool) for r in base]
+    moved = [np.zeros((r.size, size), bool) for r in base]
+    for cell in range(size):
+        for number in numbers:
+            other = _with(original, cell, number)
+            for k, now in enumerate(_plain(trial, {index: other}, results)):
+                came = np.isnan(now) & ~np.isnan(base[k])
+                changed = (now != base[k]) & ~came & ~(np.isnan(now) & np.isnan(base[k]))
+                if math.isnan(number):
+                    born[k][:, cell] |= came
+                    moved[k][:, cell] |= changed
+                elif not results[k].is_floating_point():
+                    moved[k][:, cell] |= changed
+    return [_chosen(trial, index, k, results, born[k], moved[k]) for k in range(len(base))]
+
+
+def _chosen(
+    trial: Trial,
+    index: int,
+    k: int,
+    results: list[torch.Tensor],
+    born: np.ndarray,
+    moved: np.ndarray,
+) -> np.ndarray:
+    if not results[k].is_floating_point() and not results[k].is_complex():
+        either: np.ndarray = born | moved
+        return either
+    return _by_gradient(trial, index, k) if moved.any() else born
+
+
+def _by_gradient(trial: Trial, index: int, k: int) -> np.ndarray:
+    with torch.enable_grad():
+        leaf = like(trial.originals[index]).requires_grad_()
+        result = trial.results(trial.evaluate({index: leaf}))[0][k].tensor.reshape(-1)
+        rows = []
+        for cell in range(result.numel()):
+            (row,) = torch.autograd.grad(result[cell], leaf, retain_graph=True)
+            rows.append((row != 0).reshape(-1).numpy())
+    found: np.ndarray = np.stack(rows)
+    return found
+
+
+def _by_mask(mask: torch.Tensor, results: list[torch.Tensor]) -> list[np.ndarray] | None:
+    """Return links of a mask that picks: each True cell leads to what it let through."""
+    chosen = mask.reshape(-1).nonzero().reshape(-1).tolist()
+    if len(results) != 1 or results[0].dim() == 0 or len(results[0]) != len(chosen) or not chosen:
+        return None
+    if results[0].shape == mask.shape:
+        return None
+    reaches = np.zeros((len(chosen), results[0][0].numel(), mask.numel()), bool)
+    for row, cell in enumerate(chosen):
+        reaches[row, :, cell] = True
+    return [reaches.reshape(-1, mask.numel())]
+
+
+def _by_steps(trial: Trial, index: int, results: list[torch.Tensor]) -> list[np.ndarray]:
+    """Return links of whole numbers that choose, such as indices: a step up or down tells."""
+    original = trial.originals[index]
+    base = _plain(trial, {index: like(original)}, results)
+    found = [np.zeros((r.size, original.numel()), bool) for r in base]
+    for cell in range(original.numel()):
+        at = int(original.reshape(-1)[cell])
+        for number in (at + 1, at - 1) if original.dtype is not torch.bool else (not at,):
+            try:
+                now = _plain(trial, {index: _with(original, cell, number)}, results)
+            except (RuntimeError, IndexError):
+                continue
+            for k in range(len(base)):
+                found[k][:, cell] |= now[k] != base[k]
+    return found
+
+
+def _with(original: torch.Tensor, cell: int, number: float) -> torch.Tensor:
+    other = like(original)
+    other[tuple(int(i) for i in np.unravel_index(cell, original.shape))] = number
+    return other
+
+
+def _plain(
+    trial: Trial, other: dict[int, torch.Tensor], results: list[torch.Tensor]
+) -> list[np.ndarray]:
+    """Return what the expression gives, flat; raises where the shapes are not the same."""
+    with torch.no_grad():
+        found, _ = trial.results(trial.evaluate(other))
+        if [one.tensor.shape for one in found] != [one.shape for one in results]:
+            raise RuntimeError("another shape")
+        flat = [one.tensor.detach().cpu().resolve_conj().reshape(-1) for one in found]
+        wide = [t.to(torch.complex128 if t.is_complex() else torch.float64) for t in flat]
+        arrays: list[np.ndarray] = [t.numpy() for t in wide]
+        return arrays

@@ -1,0 +1,142 @@
+"""The expression of the shape lab, evaluated again and again with other numbers in its tensors."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+from engine import errors, values
+from engine.wire import Cells
+
+MOST_SHOWN = 1 << 14
+"""Elements of a tensor that travel."""
+MOST_TENSORS = 12
+
+
+class Named(NamedTuple):
+    """A tensor with its name; ``kind``: ``tensor``, ``array`` or ``number``."""
+
+    name: str
+    tensor: torch.Tensor
+    kind: str
+
+
+def named_tensors(names: dict[str, object], wanted: Sequence[str]) -> list[Named]:
+    """Return the tensors and arrays that the expression names, lists of them one by one."""
+    found: list[Named] = []
+    for name in wanted:
+        value = names.get(name)
+        if isinstance(value, list | tuple):
+            parts = [(f"{name}[{i}]", part) for i, part in enumerate(value)]
+        else:
+            parts = [(name, value)]
+        for label, part in parts:
+            if isinstance(part, torch.Tensor):
+                found.append(Named(label, part, "tensor"))
+            elif isinstance(part, np.ndarray) and as_tensor(part) is not None:
+                found.append(Named(label, torch.from_numpy(part), "array"))
+    return found[:MOST_TENSORS]
+
+
+def as_tensor(value: object) -> torch.Tensor | None:
+    """Return a result as a tensor, None for what is none."""
+    if isinstance(value, torch.Tensor):
+        return value if value.layout is torch.strided and not value.is_quantized else None
+    if isinstance(value, np.ndarray | np.generic):
+        try:
+            return torch.from_numpy(np.asarray(value))
+        except (TypeError, ValueError):
+            return None
+    if isinstance(value, bool | int | float | complex):
+        return torch.tensor(value, dtype=torch.float64 if isinstance(value, float) else None)
+    return None
+
+
+class Trial:
+    """Evaluates the expression with other numbers in its tensors; what is the user's stays so."""
+
+    def __init__(
+        self,
+        names: dict[str, object],
+        inputs: list[Named],
+        evaluate: Callable[[dict[str, object]], object],
+    ) -> None:
+        self._names = names
+        self._evaluate = evaluate
+        self._inputs = inputs
+        self.originals = [like(one.tensor) for one in inputs]
+
+    def evaluate(self, other: dict[int, torch.Tensor]) -> object:
+        """Return the expression's value, with ``other`` in the place of the inputs so numbered."""
+        scope = dict(self._names)
+        lists: dict[str, list[object]] = {}
+        for index, one in enumerate(self._inputs):
+            tensor = other.get(index)
+            if tensor is None:
+                tensor = one.tensor if not other else like(self.originals[index])
+            value = tensor.numpy() if one.kind == "array" else tensor
+            name, bracket, _ = one.name.partition("[")
+            if bracket:
+                lists.setdefault(name, []).append(value)
+            else:
+                scope[name] = value
+        for name, parts in lists.items():
+            whole = self._names[name]
+            if isinstance(whole, list | tuple) and len(parts) == len(whole):
+                scope[name] = parts
+        torch.manual_seed(0)
+        return self._evaluate(scope)
+
+    @staticmethod
+    def results(value: object) -> tuple[list[Named], str]:
+        """Return the tensors of a result, or its text where it holds none."""
+        fields = getattr(value, "_fields", None) or ()
+        # What torch returns for max(dim=...) names its parts by class attributes.
+        if isinstance(value, tuple) and not fields:
+            fields = tuple(k for k in ("values", "indices") if hasattr(type(value), k))
+        parts = list(value) if isinstance(value, list | tuple) else [value]
+        found = []
+        for index, part in enumerate(parts[:MOST_TENSORS]):
+            tensor = as_tensor(part)
+            if isinstance(value, torch.Size) or tensor is None:
+                return [], errors.plain(repr(value))[:2000]
+            name = f"result[{index}]" if isinstance(value, list | tuple) else "result"
+            if index < len(fields):
+                name = str(fields[index])
+            kind = "tensor" if isinstance(part, torch.Tensor) else "number"
+            found.append(Named(name, tensor, "array" if isinstance(part, np.ndarray) else kind))
+        return found, ""
+
+
+def like(t: torch.Tensor) -> torch.Tensor:
+    """Return a copy with the same strides where no two elements share their memory."""
+    with torch.no_grad():
+        plain = t.detach()
+        if plain.numel() and not plain.is_contiguous() and not _overlaps(plain):
+            copy = torch.empty_strided(plain.shape, plain.stride(), dtype=plain.dtype)
+            return copy.copy_(plain)
+        return plain.cpu().contiguous().clone()
+
+
+def _overlaps(t: torch.Tensor) -> bool:
+    return any(stride == 0 and size > 1 for size, stride in zip(t.shape, t.stride(), strict=True))
+
+
+def cells_of(one: Named) -> Cells:
+    """Return a tensor as it travels: its numbers, and how it lies in memory."""
+    tensor = one.tensor.detach()
+    storage = tensor.untyped_storage()
+    size = max(1, tensor.element_size())
+    return Cells(
+        name=one.name,
+        kind=one.kind,
+        snapshot=values.snapshot(tensor, MOST_SHOWN),
+        device=str(tensor.device),
+        stride=tuple(tensor.stride()),
+        offset=int(tensor.storage_offset()),
+        contiguous=tensor.is_contiguous(),
+        requires_grad=one.tensor.requires_grad,
+        storage=storage.data_ptr() if storage.nbytes() else 0,
+        storage_size=storage.nbytes() // size,
+    )

@@ -1,0 +1,141 @@
+"""The lab's views by themselves."""
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPointF
+
+from engine.lab import probe
+from engine.wire import Probe, Probed
+from playback.lab.axes import Axes, Chip, Row
+from playback.lab.explain import explain
+from playback.lab.places import Cell
+from widgets.lab.arrange import HEAD, LEAST, MOST_SLICES, PAD, arrange, grid
+from widgets.lab.axes_view import MEANINGS, AxesView
+from widgets.lab.canvas import LabCanvas
+from widgets.lab.jacobian_view import JacobianView
+from widgets.lab.memory_view import MemoryView
+from widgets.theme import Theme
+
+
+def looked(source):
+    return probe(Probe(1, source))
+
+
+@pytest.fixture(params=["light", "dark"])
+def theme(request):
+    return Theme.load(request.param)
+
+
+def colours(widget):
+    image = widget.grab().toImage()
+    return {
+        image.pixelColor(x, y).name()
+        for x in range(0, image.width(), 2)
+        for y in range(0, image.height(), 2)
+    }
+
+
+def test_every_mark_but_the_empty_ones_has_a_word():
+    silent = {kind for kind, word in MEANINGS.items() if not word}
+    assert silent == {"", "gone"}
+
+
+def test_a_clash_is_drawn_in_the_colour_of_errors_and_said(qtbot, theme):
+    view = AxesView()
+    qtbot.addWidget(view)
+    view.set_theme(theme)
+    view.resize(400, 100)
+    view.show_axes(explain("a + b", {"a": (2, 3), "b": (2, 4)}, []))
+    assert theme.error.name() in colours(view)
+    assert view.accessibleDescription() == "a: 2, 3; b: 2, 4"
+    view.show_axes(explain("a + b", {"a": (2, 3), "b": (2, 3)}, [(2, 3)]))
+    assert theme.error.name() not in colours(view)
+
+
+def test_a_table_without_rows_takes_no_room(qtbot):
+    view = AxesView()
+    qtbot.addWidget(view)
+    view.show_axes(Axes("nothing"))
+    low = view.height()
+    assert low < 8
+    view.show_axes(Axes("", (Row("x", (Chip("3"),)),)))
+    assert view.height() > 2 * low
+
+
+def test_long_names_of_tensors_leave_room_for_chips(qtbot):
+    view = AxesView()
+    qtbot.addWidget(view)
+    view.resize(260, 80)
+    view.show_axes(Axes("", (Row("a_very_long_name_of_a_tensor_" * 4, (Chip("3"), Chip("4"))),)))
+    view.grab()
+
+
+@pytest.mark.parametrize("shape", [(), (5,), (2, 3), (2, 3, 4), (2, 2, 2, 2), (100, 2, 2), (0, 3)])
+def test_cells_of_any_shape_have_their_place(shape):
+    probed = looked(f"x = torch.zeros({shape})\nx + 1")
+    (card, *_) = arrange([("x", probed.inputs[0])], 1, 800.0)
+    shown = min(int(np.prod(shape[:-2], dtype=int)), MOST_SLICES)
+    per = int(np.prod(shape[-2:], dtype=int))
+    boxes = [card.cell(flat) for flat in range(shown * per)]
+    assert all(box is not None for box in boxes)
+    assert len({(box.x(), box.y()) for box in boxes}) == len(boxes)
+    assert card.at(QPointF(card.frame.left() + 1, card.frame.top() + 1)) is None
+    assert grid(shape).slices <= MOST_SLICES
+
+
+def test_many_cells_get_small_but_stay_inside():
+    probed = looked("x = torch.zeros(20, 300)\nx")
+    (card, *_) = arrange([("x", probed.inputs[0])], 1, 500.0)
+    assert card.side == LEAST
+    assert card.frame.height() == pytest.approx(HEAD + 20 * LEAST + PAD)
+
+
+def test_one_cell_looked_at_lights_others_and_dims_the_rest(qtbot, theme):
+    canvas = LabCanvas()
+    qtbot.addWidget(canvas)
+    canvas.set_theme(theme)
+    canvas.resize(700, 300)
+    canvas.show_probed(looked("x = torch.rand(3, 3) + 1\nx.sum(dim=0)"))
+    canvas.grab()
+    before = colours(canvas)
+    canvas.look_at(Cell("result", 1))
+    assert theme.selection.name() in colours(canvas) - before
+    canvas.look_at(None)
+    assert theme.selection.name() not in colours(canvas)
+
+
+def test_a_cell_that_is_gone_is_not_looked_at_any_more(qtbot):
+    canvas = LabCanvas()
+    qtbot.addWidget(canvas)
+    canvas.show_probed(looked("x = torch.rand(5)\nx * 2"))
+    canvas.look_at(Cell("x", 4))
+    canvas.show_probed(looked("x = torch.rand(5)\nx * 3"))
+    assert canvas.cell == Cell("x", 4)
+    canvas.show_probed(looked("x = torch.rand(2)\nx * 3"))
+    assert canvas.cell is None
+
+
+def test_a_result_named_like_an_input_is_told_apart(qtbot):
+    canvas = LabCanvas()
+    qtbot.addWidget(canvas)
+    canvas.show_probed(looked("result = torch.rand(2)\nresult * 2"))
+    assert len({card.key for card in canvas.cards}) == 2
+
+
+def test_memory_and_jacobian_of_nothing_are_empty(qtbot):
+    for made in (MemoryView(), JacobianView()):
+        qtbot.addWidget(made)
+        made.show_probed(Probed(0))
+        made.look_at(Cell("x", 0))
+        made.grab()
+        assert made.accessibleDescription() == ""
+
+
+def test_a_jacobian_is_named_and_sized(qtbot, theme):
+    view = JacobianView()
+    qtbot.addWidget(view)
+    view.set_theme(theme)
+    view.show_probed(looked("w = torch.rand(2, 3)\nx = torch.rand(3)\nw @ x"))
+    assert view.accessibleDescription() == "∂result/∂w: 2 by 6; ∂result/∂x: 2 by 3"
+    view.look_at(Cell("x", 2))
+    assert theme.selection.name() in colours(view)
