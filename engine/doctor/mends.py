@@ -81,6 +81,9 @@ def argument(call: ast.Call, index: int, keyword: str) -> ast.expr | None:
     return call.args[index] if index < len(call.args) else None
 
 
+_PLACES = ("torch", "F", "nn.functional", "torch.nn.functional", "torch.special", "self")
+
+
 def peeled(node: ast.expr, *methods: str) -> ast.expr | None:
     """Return ``x`` of ``x.softmax(1)``, ``torch.softmax(x, 1)`` or ``F.softmax(x)``.
 
@@ -89,6 +92,6 @@ def peeled(node: ast.expr, *methods: str) -> ast.expr | None:
     if not isinstance(node, ast.Call) or called(node) not in methods:
         return None
     owner = receiver(node)
-    if owner is None or ast.unparse(owner) in ("torch", "F", "nn.functional", "torch.special"):
+    if owner is None or ast.unparse(owner) in _PLACES:
         return node.args[0] if node.args else None
     return owner

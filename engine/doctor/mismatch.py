@@ -60,11 +60,11 @@ def _on(evidence: Evidence, line: int, what: Literal["dtype", "device"]) -> list
 
 
 def _calling(evidence: Evidence) -> list[int]:
-    """Return the lines that entered the module calls which never ended, the outermost first."""
-    left = {e.ref for e in evidence.tape.events if e.kind == "leave"}
-    return [
-        e.line for e in evidence.tape.events if e.kind == "enter" and e.ref not in left and e.line
-    ]
+    """Return the line of the last call of a module from outside any."""
+    for event in reversed(evidence.tape.events):
+        if event.kind == "enter" and evidence.tape.calls[event.ref].parent is None:
+            return [event.line]
+    return []
 
 
 def told(everyone: list[Party]) -> str:

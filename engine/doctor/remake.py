@@ -15,6 +15,8 @@ _MAKERS = frozenset("tensor from_numpy as_tensor FloatTensor Tensor".split())
 def rebuilt(program: Program, taken: Taken) -> str:
     """Return the program with a tensor where its numbers had been taken out; empty if unknown."""
     call, owner = taken.call, receiver(taken.call)
+    if (statement := program.statement_of(call)) is not None and _is_rewrapped(program, statement):
+        return ""
     bare = program.source(_plain(taken.owner))
     if isinstance(owner, ast.Name) and owner.id in ("np", "numpy", "math"):
         if called(call) not in _FUNCTIONS or len(call.args) != 1:
@@ -33,6 +35,15 @@ def rebuilt(program: Program, taken: Taken) -> str:
             return program.replaced((node, inner))
         break
     return program.replaced((target, bare))
+
+
+def _is_rewrapped(program: Program, statement: ast.stmt) -> bool:
+    """Whether a later line makes a tensor of the number again, and so cuts a second time."""
+    if not isinstance(statement, ast.Assign):
+        return False
+    name = ast.unparse(statement.targets[0])
+    makers = (call for maker in _MAKERS for call in program.calls(maker))
+    return any(call.args and ast.unparse(call.args[0]) == name for call in makers)
 
 
 def _is_function(node: ast.Call) -> bool:

@@ -8,7 +8,7 @@ from engine.doctor.entry import Entry, Found
 from engine.doctor.errors import failing
 from engine.doctor.evidence import Evidence
 from engine.doctor.mends import optimizer_calls
-from engine.doctor.program import Program, called
+from engine.doctor.program import Program, called, names
 from engine.tape import Place, Value
 
 
@@ -18,11 +18,14 @@ def detect(evidence: Evidence) -> Iterator[Found]:
     program = evidence.program
     lines = freezing_lines(program)
     if failing(evidence, NO_GRADIENT) and lines and not evidence.leaves:
-        names = [leaf.name for leaf in evidence.tape.leaves if "." in leaf.name]
+        frozen_names = [leaf.name for leaf in evidence.tape.leaves if "." in leaf.name]
         text = f"Line {lines[-1]} froze every parameter, so backward has nowhere to go"
-        if names:
-            text += f": {', '.join(names[:3])}"
+        if frozen_names:
+            text += f": {', '.join(frozen_names[:3])}"
         yield Found(program.line(lines[-1]), text, (_error_place(evidence),))
+        return
+    if failing(evidence, NO_GRADIENT) and not evidence.leaves and not lines:
+        yield from _never_asked(evidence)
         return
     plain = [v for v in frozen if v.name.isidentifier() and not lines]
     for value in plain:
@@ -32,6 +35,34 @@ def detect(evidence: Evidence) -> Iterator[Found]:
         )
         yield Found(value.place, message, _optimizer_places(evidence), _mended(evidence, value))
     yield from _half_frozen(evidence, frozen, lines)
+
+
+def _never_asked(evidence: Evidence) -> Iterator[Found]:
+    """Yield what should have been a parameter in a run in which nothing requires a gradient."""
+    inside = evidence.used_for_training
+    real = [
+        v
+        for v in evidence.tape.values
+        if v.id in inside and v.is_leaf and v.op is None and v.name.isidentifier()
+        if v.dtype.startswith(("float", "bfloat", "complex"))
+    ]
+    given = {n for _, call in optimizer_calls(evidence.program).values() for n in names(call)}
+    likely = [v for v in real if v.name in given] or [v for v in real if v.name.lower() in _USUAL]
+    for value in likely[:3]:
+        message = f"Nothing here requires a gradient; {value.name} looks like a parameter"
+        fix = _mended_all(evidence, likely)
+        yield Found(value.place, message, (_error_place(evidence),), fix)
+
+
+_USUAL = frozenset("w w1 w2 b b1 b2 bias weight weights theta m k a slope intercept coef".split())
+
+
+def _mended_all(evidence: Evidence, values: list[Value]) -> str:
+    fix = evidence.program
+    for value in values:
+        text = _mended_in(fix, value)
+        fix = Program(text) if text else fix
+    return fix.text if fix is not evidence.program else ""
 
 
 def _error_place(evidence: Evidence) -> Place:
@@ -75,9 +106,11 @@ def _half_frozen(evidence: Evidence, frozen: list[Value], lines: list[int]) -> I
     }
     half = [v for v in frozen if "." in v.name and v.name.rpartition(".")[0] in learning]
     if half and lines:
-        names = ", ".join(v.name for v in half[:3])
+        listed = ", ".join(v.name for v in half[:3])
         verb = "stays" if len(half) == 1 else "stay"
-        message = f"{names} {verb} frozen since line {lines[0]}, while the rest of its layer learns"
+        message = (
+            f"{listed} {verb} frozen since line {lines[0]}, while the rest of its layer learns"
+        )
         yield Found(evidence.program.line(lines[0]), message, _optimizer_places(evidence))
 
 
@@ -87,7 +120,10 @@ def _optimizer_places(evidence: Evidence) -> tuple[Place, ...]:
 
 
 def _mended(evidence: Evidence, value: Value) -> str:
-    program = evidence.program
+    return _mended_in(evidence.program, value)
+
+
+def _mended_in(program: Program, value: Value) -> str:
     for line, expression in program.bindings.get(value.name, ()):
         if line != value.place.line or not isinstance(expression, ast.Call):
             continue

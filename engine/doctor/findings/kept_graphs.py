@@ -11,17 +11,17 @@ from engine.tape import Value
 
 def detect(evidence: Evidence) -> Iterator[Found]:
     """Yield tensors with a history that a loop collects or adds up and nobody differentiates."""
-    if len(evidence.tape.passes) < 2:
-        return
     program = evidence.program
     for node in program.nodes:
-        if not isinstance(node, ast.Call | ast.AugAssign):
+        if not isinstance(node, ast.Call | ast.AugAssign | ast.Assign):
             continue
         kept = _collected(node) or _summed(node)
         if kept is None or program.loop(node.lineno) is None:
             continue
         values = _values(evidence, kept, node.lineno)
         if len(values) < 2 or _differentiated(evidence, values, node):
+            continue
+        if len(evidence.tape.passes) < 2 and any(evidence.users.get(v.id) for v in values):
             continue
         name = program.source(kept)
         count, size = _weight(evidence, values)
@@ -49,6 +49,11 @@ def _summed(node: ast.AST) -> ast.expr | None:
     """Return what ``total += loss`` adds."""
     if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add):
         return node.value if isinstance(node.value, ast.Name) else None
+    if isinstance(node, ast.Assign) and isinstance(node.value, ast.BinOp):
+        total, sides = ast.unparse(node.targets[0]), [node.value.left, node.value.right]
+        others = [side for side in sides if ast.unparse(side) != total]
+        is_sum = isinstance(node.value.op, ast.Add) and len(others) == 1
+        return others[0] if is_sum and isinstance(others[0], ast.Name) else None
     return None
 
 

@@ -3,6 +3,7 @@
 import ast
 import math
 from collections.abc import Iterator
+from itertools import pairwise
 
 from engine.doctor import training
 from engine.doctor.entry import Entry, Found
@@ -22,15 +23,33 @@ def detect(evidence: Evidence) -> Iterator[Found]:
         ratios = [r for _, r in training.update_ratios(evidence) if math.isfinite(r)]
         rate = next((s.lr for s in evidence.tape.steps if s.lr is not None), None)
         said = f" with lr = {say(rate)}" if rate is not None else ""
-        large = f"; a step changed a parameter by {max(ratios):.0%} of its size" if ratios else ""
+        large = (
+            f"; one step changed a parameter by {_times(max(ratios))} its size" if ratios else ""
+        )
         message = (
             f"The loss went from {say(one.losses[0])} to {say(one.losses[-1])} in "
             f"{len(one.losses)} passes{said}{large}"
         )
-        place, fix = rate_place(evidence, 0.1)
+        place, fix = rate_place(evidence, _factor(one.losses))
         at = place if place.line else evidence.program.line(one.line)
         yield Found(at, message, (evidence.program.line(one.line),), fix)
         return
+
+
+def _factor(losses: tuple[float, ...]) -> float:
+    """Return what to multiply the rate by, going by how the loss grew per step at first.
+
+    On a parabola of curvature c a step multiplies the loss by (1 - lr c)²; half of 1 / c is safe.
+    """
+    pairs = [(a, b) for a, b in pairwise(losses[:6]) if a > 0 and math.isfinite(b)]
+    growth = max((b / a for a, b in pairs), default=1.0)
+    factor = 0.5 / (1 + math.sqrt(max(growth, 1.0)))
+    size = 10.0 ** math.floor(math.log10(factor))
+    return math.floor(factor / size) * size
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:.0%} of" if ratio < 100 else f"{say(ratio)} times"
 
 
 def _is_ascent(evidence: Evidence) -> bool:
@@ -61,7 +80,7 @@ ENTRY = Entry(
     "learning-rate-too-big",
     "Steps overshoot",
     "Each step jumps over the valley and lands higher on the other side, where the slope is "
-    "steeper still. Try a tenth of the learning rate.",
+    "steeper still. Try a much smaller learning rate.",
     detect,
     "hint",
 )

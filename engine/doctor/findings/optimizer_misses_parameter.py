@@ -29,6 +29,9 @@ def detect(evidence: Evidence) -> Iterator[Found]:
     verb = "gets gradients but is" if one else "get gradients but are"
     sizes = _sizes(evidence, missed)
     change = "changes" if one else "change"
+    hidden = _hidden_layers(evidence)
+    if hidden is not None:
+        sizes += f"; parameters() does not look into the plain list on line {hidden.lineno}"
     message = f"{told(tuple(missed))} {verb} in no optimizer, and never {change}{sizes}"
     place = evidence.program.line(line) if line else Place()
     related = tuple(leaf.place for leaf in missed[:3])
@@ -73,6 +76,17 @@ def _sizes(evidence: Evidence, missed: list[Value]) -> str:
     return "" if snapshot is None else f" (last gradient of size {say(norm(snapshot))})"
 
 
+def _hidden_layers(evidence: Evidence) -> ast.expr | None:
+    """Return a plain list of layers kept in ``self``, whose parameters a module does not see."""
+    for name, rows in evidence.program.bindings.items():
+        for _, value in rows:
+            if name.startswith("self.") and isinstance(value, ast.List | ast.ListComp):
+                inner = value.elts[:1] if isinstance(value, ast.List) else [value.elt]
+                if inner and ast.unparse(inner[0]).startswith("nn."):
+                    return value
+    return None
+
+
 def _optimizer_line(evidence: Evidence) -> int:
     lines = [line for line, _ in optimizer_calls(evidence.program).values()]
     return min(lines, default=0)
@@ -82,7 +96,12 @@ def _mended(evidence: Evidence, missed: list[Value]) -> str:
     """Add what is missing to the first optimizer's parameters."""
     program = evidence.program
     calls = [call for _, call in optimizer_calls(program).values()]
+    hidden = _hidden_layers(evidence)
+    if hidden is not None:
+        return program.replaced((hidden, f"nn.ModuleList({program.source(hidden)})"))
     if len(calls) != 1 or not calls[0].args:
+        return ""
+    if any("." in one.name and one.name.split(".")[0] not in program.bindings for one in missed):
         return ""
     first, call = calls[0].args[0], calls[0]
     if isinstance(first, ast.List) and all(leaf.name.isidentifier() for leaf in missed):

@@ -24,11 +24,12 @@ def detect(evidence: Evidence) -> Iterator[Found]:
             continue
         if value.tensor in evidence.received or _is_used(evidence, value):
             continue
-        groups.setdefault(leaf.name.rpartition(".")[0], []).append(value)
+        path = leaf.name.rpartition(".")[0]
+        groups.setdefault(leaf.name if path == owner else path, []).append(value)
     for path, values in groups.items():
         message = (
             f"{told(tuple(values))} took part in no op of this run: {path} was made "
-            f"but its model's forward never calls it"
+            f"but forward never uses it"
         )
         yield Found(_made_at(evidence, path, values[0]), message)
 

@@ -21,6 +21,7 @@ _NAMES = ("loss", "error", "cost", "mse", "nll", "objective_to_minimise")
 def detect(evidence: Evidence) -> Iterator[Found]:
     """Yield negated losses that are minimised, and updates by hand that go uphill."""
     yield from _negated(evidence)
+    yield from _likelihoods(evidence)
     yield from _uphill(evidence)
 
 
@@ -43,6 +44,37 @@ def _negated(evidence: Evidence) -> Iterator[Found]:
             else f"The root is minus {source.op}: each step makes the error larger"
         )
         yield Found(op.place, message, (source.place,), _without_minus(evidence, op))
+
+
+def _likelihoods(evidence: Evidence) -> Iterator[Found]:
+    """Yield mean log-probabilities of targets that are minimised without a minus."""
+    for one in training.series(evidence):
+        root = evidence.tape.passes[one.passes[0]].roots[0]
+        first = evidence.op_of(root) if root is not None else None
+        if root is None or first is None or not _trains(evidence, root):
+            continue
+        if not one.losses[-1] < one.losses[0] < 0:
+            continue
+        op: Op | None = first
+        while op is not None and op.op in _PICKS and op.inputs:
+            op = evidence.op_of(op.inputs[0])
+        if op is not None and op.op == "log_softmax" and op is not first:
+            message = (
+                f"The root is a mean of log-probabilities, and steps make it smaller: it went "
+                f"from {say(one.losses[0])} to {say(one.losses[-1])}"
+            )
+            yield Found(first.place, message, (op.place,), _with_minus(evidence, first))
+
+
+_PICKS = frozenset("mean sum getitem gather squeeze view reshape flatten diagonal div".split())
+
+
+def _with_minus(evidence: Evidence, op: Op) -> str:
+    program = evidence.program
+    for node in program.nodes:
+        if isinstance(node, ast.Call) and program.place(node) == op.place:
+            return program.replaced((node, f"-{program.source(node)}"))
+    return ""
 
 
 def _turns(op: Op) -> bool:
@@ -99,14 +131,11 @@ def _without_minus(evidence: Evidence, op: Op) -> str:
 
 
 def _uphill(evidence: Evidence) -> Iterator[Found]:
-    """Yield ``w += lr * w.grad`` where the loss rose."""
+    """Yield ``w += lr * w.grad`` and ``w.add_(lr * w.grad)`` where the loss rose."""
     program = evidence.program
     for node in program.nodes:
-        if not isinstance(node, ast.AugAssign) or not isinstance(node.op, ast.Add):
-            continue
-        target = ast.unparse(node.target).removesuffix(".data")
-        text = ast.unparse(node.value)
-        if f"{target}.grad" not in text or "-" in text or ".sign()" in text:
+        target = _raised(node)
+        if not target or not isinstance(node, ast.AugAssign | ast.Call):
             continue
         for one in training.series(evidence):
             root = evidence.tape.passes[one.passes[0]].roots[0]
@@ -114,14 +143,29 @@ def _uphill(evidence: Evidence) -> Iterator[Found]:
             if one.losses[-1] > one.losses[0] and any(word in name for word in _NAMES):
                 rose = f"{say(one.losses[0])} to {say(one.losses[-1])}"
                 message = f"{target} moves along its gradient, uphill: {name} rose from {rose}"
-                line = program.source(node).replace("+=", "-=", 1)
-                yield Found(
-                    program.place(node),
-                    message,
-                    (program.line(one.line),),
-                    program.replaced((node, line)),
-                )
+                signs = ("+=", "-=") if isinstance(node, ast.AugAssign) else (".add_(", ".sub_(")
+                fix = program.replaced((node, program.source(node).replace(*signs, 1)))
+                yield Found(program.place(node), message, (program.line(one.line),), fix)
                 break
+
+
+def _raised(node: ast.AST) -> str:
+    """Return what a statement adds a multiple of its own gradient to; empty where it does not."""
+    owner: ast.expr
+    if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add):
+        owner, text = node.target, ast.unparse(node.value)
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        owner, text = (
+            node.func.value,
+            ", ".join(ast.unparse(x) for x in [*node.args, *node.keywords]),
+        )
+        if node.func.attr != "add_":
+            return ""
+    else:
+        return ""
+    target = ast.unparse(owner).removesuffix(".data")
+    is_plain = f"{target}.grad" in text and "-" not in text and ".sign()" not in text
+    return target if is_plain else ""
 
 
 ENTRY = Entry(

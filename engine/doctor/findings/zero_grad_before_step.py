@@ -21,7 +21,7 @@ def detect(evidence: Evidence) -> Iterator[Found]:
             continue
         seen.add(line)
         backward = max((n for n, start in evidence.pass_at.items() if start < at), default=None)
-        if backward is None:
+        if backward is None or tape.passes[backward].line > step.line:
             continue
         message = (
             f"Line {line} clears the gradients that backward on line "
