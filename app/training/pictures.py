@@ -42,7 +42,8 @@ def points_of(data: DataShown, names: Sequence[str], is_regression: bool) -> Poi
     if is_regression:
         return Points(x[:, 0], x[:, 1], targets=y.astype(np.float64), validation=held_back)
     kinds = np.where(y < 0, 0, y).astype(np.intp)
-    return Points(x[:, 0], x[:, 1], kinds=kinds, validation=held_back, names=tuple(names))
+    shown = tuple(f"class {name}" if name.isdecimal() else name for name in names)
+    return Points(x[:, 0], x[:, 1], kinds=kinds, validation=held_back, names=shown)
 
 
 def ground_of(view: View, is_regression: bool, points: Points) -> Ground | None:

@@ -72,7 +72,7 @@ class TrainShowing(QObject):
         for plot in room.plots():
             plot.step_picked.connect(session.rewind)
         for tab in (room.says, room.below, room.numbers):
-            tab.currentChanged.connect(lambda _at: self.want())
+            tab.currentChanged.connect(self._turn)
         room.spread_of.currentIndexChanged.connect(lambda _at: self.want())
         room.directions.currentIndexChanged.connect(lambda _at: self.want())
 
@@ -257,6 +257,11 @@ class TrainShowing(QObject):
                 for i, name in enumerate(names)
             ]
         )
+
+    def _turn(self) -> None:
+        """Show and ask for what is on the page that was turned to."""
+        self.want()
+        self._show_lines()
 
     def _show_lines(self) -> None:
         session = self._session

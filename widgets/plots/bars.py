@@ -26,10 +26,15 @@ class GradientBars(Plot):
         self._names: tuple[str, ...] = ()
         self._norms: tuple[float, ...] = ()
         self._top = 0.0
+        self._none = False
 
     def show_norms(self, names: Sequence[str], norms: Sequence[float]) -> None:
-        """Show one bar per parameter; NaN and infinities are told in words."""
+        """Show one bar per parameter; NaN and infinities are told in words.
+
+        Where all are NaN there are no gradients: they have been cleared.
+        """
         self._names, self._norms = tuple(names), tuple(norms)
+        self._none = all(math.isnan(norm) for norm in norms)
         self.setAccessibleDescription(
             ", ".join(f"{n} {text.number(x)}" for n, x in zip(names, norms, strict=False))
         )
@@ -64,9 +69,11 @@ class GradientBars(Plot):
             groove = QRectF(line.left() + left, y + row / 2 - 4.5, line.width() - left - right, 9)
             self._draw_bar(painter, groove, share_of(norm, most))
             painter.setFont(self.theme.font(12, 600))
-            painter.setPen(self.theme.ink if math.isfinite(norm) else self.theme.error)
+            # Before backward no parameter has a gradient: that is no mistake.
+            wrong = not math.isfinite(norm) and not self._none
+            painter.setPen(self.theme.error if wrong else self.theme.ink)
             flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
-            painter.drawText(line, flags, text.number(norm))
+            painter.drawText(line, flags, "None" if self._none else text.number(norm))
 
     def _draw_bar(self, painter: QPainter, groove: QRectF, share: float) -> None:
         painter.setPen(Qt.PenStyle.NoPen)

@@ -191,7 +191,7 @@ class Lines(Plot):
         if self.position is not None:
             x = frame.left() + self._drawn.x.number_share(self.position) * frame.width()
             painter.setPen(QPen(self.theme.selection, 1.5))
-            painter.drawLine(QPointF(x, frame.top() - 8), QPointF(x, frame.bottom()))
+            painter.drawLine(QPointF(x, frame.top()), QPointF(x, frame.bottom()))
 
     # Under the mouse
 

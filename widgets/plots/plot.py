@@ -6,7 +6,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
-from widgets.labels import Heading, sheet
+from widgets.labels import Heading, Label, sheet
 from widgets.plots.axes import Axis
 from widgets.theme import Theme
 
@@ -55,7 +55,7 @@ class Plot(QWidget):
     def __init__(self, title: str, subtitle: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.theme = Theme.load("light")
-        self.heading = Heading(title, subtitle)
+        self.heading, self.caption = Heading(title), Label("caption")
         self.tools = QHBoxLayout()
         self.tools.setSpacing(6)
         self.canvas = Canvas(self)
@@ -63,12 +63,16 @@ class Plot(QWidget):
         top.setContentsMargins(EDGE, 12, 12, 0)
         top.addWidget(self.heading, 1)
         top.addLayout(self.tools)
-        top.setAlignment(self.tools, Qt.AlignmentFlag.AlignTop)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(4)
+        column.setSpacing(2)
         column.addLayout(top)
+        below = QHBoxLayout()
+        below.setContentsMargins(EDGE, 0, 12, 0)
+        below.addWidget(self.caption)
+        column.addLayout(below)
         column.addWidget(self.canvas, 1)
+        self.set_caption(subtitle)
         self.setAccessibleName(title)
         self.setStyleSheet(sheet(self.theme))
 
@@ -80,10 +84,10 @@ class Plot(QWidget):
 
     def set_caption(self, subtitle: str) -> None:
         """Show a line below the title, and say it to screen readers."""
-        title, before = self.heading.text()
-        if before != subtitle:
-            self.heading.set_text(title, subtitle)
+        if self.caption.said() != subtitle:
+            self.caption.say(subtitle)
             self.setAccessibleDescription(subtitle)
+        self.caption.setVisible(bool(subtitle))
 
     def refresh(self) -> None:
         """Have the canvas painted anew."""

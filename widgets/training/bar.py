@@ -101,14 +101,15 @@ class TrainingBar(QFrame):
         row.setSpacing(8)
         row.addWidget(self.switch)
         row.addSpacing(8)
-        row.addWidget(self.title)
-        row.addWidget(self.where)
-        row.addSpacing(8)
         for button in (self.reset, self.line, self.step, self.play, self.until):
             row.addWidget(button)
         row.addSpacing(6)
         for part in (self.speed_label, self.speed, self.speed_value):
             row.addWidget(part)
+        # Behind the buttons: words that grow must not push what one is about to press.
+        row.addSpacing(10)
+        row.addWidget(self.title)
+        row.addWidget(self.where)
         row.addStretch(1)
         row.addWidget(self.fork)
         row.addWidget(self.export)

@@ -17,6 +17,9 @@ _COLORS = {
     "step": "parameter",
 }
 
+SHOWN = 2
+"""So many changes of a line are told; the others are in the tool tip."""
+
 
 class StepLines(QWidget):
     """One row per line of the training step; a click on the button makes the next one happen."""
@@ -108,11 +111,20 @@ class StepLines(QWidget):
                 f"background: {ground}; color: {ink.name()}; border-radius: 5px; padding: 2px 6px;"
                 f" font-family: '{code.font().family()}'; font-size: {code.font().pixelSize()}px;"
             )
-            told = " · ".join(self._changed.get(place, ()))
-            what.say(told)
+            changed = self._changed.get(place, ())
+            told = ", ".join(changed)
+            what.say(short(changed))
+            what.setToolTip("\n".join(changed))
             state = "happening now" if lit else "done" if passed else "not yet"
             code.setAccessibleName(f"{text}, {state}. {told}")
 
     def keyPressEvent(self, happened: QKeyEvent) -> None:
         """Leave keys to the window."""
         happened.ignore()
+
+
+def short(changed: Sequence[str]) -> str:
+    """Return the first changes, and how many there are besides."""
+    more = len(changed) - SHOWN
+    words = " · ".join(changed[:SHOWN])
+    return f"{words} · {more} more" if more > 0 else words

@@ -108,6 +108,12 @@ def test_the_runs_stand_in_a_table(room, begun, train_link):
     assert table.item(1, 4).text().startswith("0.3")
 
 
+def test_turning_to_the_table_fills_it(room, train_link):
+    train_link.grow(1, 0, 100)
+    room.below.setCurrentWidget(room.table)
+    assert room.table.table.rowCount() == 1
+
+
 def test_lines_are_lit_with_what_they_changed(room, train_link):
     train_link.received.emit(say.Happened(1, 0, 0, "zero_grad", ("2 gradients cleared",)))
     train_link.received.emit(say.Happened(1, 0, 1, "forward", ("output (16, 1)",)))

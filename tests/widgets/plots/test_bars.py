@@ -26,6 +26,14 @@ def test_a_bar_is_pink_and_none_is_there_for_zero(shown, look):
     assert bars.accessibleDescription() == "a 0.5000, b 0.0010"
 
 
+def test_gradients_that_were_cleared_are_no_mistake(shown, look):
+    bars = shown(GradientBars(), 400, 200)
+    bars.show_norms(["a", "b"], [math.nan, 1.0])
+    assert near(look(bars), bars.theme.error, 60) > 10
+    bars.show_norms(["a", "b"], [math.nan, math.nan])
+    assert near(look(bars), bars.theme.error, 30) == 0
+
+
 def test_a_hundred_parameters_can_be_scrolled(shown, look):
     bars = shown(GradientBars(), 300, 160)
     bars.show_norms([f"layers.{i}.weight" for i in range(100)], [math.nan] * 100)

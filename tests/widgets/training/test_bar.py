@@ -57,6 +57,16 @@ def test_nothing_is_cut_off_at_any_width(bar, width):
         assert button.geometry().right() <= width
 
 
+def test_words_that_grow_push_no_button(bar):
+    bar.set_words("moons · mlp", "step 1")
+    bar.layout().activate()
+    before = [button.x() for button in (bar.reset, bar.step, bar.play, bar.until, bar.speed)]
+    bar.set_words("moons · mlp · adam 0.03", "step 1,000,000 · 12,000 steps/s")
+    bar.layout().activate()
+    after = [button.x() for button in (bar.reset, bar.step, bar.play, bar.until, bar.speed)]
+    assert before == after
+
+
 def test_until_tells_a_condition_with_its_number(qtbot):
     menu, told = UntilMenu(), []
     qtbot.addWidget(menu)

@@ -9,7 +9,7 @@ from engine.training import FileLooked, Parameter
 from widgets.training.file_look import FileLook
 from widgets.training.run_table import RunLine, RunTable
 from widgets.training.step_axis import EDGE, StepAxis
-from widgets.training.step_lines import StepLines
+from widgets.training.step_lines import StepLines, short
 from widgets.training.weights import Weights
 
 
@@ -110,6 +110,12 @@ def test_columns_turn_from_input_to_target(shown):
     assert told == [(["a", "b"], "kind")]
     header.sectionClicked.emit(1)
     assert told[-1] == (["a"], "b")
+
+
+def test_of_many_changes_the_first_are_told():
+    assert short(["a", "b"]) == "a · b"
+    assert short(["a", "b", "c", "d"]) == "a · b · 2 more"
+    assert short([]) == ""
 
 
 def test_the_lines_of_another_model_take_the_place_of_the_old_ones(shown):
