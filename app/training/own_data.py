@@ -44,6 +44,10 @@ class OwnData(QObject):
         inputs = options.get("inputs") or options.get("columns") or ()
         target = options.get("target") or ""
         names = [str(one) for one in inputs] if isinstance(inputs, list) else []
+        if not names and not target and looked.problem is None:
+            names, target = first_choice(looked)
+            if names:
+                self._choose_columns(names, target)
         self._room.file.show_file(looked, names, str(target))
 
     def _choose_columns(self, inputs: list[str], target: str) -> None:
@@ -82,3 +86,13 @@ class OwnData(QObject):
     def _remove_point(self, index: int) -> None:
         points = self._points()
         self._put_points(points[:index] + points[index + 1 :])
+
+
+def first_choice(looked: FileLooked) -> tuple[list[str], str]:
+    """Return inputs and target to begin with: the last column of numbers learned from the others.
+
+    Without two columns of numbers there is nothing to begin with.
+    """
+    pairs = zip(looked.columns, looked.numeric, strict=False)
+    numbers = [name for name, numeric in pairs if numeric]
+    return (numbers[:-1], numbers[-1]) if len(numbers) > 1 else ([], "")

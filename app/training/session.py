@@ -368,7 +368,7 @@ class TrainSession(Runs):
         self._patience.stop()
         run = self.find(message.run_id)
         if run is not None:
-            run.problem = words
+            run.problem = "" if message.place else words
             if run.begun is None:
                 run.alive = False
             self.stated.emit(run)

@@ -60,6 +60,7 @@ class FileLook(QWidget):
             for column, cell in enumerate(cells[: len(looked.columns)]):
                 self.table.setItem(row, column, QTableWidgetItem(cell))
         self._name()
+        self.table.resizeColumnsToContents()
         self.show()
 
     def _name(self) -> None:

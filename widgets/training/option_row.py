@@ -59,6 +59,7 @@ class OptionRow(QWidget):
         grid.setVerticalSpacing(2)
         metrics = self.label.fontMetrics()
         wide = isinstance(self.editor, LayersEdit | QPlainTextEdit)
+        wide = wide or self.option.name.endswith("path")
         if isinstance(self.editor, QCheckBox):
             self.label.hide()
             grid.addWidget(self.editor, 0, 0, 1, 2)

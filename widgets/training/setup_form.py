@@ -110,7 +110,7 @@ class SetupForm(QWidget):
         if key in self.parts:
             part = self.parts[key]
             row = part.by_name.get(option)
-            (row or part).complain(why)
+            (part if row is None or row.isHidden() else row).complain(why)
             part.head.setChecked(True)
             return
         for rows in self._general():

@@ -129,6 +129,7 @@ def test_a_complaint_stands_at_its_option_and_goes_away(room, train_link):
     train_link.received.emit(problem(1, "at most 32 layers", "model.layers"))
     row = room.form.parts["model"].by_name["layers"]
     assert row.note.said() == "at most 32 layers"
+    assert not room.strip.isVisible()
     train_link.received.emit(say.Altered(1, 0, applied=("model",)))
     assert not row.note.isVisible()
 
@@ -213,12 +214,16 @@ def test_a_file_is_looked_into_and_its_columns_chosen(room, begun, train_link):
     )
     train_link.received.emit(looked)
     assert room.file.isVisible()
-    header = room.file.table.horizontalHeader()
-    header.sectionClicked.emit(1)
-    header.sectionClicked.emit(2)
-    header.sectionClicked.emit(2)
     options = begun.setup.data.options
     assert (options["inputs"], options["target"]) == (["size"], "price")
+    room.file.table.horizontalHeader().sectionClicked.emit(0)
+    options = begun.setup.data.options
+    assert (options["inputs"], options["target"]) == (["size", "price"], "name")
+
+
+def test_a_file_without_numbers_chooses_nothing():
+    looked = say.FileLooked(1, "f.csv", ("a", "b"), (False, True), (("x", "1"),), 1)
+    assert own_data.first_choice(looked) == ([], "")
 
 
 def test_a_file_that_cannot_be_read_says_why(room, begun, train_link):
