@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject
 from app.training.room import TrainingRoom
 from app.training.session import TrainSession
 from engine.setup import Part, Plain
-from engine.training import FileLooked
+from engine.training import FileLooked, Option
 
 
 class OwnData(QObject):
@@ -56,22 +56,26 @@ class OwnData(QObject):
         options["inputs"] = list[object](inputs)
         self._session.change(replace(setup, data=Part(setup.data.name, options)))
 
-    def _points_option(self) -> str | None:
+    def _points_option(self) -> Option | None:
         """Return the option of the data that is drawn by hand, or None."""
         catalogue, name = self._session.catalogue, self._session.setup.data.name
         for entry in catalogue.entries if catalogue is not None else ():
             if entry.kind == "data" and entry.name == name:
-                return next((one.name for one in entry.options if one.kind == "points"), None)
+                return next((one for one in entry.options if one.kind == "points"), None)
         return None
 
     def _points(self) -> list[list[object]]:
-        given = self._session.setup.data.options.get(self._points_option() or "")
+        """Return the points that there are, those to begin with until one has drawn any."""
+        option = self._points_option()
+        if option is None:
+            return []
+        given = self._session.setup.data.options.get(option.name, option.default)
         return [[*one] for one in given if isinstance(one, list)] if isinstance(given, list) else []
 
     def _put_points(self, points: list[list[object]]) -> None:
         setup, option = self._session.setup, self._points_option()
         if option is not None:
-            options = {**setup.data.options, option: list[object](points)}
+            options = {**setup.data.options, option.name: list[object](points)}
             self._session.change(replace(setup, data=Part(setup.data.name, options)))
 
     def _draw_point(self, x: float, y: float, kind: int) -> None:

@@ -72,7 +72,7 @@ class Runs(QObject):
 
     def _keep_curves(self, run: Run) -> None:
         """Put the curves of a run that begins anew into a run of their own."""
-        if len(run.curve("loss")) < WORTH_KEEPING:
+        if len(run.curve("loss")) < WORTH_KEEPING or is_redrawn(run.setup, self.setup):
             return
         kept = Run(-self._link.next_id(), run.setup, run.name, run.color, alive=False)
         kept.begun, kept.state, kept.series = run.begun, run.state, run.series
@@ -120,3 +120,9 @@ class Runs(QObject):
     def _set_setup(self, setup: Setup) -> None:
         self.setup = setup
         self.setup_changed.emit()
+
+
+def is_redrawn(before: Setup, after: Setup) -> bool:
+    """Whether the setups differ by points drawn by hand alone: no two runs to compare."""
+    same = replace(after, data=before.data) == before
+    return same and before.data.name == after.data.name and "points" in after.data.options

@@ -32,6 +32,10 @@ SUREST = 0.72
 """A point can be taken with the mouse from so many pixels away."""
 
 
+Box = tuple[float, float, float, float]
+EMPTY: Box = (-1.0, -1.0, 1.0, 1.0)
+
+
 @dataclass(frozen=True)
 class Points:
     """Data on the plane. ``kinds`` are classes, or None where ``targets`` are numbers."""
@@ -78,7 +82,7 @@ class Boundary(Plot):
         self.editable = False
         self.brush = 1
         """Class of the points that the mouse draws; the right button draws the other one."""
-        self.domain = (-1.0, -1.0, 1.0, 1.0)
+        self.domain = EMPTY
         self._ground: Ground | None = None
         self._image = QImage()
         self._points = NONE
@@ -93,7 +97,9 @@ class Boundary(Plot):
         """Show what the model says; None where it has said nothing yet."""
         self._ground = ground
         if ground is not None:
-            self.domain = ground.domain
+            # While one draws, the plane must not move under the mouse; it only grows.
+            held = self.editable and len(self._points) > 0 and self.domain != EMPTY
+            self.domain = _union(self.domain, ground.domain) if held else ground.domain
             self._image = _image(ground, self.theme.dark)
         self.refresh()
 
@@ -130,7 +136,7 @@ class Boundary(Plot):
         painter.fillRect(room, self.theme.panel2)
         if self._ground is not None:
             painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
-            painter.drawImage(room, self._image)
+            painter.drawImage(self._rect(self._ground.domain), self._image)
         self._draw_points(painter, room)
         painter.setClipping(False)
         self._draw_legend(painter, area)
@@ -173,6 +179,14 @@ class Boundary(Plot):
             painter.setPen(QPen(color if held_back and targets is None else rim, 1.2))
             painter.setBrush(rim if held_back and targets is None else color)
             draw_mark(painter, shape, QPointF(x, y), size)
+
+    def _rect(self, domain: Box) -> QRectF:
+        """Return where a part of the plane is drawn."""
+        left, bottom, right, top = self.domain
+        room = self._area
+        wide, high = room.width() / (right - left), room.height() / (top - bottom)
+        x, y = room.left() + (domain[0] - left) * wide, room.top() + (top - domain[3]) * high
+        return QRectF(x, y, (domain[2] - domain[0]) * wide, (domain[3] - domain[1]) * high)
 
     def _pixels(self) -> tuple[list[float], list[float]]:
         left, bottom, right, top = self.domain
@@ -276,6 +290,10 @@ class Boundary(Plot):
             self.moved.emit(self._held, *self._place(inside))
         elif kind == QEvent.Type.MouseButtonRelease:
             self._held = None
+
+
+def _union(a: Box, b: Box) -> Box:
+    return min(a[0], b[0]), min(a[1], b[1]), max(a[2], b[2]), max(a[3], b[3])
 
 
 def _image(ground: Ground, dark: bool) -> QImage:

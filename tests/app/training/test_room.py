@@ -206,6 +206,12 @@ def test_points_are_drawn_into_the_setup(room, begun):
     assert not room.boundary.editable
 
 
+def test_the_first_point_joins_those_to_begin_with(room, begun):
+    begun.change(Setup(data=Part("points")))
+    room.boundary.drawn.emit(0.5, 0.5, 1)
+    assert begun.setup.data.options["points"] == [[0, 0, 0], [1, 1, 1], [0.5, 0.5, 1]]
+
+
 def test_a_file_is_looked_into_and_its_columns_chosen(room, begun, train_link):
     begun.change(Setup(data=Part("csv", {"path": "houses.csv"})))
     assert train_link.last(say.LookIntoFile).path == "houses.csv"

@@ -83,6 +83,16 @@ def test_a_change_to_the_same_is_none(begun):
     assert not begun.can_undo
 
 
+def test_points_that_are_drawn_make_no_runs_to_compare(begun, train_link):
+    begun.change(Setup(data=Part("points", {"points": [[0, 0, 1]]})))
+    train_link.begin(1)
+    for count in range(2, 6):
+        train_link.grow(1, 0, 100)
+        begun.change(Setup(data=Part("points", {"points": [[0, 0, 1]] * count})))
+        train_link.begin(1)
+    assert len(begun.runs) == 1
+
+
 def test_hiding_twice_and_showing(begun):
     begun.hide(1, True)
     begun.hide(1, True)

@@ -95,6 +95,23 @@ def test_a_point_cannot_be_dragged_off_the_plane(plot, look, mouse):
     assert where == [(pytest.approx(-1), pytest.approx(-1))]
 
 
+def test_the_plane_does_not_move_under_the_mouse_that_draws(plot, look):
+    plot.show_ground(Ground((-2, -2, 2, 2), HALVES))
+    plot.editable = True
+    plot.show_points(points())
+    plot.show_ground(Ground((0, 0, 1, 1), HALVES))
+    assert plot.domain == (-2, -2, 2, 2)
+    look(plot)
+    corner = plot._rect((0, 0, 2, 2))
+    assert corner.topRight() == plot._area.topRight()
+    assert corner.width() == pytest.approx(plot._area.width() / 2)
+    plot.show_ground(Ground((-3, 0, 1, 1), HALVES))
+    assert plot.domain == (-3, -2, 2, 2)
+    plot.editable = False
+    plot.show_ground(Ground((0, 0, 1, 1), HALVES))
+    assert plot.domain == (0, 0, 1, 1)
+
+
 def test_a_still_picture_takes_no_points(plot, look, mouse):
     plot.show_points(points())
     look(plot)
