@@ -40,6 +40,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if item not in late]
 
 
+def pytest_sessionfinish() -> None:
+    """Empty the clipboard while there is a Python: what it holds may be an object of Python's.
+
+    Without a screen it lives until the process ends, and ends that with a crash.
+    """
+    gui = sys.modules.get("PySide6.QtGui")
+    if gui is not None and gui.QGuiApplication.instance() is not None:
+        gui.QGuiApplication.clipboard().clear()
+
+
 @pytest.fixture(autouse=True, scope="session")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Give this process a home of its own, so that nobody's settings are read or written."""
