@@ -1,0 +1,98 @@
+"""kill -9 of the real window at random moments of editing: what was typed is there again.
+
+A few kills always, a hundred in `make torture`.
+"""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from app.sessions import Sessions
+from widgets.edit_history import base
+
+ROOT = Path(__file__).resolve().parents[2]
+KILLS, SLOW_KILLS, PARTS = 3, 100, 10
+LOST_S = 1.0
+"""What was typed longer ago than this is never lost."""
+CROWDED = 5
+"""The short form runs beside other tests, on a machine that may do nothing for seconds."""
+
+
+def start(home, what):
+    """Start the window that types by itself, at home in the folder ``home``."""
+    names = ("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME")
+    environment = os.environ | dict.fromkeys(names, str(home))
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.app.typist", what],
+        cwd=ROOT,
+        env=environment | {"QT_QPA_PLATFORM": "offscreen"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def typed_until_killed(home, dice):
+    """Let the window type, kill it, and return when each edit was made, and when it died."""
+    with start(home, "type") as window:
+        edits = [float(window.stdout.readline().split()[1])]
+        end = time.monotonic() + dice.uniform(0, 2.5)
+        while time.monotonic() < end:
+            edits.append(float(window.stdout.readline().split()[1]))
+        window.send_signal(signal.SIGKILL)
+        killed = time.monotonic()
+        rest = [line for line in window.stdout.read().split("\n") if line.count(" ") == 1]
+        edits += [float(line.split()[1]) for line in rest]
+        window.stderr.read()
+    return edits, killed
+
+
+def numbers_in(text):
+    """Return how many numbers stand in the text, from 0 on and without a gap."""
+    words = text.split()
+    assert words == [str(number) for number in range(len(words))]
+    return len(words)
+
+
+def kill(home, dice, lost_s):
+    """Kill a window and recover it; returns how old the oldest loss is, in seconds."""
+    edits, killed = typed_until_killed(home, dice)
+    sessions = Sessions(home / "gradscribe" / "sessions")
+    found = sessions.found()
+    assert [one.trouble for one in found] == [""] * len(found)
+    kept = found[0].kept if found else None
+    count = numbers_in(kept.doc.source) if kept else 0
+    lost = [killed - at for at in edits[count:]]
+    assert max(lost, default=0.0) <= lost_s
+    if kept:
+        assert base(kept.doc.source, kept.steps, kept.done) is not None
+        assert not kept.doc.source or kept.steps
+    for one in found:
+        one.slot.release()
+    with start(home, "tell") as window:
+        text, done = window.stdout.read().split("\0")
+        window.stderr.read()
+        assert window.wait() == 0
+    if kept:
+        assert text == kept.doc.source
+        assert int(done) > 0 or not text
+    return max(lost, default=0.0)
+
+
+@pytest.mark.parametrize("seed", range(KILLS))
+def test_a_killed_window_loses_nothing(tmp_path, seed):
+    kill(tmp_path, random.Random(seed), LOST_S * CROWDED)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(PARTS))
+def test_a_hundred_killed_windows_lose_nothing_older_than_a_second(tmp_path, part):
+    dice = random.Random(1000 + part)
+    lost = [kill(tmp_path / str(turn), dice, LOST_S) for turn in range(SLOW_KILLS // PARTS)]
+    print(f"longest loss {max(lost):.2f} s")  # noqa: T201 - the figure is what one wants to see
