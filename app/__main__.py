@@ -144,6 +144,7 @@ def record(options: argparse.Namespace) -> int:
         timeout=options.timeout,
         printed=printed if talks else None,
         policy=not options.trust,
+        is_open=options.trust,
     )
     if talks:
         _say(tape.stdout[sum(streamed) :])
@@ -222,7 +223,7 @@ def headless(options: argparse.Namespace) -> int:
         title, filename, source = example.title, example.name, example.source
     _say(f"{title}: forward and backward\n\n")
     from_outside = options.file is not None and not options.trust
-    tape = record_source(source, filename=filename, policy=from_outside)
+    tape = record_source(source, filename=filename, policy=from_outside, is_open=options.trust)
     if tape.stdout:
         _say(tape.stdout.rstrip("\n") + "\n\n")
     _say(f"{report.values(tape)}\n{report.counts(tape)}\n")

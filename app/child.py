@@ -18,6 +18,17 @@ FREEZE_S = 60.0
 """So long may putting a tape together take, once the program has ended."""
 SPARE = "--spare"
 """Tells an engine to become ready without haste."""
+OPEN = "--open"
+"""Tells an engine that its programs may do what the user may."""
+PASSED_ON = (
+    "PATH HOME USER LOGNAME LANG LANGUAGE TZ TMPDIR TEMP TMP SYSTEMROOT SYSTEMDRIVE WINDIR COMSPEC "
+    "APPDATA LOCALAPPDATA USERPROFILE NUMBER_OF_PROCESSORS LD_LIBRARY_PATH DYLD_LIBRARY_PATH"
+).split()
+FAMILIES = (
+    *("LC_", "PYTHON", "OMP_", "MKL_", "KMP_", "OPENBLAS_", "GOMP_", "TORCH", "PYTORCH_", "CUDA_"),
+    *("NVIDIA_", "ROCM_", "HIP_", "HSA_", "XDG_", "VIRTUAL_ENV", "CONDA_"),
+)
+"""Variables that an engine gets to know, by how they begin; the others may hold passwords."""
 SPARE_BYTES = 1 << 30
 """So much memory must be free before an engine is started that may never be needed."""
 TAIL = 16_384
@@ -44,11 +55,25 @@ def memory_free() -> int:
     return free
 
 
-def environment() -> dict[str, str]:
-    """Return the engine's environment: it finds our packages wherever it is started."""
+def folder_of(filename: str) -> str:
+    """Return the folder that a script may read and import from; empty where it is no file."""
+    path = Path(filename)
+    return str(path.absolute().parent) if path.is_file() else ""
+
+
+def environment(is_open: bool = False) -> dict[str, str]:
+    """Return the engine's environment: it finds our packages wherever it is started.
+
+    Unless ``is_open`` it is not told what a program has no use for.
+    """
     root = str(Path(engine.__file__).resolve().parent.parent)
     before = os.environ.get("PYTHONPATH")
-    return {**os.environ, "PYTHONPATH": f"{root}{os.pathsep}{before}" if before else root}
+    known = {
+        name: text
+        for name, text in os.environ.items()
+        if is_open or name.upper() in PASSED_ON or name.upper().startswith(FAMILIES)
+    }
+    return {**known, "PYTHONPATH": f"{root}{os.pathsep}{before}" if before else root}
 
 
 def program() -> str:

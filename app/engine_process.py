@@ -17,8 +17,12 @@ class EngineProcess(QObject):
     ended = Signal(str)
     """Why, in a few words; emitted once, never after `discard` or `close`."""
 
-    def __init__(self, parent: QObject, spare: bool = False) -> None:
+    def __init__(self, parent: QObject, spare: bool = False, is_open: bool = False) -> None:
         super().__init__(parent)
+        self.is_open = is_open
+        """Whether its programs may do what the user may."""
+        self.folder: str | None = None
+        """The folder that its programs may read; None until it has been given one."""
         self.ready: wire.Ready | None = None
         """What it said when it could take requests."""
         self.errors = ""
@@ -28,9 +32,10 @@ class EngineProcess(QObject):
         self._reader = wire.Reader[wire.Reply](wire.Reply)  # type: ignore[arg-type]
         self._process = process = QProcess(self)
         process.setProgram(child.program())
-        process.setArguments([*child.arguments(), *([child.SPARE] if spare else [])])
+        words = [*([child.SPARE] if spare else []), *([child.OPEN] if is_open else [])]
+        process.setArguments([*child.arguments(), *words])
         environment = QProcessEnvironment()
-        for name, text in child.environment().items():
+        for name, text in child.environment(is_open).items():
             environment.insert(name, text)
         process.setProcessEnvironment(environment)
         self._pid = 0
@@ -45,6 +50,10 @@ class EngineProcess(QObject):
         """Whether it takes requests."""
         return self.ready is not None
 
+    def fits(self, folder: str, is_open: bool) -> bool:
+        """Whether a program of that folder can run in it."""
+        return self.is_open == is_open and (is_open or self.folder in (None, folder))
+
     def start(self) -> None:
         """Start the process; `received` carries `wire.Ready` when it takes requests."""
         self._process.start()
@@ -52,6 +61,8 @@ class EngineProcess(QObject):
     def send(self, message: wire.Request) -> None:
         """Write a message; it waits in the pipe until the engine reads it."""
         if not self._over:
+            if self.folder is None:
+                self.folder = ""
             for frame in wire.frames(message):
                 self._process.write(frame)
 

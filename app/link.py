@@ -3,13 +3,13 @@
 import time
 from collections import deque
 
-from msgspec import Struct
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app import child
 from app.engine_process import EngineProcess
+from app.jobs import Job, answer, unchecked
 from engine import wire
-from engine.tape import Problem, Tape
+from engine.tape import Tape
 
 STOP_GRACE_MS = 1500
 """A program that was asked to stop is killed after so long."""
@@ -36,20 +36,6 @@ CHECK_RUNS = 4
 """A check runs the program so many times."""
 
 
-class _Job(Struct):
-    """What the engine has been asked for and has not answered; ``stopped``: by the user.
-
-    ``overdue``: it has been told to die and may still say where it was. ``printed`` is its output,
-    for the tape that the link has to make if the engine cannot.
-    """
-
-    request: wire.Run | wire.Check | wire.Probe
-    timeout: float
-    stopped: bool = False
-    overdue: bool = False
-    printed: str = ""
-
-
 class Link(QObject):
     """Owns the engine process. Everything sent is answered, if need be by the link itself.
 
@@ -73,12 +59,13 @@ class Link(QObject):
         self._engine: EngineProcess | None = None
         self._spare: EngineProcess | None = None
         self._wants_spare = spare
+        self._opens = False
         self._lost_spares = 0
         self._replaced = False
         self._ready = False
         self._last_id = 0
-        self._running: _Job | None = None
-        self._next: _Job | None = None
+        self._running: Job | None = None
+        self._next: Job | None = None
         self._starts: deque[float] = deque()
         self._limit = self._timer(self._too_late)
         self._grace = self._timer(self._too_late)
@@ -97,7 +84,7 @@ class Link(QObject):
         self._ready = False
         engine, self._spare = self._spare, None
         if engine is None:
-            engine = EngineProcess(self)
+            engine = EngineProcess(self, is_open=self._opens)
             engine.start()
         else:
             engine.ended.disconnect(self._lose_spare)
@@ -137,11 +124,14 @@ class Link(QObject):
         timeout: float = TIMEOUT_S,
         event_limit: int = EVENT_LIMIT,
         memory: int = MEMORY,
+        policy: bool = False,
+        is_open: bool = False,
     ) -> int:
         """Have a program run and return its run id, which its replies carry.
 
-        ``timeout`` in seconds, ``memory`` in bytes of copied values. A program that waits for the
-        one that runs is replaced by this one.
+        ``timeout`` in seconds, ``memory`` in bytes of copied values; ``policy``: it came from
+        elsewhere; ``is_open``: let it do what the user may. A program that waits for the one that
+        runs is replaced by this one.
         """
         self._last_id += 1
         # No message can carry half a surrogate pair.
@@ -155,13 +145,32 @@ class Link(QObject):
             timeout=timeout,
             event_limit=event_limit,
             memory=memory,
+            policy=policy,
         )
-        self.start()
+        self._fit(request, is_open and not policy)
         self._announce()
-        job = self._next = _Job(request, timeout)
+        job = self._next = Job(request, timeout)
         if self.is_ready():
             self._hand_over(job)
         return self._last_id
+
+    def _fit(self, request: wire.Run, is_open: bool) -> None:
+        """Have an engine for the program: what it gave up for one folder it cannot take back."""
+        folder = "" if request.policy else child.folder_of(request.filename)
+        self._opens = is_open
+        engine = self._engine
+        if self._spare is not None and self._spare.is_open != self._opens:
+            spare, self._spare = self._spare, None
+            spare.discard()
+        if engine is not None and not engine.fits(folder, self._opens):
+            job = self._running
+            self._forget()
+            self._swap()
+            if job is not None:
+                self.received.emit(answer(job, None))
+        self.start()
+        if self._engine is not None:
+            self._engine.folder = folder
 
     def stop(self) -> None:
         """Interrupt the program that runs or waits; kill the engine if it doesn't end."""
@@ -177,15 +186,15 @@ class Link(QObject):
             self._send(wire.Stop(job.request.run_id))
             self._grace.start(QUICK_GRACE_MS if self.spare_pid() else STOP_GRACE_MS)
         if waiting is not None:
-            self._answer(waiting, None)
+            self.received.emit(answer(waiting, None))
 
     def check(self, run_id: int, value: int, index: int = 0) -> None:
         """Ask for a finite-difference check of a leaf's element; answered by `wire.Checked`."""
         request = wire.Check(run_id, value, index)
         if self._running is not None or self._next is not None or not self.is_ready():
-            self.received.emit(_unchecked(request, "A program is running; try again in a moment"))
+            self.received.emit(unchecked(request, "A program is running; try again in a moment"))
             return
-        self._running = _Job(request, TIMEOUT_S * CHECK_RUNS)
+        self._running = Job(request, TIMEOUT_S * CHECK_RUNS)
         self._limit.start(round((self._running.timeout + child.GRACE_S) * 1000))
         self._send(request)
 
@@ -198,7 +207,7 @@ class Link(QObject):
             return 0
         self._last_id += 1
         request = wire.Probe(self._last_id, source.encode("utf-8", "replace").decode())
-        self._running = _Job(request, PROBE_S)
+        self._running = Job(request, PROBE_S)
         self._limit.start(round((PROBE_S + child.GRACE_S) * 1000))
         self._send(request)
         return self._last_id
@@ -210,7 +219,7 @@ class Link(QObject):
         else:
             self.received.emit(wire.Peeked(run_id, snapshot, None))
 
-    def _hand_over(self, job: _Job) -> None:
+    def _hand_over(self, job: Job) -> None:
         if self._running is None:
             self._limit.start(round(START_S * 1000))
         self._send(job.request)
@@ -290,7 +299,7 @@ class Link(QObject):
 
     def _start_spare(self) -> None:
         if self._spare is None and child.memory_free() >= child.SPARE_BYTES:
-            spare = self._spare = EngineProcess(self, spare=True)
+            spare = self._spare = EngineProcess(self, spare=True, is_open=self._opens)
             spare.ended.connect(self._lose_spare)
             spare.start()
 
@@ -338,7 +347,7 @@ class Link(QObject):
             why = "the program did not stop" if job.stopped else "the program ran too long"
         self._replace(why, tape)
 
-    def _epitaph(self, job: _Job, run: wire.Run, why: str) -> Tape:
+    def _epitaph(self, job: Job, run: wire.Run, why: str) -> Tape:
         errors = self._engine.errors if self._engine is not None else ""
         if job.overdue:
             return child.overdue(
@@ -359,7 +368,7 @@ class Link(QObject):
                 engine.discard()
             self.died.emit(f"Python does not start ({why}). Press F5 to try again.")
         if job is not None:
-            self._answer(job, tape)
+            self.received.emit(answer(job, tape))
         self._announce()
 
     def _may_restart(self) -> bool:
@@ -368,17 +377,3 @@ class Link(QObject):
         while self._starts and now - self._starts[0] > RESTART_WINDOW_S:
             self._starts.popleft()
         return len(self._starts) <= RESTARTS
-
-    def _answer(self, job: _Job, tape: Tape | None) -> None:
-        if isinstance(job.request, wire.Check):
-            self.received.emit(_unchecked(job.request, "Python ended; run the program again first"))
-        elif isinstance(job.request, wire.Probe):
-            problem = Problem("EngineDied", "Python ended while these lines ran")
-            self.received.emit(wire.Probed(job.request.run_id, problem=problem))
-        else:
-            tape = tape or Tape(status="error", error=Problem("Stopped", "Stopped before it began"))
-            self.received.emit(wire.Recorded(job.request.run_id, tape, 0.0))
-
-
-def _unchecked(request: wire.Check, why: str) -> wire.Checked:
-    return wire.Checked(request.run_id, request.value, request.index, 0.0, 0.0, 0.0, False, why)

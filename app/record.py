@@ -35,11 +35,13 @@ def record_file(
     event_limit: int = EVENT_LIMIT,
     printed: Callable[[str], None] | None = None,
     policy: bool = False,
+    is_open: bool = False,
 ) -> Tape:
     """Run the script at ``path`` in an engine of its own and return its tape.
 
     ``timeout`` in seconds; ``printed`` is called with pieces of output while the script runs.
-    ``policy``: run it as a program from elsewhere.
+    ``policy``: hold it to what a program from elsewhere may do; ``is_open``: let it do what the
+    user may.
 
     Raises:
         Refused: the file is missing or no text, or there is no such device.
@@ -54,6 +56,7 @@ def record_file(
         event_limit=event_limit,
         printed=printed,
         policy=policy,
+        is_open=is_open,
     )
 
 
@@ -67,6 +70,7 @@ def record_source(
     event_limit: int = EVENT_LIMIT,
     printed: Callable[[str], None] | None = None,
     policy: bool = False,
+    is_open: bool = False,
 ) -> Tape:
     """Run a program in an engine of its own and return its tape; see `record_file`."""
     run = wire.Run(
@@ -80,7 +84,7 @@ def record_source(
         threads=0,
         policy=policy,
     )
-    with Engine() as engine:
+    with Engine(is_open) as engine:
         ready = engine.wait_ready()
         if isinstance(ready, Tape):
             return ready
@@ -142,13 +146,13 @@ class Gone(Silent):
 class Engine:
     """An engine process with blocking reads; leaving the context ends it."""
 
-    def __init__(self) -> None:
+    def __init__(self, is_open: bool = False) -> None:
         self._process = subprocess.Popen(
-            [child.program(), *child.arguments()],
+            [child.program(), *child.arguments(), *([child.OPEN] if is_open else [])],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env=child.environment(),
+            env=child.environment(is_open),
             bufsize=0,
         )
         self._messages: queue.Queue[wire.Reply | None] = queue.Queue()

@@ -151,9 +151,12 @@ class Session(QObject):
         self._change_doc(device=device)
         self.run_now()
 
-    def set_limits(self, timeout: float, memory: int) -> None:
-        """Give runs so many seconds and bytes from now on; what is shown is run again."""
-        limits = Limits(timeout, memory)
+    def set_limits(self, timeout: float, memory: int, is_open: bool = False) -> None:
+        """Give runs so many seconds and bytes from now on; what is shown is run again.
+
+        ``is_open``: let the user's own programs do what the user may.
+        """
+        limits = Limits(timeout, memory, is_open)
         if limits != self.limits:
             self.limits = limits
             if self.result.shown_id or self.result.run_id:
@@ -184,6 +187,8 @@ class Session(QObject):
             device=self.doc.device,
             timeout=self.limits.timeout,
             memory=self.limits.memory,
+            policy=False,
+            is_open=self.limits.is_open,
         )
         # Output is kept until the first of the new run arrives, so that it does not flicker.
         self._change_result(run_id=run_id)
@@ -256,7 +261,11 @@ class Session(QObject):
             if problem is not None and problem.type == ENGINE_DIED:
                 problem = None
             self._change_result(
-                engine="ready", devices=devices, torch=message.torch, problem=problem
+                engine="ready",
+                devices=devices,
+                torch=message.torch,
+                kept=message.kept,
+                problem=problem,
             )
             if self.result.run_id:
                 self._begin()

@@ -43,6 +43,7 @@ ROWS = (
     Setting("left", "Program pane", True),
     Setting("right", "Inspector pane", True),
     Setting("below", "Output and legend", True),
+    Setting("access", "Let my programs use files", False),
     Setting("lecture", "Lecture mode", False),
     Setting("lessons", "Progress in the lessons", "{}"),
 )

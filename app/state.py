@@ -62,6 +62,8 @@ class Result(Struct, frozen=True):
     engine: EngineState = "starting"
     devices: tuple[str, ...] = ("cpu",)
     torch: str = ""
+    kept: tuple[str, ...] = ()
+    """What the engine keeps from programs, see `engine.wire.Ready`."""
     seconds: float = 0.0
 
 
@@ -70,6 +72,8 @@ class Limits(Struct, frozen=True):
 
     timeout: float = 10.0
     memory: int = 256 << 20
+    is_open: bool = False
+    """Whether the user's own programs may do what the user may."""
 
 
 class View(Struct, frozen=True):
@@ -102,7 +106,16 @@ class Engine(Protocol):
         """Start an engine."""
 
     def run(
-        self, source: str, *, filename: str, seed: int, device: str, timeout: float, memory: int
+        self,
+        source: str,
+        *,
+        filename: str,
+        seed: int,
+        device: str,
+        timeout: float,
+        memory: int,
+        policy: bool,
+        is_open: bool,
     ) -> int:
         """Send a program and return its run id."""
 

@@ -264,9 +264,10 @@ class Window(ShellWindow):
             self.status.say("Laying out a big graph…")
 
     def _show_settings(self, key: str) -> None:
-        if key in ("memory", "timeout"):
+        if key in ("memory", "timeout", "access"):
             memory, seconds = self.settings.number("memory"), self.settings.number("timeout")
-            self.session.set_limits(seconds, round(memory) << 20)
+            is_open = self.settings.flag("access")
+            self.session.set_limits(seconds, round(memory) << 20, is_open)
         if key in ("left", "below", "right", "lecture"):
             lecture = self.settings.flag("lecture")
             left, below, right = (self.settings.flag(name) for name in ("left", "below", "right"))

@@ -8,12 +8,12 @@ import contextlib
 import gc
 import os
 import platform
+import select
 import signal
 import sys
 import threading
 import time
 import traceback
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -21,8 +21,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from engine import process, watchdog, wire
+from engine.confine import box, limits
 from engine.errors import plain
 from engine.leftovers import Baseline, end_processes
+from engine.mailbox import Mailbox
 from engine.printed import Stream
 from engine.tape import Problem, Tape
 from engine.training import TrainRequest
@@ -49,58 +51,6 @@ class Engine(NamedTuple):
     """The process as it was before any program."""
 
 
-class Mailbox:
-    """Requests that wait. Of several runs only the newest stays; a stopped one is marked."""
-
-    def __init__(self) -> None:
-        self._waiting: deque[wire.Request] = deque()
-        self._changed = threading.Condition()
-        self._running: int | None = None
-        self._stopped: set[int] = set()
-
-    def put(self, request: wire.Request) -> None:
-        """Add a request, or stop the run it names."""
-        with self._changed:
-            if isinstance(request, wire.Stop):
-                self._stop(request.run_id)
-                return
-            if isinstance(request, wire.Run):
-                kept = [other for other in self._waiting if not isinstance(other, wire.Run)]
-                self._waiting = deque(kept)
-            self._waiting.append(request)
-            self._changed.notify()
-
-    def _stop(self, run_id: int) -> None:
-        if run_id == self._running:
-            watchdog.stop()
-        elif any(isinstance(r, wire.Run) and r.run_id == run_id for r in self._waiting):
-            self._stopped.add(run_id)
-
-    def idle(self, seconds: float) -> bool:
-        """Wait up to ``seconds`` for a request; returns whether none came."""
-        with self._changed:
-            return not self._changed.wait_for(lambda: bool(self._waiting), seconds)
-
-    def take(self) -> tuple[wire.Request, bool]:
-        """Wait for the next request; returns it and whether it has been stopped already."""
-        with self._changed:
-            self._changed.wait_for(lambda: bool(self._waiting))
-            request = self._waiting.popleft()
-            stopped = False
-            if isinstance(request, wire.Run | wire.Check | wire.Probe):
-                watchdog.arm()
-                self._running = request.run_id
-                stopped = isinstance(request, wire.Run) and request.run_id in self._stopped
-            if isinstance(request, wire.Run):
-                self._stopped.clear()
-            return request, stopped
-
-    def done(self) -> None:
-        """Nothing runs any more: a late Stop has no effect."""
-        with self._changed:
-            self._running = None
-
-
 class Server:
     """Reads requests from one descriptor and answers on another."""
 
@@ -113,6 +63,7 @@ class Server:
         self._folder = ""
         self._is_copy = False
         self._host: Host | None = None
+        self._reader = wire.Reader[wire.Request](wire.Request)  # type: ignore[arg-type]
         self._stream = Stream(lambda run_id, text: self.send(wire.Printed(run_id, text)))
 
     def send(self, message: wire.Reply) -> None:
@@ -129,33 +80,54 @@ class Server:
 
     def read(self) -> None:
         """Take requests in until the window closes the pipe, which ends the process."""
-        reader = wire.Reader[wire.Request](wire.Request)  # type: ignore[arg-type]
+        while True:
+            self._read_once()
+
+    def read_in_thread(self) -> None:
+        """Take requests in beside whatever the main thread does."""
+        threading.Thread(target=self.read, name="reader", daemon=True).start()
+
+    def first_folder(self, later: Callable[[], None]) -> str:
+        """Take requests in up to the first that needs an answer; returns the folder of its program.
+
+        Nothing runs beside it. ``later`` is called once, if nothing comes for a while.
+        """
+        if not select.select([self._incoming], [], [], IDLE_S)[0]:
+            later()
+        while True:
+            for request in self._read_once():
+                if isinstance(request, wire.Run):
+                    return _folder_of(request)
+                if not isinstance(request, wire.Stop):
+                    return ""
+
+    def _read_once(self) -> list[wire.Request]:
+        taken: list[wire.Request] = []
         try:
-            while data := os.read(self._incoming, process.READ):
-                for request in reader.feed(data):
-                    if isinstance(request, wire.Quit):
-                        os._exit(0)
-                    self._mail.put(request)
+            data = os.read(self._incoming, process.READ)
+            for request in self._reader.feed(data):
+                if isinstance(request, wire.Quit):
+                    os._exit(0)
+                self._mail.put(request)
+                taken.append(request)
         except OSError:
-            pass
+            os._exit(0)
         except wire.Garbage as error:
             _complain(f"The engine was sent garbage: {error}")
             os._exit(2)
-        os._exit(0)
+        if not data:
+            os._exit(0)
+        return taken
 
-    def serve(self, engine: Engine, later: Callable[[], None]) -> None:
-        """Answer requests for ever. ``later`` is called once, when nothing waits for an answer."""
+    def serve(self, engine: Engine) -> None:
+        """Answer requests for ever."""
         watchdog.on_end = lambda: self._ended(engine)
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._cut_off)
-        cold = True
         while True:
             if not self._may_serve():
                 continue
-            if cold and self._mail.idle(IDLE_S):
-                later()
-                cold = False
-            elif self._mail.idle(TIDY_S):
+            if self._mail.idle(TIDY_S):
                 gc.collect()
             request, stopped = self._mail.take()
             try:
@@ -329,43 +301,68 @@ def _warm_optimizers() -> None:
     gc.freeze()
 
 
-def _ready() -> wire.Ready:
+def _ready(is_open: bool) -> wire.Ready:
     import torch
 
     devices = ["cpu", *(f"cuda:{i}" for i in range(torch.cuda.device_count()))]
     if torch.backends.mps.is_available():
         devices.append("mps")
+    kept = () if is_open else box.available(device=_has_device())
     version = str(torch.__version__)
-    return wire.Ready(version, platform.python_version(), tuple(devices), os.getpid())
+    return wire.Ready(version, platform.python_version(), tuple(devices), os.getpid(), kept)
+
+
+def _has_device() -> bool:
+    import torch
+
+    return torch.cuda.device_count() > 0
 
 
 def main(words: Sequence[str] = ()) -> None:
     """Run the engine until its standard input closes. Never returns.
 
-    With ``--spare`` among ``words`` it makes itself ready without being in anybody's way.
+    With ``--spare`` among ``words`` it makes itself ready without being in anybody's way; with
+    ``--open`` its programs may do what the user may.
     """
     process.die_with_parent()
     process.stand_apart()
     process.open_no_browser()
     incoming, outgoing = process.take_pipes()
+    limits.close_others(incoming, outgoing)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     import faulthandler
 
     faulthandler.enable()
     server = Server(incoming, outgoing)
-    threading.Thread(target=server.read, name="reader", daemon=True).start()
     try:
         if "--spare" in words:
             process.at_low_priority(_import_torch)
         engine = _warm()
+        if "--spare" in words:
+            process.at_low_priority(_warm_optimizers)
         process.cap_memory()
         process.deepen_stack()
-        engine = engine._replace(before=Baseline())
-        server.send(_ready())
-        server.serve(engine, _warm_optimizers)
+        server.send(_ready("--open" in words))
+        _settle(server, words)
+        server.serve(engine._replace(before=Baseline()))
     except BaseException:  # noqa: BLE001 - whatever it was, threads of a program must not hold us
         _complain(traceback.format_exc())
         os._exit(1)
+
+
+def _settle(server: Server, words: Sequence[str]) -> None:
+    """Wait for the first program and give up, before it runs, what no program may do.
+
+    There is one thread until then: what is given up holds for those that come.
+    """
+    if sys.platform == "win32":
+        server.read_in_thread()
+        _warm_optimizers()
+        return
+    folder = server.first_folder((lambda: None) if "--spare" in words else _warm_optimizers)
+    if "--open" not in words:
+        box.enter(folder, device=_has_device())
+    server.read_in_thread()
 
 
 if __name__ == "__main__":

@@ -230,9 +230,10 @@ def end_processes() -> None:
 
 def _children() -> set[int]:
     found: set[int] = set()
-    for task in Path("/proc/self/task").iterdir():
-        with contextlib.suppress(OSError, ValueError):
-            found |= {int(pid) for pid in (task / "children").read_text().split()}
+    with contextlib.suppress(OSError):
+        for task in Path("/proc/self/task").iterdir():
+            with contextlib.suppress(OSError, ValueError):
+                found |= {int(pid) for pid in (task / "children").read_text().split()}
     return found
 
 

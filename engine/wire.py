@@ -82,6 +82,8 @@ class Ready(Struct, frozen=True, tag=True):
     python: str
     devices: tuple[str, ...]
     pid: int
+    kept: tuple[str, ...] = ()
+    """What is kept from its programs: ``files``, ``network``, ``processes``, ``memory``."""
 
 
 class Started(Struct, frozen=True, tag=True):

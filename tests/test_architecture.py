@@ -29,6 +29,7 @@ COVERED_BY = {
     "engine/zoo/": "tests/engine/train/test_export.py",
     "engine/train/": "tests/engine/train/test_run.py",
     "widgets/paint/": "tests/widgets/test_graph_view.py",
+    "engine/confine/": "tests/hostile/test_confinement.py",
     "engine/policy/": "tests/engine/policy/test_program.py",
     "engine/record/": "tests/engine/record/test_forward.py",
     "engine/doctor/": "tests/engine/doctor/test_findings.py",

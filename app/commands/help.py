@@ -40,5 +40,23 @@ def about(shell: Shell) -> None:
     shell.show_card(
         "Gradscribe",
         "<p>Type PyTorch and see it run forward and backward.</p>"
-        f"<p>Running {engine} on {devices}.</p><p>MIT licence.</p>",
+        f"<p>Running {engine} on {devices}.</p><p>{confinement(result.kept)}</p>"
+        "<p>MIT licence.</p>",
     )
+
+
+KEPT = {
+    "files": "writing files and reading those of others",
+    "network": "the network",
+    "processes": "other programs",
+    "memory": "more memory than there is",
+}
+
+
+def confinement(kept: tuple[str, ...]) -> str:
+    """Return in a sentence what the engine keeps from programs."""
+    words = [KEPT[name] for name in kept if name in KEPT]
+    if not words:
+        return "Programs may do whatever you may: nothing is kept from them."
+    listed = f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else words[0]
+    return f"Programs are kept from {listed}."

@@ -88,3 +88,20 @@ def device(shell: Shell) -> list[Choice]:
         return Choice(name, lambda at: at.session.set_device(name), checked=here)
 
     return [choice(name) for name in shell.session.result.devices]
+
+
+@command(
+    "run.access",
+    "Let my programs use files",
+    menu="Run/3",
+    checked=lambda shell: shell.settings.flag("access"),
+)
+def access(shell: Shell) -> None:
+    """Let your own programs write files, use the network and start others; off is safer."""
+    on = not shell.settings.flag("access")
+    shell.settings.put("access", on)
+    shell.say(
+        "Your programs may use files, the network and other programs"
+        if on
+        else "Your programs are kept from files, the network and other programs"
+    )

@@ -1,11 +1,25 @@
 """Python's own errors: grammar, names, arithmetic, memory."""
 
+import re
+
+from engine.confine import box
 from engine.hints import advice
 from engine.hints.advice import Row
 
 _COMMA = "Something is missing or too much here: an operator, a comma, a bracket or a quote."
 
+
+def _closed(_: re.Match[str], __: advice.Case) -> str:
+    if not box.is_active():
+        return "The system does not let you: check who owns it."
+    return (
+        "Programs here are kept from files, the network and other programs. "
+        "Run > Let my programs use files opens them."
+    )
+
+
 ROWS = (
+    Row(PermissionError, "", _closed, "[Errno 1] Operation not permitted: 'out.txt'"),
     Row(TabError, "", "Indent with spaces only.", "inconsistent use of tabs and spaces"),
     Row(
         IndentationError,

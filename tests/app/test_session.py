@@ -311,17 +311,22 @@ def test_a_new_document_keeps_seed_and_device_and_drops_the_selection(settled):
 
 
 def test_a_run_gets_the_name_of_its_file_and_the_limits(running, link):
-    assert link.limits[0] == {"filename": "<gradscribe>", "timeout": 10.0, "memory": 256 << 20}
+    usual = {"policy": False, "is_open": False}
+    first = {"filename": "<gradscribe>", "timeout": 10.0, "memory": 256 << 20}
+    assert link.limits[0] == first | usual
     link.answer(leaves(1))
     running.load(Doc(source="b", path="net.py"))
     assert link.limits[-1]["filename"] == "net.py"
     link.answer(leaves(1))
     running.set_limits(60.0, 64 << 20)
-    assert link.limits[-1] == {"filename": "net.py", "timeout": 60.0, "memory": 64 << 20}
+    wanted = {"filename": "net.py", "timeout": 60.0, "memory": 64 << 20}
+    assert link.limits[-1] == wanted | usual
     link.answer(leaves(1))
     count = len(link.runs)
     running.set_limits(60.0, 64 << 20)
     assert len(link.runs) == count, "nothing changed"
+    running.set_limits(60.0, 64 << 20, is_open=True)
+    assert link.limits[-1] == wanted | {"policy": False, "is_open": True}
 
 
 def test_limits_set_before_the_first_run_hold_for_it(session, link):

@@ -139,7 +139,7 @@ def test_recording_without_a_window_starts_no_spare(tmp_path):
         "print(len(open(parent).read().split()), open('/proc/self/cmdline').read().split('\\0'))\n"
     )
     done = subprocess.run(
-        [sys.executable, "-m", "app", "record", str(script)],
+        [sys.executable, "-m", "app", "record", "--trust", str(script)],
         capture_output=True,
         text=True,
         check=True,

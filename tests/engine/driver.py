@@ -14,11 +14,11 @@ PATIENCE_S = 60
 
 
 class Engine:
-    """``python -m engine`` with blocking reads."""
+    """``python -m engine`` with blocking reads; ``words`` are its arguments."""
 
-    def __init__(self):
+    def __init__(self, *words):
         self.process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "engine"],
+            [sys.executable, "-P", "-m", "engine", *words],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

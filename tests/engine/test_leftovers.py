@@ -32,7 +32,7 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="Linux only")
 
 @pytest.fixture(scope="module")
 def shared():
-    engine = Engine()
+    engine = Engine("--open")
     engine.next()
     yield engine
     engine.close()
@@ -40,7 +40,7 @@ def shared():
 
 @pytest.fixture
 def engine():
-    engine = Engine()
+    engine = Engine("--open")
     engine.next()
     yield engine
     engine.close()

@@ -171,12 +171,12 @@ def test_an_exit_ends_the_program_not_the_engine(shared):
     assert (tape.status, tape.error.type, tape.error.place.line) == ("error", "SystemExit", 2)
 
 
-def test_a_script_finds_the_modules_beside_it_and_no_longer(shared, tmp_path):
+def test_a_script_finds_the_modules_beside_it_and_no_longer(engine, tmp_path):
     (tmp_path / "neighbour_module.py").write_text("number = 7")
     script = tmp_path / "script.py"
     script.write_text("import neighbour_module\nprint(neighbour_module.number)")
-    assert shared.run(script.read_text(), filename=str(script)).stdout == "7\n"
-    assert str(tmp_path) not in shared.run("import sys\nprint(sys.path)").stdout
+    assert engine.run(script.read_text(), filename=str(script)).stdout == "7\n"
+    assert str(tmp_path) not in engine.run("import sys\nprint(sys.path)").stdout
 
 
 def test_a_check_agrees_with_autograd(shared):

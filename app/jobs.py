@@ -1,0 +1,37 @@
+"""What the engine has been asked for, and what is answered where it cannot."""
+
+from msgspec import Struct
+
+from engine import wire
+from engine.tape import Problem, Tape
+
+
+class Job(Struct):
+    """What the engine has been asked for and has not answered; ``stopped``: by the user.
+
+    ``overdue``: it has been told to die and may still say where it was. ``printed`` is its output,
+    for the tape that the link has to make if the engine cannot.
+    """
+
+    request: wire.Run | wire.Check | wire.Probe
+    timeout: float
+    stopped: bool = False
+    overdue: bool = False
+    printed: str = ""
+
+
+def answer(job: Job, tape: Tape | None) -> wire.Reply:
+    """Return the answer that no engine will give any more; ``tape`` tells of a program's end."""
+    request = job.request
+    if isinstance(request, wire.Check):
+        return unchecked(request, "Python ended; run the program again first")
+    if isinstance(request, wire.Probe):
+        problem = Problem("EngineDied", "Python ended while these lines ran")
+        return wire.Probed(request.run_id, problem=problem)
+    tape = tape or Tape(status="error", error=Problem("Stopped", "Stopped before it began"))
+    return wire.Recorded(request.run_id, tape, 0.0)
+
+
+def unchecked(request: wire.Check, why: str) -> wire.Checked:
+    """Return the answer to a check that was not made, and why."""
+    return wire.Checked(request.run_id, request.value, request.index, 0.0, 0.0, 0.0, False, why)

@@ -1,0 +1,58 @@
+"""Requests that the engine has taken in and not yet answered."""
+
+import threading
+from collections import deque
+
+from engine import watchdog, wire
+
+
+class Mailbox:
+    """Requests that wait. Of several runs only the newest stays; a stopped one is marked."""
+
+    def __init__(self) -> None:
+        self._waiting: deque[wire.Request] = deque()
+        self._changed = threading.Condition()
+        self._running: int | None = None
+        self._stopped: set[int] = set()
+
+    def put(self, request: wire.Request) -> None:
+        """Add a request, or stop the run it names."""
+        with self._changed:
+            if isinstance(request, wire.Stop):
+                self._stop(request.run_id)
+                return
+            if isinstance(request, wire.Run):
+                kept = [other for other in self._waiting if not isinstance(other, wire.Run)]
+                self._waiting = deque(kept)
+            self._waiting.append(request)
+            self._changed.notify()
+
+    def _stop(self, run_id: int) -> None:
+        if run_id == self._running:
+            watchdog.stop()
+        elif any(isinstance(r, wire.Run) and r.run_id == run_id for r in self._waiting):
+            self._stopped.add(run_id)
+
+    def idle(self, seconds: float) -> bool:
+        """Wait up to ``seconds`` for a request; returns whether none came."""
+        with self._changed:
+            return not self._changed.wait_for(lambda: bool(self._waiting), seconds)
+
+    def take(self) -> tuple[wire.Request, bool]:
+        """Wait for the next request; returns it and whether it has been stopped already."""
+        with self._changed:
+            self._changed.wait_for(lambda: bool(self._waiting))
+            request = self._waiting.popleft()
+            stopped = False
+            if isinstance(request, wire.Run | wire.Check | wire.Probe):
+                watchdog.arm()
+                self._running = request.run_id
+                stopped = isinstance(request, wire.Run) and request.run_id in self._stopped
+            if isinstance(request, wire.Run):
+                self._stopped.clear()
+            return request, stopped
+
+    def done(self) -> None:
+        """Nothing runs any more: a late Stop has no effect."""
+        with self._changed:
+            self._running = None

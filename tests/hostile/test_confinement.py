@@ -1,0 +1,155 @@
+"""The confinement alone: full Python inside it writes, calls and starts nothing.
+
+Each program runs in a real engine without the policy; a fresh one follows where a program ends it.
+A quarter of the programs runs always, all of them in `make torture`.
+"""
+
+import sys
+
+import pytest
+
+from engine import wire
+from engine.confine import box, landlock, seccomp
+from tests.conftest import child_processes
+from tests.engine.driver import Engine
+from tests.hostile.snippets import ALL
+from tests.hostile.test_policy import WORDS, aimed, harm, trap  # noqa: F401 - a fixture
+
+pytestmark = pytest.mark.skipif(
+    not {"files", "network", "processes"} <= set(box.available()),
+    reason="this kernel has neither Landlock nor a filter of system calls",
+)
+SLOW = ("cpp_extension", "torch.compile", "torch.export", "torch.onnx", "torch.fx")
+"""What imports half of torch is tried by `make torture` alone."""
+
+
+class Prisoners:
+    """Engines one after the other: a program may end the one it runs in."""
+
+    def __init__(self):
+        self.engine = None
+
+    def run(self, source):
+        """Return what a program said, however it ended."""
+        if self.engine is None:
+            self.engine = Engine()
+            self.engine.next()
+        try:
+            run_id = self.engine.start(source, timeout=10.0)
+            tape = self.engine.until(wire.Recorded, run_id)[-1].tape
+        except (AssertionError, BrokenPipeError):
+            self.close()
+            return "it died"
+        return f"{tape.stdout}{tape.stderr}{tape.error}"
+
+    def close(self):
+        if self.engine is not None:
+            self.engine.close()
+            self.engine = None
+
+
+@pytest.fixture(scope="module")
+def prisoners():
+    made = Prisoners()
+    yield made
+    made.close()
+
+
+def try_all(snippets, prisoners, trap):  # noqa: F811
+    found = {}
+    before = child_processes()
+    for snippet in snippets:
+        told = prisoners.run(aimed(snippet, trap))
+        if done := harm(trap, told):
+            found[snippet] = done
+        if prisoners.engine is not None:
+            left = children(prisoners.engine.process.pid)
+            if left:
+                found.setdefault(snippet, []).append(f"processes {left}")
+    prisoners.close()
+    assert not found
+    assert child_processes() == before
+
+
+def children(pid):
+    with open(f"/proc/{pid}/task/{pid}/children") as file:
+        return file.read().split()
+
+
+def test_hostile_programs_do_no_harm_in_the_confinement(prisoners, trap):  # noqa: F811
+    quick = [one for one in ALL if not any(word in one for word in SLOW)]
+    try_all(quick[::4], prisoners, trap)
+
+
+@pytest.mark.slow
+def test_none_of_the_hostile_programs_does_harm_in_the_confinement(prisoners, trap):  # noqa: F811
+    try_all(ALL, prisoners, trap)
+
+
+def test_the_same_programs_do_harm_without_it(trap):  # noqa: F811
+    engine = Engine("--open")
+    try:
+        assert engine.next().kept == ()
+        for snippet in (
+            "open('OUT', 'w').write('x')",
+            "import os; os.system('touch OUT')",
+            "import ctypes; ctypes.CDLL(None).creat(b'OUT', 511)",
+        ):
+            engine.run(aimed(snippet, trap))
+            assert harm(trap, "") == ["out"], snippet
+        calls = "import socket; socket.create_connection(('127.0.0.1', PORT), 2)"
+        engine.run(aimed(calls, trap))
+        assert harm(trap, "") == ["a call came"]
+        assert WORDS in engine.run(aimed("print(open('SECRET').read())", trap)).stdout
+    finally:
+        engine.close()
+
+
+def test_what_an_engine_does_goes_on_in_it(tmp_path):
+    (tmp_path / "beside.py").write_text("number = 7")
+    (tmp_path / "data.csv").write_text("1,2\n")
+    script = tmp_path / "script.py"
+    script.write_text("")
+    engine = Engine()
+    try:
+        assert set(engine.next().kept) == {"files", "network", "processes", "memory"}
+        told = engine.run(
+            "import io, beside, threading\nprint(beside.number, open('data.csv').read())\n"
+            "buffer = io.BytesIO()\ntorch.save(torch.ones(2), buffer)\nbuffer.seek(0)\n"
+            "print(torch.load(buffer))\n"
+            "model = nn.Linear(2, 1)\nopt = optim.Adam(model.parameters())\n"
+            "for batch in torch.utils.data.DataLoader(torch.ones(4, 2), batch_size=2):\n"
+            "    model(batch).sum().backward()\n    opt.step()\n"
+            "work = lambda: print(torch.ones(300, 300).mm(torch.ones(300, 300)).sum())\n"
+            "thread = threading.Thread(target=work)\nthread.start()\nthread.join()\n"
+            "print(torch.conv2d(torch.ones(1, 3, 8, 8), torch.ones(4, 3, 3, 3)).sum())\n".replace(
+                "data.csv", str(tmp_path / "data.csv")
+            ),
+            filename=str(script),
+            threads=2,
+        )
+        assert (told.status, told.error) == ("ok", None)
+        assert told.stdout.startswith("7 1,2")
+        refused = engine.run("open('out.txt', 'w')", filename=str(script))
+        assert refused.error.type == "PermissionError"
+        assert "Run > Let my programs use files" in refused.error.hint
+    finally:
+        engine.close()
+
+
+def test_a_kernel_without_any_of_it_keeps_nothing_and_says_so(monkeypatch):
+    monkeypatch.setattr(landlock, "version", lambda: 0)
+    monkeypatch.setattr(seccomp, "available", lambda: False)
+    assert box.available() == ("memory",)
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert box.available() == ()
+
+
+def test_every_way_through_the_filter_ends_in_an_answer():
+    code = seccomp.program(1234)
+    for index, (kind, yes, no, _) in enumerate(code):
+        assert index + max(yes, no) + 1 <= len(code) or kind == 0x06
+        assert yes < 256
+        assert no < 256
+    assert code[-1][0] == 0x06
+    assert len(code) < 4096
