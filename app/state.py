@@ -114,8 +114,8 @@ class Engine(Protocol):
         device: str,
         timeout: float,
         memory: int,
-        policy: bool,
-        is_open: bool,
+        policy: bool = False,
+        is_open: bool = False,
     ) -> int:
         """Send a program and return its run id."""
 
