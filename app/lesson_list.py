@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app.overlay import Overlay
@@ -25,7 +25,6 @@ class Row(QPushButton):
         self.setAccessibleName(f"{number}. {lesson.title}{', ' + state if state else ''}")
         self.setAccessibleDescription(lesson.about)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
-        self.setMinimumHeight(52)
         row = QHBoxLayout(self)
         row.setContentsMargins(12, 6, 14, 6)
         row.setSpacing(12)
@@ -39,6 +38,14 @@ class Row(QPushButton):
         row.addWidget(at)
         row.addLayout(words, 1)
         row.addWidget(_label(state, "caption"))
+
+    def showEvent(self, happened: QShowEvent) -> None:
+        """Be as high as its two lines; a style sheet wins over the size of a button's layout."""
+        super().showEvent(happened)
+        layout = self.layout()
+        if layout is not None:
+            high = layout.sizeHint().height()
+            self.setStyleSheet(f"QPushButton {{ min-height: {high}px; padding: 0px; }}")
 
     def keyPressEvent(self, happened: QKeyEvent) -> None:
         """Open it with Return, walk with the arrows."""

@@ -7,8 +7,8 @@ from playback import track
 from playback.index import Index
 
 FORM = re.compile(
-    r"(before|after) (?:line (\d+)|(forward|backward|step|zero_grad|update|loss|error)|(\S+))"
-    r"(?: (\d+|last))?"
+    r"(before|after) (?:line (\d+)|grad (\S+)"
+    r"|(forward|backward|step|zero_grad|update|loss|error)|(\S+))(?: (\d+|last))?"
 )
 
 
@@ -20,8 +20,9 @@ def position(index: Index, words: str) -> int:
     """Return the position that ``words`` name: how many events have happened there.
 
     ``start``, ``end``, or ``before`` or ``after`` one of: ``forward``, ``loss``, ``backward``,
-    ``step``, ``zero_grad``, ``update``, ``error``, ``line N``, or a name (where that tensor is
-    made). A number behind it takes that occurrence instead of the first; ``last`` the last.
+    ``step``, ``zero_grad``, ``update``, ``error``, ``line N``, ``grad NAME`` (where that tensor
+    has its whole gradient), or a name (where that tensor is made). A number behind it takes that
+    occurrence instead of the first; ``last`` the last.
 
     Raises:
         NoPlace: there is none.
@@ -34,9 +35,11 @@ def position(index: Index, words: str) -> int:
     found = FORM.fullmatch(words)
     if found is None:
         raise NoPlace(f"{words!r} names no place on a tape")
-    side, line, phase, name, which = found.groups()
+    side, line, owner, phase, name, which = found.groups()
     if line:
         spans = line_spans(index, int(line))
+    elif owner:
+        spans = _arrivals(index, owner)
     elif phase:
         spans = _phase_spans(index, phase)
     else:
@@ -104,3 +107,14 @@ def _phase_spans(index: Index, phase: str) -> list[tuple[int, int]]:
 def _births(index: Index, name: str) -> list[tuple[int, int]]:
     born = [index.born[v.id] for v in index.tape.values if v.name == name and v.id in index.born]
     return [(at, at + 1) for at in sorted(born)]
+
+
+def _arrivals(index: Index, name: str) -> list[tuple[int, int]]:
+    """Return the events at which a tensor's gradient is whole, pass by pass."""
+    found: set[int] = set()
+    for value in index.tape.values:
+        if value.name == name and value.node is not None:
+            found |= {at for at, _ in index.node_runs.get(value.node, ())}
+        elif name in (value.name, index.values[index.home(value.id)].name):
+            found |= {at for at, _ in index.accumulated.get(index.home(value.id), ())}
+    return [(at, at + 1) for at in sorted(found)]

@@ -2,7 +2,7 @@
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
 from app import lessons
 from app.lesson_list import LessonList, upcoming
@@ -49,6 +49,19 @@ def test_the_lesson_to_go_on_with_is_ready(shown, progress, qtbot):
         qtbot.keyClick(shown.rows[0], Qt.Key.Key_Return)
     assert told.args[0] == EVERY[0]
     assert not shown.isVisible()
+
+
+def test_the_lines_of_a_row_do_not_touch(shown, qtbot):
+    shown.open_at(EVERY[0].name)
+    row = shown.rows[0]
+    qtbot.waitUntil(lambda: row.height() >= row.layout().sizeHint().height())
+    labels = [label for label in row.findChildren(QLabel) if label.text() in _WORDS]
+    title, about = sorted(labels, key=lambda label: label.y())
+    assert title.height() >= title.sizeHint().height()
+    assert title.geometry().bottom() < about.geometry().top()
+
+
+_WORDS = (EVERY[0].title, EVERY[0].about)
 
 
 def test_after_the_last_lesson_the_first_open_one_is_next(progress):

@@ -59,6 +59,16 @@ def test_a_name_is_where_its_tensor_is_made(loop):
     assert position(loop, "before loss") < at
 
 
+def test_a_gradient_is_whole_when_all_its_shares_are_there():
+    fan = "x = param(2.0)\ny = x * 3\nz = y * x\nz.backward()\n"
+    index = index_of(record(fan))
+    at = position(index, "after grad x")
+    assert index.tape.events[at - 1].kind == "accumulate"
+    assert position(index, "after grad z") < position(index, "after grad y") < at
+    with pytest.raises(NoPlace):
+        position(index, "after grad q")
+
+
 @pytest.mark.parametrize("words", ["after nowhere", "line 3", "after backward 3", "before line 99"])
 def test_other_words_name_no_place(loop, words):
     with pytest.raises(NoPlace):
