@@ -6,11 +6,13 @@ The first row that matches wins, so within a table the special stands before the
 import re
 from collections.abc import Mapping
 
-from engine.hints import autograd, python, tensors
+from engine.hints import autograd, layers, operands, python, tensors
 from engine.hints.advice import Case, Row
 from engine.tape import Place
 
-ROWS: tuple[Row, ...] = (*python.ROWS, *autograd.ROWS, *tensors.ROWS)
+ROWS: tuple[Row, ...] = (*python.ROWS, *autograd.ROWS, *layers.ROWS, *tensors.ROWS)
+_OF_TENSORS = frozenset((*layers.ROWS, *tensors.ROWS))
+"""Rows whose help goes on with what took part."""
 
 
 def hint(exc: BaseException, source: str, place: Place, scope: Mapping[str, object] | None) -> str:
@@ -28,7 +30,8 @@ def hint(exc: BaseException, source: str, place: Place, scope: Mapping[str, obje
         for row in ROWS:
             match = re.search(row.pattern, text) if isinstance(exc, row.kind) else None
             if match is not None:
-                return answer(row, match, case)
+                about = operands.told(case) if row in _OF_TENSORS else ""
+                return f"{answer(row, match, case)} {about}".strip()
     except BaseException:  # noqa: BLE001 - the exception is the user's and may raise on every touch
         return ""
     return ""

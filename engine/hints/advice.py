@@ -90,19 +90,6 @@ def attribute(match: re.Match[str], case: Case) -> str:
     return "Check the spelling; this object has no such method or field."
 
 
-def matmul(match: re.Match[str], case: Case) -> str:
-    """Help with the inner sizes of a matrix product."""
-    rows, inner, other, columns = match.groups()
-    text = f"(n × k) @ (k × m): the inner sizes {inner} and {other} must be equal."
-    if re.search(r"@|\bmm\(|matmul\(", case.code):
-        if inner == columns:
-            return f"{text} Transposing the second one with .T would fit."
-        if rows == other:
-            return f"{text} Transposing the first one with .T would fit."
-        return text
-    return f"{text} A Linear layer needs in_features={inner} for this input."
-
-
 def none_operand(match: re.Match[str], case: Case) -> str:  # noqa: ARG001
     """Help with arithmetic on None, which mostly is a ``.grad``."""
     if "grad" in case.code:
@@ -153,14 +140,6 @@ def module(match: re.Match[str], case: Case) -> str:  # noqa: ARG001
     if close:
         return f"Did you mean {close}?"
     return f"{top} is not installed beside Gradscribe. Check the spelling, or do without it."
-
-
-def size_mismatch(match: re.Match[str], case: Case) -> str:  # noqa: ARG001
-    """Help with shapes that don't broadcast."""
-    return (
-        f"Sizes {match[1]} and {match[2]} differ in dimension {match[3]}: "
-        "they broadcast only where they are equal or one of them is 1."
-    )
 
 
 def state_key(match: re.Match[str], case: Case) -> str:

@@ -1,6 +1,6 @@
 """Errors of shapes, dtypes, devices, indices, layers and losses."""
 
-from engine.hints import advice
+from engine.hints import advice, shapes
 from engine.hints.advice import Row
 
 _TARGETS = "Class targets are whole numbers: make them with dtype=torch.long, or add .long()."
@@ -14,14 +14,14 @@ ROWS = (
     Row(
         RuntimeError,
         r"mat1 and mat2 shapes cannot be multiplied \((\d+)x(\d+) and (\d+)x(\d+)\)",
-        advice.matmul,
+        shapes.matmul,
         "mat1 and mat2 shapes cannot be multiplied (2x3 and 4x2)",
     ),
     Row(
         RuntimeError,
         r"size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\) at non-singleton "
         r"dimension (\d+)",
-        advice.size_mismatch,
+        shapes.size_mismatch,
         "The size of tensor a (3) must match the size of tensor b (4) at non-singleton dimension 1",
     ),
     Row(
@@ -46,7 +46,7 @@ ROWS = (
     Row(
         RuntimeError,
         r"size mismatch, got input \((\d+)\), mat \((\d+)x(\d+)\), vec \((\d+)\)",
-        "The matrix has {3} columns, so the vector needs {3} elements, not {4}.",
+        shapes.matvec,
         "size mismatch, got input (2), mat (2x3), vec (2)",
     ),
     Row(
@@ -64,7 +64,7 @@ ROWS = (
     Row(
         RuntimeError,
         "Sizes of tensors must match except in dimension|stack expects each tensor to be equal",
-        "All but the joined dimension need equal sizes; see .shape of each.",
+        shapes.joined,
         "Sizes of tensors must match except in dimension 0. Expected size 3 but got size 2",
     ),
     Row(

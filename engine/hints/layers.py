@@ -1,0 +1,171 @@
+"""Errors of layers and losses, and of shapes and dtypes where torch says little."""
+
+from engine.hints import advice
+from engine.hints.advice import Row
+
+ROWS = (
+    Row(
+        RuntimeError,
+        r"Found dtype (\w+) but expected (\w+)",
+        "The target must be real numbers like the prediction: add .float() to it.",
+        "Found dtype Long but expected Float",
+    ),
+    Row(
+        RuntimeError,
+        r"result type (\w+) can't be cast to the desired output type (\w+)",
+        "{2} cannot hold the result: convert the whole-number tensor with .float().",
+        "result type Float can't be cast to the desired output type Long",
+    ),
+    Row(
+        RuntimeError,
+        r"Input type \((.+)\) and (weight|bias) type \((.+)\) should be the same",
+        "The input is {1}, the layer's {2} is {3}: bring the input to the layer, as with .to(...).",
+        "Input type (double) and bias type (float) should be the same",
+    ),
+    Row(
+        RuntimeError,
+        r"same dtype, but got: (\w+) != (\w+)",
+        "One is {1}, the other {2}: convert one, for example with .float().",
+        "expected m1 and m2 to have the same dtype, but got: float != double",
+    ),
+    Row(
+        RuntimeError,
+        "only Tensors of floating point dtype can require",
+        "Only real numbers have gradients: write 2.0 instead of 2, or dtype=torch.float32.",
+        "only Tensors of floating point dtype can require gradients",
+    ),
+    Row(
+        ValueError,
+        r"Target size \(.*\) must be the same as input size",
+        "Prediction and target need one shape: .unsqueeze(1) or .squeeze(1) on one of them helps.",
+        "Target size (torch.Size([3])) must be the same as input size (torch.Size([3, 1]))",
+    ),
+    Row(
+        RuntimeError,
+        "0D or 1D target tensor expected",
+        "One class number per row is needed: .squeeze(1) a column, .argmax(1) a one-hot table.",
+        "0D or 1D target tensor expected, multi-target not supported",
+    ),
+    Row(
+        ValueError,
+        "For 1D input, 1D target must have size 1",
+        "One row of scores has one target; a batch of scores has the shape (batch, classes).",
+        "For 1D input, 1D target must have size 1, but got target size: 2",
+    ),
+    Row(
+        RuntimeError,
+        r"permute.*input\.dim\(\) = (\d+) is not equal to len\(dims\) = (\d+)",
+        "permute names every dimension once: the tensor has {1}, and {2} are named.",
+        "permute(sparse_coo): number of dimensions in the tensor input does not match the length "
+        "of the desired ordering of dimensions i.e. input.dim() = 2 is not equal to len(dims) = 3",
+    ),
+    Row(
+        RuntimeError,
+        r"einsum\(\): subscript (\w) has size (\d+) for operand (\d+).* seen size (\d+)",
+        "The letter {1} stands for one size: it is {4} before and {2} in operand {3}.",
+        "einsum(): subscript j has size 4 for operand 1 which does not broadcast with previously "
+        "seen size 3",
+    ),
+    Row(
+        RuntimeError,
+        r"Given normalized_shape=\[(.+)\], expected input .*got input of size\s*\[(.+)\]",
+        "The layer norm is made for a last dimension of {1}; the input is ({2}).",
+        "Given normalized_shape=[3], expected input with shape [*, 3], but got input of size[2, 4]",
+    ),
+    Row(
+        RuntimeError,
+        r"running_mean should contain (\d+) elements not (\d+)",
+        "The batch norm is made for {2} features and is given {1}.",
+        "running_mean should contain 4 elements not 3",
+    ),
+    Row(
+        RuntimeError,
+        r"output with shape \[(.*)\] doesn't match the broadcast shape \[(.*)\]",
+        "In place a tensor keeps its shape ({1}); the result would be ({2}). Write x = x + y.",
+        "output with shape [3] doesn't match the broadcast shape [2, 3]",
+    ),
+    Row(
+        RuntimeError,
+        r"input_size\. Expected (\d+), got (\d+)",
+        "The layer takes {1} features per step, the last dimension here is {2}.",
+        "input.size(-1) must be equal to input_size. Expected 4, got 3",
+    ),
+    Row(
+        RuntimeError,
+        r"inconsistent input_size: got (\d+) expected (\d+)",
+        "The cell takes {2} features and is given {1}.",
+        "input has inconsistent input_size: got 4 expected 3",
+    ),
+    Row(
+        RuntimeError,
+        "negative dimension",
+        "A size cannot be below 0.",
+        "Trying to create tensor with negative dimension -1: [-1]",
+    ),
+    Row(
+        NotImplementedError,
+        "Cannot copy out of meta tensor",
+        "A tensor on the meta device has a shape and no numbers: make it on cpu.",
+        "Cannot copy out of meta tensor; no data!",
+    ),
+    Row(
+        RuntimeError,
+        r"index -?\d+ is out of bounds for dimension \d+ with size (\d+)",
+        advice.out_of_bounds,
+        "index 3 is out of bounds for dimension 0 with size 2",
+    ),
+    Row(
+        RuntimeError,
+        "Index tensor must have the same number of dimensions",
+        "gather wants an index of as many dimensions as the input: .unsqueeze(1) adds one.",
+        "Index tensor must have the same number of dimensions as input tensor",
+    ),
+    Row(
+        RuntimeError,
+        "probability tensor contains either",
+        "Probabilities are finite and not below 0: use softmax, and look for NaN before it.",
+        "probability tensor contains either `inf`, `nan` or element < 0",
+    ),
+    Row(
+        AssertionError,
+        "embed_dim must be divisible by num_heads",
+        "Each head gets an equal share: choose embed_dim as a multiple of num_heads.",
+        "embed_dim must be divisible by num_heads",
+    ),
+    Row(
+        RuntimeError,
+        r"Tensors must have same number of dimensions: got (\d+) and (\d+)",
+        "One has {1} dimensions, the other {2}: .unsqueeze(0) adds one.",
+        "Tensors must have same number of dimensions: got 1 and 2",
+    ),
+    Row(
+        TypeError,
+        r"not supported between instances of 'torch\.return_types\.(\w+)'",
+        "{1} over a dimension gives values and indices: take .values or .indices.",
+        "'>' not supported between instances of 'torch.return_types.max' and 'int'",
+    ),
+    Row(
+        TypeError,
+        r"expected np\.ndarray \(got (\w+)\)",
+        "from_numpy takes a NumPy array; torch.tensor(...) takes a {1}.",
+        "expected np.ndarray (got list)",
+    ),
+    Row(
+        TypeError,
+        r"(len\(\) of|iteration over) a 0-d tensor",
+        "A tensor without dimensions is one number: .item() gives it, .unsqueeze(0) a list of one.",
+        "iteration over a 0-d tensor",
+    ),
+    Row(
+        RuntimeError,
+        "one_hot is only applicable to index",
+        "Classes are whole numbers: add .long().",
+        "one_hot is only applicable to index tensor of type LongTensor.",
+    ),
+    Row(
+        RuntimeError,
+        "Class values must be smaller than num_classes",
+        "With n classes the numbers go from 0 to n − 1: raise num_classes, or look at the labels.",
+        "Class values must be smaller than num_classes.",
+    ),
+)

@@ -1,0 +1,147 @@
+"""What takes part in a failing expression: names with their real shapes, dtypes and devices."""
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+
+import torch
+from torch import nn
+
+from engine.hints.advice import Case
+
+MOST = 3
+"""So many operands are told."""
+
+_DTYPE = re.compile(r"dtype|scalar type|Long|Float|Double|Half|Int\b", re.IGNORECASE)
+_DEVICE = re.compile(r"device|cuda|meta", re.IGNORECASE)
+
+
+def told(case: Case) -> str:
+    """Return ``Here x is (4, 5), self.fc is Linear(3 → 2).``; empty where nothing is known."""
+    message = str(case.exc)
+    parts = [
+        f"{name} is {_tensor(thing, message)}"
+        if isinstance(thing, torch.Tensor)
+        else f"{name} is {_module(thing, message)}"
+        for name, thing in operands(case)
+    ][:MOST]
+    return f"Here {_joined(parts)}." if parts else ""
+
+
+def operands(case: Case) -> list[tuple[str, torch.Tensor | nn.Module]]:
+    """Return the variables and fields of the failing code that hold tensors or modules."""
+    found: dict[str, torch.Tensor | nn.Module] = {}
+    for node in _reads(case.code):
+        thing = value(node, case.scope)
+        if isinstance(thing, torch.Tensor) or (
+            isinstance(thing, nn.Module) and (thing.extra_repr() or not list(thing.children()))
+        ):
+            found.setdefault(ast.unparse(node), thing)
+    return list(found.items())
+
+
+def sides(case: Case) -> list[tuple[str, torch.Tensor]]:
+    """Return the two operands of a product or a sum as written, where both are known tensors."""
+    tree = _parsed(case.code)
+    pair: list[ast.expr] = []
+    if isinstance(tree, ast.BinOp):
+        pair = [tree.left, tree.right]
+    elif isinstance(tree, ast.Call) and len(tree.args) == 2:
+        pair = list(tree.args)
+    elif (
+        isinstance(tree, ast.Call) and len(tree.args) == 1 and isinstance(tree.func, ast.Attribute)
+    ):
+        pair = [tree.func.value, tree.args[0]]
+    known = [(ast.unparse(one), value(one, case.scope)) for one in pair]
+    return [(name, thing) for name, thing in known if isinstance(thing, torch.Tensor)]
+
+
+def value(node: ast.AST, scope: Mapping[str, object]) -> object:
+    """Return what a name or a field holds, without running code of the program's."""
+    if isinstance(node, ast.Name):
+        return scope.get(node.id)
+    if isinstance(node, ast.Attribute):
+        owner = value(node.value, scope)
+        if node.attr == "T" and isinstance(owner, torch.Tensor) and owner.dim() == 2:
+            return owner.T
+        fields = vars(owner) if hasattr(owner, "__dict__") else {}
+        for held in (fields, *(fields.get(f"_{kind}", {}) for kind in _KINDS)):
+            if isinstance(held, dict) and node.attr in held:
+                return held[node.attr]
+    return None
+
+
+_KINDS = ("modules", "parameters", "buffers")
+
+
+def fitting(name: str, mine: torch.Size, other: torch.Size) -> str:
+    """Return how ``name`` of shape ``mine`` can be made to broadcast with ``other``; else empty."""
+    tries: list[tuple[str, tuple[int, ...]]] = []
+    if len(mine) == 1:
+        tries.append((f"{name}.unsqueeze(1)", (*mine, 1)))
+    if len(mine) == 2:
+        tries.append((f"{name}.T", (mine[1], mine[0])))
+    if len(mine) > 1 and mine[-1] == 1:
+        tries.append((f"{name}.squeeze(-1)", tuple(mine[:-1])))
+    for text, shape in tries:
+        if _broadcasts(shape, tuple(other)):
+            return text
+    return ""
+
+
+def _broadcasts(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
+    pairs = zip(reversed(a), reversed(b), strict=False)
+    return all(x == y or 1 in (x, y) for x, y in pairs)
+
+
+def _reads(code: str) -> Iterator[ast.expr]:
+    """Yield names and fields in the order they are written, a field before its owner."""
+    tree = _parsed(code)
+    stack: list[ast.AST] = [tree] if tree is not None else []
+    while stack:
+        node = stack.pop(0)
+        if isinstance(node, ast.Name | ast.Attribute):
+            yield node
+        if isinstance(node, ast.Call):
+            stack[:0] = [*node.args, *(word.value for word in node.keywords), node.func]
+        else:
+            stack[:0] = [n for n in ast.iter_child_nodes(node) if isinstance(n, ast.expr)]
+
+
+def _parsed(code: str) -> ast.expr | None:
+    try:
+        body = ast.parse(code.strip()).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    if len(body) != 1:
+        return None
+    statement = body[0]
+    held = getattr(statement, "value", None)
+    return held if isinstance(held, ast.expr) else None
+
+
+def _tensor(t: torch.Tensor, message: str) -> str:
+    shape = f"({', '.join(map(str, t.shape))}{',' if t.dim() == 1 else ''})"
+    if _DEVICE.search(message):
+        return f"on {t.device}"
+    return f"{shape} {str(t.dtype).removeprefix('torch.')}" if _DTYPE.search(message) else shape
+
+
+def _module(module: nn.Module, message: str) -> str:
+    about = module.extra_repr()
+    for word in ("in_features=", "out_features="):
+        about = about.replace(word, "")
+    about = about.replace(", bias=True", "")
+    first = next(iter(module.parameters()), None)
+    where = ""
+    if first is not None and _DEVICE.search(message):
+        where = f" on {first.device}"
+    elif first is not None and _DTYPE.search(message):
+        where = f" in {str(first.dtype).removeprefix('torch.')}"
+    return f"{type(module).__name__}({about[:40]}){where}"
+
+
+def _joined(parts: list[str]) -> str:
+    if len(parts) < 2:
+        return "".join(parts)
+    return f"{', '.join(parts[:-1])} and {parts[-1]}"

@@ -1,0 +1,61 @@
+"""Hints about shapes that do not fit, and what would make them fit."""
+
+import re
+
+from engine.hints import operands
+from engine.hints.advice import Case
+
+
+def matmul(match: re.Match[str], case: Case) -> str:
+    """Help with the inner sizes of a matrix product."""
+    rows, inner, other, columns = match.groups()
+    text = f"(n × k) @ (k × m): the inner sizes {inner} and {other} must be equal."
+    if not re.search(r"@|\bmm\(|matmul\(", case.code):
+        return f"{text} A Linear layer needs in_features={inner} for this input."
+    names = [name for name, _ in operands.sides(case)]
+    first, second = names if len(names) == 2 else ("", "")
+    if inner == columns:
+        return f"{text} {_transposed(second, 'second')} would fit."
+    if rows == other:
+        return f"{text} {_transposed(first, 'first')} would fit."
+    return text
+
+
+def _transposed(name: str, which: str) -> str:
+    if not name:
+        return f"Transposing the {which} one with .T"
+    return f"{name.removesuffix('.T')}" if name.endswith(".T") else f"{name}.T"
+
+
+def matvec(match: re.Match[str], case: Case) -> str:
+    """Help with a matrix times a vector."""
+    _, rows, columns, size = match.groups()
+    text = f"The matrix has {columns} columns, so the vector needs {columns} elements, not {size}."
+    names = [name for name, _ in operands.sides(case)]
+    if rows == size and len(names) == 2:
+        return f"{text} {_transposed(names[0], 'first')} would fit."
+    return text
+
+
+def size_mismatch(match: re.Match[str], case: Case) -> str:
+    """Help with shapes that don't broadcast."""
+    text = (
+        f"Sizes {match[1]} and {match[2]} differ in dimension {match[3]}: "
+        "they broadcast only where they are equal or one of them is 1."
+    )
+    pair = operands.sides(case)
+    if len(pair) == 2:
+        (first, a), (second, b) = pair
+        fits = operands.fitting(second, b.shape, a.shape)
+        other = operands.fitting(first, a.shape, b.shape)
+        fits = other if not fits or "unsqueeze" in other else fits
+        if fits:
+            return f"{text} {fits} would fit."
+    return text
+
+
+def joined(match: re.Match[str], case: Case) -> str:  # noqa: ARG001
+    """Help with tensors that don't line up where they are joined."""
+    shapes = [name for name, thing in operands.operands(case) if hasattr(thing, "shape")]
+    which = f" of {' and '.join(shapes[:3])}" if len(shapes) > 1 else ""
+    return f"All but the joined dimension need equal sizes; see .shape{which or ' of each'}."
