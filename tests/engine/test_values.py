@@ -165,3 +165,23 @@ def test_a_row_with_infinities_does_not_spoil_those_read_with_it():
         assert made[index].std == pytest.approx(float(exact.std()), rel=1e-12)
         assert made[index].min == float(tensors[index].min())
         assert made[index].max == float(tensors[index].max())
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda t: t.t(),
+        lambda t: t[3:40],
+        lambda t: t.t()[:, 5:],
+        lambda t: t[:, ::2],
+        lambda t: t.unsqueeze(1).expand(-1, 3, -1),
+        lambda t: t.view(4, 16, 128).permute(2, 0, 1),
+    ],
+)
+def test_statistics_of_a_view_are_those_of_its_own_numbers(view):
+    t = view(torch.randn(64, 128))
+    made, exact = snapshot(t), t.double()
+    assert made.mean == pytest.approx(float(exact.mean()), rel=1e-9, abs=1e-12)
+    assert made.std == pytest.approx(float(exact.std()), rel=1e-9)
+    assert made.norm == pytest.approx(float(exact.norm()), rel=1e-9)
+    assert (made.min, made.max) == (float(t.min()), float(t.max()))

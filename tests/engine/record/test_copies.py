@@ -73,6 +73,12 @@ def test_a_whole_with_gaps_is_not_shared(copies):
     assert copies.share(whole[1:], whole, copies.keep(whole)) is None
 
 
+def test_a_whole_whose_elements_share_memory_is_not_shared(copies):
+    # As many elements as memory between the first and the last, and yet not all of it.
+    whole = torch.randn(2 * 64).as_strided((2, 2), (0, 3))
+    assert copies.share(whole[:, 1:], whole, copies.keep(whole)) is None
+
+
 def test_a_summary_is_not_shared(copies):
     whole = torch.randn(9 * BIG)
     index = copies.keep(whole)
