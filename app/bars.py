@@ -175,7 +175,7 @@ class StatusLine(QFrame):
         short, whole = note_lines(result)
         self.note.setText(short)
         self.note.setToolTip(whole)
-        self.note.setVisible(bool(short))
+        self.note.setVisible(bool(short) and not self._elsewhere)
 
     def show_program(self, on: bool) -> None:
         """Tell of the program and its engine, or leave all that out."""
@@ -186,8 +186,8 @@ class StatusLine(QFrame):
 
     def show_held(self, count: int | None) -> None:
         """Show how many bytes backward nodes hold; None: this program has no such nodes."""
-        self.held.setVisible(count is not None)
         self.held.setText("" if count is None else f"{text.size(count)} held for backward")
+        self.held.setVisible(count is not None and not self._elsewhere)
 
     def _hush(self) -> None:
         self._said = ""

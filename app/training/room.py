@@ -106,7 +106,9 @@ class TrainingRoom(QWidget):
             ("Units", self.units),
             ("Loss surface", self.surface),
         )
-        self.below = tabs(("One step", self.lines), ("Runs", self.table), ("Weights", self.weights))
+        self.below = tabs(
+            ("One step", scrolled(self.lines)), ("Runs", self.table), ("Weights", self.weights)
+        )
         self.numbers = tabs(
             ("Gradients", self.gradients),
             ("Flow", self.flow),

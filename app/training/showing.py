@@ -2,7 +2,7 @@
 
 import math
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QColor
 
 from app.training import pictures
@@ -18,6 +18,8 @@ from widgets.theme import Theme
 from widgets.training.run_table import RunLine
 
 SLOW_MS = 200
+CURVES_MS = 60
+"""Curves are drawn anew so often at most: thick smooth lines are dear."""
 SURFACE_MS = 1500
 LONG_WAY_BACK = 100
 
@@ -37,6 +39,10 @@ class TrainShowing(QObject):
         self._visible = False
         self._listed: tuple[object, ...] = ()
         self.own = OwnData(session, room, self)
+        self._redraw = QTimer(self)
+        self._redraw.setSingleShot(True)
+        self._redraw.setInterval(CURVES_MS)
+        self._redraw.timeout.connect(self._draw_curves)
         self._connect()
         self._listen()
         room.form.set_setup(session.setup)
@@ -86,6 +92,8 @@ class TrainShowing(QObject):
     def set_visible(self, visible: bool) -> None:
         """Ask for views only while the room is seen."""
         self._visible = visible
+        if not visible:
+            self._redraw.stop()
         self.want()
 
     def want(self) -> None:
@@ -211,11 +219,15 @@ class TrainShowing(QObject):
     def _show_curves(self, run: Run) -> None:
         if self._curve_key() != self._listed:
             self._list_curves()
-        for plot in self._room.plots():
-            plot.refresh()
+        if not self._redraw.isActive():
+            self._redraw.start()
         if run.run_id == self._session.look.run_id:
             self._say_loss(run)
         self._show_lines()
+
+    def _draw_curves(self) -> None:
+        for plot in self._room.plots():
+            plot.refresh()
 
     def _show_runs(self) -> None:
         self._list_curves()

@@ -24,7 +24,7 @@ from widgets.plots.plot import EDGE, Plot, bottom_axis, empty, label_width, left
 from widgets.plots.series import Series, smoothed
 from widgets.theme import Theme, faded
 
-FINE = 700
+FINE = 450
 """A smoothed curve has at most so many points: thick smooth lines are dear."""
 LISTED = 8
 """So many curves at most are named under the mouse."""

@@ -4,9 +4,17 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
 
-from widgets.labels import Heading, Label, sheet
+from widgets.labels import Label, sheet
 from widgets.theme import Theme, mono_font
 
 _COLORS = {
@@ -34,18 +42,17 @@ class StepLines(QWidget):
         self._done = 0
         self._changed: dict[int, tuple[str, ...]] = {}
         self._rows: list[tuple[QLabel, QLabel, Label]] = []
-        self.heading = Heading("Inside one step", "each line as it happens, with what it changed")
+        self.setAccessibleName("Inside one step")
         self.next = QPushButton("Next line")
         self.next.setToolTip("Make the next line of the step happen (N)")
         self.next.clicked.connect(self.next_pressed)
         self.tape = QPushButton("Show on the tape")
         self.tape.setToolTip("Record this step and show it in the graph (Ctrl+Alt+T)")
         self.tape.clicked.connect(self.tape_pressed)
-        head = QGridLayout()
-        head.addWidget(self.heading, 0, 0)
-        head.addWidget(self.next, 0, 1)
-        head.addWidget(self.tape, 0, 2)
-        head.setColumnStretch(0, 1)
+        head = QHBoxLayout()
+        head.addWidget(self.next)
+        head.addWidget(self.tape)
+        head.addStretch(1)
         self._grid = QGridLayout()
         self._grid.setHorizontalSpacing(10)
         self._grid.setVerticalSpacing(3)
