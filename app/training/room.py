@@ -158,7 +158,8 @@ class TrainingRoom(QWidget):
             ),
             sizes=(LEFT, 700, RIGHT),
         )
-        across.setStretchFactor(1, 1)
+        for place, share in enumerate((0, 3, 2)):
+            across.setStretchFactor(place, share)
         return across
 
     def _strip(self) -> QFrame:

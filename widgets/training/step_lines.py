@@ -82,6 +82,8 @@ class StepLines(QWidget):
         for place, (_event, text) in enumerate(self._lines):
             mark, code = QLabel("○"), QLabel(text)
             what = Label("caption")
+            # Words that wrap in a narrow room would push the lines apart.
+            what.setWordWrap(False)
             code.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
             for at, part in enumerate((mark, code, what)):
                 self._grid.addWidget(part, place, at)
