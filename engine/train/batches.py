@@ -11,8 +11,8 @@ class Batches:
     """Draws the batches of a run; `state` and `put_back` bring any moment back."""
 
     def __init__(self, program: Program) -> None:
-        self._x, self._y = program.tensor("x_train"), program.tensor("y_train")
-        self.rows = len(self._x)
+        self.x, self.y = program.tensor("x_train"), program.tensor("y_train")
+        self.rows = len(self.x)
         self._rng = torch.Generator().manual_seed(program.setup.seed)
         self._order: torch.Tensor | None = None
         self._at = 0
@@ -59,7 +59,7 @@ class Batches:
     def draw(self) -> Batch:
         """Return the next batch."""
         rows = self.rows_of_next()
-        return (self._x, self._y) if rows is None else (self._x[rows], self._y[rows])
+        return (self.x, self.y) if rows is None else (self.x[rows], self.y[rows])
 
     def state(self) -> tuple[object, ...]:
         """Return all that decides which batches come next."""

@@ -3,17 +3,24 @@
 import math
 import time
 from dataclasses import dataclass
+from typing import Literal
 
 import torch
 
 from engine.setup import BadSetup, Setup
 from engine.tape import Problem
 from engine.train import checkpoints, program
+from engine.train import plan as plans
 from engine.train.batches import Batches
+from engine.train.capture import Refused
 from engine.train.checkpoints import Checkpoint, Checkpoints
 from engine.train.events import Events
 from engine.train.history import History
+from engine.train.plan import Plan
 from engine.train.program import Batch, Failed, Program, quiet
+
+CAPTURED_FROM = 2000
+"""Steps after which a run without a word on its mode is worth capturing."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +53,11 @@ class Run:
         self.ratios: list[tuple[float, float]] = []
         """Of the last step that was measured: each parameter's gradient norm and update ratio."""
         self.past.add(checkpoints.take(self.program, self.batches, 0))
+        self.plan: Plan | None = None
+        self._plan_key: tuple[str, ...] = ()
+        self.why = ""
+        """Why the captured mode is not used; empty where it is, or has not been tried."""
+        self._attached = False
         self._validate_first()
         self._rng = checkpoints.random_state(self.program)
 
@@ -82,6 +94,16 @@ class Run:
         """
         end = time.perf_counter() + seconds
         made = 0
+        if self.events is None and self.problem is None:
+            self._attach()
+        try:
+            made = self._advance(steps, end)
+        finally:
+            self._detach()
+        return made
+
+    def _advance(self, steps: int, end: float) -> int:
+        made = 0
         with quiet():
             while made < steps and self.problem is None:
                 if self.events is not None:
@@ -114,11 +136,42 @@ class Run:
 
     def _one(self) -> None:
         try:
-            loss = self.program.step(self.draw())
+            loss = self.plan.step() if self._attached and self.plan else self._plain()
         except Exception as error:  # noqa: BLE001 - the user's module may raise anything
             self._fail(error)
             return
         self.arrive(loss)
+
+    def _plain(self) -> float:
+        return self.program.step(self.draw())
+
+    @property
+    def mode(self) -> Literal["reference", "captured"]:
+        """Which mode makes the steps."""
+        return "captured" if self.plan is not None else "reference"
+
+    def _attach(self) -> None:
+        """Let the captured mode make the next steps, where it is wanted and possible."""
+        wanted = self.setup.mode == "captured" or (
+            self.setup.mode == "auto" and self.step >= CAPTURED_FROM
+        )
+        key = (self.setup.mode, *plans.key(self.program)) if wanted else ()
+        if key != self._plan_key:
+            self._plan_key, self.plan, self.why = key, None, ""
+            if wanted:
+                try:
+                    self.plan = plans.build(self.program, self.batches)
+                except Refused as error:
+                    self.why = str(error)
+        if self.plan is not None:
+            self.plan.attach()
+            self._attached = True
+
+    def _detach(self) -> None:
+        """Put what the captured mode keeps for itself where everybody looks for it."""
+        if self._attached and self.plan is not None:
+            self.plan.detach()
+        self._attached = False
 
     def arrive(self, loss: float) -> None:
         """Note that a step has been made, and what belongs to its end."""
@@ -128,6 +181,8 @@ class Run:
         if every and self.step % every == 0 and self.program.has_validation:
             self.history.validated(self.step, self.program.evaluate())
         if self.past.due(self.step):
+            if self._attached and self.plan is not None:
+                self.plan.detach()
             self.past.add(checkpoints.take(self.program, self.batches, self.step))
         if not math.isfinite(loss):
             self.problem = Problem("NaN", f"The loss of step {self.step} is {loss}")
@@ -145,6 +200,7 @@ class Run:
 
     def _fail(self, error: Exception) -> None:
         """Stay where the last whole step was, its batch not drawn yet."""
+        self._detach()
         self.problem = self.program.failure(error)
         now, step = self.state(), self.step
         try:

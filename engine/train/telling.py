@@ -118,6 +118,8 @@ def state(run_id: int, held: Held, now: float) -> TrainState:
         run.step,
         run.epoch,
         rate,
+        run.mode,
+        run.why,
         event=held.event,
         problem=held.problem,
         reached=held.reached,

@@ -1,0 +1,233 @@
+"""Forward, loss and gradients of one batch shape as straight-line calls into fixed buffers.
+
+The graph is captured once by `make_fx`: the same kernels in the same order as the eager step, so
+the numbers are the same to the bit. What is saved is Python, autograd and allocation.
+"""
+
+import inspect
+from collections.abc import Callable
+from typing import Any, cast
+
+import torch
+from torch import fx, nn
+from torch.nn.utils import stateless
+
+_FAST: dict[str, Callable[..., object]] = {
+    "aten.addmm.default": torch.addmm,
+    "aten.mm.default": torch.mm,
+    "aten.bmm.default": torch.bmm,
+    "aten.tanh.default": torch.tanh,
+    "aten.sigmoid.default": torch.sigmoid,
+    "aten.mul.Tensor": torch.mul,
+    "aten.sub.Tensor": torch.sub,
+    "aten.add.Tensor": torch.add,
+    "aten.div.Tensor": torch.div,
+    "aten.sum.dim_IntList": torch.sum,
+    "aten.mean.default": torch.mean,
+}
+"""Python functions with ``out=`` that are quicker to call than their overloads."""
+_VIEWS = {"t", "view", "detach", "expand", "transpose", "unsqueeze", "squeeze", "permute", "alias",
+          "_unsafe_view", "select", "slice", "as_strided"}  # fmt: skip
+_MADE = {"ones_like", "zeros_like", "full_like", "scalar_tensor", "full", "zeros", "ones", "arange"}
+"""Ops that always make the same numbers."""
+
+
+class Refused(Exception):
+    """The step cannot be captured; the text says why."""
+
+
+def trace(
+    model: nn.Module,
+    parameters: dict[str, nn.Parameter],
+    loss_of: Callable[[torch.Tensor, torch.Tensor], torch.Tensor],
+    x: torch.Tensor,
+    y: torch.Tensor,
+) -> fx.GraphModule:
+    """Return the graph of (parameters, x, y) -> loss and the gradient of each parameter.
+
+    It runs the model once: whoever calls puts buffers and generators back. Raises `Refused`.
+    """
+    from torch.fx.experimental.proxy_tensor import make_fx
+
+    names = list(parameters)
+
+    def step(
+        values: list[torch.Tensor], x: torch.Tensor, y: torch.Tensor
+    ) -> tuple[torch.Tensor, ...]:
+        with stateless._reparametrize_module(model, dict(zip(names, values, strict=True))):
+            loss = loss_of(x, y)
+        grads = torch.autograd.grad(loss, values, allow_unused=True)
+        if any(grad is None for grad in grads):
+            raise Refused("a parameter takes no part in the loss")
+        return (loss, *grads)
+
+    leaves = [p.detach().requires_grad_() for p in parameters.values()]
+    try:
+        return make_fx(step)(leaves, x, y)
+    except Refused:
+        raise
+    except Exception as error:
+        first = str(error).strip().partition("\n")[0][:160]
+        raise Refused(f"it depends on its data: {first}") from error
+
+
+def out_variant(op: Any) -> tuple[Callable[..., object], str] | None:  # noqa: ANN401
+    """Return the form of an op that writes into a buffer, and that argument's name, or None."""
+    fast = _FAST.get(str(op))
+    if fast is not None:
+        return fast, "out"
+    if not hasattr(op, "_schema") or ("loss" in _base(op) and "backward" not in _base(op)):
+        # The CPU's losses use the buffer for what is not reduced yet, and resize it.
+        return None
+    wanted = [(a.name, str(a.type)) for a in op._schema.arguments]
+    if len(op._schema.returns) != 1:
+        return None
+    packet = op.overloadpacket
+    for name in packet.overloads():
+        other = getattr(packet, name)
+        outs = [a.name for a in other._schema.arguments if a.is_out]
+        rest = [(a.name, str(a.type)) for a in other._schema.arguments if not a.is_out]
+        if len(outs) == 1 and rest == wanted:
+            return other, outs[0]
+    return None
+
+
+class Emitter:
+    """Turns a captured graph into one Python function without arguments."""
+
+    def __init__(self, graph: fx.GraphModule, given: list[torch.Tensor]) -> None:
+        self._graph = graph
+        self._given = given
+        self._values: dict[fx.Node, object] = {}
+        """What each node held in the run that is made while emitting."""
+        self._fixed: set[fx.Node] = set()
+        self._written: dict[str, object] = {}
+        self._lines: list[str] = []
+        self._mutated = self._mutations()
+
+    def _mutations(self) -> set[fx.Node]:
+        found = set()
+        for node in self._graph.graph.nodes:
+            if node.op == "call_function" and _mutates(node.target):
+                found.add(node.args[0])
+        return found
+
+    def emit(self, places: list[torch.Tensor]) -> Callable[[], torch.Tensor]:
+        """Return the function; it writes the gradients into ``places`` and returns the loss."""
+        outputs: list[fx.Node] = []
+        wanted = self._grad_buffers(places)
+        given = iter(self._given)
+        for node in self._graph.graph.nodes:
+            if node.op == "placeholder":
+                self._values[node] = next(given)
+                self._fixed.add(node)
+            elif node.op == "get_attr":
+                self._values[node] = getattr(self._graph, cast("str", node.target))
+                self._fixed.add(node)
+            elif node.op == "output":
+                outputs = list(node.args[0])
+            else:
+                self._call(node, wanted.get(node))
+        loss, *grads = outputs
+        for node, place in zip(grads, places, strict=True):
+            value = self._values[node]
+            assert isinstance(value, torch.Tensor)
+            if node not in self._fixed or not _same(value, place):
+                self._lines.append(f"{self._name(place)}.copy_({self._word(node)})")
+        self._lines.append(f"return {self._word(loss)}")
+        words = ", ".join(f"{name}={name}" for name in self._written)
+        body = "\n    ".join(self._lines)
+        names = dict(self._written)
+        exec(f"def go({words}):\n    {body}\n", names)
+        return cast("Callable[[], torch.Tensor]", names["go"])
+
+    def _grad_buffers(self, places: list[torch.Tensor]) -> dict[fx.Node, torch.Tensor]:
+        """Return for ops whose whole result becomes a gradient the place to write it to."""
+        *_, last = self._graph.graph.nodes
+        outputs = cast("list[fx.Node]", list(last.args[0]))
+        found: dict[fx.Node, torch.Tensor] = {}
+        for node, place in zip(outputs[1:], places, strict=True):
+            turned, source = False, node
+            while source.op == "call_function" and _base(source.target) in ("t", "view", "detach"):
+                turned ^= _base(source.target) == "t"
+                source = cast("fx.Node", source.args[0])
+            if source.op == "call_function" and not turned and source not in found:
+                found[source] = place
+        return found
+
+    def _call(self, node: fx.Node, place: torch.Tensor | None) -> None:
+        op = cast("Any", node.target)
+        arguments = cast("Any", fx.node.map_arg)(node.args, lambda n: self._values[n])
+        keywords = cast("Any", fx.node.map_arg)(node.kwargs, lambda n: self._values[n])
+        fixed = all(n in self._fixed for n in node.all_input_nodes)
+        value = op(*arguments, **keywords)
+        if _base(op) in _VIEWS and fixed and isinstance(value, torch.Tensor):
+            source = cast("torch.Tensor", arguments[0])
+            if value.untyped_storage().data_ptr() == source.untyped_storage().data_ptr():
+                self._keep(node, value)
+                return
+        if _base(op) in _MADE and fixed and node not in self._mutated:
+            self._keep(node, value)
+            return
+        if _mutates(op) and node.args[0] in self._fixed:
+            self._lines.append(self._written_call(op, node))
+            self._keep(node, arguments[0])
+            return
+        variant = out_variant(op) if isinstance(value, torch.Tensor) else None
+        if variant is None or _base(op) in _VIEWS:
+            self._lines.append(f"{node.name} = {self._written_call(op, node)}")
+            self._values[node] = value
+            return
+        function, name = variant
+        buffer = value
+        if place is not None and place.numel() == value.numel() and value.is_contiguous():
+            buffer = place.view(value.shape)
+            buffer.copy_(value)
+        keywords_now = f"{name}={self._name(buffer)}"
+        self._lines.append(self._written_call(function, node, keywords_now))
+        self._keep(node, buffer)
+
+    def _keep(self, node: fx.Node, value: object) -> None:
+        self._values[node] = value
+        self._fixed.add(node)
+
+    def _written_call(self, function: object, node: fx.Node, more: str = "") -> str:
+        words = [self._argument(a) for a in node.args]
+        skipped = ("memory_format", "pin_memory") if more else ()
+        words += [f"{k}={self._argument(v)}" for k, v in node.kwargs.items() if k not in skipped]
+        return f"{self._name(function)}({', '.join([*words, more] if more else words)})"
+
+    def _argument(self, value: object) -> str:
+        if isinstance(value, fx.Node):
+            return self._word(value)
+        if isinstance(value, list | tuple):
+            return f"[{', '.join(self._argument(one) for one in value)}]"
+        if value is None or isinstance(value, bool | int | float | str):
+            return repr(value) if repr(value) not in ("inf", "-inf", "nan") else self._name(value)
+        return self._name(value)
+
+    def _word(self, node: fx.Node) -> str:
+        return self._name(self._values[node]) if node in self._fixed else node.name
+
+    def _name(self, thing: object) -> str:
+        name = f"k{id(thing)}"
+        self._written[name] = thing
+        return name
+
+
+def _base(op: object) -> str:
+    if inspect.isbuiltin(op) or not hasattr(op, "_schema"):
+        return getattr(op, "__name__", "")
+    return str(op._schema.name).partition("::")[2]
+
+
+def _mutates(op: object) -> bool:
+    return hasattr(op, "_schema") and _base(op).endswith("_") and not _base(op).endswith("__")
+
+
+def _same(value: torch.Tensor, place: torch.Tensor) -> bool:
+    return (
+        value.data_ptr() == place.data_ptr()
+        and value.shape == place.shape
+        and value.stride() == place.stride()
+    )

@@ -1,0 +1,241 @@
+"""The captured mode of a run: its parameters in one flat vector, its step as straight-line calls.
+
+It is used only where it made the same steps as the reference mode, bit for bit; anything else falls
+back with a word why. The module's parameters stay what everybody sees: views of the flat vector.
+"""
+
+from collections.abc import Callable
+from typing import cast
+
+import torch
+
+from engine.train import checkpoints, steps, texts
+from engine.train.batches import Batches
+from engine.train.capture import Emitter, Refused, trace
+from engine.train.program import Program, quiet
+from engine.train.rules import Memory, rule_of
+
+CHECKED = 3
+"""Steps that are made both ways before a plan is trusted."""
+MOST_SHAPES = 3
+
+
+def why_not(program: Program) -> str:
+    """Return why a setup has no captured mode, or nothing."""
+    setup = program.setup
+    if setup.device != "cpu":
+        return "captured mode is for the CPU"
+    if setup.amp or setup.accumulate > 1:
+        return "autocast and accumulation run in reference mode"
+    if any(event == "step" and "closure" in text for event, text in program.lines):
+        return f"{setup.optimizer.name} calls the model several times a step"
+    if setup.mistakes:
+        return "mistakes on purpose run in reference mode"
+    if any(p.dtype != next(program.model.parameters()).dtype for p in program.model.parameters()):
+        return "parameters of several dtypes run in reference mode"
+    return ""
+
+
+class Plan:
+    """One run's flat storage, and a captured step for each batch shape."""
+
+    def __init__(self, program: Program, batches: Batches) -> None:
+        self._program, self._batches = program, batches
+        named = dict(program.model.named_parameters())
+        self._learning = {n: p for n, p in named.items() if p.requires_grad}
+        if not self._learning:
+            raise Refused("nothing learns")
+        parameters = list(self._learning.values())
+        self._flat = torch.cat([p.detach().reshape(-1) for p in parameters])
+        self._grad = torch.zeros_like(self._flat)
+        self._values = self._cut(self._flat)
+        self._grads = self._cut(self._grad)
+        for parameter, value in zip(parameters, self._values, strict=True):
+            parameter.data = value
+        self._memory: Memory = {}
+        self._steps: dict[int, tuple[Callable[[], torch.Tensor], torch.Tensor, torch.Tensor]] = {}
+        self._count = 0
+        self._loss_of = self._forward()
+        self._after = self._update()
+
+    def _cut(self, flat: torch.Tensor) -> list[torch.Tensor]:
+        """Return views of a flat vector in the shapes of the parameters."""
+        found, start = [], 0
+        for parameter in self._learning.values():
+            found.append(flat[start : start + parameter.numel()].view(parameter.shape))
+            start += parameter.numel()
+        return found
+
+    def _forward(self) -> Callable[[torch.Tensor, torch.Tensor], torch.Tensor]:
+        """Return output and loss of a batch as one function, from the lines that are shown."""
+        lines = [text for event, text in self._program.lines if event in ("forward", "loss")]
+        names = dict(self._program.names)
+        body = steps.indented("\n".join([*lines, "return loss"]))
+        exec(f"def loss_of(inputs, targets):\n{body}\n", names)
+        return cast("Callable[[torch.Tensor, torch.Tensor], torch.Tensor]", names["loss_of"])
+
+    def _update(self) -> Callable[[torch.Tensor], None] | None:
+        """Return clipping and schedule as a function of the loss; None where there is neither."""
+        before = [text for event, text in self._program.lines if event == "clip"]
+        later = [text for event, text in self._program.lines if event == "schedule"]
+        names = {**self._program.names, "update": self._step_optimizer}
+        if not before and not later:
+            return None
+        body = steps.indented("\n".join([*before, "update()", *later]))
+        exec(f"def after(loss):\n{body}\n", names)
+        return cast("Callable[[torch.Tensor], None]", names["after"])
+
+    # Before steps are made
+
+    def attach(self) -> None:
+        """Point gradients and the optimizer's memories at the flat vectors, wherever they were."""
+        for parameter, grad in zip(self._learning.values(), self._grads, strict=True):
+            parameter.grad = grad
+        optimizer = self._program.optimizer
+        found = rule_of(optimizer)
+        self._rule = found[0] if found else None
+        if found is None:
+            return
+        self._count = 0
+        for name in found[1]:
+            if name not in self._memory:
+                self._memory[name] = torch.zeros_like(self._flat)
+            for parameter, view in zip(
+                self._learning.values(), self._cut(self._memory[name]), strict=True
+            ):
+                self._adopt(optimizer.state.get(parameter, {}), name, view)
+        self._memory.setdefault("scratch", torch.zeros_like(self._flat))
+
+    def _adopt(self, state: dict[str, object], name: str, view: torch.Tensor) -> None:
+        held = state.get(name)
+        if isinstance(held, torch.Tensor):
+            if held.data_ptr() != view.data_ptr():
+                view.copy_(held)
+                state[name] = view
+            step = state.get("step")
+            self._count = int(step.item()) if isinstance(step, torch.Tensor) else 1
+        else:
+            view.zero_()
+
+    def detach(self) -> None:
+        """Write back what only the flat rule knew: how many steps it made, and new memories."""
+        if self._rule is None:
+            return
+        found = rule_of(self._program.optimizer)
+        if found is None or self._count == 0:
+            return
+        state = self._program.optimizer.state
+        is_sgd = "momentum_buffer" in found[1]
+        if is_sgd and not self._program.optimizer.param_groups[0]["momentum"]:
+            return
+        if not is_sgd:
+            for parameter in self._learning.values():
+                step = state[parameter].get("step")
+                if isinstance(step, torch.Tensor):
+                    step.fill_(self._count)
+                else:
+                    state[parameter]["step"] = torch.tensor(float(self._count))
+        for name in found[1]:
+            for parameter, view in zip(
+                self._learning.values(), self._cut(self._memory[name]), strict=True
+            ):
+                state[parameter][name] = view
+
+    # Steps
+
+    def step(self) -> float:
+        """Make one step and return its loss."""
+        rows = self._batches.rows_of_next()
+        size = self._batches.rows if rows is None else len(rows)
+        go, x, y = self._steps.get(size) or self._capture(size)
+        if rows is not None:
+            torch.index_select(self._batches.x, 0, rows, out=x)
+            torch.index_select(self._batches.y, 0, rows, out=y)
+        loss = go()
+        if self._after is None:
+            self._step_optimizer()
+        else:
+            self._after(loss)
+        return loss.item()
+
+    def _step_optimizer(self) -> None:
+        if self._rule is None:
+            self._program.optimizer.step()
+            return
+        self._count += 1
+        group = self._program.optimizer.param_groups[0]
+        with torch.no_grad():
+            self._rule(self._flat, self._grad, self._memory, group, self._count)
+
+    def _capture(self, size: int) -> tuple[Callable[[], torch.Tensor], torch.Tensor, torch.Tensor]:
+        if len(self._steps) >= MOST_SHAPES:
+            self._steps.clear()
+        x, y = self._batches.x, self._batches.y
+        if size != self._batches.rows:
+            x, y = x[:size].clone(), y[:size].clone()
+        model = self._program.model
+        random = checkpoints.random_state(self._program)
+        buffers = [b.clone() for b in model.buffers()]
+        try:
+            graph = trace(model, self._learning, self._loss_of, x, y)
+            with torch.no_grad():
+                go = Emitter(graph, [*self._values, x, y]).emit(self._grads)
+        finally:
+            with torch.no_grad():
+                for buffer, before in zip(model.buffers(), buffers, strict=True):
+                    buffer.copy_(before)
+            checkpoints.set_random_state(self._program, random)
+        self._steps[size] = go, x, y
+        return self._steps[size]
+
+
+def build(program: Program, batches: Batches) -> Plan:
+    """Return a plan that has been compared with the reference mode; the run is left as it was.
+
+    Raises:
+        Refused: the step cannot be captured, or does not give the same numbers.
+    """
+    why = why_not(program)
+    if why:
+        raise Refused(why)
+    before = checkpoints.take(program, batches, 0)
+    try:
+        with quiet():
+            expected = [program.step([batches.draw()]) for _ in range(CHECKED)]
+            weights = [p.detach().clone() for p in program.model.parameters()]
+            memory = [b.detach().clone() for b in program.model.buffers()]
+            checkpoints.put_back(program, batches, before)
+            plan = Plan(program, batches)
+            plan.attach()
+            found = [plan.step() for _ in range(CHECKED)]
+            plan.detach()
+    except Refused:
+        checkpoints.put_back(program, batches, before)
+        raise
+    except Exception as error:
+        checkpoints.put_back(program, batches, before)
+        first = str(error).strip().partition("\n")[0][:160]
+        raise Refused(f"{type(error).__name__}: {first}") from error
+    same = (
+        found == expected
+        and all(map(torch.equal, weights, (p.detach() for p in program.model.parameters())))
+        and all(map(torch.equal, memory, program.model.buffers()))
+    )
+    checkpoints.put_back(program, batches, before)
+    if not same:
+        raise Refused("it did not give the same bits as reference mode")
+    return plan
+
+
+def key(program: Program) -> tuple[str, ...]:
+    """Return what a plan depends on: where it changes, a new one has to be built."""
+    setup = program.setup
+    sections = program.sections.texts
+    return (
+        steps.function(setup),
+        sections["loss"],
+        texts.freeze(setup),
+        setup.optimizer.name,
+        *map(str, setup.mistakes),
+        str(setup.schedule),
+    )

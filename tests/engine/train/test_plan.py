@@ -1,0 +1,200 @@
+"""The captured mode makes the reference mode's steps, bit for bit, or says why it is not used."""
+
+import copy
+
+import pytest
+import torch
+
+from engine import setup
+from engine.train import catalogue
+from engine.train.rules import rule_of
+from engine.train.run import Edit, Run
+
+STEPS = 150
+
+
+def begun(mode, **given):
+    return Run(
+        setup.parse({"data": {"name": "moons", "n": 70}, "batch": 16, "mode": mode, **given})
+    )
+
+
+def state(run):
+    memories = run.program.optimizer.state_dict()["state"].values()
+    flat = [t for memory in memories for t in memory.values() if torch.is_tensor(t)]
+    return [t.detach().tolist() for t in [*run.program.model.state_dict().values(), *flat]]
+
+
+def both(steps=STEPS, **given):
+    """A run in each mode, after so many steps."""
+    runs = [begun(mode, **given) for mode in ("reference", "captured")]
+    for run in runs:
+        run.enter()
+        run.advance(steps)
+        assert run.problem is None
+    return runs
+
+
+def same(steps=STEPS, **given):
+    reference, captured = both(steps, **given)
+    assert (captured.mode, captured.why) == ("captured", "")
+    assert captured.history.recent == reference.history.recent
+    assert state(captured) == state(reference)
+    return captured
+
+
+MODELS = [
+    {"model": {"name": "mlp", "layers": [4, 2]}},
+    {"model": {"name": "mlp", "activation": ["relu", "gelu"], "norm": "layer"}},
+    {"model": {"name": "mlp", "activation": ["silu", "elu"], "dropout": 0.3, "norm": "batch"}},
+    {"model": {"name": "mlp", "activation": ["sigmoid", "softplus"]}},
+    {"model": {"name": "mlp", "activation": "leaky_relu", "output": "tanh"}, "loss": "half"},
+    {"model": "linear", "loss": "hinge"},
+    {"model": {"name": "polynomial", "degree": 4}, "data": {"name": "sine", "n": 50}},
+    {"model": "two_parameters", "data": "line", "batch": 0},
+    {"model": "cnn", "data": {"name": "digits", "n": 40}},
+    {"model": "transformer", "data": {"name": "sort_tokens", "n": 40}},
+    {"data": "spirals", "l1": 0.01, "l2": 0.1, "clip_norm": 0.1},
+    {"schedule": {"name": "step", "step_size": 40}, "clip_value": 0.01},
+    {"frozen": ["0"], "batch": 0, "dtype": "float64"},
+    {"loss": "cross_entropy", "validate_every": 7},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("given", MODELS, ids=str)
+def test_every_kind_of_model_and_loss(given):
+    same(**given)
+
+
+@pytest.mark.parametrize("name", [n for n in catalogue.pieces("optimizer") if n != "lbfgs"])
+def test_every_optimizer(name):
+    same(70, optimizer=name, model={"name": "mlp", "layers": [3]})
+
+
+OPTIONS = [
+    ("sgd", {"lr": 0.1, "momentum": 0.9}),
+    ("sgd", {"lr": 0.1, "momentum": 0.9, "nesterov": True, "weight_decay": 0.01}),
+    ("sgd", {"lr": 0.1, "momentum": 0.5, "dampening": 0.3, "maximize": True}),
+    ("adam", {"lr": 0.1, "betas": [0.5, 0.7], "weight_decay": 0.1}),
+    ("adam", {"amsgrad": True}),
+    ("adamw", {"lr": 0.1, "weight_decay": 0.5, "maximize": True}),
+    ("adam", {"decoupled_weight_decay": True, "weight_decay": 0.3, "eps": 0.1}),
+]
+
+
+@pytest.mark.parametrize(("name", "options"), OPTIONS, ids=str)
+def test_every_option_of_a_rule(name, options):
+    same(60, optimizer={"name": name, **options}, model={"name": "mlp", "layers": [3]})
+
+
+@pytest.mark.parametrize(("name", "options"), OPTIONS, ids=str)
+def test_a_rule_is_torchs_own_update(name, options):
+    """On one vector, without any run around it."""
+    made = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[name]
+    parameter = torch.randn(37, requires_grad=True)
+    flat = parameter.detach().clone()
+    optimizer = made([parameter], **copy.deepcopy(options))
+    found = rule_of(optimizer)
+    assert (found is None) is ("amsgrad" in options)
+    if found is None:
+        return
+    rule, names = found
+    memory = {one: torch.zeros_like(flat) for one in (*names, "scratch")}
+    for step in range(1, 30):
+        parameter.grad = torch.randn(37)
+        rule(flat, parameter.grad.clone(), memory, optimizer.param_groups[0], step)
+        optimizer.step()
+        assert torch.equal(flat, parameter.detach())
+
+
+REFUSED = [
+    ({"optimizer": "lbfgs", "batch": 0}, "several times"),
+    ({"accumulate": 2}, "accumulation"),
+    ({"amp": "bfloat16"}, "autocast"),
+    ({"mistakes": ["no_zero_grad"]}, "mistakes"),
+]
+
+
+@pytest.mark.parametrize(("given", "why"), REFUSED, ids=str)
+def test_what_cannot_be_captured_runs_in_reference_mode_and_says_why(given, why):
+    reference, captured = both(5, **given)
+    assert captured.mode == "reference"
+    assert why in captured.why
+    assert state(captured) == state(reference)
+
+
+BRANCHING = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.line = nn.Linear(2, 1)
+
+    def forward(self, x):
+        y = self.line(x)
+        return y if y.sum() > 0 else -y
+"""
+COUNTING = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.line = nn.Linear(2, 1)
+        self.calls = 0
+
+    def forward(self, x):
+        self.calls += 1
+        return self.line(x) * (1 + self.calls % 2)
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "why"), [(BRANCHING, "depends on its data"), (COUNTING, "same bits")]
+)
+def test_a_model_that_is_not_always_the_same_graph_is_not_captured(source, why):
+    captured = begun("captured", model={"name": "own", "source": source}, validate_every=0)
+    captured.advance(3)
+    assert captured.mode == "reference"
+    assert why in captured.why
+
+
+@pytest.mark.parametrize(
+    "optimizer", ["adam", {"name": "sgd", "momentum": 0.9, "lr": 0.1}, "nadam"]
+)
+def test_rewinding_live_changes_and_events_are_the_same_in_both_modes(optimizer):
+    found = []
+    for mode in ("reference", "captured"):
+        run = begun(mode, optimizer=optimizer)
+        run.advance(70)
+        faster = setup.parse(
+            {"data": {"name": "moons", "n": 70}, "batch": 16, "mode": mode,
+             "optimizer": {**({"name": optimizer} if isinstance(optimizer, str) else optimizer),
+                           "lr": 0.03}}
+        )  # fmt: skip
+        run.alter(faster)
+        run.advance(30)
+        for _ in range(7):
+            run.next_event()
+        run.edit(Edit("0.weight", 1, 0.25))
+        run.advance(40)
+        run.rewind(105)
+        middle = state(run)
+        run.advance(20)
+        found.append((run.mode, run.step, middle, state(run), run.history.recent[-20:]))
+    assert [one[0] for one in found] == ["reference", "captured"]
+    assert found[0][1:] == found[1][1:]
+
+
+def test_the_rate_is_read_anew_at_each_step_without_another_capture():
+    run = begun("captured", optimizer="sgd", model={"name": "mlp", "layers": [2]})
+    run.advance(2)
+    plan = run.plan
+    given = {"data": {"name": "moons", "n": 70}, "batch": 16, "mode": "captured",
+             "optimizer": {"name": "sgd", "lr": 0.5}}  # fmt: skip
+    given["model"] = {"name": "mlp", "layers": [2]}
+    run.alter(setup.parse(given))
+    run.advance(2)
+    assert run.plan is plan
+    given["l1"] = 0.1
+    run.alter(setup.parse(given))
+    run.advance(2)
+    assert run.plan is not plan
+    assert run.mode == "captured"
