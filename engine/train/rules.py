@@ -27,7 +27,7 @@ def sgd(flat: torch.Tensor, grad: torch.Tensor, memory: Memory, group: Group, st
         else:
             buffer.mul_(momentum).add_(grad, alpha=1 - group["dampening"])  # type: ignore[arg-type, operator]
         grad = grad.add(buffer, alpha=momentum) if group["nesterov"] else buffer  # type: ignore[arg-type]
-    flat.add_(grad, alpha=-group["lr"])  # type: ignore[arg-type, operator]
+    flat.add_(grad, alpha=-group["lr"])  # type: ignore[operator]
 
 
 def adam(flat: torch.Tensor, grad: torch.Tensor, memory: Memory, group: Group, step: int) -> None:
