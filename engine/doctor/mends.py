@@ -73,6 +73,18 @@ def call_at(program: Program, place: Place, *wanted: str) -> ast.Call | None:
     return next(iter(exact or found), None)
 
 
+def without_flags(evidence: Evidence, fix: str) -> str:
+    """Return a mended program in which no computed tensor is told to require a gradient."""
+    computed = {v.name for v in evidence.tape.values if v.op is not None and v.name}
+    program = Program(fix)
+    for node in program.nodes:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Attribute):
+            target = node.targets[0]
+            if target.attr == "requires_grad" and ast.unparse(target.value) in computed:
+                return program.without(node.lineno)
+    return fix
+
+
 def argument(call: ast.Call, index: int, keyword: str) -> ast.expr | None:
     """Return an argument by its place or by its name."""
     for word in call.keywords:

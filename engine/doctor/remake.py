@@ -42,8 +42,12 @@ def _is_rewrapped(program: Program, statement: ast.stmt) -> bool:
     if not isinstance(statement, ast.Assign):
         return False
     name = ast.unparse(statement.targets[0])
-    makers = (call for maker in _MAKERS for call in program.calls(maker))
-    return any(call.args and ast.unparse(call.args[0]) == name for call in makers)
+    takers = (node for node in program.nodes if isinstance(node, ast.Call) and node.args)
+    return any(
+        ast.unparse(call.args[0]) == name
+        for call in takers
+        if called(call) in _MAKERS or ast.unparse(call.func).startswith(("np.", "math."))
+    )
 
 
 def _is_function(node: ast.Call) -> bool:

@@ -9,7 +9,10 @@ from engine.doctor.evidence import Evidence
 from engine.doctor.numbers import norm, real, rms
 from engine.tape import Op
 
-_LAYERS = frozenset("linear conv1d conv2d conv3d matmul mm addmm bmm mul lstm gru".split())
+_LAYERS = frozenset(
+    "linear conv1d conv2d conv3d matmul mm addmm bmm mul lstm gru rnn_tanh_cell rnn_relu_cell "
+    "lstm_cell gru_cell".split()
+)
 
 
 class Series(NamedTuple):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from engine.doctor import cuts
 from engine.doctor.entry import Entry, Found
 from engine.doctor.evidence import Evidence
-from engine.doctor.mends import call_at
+from engine.doctor.mends import call_at, without_flags
 from engine.doctor.program import receiver
 
 
@@ -24,6 +24,7 @@ def detect(evidence: Evidence) -> Iterator[Found]:
                 if alone
                 else program.replaced((call, program.source(owner)))
             )
+        fix = without_flags(evidence, fix)
         last = evidence.pass_place(len(evidence.tape.passes) - 1)
         yield Found(
             cut.op.place,

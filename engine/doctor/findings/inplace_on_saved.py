@@ -24,6 +24,7 @@ def detect(evidence: Evidence) -> Iterator[Found]:
     needed = evidence.tape.ops[node.op]
     versions = re.search(r"is at version (\d+); expected version (\d+)", error.message)
     counted = f" (version {versions[2]}, now {versions[1]})" if versions else ""
+    yield from _stepped(evidence, needed, node.kept)
     for saved in node.kept:
         for op in _writers(evidence, node.op, saved):
             name = evidence.name(op.outputs[-1], "a tensor")
@@ -33,6 +34,26 @@ def detect(evidence: Evidence) -> Iterator[Found]:
             )
             related = (needed.place, evidence.program.line(error.place.line))
             yield Found(op.place, message, related, _mended(evidence.program, op.place, op))
+            return
+
+
+def _stepped(evidence: Evidence, needed: Op, kept: tuple[Saved, ...]) -> Iterator[Found]:
+    """Yield a step of an optimizer that changed what an op had saved."""
+    since = evidence.op_at.get(evidence.tape.ops.index(needed), 0)
+    memories = {saved.storage for saved in kept if saved.storage >= 0}
+    for number, at in evidence.step_at.items():
+        step = evidence.tape.steps[number]
+        changed = [
+            evidence.values[c.after]
+            for c in step.changes
+            if at > since and evidence.values[c.after].storage in memories
+        ]
+        if changed:
+            message = (
+                f"The step on line {step.line} changes {changed[0].name or 'a parameter'} in "
+                f"place, but {needed.op} on line {needed.place.line} saved it for backward"
+            )
+            yield Found(evidence.step_place(step), message, (needed.place,))
             return
 
 

@@ -37,7 +37,7 @@ def _is_lost(evidence: Evidence, leaf: Value, op: Op) -> bool:
     name = evidence.values[op.outputs[0]].name
     inside = op.place.line <= leaf.place.line <= op.place.end_line and leaf.place.line > 0
     if not leaf.name:
-        return inside and leaf.maker != "" and "." not in name
+        return inside and leaf.maker != "" and name.count(".") < 2
     return leaf.name == name and _is_wanted(evidence, name)
 
 

@@ -19,13 +19,14 @@ def detect(evidence: Evidence) -> Iterator[Found]:
     for op in evidence.tape.ops:
         if op.phase != "forward" or len(op.inputs) < 2 or not op.outputs:
             continue
-        if op.op not in _LOSSES and op.op not in _ELEMENTWISE:
+        if op.op not in _LOSSES and op.op not in _ELEMENTWISE and op.op != "mul":
             continue
         a, b = (evidence.values[i] for i in op.inputs[:2])
         if op.op in _LOSSES:
             is_sick = a.shape != b.shape and a.shape and b.shape and _size(a) * _size(b) > 1
         else:
             is_sick = _clash(a.shape, b.shape) and not _on_purpose(evidence, op)
+            is_sick = is_sick and (op.op != "mul" or _weighs_targets(evidence, op, a, b))
         if is_sick:
             yield _case(evidence, op, a, b)
 
@@ -36,6 +37,13 @@ def _clash(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
         return False
     long, short = (a, b) if len(a) > len(b) else (b, a)
     return len(long) == len(short) + 1 and long[-1] == 1 and long[:-1] == short and short[-1] > 1
+
+
+def _weighs_targets(evidence: Evidence, op: Op, a: Value, b: Value) -> bool:
+    """Whether a product meets a prediction (n, 1) with targets (n,), as a loss by hand does."""
+    long, short = (a, b) if len(a.shape) > len(b.shape) else (b, a)
+    is_loss = long.requires_grad and not long.is_leaf and not short.requires_grad
+    return is_loss and op.outputs[0] in evidence.used_for_training
 
 
 def _size(value: Value) -> int:

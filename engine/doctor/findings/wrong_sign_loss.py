@@ -125,6 +125,8 @@ def _without_minus(evidence: Evidence, op: Op) -> str:
                 return program.replaced((node, program.source(node.operand)))
             # A minus binds tighter than * and /, so -x * y stands here as well.
             text = program.source(node)
+            if text.endswith("* -1"):
+                return program.replaced((node, text.removesuffix("* -1").rstrip()))
             if text.startswith("-1 * "):
                 return program.replaced((node, text.removeprefix("-1 * ")))
     return ""
