@@ -133,6 +133,8 @@ def show_view(room: TrainingRoom, run: Run, view: View) -> None:
         case "fit":
             x, y = view.arrays["x"].array(), view.arrays["y"].array()
             room.fit.show_curve(x.reshape(-1), y.reshape(x.size, -1)[:, 0])
+        case "residuals":
+            show_residuals(room, view)
         case "confusion":
             train = view.arrays["train"].array() + view.arrays["val"].array()
             room.confusion.show_counts(train, begun.classes if begun is not None else ())
@@ -153,6 +155,17 @@ def show_view(room: TrainingRoom, run: Run, view: View) -> None:
             room.weights.show_flat(view.arrays["flat"].array(), grads)
         case "surface":
             show_surface(room, view)
+
+
+def show_residuals(room: TrainingRoom, view: View) -> None:
+    """Show what the model says over what it should say; where both agree is a line."""
+    target = view.arrays["target"].array().reshape(-1).astype(np.float64)
+    output = view.arrays["output"].array().reshape(-1).astype(np.float64)
+    held_back = ~view.arrays["train"].array().reshape(-1).astype(np.bool_)
+    room.fit.show_points(target, output, held_back, ("target", "output"))
+    ends = np.array([target.min(), target.max()]) if target.size else np.zeros(2)
+    room.fit.show_curve(ends, ends)
+    room.fit.set_caption("across the target, up the output; on the line they agree")
 
 
 def show_surface(room: TrainingRoom, view: View) -> None:

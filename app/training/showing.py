@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QColor
 
@@ -138,6 +139,8 @@ class TrainShowing(QObject):
         room = self._room
         room.lines.set_lines(run.begun.lines)
         room.weights.set_parameters(run.begun.parameters)
+        room.confusion.show_counts(np.zeros((0, 0), np.intp))
+        room.fit.show_curve(np.empty(0), np.empty(0))
         room.units.show_layers(())
         room.histograms.show_spreads(())
         room.optimizer.show_spreads(())
@@ -150,7 +153,8 @@ class TrainShowing(QObject):
     def _show_data(self, run: Run) -> None:
         room, begun, data = self._room, run.begun, run.data
         kind = pictures.kind_of(run)
-        shown = {"boundary": room.boundary, "fit": room.fit}.get(kind, room.confusion)
+        places = {"boundary": room.boundary, "fit": room.fit, "residuals": room.fit}
+        shown = places.get(kind, room.confusion)
         room.picture.setCurrentWidget(shown)
         if begun is None or data is None:
             return
@@ -165,6 +169,7 @@ class TrainShowing(QObject):
             names = (*data.x_names[:1], *data.y_names[:1])
             pair = (names[0], names[1]) if len(names) == 2 else ("x", "y")
             room.fit.show_points(x, y, ~data.train.array().astype(bool), pair)
+            room.fit.set_caption("")
 
     def _show_view(self, kind: str) -> None:
         run = self._session.run

@@ -40,6 +40,27 @@ def test_classes_on_a_plane_are_a_boundary_and_one_column_is_a_fit(room, begun, 
     assert room.picture.currentWidget() is room.confusion
 
 
+def test_a_regression_on_many_columns_is_output_over_target(room, train_link):
+    train_link.begin(1, task="regression")
+    train_link.received.emit(data(1, columns=3))
+    assert room.picture.currentWidget() is room.fit
+    assert "residuals" in {wish.kind for wish in train_link.last(say.Watch).wishes}
+    arrays = {
+        "target": array([1, 2, 3], "<f4"),
+        "output": array([1, 2.5, 2], "<f4"),
+        "train": array([True, True, False], "?"),
+    }
+    train_link.received.emit(say.View(1, "residuals", 3, arrays))
+    assert room.fit.left_over().tolist() == [0, 0.5, -1]
+
+
+def test_another_run_begins_without_the_old_one_s_pictures(room, train_link):
+    counts = {"train": array([[5, 1], [0, 4]], "<i8"), "val": array([[1, 0], [0, 1]], "<i8")}
+    train_link.received.emit(say.View(1, "confusion", 3, counts))
+    train_link.begin(1)
+    assert room.confusion.accessibleDescription().endswith("0 of 0 right")
+
+
 def test_every_view_reaches_its_plot(room, train_link):
     grid = array(np.zeros((3, 8, 8)), "<f4")
     box = array([0, 0, 1, 1], "<f4")
