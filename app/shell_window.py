@@ -8,6 +8,7 @@ from app import examples
 from app.bars import StatusLine
 from app.classroom import Classroom
 from app.commands import file
+from app.comparing import Comparing
 from app.doctoring import Doctoring
 from app.documents import Drafts, Refused
 from app.find_bar import FindBar
@@ -53,6 +54,7 @@ class ShellWindow(QMainWindow):
     status: StatusLine
     over: OverGraph
     find_bar: FindBar
+    comparing: Comparing
     classroom: Classroom
     doctoring: Doctoring
     rooms: Workspaces

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
 from app.bars import StatusLine, TopBar
 from app.classroom import Classroom
 from app.commands import file, learn, train
+from app.comparing import Comparing
 from app.doctoring import Doctoring
 from app.documents import Drafts, Refused
 from app.find_bar import FindBar
@@ -79,6 +80,7 @@ class Window(ShellWindow):
         self.classroom = self._make_classroom()
         self.look.add(*self._themed())
         self._place()
+        self.comparing = Comparing(self.ground, self.look, self)
         self.menus = Menus(self.menuBar(), self, self)
         self._connect()
         self.keeping = Keeping(self, drafts, self)

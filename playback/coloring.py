@@ -6,7 +6,7 @@ without colour. Scales do not depend on the position, so that a colour means one
 
 import math
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 from msgspec import Struct
@@ -56,6 +56,16 @@ class Key(Struct, frozen=True):
     ticks: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
     note: str = ""
+
+
+class Tinter(Protocol):
+    """Whatever can colour cards."""
+
+    def tint(self, card: Card, look: CardLook | None) -> Tint | None:
+        """Return what a card shows at a position; None for no colour."""
+
+    def key(self) -> Key:
+        """Return what the colours mean."""
 
 
 class Coloring:

@@ -7,6 +7,7 @@ the ports of its box one level up. `layout_level` says what a level is; the step
 
 from collections import OrderedDict
 from collections.abc import Callable
+from threading import Lock
 from typing import Literal, NamedTuple
 
 from playback.layout_across import across
@@ -28,6 +29,7 @@ PART_GAP = 56.0
 ASPECT = 1.8
 """Parts without a wire between them are put in lines of about this width to height."""
 
+_one_at_a_time = Lock()
 _kept: OrderedDict[Level, Laid] = OrderedDict()
 
 
@@ -40,7 +42,7 @@ def place(
 
     Operands arrive at the target's edge in their order; long chains are straight; frames hold
     their own cards and nothing else. The same picture always gets the same placement. Levels are
-    kept between calls, so that opening one module is cheap: call it from one thread at a time.
+    kept between calls, so that opening one module is cheap; a call waits for one that goes on.
 
     Args:
         picture: with wires between its own cards; cycles are drawn as wires that climb.
@@ -57,7 +59,8 @@ def place(
             raise Cancelled
 
     nest = Nest(picture, direction)
-    return assemble(nest, lambda level: lay_out(level, check))
+    with _one_at_a_time:
+        return assemble(nest, lambda level: lay_out(level, check))
 
 
 def lay_out(level: Level, check: Check) -> Laid:

@@ -9,11 +9,10 @@ from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from engine.tape import Tape
-from playback.coloring import Key, Mode
 from playback.picture import Look, Picture, Placement
 from widgets import graph_sight, graph_tips, graph_words
 from widgets.camera import Camera, centered
-from widgets.graph_export import GraphExport
+from widgets.graph_colors import GraphColors
 from widgets.paint import overlay
 from widgets.paint.cards import Layers
 from widgets.paint.drawing import Drawing, detail_at
@@ -34,7 +33,7 @@ _EMPTY = Picture(cards=(), wires=())
 _NOWHERE = Placement(cards={}, frames={}, routes={}, width=0, height=0)
 
 
-class GraphView(GraphExport):
+class GraphView(GraphColors):
     """Draws a picture and lets one move in it.
 
     ``picked`` tells the key of the card or wire clicked, empty for the ground; ``toggled`` the key
@@ -43,11 +42,12 @@ class GraphView(GraphExport):
 
     picked = Signal(str)
     toggled = Signal(str)
+    sighted = Signal()
+    """One looks from elsewhere; see `camera`."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._layers = Layers()
-        self._mode: Mode = ""
         stage = Stage(Tape(), _EMPTY, _NOWHERE)
         self._drawing = Drawing(stage, Theme.load("light"), self._layers)
         self._layer, self._minimap = Layer(), Minimap()
@@ -89,18 +89,6 @@ class GraphView(GraphExport):
         if self._motion is not None:
             self._motion = Motion(self._drawing, self._drawing.look, 0)
         self._repaint_all()
-
-    def set_coloring(self, mode: Mode) -> None:
-        """Colour the cards by something else; the empty mode colours them by what they are."""
-        if mode != self._mode:
-            self._mode = mode
-            self._drawing.set_coloring(mode)
-            self._repaint_all()
-
-    def color_key(self) -> Key | None:
-        """Return what the colours mean; None while cards are coloured by what they are."""
-        coloring = self._drawing.coloring
-        return None if coloring is None else coloring.key()
 
     def set_reduced_motion(self, reduced: bool) -> None:
         """Jump instead of moving, from now on."""
@@ -258,6 +246,7 @@ class GraphView(GraphExport):
             self._sharpen.start()
         self._camera = camera
         self._drawing.set_zoom(camera.zoom)
+        self.sighted.emit()
 
     def _view(self) -> QSizeF:
         return QSizeF(self.size())

@@ -17,6 +17,7 @@ from app.progress import Progress
 from app.session import Session
 from app.settings import Settings
 from app.training.session import TrainSession
+from engine.tape import Tape
 from playback.lessons.lesson import Lesson
 
 MENUS = ("File", "Edit", "Run", "View", "Play", "Train", "Learn", "Help")
@@ -129,6 +130,20 @@ class Learning(Protocol):
         """Leave the lesson."""
 
 
+class Comparer(Protocol):
+    """What commands ask of `app.comparing`, each as it says there."""
+
+    @property
+    def kept(self) -> str:
+        """What is kept is called; empty for nothing."""
+
+    def keep(self, tape: Tape, title: str) -> None:
+        """Keep a tape, in place of the one before."""
+
+    def with_kept(self, tape: Tape, title: str) -> object:
+        """Show the kept tape beside this one."""
+
+
 class Shell(Protocol):
     """What a command may touch."""
 
@@ -173,6 +188,9 @@ class Shell(Protocol):
 
     def draw_room(self, path: str) -> bool:
         """Write what is seen of the room to a PNG file; False where that cannot be done."""
+
+    def comparing(self) -> Comparer:
+        """What shows two runs side by side."""
 
     @property
     def editor(self) -> Text:

@@ -8,7 +8,7 @@ from typing import Literal
 from PySide6.QtCore import QLineF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter
 
-from playback.coloring import Coloring, Mode
+from playback.coloring import Coloring, Mode, Tinter
 from playback.picture import CardLook, Look
 from widgets.paint import bubbles, cards, frames, plain, tints, wires
 from widgets.paint.bubbles import FAR_SCALE
@@ -48,7 +48,7 @@ class Drawing:
         self.hidden: frozenset[str] = frozenset()
         self.sprites = Sprites()
         self._readings: dict[tuple[str, CardLook | None], Reading] = {}
-        self.coloring: Coloring | None = None
+        self.coloring: Tinter | None = None
         self.zoom = self.label_scale = 1.0
         self.tiles = Tiles(stage, self._wishes, self._taken)
 
@@ -71,7 +71,13 @@ class Drawing:
     def set_coloring(self, mode: Mode) -> None:
         """Colour the cards by something else from now on; by what they are where it is empty."""
         stage = self.stage
-        self.coloring = Coloring(stage.reader.tape, stage.picture.cards, mode) if mode else None
+        self.tint_by(Coloring(stage.reader.tape, stage.picture.cards, mode) if mode else None)
+
+    def tint_by(self, tinter: Tinter | None) -> None:
+        """Let something else than a mode give the colours."""
+        if tinter is self.coloring:
+            return
+        self.coloring = tinter
         self._readings.clear()
         self.sprites.clear()
         self.tiles.clear()
@@ -198,6 +204,11 @@ class Drawing:
             reading.gradient if detail_at(self.zoom) == "full" else plain.short(reading).gradient
         )
         return bubbles.box_of(self.stage.boxes[key], words, self.label_scale or 1.0)
+
+    def badge(self, key: str) -> QRectF | None:
+        """Return the box of what the colour mode says of a card; None where it says nothing."""
+        tint, scale = self.reading(key).tint, self.label_scale
+        return tints.badge_box(self.stage.boxes[key], tint.words, scale) if tint and scale else None
 
     def paint(self, painter: QPainter, area: QRectF, zoom: float, sprites: bool = True) -> None:
         """Paint what touches ``area`` (scene units); without ``sprites`` all is vectors."""

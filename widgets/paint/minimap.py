@@ -10,6 +10,8 @@ from widgets.paint.reading import LEAVES
 from widgets.theme import faded
 
 LARGEST = QSizeF(132, 168)
+MOST_HEIGHT = 0.5
+"""Part of the widget's height; a map that would take more is left out."""
 _MARGIN = 14.0
 _PAD = 8.0
 
@@ -27,7 +29,9 @@ class Minimap:
 
     @staticmethod
     def needed(bounds: QRectF, camera: Camera, view: QSizeF) -> bool:
-        """Tell whether some of the picture is out of sight."""
+        """Tell whether some of the picture is out of sight, and there is room for a map."""
+        if bounds.isEmpty() or Minimap.box(bounds, view).height() > MOST_HEIGHT * view.height():
+            return False
         seen = camera.box_to_scene(QRectF(QPointF(), view)).adjusted(-2, -2, 2, 2)
         return not bounds.isEmpty() and not seen.contains(bounds)
 

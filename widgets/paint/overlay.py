@@ -47,12 +47,12 @@ def _ring(painter: QPainter, drawing: Drawing, key: str, width: float, color: ob
     """Stroke a card's border; its bubble and tag stay above the line."""
     card, box = drawing.stage.cards[key], drawing.stage.boxes[key]
     painter.save()
-    bubble = drawing.bubble(key)
-    if bubble is not None:
-        outside = QPainterPath()
-        outside.addRect(box.adjusted(-40, -40, 200, 40))
-        pill = shapes.rounded(bubble, bubble.height() / 2)
-        painter.setClipPath(outside.subtracted(pill), Qt.ClipOperation.IntersectClip)
+    outside = QPainterPath()
+    outside.addRect(box.adjusted(-40, -40, 200, 40))
+    for over in (drawing.bubble(key), drawing.badge(key)):
+        if over is not None:
+            outside = outside.subtracted(shapes.rounded(over, over.height() / 2))
+    painter.setClipPath(outside, Qt.ClipOperation.IntersectClip)
     painter.setPen(QPen(color, width))  # type: ignore[call-overload]
     painter.drawPath(cards.body_path(card, box))
     painter.restore()

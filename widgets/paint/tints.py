@@ -57,7 +57,7 @@ def ground(tint: Tint, theme: Theme) -> QColor:
 def badge_box(box: QRectF, words: str, scale: float = 1.0) -> QRectF:
     """Return where the badge of a card stands: over its upper left corner."""
     width, height = (shapes.text_width(words, 11, 600) + 27) * scale, 18 * scale
-    return QRectF(box.left() + 8, box.top() - height / 2 - 2, width, height)
+    return QRectF(box.left() + 8, box.top() - height / 2 - 3, width, height)
 
 
 def paint_badge(

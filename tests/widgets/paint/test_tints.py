@@ -67,7 +67,7 @@ def test_an_alarm_and_its_words_are_seen_without_colour(theme):
     assert (badge("1e5", True) != badge("2e5", True)).any()
 
 
-def test_a_badge_sits_on_the_upper_left_corner(qapp):
+def test_a_badge_sits_on_the_upper_left_corner_and_leaves_the_first_line_free(qapp):
     box = tints.badge_box(BOX, "0.5030")
     assert box.left() > BOX.left()
-    assert box.top() < BOX.top() < box.bottom()
+    assert box.top() < BOX.top() < box.bottom() < BOX.top() + 8

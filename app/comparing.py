@@ -1,0 +1,295 @@
+"""Two runs side by side: linked pictures, a linked position, and a list of what differs."""
+
+from PySide6.QtCore import QObject, QPointF, QSizeF, Qt, Signal
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QListWidget,
+    QPushButton,
+    QSlider,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.color_key import ColorKey
+from app.overlay import Overlay
+from app.scenery import Scenery
+from app.theming import Look
+from engine.tape import Tape
+from playback import look, scenes
+from playback.compare import Comparison, Difference, Kind, Marks
+from playback.picture import Picture, Placement
+from playback.scenes import Scene
+from widgets.camera import Camera, fitting
+from widgets.graph_view import GraphView
+from widgets.theme import Theme
+
+SIZE = (1600, 1000)
+LIST_HEIGHT = 132
+KEY_MARGIN = 10
+READABLE = 0.7
+KINDS: dict[Kind, str] = {
+    "value": "Value",
+    "gradient": "Gradient",
+    "left": "Only left",
+    "right": "Only right",
+}
+
+
+class Side(QObject):
+    """One of the two tapes: its picture at a position, with what differs marked."""
+
+    pictured = Signal()
+
+    def __init__(self, tape: Tape, marks: Marks, theme: Theme, parent: QObject) -> None:
+        super().__init__(parent)
+        self.tape, self.marks = tape, marks
+        self.view = GraphView()
+        self.view.set_theme(theme)
+        self.position = len(tape.events)
+        self._scenes = scenes.scenes(tape)
+        self._scene: Scene | None = None
+        self._open: frozenset[str] | None = None
+        self._picture: Picture | None = None
+        self._wanted: int | None = None
+        self._scenery = Scenery(self)
+        self._scenery.built.connect(self._show)
+        self.view.toggled.connect(self._toggle)
+
+    def move(self, position: int) -> None:
+        """Show another position."""
+        self.position = position
+        scene = self._scenes[scenes.scene_at(self._scenes, position)]
+        if scene != self._scene:
+            self._scene, self._picture = scene, None
+            self._scenery.want(self.tape, scene, self._open)
+        self._look()
+
+    def select(self, value: int | None) -> None:
+        """Select the card that shows a value; as soon as there is a picture."""
+        self._wanted = value
+        key = self.key_of(value)
+        self.view.select(key or None)
+
+    def key_of(self, value: int | None) -> str:
+        """Return the key of the card that shows a value; empty for none."""
+        known = self._picture.value_cards if self._picture is not None else {}
+        return known.get(value, "") if value is not None else ""
+
+    def close(self) -> None:
+        """Let the worker thread end."""
+        self._scenery.close()
+
+    def _look(self) -> None:
+        if self._picture is not None and self._scene is not None:
+            self.view.set_look(look.look(self.tape, self._picture, self._scene, self.position))
+
+    def _show(self, picture: Picture, placement: Placement) -> None:
+        self._picture = picture
+        self.view.set_scene(self.tape, picture, placement, animate=False)
+        self.view.set_marks(self.marks)
+        self._look()
+        self.select(self._wanted)
+        self.pictured.emit()
+
+    def _toggle(self, key: str) -> None:
+        if self._picture is not None and self._scene is not None:
+            self._open = frozenset({frame.key for frame in self._picture.frames} ^ {key})
+            self._scenery.want(self.tape, self._scene, self._open)
+
+
+class CompareCard(Overlay):
+    """Two tapes over the window; the first place where they part is selected at first."""
+
+    def __init__(
+        self, over: QWidget, theming: Look, left: Tape, right: Tape, titles: tuple[str, str]
+    ) -> None:
+        super().__init__(over, *SIZE)
+        self.compared = Comparison(left, right)
+        theme = theming.theme()
+        self.left = Side(left, Marks(self.compared, left=True), theme, self)
+        self.right = Side(right, Marks(self.compared, left=False), theme, self)
+        self._shift = QPointF()
+        """From a card on the left to its partner on the right, in scene units."""
+        self._linking = False
+        self.card.setAccessibleName("Two runs side by side")
+        self._place(titles)
+        self._key = ColorKey(self.right.view)
+        self._key.end_button.hide()
+        self._key.show_key(self.right.marks.key(), theme)
+        self._key.move(KEY_MARGIN, KEY_MARGIN)
+        for side in (self.left, self.right):
+            side.view.sighted.connect(lambda side=side: self._follow(side))
+            side.view.picked.connect(lambda key, side=side: self._pick(side, key))
+            side.pictured.connect(self._fit)
+        self.slider.valueChanged.connect(self._move)
+        self.list.currentRowChanged.connect(self._choose)
+        theming.changed.connect(self._repaint)
+        self._move(len(left.events))
+
+    def open(self) -> None:
+        """Show it with the first difference selected."""
+        super().open()
+        self._fit()
+        if self.compared.differences:
+            self.list.setCurrentRow(0)
+        self.list.setFocus()
+
+    def leave(self) -> None:
+        """Close it and let its worker threads end."""
+        self.left.close()
+        self.right.close()
+        super().leave()
+
+    def differences(self) -> tuple[Difference, ...]:
+        """Return what is listed."""
+        return self.compared.differences
+
+    # Making
+
+    def _place(self, titles: tuple[str, str]) -> None:
+        heading = QLabel("What differs")
+        heading.setProperty("role", "heading")
+        self.caption = QLabel(self.compared.summary())
+        self.caption.setProperty("role", "caption")
+        close = QPushButton("Close")
+        close.clicked.connect(self.leave)
+        row = QHBoxLayout()
+        row.addWidget(heading)
+        row.addSpacing(8)
+        row.addWidget(self.caption)
+        row.addStretch(1)
+        row.addWidget(close)
+        self.column.addLayout(row)
+        sides = QHBoxLayout()
+        sides.setSpacing(10)
+        for side, title in zip((self.left, self.right), titles, strict=True):
+            column = QVBoxLayout()
+            column.setSpacing(4)
+            label = QLabel(title)
+            label.setProperty("role", "title")
+            side.view.setAccessibleName(f"Graph of {title}")
+            column.addWidget(label)
+            column.addWidget(side.view, 1)
+            sides.addLayout(column, 1)
+        self.column.addLayout(sides, 1)
+        self.column.addLayout(self._position_row())
+        self.list = QListWidget()
+        self.list.setFixedHeight(LIST_HEIGHT)
+        self.list.setAccessibleName("What differs")
+        for one in self.compared.differences:
+            self.list.addItem("   ".join(filter(None, (KINDS[one.kind], one.name, one.words))))
+        self.list.setVisible(bool(self.compared.differences))
+        self.column.addWidget(self.list)
+
+    def _position_row(self) -> QHBoxLayout:
+        self.slider = QSlider(Qt.Orientation.Horizontal)
+        self.slider.setRange(0, len(self.left.tape.events))
+        self.slider.setValue(self.slider.maximum())
+        self.slider.setAccessibleName("Position")
+        self.where = QLabel()
+        self.where.setProperty("role", "caption")
+        row = QHBoxLayout()
+        row.addWidget(self.slider, 1)
+        row.addWidget(self.where)
+        return row
+
+    # Linking
+
+    def _move(self, position: int) -> None:
+        """Show a position of the left tape, and what belongs to it on the right."""
+        across = self.compared.across(position)
+        self.left.move(position)
+        self.right.move(across)
+        total, other = len(self.left.tape.events), len(self.right.tape.events)
+        self.where.setText(f"Event {position} of {total} · {across} of {other}")
+
+    def _choose(self, row: int) -> None:
+        """Select the cards of a difference and bring them beside each other."""
+        if not 0 <= row < len(self.compared.differences):
+            return
+        one = self.compared.differences[row]
+        self.left.select(one.left)
+        self.right.select(one.right)
+        a = self.left.view.stage().boxes.get(self.left.key_of(one.left))
+        b = self.right.view.stage().boxes.get(self.right.key_of(one.right))
+        if a is not None and b is not None:
+            self._shift = b.center() - a.center()
+        side, box = (self.left, a) if a is not None else (self.right, b)
+        if box is None:
+            return
+        view = side.view
+        if view.rect().toRectF().contains(view.camera().box_to_view(box)):
+            self._follow(side)
+        else:
+            zoom = max(view.camera().zoom, READABLE)
+            middle = QPointF(view.width() / 2, view.height() / 2) - box.center() * zoom
+            view.set_camera(Camera(zoom, middle.x(), middle.y()))
+
+    def _pick(self, side: Side, key: str) -> None:
+        """Select what is listed of a card that was clicked."""
+        for row, one in enumerate(self.compared.differences):
+            if key and side.key_of(one.left if side is self.left else one.right) == key:
+                self.list.setCurrentRow(row)
+                return
+
+    def _fit(self) -> None:
+        """Show the whole of the bigger picture, and as much of the other beside it."""
+        view = self.left.view
+        size = QSizeF(view.size())
+        sides = [side.view.stage().bounds for side in (self.left, self.right)]
+        self._shift = QPointF(sides[1].center().x() - sides[0].center().x(), 0.0)
+        bigger = max(sides, key=lambda box: box.width() * box.height())
+        camera = fitting(bigger, size)
+        if camera.zoom < READABLE:
+            top = size.height() * 0.06 - sides[0].top() * READABLE
+            camera = Camera(READABLE, size.width() / 2 - sides[0].center().x() * READABLE, top)
+        elif bigger is sides[1]:
+            camera = camera.moved(self._shift.x() * camera.zoom, self._shift.y() * camera.zoom)
+        view.set_camera(camera)
+        self._follow(self.left)
+
+    def _follow(self, side: Side) -> None:
+        """Let the other side look at the same place."""
+        if self._linking:
+            return
+        self._linking = True
+        camera, sign = side.view.camera(), -1 if side is self.left else 1
+        other = self.right if side is self.left else self.left
+        away = self._shift * camera.zoom * sign
+        other.view.set_camera(camera.moved(away.x(), away.y()))
+        self._linking = False
+
+    def _repaint(self, theme: Theme) -> None:
+        for side in (self.left, self.right):
+            side.view.set_theme(theme)
+        self._key.show_key(self.right.marks.key(), theme)
+
+
+class Comparing(QObject):
+    """Holds the tape that was kept to be compared, and opens the comparison."""
+
+    def __init__(self, over: QWidget, theming: Look, parent: QObject) -> None:
+        super().__init__(parent)
+        self._over, self._theming = over, theming
+        self._kept: tuple[Tape, str] | None = None
+
+    @property
+    def kept(self) -> str:
+        """What is kept is called; empty for nothing."""
+        return self._kept[1] if self._kept is not None else ""
+
+    def keep(self, tape: Tape, title: str) -> None:
+        """Keep a tape, in place of the one before."""
+        self._kept = (tape, title)
+
+    def with_kept(self, tape: Tape, title: str) -> CompareCard | None:
+        """Show the kept tape beside this one; None where none is kept."""
+        return None if self._kept is None else self.show(self._kept, (tape, title))
+
+    def show(self, left: tuple[Tape, str], right: tuple[Tape, str]) -> CompareCard:
+        """Show two tapes, each with its title, side by side."""
+        titles = (left[1], right[1])
+        card = CompareCard(self._over, self._theming, left[0], right[0], titles)
+        card.open()
+        return card

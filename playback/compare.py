@@ -1,0 +1,268 @@
+"""Two tapes side by side: which ops belong together, and what differs between them.
+
+Ops are aligned by what they are, what their result is called and the module they ran in; leaves by
+their names. Values and gradients are compared as torch's own numbers, to the bit.
+"""
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterator
+from difflib import SequenceMatcher
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from msgspec import Struct
+
+from engine.tape import Snapshot, Tape
+from playback import short, text
+from playback.coloring import Key, Tint
+from playback.index import Index, index_of
+from playback.picture import Card, CardLook
+
+Kind = Literal["value", "gradient", "left", "right"]
+"""*left* and *right*: an op that only this tape has."""
+GROUPS = ("Value differs", "Only on this side", "Gradient differs")
+_COLOURS: dict[Kind, int] = {"value": 0, "left": 1, "right": 1, "gradient": 2}
+"""Kind -> place in `GROUPS`."""
+_Token = tuple[str, str, str, int]
+
+
+class Difference(Struct, frozen=True):
+    """One thing that differs: values (ids) on the left and the right, None where there is none."""
+
+    kind: Kind
+    name: str
+    words: str
+    left: int | None
+    right: int | None
+
+
+class Comparison:
+    """Everything that differs between two tapes, in the order in which it happens."""
+
+    def __init__(self, left: Tape | Index, right: Tape | Index) -> None:
+        self.left, self.right = index_of(left), index_of(right)
+        self.ops = _aligned(self.left, self.right)
+        """Pairs of ops; None stands where the other tape has none."""
+        self.leaves = _same_leaves(self.left, self.right)
+
+    @cached_property
+    def differences(self) -> tuple[Difference, ...]:
+        """All differences: leaves and values first, then gradients in the order of the ops."""
+        values, gradients = [], []
+        for a, b in self._pairs():
+            if a is None or b is None:
+                values.append(self._alone(a, b))
+                continue
+            numbers = self._snapshots(a, b, "value")
+            if words := _words(*numbers):
+                values.append(Difference("value", _name(self.left, a), words, a, b))
+            if words := _words(*self._snapshots(a, b, "gradient")):
+                gradients.append(Difference("gradient", _name(self.left, a), words, a, b))
+        return (*values, *gradients)
+
+    def summary(self) -> str:
+        """Return what differs in one line."""
+        counts: dict[str, int] = defaultdict(int)
+        for one in self.differences:
+            counts["op" if one.kind in ("left", "right") else one.kind] += 1
+        if not counts:
+            return "Both runs are the same, every value and every gradient"
+        told = [
+            text.count(counts[kind], noun) + tail
+            for kind, noun, tail in (
+                ("op", "op", " on one side only"),
+                ("value", "value", ""),
+                ("gradient", "gradient", ""),
+            )
+            if counts[kind]
+        ]
+        return " · ".join(told) + " differ" * (counts["value"] + counts["gradient"] > 0)
+
+    def across(self, position: int, from_left: bool = True) -> int:
+        """Return the position on the other tape where as much of what both did has happened."""
+        here, there = (self.left, self.right) if from_left else (self.right, self.left)
+        if position >= len(here.tape.events):
+            return len(there.tape.events)
+        anchors = self._anchors if from_left else self._back_anchors
+        found = bisect_left(anchors, (position, -1))
+        return anchors[found - 1][1] + 1 if found else 0
+
+    @cached_property
+    def _anchors(self) -> list[tuple[int, int]]:
+        """Events that mean the same on both tapes, both numbers growing."""
+        pairs = []
+        for a, b in self.ops:
+            if a is None or b is None:
+                continue
+            pairs.append((self.left.op_events.get(a), self.right.op_events.get(b)))
+            pairs += zip(_runs(self.left, a), _runs(self.right, b), strict=False)
+        for a, b in self.leaves:
+            first = [event for event, _ in self.left.accumulated.get(self.left.home(a), ())]
+            second = [event for event, _ in self.right.accumulated.get(self.right.home(b), ())]
+            pairs.append((self.left.born.get(a), self.right.born.get(b)))
+            pairs += zip(first, second, strict=False)
+        return _growing(pairs)
+
+    @cached_property
+    def _back_anchors(self) -> list[tuple[int, int]]:
+        return _growing([(b, a) for a, b in self._anchors])
+
+    def _pairs(self) -> Iterator[tuple[int | None, int | None]]:
+        yield from self.leaves
+        for a, b in self.ops:
+            one = self.left.op(a).outputs[:1] if a is not None else (None,)
+            other = self.right.op(b).outputs[:1] if b is not None else (None,)
+            if one and other:
+                yield one[0], other[0]
+
+    def _alone(self, a: int | None, b: int | None) -> Difference:
+        index, value = (self.left, a) if a is not None else (self.right, b)
+        made = index.values[value] if value is not None else None
+        op = index.op(made.op).op if made is not None and made.op is not None else ""
+        line = f"line {made.place.line}" if made is not None and made.place.line else ""
+        name = _name(index, value) if value is not None else ""
+        words = " · ".join(part for part in (op if op not in name else "", line) if part)
+        return Difference("left" if a is not None else "right", name, words, a, b)
+
+    def _snapshots(
+        self, a: int, b: int, kind: Literal["value", "gradient"]
+    ) -> tuple[Snapshot | None, Snapshot | None]:
+        found = []
+        for index, value in ((self.left, a), (self.right, b)):
+            end = len(index.tape.events)
+            at = index.values[value].snapshot
+            if kind == "gradient":
+                at = index.gradient(value, end).snapshot
+            found.append(index.snapshot(at))
+        return found[0], found[1]
+
+
+class Marks:
+    """What differs, as tints for the cards of one side's picture."""
+
+    def __init__(self, compared: Comparison, left: bool) -> None:
+        self._index = compared.left if left else compared.right
+        self._found: dict[int, list[Difference]] = defaultdict(list)
+        for one in compared.differences:
+            value = one.left if left else one.right
+            if value is not None:
+                self._found[value].append(one)
+
+    def tint(self, card: Card, look: CardLook | None) -> Tint | None:
+        """Return what differs of a card as far as the position has come; None for nothing."""
+        if look is None or not look.reached:
+            return None
+        values = [card.value] if not card.ops else []
+        values += [value for op in card.ops for value in self._index.op(op).outputs[:1]]
+        found = [one for value in values if value is not None for one in self._found.get(value, ())]
+        if look.gradient is None:
+            found = [one for one in found if one.kind != "gradient"]
+        if not found:
+            return None
+        group = _COLOURS[found[0].kind]
+        if card.kind == "module":
+            return Tint(f"≠ {len(found)} inside", "groups", group=group, alarm=True)
+        kinds = [one.kind for one in found]
+        if kinds[0] in ("left", "right"):
+            return Tint("only here", "groups", group=group, alarm=True)
+        words = " and ".join(dict.fromkeys(kinds))
+        return Tint(f"≠ {words}", "groups", group=group, alarm=True)
+
+    def key(self) -> Key:
+        """Return what the colours mean."""
+        return Key("What differs", "groups", groups=GROUPS)
+
+
+def _name(index: Index, value: int) -> str:
+    """Return what a value is called; without a name the op that made it and its module."""
+    made = index.values[value]
+    if made.name or made.op is None:
+        return made.name or made.maker
+    op = index.op(made.op)
+    return f"{op.op} in {op.scope}" if op.scope else op.op
+
+
+def _token(index: Index, number: int) -> _Token:
+    op = index.op(number)
+    name = index.values[op.outputs[0]].name if op.outputs else ""
+    return op.op, name, op.scope, len(op.inputs)
+
+
+def _aligned(left: Index, right: Index) -> list[tuple[int | None, int | None]]:
+    """Return pairs of forward ops that belong together, in order; the rest stand alone."""
+    first = [n for n, kind in enumerate(left.kinds) if kind == "forward"]
+    second = [n for n, kind in enumerate(right.kinds) if kind == "forward"]
+    a, b = [_token(left, n) for n in first], [_token(right, n) for n in second]
+    head = 0
+    while head < min(len(a), len(b)) and a[head] == b[head]:
+        head += 1
+    tail = 0
+    while tail < min(len(a), len(b)) - head and a[-1 - tail] == b[-1 - tail]:
+        tail += 1
+    found: list[tuple[int | None, int | None]] = list(zip(first[:head], second[:head], strict=True))
+    stop_a, stop_b = len(a) - tail, len(b) - tail
+    matcher = SequenceMatcher(None, a[head:stop_a], b[head:stop_b], autojunk=len(a) > 2000)
+    for tag, i, j, k, m in matcher.get_opcodes():
+        ones, others = first[head + i : head + j], second[head + k : head + m]
+        if tag == "equal":
+            found += zip(ones, others, strict=True)
+        else:
+            found += [(one, None) for one in ones] + [(None, other) for other in others]
+    return [*found, *zip(first[stop_a:], second[stop_b:], strict=True)]
+
+
+def _same_leaves(left: Index, right: Index) -> list[tuple[int, int]]:
+    """Return pairs of leaves of one name; of several of a name the n-th with the n-th."""
+
+    def named(index: Index) -> dict[tuple[str, int], int]:
+        found: dict[tuple[str, int], int] = {}
+        counts: dict[str, int] = defaultdict(int)
+        for value in index.tape.values:
+            # The first version known: a module's parameters were filled in place before.
+            if value.op is None and value.name and index.home(value.id) == value.id:
+                found[value.name, counts[value.name]] = value.id
+                counts[value.name] += 1
+        return found
+
+    there = named(right)
+    return [(value, there[name]) for name, value in named(left).items() if name in there]
+
+
+def _runs(index: Index, op: int) -> list[int]:
+    """Return the events at which an op's backward node ran."""
+    node = index.op(op).node
+    return [event for event, _ in index.node_runs.get(node, ())] if node is not None else []
+
+
+def _growing(pairs: list[tuple[int | None, int | None]]) -> list[tuple[int, int]]:
+    kept: list[tuple[int, int]] = []
+    for a, b in sorted((a, b) for a, b in pairs if a is not None and b is not None):
+        if not kept or (a > kept[-1][0] and b > kept[-1][1]):
+            kept.append((a, b))
+    return kept
+
+
+def _words(a: Snapshot | None, b: Snapshot | None) -> str:
+    """Return how two snapshots differ; empty where they are the same to the bit."""
+    if a is None or b is None:
+        return "" if a is b else f"{short.value(a) or 'none'} → {short.value(b) or 'none'}"
+    if a.dtype != b.dtype:
+        return f"{a.dtype} → {b.dtype}"
+    if a.shape != b.shape:
+        return f"{text.shape(a.shape)} → {text.shape(b.shape)}"
+    one, other = a.array(), b.array()
+    if one is None or other is None:
+        same = (a.mean, a.std, a.min, a.max, a.nan, a.inf, a.thumb) == (
+            b.mean, b.std, b.min, b.max, b.nan, b.inf, b.thumb,
+        )  # fmt: skip
+        return "" if same else f"norm {text.number(a.norm)} → {text.number(b.norm)}"
+    if one.tobytes() == other.tobytes():
+        return ""
+    if one.size == 1:
+        return f"{text.number(a.item())} → {text.number(b.item())}"
+    with np.errstate(all="ignore"):
+        wide = "c16" if one.dtype.kind == "c" else "f8"
+        apart = float(np.linalg.norm((other.astype(wide) - one.astype(wide)).ravel()))
+    return f"apart by {text.number(apart)}"

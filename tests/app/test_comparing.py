@@ -1,0 +1,126 @@
+"""Two runs side by side over the window."""
+
+import pytest
+from PySide6.QtCore import QPointF
+from PySide6.QtWidgets import QWidget
+
+from app.commands import compare
+from app.comparing import Comparing
+from app.settings import Settings
+from app.theming import Look
+
+BASE = "a = param(2.0)\nb = param(3.0)\nc = a * b\nd = torch.tanh(c)\nd.backward()"
+OTHER = BASE.replace("torch.tanh(c)", "torch.tanh(c + 1)")
+
+
+@pytest.fixture
+def comparing(qtbot):
+    host = QWidget()
+    qtbot.addWidget(host)
+    host.resize(1200, 800)
+    host.show()
+    theming = Look(Settings(), host)
+    yield Comparing(host, theming, host)
+    theming.close()
+
+
+@pytest.fixture
+def card(comparing, record):
+    made = comparing.show((record(BASE), "before"), (record(OTHER), "after"))
+    yield made
+    made.leave()
+
+
+def test_both_pictures_are_shown_with_what_differs_marked(card):
+    for side in (card.left, card.right):
+        assert side.view.stage().cards
+        assert side.view.color_key().title == "What differs"
+    assert card.list.count() == len(card.differences()) > 0
+    assert card.caption.text() == card.compared.summary()
+
+
+def test_the_first_difference_is_selected_at_first(card):
+    first = card.differences()[0]
+    assert card.list.currentRow() == 0
+    assert card.left.view.selected() == card.left.key_of(first.left)
+    assert card.right.view.selected() == card.right.key_of(first.right)
+
+
+def test_the_position_of_one_is_the_position_of_both(card):
+    at = card.compared.left.op_events[0] + 1
+    card.slider.setValue(at)
+    assert card.left.position == at
+    assert card.right.position == card.compared.across(at)
+    card.slider.setValue(0)
+    assert card.right.position == 0
+    assert not any(look.reached for look in card.right.view.look().cards.values())
+
+
+def test_moving_one_picture_moves_the_other(card):
+    for one, other in ((card.left, card.right), (card.right, card.left)):
+        before = other.view.camera()
+        one.view.set_camera(one.view.camera().moved(40, 25))
+        after = other.view.camera()
+        assert (after.x - before.x, after.y - before.y) == pytest.approx((40, 25))
+        one.view.zoom_by(1.5, QPointF(10, 10))
+        assert other.view.camera().zoom == one.view.camera().zoom
+
+
+def test_a_difference_stands_at_the_same_height_on_both_sides(card):
+    row = next(n for n, d in enumerate(card.differences()) if d.left and d.right)
+    card.list.setCurrentRow(row)
+    one = card.differences()[row]
+    seen = [
+        side.view.camera().box_to_view(side.view.stage().boxes[side.key_of(value)]).center()
+        for side, value in ((card.left, one.left), (card.right, one.right))
+    ]
+    assert (seen[0].x(), seen[0].y()) == pytest.approx((seen[1].x(), seen[1].y()))
+
+
+def test_a_click_on_a_card_selects_what_is_listed_of_it(card):
+    last = card.differences()[-1]
+    card.list.setCurrentRow(0)
+    card.left.view.picked.emit(card.left.key_of(last.left))
+    assert card.left.key_of(card.differences()[card.list.currentRow()].left) == card.left.key_of(
+        last.left
+    )
+
+
+def test_runs_that_are_the_same_say_so(comparing, record):
+    made = comparing.show((record(BASE), "one"), (record(BASE), "two"))
+    assert made.caption.text().startswith("Both runs are the same")
+    assert made.list.isHidden()
+    made.leave()
+
+
+@pytest.mark.parametrize("sources", [("", ""), ("", BASE), (BASE, "a = 1")])
+def test_empty_tapes_are_no_trouble(comparing, record, sources):
+    made = comparing.show(*((record(source), "x") for source in sources))
+    made.slider.setValue(0)
+    made.slider.setValue(made.slider.maximum())
+    made.leave()
+
+
+def test_modules_open_on_their_own_side(comparing, record):
+    net = "torch.manual_seed({0})\nnet = nn.Sequential(nn.Linear(2, 2), nn.Tanh())\n"
+    net += "y = net(torch.ones(1, 2)).sum()"
+    made = comparing.show((record(net.format(0)), "a"), (record(net.format(1)), "b"))
+    frame = next(iter(made.left.view.stage().frames))
+    made.left.view.toggled.emit(frame)
+    assert frame not in made.left.view.stage().frames
+    assert frame in made.right.view.stage().frames
+    assert made.left.view.color_key() is not None
+    made.leave()
+
+
+def test_the_commands_keep_a_run_and_compare_it(settled, link, record):
+    assert not compare._has_both(settled)
+    compare.keep(settled)
+    assert compare._has_both(settled)
+    settled.session.nudge(OTHER)
+    link.answer(record(OTHER))
+    settled.show()
+    shown = settled.comparing.with_kept(settled.session.result.tape, "now")
+    assert shown.isVisible()
+    shown.leave()
+    compare.show(settled)
