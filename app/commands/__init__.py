@@ -189,6 +189,7 @@ class Shell(Protocol):
     def draw_room(self, path: str) -> bool:
         """Write what is seen of the room to a PNG file; False where that cannot be done."""
 
+    @property
     def comparing(self) -> Comparer:
         """What shows two runs side by side."""
 
