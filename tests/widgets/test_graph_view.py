@@ -254,25 +254,3 @@ def test_a_picture_of_thousands_of_cards_takes_a_new_look_at_once(view):
     view.set_look(Look({}, {}))
     view.set_look(m.reached())
     assert time.perf_counter() - started < 0.5
-
-
-@pytest.mark.parametrize("zoom", [0.1, 0.3, 0.55, 1.0])
-def test_a_colour_mode_is_seen_at_every_distance_and_goes_again(view, zoom):
-    show(view, neuron())
-    view.set_camera(Camera(zoom, 0, 0))
-    usual = view.grab().toImage()
-    assert view.color_key() is None
-    view.set_coloring("value")
-    assert view.color_key().title == "Value"
-    valued = view.grab().toImage()
-    view.set_coloring("gradient")
-    assert usual != valued != view.grab().toImage() != usual
-    view.set_coloring("")
-    assert view.grab().toImage() == usual
-
-
-def test_another_picture_keeps_the_colour_mode(view):
-    show(view, neuron())
-    view.set_coloring("dtype")
-    show(view, neuron())
-    assert view.color_key().groups == ("float32",)
