@@ -116,3 +116,31 @@ def test_an_error_in_a_thread_leaves_the_rest_of_the_run_alone():
     assert [e.kind for e in tape.events].count("enter") == 2
     assert [e.kind for e in tape.events].count("leave") == 2
     assert [c.parent for c in tape.calls] == [None, None]
+
+
+def test_passes_of_many_threads_add_to_one_leaf():
+    tape = mirror(
+        "import threading\nw = param(1.0)\n"
+        "def work():\n    for _ in range(20):\n        (w * 2).backward()\n"
+        "threads = [threading.Thread(target=work) for _ in range(4)]\n"
+        "for t in threads: t.start()\n"
+        "for t in threads: t.join()\nprint(w.grad.item())"
+    )
+    assert len(tape.passes) == len(tape.accumulations) == 80
+    assert max(float(numbers(tape, a.after)) for a in tape.accumulations) == 160.0
+
+
+def test_an_optimizer_in_each_thread():
+    tape = mirror(
+        "import threading\nnets = [nn.Linear(2, 1) for _ in range(3)]\ndata = torch.ones(4, 2)\n"
+        "def work(net):\n    opt = optim.SGD(net.parameters(), lr=0.1)\n"
+        "    for _ in range(4):\n        opt.zero_grad()\n"
+        "        net(data).pow(2).mean().backward()\n        opt.step()\n"
+        "threads = [threading.Thread(target=work, args=(n,)) for n in nets]\n"
+        "for t in threads: t.start()\n"
+        "for t in threads: t.join()\nprint([n.weight.sum().item() for n in nets])"
+    )
+    tensor = {v.id: v.tensor for v in tape.values}
+    changed = [{tensor[c.after] for c in step.changes} for step in tape.steps]
+    assert len(changed) == 12
+    assert len({frozenset(one) for one in changed}) == 3
