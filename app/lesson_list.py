@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
@@ -101,7 +101,8 @@ class LessonList(Overlay):
         row = next((one for one in self.rows if one.lesson.name == name), None)
         if row is not None:
             row.setFocus()
-            self.area.ensureWidgetVisible(row, 0, 120)
+            # Rows get their heights as they are shown; where one stands is known after that.
+            QTimer.singleShot(0, self, lambda: self.area.ensureWidgetVisible(row, 0, 120))
 
     def _choose(self, lesson: Lesson) -> None:
         self.leave()

@@ -38,6 +38,8 @@ class Inspector(QScrollArea):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._page = Page()
+        self._queue: list[tuple[int, int]] = []
+        """Checks that were asked for, the first of them on its way."""
         self.setWidgetResizable(True)
         self.setFrameShape(QScrollArea.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -94,6 +96,7 @@ class Inspector(QScrollArea):
         """
         page = self._page
         if tape is not page.tape:
+            self._queue.clear()
             versions = None if tape is None else Versions.of(tape)
             page = Page(
                 tape,
@@ -124,6 +127,10 @@ class Inspector(QScrollArea):
     def set_check(self, checked: Checked) -> None:
         """Show how a check came out."""
         key = (checked.value, checked.index)
+        if key in self._queue:
+            self._queue.remove(key)
+            if self._queue:
+                self.check_asked.emit(*self._queue[0])
         self._page = replace(
             self._page,
             checked={**self._page.checked, key: checked},
@@ -147,8 +154,11 @@ class Inspector(QScrollArea):
         self._show()
 
     def _check(self, value: int, index: int) -> None:
+        """Ask for a check, one after the other: the program runs anew for each."""
         self._wait(("check", value, index))
-        self.check_asked.emit(value, index)
+        self._queue.append((value, index))
+        if len(self._queue) == 1:
+            self.check_asked.emit(value, index)
 
     def _peek(self, snapshot: int) -> None:
         self._wait(("peek", snapshot, 0))

@@ -111,6 +111,23 @@ def test_a_check_is_asked_for_and_shown(inspector, qtbot):
     assert "✓ agrees" in said(inspector)
 
 
+def test_checks_are_asked_for_one_after_the_other(inspector):
+    tape = taped(NEURON)
+    inspector.show_page(leaf(NEURON, "b"), tape, len(tape.events))
+    pane = next(one for one in inspector.panes if isinstance(one, CheckPane))
+    heard = []
+    inspector.check_asked.connect(lambda *asked: heard.append(asked))
+    for at in range(3):
+        pane.check_asked.emit(7, at)
+    assert heard == [(7, 0)]
+    inspector.set_check(Checked(1, 7, 0, 1.0, 1.0, 1e-4, True))
+    inspector.set_check(Checked(1, 7, 1, 1.0, 1.0, 1e-4, True))
+    assert heard == [(7, 0), (7, 1), (7, 2)]
+    inspector.set_check(Checked(1, 7, 2, 1.0, 1.0, 1e-4, True))
+    pane.check_asked.emit(7, 0)
+    assert heard[-1] == (7, 0)
+
+
 def test_checks_are_forgotten_with_their_tape(inspector):
     tape, b = taped(NEURON), named(taped(NEURON), "b")
     inspector.show_page(leaf(NEURON, "b"), tape, len(tape.events))

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from engine.tape import Op, Value
@@ -19,6 +20,8 @@ from widgets.theme import Theme
 
 MOST = 3
 """Leaves that are offered at once."""
+SAMPLE = 8
+"""So many elements of a tensor are checked in one go."""
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -36,6 +39,12 @@ class CheckBlock(QWidget):
         self.rows = Rows(self, 0)
         self.good = Label("good", "✓ agrees", self).tight()
         self.bad = Label("warning", "✗ differs", self).tight()
+        self._pane, self._sample = pane, (0, 0)
+        self.sampler = QPushButton("", self)
+        self.sampler.setToolTip("Check elements spread evenly over the tensor")
+        self.sampler.setMinimumWidth(1)
+        self.sampler.clicked.connect(self._ask_sample)
+        self.summary = Label("words", "", self)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(5)
@@ -46,6 +55,8 @@ class CheckBlock(QWidget):
             line.addWidget(pill)
         line.addStretch(1)
         column.addLayout(line)
+        column.addWidget(self.summary)
+        column.addWidget(self.sampler, 0, Qt.AlignmentFlag.AlignLeft)
 
     def show_check(self, page: Page, leaf: Value, element: int, only: bool) -> None:
         """Offer the check of ``leaf``'s flat ``element``, or show how it came out."""
@@ -70,6 +81,49 @@ class CheckBlock(QWidget):
         self.words.setVisible(bool(self.words.said()))
         if done is not None and compared:
             self.rows.say(_numbers(naming.root_name(page), name, done))
+        self._show_sample(page, leaf, own or bool(leaf.shape and only))
+
+    def _show_sample(self, page: Page, leaf: Value, offered: bool) -> None:
+        """Offer the check of several elements at once, or tell how it came out."""
+        size = int(np.prod(leaf.shape, dtype=np.int64))
+        self._sample = (leaf.id, size)
+        chosen = sample(size)
+        waiting = sum(("check", leaf.id, at) in page.waiting for at in chosen)
+        found = [page.checked[leaf.id, at] for at in chosen if (leaf.id, at) in page.checked]
+        whole = len(found) == len(chosen)
+        self.sampler.setVisible(offered and size > 1 and not whole)
+        self.sampler.setEnabled(not waiting)
+        every = "all" if len(chosen) == size else str(len(chosen))
+        self.sampler.setText("Checking…" if waiting else f"Check {every} elements")
+        shown = offered and size > 1 and whole
+        self.summary.say(verdict(found, chosen, size) if shown else "")
+        self.summary.setVisible(shown)
+
+    def _ask_sample(self) -> None:
+        leaf, size = self._sample
+        for at in sample(size):
+            self._pane.check_asked.emit(leaf, at)
+
+
+def sample(size: int) -> list[int]:
+    """Return up to `SAMPLE` flat indices, spread evenly, the first and the last among them."""
+    if size <= SAMPLE:
+        return list(range(size))
+    return [round(at * (size - 1) / (SAMPLE - 1)) for at in range(SAMPLE)]
+
+
+def verdict(found: list[Checked], chosen: list[int], size: int) -> str:
+    """Return how many of the elements agree, and which do not."""
+    failed = [one.problem for one in found if one.problem]
+    if failed:
+        return f"Not possible: {failed[0]}"
+    wrong = [at for one, at in zip(found, chosen, strict=True) if not one.agrees]
+    whole = "all" if len(chosen) == size else f"{len(chosen)} of {size:,}"
+    if not wrong:
+        gap = max((abs(one.numeric - one.autograd) for one in found), default=0.0)
+        return f"✓ {whole} elements agree; they differ by at most {texts.number(gap)}"
+    places = ", ".join(map(str, wrong))
+    return f"✗ {len(wrong)} of {len(chosen)} elements differ: number {places}, counted from 0"
 
 
 def _intro(name: str, done: Checked | None, only: bool, tensor: bool) -> str:

@@ -1,3 +1,5 @@
+import itertools
+
 import pytest
 
 from engine.wire import Checked
@@ -128,3 +130,43 @@ def test_a_long_name_does_not_widen_the_pane(pane):
 def test_parameters_of_a_module_can_be_checked():
     leaves = check.candidates(page(TRAIN, "net.0.weight"))
     assert [leaf.name for leaf in leaves] == ["net.0.weight"]
+
+
+def test_several_elements_are_checked_in_one_go(pane):
+    pane.show_page(page(WEIGHT, "w"))
+    leaf, heard = named(taped(WEIGHT), "w"), []
+    pane.check_asked.connect(lambda *asked: heard.append(asked))
+    block = pane.blocks[0]
+    assert block.sampler.text() == "Check all elements"
+    block.sampler.click()
+    assert heard == [(leaf.id, at) for at in range(6)]
+
+
+@pytest.mark.parametrize(("wrong", "words"), [((), "✓ all"), ((2, 5), "✗ 2 of 6")])
+def test_a_sample_tells_how_many_agree_and_which_do_not(pane, wrong, words):
+    leaf = named(taped(WEIGHT), "w")
+    outcomes = {}
+    for at in range(6):
+        outcomes |= done(leaf, at, agrees=at not in wrong)
+    pane.show_page(page(WEIGHT, "w", checked=outcomes))
+    summary = pane.blocks[0].summary.said()
+    assert summary.startswith(words)
+    assert not wrong or "number 2, 5" in summary
+    assert not pane.blocks[0].sampler.isVisible()
+
+
+def test_a_scalar_has_no_sample(pane):
+    pane.show_page(page(NEURON, "b"))
+    assert not pane.blocks[0].sampler.isVisible()
+
+
+def test_a_big_tensor_is_sampled_evenly_from_end_to_end():
+    chosen = check.sample(1_000)
+    assert (chosen[0], chosen[-1], len(chosen)) == (0, 999, check.SAMPLE)
+    steps = [b - a for a, b in itertools.pairwise(chosen)]
+    assert max(steps) - min(steps) <= 1
+
+
+def test_a_sample_that_cannot_be_checked_says_why():
+    failed = Checked(1, 1, 0, 0, 0, 0, False, "too big")
+    assert check.verdict([failed], [0], 9) == "Not possible: too big"
