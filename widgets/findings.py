@@ -149,10 +149,10 @@ class Findings(QWidget):
         self._cards: list[FindingCard] = []
         self._shown: tuple[tuple[Finding, ...], str] = ((), "")
         self.setAccessibleName("Findings")
-        self.set_theme(Theme.load("light"))
 
     def set_theme(self, theme: Theme) -> None:
         """Use ``theme``'s colours and fonts."""
+        # No sheet is set before this: it would still colour cards made before the first show.
         self.setStyleSheet(sheet(theme))
 
     def cards(self) -> list[FindingCard]:

@@ -107,6 +107,15 @@ def test_long_changes_are_cut_and_counted(shown):
     assert texts(pane.cards()[0])[-1] == "and 6 more lines"
 
 
+@pytest.mark.parametrize("name", ["light", "dark"])
+def test_cards_made_before_the_first_show_have_the_theme_s_colours(shown, name):
+    theme, pane = Theme.load(name), Findings()
+    pane.set_theme(theme)
+    pane.set_findings((TWO,), SOURCE)
+    shown(pane, 300, 300)
+    assert pane.grab().toImage().pixelColor(150, 18).name() == theme.color("panel2").name()
+
+
 def test_both_themes_and_a_narrow_pane(pane):
     pane.set_theme(Theme.load("dark"))
     pane.resize(180, 500)

@@ -27,6 +27,13 @@ def detect(evidence: Evidence) -> Iterator[Found]:
 
 def _negated(evidence: Evidence) -> Iterator[Found]:
     seen = set[int]()
+    if any(
+        k.arg == "maximize"
+        for c in evidence.program.nodes
+        if isinstance(c, ast.Call)
+        for k in c.keywords
+    ):
+        return
     for root in evidence.roots:
         op = evidence.op_of(root)
         if op is None or not _turns(op) or op.place.line in seen or not _trains(evidence, root):
