@@ -1,10 +1,11 @@
-"""The graph as a picture for elsewhere: an image, a PNG file, an SVG file."""
+"""The graph as a picture for elsewhere: an image, the clipboard, a PNG, SVG or DOT file."""
 
 from pathlib import Path
 
 from PySide6.QtCore import QRectF, QSizeF
-from PySide6.QtGui import QImage, QPainter
+from PySide6.QtGui import QGuiApplication, QImage, QPainter
 
+from playback.dot import dot
 from widgets.graph_hand import GraphHand
 from widgets.paint import overlay
 from widgets.paint.drawing import Drawing
@@ -36,6 +37,18 @@ class GraphExport(GraphHand):
     def export_png(self, path: str | Path, scale: float = 2.0) -> bool:
         """Write the whole picture as PNG; False if the file could not be written."""
         return bool(self.to_image(scale).save(str(path), "PNG"))  # type: ignore[call-overload]
+
+    def copy_picture(self) -> None:
+        """Put the whole picture on the clipboard."""
+        QGuiApplication.clipboard().setImage(self.to_image())
+
+    def export_dot(self, path: str | Path) -> bool:
+        """Write cards and wires in the DOT language; False if the file could not be written."""
+        try:
+            Path(path).write_text(dot(self._drawing.stage.picture), encoding="utf-8")
+        except OSError:
+            return False
+        return True
 
     def export_svg(self, path: str | Path) -> bool:
         """Write the whole picture as SVG with real text; False if it could not be written."""

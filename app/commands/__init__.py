@@ -60,6 +60,12 @@ class Graph(Protocol):
     def export_svg(self, path: str) -> bool:
         """Write it to an SVG file; False where that cannot be done."""
 
+    def export_dot(self, path: str) -> bool:
+        """Write it to a DOT file; False where that cannot be done."""
+
+    def copy_picture(self) -> None:
+        """Put it on the clipboard."""
+
     def export_png(self, path: str) -> bool:
         """Write it to a PNG file; False where that cannot be done."""
 

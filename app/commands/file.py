@@ -167,13 +167,27 @@ def export_svg(shell: Shell) -> None:
     _export(shell, "svg")
 
 
+@command("file.export_dot", "Export picture as DOT…", menu="File/3", when=_has_graph)
+def export_dot(shell: Shell) -> None:
+    """Write the cards and wires of the graph to a file for Graphviz."""
+    _export(shell, "dot")
+
+
+@command("file.copy_picture", "Copy picture", menu="File/3", keys=("Ctrl+Alt+C",), when=_has_graph)
+def copy_picture(shell: Shell) -> None:
+    """Put the graph as it now looks on the clipboard."""
+    shell.graph.copy_picture()
+    shell.say("Copied the picture")
+
+
 def _export(shell: Shell, kind: str) -> None:
     name = f"{_slug(shell.session.doc.title)}.{kind}"
     path = shell.ask_save("Export the picture", name, f"{kind.upper()} pictures (*.{kind})")
     if not path:
         return
     path = path if path.suffix else path.with_suffix(f".{kind}")
-    export = shell.graph.export_svg if kind == "svg" else shell.graph.export_png
+    graph = shell.graph
+    export = {"svg": graph.export_svg, "dot": graph.export_dot, "png": graph.export_png}[kind]
     if not export(str(path)):
         raise Refused(f"{path} cannot be written")
     shell.say(f"Wrote {path.name}")

@@ -77,6 +77,25 @@ def test_the_picture_is_written(settled, tmp_path, kind):
     assert b"<svg" in start or start.startswith(b"\x89PNG")
 
 
+def test_the_picture_is_written_for_graphviz(settled, tmp_path):
+    settled.answers["save"] = tmp_path / "graph"
+    file.export_dot(settled)
+    text = (tmp_path / "graph.dot").read_text(encoding="utf-8")
+    assert text.startswith("digraph")
+    assert text.count("->") == len(settled.showing.picture.wires)
+    settled.answers["save"] = tmp_path / "no such folder" / "graph.dot"
+    with pytest.raises(Refused):
+        file.export_dot(settled)
+
+
+def test_the_picture_is_put_on_the_clipboard(settled, qapp):
+    qapp.clipboard().clear()
+    file.copy_picture(settled)
+    held = qapp.clipboard().image()
+    assert held.size() == (settled.graph.picture_size() * 2).toSize()
+    qapp.clipboard().clear()
+
+
 def test_the_tape_is_written_as_json(settled, tmp_path):
     settled.answers["save"] = tmp_path / "tape"
     file.export_tape(settled)
