@@ -5,6 +5,9 @@ from playback import operands
 from playback.explain import naming
 from playback.explain.rule import Rule
 from playback.index import Index
+from playback.lab.axes import Axes, Chip, Row
+from playback.lab.call import Call, Tensor
+from playback.lab.elementwise import broadcast
 
 
 def stretched(index: Index, op: Op, rule: Rule) -> list[str]:
@@ -44,6 +47,47 @@ def stretched_dims(shape: tuple[int, ...], target: tuple[int, ...]) -> list[int]
         for dim, size in enumerate(target)
         if dim < ahead or (shape[dim - ahead] == 1 and size != 1)
     ]
+
+
+def both_ways(index: Index, op: Op, rule: Rule | None, loss: str = "") -> Axes | None:
+    """Return how axes are stretched going forward and, with a ``loss``, summed going back.
+
+    None where no operand is stretched.
+    """
+    if rule is None or not rule.stretches or not op.outputs:
+        return None
+    names = naming.names(index, op)
+    target = index.values[op.outputs[0]].shape
+    given = [
+        (names[key], index.values[arg.value])
+        for key, arg in zip("abcdef", operands.operands(op), strict=False)
+        if arg.value is not None
+    ]
+    if not any(stretched_dims(value.shape, target) for _, value in given):
+        return None
+    tensors = tuple(Tensor(name, value.shape) for name, value in given)
+    call = Call(op.op, tensors, tuple(name for name, _ in given), {})
+    forward = broadcast(call, target)
+    assert forward is not None
+    rows = [*forward.rows[:-1], Row(names["y"], forward.rows[-1].chips)]
+    if loss:
+        rows += [
+            Row(f"∂{loss}/∂{name}", _summed(value.shape, target))
+            for name, value in given
+            if value.requires_grad
+        ]
+    return Axes("", tuple(rows))
+
+
+def _summed(shape: tuple[int, ...], target: tuple[int, ...]) -> tuple[Chip, ...]:
+    dims = stretched_dims(shape, target)
+    missing = len(target) - len(shape)
+    return tuple(
+        Chip(f"Σ {size}" if dim < missing else f"Σ {size} → 1", "summed")
+        if dim in dims
+        else Chip(str(size))
+        for dim, size in enumerate(target)
+    )
 
 
 def _listed(dims: list[int], target: tuple[int, ...]) -> str:

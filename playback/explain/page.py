@@ -5,11 +5,12 @@ from msgspec import Struct
 from engine.tape import Execution, Formula, Node, Op, Place, Tape, Value
 from playback import operands, short, symbols, words
 from playback.explain import from_torch, naming
-from playback.explain.broadcast import is_stretched, stretched
+from playback.explain.broadcast import both_ways, is_stretched, stretched
 from playback.explain.local import local, slope_at
 from playback.explain.naming import Named
 from playback.explain.rule import Rule, Share
 from playback.index import Arrival, Index, index_of
+from playback.lab.axes import Axes
 
 _KEYS = "abcdefghijklmnop"
 
@@ -31,6 +32,8 @@ class Explanation(Struct, frozen=True):
     words: str = ""
     rows: tuple[Row, ...] = ()
     source: Place = Place()
+    axes: Axes | None = None
+    """How broadcasting stretched operands, and how their shares are summed back."""
     origin: str = ""
     """Where torch keeps the gradient's own formula; empty where it has none."""
     step: str = ""
@@ -91,8 +94,9 @@ def _forward(index: Index, number: int, position: int) -> Explanation:
     if op.inplace:
         title = f"{symbols.title(op)} changes {words.called(index, op.outputs[0])} in place"
     return Explanation(
-        title, _formula(op, rule, names), _words(index, op, rule), tuple(rows), op.place
-    )
+        title, _formula(op, rule, names), _words(index, op, rule), tuple(rows), op.place,
+        both_ways(index, op, rule),
+    )  # fmt: skip
 
 
 def _formula(op: Op, rule: Rule | None, names: Named) -> str:
@@ -148,6 +152,7 @@ def _backward(index: Index, number: int, run: Execution, position: int) -> Expla
     here = next(i for i, n in enumerate(order, 1) if index.tape.executions[n] is run)
     return Explanation(
         title, _formula(op, rule, names), _words(index, op, rule), tuple(rows), op.place,
+        both_ways(index, op, rule, loss),
         from_torch.origin(index, index.nodes[run.node]), f"Backward · step {here} of {len(order)}",
     )  # fmt: skip
 

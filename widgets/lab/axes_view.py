@@ -11,7 +11,7 @@ ROW, PAD, NAME_GAP = 27.0, 10.0, 14.0
 MEANINGS: dict[Kind, str] = {
     "stretched": "stretched",
     "missing": "not there: stretched",
-    "summed": "becomes one number",
+    "summed": "summed",
     "new": "new",
     "gone": "",
     "joined": "joined",

@@ -3,6 +3,8 @@
 from PySide6.QtWidgets import QHBoxLayout, QPushButton
 
 from playback.explain import Explanation
+from playback.lab.axes import Axes
+from widgets.lab.axes_view import AxesView
 from widgets.labels import Label
 from widgets.panes import naming
 from widgets.panes.page import Page
@@ -21,13 +23,14 @@ class ExplainPane(Pane):
         self._formula = Label("formula", "", self)
         self._words = Label("words", "", self)
         self._rows = Rows(self)
+        self.axes = AxesView(self)
         self._origin = Label("caption", "", self)
         self.lab = QPushButton("See cell by cell", self)
         self.lab.setToolTip("Which cells go into which, and the Jacobian (Ctrl+L)")
         self.lab.setMinimumWidth(1)
         self.lab.clicked.connect(self._ask_lab)
         self._op: int | None = None
-        for widget in (self._formula, self._words, self._rows, self._origin):
+        for widget in (self._formula, self._words, self.axes, self._rows, self._origin):
             self.column.addWidget(widget)
         row = QHBoxLayout()
         row.addWidget(self.lab)
@@ -38,6 +41,7 @@ class ExplainPane(Pane):
         """Use ``theme``'s colours."""
         super().set_theme(theme)
         self._rows.set_theme(theme)
+        self.axes.set_theme(theme)
 
     def show_page(self, page: Page) -> bool:
         """Show the page's explanation."""
@@ -52,6 +56,8 @@ class ExplainPane(Pane):
         self._words.setVisible(bool(found.words))
         self._rows.say(lines(found))
         self._rows.setVisible(bool(found.rows))
+        self.axes.show_axes(found.axes or Axes(""))
+        self.axes.setVisible(found.axes is not None)
         self._origin.say(f"Source: {found.origin}" if found.origin else "")
         self._origin.setVisible(bool(found.origin))
         self._op = page.selection.op if page.selection is not None else None
