@@ -23,6 +23,7 @@ class Notices(QWidget):
         self.card.setProperty("notice", True)
         self.text = QLabel()
         self.text.setWordWrap(True)
+        self.text.setMinimumWidth(1)
         self.text.setTextFormat(Qt.TextFormat.PlainText)
         self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
@@ -94,7 +95,8 @@ class Notices(QWidget):
         self.setVisible(notice is not None)
         if notice is None:
             return
-        self.text.setText(notice.text)
+        # A path has no spaces to break it at, and must not make the window wider.
+        self.text.setText(notice.text.replace("/", "/\N{ZERO WIDTH SPACE}"))
         self.card.setToolTip(notice.more)
         several = len(self._waiting) > 1
         self.count.setText(f"1 of {len(self._waiting)}" if several else "")

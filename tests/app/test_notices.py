@@ -82,3 +82,12 @@ def test_the_strip_speaks_to_screen_readers_and_leaves_at_escape(notices):
     assert notices.card.toolTip() == "from a file"
     QTest.keyClick(notices, Qt.Key.Key_Escape)
     assert notices.isHidden()
+
+
+def test_a_long_path_makes_nothing_wider(notices):
+    notices.tell(Notice("a", "short"))
+    before = notices.minimumSizeHint().width()
+    for text in ("/folder" * 100, "x" * 2000):
+        notices.tell(Notice("a", text))
+        assert notices.minimumSizeHint().width() == before
+    assert notices.notice.text == "x" * 2000
