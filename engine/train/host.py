@@ -348,8 +348,7 @@ class Host:
                 held.due[key] = math.inf
                 continue
             cost = time.perf_counter() - now
-            wait = max(wish.every_ms / 1000, cost / views.KINDS[wish.kind].share)
-            held.due[key] = now + wait
+            held.due[key] = now + views.pause(wish.kind, cost, wish.every_ms / 1000)
             self._send(
                 answers.View(run_id, wish.kind, held.run.step, picture.arrays, picture.facts)
             )

@@ -20,6 +20,10 @@ class Kind(NamedTuple):
     share: float = 0.004
 
 
+STALE_S = 1.5
+MOST = 0.04
+"""The greatest share of the time that a view takes for the sake of `STALE_S`."""
+
 KINDS = {
     "boundary": Kind(maps.boundary, 0.05),
     "fit": Kind(maps.fit),
@@ -33,6 +37,16 @@ KINDS = {
     "optimizer": Kind(numbers.optimizer),
     "surface": Kind(surface.surface, 0.01),
 }
+
+
+def pause(kind: str, cost_s: float, every_s: float) -> float:
+    """Return for how many seconds a view that took ``cost_s`` is not made again.
+
+    Its share of the time decides, but nobody waits longer than `STALE_S` for a cheap picture: the
+    first of its kind costs far more than those that follow.
+    """
+    longest = max(STALE_S, cost_s / MOST)
+    return max(every_s, min(cost_s / KINDS[kind].share, longest))
 
 
 def show(run: Run, kind: str, options: Mapping[str, Plain]) -> Picture | None:
