@@ -56,6 +56,7 @@ conformance: setup
 bench: setup
 	@QT_QPA_PLATFORM=offscreen "$(BIN)/python" tools/bench.py
 	@"$(BIN)/python" tools/bench_record.py
+	@"$(BIN)/python" tools/bench_train.py
 
 clean:
 	rm -rf .venv *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist

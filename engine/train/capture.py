@@ -24,6 +24,9 @@ _FAST: dict[str, Callable[..., object]] = {
     "aten.div.Tensor": torch.div,
     "aten.sum.dim_IntList": torch.sum,
     "aten.mean.default": torch.mean,
+    "aten.mul.Scalar": torch.mul,
+    "aten.div.Scalar": torch.div,
+    "aten.pow.Tensor_Scalar": torch.pow,
 }
 """Python functions with ``out=`` that are quicker to call than their overloads."""
 _VIEWS = {"t", "view", "detach", "expand", "transpose", "unsqueeze", "squeeze", "permute", "alias",
@@ -88,7 +91,8 @@ def out_variant(op: Any) -> tuple[Callable[..., object], str] | None:  # noqa: A
         outs = [a.name for a in other._schema.arguments if a.is_out]
         rest = [(a.name, str(a.type)) for a in other._schema.arguments if not a.is_out]
         if len(outs) == 1 and rest == wanted:
-            return other, outs[0]
+            # The bare function: the overload object around it costs as much as a small kernel.
+            return other._op, outs[0]
     return None
 
 
@@ -101,6 +105,8 @@ class Emitter:
         self._values: dict[fx.Node, object] = {}
         """What each node held in the run that is made while emitting."""
         self._fixed: set[fx.Node] = set()
+        self._constant: set[fx.Node] = set()
+        """Nodes whose numbers are the same in every step."""
         self._written: dict[str, object] = {}
         self._lines: list[str] = []
         self._mutated = self._mutations()
@@ -165,9 +171,17 @@ class Emitter:
             source = cast("torch.Tensor", arguments[0])
             if value.untyped_storage().data_ptr() == source.untyped_storage().data_ptr():
                 self._keep(node, value)
+                if self._is_constant(node):
+                    self._constant.add(node)
                 return
-        if _base(op) in _MADE and fixed and node not in self._mutated:
+        if self._is_constant(node) and not _mutates(op):
             self._keep(node, value)
+            self._constant.add(node)
+            return
+        is_first_power = str(op) == "aten.pow.Tensor_Scalar" and node.args[1] == 1.0
+        if is_first_power and fixed and not self._mutated & {node, node.args[0]}:
+            # x to the power of 1 is x, and nothing writes into either of them.
+            self._keep(node, arguments[0])
             return
         if _mutates(op) and node.args[0] in self._fixed:
             self._lines.append(self._written_call(op, node))
@@ -186,6 +200,15 @@ class Emitter:
         keywords_now = f"{name}={self._name(buffer)}"
         self._lines.append(self._written_call(function, node, keywords_now))
         self._keep(node, buffer)
+
+    def _is_constant(self, node: fx.Node) -> bool:
+        """Whether a node makes the same numbers in every step, and nobody writes over them."""
+        if node in self._mutated or any(user in self._mutated for user in node.users):
+            return False
+        if _base(node.target) in _MADE:
+            return all(n in self._fixed for n in node.all_input_nodes)
+        sources = node.all_input_nodes
+        return bool(sources) and all(n in self._constant for n in sources) and _is_pure(node.target)
 
     def _keep(self, node: fx.Node, value: object) -> None:
         self._values[node] = value
@@ -219,6 +242,14 @@ def _base(op: object) -> str:
     if inspect.isbuiltin(op) or not hasattr(op, "_schema"):
         return getattr(op, "__name__", "")
     return str(op._schema.name).partition("::")[2]
+
+
+def _is_pure(op: object) -> bool:
+    """Whether an op draws no random numbers and writes into nothing."""
+    tags = getattr(op, "tags", ())
+    return hasattr(op, "_schema") and not (
+        op._schema.is_mutable or torch.Tag.nondeterministic_seeded in tags
+    )
 
 
 def _mutates(op: object) -> bool:

@@ -6,11 +6,17 @@ import pytest
 import torch
 
 from engine import setup
-from engine.train import catalogue
+from engine.train import catalogue, checkpoints
 from engine.train.rules import rule_of
 from engine.train.run import Edit, Run
 
 STEPS = 150
+
+
+@pytest.fixture(autouse=True)
+def close_checkpoints(monkeypatch):
+    """Take them often, so that going back begins at one of them."""
+    monkeypatch.setattr(checkpoints, "FIRST_STRIDE", 64)
 
 
 def begun(mode, **given):

@@ -8,8 +8,15 @@ from torch import nn
 
 from engine import setup
 from engine.setup import BadSetup, Part
+from engine.train import checkpoints
 from engine.train.program import Failed
 from engine.train.run import Edit, Run
+
+
+@pytest.fixture(autouse=True)
+def close_checkpoints(monkeypatch):
+    """Take them often, so that going back begins at one of them."""
+    monkeypatch.setattr(checkpoints, "FIRST_STRIDE", 64)
 
 
 def begun(**given):
