@@ -103,7 +103,8 @@ class Columns(QWidget):
         aside.hide()
         self._right_wanted, self._scale = True, 1.0
         self._unshared = False
-        """Whether the column aside has just been asked for and has no width of its own yet."""
+        """Whether nobody has moved a gutter since the column aside was asked for."""
+        self.across.splitterMoved.connect(self._settle)
         columns = {"aside": aside, "left": self.left, "centre": centre, "right": self.right}
         for name, part in columns.items():
             part.setMinimumWidth(LEAST[name])
@@ -158,12 +159,14 @@ class Columns(QWidget):
         self._make_room()
         self._share_out()
 
+    def _settle(self) -> None:
+        self._unshared = False
+
     def _share_out(self) -> None:
-        """Give the column aside its width once, and take it from the graph."""
+        """Give the column aside its width, and take it from the graph."""
         layout = self.layout()
         if self.aside.isHidden() or not self._unshared or layout is None:
             return
-        self._unshared = not self.isVisible()
         layout.activate()
         sizes = self.across.sizes()
         most = [round(width * self._scale) for width in (ASIDE, ASIDE, RIGHT)]

@@ -105,3 +105,18 @@ def test_a_narrow_window_has_no_right_column_beside_the_one_aside(qtbot):
     assert made.right.isVisible()
     made.show_parts(True, True, False)
     assert not made.right.isVisible()
+
+
+def test_the_column_aside_keeps_its_width_until_a_gutter_is_moved(qtbot):
+    made = columns(qtbot)
+    made.over.resize(1700, 900)
+    made.show_aside(True)
+    for width in (1250, 1600):
+        made.resize(width, 700)
+        QApplication.sendPostedEvents()
+        assert made.across.sizes()[0] == pytest.approx(330, abs=4)
+    made.across.setSizes([450, 330, 500, 248])
+    made.across.splitterMoved.emit(450, 1)
+    made.resize(1601, 700)
+    QApplication.sendPostedEvents()
+    assert made.across.sizes()[0] > 400
