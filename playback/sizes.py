@@ -29,7 +29,8 @@ def pill(title: str, scalar: bool, number: str = "") -> tuple[float, float]:
     name = _LETTER * min(len(title), _LONGEST)
     if scalar:
         # In steps: a card must not change its width with every digit while one drags a number.
-        written = 8.4 * (max(0, -(-(len(number) - 7) // 4)) * 4 + (7 if title else 3))
+        least = 7 if title else 3
+        written = 8.4 * (least + 4 * max(0, -(-(len(number) - least) // 4)))
         return min(WIDEST, max(128.0 if title else 76.0, 52 + name + written)), 40.0
     return min(WIDEST, max(144.0, 96 + name, 86 + _MONO * len(number))), 48.0
 

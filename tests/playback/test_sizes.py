@@ -27,3 +27,9 @@ def test_tensors_get_room_for_their_thumbnail():
 
 def test_a_note_makes_a_card_higher():
     assert sizes.op("linear", "", "x Wᵀ + b", False)[1] > sizes.op("linear", "", "", False)[1]
+
+
+@pytest.mark.parametrize("number", ["0.5", "1e−09", "0.7071", "2.8284271247461903"])
+def test_a_constant_without_a_name_has_room_for_its_number_beside_its_ring(number):
+    width, _ = sizes.pill("", scalar=True, number=number)
+    assert width >= 45 + 8.4 * len(number)  # 30 up to the number, 15 behind it

@@ -332,3 +332,13 @@ def test_from_afar_a_folded_module_still_shows_its_shape_and_picture(light):
     )  # fmt: skip
     strong = heat.color(2.0, 2.0, False)
     assert near(reached, strong, 30) > 10 > near(waiting, strong, 30)
+
+
+def test_a_number_too_long_for_its_pill_is_cut_and_spares_the_sign(light):
+    def sign(title, number):
+        m = Maker()
+        m.card("c", "constant", title, (100, 40), size=(90, 40), literal=number)
+        drawing = drawing_of((m, m.reached()), light)
+        return painted(lambda p: drawing.paint(p, QRectF(0, 0, 240, 130), 1.0))[20:60, 55:84]
+
+    assert (sign("", "1") == sign("", "1000000000000000.0")).all()

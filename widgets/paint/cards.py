@@ -133,6 +133,7 @@ def _leaf(painter: QPainter, card: Card, box: QRectF, reading: Reading, style: S
     px, ink = (14.0, theme.ink) if reading.state == "reached" else (11.0, theme.ink2)
     room = shapes.text_width(value, px, 500) if value else 0.0
     left, right = box.left() + 30, box.right() - 15
+    room = min(room, right - left)
     label = QRectF(left, box.top(), right - room - 7 - left, box.height())
     shapes.write(painter, label, variable(card.title), theme.ink, 14, 600)
     values = QRectF(right - room - 1, box.top(), room + 1, box.height())
