@@ -73,6 +73,9 @@ def tabs(*pages: tuple[str, QWidget]) -> QTabWidget:
     """Return a tab widget with these pages."""
     made = QTabWidget()
     made.setDocumentMode(True)
+    # Where all titles don't fit they get shorter: Qt's own scroll buttons would hide one.
+    made.setUsesScrollButtons(False)
+    made.setElideMode(Qt.TextElideMode.ElideRight)
     made.setStyleSheet("QTabWidget::tab-bar { left: 8px; } QTabBar { margin-top: 6px; }")
     for title, page in pages:
         made.addTab(page, title)
