@@ -1,7 +1,7 @@
 """The places of the window: three columns of rounded panels with movable gutters."""
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QFrame,
     QScrollArea,
@@ -161,6 +161,11 @@ class Columns(QWidget):
         super().resizeEvent(happened)
         self._make_room()
         self._share_out()
+
+    def showEvent(self, happened: QShowEvent) -> None:
+        """Share the width out anew once there is one: a hidden layout gives none to its parts."""
+        super().showEvent(happened)
+        QTimer.singleShot(0, self, self._share_out)
 
     def _settle(self) -> None:
         self._unshared = False
