@@ -50,7 +50,7 @@ class Session(QObject):
         self._fresh = True
         self._place: int | None = None
         self._since = QElapsedTimer()
-        self._rest = self._timer(DEBOUNCE_MS, self.run_now)
+        self._rest = self._timer(DEBOUNCE_MS, self._run_live)
         self._patience = self._timer(PATIENCE_MS, self._lose_patience)
         link.ready.connect(self._greet)
         link.received.connect(self._fold)
@@ -83,8 +83,11 @@ class Session(QObject):
             self._change_view(**{name: getattr(view, name) for name in LAYERS}, selection="")
         self.source_replaced.emit(self.doc.source, fresh)
         self.doc_changed.emit()
-        if tape is None:
-            self.run_now()
+        if not doc.may_run:
+            self._show_recorded(Tape())
+            self._fresh = True
+        elif tape is None:
+            self._run_live()
         else:
             self._show_recorded(tape)
 
@@ -109,17 +112,18 @@ class Session(QObject):
         self.tape_changed.emit()
         self.moved.emit(0, 0)
 
-    def reload(self, source: str) -> None:
+    def reload(self, source: str, foreign: bool = False) -> None:
         """Take what is saved for the text; undo leads back to what it was before."""
-        self._change_doc(source=source, saved=source)
+        changes = {"foreign": True, "seen": False} if foreign else {}
+        self._change_doc(source=source, saved=source, **changes)
         self.source_replaced.emit(source, False)
-        self.run_now()
+        self._run_live()
 
     def mend(self, source: str) -> None:
         """Put another text in the place of the program's and run it; undo leads back."""
         self._change_doc(source=source)
         self.source_replaced.emit(source, False)
-        self.run_now()
+        self._run_live()
 
     def edit(self, source: str) -> None:
         """Take the text as it now stands in the editor and run it once typing rests."""
@@ -131,7 +135,7 @@ class Session(QObject):
         """Take a text in which a number is being dragged and run it at once."""
         self._change_doc(source=source)
         if source != self._sent:
-            self.run_now()
+            self._run_live()
 
     def mark_saved(self, path: str, title: str) -> None:
         """Note that the text now stands in the file ``path``."""
@@ -144,23 +148,20 @@ class Session(QObject):
     def set_seed(self, seed: int) -> None:
         """Run with another seed from now on."""
         self._change_doc(seed=seed)
-        self.run_now()
+        self._run_live()
 
     def set_device(self, device: str) -> None:
         """Run on another device from now on."""
         self._change_doc(device=device)
-        self.run_now()
+        self._run_live()
 
     def set_limits(self, timeout: float, memory: int, is_open: bool = False) -> None:
-        """Give runs so many seconds and bytes from now on; what is shown is run again.
-
-        ``is_open``: let the user's own programs do what the user may.
-        """
+        """Give runs so much and let them do so much from now on; what is shown is run again."""
         limits = Limits(timeout, memory, is_open)
         if limits != self.limits:
             self.limits = limits
             if self.result.shown_id or self.result.run_id:
-                self.run_now()
+                self._run_live()
 
     def _change_doc(self, **changes: object) -> None:
         doc = replace(self.doc, **changes)
@@ -171,7 +172,20 @@ class Session(QObject):
     # The run
 
     def run_now(self) -> None:
+        """Run the text because the user says so, whoever wrote it."""
+        if not self.doc.may_run:
+            self._change_doc(seen=True)
+        self._run_live()
+
+    def trust(self) -> None:
+        """Let the text run as the user's own from now on."""
+        self._change_doc(foreign=False)
+        self._run_live()
+
+    def _run_live(self) -> None:
         """Run the text, or remember to once the engine is free; only the newest text waits."""
+        if not self.doc.may_run:
+            return
         self._rest.stop()
         if self.result.engine in ("running", "stopping"):
             self._waiting = True
@@ -187,7 +201,7 @@ class Session(QObject):
             device=self.doc.device,
             timeout=self.limits.timeout,
             memory=self.limits.memory,
-            policy=False,
+            policy=self.doc.foreign,
             is_open=self.limits.is_open,
         )
         # Output is kept until the first of the new run arrives, so that it does not flicker.
@@ -214,7 +228,7 @@ class Session(QObject):
         self._link.close()
         self._link.start()
         self._change_result(run_id=0, engine="starting")
-        self.run_now()
+        self._run_live()
 
     def _stop(self) -> None:
         self._change_result(engine="stopping")
@@ -260,17 +274,12 @@ class Session(QObject):
             problem = self.result.problem
             if problem is not None and problem.type == ENGINE_DIED:
                 problem = None
-            self._change_result(
-                engine="ready",
-                devices=devices,
-                torch=message.torch,
-                kept=message.kept,
-                problem=problem,
-            )
+            known = {"devices": devices, "torch": message.torch, "kept": message.kept}
+            self._change_result(engine="ready", problem=problem, **known)
             if self.result.run_id:
                 self._begin()
             elif self._waiting:
-                self.run_now()
+                self._run_live()
 
     def _fold(self, message: object) -> None:
         match message:
@@ -305,7 +314,7 @@ class Session(QObject):
         if self._waiting and tape.error is not None and tape.error.type == "Stopped":
             # It made room for a newer text; what is shown can stay until that has run.
             self._change_result(run_id=0, engine=engine)
-            self.run_now()
+            self._run_live()
             return
         changes: dict[str, object] = {
             "run_id": 0,
@@ -330,7 +339,7 @@ class Session(QObject):
             self.tape_changed.emit()
             self.moved.emit(self.view.position, 0)
         if self._waiting:
-            self.run_now()
+            self._run_live()
 
     def _keep_place(self, tape: Tape) -> None:
         place, self._place = self._place, None

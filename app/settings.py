@@ -1,6 +1,7 @@
 """What is remembered between two starts: declared rows over one settings file."""
 
 import contextlib
+import hashlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,6 +10,8 @@ from PySide6.QtCore import QByteArray, QObject, QSettings, QStandardPaths, Signa
 
 from playback.coloring import MODES
 
+TRUSTED = 500
+"""So many trusted programs are remembered."""
 RECENT = 10
 """So many recent files are kept."""
 
@@ -122,6 +125,26 @@ class Settings(QObject):
         self._put("recent", [path, *others][:RECENT])
         self.changed.emit("recent")
 
+    def is_trusted(self, path: str, source: str) -> bool:
+        """Whether the user has trusted the program ``source`` in the file ``path``."""
+        return _mark(path, source) in self._trusted()
+
+    def trust(self, path: str, source: str) -> None:
+        """Remember that the user trusts the program ``source`` in the file ``path``."""
+        mark = _mark(path, source)
+        others = [other for other in self._trusted() if other != mark]
+        self._put("trusted", [mark, *others][:TRUSTED])
+
+    def _trusted(self) -> list[str]:
+        value = self._get("trusted")
+        return (
+            list(map(str, value))
+            if isinstance(value, list)
+            else [value]
+            if isinstance(value, str)
+            else []
+        )
+
     def _row(self, key: str) -> object:
         row = DEFAULTS[key]
         value = self._get(key)
@@ -147,6 +170,10 @@ class Settings(QObject):
         """Write what is remembered to disk now."""
         if self._file is not None:
             self._file.sync()
+
+
+def _mark(path: str, source: str) -> str:
+    return hashlib.sha256(f"{path}\0{source}".encode("utf-8", "replace")).hexdigest()
 
 
 def _float(text: str | int) -> float | None:

@@ -81,6 +81,9 @@ def _begin(window: "Window", file: str, lesson: Lesson | None, step: int | None)
     from app.commands import learn
 
     window.open_first(file)
+    if not window.session.doc.may_run:
+        # Whoever asks for a picture of it has told it to run.
+        window.session.run_now()
     if lesson is not None:
         learn.open_lesson(window, lesson, step)
     window.show()

@@ -34,6 +34,16 @@ class Doc(Struct, frozen=True):
     lesson: str = ""
     """Name of the lesson whose program this is; empty for the user's own."""
 
+    foreign: bool = False
+    """Whether it came from elsewhere and is not trusted: it runs under the policy."""
+    seen: bool = False
+    """Whether the user has had a look at it and run it, which alone lets a foreign one run."""
+
+    @property
+    def may_run(self) -> bool:
+        """Whether it may run without being told to."""
+        return self.seen or not self.foreign
+
     @property
     def modified(self) -> bool:
         """Whether the text differs from what is saved."""

@@ -37,6 +37,8 @@ class Trial(QObject):
             device=doc.device,
             timeout=limits.timeout,
             memory=limits.memory,
+            policy=doc.foreign,
+            is_open=limits.is_open,
         )
 
     def _take(self, message: object) -> None:

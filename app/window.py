@@ -192,6 +192,7 @@ class Window(ShellWindow):
         self.clock.speed_changed.connect(lambda speed: self.settings.put("speed", float(speed)))
         self.settings.changed.connect(self._show_settings)
         self.look.changed.connect(self._repaint)
+        session.source_replaced.connect(lambda *_: file.offer_trust(self))
         session.source_replaced.connect(self.output_tab.forget)
         self.graph.installEventFilter(self)
         join(self.over, self.finder, self.menus.perform_by)
@@ -237,6 +238,8 @@ class Window(ShellWindow):
 
     def _show_doc(self) -> None:
         doc = self.session.doc
+        if doc.may_run:
+            self.notices.drop(file.OUTSIDE)
         self.top.show_doc(doc)
         self.setWindowTitle(f"{doc.title}[*] – Gradscribe")
         self.setWindowModified(doc.modified and bool(doc.path))

@@ -76,6 +76,9 @@ class Strip(Protocol):
     def tell_first(self, notice: "Notice") -> None:
         """Say this at once."""
 
+    def drop(self, key: str) -> None:
+        """Say nothing more about a matter that is settled."""
+
 
 class Keeper(Protocol):
     """What commands ask of `app.keeping`, each as it says there."""

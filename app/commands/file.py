@@ -7,6 +7,8 @@ from app.commands import Choice, Notice, Shell, command, submenu
 from app.documents import Refused
 from app.state import Doc
 
+OUTSIDE = "outside"
+"""Key of the notice about a program from elsewhere."""
 PROGRAMS = "Python programs (*.py);;All files (*)"
 
 
@@ -21,13 +23,38 @@ def open_path(shell: Shell, path: str) -> None:
     shell.keeping.put_away()
     draft = shell.keeping.find_draft(str(file))
     source = draft.source if draft else text
-    shell.session.load(Doc(source=source, saved=text, path=str(file), title=file.name))
+    # What was typed in a trusted file is the user's own too.
+    foreign = not shell.settings.is_trusted(str(file), draft.saved if draft else text)
+    doc = Doc(source=source, saved=text, path=str(file), title=file.name, foreign=foreign)
+    shell.session.load(doc)
     shell.settings.add_recent(str(file))
     shell.say(f"Opened {file.name}" + (" with changes that are not saved yet" if draft else ""))
     if draft:
         shell.keeping.take_over(str(file))
         if draft.saved != text:
             shell.keeping.tell_changed()
+
+
+def offer_trust(shell: Shell) -> None:
+    """Say of a program from elsewhere that it waits to be read, and offer to run or trust it."""
+    doc = shell.session.doc
+    if doc.may_run:
+        shell.notices.drop(OUTSIDE)
+        return
+    choices = (("Run", shell.session.run_now), ("Trust this file", lambda: trust(shell)))
+    text = f"{doc.title} came from outside. Read it, then run it."
+    more = "Until you trust it, it runs without files, the network and other programs"
+    shell.notices.tell_first(Notice(OUTSIDE, text, choices, more))
+
+
+@command("run.trust", "Trust this file", menu="Run/1", when=lambda shell: shell.session.doc.foreign)
+def trust(shell: Shell) -> None:
+    """Let the program from outside run as if you had typed it, now and the next time."""
+    doc = shell.session.doc
+    shell.settings.trust(doc.path, doc.source)
+    shell.session.trust()
+    shell.notices.drop(OUTSIDE)
+    shell.say(f"{doc.title} is trusted as it now stands")
 
 
 def open_first(shell: Shell, path: str) -> None:
@@ -146,6 +173,8 @@ def _save(shell: Shell, path: Path, sure: bool = False) -> None:
         raise
     shell.drafts.drop(str(path))
     shell.session.mark_saved(str(path), path.name)
+    if not doc.foreign:
+        shell.settings.trust(str(path), doc.source)
     shell.keeping.saved()
     shell.settings.add_recent(str(path))
     shell.say(f"Saved {path.name}")

@@ -1,0 +1,93 @@
+"""A program from elsewhere waits to be read, and runs under the policy until it is trusted."""
+
+import pytest
+
+from app.commands import file, run
+from tests.app.fakes import leaves
+
+SOURCE = "import os\nx = param(1.0)\n"
+
+
+@pytest.fixture
+def script(tmp_path):
+    path = tmp_path / "strange.py"
+    path.write_text(SOURCE)
+    return path
+
+
+@pytest.fixture
+def opened(settled, script):
+    settled.session.result_changed.disconnect(settled._show_result)
+    file.open_path(settled, str(script))
+    return settled
+
+
+def last(link):
+    return link.sources[-1], link.limits[-1]["policy"]
+
+
+def test_opening_a_file_shows_it_and_runs_nothing(opened, link):
+    assert opened.editor.toPlainText() == SOURCE
+    assert link.sources[-1] != SOURCE
+    assert "came from outside" in opened.notices.notice.text
+    assert [words for words, _ in opened.notices.notice.choices] == ["Run", "Trust this file"]
+    count = len(link.runs)
+    opened.session.edit(SOURCE + "y = x * 2\n")
+    opened.session._rest.timeout.emit()
+    opened.session.nudge(SOURCE + "y = x * 3\n")
+    opened.session.set_seed(4)
+    opened.session.set_limits(20.0, 1 << 26)
+    assert len(link.runs) == count
+
+
+def test_run_runs_it_under_the_policy_and_so_does_typing_from_then_on(opened, link):
+    run.run_now(opened)
+    assert last(link) == (SOURCE, True)
+    assert opened.notices.notice is None
+    link.answer(leaves(1))
+    opened.session.nudge(SOURCE + "y = 1\n")
+    assert last(link) == (SOURCE + "y = 1\n", True)
+
+
+def test_trust_lets_it_run_as_the_user_s_own_now_and_the_next_time(opened, link, script):
+    file.trust(opened)
+    assert last(link) == (SOURCE, False)
+    assert opened.notices.notice is None
+    link.answer(leaves(1))
+    file.new(opened)
+    link.answer(leaves(0))
+    file.open_path(opened, str(script))
+    assert last(link) == (SOURCE, False)
+    assert not opened.session.doc.foreign
+
+
+def test_a_file_that_has_changed_since_is_strange_again(opened, link, script):
+    file.trust(opened)
+    link.answer(leaves(1))
+    script.write_text(SOURCE + "os.abort()\n")
+    count = len(link.runs)
+    file.open_path(opened, str(script))
+    assert opened.session.doc.foreign
+    assert len(link.runs) == count
+
+
+def test_what_the_user_saves_is_the_user_s_own(settled, link, tmp_path):
+    file.new(settled)
+    link.answer(leaves(0))
+    settled.session.edit(SOURCE)
+    settled.answers["save"] = tmp_path / "mine.py"
+    file.save(settled)
+    file.open_path(settled, str(tmp_path / "mine.py"))
+    assert not settled.session.doc.foreign
+
+
+def test_what_is_typed_runs_at_once_as_full_python(settled, link):
+    settled.session.nudge(SOURCE)
+    assert last(link) == (SOURCE, False)
+
+
+def test_saving_a_strange_program_does_not_make_it_trusted(opened, link, script):
+    opened.session.edit(SOURCE + "y = 1\n")
+    file.save(opened)
+    file.open_path(opened, str(script))
+    assert opened.session.doc.foreign
