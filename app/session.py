@@ -94,7 +94,7 @@ class Session(QObject):
         """Show a tape that was recorded elsewhere; the run in flight, if any, is of no use now."""
         self.stop()
         self._sent = self.doc.source
-        shown = min(0, self.result.shown_id) - 1 if tape.events else 0
+        shown = min(0, self.result.shown_id) - 1
         self._change_result(
             run_id=0,
             shown_id=shown,
@@ -107,7 +107,7 @@ class Session(QObject):
             seconds=0.0,
         )
         self._fresh = tape.status != "ok" or not tape.events
-        self._change_view(position=0)
+        self.view = replace(self.view, position=0)
         self.tape_changed.emit()
         self.moved.emit(0, 0)
 

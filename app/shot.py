@@ -99,7 +99,7 @@ def without_screen() -> None:
 
 def _settle(session: Session, timeout: float) -> int:
     """Wait for the first result and return its exit code."""
-    if not wait_until(lambda: _ended(session.result), timeout):
+    if not wait_until(lambda: _ended(session.result) and not session.result.run_id, timeout):
         return DIED
     problem = session.result.problem
     if not session.result.shown_id:

@@ -17,7 +17,6 @@ def script(tmp_path):
 
 @pytest.fixture
 def opened(settled, script):
-    settled.session.result_changed.disconnect(settled._show_result)
     file.open_path(settled, str(script))
     return settled
 
