@@ -235,8 +235,14 @@ def _siblings(folder: str) -> Iterator[None]:
         with contextlib.suppress(ValueError):
             sys.path.remove(folder)
         for name in sys.modules.keys() - before:
-            if str(getattr(sys.modules[name], "__file__", "")).startswith(folder + os.sep):
+            if _is_beside(str(getattr(sys.modules[name], "__file__", "")), folder):
                 del sys.modules[name]
+
+
+def _is_beside(file: str, folder: str) -> bool:
+    """Whether a module's file is the script's own; installed ones can be loaded only once."""
+    inside = file.startswith(folder + os.sep)
+    return inside and not {"site-packages", "dist-packages"} & set(Path(file).parts)
 
 
 def _own_fault(error: BaseException) -> Tape:

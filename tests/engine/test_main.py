@@ -179,6 +179,18 @@ def test_a_script_finds_the_modules_beside_it_and_no_longer(engine, tmp_path):
     assert str(tmp_path) not in engine.run("import sys\nprint(sys.path)").stdout
 
 
+def test_an_environment_below_the_script_keeps_its_modules(shared, tmp_path):
+    installed = tmp_path / ".venv" / "lib" / "site-packages"
+    installed.mkdir(parents=True)
+    (installed / "loaded_once.py").write_text("number = 7")
+    script = tmp_path / "script.py"
+    source = f"import sys\nsys.path.append({str(installed)!r})\nimport loaded_once"
+    script.write_text(source)
+    shared.run(source, filename=str(script))
+    found = shared.run("import sys\nprint('loaded_once' in sys.modules)", filename=str(script))
+    assert found.stdout == "True\n"
+
+
 def test_a_check_agrees_with_autograd(shared):
     run_id = shared.start("x = param(2.0)\ny = x ** 3\ny.backward()")
     tape = shared.until(wire.Recorded, run_id)[-1].tape
