@@ -19,6 +19,7 @@ from app.kept import Kept
 from app.notices import Notices
 from app.session import Session
 from app.sessions import Found, Sessions
+from app.settings import Settings
 from widgets.code_edit import CodeEdit
 
 Stamp = tuple[int, int, int]
@@ -30,6 +31,10 @@ class Host(Protocol):
     @property
     def session(self) -> Session:
         """What is edited."""
+
+    @property
+    def settings(self) -> Settings:
+        """What is remembered, the programs that are trusted among it."""
 
     @property
     def editor(self) -> CodeEdit:
@@ -170,7 +175,9 @@ class Keeping(QObject):
 
     def _reload(self) -> None:
         path = self._host.session.doc.path
-        self._host.session.reload(documents.read(Path(path)))
+        text = documents.read(Path(path))
+        # Whoever changed the file, it was not this window.
+        self._host.session.reload(text, not self._host.settings.is_trusted(path, text))
         self.saved()
         self._host.say("Reloaded; undo leads back to what you had")
 

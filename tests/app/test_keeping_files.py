@@ -164,3 +164,23 @@ def test_a_draft_that_cannot_be_kept_stays_in_the_session_file(
 
 def refuse_draft(_):
     raise Refused("The text cannot be kept: the disk is full")
+
+
+def test_what_another_program_wrote_waits_to_be_read_before_it_runs(edited, monkeypatch):
+    window, path = edited
+    # Of somebody who has trusted nothing but what they wrote.
+    monkeypatch.setattr(window.settings, "is_trusted", lambda _, text: text.startswith("# mine"))
+    theirs(path)
+    file.save(window)
+    press(window, "Reload")
+    assert window.session.doc.foreign
+    assert not window.session.doc.may_run
+    assert "came from outside" in said(window)
+
+
+def test_a_reloaded_text_that_is_trusted_runs(edited):
+    window, path = edited
+    theirs(path)
+    file.save(window)
+    press(window, "Reload")
+    assert window.session.doc.may_run
