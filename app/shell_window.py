@@ -12,18 +12,15 @@ from app.comparing import Comparing
 from app.doctoring import Doctoring
 from app.documents import Drafts, Refused
 from app.find_bar import FindBar
-from app.gallery import Gallery
 from app.keeping import Keeping
 from app.learning import Learning
 from app.menus import Menus
 from app.notices import Notices
 from app.over_graph import OverGraph
 from app.overlay import page
-from app.palette import Palette
 from app.playing import Clock
 from app.session import Session
 from app.settings import Settings
-from app.shape_lab import LabCard
 from app.showing import Showing
 from app.state import Doc
 from app.theming import Look
@@ -84,6 +81,9 @@ class ShellWindow(QMainWindow):
 
     def show_examples(self) -> None:
         """Open the gallery of examples."""
+        # Cards over the window are imported once they are asked for: the window opens sooner.
+        from app.gallery import Gallery
+
         gallery = Gallery(self.ground, examples.load())
         gallery.chosen.connect(self._start_from)
         gallery.open()
@@ -105,6 +105,8 @@ class ShellWindow(QMainWindow):
 
     def show_palette(self) -> None:
         """Open the list of all commands."""
+        from app.palette import Palette
+
         Palette(self.ground, self.menus.lines()).open()
 
     def show_card(self, title: str, text: str) -> None:
@@ -124,6 +126,8 @@ class ShellWindow(QMainWindow):
 
     def show_lab(self, source: str) -> None:
         """Open the shape lab on these lines, or on its first starting point."""
+        from app.shape_lab import LabCard
+
         LabCard(self.ground, self.session, self.look, source).open()
 
     def show_findings(self) -> None:
