@@ -18,7 +18,7 @@ from torch.overrides import TorchFunctionMode
 
 from engine.record.log import OpRow, ValueRow
 from engine.record.source import Where
-from engine.record.tensors import version
+from engine.record.tensors import grad_fn, is_leaf, version
 from engine.tape import Arg, Reset, Role
 from engine.untouched import keep_builtins
 
@@ -118,7 +118,7 @@ class ForwardMode(TorchFunctionMode):
                 return out
             if kind == "flag":
                 known.requires_grad = tensor.requires_grad
-                if tensor.is_leaf:
+                if is_leaf(tensor):
                     plain: Role = "data" if known.op is None else "result"
                     known.role = "parameter" if tensor.requires_grad else plain
             elif kind == "grad get" and isinstance(out, torch.Tensor):
@@ -229,7 +229,7 @@ class ForwardMode(TorchFunctionMode):
             row.node = value.node if row.node is None else row.node
             values.append(value)
         if row.node is not None:
-            made = [fn for t in results if (fn := t.grad_fn) is not None]
+            made = [fn for t in results if (fn := grad_fn(t)) is not None]
             row.nodes = recorder.nodes.claim(made, seen.since, index, values)
         if row.phase == "forward":
             recorder.log.tell("op", index, row.where)

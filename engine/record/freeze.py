@@ -8,6 +8,7 @@ from torch import nn
 from engine.record.log import CallRow, Log, NodeRow, OpRow, ValueRow
 from engine.record.recorder import Recorder
 from engine.record.source import Source, Span
+from engine.record.tensors import is_leaf
 from engine.tape import (
     Arg,
     Call,
@@ -45,7 +46,7 @@ def leaves(recorder: Recorder, namespace: dict[str, object]) -> list[Leaf]:
             elif tensors.differs(t, known):
                 known = tensors.add(t, None, op=known.op, maker=known.maker)
             known.name = known.name or name
-            if t.is_leaf:
+            if is_leaf(t):
                 grad = recorder.copies.keep(t.grad) if t.grad is not None else None
                 found.append(Leaf(name, known.id, grad))
     return found

@@ -84,7 +84,7 @@ class Tensors:
             t.dtype,
             t.device,
             t.requires_grad,
-            t.is_leaf,
+            is_leaf(t),
             version(t),
             None,
             _role(t, op, grad is not None),
@@ -109,7 +109,7 @@ class Tensors:
             row.snapshot = self.copies.keep_view(t, base, known.snapshot)
         else:
             row.snapshot = self.copies.keep(t)
-        if (fn := t.grad_fn) is not None:
+        if (fn := grad_fn(t)) is not None:
             row.node, row.output_nr = self.nodes.row(fn).id, t.output_nr
         self.log.values.append(row)
         self._seen[key] = me, row
@@ -195,6 +195,26 @@ def version(t: torch.Tensor) -> int:
         return 0
 
 
+def grad_fn(t: torch.Tensor) -> torch.autograd.graph.Node | None:
+    """Return the node that made ``t``, if any.
+
+    Torch raises where a view made under ``no_grad``, or one of several that an op returned, was
+    changed in place since: the program never asked, and its recording must not stumble.
+    """
+    try:
+        return t.grad_fn
+    except RuntimeError:
+        return None
+
+
+def is_leaf(t: torch.Tensor) -> bool:
+    """Return ``t.is_leaf``; of a view that `grad_fn` cannot tell of, whether it has no history."""
+    try:
+        return t.is_leaf
+    except RuntimeError:
+        return not t.requires_grad
+
+
 def same_numbers(a: torch.Tensor, b: torch.Tensor) -> bool:
     """Tell whether two tensors hold the same numbers, NaN being equal to NaN."""
     if a.shape != b.shape or a.dtype != b.dtype or a.device != b.device:
@@ -224,7 +244,7 @@ def _bytes(t: torch.Tensor) -> bytes:
 
 
 def _role(t: torch.Tensor, op: int | None, is_grad: bool) -> Role:
-    if t.is_leaf and t.requires_grad:
+    if t.requires_grad and is_leaf(t):
         return "parameter"
     if is_grad:
         return "constant"

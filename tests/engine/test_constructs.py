@@ -1,5 +1,7 @@
 """Every construct of autograd: what the tape tells of it. Numbers are compared with plain torch."""
 
+import textwrap
+
 import numpy as np
 import pytest
 
@@ -47,6 +49,28 @@ def test_adding_in_place_before_a_value_is_saved_is_harmless_and_after_it_an_err
     assert "modified by an inplace operation" in after.error.message
     assert "PowBackward0" in after.error.hint
     assert [v.version for v in values(after, "y")] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "w = param(torch.ones(3, 2))\nwith torch.no_grad():\n    row = w[1]\n    row.zero_()",
+        "w = param(torch.ones(3, 2))\nwith torch.no_grad():\n    nn.init.constant_(w[1], 4.0)",
+        (
+            "w = param(torch.ones(3, 2))\nwith torch.no_grad():\n"
+            "    for row in w:\n        row /= row.norm()"
+        ),
+        "w = param(torch.ones(4)) * 2\na, b = w.split(2)\nw.add_(1)",
+        "w = param(torch.ones(4)) * 2\na, b = w.split(2)\nw.add_(1)\nc = b * 2",
+        "w = param(torch.ones(4)) * 2\nwith torch.no_grad():\n    v = w[1]\nw.mul_(2)\nc = v * 2",
+    ],
+)
+def test_views_that_torch_will_not_tell_the_history_of(program):
+    """Asked for ``grad_fn``, such a view raises; a program that does not ask runs as ever."""
+    mirror(
+        f"def run():\n{textwrap.indent(program, '    ')}\n    print(w.tolist())\n    return w\n"
+        "w = run()\nw.sum().backward()"
+    )
 
 
 @pytest.mark.parametrize(
