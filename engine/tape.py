@@ -390,3 +390,6 @@ class Tape(Struct, frozen=True):
     held: tuple[tuple[int, ...], ...] = ()
     """The parameters that optimizers have, as numbers of tensors; see `Step.held`."""
     findings: tuple[Finding, ...] = ()
+    times: tuple[int, ...] = ()
+    """Nanoseconds that the call of each op took, without what recording it costs; on a GPU those of
+    its launch. No part of `ops`, so that two runs of one program have equal ops."""

@@ -1,4 +1,4 @@
-"""Cards coloured by one thing: value, gradient, memory kept, dtype, device or module.
+"""Cards coloured by one thing: value, gradient, memory, time, dtype, device or module.
 
 A mode gives every card a `Tint`: a number on a scale or a group, and the words that say the same
 without colour. Scales do not depend on the position, so that a colour means one thing all along.
@@ -16,12 +16,13 @@ from playback import short, text
 from playback.index import index_of
 from playback.picture import Card, CardLook
 
-Mode = Literal["", "value", "gradient", "kept", "dtype", "device", "module"]
+Mode = Literal["", "value", "gradient", "kept", "time", "dtype", "device", "module"]
 MODES: dict[Mode, str] = {
     "": "Role",
     "value": "Value",
     "gradient": "Gradient norm",
     "kept": "Bytes kept for backward",
+    "time": "Time per op",
     "dtype": "Dtype",
     "device": "Device",
     "module": "Module",
@@ -84,6 +85,8 @@ class Coloring:
             self._largest = max(sizes, default=0.0)
         elif mode == "kept":
             self._largest = float(max((self._kept(card) for card in cards), default=0))
+        elif mode == "time":
+            self._largest = float(max((self._time(card) or 0 for card in cards), default=0))
         elif mode in ("dtype", "device", "module"):
             self._depth = self._telling_depth()
             self._groups = {card.key: self._group(card) for card in cards}
@@ -101,6 +104,10 @@ class Coloring:
             size = self._kept(card)
             share = math.sqrt(size / self._largest) if self._largest else 0.0
             return Tint(text.size(size), "amount", share) if size else None
+        if self.mode == "time":
+            took = self._time(card)
+            share = math.sqrt(took / self._largest) if took and self._largest else 0.0
+            return None if took is None else Tint(text.duration(took), "amount", share)
         name = self._groups.get(card.key, "")
         return Tint(name, "groups", group=self._names.index(name)) if name else None
 
@@ -118,6 +125,11 @@ class Coloring:
         if self.mode == "kept":
             ticks = tuple(text.size(round(self._largest * x)) for x in (0.0, 0.25, 1.0))
             return Key(title, "amount", ticks)
+        if self.mode == "time":
+            ticks = tuple(text.duration(self._largest * x) for x in (0.0, 0.25, 1.0))
+            cpu = self._index.tape.device == "cpu"
+            note = "the forward calls alone" if cpu else "until each call is launched"
+            return Key(title, "amount", ticks, note=f"{note} · measured once")
         return Key(title, "groups", groups=self._names)
 
     # Numbers
@@ -160,6 +172,11 @@ class Coloring:
                 for saved in self._index.nodes[node].kept if node in self._index.nodes else ():
                     sizes[saved.storage] = max(saved.size, sizes.get(saved.storage, 0))
         return sum(sizes.values())
+
+    def _time(self, card: Card) -> int | None:
+        """Return the nanoseconds of a card's ops; None where none was measured."""
+        times = self._index.tape.times
+        return sum(times[op] for op in card.ops) if card.ops and times else None
 
     # Groups
 

@@ -55,6 +55,18 @@ def size(count: int) -> str:
     return f"{amount:,.1f}".removesuffix(".0") + f" {unit}"
 
 
+def duration(nanoseconds: float) -> str:
+    """Return a time as ``850 ns``, ``12.3 µs``, ``4.1 ms``, ``2.5 s``."""
+    if nanoseconds < 999.5:
+        return f"{round(nanoseconds)} ns"
+    amount = float(nanoseconds)
+    for unit in ("µs", "ms", "s"):
+        amount /= 1000
+        if amount < 999.95 or unit == "s":
+            break
+    return f"{amount:,.1f}".removesuffix(".0") + f" {unit}"
+
+
 def count(n: int, noun: str) -> str:
     """Return ``1 op``, ``2 ops``, ``1,000 ops``."""
     return f"{n:,} {noun}{'' if n == 1 else 's'}"

@@ -8,6 +8,7 @@ switch the in-place checks off, TorchDispatchMode changes the gradients of ``pro
 import functools
 import sys
 from collections.abc import Callable, Iterator
+from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
 import torch
@@ -151,15 +152,17 @@ class ForwardMode(TorchFunctionMode):
             values = [] if fresh else recorder.tensors.present(given, where)
         since = _next_number()
         lane.inside += 1
+        begun = perf_counter_ns()
         try:
             out = func(*args, **kwargs)
         finally:
+            took = perf_counter_ns() - begun
             lane.inside -= 1
         with torch._C.DisableTorchFunction(), recorder.lanes.lock:
             if fresh:
                 self._factory(name, out, where, given)
             else:
-                seen = _Seen(args, kwargs, given, values, since)
+                seen = _Seen(args, kwargs, given, values, since, took)
                 self.called(name, where, seen, out, kind == "running")
         return out
 
@@ -214,6 +217,7 @@ class ForwardMode(TorchFunctionMode):
         recorder = self.recorder
         index = len(recorder.log.ops)
         recorder.log.ops.append(row)
+        recorder.log.times.append(seen.took)
         values = list(seen.values)
         for t in results:
             value = recorder.tensors.add(t, row.where, op=index)
@@ -252,12 +256,14 @@ def record_custom(
         values = recorder.tensors.present(given, where)
     since = _next_number()
     lane.quiet += 1
+    begun = perf_counter_ns()
     try:
         out = apply(*args, **kwargs)
     finally:
+        took = perf_counter_ns() - begun
         lane.quiet -= 1
     with torch._C.DisableTorchFunction(), recorder.lanes.lock:
-        lane.mode.called(name, where, _Seen(args, kwargs, given, values, since), out, False)
+        lane.mode.called(name, where, _Seen(args, kwargs, given, values, since, took), out, False)
     return out
 
 
@@ -270,6 +276,8 @@ class _Seen(Struct, gc=False, eq=False):
     values: list[ValueRow]
     since: int
     """The sequence number of the first backward node the call could make."""
+    took: int
+    """Nanoseconds that the call itself took."""
 
 
 @functools.lru_cache(4096)

@@ -109,6 +109,7 @@ def freeze(recorder: Recorder, found: list[Leaf]) -> Tape:
         dropped=log.dropped,
         truncated=log.truncated,
         held=tuple(log.held),
+        times=tuple(log.times),
     )
 
 

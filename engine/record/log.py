@@ -154,6 +154,8 @@ class Log:
         self.snapshots: list[torch.Tensor | Snapshot] = []
         self.values: list[ValueRow] = []
         self.ops: list[OpRow] = []
+        self.times: list[int] = []
+        """Nanoseconds of each op."""
         self.calls: list[CallRow] = []
         self.nodes: list[NodeRow] = []
         self.edges: list[Edge] = []

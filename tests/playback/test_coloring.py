@@ -3,9 +3,10 @@
 import math
 
 import pytest
+from msgspec import structs
 
 from engine.run import record
-from playback import graph, look
+from playback import graph, look, text
 from playback.coloring import DECADES, EXPLODING, MODES, VANISHING, Coloring
 
 DEEP = """\
@@ -127,3 +128,49 @@ def test_every_mode_stands_an_empty_picture_and_a_real_one(mode):
         assert tint.words
         assert -1.0 <= tint.share <= 1.0
         assert key.ticks or tint.words in key.groups
+
+
+SLOW = """\
+from time import perf_counter_ns
+x = torch.ones(300, 300)
+begun = perf_counter_ns()
+y = x @ x
+z = y + 1
+took = perf_counter_ns() - begun
+print(took)
+"""
+
+
+def test_each_op_takes_a_part_of_the_time_that_its_lines_take():
+    tape, _, _picture = pictured(SLOW)
+    assert len(tape.times) == len(tape.ops) == 2
+    assert all(took > 0 for took in tape.times)
+    assert sum(tape.times) < int(tape.stdout)
+    found, key = tints(SLOW, "time")
+    assert found["x"] is None  # nothing was called: it was there
+    assert max(found["y"].share, found["z"].share) == 1.0
+    assert key.ticks[0] == "0 ns"
+    assert "measured once" in key.note
+
+
+def test_a_folded_module_takes_the_time_of_all_ops_in_it():
+    tape, _scene, picture = pictured(DEEP, frozenset())
+    coloring = Coloring(tape, picture.cards, "time")
+    folded = next(card for card in picture.cards if card.kind == "module")
+    whole = sum(tape.times[op] for op in folded.ops)
+    assert len(folded.ops) == 3
+    assert coloring.tint(folded, None).words == text.duration(whole)
+
+
+def test_a_tape_without_times_colours_nothing_by_them():
+    tape, _scene, picture = pictured("a = torch.ones(2)\nb = a + 1")
+    old = structs.replace(tape, times=())
+    coloring = Coloring(old, picture.cards, "time")
+    assert {coloring.tint(card, None) for card in picture.cards} == {None}
+    assert coloring.key().ticks == ("0 ns", "0 ns", "0 ns")
+
+
+def test_on_a_gpu_the_key_says_that_launches_are_timed():
+    tape, _, picture = pictured("a = torch.ones(2)\nb = a + 1")
+    there = Coloring(structs.replace(tape, device="cuda:0"), picture.cards, "time")
+    assert "launched" in there.key().note

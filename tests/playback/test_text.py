@@ -29,3 +29,16 @@ def test_shapes_and_counts_are_words():
     assert text.shape(()) == "scalar"
     assert text.count(1, "op") == "1 op"
     assert text.count(2_000, "op") == "2,000 ops"
+
+
+@pytest.mark.parametrize(
+    ("nanoseconds", "written"),
+    [(0, "0 ns"), (850, "850 ns"), (999.6, "1 µs"), (12_340, "12.3 µs"), (4_100_000, "4.1 ms")],
+)
+def test_durations_are_in_the_unit_that_keeps_them_short(nanoseconds, written):
+    assert text.duration(nanoseconds) == written
+
+
+def test_long_durations_stay_in_seconds():
+    assert text.duration(2.5e9) == "2.5 s"
+    assert text.duration(3.6e12) == "3,600 s"

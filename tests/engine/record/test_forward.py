@@ -225,3 +225,25 @@ def test_what_a_module_makes_for_itself_is_not_called_after_its_result():
     tape = mirror("lstm = nn.LSTM(3, 4)\nout, (h, c) = lstm(torch.ones(5, 2, 3))")
     assert [v.name for v in tape.values if v.maker == "zeros"] == ["", ""]
     assert [v.op for v in tape.values if v.name == "out"] == [0]
+
+
+def test_the_time_of_an_op_is_that_of_its_call_alone():
+    source = (
+        "import time\n"
+        "class Slow(torch.autograd.Function):\n"
+        "    @staticmethod\n"
+        "    def forward(ctx, x):\n"
+        "        begun = time.perf_counter()\n"
+        "        while time.perf_counter() - begun < 0.02:\n"
+        "            pass\n"
+        "        return x.clone()\n"
+        "    @staticmethod\n"
+        "    def backward(ctx, g):\n"
+        "        return g\n"
+        "x = param(2.0)\n"
+        "y = Slow.apply(x)\n"
+        "z = y + 1\n"
+    )
+    tape = record(source)
+    slow, quick = tape.times
+    assert slow >= 20_000_000 > quick
