@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, TypeVar, cast
 from engine.tape import Execution, Node, Op, Snapshot, Tape, Value
 
 K = TypeVar("K")
-Phase = Literal["Forward", "Loss", "Backward", "Update"]
+Phase = Literal["zero_grad", "Forward", "Loss", "Backward", "Update"]
 OpKind = Literal["forward", "backward", "update"]
 
 
@@ -295,7 +295,7 @@ def _phases(index: Index) -> list[Phase]:
         elif event.kind == "step":
             before = "Update"
         elif event.kind == "zero_grad":
-            before = "Update" if tape.resets[event.ref].leaves else before
+            before = _phase_of_reset(index, event.ref, phases)
         elif event.kind == "enter":
             before = "Forward"
         elif event.kind == "op":
@@ -311,6 +311,22 @@ def _phases(index: Index) -> list[Phase]:
         if number < len(tape.passes):
             _mark_loss(index, phases, tape.passes[number].roots, start)
     return phases
+
+
+def _phase_of_reset(index: Index, ref: int, phases: list[Phase]) -> Phase:
+    """Return the phase of a reset: of its own where it opens the program, with its leaves."""
+    leaves = index.tape.resets[ref].leaves
+    # Parameters that the reset is the first to meet stand before it on the tape.
+    first = len(phases)
+    while first and index.tape.events[first - 1].kind == "leaf":
+        if index.tape.events[first - 1].ref not in leaves:
+            break
+        first -= 1
+    if not leaves and first:
+        return phases[-1]
+    phase: Phase = "Update" if first else "zero_grad"
+    phases[first:] = [phase] * (len(phases) - first)
+    return phase
 
 
 def _only_updates(index: Index, leaf: int) -> bool:

@@ -11,6 +11,7 @@ from playback.index import Index, index_of
 
 Active = Literal["", "forward", "backward", "update"]
 _PHASES: dict[str, Active] = {
+    "zero_grad": "update",
     "Forward": "forward",
     "Loss": "forward",
     "Backward": "backward",

@@ -14,6 +14,7 @@ from playback.scenes import Scene
 
 Active = Literal["", "forward", "backward", "update"]
 _PHASES: dict[str, Active] = {
+    "zero_grad": "update",
     "Forward": "forward",
     "Loss": "forward",
     "Backward": "backward",

@@ -139,7 +139,9 @@ class Scrubber(QAbstractSlider):
             self._group = iteration_at(self._groups, self.value())
         group = self._groups[self._group]
         width = self.width() - 2 * self.margin()
-        self._spans = spans(group.segments, width)
+        metrics = QFontMetricsF(self._theme.font(13, 600))
+        names = [metrics.horizontalAdvance(segment.phase) for segment in group.segments]
+        self._spans = spans(group.segments, width, minimum=max([48.0, *names]))
 
     def _bar_y(self) -> float:
         return QFontMetricsF(self._theme.font(13)).height() + 6 + THUMB
@@ -255,6 +257,7 @@ class Scrubber(QAbstractSlider):
     def _colours(self, phase: str) -> tuple[QColor, QColor]:
         theme = self._theme
         return {
+            "zero_grad": (theme.ink3, theme.line),
             "Forward": (theme.forward, theme.forward_soft),
             "Loss": (theme.ink, theme.line),
             "Backward": (theme.backward, theme.backward_soft),

@@ -1,9 +1,11 @@
 """A run as a script of its own: the sections that it executes, and a loop around them."""
 
+from collections.abc import Sequence
+
 from engine.setup import Setup
-from engine.train import steps
+from engine.train import changing, steps, texts
 from engine.train.program import Program
-from engine.train.run import Run
+from engine.train.run import Change, Run
 
 _ORDER = ("imports", "head", "data", "split", "prepare", "model", "freeze", "loss", "optimizer")
 _TITLES = {
@@ -16,24 +18,28 @@ _TITLES = {
 }
 
 
-class NoScript(ValueError):
-    """The run cannot be told as one plain script."""
-
-
 def script_of(run: Run, count: int) -> str:
-    """Return the script of a run, live changes included. Raises `NoScript`."""
-    if run.changes:
-        at = ", ".join(str(step) for step, _ in run.changes[:5])
-        raise NoScript(
-            f"This run was changed by hand after step {at}. Fork it at step 0 with the settings "
-            "of now to export a script."
-        )
-    return script(run.program, count)
+    """Return the script of a run up to step ``count``; what was changed by hand is in its place."""
+    return script(run.program, count, run.past.before(0).setup, run.changes)
 
 
-def script(program: Program, count: int) -> str:
-    """Return one file of plain PyTorch that makes ``count`` steps and prints ``step loss`` each."""
-    setup, sections = program.setup, program.sections.texts
+def script(
+    program: Program,
+    count: int,
+    first: Setup | None = None,
+    changes: Sequence[tuple[int, Change]] = (),
+) -> str:
+    """Return one file of plain PyTorch that makes ``count`` steps and prints ``step loss`` each.
+
+    ``first`` is the setup at step 0 where it was changed since; ``changes`` tell when, and to what.
+    """
+    setup = program.setup if first is None else first
+    sections = {**program.sections.texts, "head": texts.head(setup)}
+    sections |= {
+        "freeze": texts.freeze(setup),
+        "loss": texts.loss(setup, program.task),
+        "optimizer": texts.optimizer(setup),
+    }
     parts = [
         (
             f'"""{setup.model.name} on {setup.data.name}: plain PyTorch, written by Gradscribe.\n\n'
@@ -44,14 +50,16 @@ def script(program: Program, count: int) -> str:
         if sections.get(name, "").strip():
             title = f"# {_TITLES[name]}\n\n" if name in _TITLES else ""
             parts.append(title + sections[name].strip() + "\n")
-    if "keep_graphs" in setup.mistakes:
+    setups = [setup, *(what for _, what in changes if isinstance(what, Setup))]
+    if any("keep_graphs" in one.mistakes for one in setups):
         parts.append("kept = []\n")
-    rows = len(program.tensor("train_rows"))
     parts.append("# One step\n\n\n" + steps.function(setup))
     if _validates(setup, program):
         parts.append("\n" + steps.evaluate(setup))
-    parts.append("\n" + steps.batches(setup, rows))
-    parts.append("\n" + _loop(setup, program, count))
+    rows = len(program.tensor("train_rows"))
+    varied = len({(one.batch, one.drop_last) for one in setups}) > 1
+    parts.append("\n" + (steps.drawing(setup, rows) if varied else steps.batches(setup, rows)))
+    parts += _stretches(setup, program, count, changes, varied)
     return "\n".join(parts)
 
 
@@ -59,18 +67,62 @@ def _validates(setup: Setup, program: Program) -> bool:
     return setup.validate_every > 0 and program.has_validation
 
 
-def _loop(setup: Setup, program: Program, count: int) -> str:
-    batch = "*next(stream)"
+def _stretches(
+    setup: Setup, program: Program, count: int, changes: Sequence[tuple[int, Change]], varied: bool
+) -> list[str]:
+    """Return a loop for each stretch of steps between changes, and the changes between them."""
+    first = ["" if varied else "stream = batches()", "evaluate()"]
+    parts = ["\n" + "\n".join(one for one in first[: 1 + _validates(setup, program)] if one)]
+    done, told = 0, 0
+    for at, change in changes:
+        if at >= count:
+            break
+        text = _change(setup, change, program, varied)
+        if isinstance(change, Setup):
+            before, setup = setup, change
+            if not text and _loop(before, program, 0, 0, varied) == _loop(
+                setup, program, 0, 0, varied
+            ):
+                continue
+        else:
+            before = setup
+        if at > done:
+            parts.append(_loop(before, program, done, at, varied))
+            done = at
+        head = f"# What was changed after step {at}\n\n" if told != at or at == 0 else ""
+        told = at
+        parts.append(head + text)
+    parts.append(_loop(setup, program, done, count, varied))
+    return parts
+
+
+def _change(setup: Setup, change: Change, program: Program, varied: bool) -> str:
+    if not isinstance(change, Setup):
+        return changing.weight(change.name, change.index, change.value)
+    text = changing.statements(setup, change, program.task)
+    if varied:
+        text += steps.other_batches(setup, change, len(program.tensor("train_rows")))
+    functions = []
+    if steps.function(change) != steps.function(setup):
+        functions.append(steps.function(change))
+    if _validates(change, program) and (
+        steps.evaluate(change) != steps.evaluate(setup) or not _validates(setup, program)
+    ):
+        functions.append(steps.evaluate(change))
+    return "\n\n".join(part for part in (text, *functions) if part)
+
+
+def _loop(setup: Setup, program: Program, done: int, last: int, varied: bool) -> str:
+    """Return the loop over the steps after ``done`` up to ``last``."""
+    one = "next_batch()" if varied else "next(stream)"
+    batch = f"*{one}"
     if setup.accumulate > 1:
-        batch = f"[next(stream) for _ in range({setup.accumulate})]"
-    validates = _validates(setup, program)
-    lines = ["stream = batches()"]
-    lines += ["evaluate()"] if validates else []
-    lines += [
-        f"for step in range(1, {count} + 1):",
+        batch = f"[{one} for _ in range({setup.accumulate})]"
+    lines = [
+        f"for step in range({done + 1}, {last} + 1):",
         f"    loss = train_step({batch})",
         "    print(step, loss)",
     ]
-    if validates:
+    if _validates(setup, program):
         lines += [f"    if step % {setup.validate_every} == 0:", "        evaluate()"]
     return "\n".join(lines) + "\n"

@@ -229,12 +229,7 @@ class Host:
     def _export(self, run_id: int, run: Run, kind: str, steps: int | None) -> None:
         match kind:
             case "script":
-                try:
-                    data = export.script_of(run, run.step if steps is None else steps).encode()
-                except export.NoScript as error:
-                    problem = Problem("Script", str(error))
-                    self._send(answers.Exported(run_id, kind, problem=problem))
-                    return
+                data = export.script_of(run, run.step if steps is None else steps).encode()
             case "csv":
                 data = run.history.csv().encode()
             case _:

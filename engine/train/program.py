@@ -17,7 +17,7 @@ from torch import nn
 from engine.errors import problem
 from engine.setup import BadSetup, Part, Plain, Setup
 from engine.tape import Place, Problem
-from engine.train import catalogue, steps, texts
+from engine.train import catalogue, changing, steps, texts
 from engine.training.parts import Task
 from engine.zoo.pieces import Data, Loss, Model, Optimizer, Schedule, Shapes
 
@@ -230,57 +230,33 @@ class Program:
         Raises:
             BadSetup: the new setup cannot be run; nothing has changed then.
         """
-        before = self.setup
         setup = filled(setup, self.task)
-        texts.loss(setup, self.task)
+        text = changing.statements(self.setup, setup, self.task)
         steps.function(setup)
-        texts.optimizer(setup)
+        _try_optimizer(setup)
+        before, sections = self.setup, dict(self.sections.texts)
+        sections["loss"] = texts.loss(setup, self.task)
+        sections["freeze"] = texts.freeze(setup)
+        sections["optimizer"] = texts.optimizer(setup)
         self.setup = setup
-        if setup.threads != before.threads:
-            torch.set_num_threads(setup.threads or 1)
-        if setup.loss != before.loss:
-            self._execute("loss", texts.loss(setup, self.task), "loss")
-        if texts.freeze(setup) != texts.freeze(before):
-            for parameter in self.model.parameters():
-                parameter.requires_grad_(True)
-                parameter.grad = None
-            self._execute("freeze", texts.freeze(setup), "frozen")
-        self._change_optimizer(setup, before)
+        try:
+            self._execute("change", text, "optimizer")
+        except Exception:
+            self.setup = before
+            self._execute("change", texts.loss(before, self.task) + texts.freeze(before), "")
+            raise
+        self.sections.texts.update(sections)
         self._make_step(setup)
 
-    def _change_optimizer(self, setup: Setup, before: Setup) -> None:
-        text = texts.optimizer(setup)
-        if text == self.sections.texts["optimizer"]:
-            return
-        self.sections.texts["optimizer"] = text
-        same = setup.optimizer.name == before.optimizer.name
-        if not same or setup.amp != before.amp:
-            self.names.pop("scheduler", None)
-            self.names.pop("scaler", None)
-            self._execute("optimizer", text, "optimizer")
-            return
-        piece, options = catalogue.find("optimizer", setup.optimizer, Optimizer)
-        _, old = catalogue.find("optimizer", before.optimizer, Optimizer)
-        given = texts.hyperparameters(piece, options, setup)
-        for group in self.optimizer.param_groups:
-            for key, value in options.items():
-                mistaken = setup.mistakes != before.mistakes and key == "lr"
-                if value != old[key] or mistaken:
-                    now = given.get(key, value)
-                    group[key] = tuple(now) if isinstance(now, list) else now
-        rates = "lr" in given and (given["lr"] != texts.hyperparameters(piece, old, before)["lr"])
-        if setup.schedule != before.schedule or (rates and setup.schedule is not None):
-            self._change_schedule(setup, float(str(given["lr"])))
 
-    def _change_schedule(self, setup: Setup, lr: float) -> None:
-        """Let a schedule begin anew from now on."""
-        for group in self.optimizer.param_groups:
-            group["lr"] = lr
-            group.pop("initial_lr", None)
-        self.names.pop("scheduler", None)
-        if setup.schedule is not None:
-            with quiet():
-                exec(f"scheduler = {texts.schedule(setup.schedule)}", self.names)
+def _try_optimizer(setup: Setup) -> None:
+    """Have torch look at the arguments: one that is set in a group is looked at by nobody."""
+    piece, options = catalogue.find("optimizer", setup.optimizer, Optimizer)
+    try:
+        given: dict[str, object] = {**texts.hyperparameters(piece, options, setup)}
+        cast("Callable[..., object]", piece.make)([torch.zeros(1)], **given)
+    except (TypeError, ValueError) as error:
+        raise BadSetup(" ".join(str(error).split()), "optimizer") from None
 
 
 def _own(setup: Setup) -> dict[str, Plain]:

@@ -168,6 +168,35 @@ def batches(setup: Setup, rows: int) -> str:
     )
 
 
+def drawing(setup: Setup, rows: int) -> str:
+    """Return ``next_batch`` as source, for a batch size that changes in the middle of an epoch."""
+    order = f"torch.randperm({rows}, generator=order_rng)"
+    return (
+        f"order_rng = torch.Generator().manual_seed({setup.seed})\n"
+        f"batch, drop_last = {batch_size(setup, rows)}, {setup.drop_last}\n"
+        "order, at = [], 0\n\n\n"
+        "def next_batch():\n"
+        "    global order, at\n"
+        f"    if batch == {rows}:\n"
+        "        return x_train, y_train\n"
+        "    left = len(order) - at\n"
+        "    if left == 0 or (drop_last and left < batch):\n"
+        f"        order, at = {order if setup.shuffle else f'torch.arange({rows})'}, 0\n"
+        "    rows = order[at : at + batch]\n"
+        "    at += len(rows)\n"
+        "    return x_train[rows], y_train[rows]\n"
+    )
+
+
+def other_batches(before: Setup, after: Setup, rows: int) -> str:
+    """Return what lets `drawing` go on with another batch size."""
+    size = batch_size(after, rows)
+    if (size, after.drop_last) == (batch_size(before, rows), before.drop_last):
+        return ""
+    text = f"batch, drop_last = {size}, {after.drop_last}\n"
+    return text + ("order, at = [], 0\n" if size == rows else "")
+
+
 def batch_size(setup: Setup, rows: int) -> int:
     """Return how many examples a batch has; of all of them there is no drawing."""
     return rows if setup.batch == 0 or setup.batch >= rows else setup.batch

@@ -1,6 +1,9 @@
 import time
 from itertools import pairwise
 
+from engine.setup import Part, Setup
+from engine.train import recorded as recording
+from engine.train.run import Run
 from playback.track import Segment, ledger, segments, value_rows
 
 
@@ -92,3 +95,12 @@ def test_the_ledger_makes_a_row_when_it_is_read(recorded):
     assert time.perf_counter() - started < 0.5
     assert [entry.text for entry in found[:2]] == [found[0].text, found[1].text]
     assert found[5] is found[5]
+
+
+def test_parameters_that_a_reset_is_the_first_to_meet_do_not_come_before_it():
+    run = Run(Setup(data=Part("moons"), batch=16))
+    run.advance(3)
+    tape, _, _ = recording.record(run)
+    assert phases(tape) == ["zero_grad", "Forward", "Loss", "Backward", "Update"]
+    again, _, _ = recording.record(run, 0)
+    assert phases(again) == ["zero_grad", "Forward", "Loss", "Backward", "Update"]

@@ -11,8 +11,8 @@ import torch
 
 from engine import setup
 from engine.train import catalogue
-from engine.train.export import script
-from engine.train.run import Run
+from engine.train.export import script, script_of
+from engine.train.run import Edit, Run
 
 STEPS = 8
 
@@ -131,3 +131,94 @@ def test_the_script_runs_by_itself(tmp_path):
     )
     assert done.stdout == "".join(f"{step} {loss!r}\n" for step, loss in rows)
     assert "gradscribe" not in file.read_text().lower().partition("import")[2]
+
+
+ADAM = {"name": "adam", "lr": 0.02}
+LIVE = {
+    "learning rate": [(3, {"optimizer": {"name": "sgd", "lr": 0.2}})],
+    "another optimizer": [(3, {"optimizer": ADAM}), (5, {"optimizer": "sgd"})],
+    "betas": [(2, {"optimizer": ADAM}), (4, {"optimizer": {**ADAM, "betas": [0.5, 0.9]}})],
+    "schedule comes and goes": [
+        (2, {"schedule": {"name": "step", "step_size": 2}}),
+        (4, {"optimizer": {"name": "sgd", "lr": 0.05}}),
+        (6, {"schedule": None}),
+    ],
+    "batches cut anew in an epoch": [
+        (1, {"batch": 9}),
+        (3, {"batch": 4, "drop_last": True}),
+        (5, {"batch": 0}),
+        (7, {"batch": 6}),
+    ],
+    "losses": [
+        (2, {"loss": "l1"}),
+        (3, {"loss": "huber"}),
+        (4, {"l1": 0.01}),
+        (4, {"l2": 0.02, "clip_norm": 0.1}),
+    ],
+    "frozen": [(2, {"frozen": ["0"]}), (6, {"frozen": []})],
+    "micro-batches": [(2, {"accumulate": 2}), (5, {"accumulate": 1})],
+    "mistakes": [
+        (2, {"mistakes": ["no_zero_grad", "keep_graphs"]}),
+        (5, {"mistakes": ["huge_lr"]}),
+    ],
+    "validation": [(2, {"validate_every": 0}), (5, {"validate_every": 2})],
+    "precision": [(2, {"amp": "bfloat16"}), (6, {"amp": ""})],
+    "nothing that counts": [(2, {"mode": "reference"}), (4, {"steps": 77})],
+    "at the start": [(0, {"optimizer": ADAM})],
+}
+
+
+@pytest.mark.parametrize("name", LIVE)
+def test_a_run_changed_on_the_way_is_a_script_too(name):
+    given = {
+        "data": {"name": "xor", "n": 50},
+        "optimizer": "sgd",
+        "batch": 16,
+        "loss": "bce",
+        "validate_every": 2,
+        "model": {"name": "mlp", "dropout": 0.2},
+    }
+    if name == "losses":
+        given |= {"data": {"name": "sine", "n": 50}, "loss": "mse"}
+    run = Run(setup.parse(given))
+    for at, change in LIVE[name]:
+        run.advance(at - run.step)
+        given = {**given, **change}
+        applied, anew = run.alter(setup.parse(given))
+        assert applied
+        assert not anew
+    run.edit(Edit("0.weight", 3, 0.25))
+    run.advance(10 - run.step)
+    steps, values, _ = run.history.take()
+    rows = [(int(s), float(v)) for s, v in zip(steps, values[:, 0], strict=True) if s]
+    assert len(rows) == 10
+    torch.manual_seed(999)
+    assert printed(script_of(run, 10)) == rows
+    torch.manual_seed(999)
+    assert printed(script_of(run, 4)) == rows[:4]
+
+
+def test_the_script_of_a_fork_goes_the_way_of_both():
+    run = Run(setup.parse({"data": "moons", "batch": 16, "optimizer": "sgd"}))
+    run.advance(5)
+    other = setup.parse({"data": "moons", "batch": 8, "optimizer": ADAM})
+    fork = run.fork(3, other)
+    fork.advance(4)
+    steps, values, _ = fork.history.take()
+    rows = [(int(s), float(v)) for s, v in zip(steps, values[:, 0], strict=True) if s]
+    assert printed(script_of(fork, 7)) == rows
+
+
+def test_a_change_that_cannot_be_made_leaves_the_run_as_it_was():
+    given = {"data": "sine", "optimizer": "sgd", "loss": "l1"}
+    run = Run(setup.parse(given))
+    run.advance(2)
+    before = run.setup
+    bad = {**given, "loss": "mse", "optimizer": {"name": "sgd", "nesterov": True}}
+    with pytest.raises(setup.BadSetup, match=r"(?i)nesterov"):
+        run.alter(setup.parse(bad))
+    assert run.setup == before
+    run.advance(2)
+    same = Run(setup.parse(given))
+    same.advance(4)
+    assert run.history.recent == same.history.recent
