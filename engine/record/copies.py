@@ -11,6 +11,7 @@ import torch
 from msgspec import Struct
 
 from engine.record.log import Log
+from engine.record.unseen import has_numbers, is_watched, is_wrapped, unwatched
 from engine.tape import INLINE_ELEMENTS
 from engine.untouched import keep_builtins
 from engine.values import snapshot, snapshots
@@ -19,8 +20,6 @@ keep_builtins(globals())
 
 BUDGET = 256 << 20
 """Bytes of copies a run holds unless told otherwise; small tensors are not counted."""
-
-is_wrapped = torch._C._functorch.is_functorch_wrapped_tensor
 
 SHARED_ELEMENTS = 1 << 12
 """Views of so many elements share the copy of the whole; copying fewer is as quick."""
@@ -55,11 +54,13 @@ class Copies:
     def keep(self, t: torch.Tensor) -> int | None:
         """Copy the numbers of ``t`` and return the snapshot's index; None if it has none.
 
-        Tensors inside a vmap stand for many and have no numbers of their own: torch refuses the
-        copy, and a hook must never raise.
+        Where torch refuses the copy there is none, either: a hook must never raise.
         """
-        if t.is_meta or t.is_nested or is_wrapped(t):
+        if not has_numbers(t):
             return None
+        if is_watched():
+            with unwatched():
+                return self.keep(t)
         kept, count = self.log.snapshots, t.numel()
         try:
             if count > INLINE_ELEMENTS:
@@ -76,7 +77,7 @@ class Copies:
 
         ``kept`` is the snapshot of ``whole``, which must not have been written to since.
         """
-        view = self._view(t, whole, kept)
+        view = self._view(t, whole, kept) if has_numbers(t) and not is_watched() else None
         return self._shared(view, kept) if view is not None else None
 
     def keep_view(self, t: torch.Tensor, base: torch.Tensor, kept: int | None) -> int | None:
@@ -85,7 +86,8 @@ class Copies:
         A write may count no version (numpy, ``.data``), so the numbers themselves are compared.
         """
         kind = _BITS.get(t.element_size())
-        if kept is not None and kind is not None and t.numel() >= SHARED_ELEMENTS:
+        readable = t.numel() >= SHARED_ELEMENTS and has_numbers(t) and not is_watched()
+        if kept is not None and kind is not None and readable:
             view = self._view(t, base, kept)
             if view is not None and torch.equal(view.view(kind), t.detach().view(kind)):
                 return self._shared(view, kept)

@@ -19,6 +19,7 @@ from engine.record.log import ExecutionRow, NodeRow
 from engine.record.nodes import AccumulateGrad, variable
 from engine.record.source import Where
 from engine.record.tensors import same_numbers, version
+from engine.record.unseen import has_numbers, is_watched, unwatched
 from engine.tape import Accumulation, Edge
 from engine.untouched import keep_builtins
 
@@ -236,6 +237,9 @@ class Hooks:
         """
         if arrived is None or not sent:
             return arrived is None
+        if is_watched():
+            with unwatched():
+                return self._adds_up(arrived, sent)
         copies = [self.log.snapshots[i] for i in [arrived, *sent]]
         tensors = [c for c in copies if isinstance(c, torch.Tensor)]
         if len(tensors) < len(copies) or any(t.layout is not torch.strided for t in tensors):
@@ -308,6 +312,8 @@ def _same_memory(a: torch.Tensor, b: torch.Tensor) -> bool:
     return (
         a.layout is torch.strided
         and b.layout is torch.strided
+        and has_numbers(a)
+        and has_numbers(b)
         and a.data_ptr() == b.data_ptr()
         and a.shape == b.shape
         and a.stride() == b.stride()

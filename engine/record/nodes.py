@@ -13,6 +13,7 @@ from torch.autograd.graph import Node
 
 from engine.record.log import Log, NodeRow, SavedRow, ValueRow
 from engine.record.tensors import Tensors
+from engine.record.unseen import is_watched, unwatched
 from engine.untouched import keep_builtins
 
 keep_builtins(globals())
@@ -94,6 +95,10 @@ class Nodes:
 
     def _look(self, node: Node, row: NodeRow, values: list[ValueRow]) -> None:
         """Note what a node saved; not to be called where that would call a user's hooks."""
+        if is_watched():
+            with unwatched():
+                self._look(node, row, values)
+            return
         found: list[SavedRow] = []
         for name, attribute in _raw(type(node)):
             thing = getattr(node, attribute)

@@ -6,9 +6,10 @@ from typing import Protocol
 
 import torch
 
-from engine.record.copies import Copies, is_wrapped
+from engine.record.copies import Copies
 from engine.record.log import Log, NodeRow, ValueRow
 from engine.record.source import Where
+from engine.record.unseen import has_numbers, is_watched, is_wrapped, unwatched
 from engine.tape import Role
 from engine.untouched import keep_builtins
 
@@ -137,8 +138,11 @@ class Tensors:
         if row.version != version(t):
             return True
         kept = self.log.snapshots[row.snapshot] if row.snapshot is not None else None
-        if not isinstance(kept, torch.Tensor) or kept.shape != t.shape:
+        if not isinstance(kept, torch.Tensor) or kept.shape != t.shape or not has_numbers(t):
             return False
+        if is_watched():
+            with unwatched():
+                return self.differs(t, row)
         return not same_numbers(kept, t.detach())
 
     def storage(self, t: torch.Tensor, user: "weakref.ref[torch.Tensor] | None" = None) -> int:

@@ -1,0 +1,32 @@
+"""Reading numbers where the program has taken over what torch does with an op.
+
+Under a dispatch mode (`make_fx`, `torch.export`, a counter of FLOPs, one's own) and inside of a
+subclass with its own ``__torch_dispatch__``, a copy made by the recorder would be an op like any
+other: it would be counted, printed, or end up in the exported graph.
+"""
+
+import torch
+from torch.utils._python_dispatch import _disable_current_modes
+
+from engine.untouched import keep_builtins
+
+keep_builtins(globals())
+
+is_watched = torch._C._len_torch_dispatch_stack
+"""How many dispatch modes are active: they see every op, the recorder's as well."""
+
+unwatched = _disable_current_modes
+"""A context without any dispatch mode."""
+
+is_wrapped = torch._C._functorch.is_functorch_wrapped_tensor
+_usual = torch.Tensor.__torch_dispatch__
+
+
+def has_numbers(t: torch.Tensor) -> bool:
+    """Tell whether ``t`` has numbers that can be read without anybody noticing.
+
+    Tensors inside a vmap stand for many and have none of their own; fake tensors, and all others
+    whose class handles its ops by itself, have none that torch could copy unseen.
+    """
+    own = type(t).__torch_dispatch__ is not _usual
+    return not (t.is_meta or t.is_nested or own or is_wrapped(t))

@@ -1,0 +1,94 @@
+"""Programs that watch torch's ops themselves: of the recorder's own work they must see nothing."""
+
+import textwrap
+
+import pytest
+
+from tests.engine.mirror import mirror, plain
+
+WATCHING = {
+    "a mode of one's own": """
+        from torch.utils._python_dispatch import TorchDispatchMode
+        class Log(TorchDispatchMode):
+            def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+                print(func)
+                return func(*args, **(kwargs or {}))
+        def run():
+            w = torch.randn(80, 80, requires_grad=True)
+            with Log():
+                y = (w * 2).sin()
+                y.view(-1)[0].mul_(3.0)
+                (y.t().sum() + w[0].sum()).backward()
+            print(w.grad.sum().item())
+        run()
+    """,
+    "a counter of FLOPs": """
+        from torch.utils.flop_counter import FlopCounterMode
+        model = nn.Linear(4, 5)
+        with FlopCounterMode(display=False) as counter:
+            model(torch.randn(2, 4)).sum().backward()
+        print(counter.get_flop_counts())
+    """,
+    "tracing": """
+        from torch.fx.experimental.proxy_tensor import make_fx
+        def f(x):
+            y = (x * 2).sin()
+            y.mul_(3)
+            return y.sum()
+        for mode in ("real", "fake", "symbolic"):
+            print(make_fx(f, tracing_mode=mode)(torch.randn(3)).code)
+    """,
+    "fake tensors": """
+        from torch._subclasses.fake_tensor import FakeTensorMode
+        def run():
+            with FakeTensorMode():
+                model = nn.Linear(3, 4)
+                y = model(torch.randn(2, 3))
+                y.sum().backward()
+                print(type(y).__name__, model.weight.grad.shape)
+        run()
+    """,
+    "a wrapper": """
+        from torch.utils._pytree import tree_map
+        class Wrapper(torch.Tensor):
+            @staticmethod
+            def __new__(cls, inner):
+                made = torch.Tensor._make_wrapper_subclass(cls, inner.shape, dtype=inner.dtype)
+                made.inner = inner
+                return made
+            @classmethod
+            def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+                print(func)
+                unwrapped = tree_map(lambda t: getattr(t, "inner", t), (args, kwargs or {}))
+                result = func(*unwrapped[0], **unwrapped[1])
+                return tree_map(lambda t: cls(t) if isinstance(t, torch.Tensor) else t, result)
+        def run():
+            x = Wrapper(torch.randn(3)).requires_grad_()
+            (x * 2).sum().backward()
+            print(x.grad.inner)
+        run()
+    """,
+}
+
+
+@pytest.mark.parametrize("program", WATCHING.values(), ids=WATCHING.keys())
+def test_the_recorders_own_work_is_not_seen(program):
+    program = textwrap.dedent(program)
+    assert plain(program)[1], "the program should print what it saw"
+    mirror(program)
+
+
+def test_an_exported_program_holds_only_its_own_ops():
+    mirror(
+        textwrap.dedent("""
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.linear = nn.Linear(2, 3)
+            def forward(self, x):
+                return torch.relu(self.linear(x))
+        exported = torch.export.export(Model(), (torch.randn(1, 2),))
+        print(exported.graph)
+        exported.module()(torch.randn(1, 2)).sum().backward()
+        """)
+    )
