@@ -60,6 +60,8 @@ class Learning(QObject):
         self.place = ""
         self._own: Kept | None = None
         self._said: dict[int, Said] = {}
+        self._foreign, self._allowed = False, False
+        """Whether the lesson is from elsewhere and not trusted, and may run its programs."""
         self._answer: str | None = None
         """An answer that waits for its tape."""
         self._unseen: bool = True
@@ -78,6 +80,7 @@ class Learning(QObject):
         pane.restore_pressed.connect(self.restore)
         session.tape_changed.connect(self._take_tape)
         session.result_changed.connect(self._refresh)
+        session.doc_changed.connect(self._take_leave_to_run)
         session.doc_changed.connect(self._refresh)
         session.source_replaced.connect(self._notice)
         self._showing.pictured.connect(self._take_selection)
@@ -99,12 +102,19 @@ class Learning(QObject):
 
     # Coming and going
 
-    def open(self, lesson: Lesson, place: str = "", step: int | None = None) -> None:
-        """Open a lesson where the learner left it; ``place`` says where it stands among others."""
+    def open(
+        self, lesson: Lesson, place: str = "", step: int | None = None, foreign: bool = False
+    ) -> None:
+        """Open a lesson where the learner left it; ``place`` says where it stands among others.
+
+        The programs of a ``foreign`` one run only once the learner lets one of them run, and then
+        under the policy.
+        """
         if self.lesson is None:
             self._own = self._set_by()
         self._lesson, self.place, self._said = lesson, place, {}
-        number = self.progress.of(lesson.name).step if step is None else step
+        self._foreign, self._allowed = foreign, False
+        number = self.progress.of(lesson.key).step if step is None else step
         self._go(max(0, min(number, len(lesson.steps) - 1)))
 
     def leave(self) -> None:
@@ -122,9 +132,15 @@ class Learning(QObject):
 
     def _notice(self) -> None:
         """Close the lesson where another program was opened over it."""
-        if self.lesson is not None and self._session.doc.lesson != self.lesson.name:
+        if self.lesson is not None and self._session.doc.lesson != self.lesson.key:
             self._own = None
             self._close()
+
+    def _take_leave_to_run(self) -> None:
+        """Note that the learner let a program of the lesson run, or trusts the lesson."""
+        doc = self._session.doc
+        if self.lesson is not None and doc.lesson == self.lesson.key:
+            self._foreign, self._allowed = doc.foreign, doc.seen
 
     # Steps
 
@@ -141,8 +157,8 @@ class Learning(QObject):
         if self.number + 1 < len(self.lesson.steps):
             self._go(self.number + 1)
         else:
-            self.progress.finish(self.lesson.name)
-            self.finished.emit(self.lesson.name)
+            self.progress.finish(self.lesson.key)
+            self.finished.emit(self.lesson.key)
 
     def back(self) -> None:
         """Go to the step before."""
@@ -152,7 +168,7 @@ class Learning(QObject):
     def _go(self, number: int) -> None:
         assert self.lesson is not None
         self._number, self._answer, self._unseen = number, None, True
-        self.progress.reach(self.lesson.name, number)
+        self.progress.reach(self.lesson.key, number)
         self._put_program()
         self._refresh()
         self.changed.emit()
@@ -179,10 +195,16 @@ class Learning(QObject):
         assert self.lesson is not None
         wanted = self._program() if program is None else program
         doc = self._session.doc
-        if doc.source != wanted or doc.lesson != self.lesson.name:
-            title = self.lesson.title
+        if doc.source != wanted or doc.lesson != self.lesson.key:
             self._session.load(
-                Doc(source=wanted, saved=wanted, title=title, lesson=self.lesson.name)
+                Doc(
+                    source=wanted,
+                    saved=wanted,
+                    title=self.lesson.title,
+                    lesson=self.lesson.key,
+                    foreign=self._foreign,
+                    seen=self._allowed,
+                )
             )
 
     # Questions
@@ -273,9 +295,10 @@ class Learning(QObject):
         if self.lesson is None:
             return None
         index = self._index()
+        doc, task = self._session.doc, self.step.task
         waiting = index is None and self._session.result.engine != "ready"
-        shown = page(self.lesson, self.number, self._now(), index, self.place, waiting)
-        task, doc = self.step.task, self._session.doc
+        held = not doc.may_run
+        shown = page(self.lesson, self.number, self._now(), index, self.place, waiting, held)
         changed = doc.source != self._program() and not (task and self._solved(index))
         return replace(shown, can_restore=changed)
 
@@ -291,6 +314,8 @@ class Learning(QObject):
     def _index(self) -> Index | None:
         """Return the tape of the program as it stands in the editor, None while there is none."""
         result = self._session.result
+        if not self._session.doc.may_run:
+            return None
         settled = bool(result.shown_id) and not result.stale and result.run_id == 0
         if settled and result.source == self._session.doc.source:
             return index_of(result.tape)

@@ -5,6 +5,8 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from app.documents import Refused, read
 from playback.lessons.lesson import Lesson
 from playback.lessons.parse import BadLesson, parse
@@ -34,8 +36,9 @@ def read_lesson(path: Path) -> Lesson:
     Raises:
         Refused: it cannot be read, or does not follow the format.
     """
+    text = read(path)
     try:
-        return parse(path.name, read(path))
+        return replace(parse(path.name, text), path=str(path.resolve()), text=text)
     except BadLesson as error:
         raise Refused(f"{path}, line {error.line}: {error}") from error
 

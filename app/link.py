@@ -198,15 +198,18 @@ class Link(QObject):
         self._limit.start(round((self._running.timeout + child.GRACE_S) * 1000))
         self._send(request)
 
-    def probe(self, source: str) -> int:
+    def probe(self, source: str, policy: bool = False) -> int:
         """Have a few lines looked at cell by cell; answered by `wire.Probed`.
+
+        ``policy``: hold them to what a program from elsewhere may do.
 
         Returns the id that the answer carries, 0 where something else runs: ask again then.
         """
         if self._running is not None or self._next is not None or not self.is_ready():
             return 0
         self._last_id += 1
-        request = wire.Probe(self._last_id, source.encode("utf-8", "replace").decode())
+        lines = source.encode("utf-8", "replace").decode()
+        request = wire.Probe(self._last_id, lines, policy)
         self._running = Job(request, PROBE_S)
         self._limit.start(round((PROBE_S + child.GRACE_S) * 1000))
         self._send(request)

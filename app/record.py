@@ -99,7 +99,8 @@ class Recorder:
     ``problem`` says why there is no engine; empty where there is one.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, is_open: bool = False) -> None:
+        self._is_open = is_open
         self._engine: Engine | None = None
         self.problem = ""
 
@@ -109,17 +110,17 @@ class Recorder:
     def __exit__(self, *exc: object) -> None:
         self._end()
 
-    def record(self, source: str, timeout: float = TIMEOUT_S) -> Tape:
+    def record(self, source: str, timeout: float = TIMEOUT_S, policy: bool = False) -> Tape:
         """Run a program and return its tape; see `record_source`."""
         if self._engine is None:
-            self._engine = Engine()
+            self._engine = Engine(self._is_open)
             self._engine.__enter__()
             ready = self._engine.wait_ready()
             if isinstance(ready, Tape):
                 self.problem = ready.error.message if ready.error else "there is no engine"
                 return ready
         tape = self._engine.record(
-            wire.Run(1, source, timeout=timeout, event_limit=EVENT_LIMIT), None
+            wire.Run(1, source, timeout=timeout, event_limit=EVENT_LIMIT, policy=policy), None
         )
         if self._engine.spent or tape.status in ("died", "timeout"):
             self._end()

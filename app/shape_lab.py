@@ -50,7 +50,9 @@ class LabCard(Overlay):
         self.column.addLayout(row)
         self.column.addWidget(self.lab, 1)
         self.card.setAccessibleName("Shape lab")
-        self.lab.asked.connect(session.probe)
+        # Lines made from a program from elsewhere may hold what that program wanted them to.
+        guarded = bool(source) and session.doc.foreign
+        self.lab.asked.connect(lambda lines: session.probe(lines, guarded))
         session.probed.connect(self._show)
         look.changed.connect(self.lab.set_theme)
         self.lab.start(source)

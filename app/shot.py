@@ -4,7 +4,6 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QElapsedTimer, QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication
@@ -15,9 +14,6 @@ from app.settings import Settings
 from app.state import ENGINE_DIED, Result
 from engine.tape import Tape
 from playback.lessons.lesson import Lesson
-
-if TYPE_CHECKING:
-    from app.window import Window
 
 RAN, FAILED, REFUSED, DIED = 0, 1, 2, 3
 """Exit codes, as for ``record``."""
@@ -34,6 +30,7 @@ def screenshot(
     timeout: float = 60.0,
     lesson: Lesson | None = None,
     step: int | None = None,
+    trusted: bool = False,
 ) -> int:
     """Run ``file`` (or the first example) in the real window and draw it to the PNG ``out``.
 
@@ -48,8 +45,10 @@ def screenshot(
         timeout: seconds to wait for the engine.
         lesson: what to open instead of ``file``.
         step: of the lesson, from 0.
+        trusted: whether the lesson's programs may do what ours may.
     """
     without_screen()
+    from app.commands import learn
     from app.link import Link
     from app.opening import make_app
     from app.window import Window
@@ -60,7 +59,13 @@ def screenshot(
     window = Window(link, settings, Drafts(None))
     try:
         window.resize(*size)
-        _begin(window, file, lesson, step)
+        window.open_first(file)
+        if lesson is not None:
+            learn.open_lesson(window, lesson, step, trusted)
+        if not window.session.doc.may_run:
+            # Whoever asks for a picture of it has told it to run.
+            window.session.run_now()
+        window.show()
         link.start()
         code = _settle(window.session, timeout)
         _go_to(window.session, at)
@@ -75,18 +80,6 @@ def screenshot(
         window.close()
         window.deleteLater()
     return code
-
-
-def _begin(window: "Window", file: str, lesson: Lesson | None, step: int | None) -> None:
-    from app.commands import learn
-
-    window.open_first(file)
-    if not window.session.doc.may_run:
-        # Whoever asks for a picture of it has told it to run.
-        window.session.run_now()
-    if lesson is not None:
-        learn.open_lesson(window, lesson, step)
-    window.show()
 
 
 def without_screen() -> None:

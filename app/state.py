@@ -135,7 +135,7 @@ class Engine(Protocol):
     def check(self, run_id: int, value: int, index: int = 0) -> None:
         """Ask for a finite-difference check."""
 
-    def probe(self, source: str) -> int:
+    def probe(self, source: str, policy: bool = False) -> int:
         """Have a few lines looked at cell by cell; 0: something else runs, ask again."""
 
     def peek(self, run_id: int, snapshot: int) -> None:

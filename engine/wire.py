@@ -65,10 +65,14 @@ class Check(Struct, frozen=True, tag=True):
 
 
 class Probe(Struct, frozen=True, tag=True):
-    """Run a few lines and tell how the cells of the last line's result come about."""
+    """Run a few lines and tell how the cells of the last line's result come about.
+
+    ``policy``: hold them to what a program from elsewhere may do.
+    """
 
     run_id: int
     source: str
+    policy: bool = False
 
 
 class Quit(Struct, frozen=True, tag=True):

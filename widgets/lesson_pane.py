@@ -14,12 +14,11 @@ from PySide6.QtWidgets import (
 )
 
 from playback.lessons import markup
+from playback.lessons.lesson import MOST_CHOICES
 from playback.lessons.page import Page
 from widgets.labels import Label, sheet
 from widgets.lesson_words import Choice, Dots, Words
 from widgets.theme import Theme
-
-MOST_CHOICES = 6
 
 
 class LessonPane(QFrame):
@@ -233,12 +232,14 @@ class LessonPane(QFrame):
         self.field.setPlaceholderText(_PLACEHOLDERS[page.kind])
         if fresh or not page.asks:
             self.field.setText(page.said)
-        self.verdict.say("Running…" if page.waiting and page.label == "Predict" else page.verdict)
+        held = _HELD if page.held and not page.verdict else ""
+        running = "Running…" if page.waiting and page.label == "Predict" and not page.held else ""
+        self.verdict.say(held or running or page.verdict)
         self.verdict.set_mood(page.mood)
         self.hint.say(page.hint)
         self.why.say(page.why)
         self.hint_button.setVisible(page.can_hint)
-        self.reveal_button.setVisible(page.can_reveal)
+        self.reveal_button.setVisible(page.can_reveal and not page.held)
         self.reveal_button.setText("Show me" if page.label == "Predict" else "Show a solution")
 
     def take_keyboard(self) -> None:
@@ -282,6 +283,7 @@ class LessonPane(QFrame):
             self.answered.emit(str(at))
 
 
+_HELD = "This lesson came from outside: it asks once you let its programs run"
 _PLACEHOLDERS = {
     "number": "a number",
     "shape": "a shape, like (3, 4)",

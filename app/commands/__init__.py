@@ -123,8 +123,10 @@ class Learning(Protocol):
     def progress(self) -> Progress:
         """How far one is in each."""
 
-    def open(self, lesson: Lesson, place: str = "", step: int | None = None) -> None:
-        """Open a lesson."""
+    def open(
+        self, lesson: Lesson, place: str = "", step: int | None = None, foreign: bool = False
+    ) -> None:
+        """Open a lesson; the programs of a ``foreign`` one wait until they are let run."""
 
     def next(self) -> None:
         """Go to the next step."""

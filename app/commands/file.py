@@ -41,8 +41,16 @@ def offer_trust(shell: Shell) -> None:
     if doc.may_run:
         shell.notices.drop(OUTSIDE)
         return
-    choices = (("Run", shell.session.run_now), ("Trust this file", lambda: trust(shell)))
-    text = f"{doc.title} came from outside. Read it, then run it."
+    if doc.lesson:
+        text = (
+            f"The lesson {doc.title} came from outside. Its programs wait until you let them run."
+        )
+        labels = ("Let them run", "Trust this lesson")
+    else:
+        text = f"{doc.title} came from outside. Read it, then run it."
+        labels = ("Run", "Trust this file")
+    actions = (shell.session.run_now, lambda: trust(shell))
+    choices = tuple(zip(labels, actions, strict=True))
     more = "Until you trust it, it runs without files, the network and other programs"
     shell.notices.tell_first(Notice(OUTSIDE, text, choices, more))
 
@@ -50,8 +58,11 @@ def offer_trust(shell: Shell) -> None:
 @command("run.trust", "Trust this file", menu="Run/1", when=lambda shell: shell.session.doc.foreign)
 def trust(shell: Shell) -> None:
     """Let the program from outside run as if you had typed it, now and the next time."""
-    doc = shell.session.doc
-    shell.settings.trust(doc.path, doc.source)
+    doc, lesson = shell.session.doc, shell.learning.lesson
+    if lesson is not None and lesson.path:
+        shell.settings.trust(lesson.path, lesson.text)
+    else:
+        shell.settings.trust(doc.path, doc.source)
     shell.session.trust()
     shell.notices.drop(OUTSIDE)
     shell.say(f"{doc.title} is trusted as it now stands")

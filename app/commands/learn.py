@@ -7,15 +7,18 @@ from playback.lessons.lesson import Lesson
 from playback.lessons.parse import BadLesson
 
 
-def open_lesson(shell: Shell, lesson: Lesson, step: int | None = None) -> None:
-    """Open a lesson where it was left, or at a step."""
-    shell.learning.open(lesson, place_of(lesson), step)
+def open_lesson(
+    shell: Shell, lesson: Lesson, step: int | None = None, trusted: bool = False
+) -> None:
+    """Open a lesson where it was left, or at a step; ``trusted``: its programs run as ours do."""
+    known = trusted or not lesson.path or shell.settings.is_trusted(lesson.path, lesson.text)
+    shell.learning.open(lesson, place_of(lesson), step, foreign=not known)
 
 
 def place_of(lesson: Lesson) -> str:
     """Return where a lesson stands: its part, and its number among ours."""
     names = [one.name for one in lessons.load()]
-    if lesson.name not in names:
+    if lesson.path or lesson.name not in names:
         return lesson.part
     return f"{lesson.part} · {names.index(lesson.name) + 1} of {len(names)}"
 

@@ -8,6 +8,7 @@ from engine import errors, run, watchdog
 from engine.lab.jacobians import jacobians
 from engine.lab.links import find_links
 from engine.lab.trial import Trial, cells_of, named_tensors
+from engine.policy import program
 from engine.tape import Place, Problem
 from engine.wire import Cells, Probe, Probed, Run
 
@@ -36,11 +37,13 @@ def probe(request: Probe) -> Probed:
 
 def _probe(request: Probe, before: list[Cells]) -> Probed:
     """Do what `probe` promises; ``before`` is filled with what goes in, come what may."""
-    expression = _parse(request.source)
+    expression = _parse(request.source, request.policy)
     if isinstance(expression, Problem):
         return Probed(request.run_id, problem=expression)
     asked = Run(request.run_id, request.source, FILENAME, timeout=TIMEOUT_S)
     names = run.namespace(asked)
+    if request.policy:
+        names = program.names(names)
     setup = compile(expression.setup, FILENAME, "exec", dont_inherit=True)
     code = compile(expression.evaluate, FILENAME, "eval", dont_inherit=True)
     with run.aside(), watchdog.Guard(TIMEOUT_S):
@@ -67,8 +70,8 @@ def _sharing(names: dict[str, object], shown: Sequence[Cells]) -> tuple[Cells, .
     return tuple(made for one in others if (made := cells_of(one)).storage in storages)
 
 
-def _parse(source: str) -> _Expression | Problem:
-    tree = ast.parse(source, FILENAME)
+def _parse(source: str, policy: bool) -> _Expression | Problem:
+    tree = program.guarded(source, FILENAME) if policy else ast.parse(source, FILENAME)
     last = tree.body[-1] if tree.body else None
     value = last.value if isinstance(last, ast.Expr | ast.Assign | ast.AnnAssign) else None
     if last is None or value is None:

@@ -21,13 +21,18 @@ def prepare(source: str, filename: str) -> CodeType:
         Refusal: the policy forbids something in it; it has a place.
         SyntaxError: it is no Python.
     """
+    return compile(guarded(source, filename), filename, "exec", dont_inherit=True)
+
+
+def guarded(source: str, filename: str) -> ast.Module:
+    """Return the tree of a program from elsewhere, with guards in it; see `prepare`."""
     bounds.check(source)
     try:
         tree = ast.parse(source, filename)
     except (RecursionError, MemoryError):
         raise Refusal("The program is nested too deep", "Give inner parts names.") from None
     syntax.check(tree, source, modules.offers)
-    return compile(rewrite.guarded(tree), filename, "exec", dont_inherit=True)
+    return rewrite.guarded(tree)
 
 
 def readable(source: str) -> str:

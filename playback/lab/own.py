@@ -1,5 +1,6 @@
 """An op of the user's tape as lines for the shape lab: its tensors written out, then the op."""
 
+import ast
 import keyword
 
 from engine.tape import Arg, Op, Snapshot, Tape, Value
@@ -15,6 +16,9 @@ _FUNCTIONAL = frozenset(
 )
 _OPERATORS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "matmul": "@", "pow": "**"}
 _ON_LISTS = frozenset(("cat", "concat", "concatenate", "stack", "hstack", "vstack", "dstack"))
+_TAKEN = frozenset(("torch", "nn", "F", "optim", "math", "np", "tensor", "param", "device"))
+"""Names that every program starts with, which the lines need for themselves."""
+_KINDS = ("float", "bfloat", "int", "uint", "bool", "complex")
 _ATTRIBUTES = frozenset(("T", "mT", "H", "mH", "real", "imag"))
 
 
@@ -30,7 +34,7 @@ def _names(inputs: list[Value]) -> dict[int, str]:
     found: dict[int, str] = {}
     for value in inputs:
         plain = value.name.replace(".", "_")
-        fits = plain.isidentifier() and not keyword.iskeyword(plain)
+        fits = plain.isidentifier() and not keyword.iskeyword(plain) and plain not in _TAKEN
         name = plain if fits else "abcdefghijklmnop"[len(found) % 16]
         while name in found.values():
             name += "_"
@@ -75,5 +79,39 @@ def _call(op: Op, names: dict[int, str]) -> str:
 
 
 def _argument(arg: Arg, names: dict[int, str]) -> str:
-    text = names.get(arg.value, "") if arg.value is not None else arg.text
+    text = names.get(arg.value, "") if arg.value is not None else _literal(arg.text)
     return f"{arg.keyword}={text}" if arg.keyword else text
+
+
+def _literal(text: str) -> str:
+    """Return an argument as it is written, ``...`` where it is no literal.
+
+    A program can make anything of how its objects are written: only what cannot run may be run.
+    """
+    plain = text.replace("…", "...").strip()
+    if plain.startswith(_KINDS) and plain.isidentifier():
+        return f"torch.{plain}"
+    try:
+        tree = ast.parse(plain, mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return "..."
+    return plain if all(map(_is_plain, ast.walk(tree.body))) else "..."
+
+
+def _is_plain(node: ast.AST) -> bool:
+    match node:
+        case ast.Name(id=name):
+            return name == "slice"
+        case ast.Call(func=ast.Name(id="slice"), keywords=[]):
+            return True
+    return isinstance(
+        node,
+        ast.Constant
+        | ast.Tuple
+        | ast.List
+        | ast.UnaryOp
+        | ast.BinOp
+        | ast.operator
+        | ast.unaryop
+        | ast.expr_context,
+    )

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
-from engine.tape import Tape
+from engine.tape import Problem, Tape
 from playback.index import Index, index_of
 from playback.lessons import answers, facts, places
 from playback.lessons.lesson import Lesson, Question, Step, Task
@@ -15,7 +15,7 @@ Run = Callable[[str], Tape]
 
 
 class Flaw(Struct, frozen=True):
-    """Something wrong with a lesson: the line of the step it is in, and what it is."""
+    """Something wrong with a lesson: the line of the file it is on, and what it is."""
 
     line: int
     why: str
@@ -33,7 +33,7 @@ def check(lesson: Lesson, run: Run) -> list[Flaw]:
     found: list[Flaw] = []
     for step in lesson.steps:
         if step.program.strip():
-            found += [Flaw(step.line, why) for why in _step(step, recorded)]
+            found += _step(step, recorded)
         elif step.question or step.task or step.holds or step.at or step.select:
             found.append(Flaw(step.line, "there is no program yet to ask or to look at"))
         if not (step.text or step.question or step.task):
@@ -41,16 +41,19 @@ def check(lesson: Lesson, run: Run) -> list[Flaw]:
     return found
 
 
-def _step(step: Step, recorded: Callable[[str], Index]) -> Iterator[str]:
+def _step(step: Step, recorded: Callable[[str], Index]) -> Iterator[Flaw]:
     index = recorded(step.program)
-    yield from _ends(step, index)
-    yield from _looks(step, index)
-    for claim in step.holds:
-        yield from _claim(claim, index)
+    begun = step.program_line or step.line
+    yield from (Flaw(begun, why) for why in _ends(step, index))
+    yield from (Flaw(step.look_line or step.line, why) for why in _looks(step, index))
+    for line, claim in zip(step.holds_lines, step.holds, strict=True):
+        yield from (Flaw(line, why) for why in _claim(claim, index))
     if step.question is not None:
-        yield from _question(step.question, index)
+        at = step.question.line or step.line
+        yield from (Flaw(at, why) for why in _question(step.question, index))
     if step.task is not None:
-        yield from _task(step.task, index, recorded)
+        at = step.task.line or step.line
+        yield from (Flaw(at, why) for why in _task(step.task, index, recorded))
 
 
 def _ends(step: Step, index: Index) -> Iterator[str]:
@@ -58,24 +61,37 @@ def _ends(step: Step, index: Index) -> Iterator[str]:
     question = step.question
     asked = [question.answer, *(goal for _, goal in question.choices)] if question else []
     speaks = any("error" in words for words in (*step.holds, *asked))
-    problem = index.tape.error
-    if problem is not None and not (speaks or step.task):
-        yield f"the program fails: line {problem.place.line}: {problem.type}: {problem.message}"
-    if index.tape.truncated:
-        yield f"the tape is not whole: {index.tape.truncated}"
+    tape, problem = index.tape, index.tape.error
+    if tape.status in ("refused", "timeout", "died"):
+        yield f"the program does not run: {_told(problem)}"
+    elif problem is not None and not (speaks or step.task):
+        yield f"the program fails: {_told(problem)}"
+    if tape.truncated:
+        yield f"the tape is not whole: {tape.truncated}"
+
+
+def _told(problem: Problem | None) -> str:
+    if problem is None:
+        return "nobody knows why"
+    where = f"line {problem.place.line}: " if problem.place.line else ""
+    return f"{where}{problem.type}: {problem.message}"
 
 
 def _looks(step: Step, index: Index) -> Iterator[str]:
-    wanted = [step.at, step.question.play_to if step.question else ""]
-    for words in filter(None, wanted):
-        try:
-            places.position(index, words)
-        except places.NoPlace as error:
-            yield str(error)
+    if step.at and (why := _misplaced(step.at, index)):
+        yield why
     if step.select and not any(
         step.select in (v.name, index.values[index.home(v.id)].name) for v in index.tape.values
     ):
         yield f"no tensor is called {step.select}"
+
+
+def _misplaced(words: str, index: Index) -> str:
+    try:
+        places.position(index, words)
+    except places.NoPlace as error:
+        return str(error)
+    return ""
 
 
 def _claim(claim: str, index: Index) -> Iterator[str]:
@@ -84,35 +100,51 @@ def _claim(claim: str, index: Index) -> Iterator[str]:
         if not holds(claim, index):
             yield f"this does not hold: {claim}"
     except (BadExpression, facts.Missing) as error:
-        yield str(error)
+        yield _named(claim, error)
+
+
+def _named(expression: str, error: Exception) -> str:
+    """Return what is wrong with an expression, with that expression."""
+    said = str(error)
+    return said if expression in said else f"{expression}: {said}"
 
 
 def _question(question: Question, index: Index) -> Iterator[str]:
+    if question.play_to and (why := _misplaced(question.play_to, index)):
+        yield f"play_to: {why}"
     if question.choices:
-        right = []
-        for words, goal in question.choices:
-            try:
-                right += [words] if holds(goal, index) else []
-            except BadExpression as error:
-                yield str(error)
-        if len(right) != 1:
-            yield f"one choice must hold, but {len(right)} do: {', '.join(right)}"
+        yield from _choices(question, index)
         return
     try:
         evaluate(question.answer, index)
     except (BadExpression, facts.Missing) as error:
-        yield str(error)
+        yield _named(question.answer, error)
         return
     shown = answers.truth(question, index)
     if answers.judge(question, shown, index) != "right":
         yield f"the answer {shown!r} does not count as right when it is typed"
 
 
+def _choices(question: Question, index: Index) -> Iterator[str]:
+    right: list[str] = []
+    for words, goal in question.choices:
+        try:
+            right += [words] if holds(goal, index) else []
+        except BadExpression as error:
+            yield _named(goal, error)
+    if len(right) != 1:
+        yield f"one choice must hold, but {len(right)} do{': ' if right else ''}{', '.join(right)}"
+
+
 def _task(task: Task, index: Index, recorded: Callable[[str], Index]) -> Iterator[str]:
     try:
         if holds(task.goal, index):
             yield f"the task is done before it is begun: {task.goal}"
-        if not holds(task.goal, recorded(task.solution)):
-            yield f"the solution does not reach {task.goal}"
+        solved = recorded(task.solution)
+        if not holds(task.goal, solved):
+            error = solved.tape.error
+            yield f"the solution does not reach {task.goal}" + (
+                f": it fails: {_told(error)}" if error is not None else ""
+            )
     except BadExpression as error:
-        yield str(error)
+        yield _named(task.goal, error)

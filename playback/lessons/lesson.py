@@ -5,6 +5,8 @@ from typing import Literal
 from msgspec import Struct
 
 Kind = Literal["number", "shape", "choice", "word"]
+MOST_CHOICES = 6
+"""So many a question may have."""
 
 
 class Question(Struct, frozen=True):
@@ -24,6 +26,7 @@ class Question(Struct, frozen=True):
     why: str = ""
     play_to: str = "end"
     unseen: bool = False
+    line: int = 0
 
 
 class Task(Struct, frozen=True):
@@ -34,6 +37,7 @@ class Task(Struct, frozen=True):
     hint: str = ""
     why: str = ""
     solution: str = ""
+    line: int = 0
 
 
 class Step(Struct, frozen=True):
@@ -41,7 +45,8 @@ class Step(Struct, frozen=True):
 
     ``program`` is whole, also where the file only says what changes. ``at`` is a place on the tape,
     ``select`` a name, ``open`` the table to bring to the front. ``holds`` are claims about the
-    tape, for the checker. ``line`` is the step's line in the file.
+    tape, for the checker. ``line`` is the step's line in the file; ``program_line``, ``look_line``
+    and ``holds_lines`` are those of its blocks and claims, 0 where it has none.
     """
 
     title: str
@@ -54,6 +59,9 @@ class Step(Struct, frozen=True):
     task: Task | None = None
     holds: tuple[str, ...] = ()
     line: int = 0
+    program_line: int = 0
+    look_line: int = 0
+    holds_lines: tuple[int, ...] = ()
 
 
 class Lesson(Struct, frozen=True):
@@ -65,3 +73,12 @@ class Lesson(Struct, frozen=True):
     part: str
     covers: tuple[str, ...]
     steps: tuple[Step, ...]
+    path: str = ""
+    """Where the file of a lesson from elsewhere lies; empty for ours."""
+    text: str = ""
+    """What that file held when it was read; empty for ours."""
+
+    @property
+    def key(self) -> str:
+        """What tells it from every other lesson, also from one of ours with its name."""
+        return self.path or self.name

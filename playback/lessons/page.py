@@ -55,6 +55,8 @@ class Page(Struct, frozen=True):
     can_reveal: bool = False
     waiting: bool = False
     """Whether the tape that has the answer is still being recorded."""
+    held: bool = False
+    """Whether the lesson is from elsewhere and nobody has let its programs run yet."""
     last: bool = False
     can_restore: bool = False
     """Whether the program in the editor is no longer the lesson's."""
@@ -66,7 +68,13 @@ class Page(Struct, frozen=True):
 
 
 def page(
-    lesson: Lesson, number: int, said: Said, index: Index | None, place: str, waiting: bool = False
+    lesson: Lesson,
+    number: int,
+    said: Said,
+    index: Index | None,
+    place: str,
+    waiting: bool = False,
+    held: bool = False,
 ) -> Page:
     """Return the page of a step; ``index`` is the tape of the program in the editor."""
     step = lesson.steps[number]
@@ -77,7 +85,8 @@ def page(
         number + 1,
         len(lesson.steps),
         markup.html(step.text),
-        waiting=waiting,
+        waiting=waiting or held,
+        held=held,
         last=number + 1 == len(lesson.steps),
     )
     if step.question is not None:

@@ -10,11 +10,14 @@ import re
 import tomllib
 from collections.abc import Callable, Mapping
 
-from playback.lessons.lesson import Kind, Lesson, Question, Step, Task
+from playback.lessons.lesson import MOST_CHOICES, Kind, Lesson, Question, Step, Task
 
 HEAD = {"title": str, "about": str, "part": str, "covers": list}
+OPTIONAL = ("covers",)
 TABLES = ("values", "lines", "ledger", "output")
 """What ``open`` in a ``look`` block may name."""
+FENCE = "```"
+_PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 
 
 class BadLesson(ValueError):
@@ -35,42 +38,79 @@ def parse(filename: str, text: str) -> Lesson:
     if lines[0].strip() != "+++" or "+++" not in [line.strip() for line in lines[1:]]:
         raise BadLesson("a lesson begins with a head between two lines +++")
     end = next(at for at in range(1, len(lines)) if lines[at].strip() == "+++")
-    head = _toml("\n".join(lines[1:end]), 2)
-    for key, kind in HEAD.items():
-        if not isinstance(head.get(key), kind) or not head[key]:
-            raise BadLesson(f"the head needs {key}")
-    if unknown := sorted(set(head) - set(HEAD)):
-        raise BadLesson(f"the head knows no {unknown[0]}")
+    head = _head(lines[1:end])
     starts = _headings(lines, end + 1)
     if not starts:
-        raise BadLesson("a lesson needs a step: a line that begins with ##", end + 1)
+        raise BadLesson("a lesson needs a step: a line that begins with ## and a blank", end + 1)
     steps: list[Step] = []
     for start, stop in zip(starts, [*starts[1:], len(lines)], strict=True):
         steps.append(_Page(lines, start, stop, steps[-1].program if steps else "").step())
-    covers = tuple(str(row) for row in head["covers"])  # type: ignore[attr-defined]
+    covers = head.get("covers", [])
+    rows = tuple(map(str, covers)) if isinstance(covers, list) else ()
     name = re.sub(r"^\d+_", "", filename).removesuffix(".md")
     return Lesson(
-        name, str(head["title"]), str(head["about"]), str(head["part"]), covers, tuple(steps)
+        name, str(head["title"]), str(head["about"]), str(head["part"]), rows, tuple(steps)
     )
 
 
+def _head(body: list[str]) -> dict[str, object]:
+    head = _toml(body, 2)
+    if unknown := sorted(set(head) - set(HEAD)):
+        raise BadLesson(
+            f"the head knows no {unknown[0]}, but {', '.join(HEAD)}", _key_line(body, unknown[0], 2)
+        )
+    for key, kind in HEAD.items():
+        if key not in head and key in OPTIONAL:
+            continue
+        if key not in head:
+            raise BadLesson(f"the head needs {key}")
+        if not isinstance(head[key], kind) or not head[key]:
+            form = "a text in quotation marks" if kind is str else 'a list, such as ["A6"]'
+            raise BadLesson(f"{key} in the head must be {form}", _key_line(body, key, 2))
+    return head
+
+
 def _headings(lines: list[str], start: int) -> list[int]:
-    found, inside = [], False
+    """Return where the steps begin; blocks that are not closed are told of first."""
+    found: list[int] = []
+    opened = 0
     for at in range(start, len(lines)):
-        if lines[at].startswith("```"):
-            inside = not inside
-        elif lines[at].startswith("## ") and not inside:
+        line = lines[at]
+        if line.startswith(FENCE):
+            if opened and line.rstrip() != FENCE:
+                raise BadLesson(f"a block that is not closed before line {at + 1}", opened)
+            opened = 0 if opened else at + 1
+        elif opened:
+            continue
+        elif line.lstrip().startswith(FENCE):
+            raise BadLesson("a block's ``` stands at the beginning of its line", at + 1)
+        elif line.startswith("## ") and line[3:].strip():
             found.append(at)
-        elif lines[at].strip() and not found and not inside:
+        elif re.match(r"#+(?!\w)", line) or line.startswith("##"):
+            raise BadLesson("a step begins with ##, a blank and its title", at + 1)
+        elif line.strip() and not found:
             raise BadLesson("words before the first step", at + 1)
+    if opened:
+        raise BadLesson("a block that is not closed", opened)
     return found
 
 
-def _toml(text: str, line: int) -> dict[str, object]:
+def _toml(body: list[str], line: int) -> dict[str, object]:
+    """Return what the lines hold, the first of which is the file's line ``line``."""
     try:
-        return tomllib.loads(text)
+        return tomllib.loads("\n".join(body))
     except tomllib.TOMLDecodeError as error:
-        raise BadLesson(f"not TOML: {error}", line) from error
+        said = str(error)
+        place = _PLACE.search(said)
+        at = int(place[1]) if place and place[1] else len(body) + 1 if place else 1
+        why = _PLACE.sub("", said)
+        raise BadLesson(f"this is not TOML: {why[:1].lower()}{why[1:]}", line + at - 1) from error
+
+
+def _key_line(body: list[str], key: str, line: int) -> int:
+    """Return the line of the file on which ``key`` is set; ``line`` where that is not found."""
+    setting = re.compile(rf"\s*[\"']?{re.escape(key)}[\"']?\s*=")
+    return line + next((at for at, text in enumerate(body) if setting.match(text)), 0)
 
 
 class _Page:
@@ -80,22 +120,23 @@ class _Page:
         self._line = start + 1
         self._title = lines[start][3:].strip()
         self._program = program
+        self._program_line = 0
         self._words: list[str] = []
         self._look: dict[str, str] = {}
+        self._look_line = 0
         self._question: Question | None = None
         self._task: Task | None = None
-        self._solution = ""
-        self._holds: tuple[str, ...] = ()
+        self._solution, self._solution_line = "", 0
+        self._holds: list[tuple[int, str]] = []
+        self._taken: set[str] = set()
         at = start + 1
         while at < stop:
-            if not lines[at].startswith("```"):
+            if not lines[at].startswith(FENCE):
                 self._words.append(lines[at])
                 at += 1
                 continue
-            end = next((i for i in range(at + 1, stop) if lines[i].rstrip() == "```"), None)
-            if end is None:
-                raise BadLesson("a block that is not closed", at + 1)
-            self._take(lines[at][3:].strip(), lines[at + 1 : end], at + 1)
+            end = next(i for i in range(at + 1, stop) if lines[i].rstrip() == FENCE)
+            self._take(" ".join(lines[at][3:].split()), lines[at + 1 : end], at + 1)
             at = end + 1
 
     def _take(self, info: str, body: list[str], line: int) -> None:
@@ -110,34 +151,46 @@ class _Page:
             "holds": self._claim,
         }
         if info not in known:
-            raise BadLesson(f"no block is called {info or 'nothing'!r}", line)
+            what = f"called {info!r}" if info else "without a name behind its ```"
+            raise BadLesson(f"no block is {what}; there are {', '.join(known)}", line)
+        if info in self._taken and info in ("look", "ask", "task", "python solution"):
+            raise BadLesson(f"a step has one block {info}", line)
+        self._taken.add(info)
         known[info](body, line)
 
-    def _replace(self, body: list[str], _: int) -> None:
-        self._program = "\n".join(body) + "\n"
+    def _replace(self, body: list[str], line: int) -> None:
+        self._program, self._program_line = "\n".join(body) + "\n", line
 
-    def _add(self, body: list[str], _: int) -> None:
-        self._program += "\n".join(body) + "\n"
+    def _add(self, body: list[str], line: int) -> None:
+        self._program, self._program_line = self._program + "\n".join(body) + "\n", line
 
-    def _solve(self, body: list[str], _: int) -> None:
-        self._solution = "\n".join(body) + "\n"
+    def _solve(self, body: list[str], line: int) -> None:
+        self._solution, self._solution_line = "\n".join(body) + "\n", line
 
     def _change(self, body: list[str], line: int) -> None:
+        self._program_line = line
         for old, new in _hunks(body, line):
             before = self._program.split("\n")
             spots = [i for i in range(len(before)) if before[i : i + len(old)] == old]
             if not old or len(spots) != 1:
                 times = "nowhere" if not spots else f"{len(spots)} times"
-                raise BadLesson(f"these lines stand {times} in the program: {old}", line)
+                wanted = " ⏎ ".join(old)
+                raise BadLesson(
+                    f"the program has this {times}: {wanted}"
+                    if old
+                    else "lines to put in need a line that stays, or one to take out, before them",
+                    _text_line(body, old[0], line) if old else line,
+                )
             before[spots[0] : spots[0] + len(old)] = new
             self._program = "\n".join(before)
 
     def _look_at(self, body: list[str], line: int) -> None:
-        table = _toml("\n".join(body), line + 1)
-        look = _fields(table, {"at": str, "select": str, "open": str}, "look", line)
+        look = _fields(body, {"at": str, "select": str, "open": str}, "look", line)
         self._look = {key: str(value) for key, value in look.items()}
+        self._look_line = line
         if self._look.get("open", "values") not in TABLES:
-            raise BadLesson(f"open is one of {', '.join(TABLES)}", line)
+            why = f"open is one of {', '.join(TABLES)}"
+            raise BadLesson(why, _key_line(body, "open", line + 1))
 
     def _ask(self, body: list[str], line: int) -> None:
         kinds = {
@@ -151,46 +204,55 @@ class _Page:
             "play_to": str,
             "unseen": bool,
         }
-        table = _fields(_toml("\n".join(body), line + 1), kinds, "ask", line)
+        table = _fields(body, kinds, "ask", line)
         if "question" not in table or ("answer" in table) == ("choices" in table):
-            raise BadLesson("a question needs a question, and an answer or choices", line)
+            raise BadLesson("a block ask needs question, and either answer or choices", line)
         text, answer = str(table.pop("question")), str(table.get("answer", ""))
-        choices = _choices(table.pop("choices", []), line)
+        choices = _choices(table.pop("choices", None), _key_line(body, "choices", line + 1))
         kind: Kind = "choice" if choices else "shape" if answer.startswith("shape(") else "number"
         if (said := table.pop("kind", kind)) not in ("number", "shape", "word", "choice"):
-            raise BadLesson(f"no question is of the kind {said!r}", line)
+            why = f"no question is of the kind {said!r}; there are number, shape and word"
+            raise BadLesson(why, _key_line(body, "kind", line + 1))
+        if (said == "choice") != bool(choices):
+            raise BadLesson(
+                "a question with choices has no other kind", _key_line(body, "kind", line + 1)
+            )
         kind = said
-        self._question = Question(text, kind, choices=choices, **table)  # type: ignore[arg-type]
+        self._question = Question(text, kind, choices=choices, line=line, **table)  # type: ignore[arg-type]
 
     def _set_task(self, body: list[str], line: int) -> None:
-        kinds = {"do": str, "goal": str, "hint": str, "why": str}
-        table = _fields(_toml("\n".join(body), line + 1), kinds, "task", line)
+        table = _fields(body, {"do": str, "goal": str, "hint": str, "why": str}, "task", line)
         if "do" not in table or "goal" not in table:
-            raise BadLesson("a task needs do and goal", line)
-        self._task = Task(str(table.pop("do")), **table)  # type: ignore[arg-type]
+            raise BadLesson("a block task needs do and goal", line)
+        self._task = Task(str(table.pop("do")), line=line, **table)  # type: ignore[arg-type]
 
-    def _claim(self, body: list[str], _: int) -> None:
-        self._holds += tuple(line.strip() for line in body if line.strip())
+    def _claim(self, body: list[str], line: int) -> None:
+        self._holds += [(line + at, one.strip()) for at, one in enumerate(body, 1) if one.strip()]
 
     def step(self) -> Step:
         """Return the step."""
         if self._solution and self._task is None:
-            raise BadLesson("a solution without a task", self._line)
-        if self._task is not None and not self._solution:
-            raise BadLesson("a task needs a solution, so that it can be checked", self._line)
-        if self._task is not None and self._question is not None:
-            raise BadLesson("a step asks a question or sets a task, not both", self._line)
+            raise BadLesson("a solution without a task", self._solution_line)
         task = self._task
+        if task is not None and not self._solution:
+            raise BadLesson(
+                "a task needs a block python solution, so that it can be checked", task.line
+            )
+        if task is not None and self._question is not None:
+            raise BadLesson("a step asks a question or sets a task, not both", task.line)
         if task is not None:
-            task = Task(task.text, task.goal, task.hint, task.why, self._solution)
+            task = Task(task.text, task.goal, task.hint, task.why, self._solution, task.line)
         return Step(
             self._title,
             "\n".join(self._words).strip(),
             self._program,
             question=self._question,
             task=task,
-            holds=self._holds,
+            holds=tuple(claim for _, claim in self._holds),
             line=self._line,
+            program_line=self._program_line,
+            look_line=self._look_line,
+            holds_lines=tuple(at for at, _ in self._holds),
             **self._look,
         )
 
@@ -198,11 +260,11 @@ class _Page:
 def _hunks(body: list[str], line: int) -> list[tuple[list[str], list[str]]]:
     """Return (lines to take out, lines to put in) for each run of minus lines and plus lines."""
     found: list[tuple[list[str], list[str]]] = []
-    for text in body:
+    for at, text in enumerate(body, 1):
         if not text.strip():
             continue
         if text[0] not in "-+ ":
-            raise BadLesson("a line of a diff begins with -, + or a blank", line)
+            raise BadLesson("a line of a diff begins with -, + or a blank", line + at)
         fresh = not found or (text[0] != "+" and bool(found[-1][1]) and text[0] == "-")
         if fresh:
             found.append(([], []))
@@ -213,26 +275,40 @@ def _hunks(body: list[str], line: int) -> list[tuple[list[str], list[str]]]:
     return found
 
 
-def _fields(
-    table: dict[str, object], kinds: Mapping[str, type], block: str, line: int
-) -> dict[str, object]:
+def _text_line(body: list[str], text: str, line: int) -> int:
+    return line + next((at for at, one in enumerate(body, 1) if one[1:] == text), 0)
+
+
+_WORDS = {
+    str: "a text in quotation marks",
+    float: "a number",
+    bool: "true or false",
+    list: "a list",
+}
+
+
+def _fields(body: list[str], kinds: Mapping[str, type], block: str, line: int) -> dict[str, object]:
+    table = _toml(body, line + 1)
     for key, value in table.items():
+        at = _key_line(body, key, line + 1)
         if key not in kinds:
-            raise BadLesson(f"a block {block} knows no {key}", line)
+            raise BadLesson(f"a block {block} knows no {key}, but {', '.join(kinds)}", at)
         kind = kinds[key]
         if kind is float and type(value) is int:
             continue
         if type(value) is not kind:
-            raise BadLesson(f"{key} must be a {kind.__name__}", line)
+            raise BadLesson(f"{key} must be {_WORDS[kind]}", at)
     return table
 
 
 def _choices(rows: object, line: int) -> tuple[tuple[str, str], ...]:
+    if rows is None:
+        return ()
     found: list[tuple[str, str]] = []
     for row in rows if isinstance(rows, list) else []:
         if not (isinstance(row, list) and len(row) == 2 and all(isinstance(o, str) for o in row)):
-            raise BadLesson("a choice is a text and the expression that must hold", line)
+            raise BadLesson("a choice is a list of a text and the expression that must hold", line)
         found.append((row[0], row[1]))
-    if len(found) == 1:
-        raise BadLesson("one choice is no choice", line)
+    if not 2 <= len(found) <= MOST_CHOICES:
+        raise BadLesson(f"a question has 2 to {MOST_CHOICES} choices, not {len(found)}", line)
     return tuple(found)

@@ -22,6 +22,17 @@ CLOSE = 1e-6
 """Numbers are equal where they differ by less than this part: float32 has seven digits."""
 
 
+_FAILURES = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+"""What facts and NumPy raise where they are asked for what makes no sense."""
+
+
 class BadExpression(ValueError):
     """The text is no expression of this little language."""
 
@@ -41,11 +52,11 @@ def evaluate(expression: str, index: Index) -> Answer:
         raise BadExpression(f"{expression!r} is not an expression") from error
     try:
         return _Reader(index).read(tree.body)
+    except (BadExpression, Missing):
+        raise
     except NoPlace as error:
         raise Missing(str(error)) from error
-    except (ArithmeticError, TypeError, ValueError, IndexError, RecursionError) as error:
-        if isinstance(error, BadExpression):
-            raise
+    except _FAILURES as error:
         raise BadExpression(f"{expression!r}: {error}") from error
 
 

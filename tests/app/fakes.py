@@ -39,8 +39,9 @@ class FakeLink(QObject):
     def peek(self, run_id, snapshot) -> None:
         self.asked.append(("peek", run_id, snapshot))
 
-    def probe(self, source) -> int:
+    def probe(self, source, policy=False) -> int:
         self.asked.append(("probe", 1000 + len(self.asked), source))
+        self.guarded = policy
         return self.asked[-1][1]
 
     def close(self) -> None:

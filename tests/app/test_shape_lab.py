@@ -1,6 +1,7 @@
 """The shape lab over the window, with a link that answers when it is told to."""
 
 import pytest
+from msgspec.structs import replace
 
 from app.commands import load
 from app.shape_lab import LabCard, starts
@@ -43,6 +44,15 @@ def test_an_answer_to_older_lines_is_not_shown(settled, link):
     assert not opened(settled).lab.canvas.cards
     answer(link)
     assert [one.key for one in opened(settled).lab.canvas.cards] == ["y", "result"]
+
+
+def test_lines_made_from_a_program_from_elsewhere_are_guarded(settled, link):
+    settled.session.doc = replace(settled.session.doc, foreign=True, seen=True)
+    settled.show_lab("x = torch.zeros(2)\nx")
+    assert link.guarded
+    opened(settled).leave()
+    settled.show_lab("")
+    assert not link.guarded
 
 
 def test_lines_wait_while_a_program_runs(settled, link, sum_times):

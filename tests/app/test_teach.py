@@ -59,31 +59,43 @@ def test_no_two_lessons_have_one_name():
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "told", "where"),
     [
-        ("grad(x) == 4", "grad(x) == 5", "does not hold"),
-        ("grad(x) == 4", "grad(q) == 5", "no tensor is called q"),
-        ("grad(x) == 4", "import os", "not an expression"),
-        ('answer = "grad(x)"', 'answer = "open(x)"', "there is no open()"),
-        ('answer = "grad(x)"', 'answer = "grad(x)"\nplay_to = "after dinner"', "after dinner"),
-        ("y.backward()", "y.backwards()", "the program fails: line 3"),
+        ("grad(x) == 4", "grad(x) == 5", "does not hold", "grad(x) == 5"),
+        ("grad(x) == 4", "grad(q) == 5", "no tensor is called q", "grad(q)"),
+        ("grad(x) == 4", "import os", "not an expression", "import"),
+        ("grad(x) == 4", "grad(x, at=3) == 4", "grad(x, at=3) == 4", "grad(x, at=3)"),
+        ("grad(x) == 4", "grad(x, 1, 2, 3)", "grad:", "grad(x, 1"),
+        ('answer = "grad(x)"', 'answer = "open(x)"', "open(x): there is no open()", "```ask"),
+        ('answer = "grad(x)"', 'answer = "values(x)[9]"', "values(x)[9]", "```ask"),
+        (
+            'answer = "grad(x)"',
+            'answer = "grad(x)"\nplay_to = "after dinner"',
+            "play_to: nothing on the tape is 'after dinner'",
+            "```ask",
+        ),
+        ("```holds", '```look\nselect = "q"\n```\n\n```holds', "called q", "```look"),
+        ("y.backward()", "y.backwards()", "the program fails: line 3", "```python"),
         (
             'answer = "grad(x)"',
             'choices = [["a", "grad(x) == 1"], ["b", "grad(x) == 2"]]',
             "one choice must hold, but 0 do",
+            "```ask",
         ),
         (
             'answer = "grad(x)"',
             'choices = [["a", "grad(x) == 4"], ["b", "grad(x) > 2"]]',
-            "one choice must hold, but 2 do",
+            "one choice must hold, but 2 do: a, b",
+            "```ask",
         ),
     ],
 )
-def test_what_is_wrong_is_found(record, old, new, told):
+def test_what_is_wrong_is_found_on_its_line(record, old, new, told, where):
     assert old in GOOD
-    (flaw, *_) = check(parse("a.md", GOOD.replace(old, new, 1)), record)
+    text = GOOD.replace(old, new, 1)
+    (flaw, *_) = check(parse("a.md", text), record)
     assert told in flaw.why
-    assert flaw.line == 8
+    assert text.splitlines()[flaw.line - 1].startswith(where)
 
 
 def test_a_task_must_not_be_done_at_once_and_its_solution_must_do_it(record):
@@ -117,7 +129,7 @@ def test_a_folder_is_checked_by_the_engine(tmp_path, capsys):
     (tmp_path / "03_none.md").write_text("no lesson", encoding="utf-8")
     assert command_line.main(["lessons", "--check", str(tmp_path)]) == 1
     out = capsys.readouterr().out
-    assert "02_bad.md, line 8: this does not hold" in out
+    assert "02_bad.md, line 24: this does not hold" in out
     assert "03_none.md, line 1: a lesson begins with a head" in out
     assert "1 of 3 lessons are right" in out
 
@@ -169,3 +181,29 @@ def test_lessons_stand_in_parts_that_are_not_torn_apart():
     changes = [part for before, part in zip(["", *parts], parts, strict=False) if part != before]
     assert len(changes) == len(set(changes))
     assert len(parts) >= 24
+
+
+FORBIDDEN = GOOD.replace("x = param(2.0)", "import os\nx = param(2.0)")
+
+
+def test_the_check_holds_a_lesson_from_elsewhere_to_the_policy(tmp_path, capsys):
+    path = tmp_path / "01_bad.md"
+    path.write_text(FORBIDDEN, encoding="utf-8")
+    assert command_line.main(["lessons", "--check", str(path)]) == 1
+    assert "01_bad.md, line 12: the program does not run: line 1: " in capsys.readouterr().out
+    assert command_line.main(["lessons", "--check", str(path), "--trust"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        (b"\x89PNG\0\xff\xfe", "is not text"),
+        (b"+++\n" + b"a" * (3 << 20), "is longer than 2 MB"),
+        (b"", "line 1: a lesson begins with a head"),
+    ],
+)
+def test_a_file_that_is_no_lesson_is_refused(tmp_path, capsys, data, told):
+    path = tmp_path / "x.md"
+    path.write_bytes(data)
+    assert command_line.main(["lesson", str(path), "--screenshot", "no.png"]) == 2
+    assert told in capsys.readouterr().err

@@ -18,6 +18,11 @@ PROGRAMS = [
     "net = nn.Linear(2, 3)\ny = net(tensor([[1., -1.]]))",
     "a = tensor([float('nan'), float('inf')])\ny = a + 1",
     "a = tensor([1, 2, 3])\ny = a[1:]",
+    "a = torch.arange(24.0).view(2, 3, 4)\ny = a[..., 1:3]",
+    "a = torch.arange(24.0).view(2, 3, 4)\ny = a[:, -1, ::2]",
+    "a = tensor([1.5, 2.5])\ny = a.to(torch.int64)",
+    "np = tensor([1.5, 2.5])\ny = np * 2",
+    "torch_ = torch\ntorch = tensor([1.5, 2.5])\ny = torch_.exp(torch)",
     "a = tensor([0.1, 0.2], dtype=torch.float64)\ny = torch.softmax(a, dim=0)",
 ]
 
@@ -38,3 +43,18 @@ def test_a_big_tensor_keeps_its_shape():
     tape = run.record("x = torch.randn(300, 5)\ny = x * 2")
     probed = lab.probe(Probe(1, lines(tape, tape.ops[-1])))
     assert probed.results[0].snapshot.shape == (300, 5)
+
+
+@pytest.mark.parametrize(
+    "argument",
+    [
+        "type('N', (int,), {'__repr__': lambda self: 'print(9)'})(0)",
+        "(type('N', (int,), {'__repr__': lambda self: 'print(9)'})(0),)",
+        "type('N', (int,), {'__repr__': lambda self: '0) or print(9'})(0)",
+    ],
+)
+def test_what_a_program_says_its_arguments_are_is_never_run(argument):
+    tape = run.record(f"x = torch.ones(2, 2)\ny = x.sum({argument})")
+    made = lines(tape, tape.ops[-1])
+    assert "print" not in made
+    assert "..." in made

@@ -108,32 +108,69 @@ def test_a_question_about_a_shape_is_answered_with_one():
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "told", "where"),
     [
-        ("+++\ntitle", "title", "head"),
-        ('title = "Two uses"\n', "", "needs title"),
-        ('covers = ["A6"]', 'covers = ["A6"]\nauthor = "me"', "knows no author"),
-        ('covers = ["A6"]', "covers = [A6]", "not TOML"),
-        ("## First", "Words before.\n\n## First", "before the first step"),
-        ("```look", "```lok", "no block is called"),
-        ('open = "values"', 'open = "nothing"', "open is one of"),
-        ('at = "before backward"', "at = 3", "must be a str"),
-        ('hint = "Think"', 'hnt = "Think"', "knows no hnt"),
-        ('question = "What is it?"\n', "", "needs a question"),
-        ('answer = "grad(x)"\n', "", "an answer or choices"),
-        ("-y = x * x\n", "-y = x * q\n", "nowhere"),
-        ('goal = "grad(x) == 3"\n', "", "needs do and goal"),
-        ("```python solution", "```python", "needs a solution"),
-        ('answer = "grad(x)"', 'choices = [["yes", "1"]]', "one choice"),
-        ('answer = "grad(x)"', 'choices = ["yes", "no"]', "a choice is"),
-        ('answer = "grad(x)"', 'answer = "1"\nkind = "poem"', "of the kind"),
+        ("+++\ntitle", "title", "head", "title ="),
+        ('title = "Two uses"\n', "", "needs title", "+++"),
+        ('title = "Two uses"', "title = 3", "title in the head must be a text", "title = 3"),
+        ('covers = ["A6"]', 'covers = "A6"', "must be a list", "covers"),
+        ('covers = ["A6"]', 'covers = ["A6"]\nauthor = "me"', "knows no author", "author"),
+        ('covers = ["A6"]', "covers = [A6]", "not TOML: invalid value$", "covers"),
+        ('covers = ["A6"]', 'covers = ["A6"', "not TOML: unclosed array$", "+++"),
+        ("## First", "Words before.\n\n## First", "before the first step", "Words before"),
+        ("## Second", "##Second", "a blank and its title", "##Second"),
+        ("## Second", "### Second", "begins with ##", "### Second"),
+        ("## Second", "## ", "and its title", "## "),
+        ("```look", "```lok", "no block is called 'lok'; there are python", "```lok"),
+        ("```look", "```", "without a name", "```"),
+        ("```look", "  ```look", "beginning of its line", "  ```look"),
+        ('open = "values"\n```', 'open = "values"', "not closed before line 30", "```look"),
+        ('open = "values"', 'open = "nothing"', "open is one of", "open ="),
+        ('at = "before backward"', "at = 3", "at must be a text", "at = 3"),
+        ('hint = "Think"', 'hnt = "Think"', "knows no hnt", "hnt"),
+        ('hint = "Think"', 'hint = "Think', "not TOML", "hint"),
+        ('question = "What is it?"\n', "", "needs question", "```ask"),
+        ('answer = "grad(x)"\n', "", "either answer or choices", "```ask"),
+        ("-y = x * x\n", "-y = x * q\n", "nowhere: y = x . q", "-y = x * q"),
+        ("-y = x * x\n", "y = x * x\n", "a line of a diff begins", "y = x * x"),
+        ("-y = x * x\n", "", "a line that stays", "```diff"),
+        ('goal = "grad(x) == 3"\n', "", "needs do and goal", "```task"),
+        ("```python solution", "```python", "needs a block python solution", "```task"),
+        ("```task", "```task\ndo = 1\n```\n\n```task", "do must be a text", "do = 1"),
+        ('answer = "grad(x)"', 'choices = [["yes", "1"]]', "2 to 6 choices, not 1", "choices"),
+        ('answer = "grad(x)"', "choices = []", "2 to 6 choices, not 0", "choices"),
+        ('answer = "grad(x)"', f"choices = {[['a', '1']] * 7}", "to 6 choices, not 7", "choices"),
+        ('answer = "grad(x)"', 'choices = ["yes", "no"]', "a choice is a list", "choices"),
+        ('answer = "grad(x)"', 'answer = "1"\nkind = "poem"', "of the kind 'poem'", "kind"),
+        ('answer = "grad(x)"', 'answer = "1"\nkind = "choice"', "no other kind", "kind"),
+        ("```look", "```look\n```\n\n```look", "one block look", "```look"),
     ],
 )
-def test_a_mistake_is_named_with_its_line(old, new, told):
+def test_a_mistake_is_named_with_its_line(old, new, told, where):
     assert old in GOOD
+    text = GOOD.replace(old, new, 1)
     with pytest.raises(BadLesson, match=told) as refused:
-        parse("a.md", GOOD.replace(old, new, 1))
-    assert 1 <= refused.value.line <= GOOD.count("\n") + 3
+        parse("a.md", text)
+    assert text.splitlines()[refused.value.line - 1].startswith(where)
+
+
+def test_the_rows_of_a_curriculum_may_be_left_out():
+    assert parse("a.md", GOOD.replace('covers = ["A6"]\n', "")).covers == ()
+
+
+def test_each_block_knows_its_line():
+    first, second, third = parse("a.md", GOOD).steps
+    lines = GOOD.splitlines()
+    wanted = {
+        first.program_line: "```python",
+        first.look_line: "```look",
+        second.program_line: "```diff",
+        second.question.line: "```ask",
+        second.holds_lines[0]: "value(y) == 8",
+        third.program_line: "```python add",
+        third.task.line: "```task",
+    }
+    assert {line: lines[line - 1] for line in wanted} == wanted
 
 
 def test_an_open_block_is_told_with_its_line():
