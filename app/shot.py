@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QElapsedTimer, QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication
@@ -14,6 +15,9 @@ from app.settings import Settings
 from app.state import ENGINE_DIED, Result
 from engine.tape import Tape
 from playback.lessons.lesson import Lesson
+
+if TYPE_CHECKING:
+    from app.window import Window
 
 RAN, FAILED, REFUSED, DIED = 0, 1, 2, 3
 """Exit codes, as for ``record``."""
@@ -48,7 +52,6 @@ def screenshot(
         trusted: whether the lesson's programs may do what ours may.
     """
     without_screen()
-    from app.commands import learn
     from app.link import Link
     from app.opening import make_app
     from app.window import Window
@@ -59,13 +62,7 @@ def screenshot(
     window = Window(link, settings, Drafts(None))
     try:
         window.resize(*size)
-        window.open_first(file)
-        if lesson is not None:
-            learn.open_lesson(window, lesson, step, trusted)
-        if not window.session.doc.may_run:
-            # Whoever asks for a picture of it has told it to run.
-            window.session.run_now()
-        window.show()
+        _begin(window, file, lesson, step, trusted)
         link.start()
         code = _settle(window.session, timeout)
         _go_to(window.session, at)
@@ -80,6 +77,20 @@ def screenshot(
         window.close()
         window.deleteLater()
     return code
+
+
+def _begin(
+    window: "Window", file: str, lesson: Lesson | None, step: int | None, trusted: bool
+) -> None:
+    from app.commands import learn
+
+    window.open_first(file)
+    if lesson is not None:
+        learn.open_lesson(window, lesson, step, trusted)
+    if not window.session.doc.may_run:
+        # Whoever asks for a picture of it has told it to run.
+        window.session.run_now()
+    window.show()
 
 
 def without_screen() -> None:
