@@ -47,9 +47,8 @@ def screenshot(
         size: of the window in pixels.
         theme: ``light``, ``dark`` or ``system``.
         timeout: seconds to wait for the engine.
-        lesson: what to open instead of ``file``.
+        lesson: what to open instead of ``file``; ``trusted``: its programs run as ours do.
         step: of the lesson, from 0.
-        trusted: whether the lesson's programs may do what ours may.
     """
     without_screen()
     from app.link import Link
@@ -68,8 +67,7 @@ def screenshot(
         _go_to(window.session, at)
         wait_until(lambda: not window.showing.scenery.busy, timeout)
         _draw(app)
-        if not window.grab().save(out, "PNG"):
-            raise Refused(f"{out} cannot be written")
+        _save(window, out)
     except Refused as refusal:
         sys.stderr.write(f"gradscribe: {refusal}\n")
         code = REFUSED
@@ -91,6 +89,11 @@ def _begin(
         # Whoever asks for a picture of it has told it to run.
         window.session.run_now()
     window.show()
+
+
+def _save(window: "Window", out: str) -> None:
+    if not window.grab().save(out, "PNG"):
+        raise Refused(f"{out} cannot be written")
 
 
 def without_screen() -> None:
