@@ -47,8 +47,9 @@ def screenshot(
         size: of the window in pixels.
         theme: ``light``, ``dark`` or ``system``.
         timeout: seconds to wait for the engine.
-        lesson: what to open instead of ``file``; ``trusted``: its programs run as ours do.
+        lesson: what to open instead of ``file``.
         step: of the lesson, from 0.
+        trusted: whether the programs of the lesson run as ours do.
     """
     without_screen()
     from app.link import Link
