@@ -246,21 +246,18 @@ class Session(QObject):
         self._link.check(self.result.shown_id, value, index)
 
     def probe(self, source: str, policy: bool = False) -> None:
-        """Have lines of the shape lab looked at, at once or when the engine is free.
-
-        ``policy``: hold them to what a program from elsewhere may do.
-        """
-        self._to_probe, self._probe_guarded = source, policy
+        """Have lines of the lab looked at once the engine is free; under the policy if asked."""
+        self._to_probe, self._guarded = source, policy
         self._probe_now()
 
     def _probe_now(self) -> None:
         if self._to_probe and self.result.engine == "ready":
-            self._probe_id = self._link.probe(self._to_probe, self._probe_guarded)
+            self._probe_id = self._link.probe(self._to_probe, self._guarded)
             if self._probe_id:
                 self._to_probe = ""
 
     _to_probe = ""
-    _probe_guarded = False
+    _guarded = False
     _probe_id = 0
 
     def peek(self, snapshot: int) -> None:

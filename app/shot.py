@@ -67,8 +67,7 @@ def screenshot(
         code = _settle(window.session, timeout)
         _go_to(window.session, at)
         wait_until(lambda: not window.showing.scenery.busy, timeout)
-        _draw(app)
-        _save(window, out)
+        _draw(app, window, out)
     except Refused as refusal:
         sys.stderr.write(f"gradscribe: {refusal}\n")
         code = REFUSED
@@ -90,11 +89,6 @@ def _begin(
         # Whoever asks for a picture of it has told it to run.
         window.session.run_now()
     window.show()
-
-
-def _save(window: "Window", out: str) -> None:
-    if not window.grab().save(out, "PNG"):
-        raise Refused(f"{out} cannot be written")
 
 
 def without_screen() -> None:
@@ -127,14 +121,16 @@ def _go_to(session: Session, at: int | None) -> None:
         session.move(at if at >= 0 else events + 1 + at)
 
 
-def _draw(app: QApplication) -> None:
-    """Let layouts settle and animations that are under way end."""
+def _draw(app: QApplication, window: "Window", out: str) -> None:
+    """Let layouts settle and animations that are under way end, and write the picture."""
     for _ in range(3):
         app.sendPostedEvents()
         app.processEvents()
     pause = QElapsedTimer()
     pause.start()
     wait_until(lambda: pause.hasExpired(700), 2.0)
+    if not window.grab().save(out, "PNG"):
+        raise Refused(f"{out} cannot be written")
 
 
 def wait_until(holds: Callable[[], bool], timeout: float) -> bool:
