@@ -328,7 +328,7 @@ class Finding(Struct, frozen=True):
 
     ``place`` is what to look at first, ``related`` are the other places that take part in it.
     ``message`` has what was measured in this run, ``why`` what that leads to. ``fix`` is the whole
-    program, mended; empty where no edit of the text can mend it.
+    program, mended; empty where no edit of the text can mend it, and then ``unmended`` says why.
     """
 
     id: str
@@ -339,6 +339,7 @@ class Finding(Struct, frozen=True):
     related: tuple[Place, ...] = ()
     fix: str = ""
     severity: Literal["sure", "hint"] = "sure"
+    unmended: str = ""
 
 
 class Formula(Struct, frozen=True, array_like=True, gc=False):

@@ -14,6 +14,8 @@ class Found(NamedTuple):
     message: str
     related: tuple[Place, ...] = ()
     fix: str = ""
+    unmended: str = ""
+    """Why there is no mended program, where that is known; no full stop."""
 
 
 class Entry(NamedTuple):

@@ -1,5 +1,6 @@
 """Ask every detector about a tape."""
 
+import ast
 import importlib
 import pkgutil
 from functools import cache
@@ -9,6 +10,7 @@ from engine.doctor.entry import Entry
 from engine.doctor.evidence import Evidence
 from engine.tape import Finding, Tape
 
+UNMENDED = "No edit of these lines alone mends it: what they should do instead is yours to say"
 MOST = 3
 """So many cases of one mistake are told."""
 
@@ -44,11 +46,19 @@ def examine_safely(tape: Tape, source: str) -> tuple[Finding, ...]:
         return tuple(found)
 
 
+def _parses(source: str) -> bool:
+    try:
+        ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
 def cases(entry: Entry, evidence: Evidence) -> list[Finding]:
     """Return what one detector finds, at most one case a place."""
     found: dict[object, Finding] = {}
     for case in entry.detect(evidence):
-        fix = case.fix if case.fix != evidence.program.text else ""
+        fix = case.fix if case.fix != evidence.program.text and _parses(case.fix) else ""
         finding = Finding(
             id=entry.id,
             title=entry.title,
@@ -58,6 +68,7 @@ def cases(entry: Entry, evidence: Evidence) -> list[Finding]:
             related=tuple(p for p in dict.fromkeys(case.related) if p.line and p != case.place),
             fix=fix,
             severity=entry.severity,
+            unmended="" if fix else case.unmended or UNMENDED,
         )
         found.setdefault(case.place, finding)
         if len(found) == MOST:

@@ -1,16 +1,40 @@
 """Mended programs that several findings share."""
 
 import ast
+from typing import TypeGuard
 
 from engine.doctor.evidence import Evidence
 from engine.doctor.program import Program, called, receiver
 from engine.tape import Place
 
 
-def optimizer_names(program: Program) -> list[str]:
-    """Return what the program's optimizers are called: whatever it calls ``step()`` on."""
-    owners = [receiver(call) for call in program.calls("step")]
-    return list(dict.fromkeys(ast.unparse(owner) for owner in owners if owner is not None))
+def optimizer_names(program: Program, line: int = 0) -> list[str]:
+    """Return what the program's optimizers are called: whatever it calls ``step()`` on.
+
+    Schedules step as well and are left out; a gradient scaler is given the optimizer. With a
+    ``line`` only of the steps that stand there.
+    """
+    calls = [c for c in program.calls("step") if line in (0, c.lineno)]
+    owners = [c.args[0] if _scales(c) else receiver(c) for c in calls]
+    texts = [ast.unparse(owner) for owner in owners if owner is not None]
+    return [text for text in dict.fromkeys(texts) if not _is_schedule(program, text)]
+
+
+def _scales(call: ast.Call) -> bool:
+    owner = receiver(call)
+    return owner is not None and "scaler" in ast.unparse(owner).lower() and bool(call.args)
+
+
+def _is_schedule(program: Program, name: str) -> bool:
+    """Whether a variable holds a schedule, by what it was made with or else by its name."""
+    made = [ast.unparse(v.func) for _, v in program.bindings.get(name, ()) if _is_call(v)]
+    if made:
+        return any("lr_scheduler" in text or text.endswith(("LR", "Restarts")) for text in made)
+    return "sched" in name.lower() or "plateau" in name.lower()
+
+
+def _is_call(node: ast.expr) -> TypeGuard[ast.Call]:
+    return isinstance(node, ast.Call)
 
 
 def optimizer_calls(program: Program) -> dict[str, tuple[int, ast.Call]]:
@@ -29,21 +53,21 @@ OPTIMIZERS = frozenset(
 )
 
 
-def clearing(evidence: Evidence, number: int, tensor: int) -> str:
-    """Return the program with gradients cleared before pass ``number``.
+def clearing(evidence: Evidence, line: int, tensor: int, step: int, *, after: bool) -> str:
+    """Return the program with gradients cleared before ``line``, which asks for backward.
 
-    With an optimizer by ``zero_grad()`` before the line of the pass; by hand ``.grad = None`` for
-    each leaf that is updated there.
+    With an optimizer, that of the line ``step``, by ``zero_grad()``; by hand ``.grad = None`` for
+    each leaf that is updated there. ``after`` clears behind the step instead, which is right where
+    several passes add up on purpose.
     """
     program = evidence.program
-    line = evidence.tape.passes[number].line
+    known = optimizer_names(program, step) or optimizer_names(program)
     owners = [
-        name
-        for name in optimizer_names(program)
-        if tensor in evidence.held and not any(c in name for c in "()[]")
+        name for name in known if tensor in evidence.held and not any(c in name for c in "()[]")
     ]
     if owners and tensor in evidence.stepped:
-        return program.inserted(line, "\n".join(f"{name}.zero_grad()" for name in owners))
+        text = "\n".join(f"{name}.zero_grad()" for name in owners)
+        return program.inserted(step if after else line, text, after=after)
     names = [
         leaf.name
         for t, leaf in evidence.leaves.items()
@@ -52,6 +76,22 @@ def clearing(evidence: Evidence, number: int, tensor: int) -> str:
     if not names:
         return ""
     return program.inserted(line, "\n".join(f"{name}.grad = None" for name in dict.fromkeys(names)))
+
+
+def closed(program: Program, node: ast.expr) -> str:
+    """Return an expression's text, in parentheses where a method could not follow it."""
+    text = program.source(node)
+    simple = ast.Name | ast.Attribute | ast.Call | ast.Subscript
+    return text if isinstance(node, simple) else f"({text})"
+
+
+def functional(program: Program) -> str:
+    """Return how the program would write ``torch.nn.functional``."""
+    imports = [n for n in program.nodes if isinstance(n, ast.Import | ast.ImportFrom)]
+    names = {a.asname or a.name for n in imports for a in n.names}
+    if "F" in names or not imports:
+        return "F"
+    return "nn.functional" if "nn" in names else "torch.nn.functional"
 
 
 def appended(program: Program, node: ast.expr, text: str) -> str:

@@ -36,7 +36,7 @@ _DATA = frozenset(
 def untrained(evidence: Evidence) -> dict[int, Value]:
     """Return the parameters that got gradients while steps happened, and never changed."""
     tape = evidence.tape
-    if not tape.steps:
+    if not tape.steps or _stopped_early(evidence):
         return {}
     last = max(evidence.step_at.values())
     found = {}
@@ -52,6 +52,13 @@ def untrained(evidence: Evidence) -> dict[int, Value]:
         ):
             found[tensor] = leaf
     return found
+
+
+def _stopped_early(evidence: Evidence) -> bool:
+    """Whether the program failed before each of its optimizers had stepped."""
+    made = {line for line, _ in optimizer_calls(evidence.program).values()}
+    stepped = {step.held for step in evidence.tape.steps}
+    return evidence.tape.error is not None and len(stepped) < len(made)
 
 
 def rebuilt_line(evidence: Evidence, leaf: Value) -> tuple[int, int]:

@@ -193,12 +193,13 @@ class Program:
         statement = self.statement(line)
         if statement is None or self._shares_line(statement):
             return ""
-        siblings = self._siblings(statement)
+        siblings = self.siblings(statement)
         start, end = statement.lineno - 1, statement.end_lineno or statement.lineno
         rest = [] if len(siblings) > 1 else [self.indent(statement) + "pass"]
         return "\n".join([*self.lines[:start], *rest, *self.lines[end:]])
 
-    def _siblings(self, statement: ast.stmt) -> list[ast.stmt]:
+    def siblings(self, statement: ast.stmt) -> list[ast.stmt]:
+        """Return the statements of the block that a statement stands in, itself included."""
         for _, field in ast.iter_fields(self._parents.get(statement, self.tree)):
             if isinstance(field, list) and statement in field:
                 return field

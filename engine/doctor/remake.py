@@ -9,19 +9,21 @@ _FUNCTIONS = frozenset(
     "exp log sqrt sin cos tan tanh sinh cosh abs mean sum maximum minimum log1p expm1 pow "
     "square dot matmul".split()
 )
+_CLAMPS = {"maximum": "min", "fmax": "min", "minimum": "max", "fmin": "max"}
+_OUTSIDE = ("np", "numpy", "math")
 _MAKERS = frozenset("tensor from_numpy as_tensor FloatTensor Tensor".split())
 
 
 def rebuilt(program: Program, taken: Taken) -> str:
     """Return the program with a tensor where its numbers had been taken out; empty if unknown."""
     call, owner = taken.call, receiver(taken.call)
-    if (statement := program.statement_of(call)) is not None and _is_rewrapped(program, statement):
-        return ""
     bare = program.source(_plain(taken.owner))
-    if isinstance(owner, ast.Name) and owner.id in ("np", "numpy", "math"):
-        if called(call) not in _FUNCTIONS or len(call.args) != 1:
-            return ""
-        return program.replaced((call, f"torch.{called(call)}({bare})"))
+    if (statement := program.statement_of(call)) is not None and _is_rewrapped(program, statement):
+        assert isinstance(statement, ast.Assign)
+        return _unwrapped(program, statement, call, bare)
+    if isinstance(owner, ast.Name) and owner.id in _OUTSIDE:
+        fresh = _in_torch(program, call, bare)
+        return program.replaced((call, fresh)) if fresh else ""
     target: ast.expr = call
     for node in program.above(call):
         if isinstance(node, ast.Call) and called(node) in _MAKERS and node.args[:1] == [target]:
@@ -35,6 +37,40 @@ def rebuilt(program: Program, taken: Taken) -> str:
             return program.replaced((node, inner))
         break
     return program.replaced((target, bare))
+
+
+def _in_torch(program: Program, call: ast.Call, given: str) -> str:
+    """Return torch's form of a function of numpy's or math's; empty where it is not known."""
+    name = called(call)
+    if name in _FUNCTIONS and len(call.args) == 1:
+        return f"torch.{name}({given})"
+    if name in _CLAMPS and len(call.args) == 2 and isinstance(call.args[1], ast.Constant):
+        return f"torch.clamp({given}, {_CLAMPS[name]}={program.source(call.args[1])})"
+    return ""
+
+
+def _unwrapped(program: Program, statement: ast.Assign, call: ast.Call, bare: str) -> str:
+    """Return the program without the number in between, nor the tensor made of it again."""
+    name = ast.unparse(statement.targets[0])
+    is_function = isinstance(receiver(call), ast.Name) and _is_outside(call)
+    first = _in_torch(program, call, bare) if is_function else bare
+    edits: list[tuple[ast.expr, str]] = [(call, first)]
+    for node in program.nodes:
+        if not isinstance(node, ast.Call) or called(node) not in _MAKERS or not node.args:
+            continue
+        inner = node.args[0]
+        if ast.unparse(inner) == name:
+            edits.append((node, name))
+            continue
+        takes = isinstance(inner, ast.Call) and _is_outside(inner) and inner.args
+        if isinstance(inner, ast.Call) and takes and ast.unparse(inner.args[0]) == name:
+            edits.append((node, _in_torch(program, inner, name)))
+    return program.replaced(*edits) if len(edits) > 1 and all(text for _, text in edits) else ""
+
+
+def _is_outside(call: ast.Call) -> bool:
+    owner = receiver(call)
+    return isinstance(owner, ast.Name) and owner.id in _OUTSIDE
 
 
 def _is_rewrapped(program: Program, statement: ast.stmt) -> bool:
@@ -52,7 +88,7 @@ def _is_rewrapped(program: Program, statement: ast.stmt) -> bool:
 
 def _is_function(node: ast.Call) -> bool:
     owner = receiver(node)
-    known = isinstance(owner, ast.Name) and owner.id in ("np", "numpy", "math")
+    known = isinstance(owner, ast.Name) and owner.id in _OUTSIDE
     return known and called(node) in _FUNCTIONS and len(node.args) == 1
 
 

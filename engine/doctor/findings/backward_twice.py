@@ -1,11 +1,13 @@
 """A second backward through a graph that the first one freed."""
 
+import ast
 from collections.abc import Iterator
 
+from engine.doctor.carried import cut_between_rounds
 from engine.doctor.entry import Entry, Found
 from engine.doctor.errors import failed_node, failing
 from engine.doctor.evidence import Evidence
-from engine.doctor.program import receiver
+from engine.doctor.program import Program, receiver
 from engine.tape import Node, Op, Place
 
 
@@ -53,6 +55,13 @@ def _mended(evidence: Evidence, earlier: int | None, op: Op | None, place: Place
         made = program.statement(op.place.line)
         if made is not None and not program.loop(op.place.line) and made.lineno < loop.lineno:
             return _moved(evidence, op, loop.body[0].lineno)
+        since = evidence.pass_at[earlier]
+        return cut_between_rounds(evidence, line, since) or _kept(program, line)
+    return _kept(program, line)
+
+
+def _kept(program: Program, line: int) -> str:
+    """Keep the graph in the pass that a line asks for."""
     calls = [c for c in program.calls("backward") if c.lineno == line and receiver(c) is not None]
     if not calls:
         return ""
@@ -63,7 +72,7 @@ def _mended(evidence: Evidence, earlier: int | None, op: Op | None, place: Place
 
 
 def _moved(evidence: Evidence, op: Op, first: int) -> str:
-    """Repeat the lines that build the graph at the start of the loop's body."""
+    """Move the lines that build the graph to the start of the loop's body."""
     program, tape = evidence.program, evidence.tape
     roots = [r for r in tape.passes[-1].roots if r is not None]
     inside = evidence.led_to(roots)
@@ -76,7 +85,16 @@ def _moved(evidence: Evidence, op: Op, first: int) -> str:
     texts = [program.source(statements[n]) for n in sorted(statements)]
     if not texts or program.loop(op.place.line) or any("\n" in text for text in texts):
         return ""
-    return program.inserted(first, "\n".join(texts))
+    moved = program.inserted(first, "\n".join(texts))
+    for line in sorted(statements, reverse=True):
+        # Each of these lines stands above the loop, so its number is still the same.
+        left = Program(moved).without(line)
+        reads = [n for n in program.nodes if isinstance(n, ast.Name) and line < n.lineno < first]
+        target = statements[line]
+        names = {ast.unparse(t) for t in target.targets} if isinstance(target, ast.Assign) else {""}
+        used = any(n.id in names and n.lineno not in statements for n in reads)
+        moved = moved if used or not left else left
+    return moved
 
 
 ENTRY = Entry(

@@ -6,6 +6,7 @@ import numpy as np
 
 from engine.doctor.entry import Entry, Found
 from engine.doctor.evidence import Evidence
+from engine.doctor.starts import with_relu
 from engine.tape import Op
 
 SAMPLES, SHARE = 4, 0.75
@@ -31,7 +32,8 @@ def detect(evidence: Evidence) -> Iterator[Found]:
             f"for every sample{times}: they send back no gradient"
         )
         made = evidence.op_of(op.inputs[0])
-        yield Found(op.place, message, (made.place,) if made is not None else ())
+        fix = with_relu(evidence.program, leaky=True)
+        yield Found(op.place, message, (made.place,) if made is not None else (), fix)
 
 
 def _silent(evidence: Evidence, op: Op) -> tuple[int, int] | None:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 
-from engine.doctor import training
+from engine.doctor import starts, training
 from engine.doctor.entry import Entry, Found
 from engine.doctor.evidence import Evidence
 from engine.doctor.numbers import say
@@ -28,7 +28,9 @@ def detect(evidence: Evidence) -> Iterator[Found]:
                 f"last to {say(first.gradient)} at the first; {largest[0] or 'a leaf'} gets one "
                 f"of size {say(largest[1])}"
             )
-            yield Found(first.op.place, message, (last.op.place, evidence.pass_place(number)))
+            related = (last.op.place, evidence.pass_place(number))
+            fix = starts.reset(evidence, evidence.program, found, "xavier_normal_")
+            yield Found(first.op.place, message, related, fix)
         return
 
 

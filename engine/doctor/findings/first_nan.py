@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from engine.doctor import finite
 from engine.doctor.entry import Entry, Found
 from engine.doctor.evidence import Evidence
 from engine.doctor.numbers import has_inf, has_nan, shape
@@ -19,7 +20,7 @@ def detect(evidence: Evidence) -> Iterator[Found]:
             if snapshot is not None and has_nan(snapshot) and not changed:
                 name = value.name or "The data"
                 message = f"{name} {shape(value.shape)} holds NaN from the start"
-                yield Found(value.place, message)
+                yield Found(value.place, message, unmended=_MISSING)
                 return
     first = _first_op(evidence)
     if first is not None:
@@ -28,6 +29,9 @@ def detect(evidence: Evidence) -> Iterator[Found]:
     backward = _first_node(evidence)
     if backward is not None:
         yield backward
+
+
+_MISSING = "Only you know what belongs in place of the missing numbers"
 
 
 def _first_op(evidence: Evidence) -> Found | None:
@@ -42,9 +46,9 @@ def _first_op(evidence: Evidence) -> Found | None:
             nan = has_nan(snapshot)
             bad = nan or (matters and has_inf(snapshot) and output in matters)
             if bad and _given_finite(evidence, op, nan):
-                return Found(
-                    op.place, _message(evidence, op, snapshot, nan), _origins(evidence, op)
-                )
+                message = _message(evidence, op, snapshot, nan)
+                fix = finite.mended(evidence, op)
+                return Found(op.place, message, _origins(evidence, op), fix)
     return None
 
 
@@ -107,7 +111,8 @@ def _first_node(evidence: Evidence) -> Found | None:
         where = f", the backward of {op.op} on line {op.place.line}," if op is not None else ""
         message = f"Forward is finite, but {node.name}{where} is the first to send {word}"
         place = op.place if op is not None else evidence.pass_place(run.run)
-        return Found(place, message, (evidence.pass_place(run.run),))
+        fix = finite.mended(evidence, op) if op is not None else ""
+        return Found(place, message, (evidence.pass_place(run.run),), fix)
     return None
 
 

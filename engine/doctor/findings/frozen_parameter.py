@@ -22,7 +22,8 @@ def detect(evidence: Evidence) -> Iterator[Found]:
         text = f"Line {lines[-1]} froze every parameter, so backward has nowhere to go"
         if frozen_names:
             text += f": {', '.join(frozen_names[:3])}"
-        yield Found(program.line(lines[-1]), text, (_error_place(evidence),))
+        fix = _last_freed(program, lines[-1])
+        yield Found(program.line(lines[-1]), text, (_error_place(evidence),), fix)
         return
     if failing(evidence, NO_GRADIENT) and not evidence.leaves and not lines:
         yield from _never_asked(evidence)
@@ -111,7 +112,36 @@ def _half_frozen(evidence: Evidence, frozen: list[Value], lines: list[int]) -> I
         message = (
             f"{listed} {verb} frozen since line {lines[0]}, while the rest of its layer learns"
         )
-        yield Found(evidence.program.line(lines[0]), message, _optimizer_places(evidence))
+        fix = _rest_freed(evidence.program, half)
+        yield Found(evidence.program.line(lines[0]), message, _optimizer_places(evidence), fix)
+
+
+def _last_freed(program: Program, line: int) -> str:
+    """Let the last layer learn: weight and bias are the last two parameters."""
+    loop = program.loop(line)
+    if not isinstance(loop, ast.For) or not ast.unparse(loop.iter).endswith(".parameters()"):
+        return ""
+    text = f"for p in list({program.source(loop.iter)})[-2:]:\n    p.requires_grad = True"
+    return program.inserted(loop.lineno, text, after=True)
+
+
+def _rest_freed(program: Program, half: list[Value]) -> str:
+    """Let the frozen part of a layer learn as well, after its other part was freed."""
+    freed = [
+        node
+        for node in program.nodes
+        if isinstance(node, ast.Assign)
+        and isinstance(node.value, ast.Constant)
+        and node.value.value is True
+        and ast.unparse(node.targets[0]).endswith(".requires_grad")
+    ]
+    if len(freed) != 1 or len(half) != 1:
+        return ""
+    other = half[0].name.rpartition(".")[2]
+    target = program.source(freed[0].targets[0])
+    owner = target.removesuffix(".requires_grad").rpartition(".")[0]
+    text = f"{owner}.{other}.requires_grad = True"
+    return program.inserted(freed[0].lineno, text, after=True)
 
 
 def _optimizer_places(evidence: Evidence) -> tuple[Place, ...]:

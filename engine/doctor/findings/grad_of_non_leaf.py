@@ -5,12 +5,13 @@ from collections.abc import Iterator
 
 from engine.doctor.entry import Entry, Found
 from engine.doctor.evidence import Evidence
+from engine.doctor.findings.lost_leaf import lost_names
 from engine.tape import Value
 
 
 def detect(evidence: Evidence) -> Iterator[Found]:
     """Yield each read of ``.grad`` of a result that took part in a pass."""
-    program, seen = evidence.program, set[str]()
+    program, seen = evidence.program, set(lost_names(evidence))
     if not evidence.tape.passes:
         return
     for node in program.nodes:

@@ -4,6 +4,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from engine.doctor.carried import cut_between_rounds
 from engine.doctor.entry import Entry, Found
 from engine.doctor.errors import failed_node, failing
 from engine.doctor.evidence import Evidence
@@ -24,7 +25,7 @@ def detect(evidence: Evidence) -> Iterator[Found]:
     needed = evidence.tape.ops[node.op]
     versions = re.search(r"is at version (\d+); expected version (\d+)", error.message)
     counted = f" (version {versions[2]}, now {versions[1]})" if versions else ""
-    yield from _stepped(evidence, needed, node.kept)
+    yield from _stepped(evidence, needed, node.kept, error.place.line)
     for saved in node.kept:
         for op in _writers(evidence, node.op, saved):
             name = evidence.name(op.outputs[-1], "a tensor")
@@ -37,7 +38,9 @@ def detect(evidence: Evidence) -> Iterator[Found]:
             return
 
 
-def _stepped(evidence: Evidence, needed: Op, kept: tuple[Saved, ...]) -> Iterator[Found]:
+def _stepped(
+    evidence: Evidence, needed: Op, kept: tuple[Saved, ...], failed: int
+) -> Iterator[Found]:
     """Yield a step of an optimizer that changed what an op had saved."""
     since = evidence.op_at.get(evidence.tape.ops.index(needed), 0)
     memories = {saved.storage for saved in kept if saved.storage >= 0}
@@ -53,8 +56,22 @@ def _stepped(evidence: Evidence, needed: Op, kept: tuple[Saved, ...]) -> Iterato
                 f"The step on line {step.line} changes {changed[0].name or 'a parameter'} in "
                 f"place, but {needed.op} on line {needed.place.line} saved it for backward"
             )
-            yield Found(evidence.step_place(step), message, (needed.place,))
+            fix = _stepped_last(evidence, step.line, failed, at)
+            yield Found(evidence.step_place(step), message, (needed.place,), fix)
             return
+
+
+def _stepped_last(evidence: Evidence, step: int, failed: int, at: int) -> str:
+    """Step after the last backward; where that is the next round's, cut the rounds apart."""
+    program = evidence.program
+    first, last = program.statement(step), program.statement(failed)
+    if first is None or last is None or program.indent(first) != program.indent(last):
+        return ""
+    if step < failed and program.loop(step) is program.loop(failed):
+        moved = program.inserted(failed, program.source(first), after=True)
+        return Program(moved).without(step) if moved else ""
+    passes = [start for start in evidence.pass_at.values() if start < at]
+    return cut_between_rounds(evidence, failed, max(passes)) if passes else ""
 
 
 def _writers(evidence: Evidence, since: int, saved: Saved) -> list[Op]:

@@ -13,6 +13,23 @@ _MOVES = frozenset("to float double half bfloat16 cuda cpu".split())
 
 def detect(evidence: Evidence) -> Iterator[Found]:
     """Yield ops that take a fresh leaf and leave it without a name."""
+    for op, leaf in _losses(evidence):
+        name = evidence.values[op.outputs[0]].name
+        message = (
+            f"{name} is no leaf: {op.op} made it from a leaf that "
+            f"{'lost its name to it' if leaf.name else 'has no name'}, and {name}.grad stays None"
+        )
+        related = tuple(filter(None, [_read(evidence, name), leaf.place]))
+        yield Found(op.place, message, related, _mended(evidence.program, op.place, name))
+
+
+def lost_names(evidence: Evidence) -> set[str]:
+    """Return the variables whose leaf is out of reach."""
+    return {evidence.values[op.outputs[0]].name for op, _ in _losses(evidence)}
+
+
+def _losses(evidence: Evidence) -> Iterator[tuple[Op, Value]]:
+    """Yield the ops that took a leaf's name or never let it have one, each with that leaf."""
     for op in evidence.tape.ops:
         if op.phase != "forward" or not op.outputs or op.call is not None or op.inplace:
             continue
@@ -20,15 +37,8 @@ def detect(evidence: Evidence) -> Iterator[Found]:
         if result.is_leaf or not result.name or not result.requires_grad:
             continue
         leaf = next((v for i in op.inputs if _is_lost(evidence, v := evidence.values[i], op)), None)
-        if leaf is None:
-            continue
-        name = result.name
-        message = (
-            f"{name} is no leaf: {op.op} made it from a leaf that "
-            f"{'lost its name to it' if leaf.name else 'has no name'}, and {name}.grad stays None"
-        )
-        related = tuple(filter(None, [_read(evidence, name), leaf.place]))
-        yield Found(op.place, message, related, _mended(evidence.program, op.place, name))
+        if leaf is not None:
+            yield op, leaf
 
 
 def _is_lost(evidence: Evidence, leaf: Value, op: Op) -> bool:

@@ -17,8 +17,8 @@ def detect(evidence: Evidence) -> Iterator[Found]:
         if mixed is None:
             continue
         first, again, use = mixed
-        number = evidence.tape.accumulations[again.ref].run
-        place = evidence.pass_place(number)
+        numbers = [evidence.tape.accumulations[moment.ref].run for moment in again]
+        place = evidence.pass_place(numbers[0])
         if place in seen:
             continue
         seen.add(place)
@@ -28,27 +28,39 @@ def detect(evidence: Evidence) -> Iterator[Found]:
             place,
             _message(evidence, name or "a leaf", first, moments),
             (step,),
-            clearing(evidence, number, tensor),
+            clearing(evidence, place.line, tensor, step.line, after=_adds_up(evidence, numbers)),
         )
 
 
-def _mixed(evidence: Evidence, moments: list[Moment]) -> tuple[Moment, Moment, Moment] | None:
-    """Return the gradient that was used, the one added to it, and the update that used both."""
+def _adds_up(evidence: Evidence, numbers: list[int]) -> bool:
+    """Whether one line asked for all of several passes before an update, as a loop inside does."""
+    lines = [evidence.tape.passes[number].line for number in numbers]
+    return len(lines) > 1 and len(set(lines)) == 1
+
+
+def _mixed(evidence: Evidence, moments: list[Moment]) -> tuple[Moment, list[Moment], Moment] | None:
+    """Return the gradient that was used, those added to it, and the update that used them all.
+
+    Of those that were added only the ones since the last update of anything: what other passes
+    left behind (as a generator's does in its discriminator) is cleared with the first of them.
+    """
     fresh: list[Moment] = []
     used: Moment | None = None
-    mixed: Moment | None = None
+    mixed: list[Moment] = []
     for moment in moments:
         if moment.kind == "reset":
-            fresh, used, mixed = [], None, None
+            fresh, used, mixed = [], None, []
         elif moment.kind == "add":
             before = evidence.tape.accumulations[moment.ref].before
             if before is None or is_zero(evidence.tape.snapshots[before]):
-                fresh, used, mixed = [], None, None
+                fresh, used, mixed = [], None, []
             elif used is not None:
-                mixed = mixed or moment
+                mixed.append(moment)
             fresh.append(moment)
-        elif mixed is not None and used is not None:
-            return used, mixed, moment
+        elif mixed and used is not None:
+            steps = [at for at in evidence.step_at.values() if at < moment.position]
+            since = max(steps, default=0)
+            return used, [m for m in mixed if m.position > since] or mixed[-1:], moment
         elif fresh:
             used = used or fresh[0]
     return None

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from engine.doctor.entry import Entry, Found
 from engine.doctor.evidence import Evidence
 from engine.doctor.mends import peeled
-from engine.doctor.program import receiver
+from engine.doctor.program import Program, receiver
 from engine.tape import Op
 
 
@@ -27,6 +27,8 @@ def detect(evidence: Evidence) -> Iterator[Found]:
 
 def _mended(evidence: Evidence, maker: Op) -> str:
     program = evidence.program
+    if maker.op != "softmax":
+        return _whole(program)
     for node in program.nodes:
         if not isinstance(node, ast.Call) or program.place(node) != maker.place:
             continue
@@ -40,6 +42,16 @@ def _mended(evidence: Evidence, maker: Op) -> str:
         text = program.source(layers[0])
         return program.replaced((layers[0], text.replace("Softmax(", "LogSoftmax(", 1)))
     return ""
+
+
+def _whole(program: Program) -> str:
+    """Exchange the loss for the one that takes raw scores, where the program has only one."""
+    names = {"NLLLoss": "CrossEntropyLoss", "nll_loss": "cross_entropy"}
+    found = [(call, name) for name in names for call in program.calls(name)]
+    if len(found) != 1:
+        return ""
+    call, name = found[0]
+    return program.replaced((call.func, program.source(call.func).replace(name, names[name])))
 
 
 ENTRY = Entry(

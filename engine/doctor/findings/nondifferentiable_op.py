@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from engine.doctor import cuts
+from engine.doctor import cuts, stand_ins
 from engine.doctor.entry import Entry, Found
 from engine.doctor.evidence import Evidence
 from engine.doctor.numbers import is_zero
@@ -20,7 +20,8 @@ def detect(evidence: Evidence) -> Iterator[Found]:
             f"which has no gradient"
         )
         last = evidence.pass_place(len(evidence.tape.passes) - 1)
-        yield Found(cut.op.place, text, (cut.leaves[0].place, last))
+        fix = stand_ins.mended(evidence, cut.op)
+        yield Found(cut.op.place, text, (cut.leaves[0].place, last), fix)
     yield from _flat(evidence)
 
 
@@ -38,7 +39,8 @@ def _flat(evidence: Evidence) -> Iterator[Found]:
             text = (
                 f"The gradient of {names} is exactly 0: {op.op} is flat, its slope is 0 everywhere"
             )
-            yield Found(op.place, text, (leaves[0].place,))
+            fix = stand_ins.mended(evidence, op)
+            yield Found(op.place, text, (leaves[0].place,), fix)
 
 
 def _starved(evidence: Evidence, op: Op) -> tuple[Value, ...]:

@@ -36,7 +36,7 @@ def _clash(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
     if len(a) == len(b):
         return False
     long, short = (a, b) if len(a) > len(b) else (b, a)
-    return len(long) == len(short) + 1 and long[-1] == 1 and long[:-1] == short and short[-1] > 1
+    return long[-1] == 1 and long[:-1] == short and short[-1:] > (1,)
 
 
 def _weighs_targets(evidence: Evidence, op: Op, a: Value, b: Value) -> bool:

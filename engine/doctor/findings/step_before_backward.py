@@ -29,7 +29,7 @@ def detect(evidence: Evidence) -> Iterator[Found]:
         if later:
             message = f"This step finds no gradient: backward runs after it, on line {line}"
         related = (evidence.program.line(line),) if later else ()
-        fix = _swapped(evidence.program, step.line, line)
+        fix = _swapped(evidence.program, step.line, line) if line else _asked(evidence, step.line)
         yield Found(evidence.step_place(step), message, related, fix)
 
 
@@ -65,6 +65,20 @@ def _passed_since_step(evidence: Evidence, position: int) -> bool:
         if kind == "step":
             return False
     return False
+
+
+def _asked(evidence: Evidence, step: int) -> str:
+    """Return the program with backward asked of the last scalar result before the step."""
+    program = evidence.program
+    loop = program.loop(step)
+    first = loop.lineno if loop is not None else 1
+    names = [
+        v.name
+        for v in evidence.tape.values
+        if v.shape == () and v.requires_grad and not v.is_leaf and v.name.isidentifier()
+        if first <= evidence.place_of(v.id).line < step
+    ]
+    return program.inserted(step, f"{names[-1]}.backward()") if names else ""
 
 
 def _swapped(program: Program, step: int, backward: int) -> str:

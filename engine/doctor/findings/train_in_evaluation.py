@@ -19,7 +19,7 @@ def detect(evidence: Evidence) -> Iterator[Found]:
         if not values or any(v in trained for v in values) or not _follows(evidence, call):
             continue
         moody = [c for c in within.get(call.id, ()) if modes.is_moody(c) and c.training]
-        if moody and not _on_purpose(evidence, call):
+        if moody and not _on_purpose(evidence, call) and not _samples(evidence, call):
             yield _case(evidence, call, f"{moody[0].name} ({moody[0].kind})")
         elif not call.training:
             yield from _functional(evidence, call)
@@ -43,6 +43,29 @@ def _on_purpose(evidence: Evidence, call: Call) -> bool:
     before = [at for at in updates if at < evidence.call_at[call.id]]
     last = evidence.tape.events[max(before)].line if before else 0
     return any(last < at <= line for at in modes.mode_lines(evidence, "train"))
+
+
+def _samples(evidence: Evidence, call: Call) -> bool:
+    """Whether a generator draws from noise: nothing is measured with what comes out."""
+    ops = [op for op in evidence.tape.ops if op.call is not None]
+    own = [o for o in ops if (outer := evidence.top_call(o)) is not None and outer.id == call.id]
+    given = [i for op in own[:1] for i in op.inputs if evidence.values[i].role != "parameter"]
+    inside = {op.id for op in own}
+    if not given or any(evidence.values[i].maker not in _NOISE for i in given):
+        return False
+    stack, seen = [o for op in own for o in op.outputs], set[int]()
+    while stack:
+        value = stack.pop()
+        for index in () if value in seen else evidence.users.get(value, ()):
+            op = evidence.tape.ops[index]
+            if op.id not in inside and len(set(op.inputs)) > 1:
+                return False
+            stack.extend(op.outputs)
+        seen.add(value)
+    return True
+
+
+_NOISE = frozenset("randn rand normal randn_like rand_like".split())
 
 
 def _functional(evidence: Evidence, call: Call) -> Iterator[Found]:

@@ -1,5 +1,6 @@
 """A layer that was made but is not part of the computation."""
 
+import ast
 from collections.abc import Iterator
 
 from engine.doctor.cuts import told
@@ -31,7 +32,17 @@ def detect(evidence: Evidence) -> Iterator[Found]:
             f"{told(tuple(values))} took part in no op of this run: {path} was made "
             f"but forward never uses it"
         )
-        yield Found(_made_at(evidence, path, values[0]), message)
+        place = _made_at(evidence, path, values[0])
+        yield Found(place, message, (), _mended(evidence, path, place))
+
+
+def _mended(evidence: Evidence, path: str, place: Place) -> str:
+    """Take the layer out, where nothing else in the program speaks of it."""
+    program, last = evidence.program, path.rpartition(".")[2]
+    fields = [n for n in program.nodes if isinstance(n, ast.Attribute) and n.attr == last]
+    statement = program.statement(place.line)
+    alone = len(fields) == 1 and isinstance(statement, ast.Assign)
+    return program.without(place.line) if alone and not last.isdigit() else ""
 
 
 def _is_used(evidence: Evidence, value: Value) -> bool:

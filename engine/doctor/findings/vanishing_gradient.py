@@ -4,10 +4,11 @@ import math
 from collections.abc import Iterator
 from itertools import pairwise
 
-from engine.doctor import training
+from engine.doctor import starts, training
 from engine.doctor.entry import Entry, Found
 from engine.doctor.evidence import Evidence
 from engine.doctor.numbers import say
+from engine.doctor.program import Program
 
 LAYERS, RATIO, PASSES = 4, 1e-4, 3
 
@@ -28,8 +29,18 @@ def detect(evidence: Evidence) -> Iterator[Found]:
                 f"Over {len(found)} layers the gradient shrinks from {say(last.gradient)} at "
                 f"the last to {say(first.gradient)} at the first: to {factor:.0%} per layer"
             )
-            yield Found(first.op.place, message, (last.op.place, evidence.pass_place(number)))
+            related = (last.op.place, evidence.pass_place(number))
+            yield Found(first.op.place, message, related, _mended(evidence, found))
         return
+
+
+def _mended(evidence: Evidence, found: list[training.Layer]) -> str:
+    """Use ReLU with weights that keep its size; a recurrence only gets such weights."""
+    program, own = evidence.program, starts.owners(evidence, found)
+    if len({layer.op.place for layer in found}) == 1 and not any(o.endswith(".") for o in own):
+        return starts.reset(evidence, program, found, "xavier_normal_")
+    curved = starts.with_relu(program, leaky=False)
+    return starts.reset(evidence, Program(curved), found, "kaiming_normal_") if curved else ""
 
 
 def _steadily(found: list[training.Layer]) -> bool:

@@ -47,7 +47,7 @@ def detect(evidence: Evidence) -> Iterator[Found]:
     message = f"{', '.join(parts)}: {error.message}" if parts else error.message
     fix = ""
     if target is not None and value is not None:
-        change = _change(error.message, value, source)
+        change = _change(error.message, value, source) or _from_zero(evidence, value, source)
         if change:
             text = program.source(target)
             closed = (
@@ -55,7 +55,7 @@ def detect(evidence: Evidence) -> Iterator[Found]:
             )
             fix = program.replaced((target, closed + change))
     related = (evidence.place_of(value.id),) if value is not None else ()
-    yield Found(program.line(line), message, related, fix)
+    yield Found(program.line(line), message, related, fix, _unmended(error.message))
 
 
 def _loss(evidence: Evidence, line: int) -> ast.Call | None:
@@ -94,6 +94,23 @@ def _change(message: str, target: Value, source: Value | None) -> str:
     if "class probabilities" in message:
         return ".float()"
     return ""
+
+
+def _unmended(message: str) -> str:
+    if "out of bounds" in message:
+        return "Either a class number is wrong or the last layer has too few outputs"
+    if "batch_size" in message:
+        return "Only you know which rows of scores and targets belong together"
+    return ""
+
+
+def _from_zero(evidence: Evidence, target: Value, source: Value | None) -> str:
+    """Return `` - 1`` for class numbers that count from one: none is 0, the last is C."""
+    snapshot = evidence.snapshot(target.id)
+    numbers = snapshot.array() if snapshot is not None else None
+    if numbers is None or not numbers.size or source is None or len(source.shape) < 2:
+        return ""
+    return " - 1" if numbers.min() == 1 and numbers.max() == source.shape[1] else ""
 
 
 ENTRY = Entry(

@@ -1,0 +1,112 @@
+"""Mended programs for ops without a slope: something smooth in their place."""
+
+import ast
+
+from engine.doctor.evidence import Evidence
+from engine.doctor.mends import closed, functional, peeled
+from engine.doctor.program import Program, called, receiver
+from engine.tape import Op
+
+_STEPS = frozenset("round floor ceil trunc fix".split())
+_SIGNS = frozenset("sign sgn".split())
+_CASTS = frozenset("int long short bool".split())
+
+
+def mended(evidence: Evidence, op: Op) -> str:
+    """Return the program with a stand-in for ``op`` that has a slope; empty where none is known.
+
+    A comparison becomes a sigmoid, a sign tanh, rounding passes its gradient straight through, a
+    cast is left out, and a loss that counts hits of an argmax becomes cross-entropy.
+    """
+    program = evidence.program
+    found = [n for n in program.nodes if isinstance(n, ast.expr) and program.place(n) == op.place]
+    node = next((n for n in found if isinstance(n, ast.Call | ast.Compare)), None)
+    if isinstance(node, ast.Compare):
+        return _compared(evidence, op, node)
+    if node is None:
+        return ""
+    name = called(node).rstrip("_")
+    inner = peeled(node, called(node))
+    if inner is None:
+        return ""
+    if name == "argmax":
+        return _chosen(evidence, op, node, inner)
+    if name in _SIGNS:
+        return program.replaced((node, f"torch.tanh({program.source(inner)})"))
+    if name in _STEPS:
+        return _straight_through(program, node, inner)
+    if name in _CASTS and receiver(node) is inner:
+        return program.replaced((node, program.source(inner)))
+    return ""
+
+
+def _compared(evidence: Evidence, op: Op, node: ast.Compare) -> str:
+    program = evidence.program
+    if len(node.ops) != 1 or not isinstance(node.ops[0], ast.Gt | ast.GtE | ast.Lt | ast.LtE):
+        return ""
+    low, high = node.comparators[0], node.left
+    if isinstance(node.ops[0], ast.Lt | ast.LtE):
+        low, high = high, low
+    made = evidence.op_of(evidence.unwrapped(op.inputs[0]))
+    if made is not None and made.op in ("sigmoid", "softmax") and high is node.left:
+        # The probability itself is the smooth form of "above one half".
+        return program.replaced((node, closed(program, high)))
+    return program.replaced(
+        (node, f"torch.sigmoid({program.source(high)} - {closed(program, low)})")
+    )
+
+
+def _straight_through(program: Program, node: ast.Call, inner: ast.expr) -> str:
+    """Round forward, and send the gradient back as if nothing had been rounded."""
+    statement = program.statement_of(node)
+    plain = program.source(inner)
+    if isinstance(inner, ast.Name):
+        return program.replaced((node, f"({plain} + ({program.source(node)} - {plain}).detach())"))
+    if not isinstance(statement, ast.Assign) or statement.value is not node:
+        return ""
+    target = statement.targets[0]
+    if not isinstance(target, ast.Name):
+        return ""
+    text = f"{target.id} = {target.id} + (torch.{called(node)}({target.id}) - {target.id}).detach()"
+    again = Program(program.replaced((node, plain)))
+    return again.inserted(statement.lineno, text, after=True)
+
+
+def _chosen(evidence: Evidence, op: Op, node: ast.Call, scores: ast.expr) -> str:
+    """Exchange a loss that counts hits of the largest score for the cross-entropy of the scores."""
+    program = evidence.program
+    if not evidence.roots or not op.outputs:
+        return ""
+    last = program.statement(evidence.place_of(evidence.roots[-1]).line)
+    target = _met(evidence, op.outputs[0])
+    if not isinstance(last, ast.Assign) or not target:
+        return ""
+    chosen = program.statement_of(node)
+    loss = f"{functional(program)}.cross_entropy"
+    if chosen is last or isinstance(scores, ast.Name):
+        text = f"{loss}({program.source(scores)}, {target})"
+        return program.replaced((last.value, text))
+    if isinstance(chosen, ast.Assign) and chosen.value is node:
+        name = program.source(chosen.targets[0])
+        edits = (node, program.source(scores)), (last.value, f"{loss}({name}, {target})")
+        return program.replaced(*edits)
+    return ""
+
+
+def _met(evidence: Evidence, choice: int) -> str:
+    """Return the name of the class numbers that a choice is compared with on its way to a root."""
+    stack, seen = [choice], set[int]()
+    while stack:
+        value = stack.pop(0)
+        if value in seen:
+            continue
+        seen.add(value)
+        for index in evidence.users.get(value, ()):
+            op = evidence.tape.ops[index]
+            others = [i for i in op.inputs if i not in seen]
+            for other in others:
+                plain = evidence.values[evidence.unwrapped(other)]
+                if plain.dtype == "int64" and plain.name.isidentifier() and len(plain.shape) == 1:
+                    return plain.name
+            stack.extend(op.outputs)
+    return ""
