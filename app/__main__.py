@@ -201,8 +201,7 @@ def _write(tape: Tape, options: argparse.Namespace) -> None:
 
 def screenshot(options: argparse.Namespace) -> int:
     """Draw the window on a script into a file."""
-    if options.file is not None:
-        documents.read(Path(options.file))
+    _try_reading(options.file)
     if not Path(options.screenshot).absolute().parent.is_dir():
         raise Refused(f"{options.screenshot} cannot be written: its folder does not exist")
     from app.shot import screenshot as draw
@@ -251,13 +250,24 @@ def _draw_window(file: str) -> int:
 
 def window(options: argparse.Namespace) -> int:
     """Open the window and stay until it is closed."""
-    if options.file is not None:
-        documents.read(Path(options.file))
+    _try_reading(options.file)
     if not has_screen():
         raise Refused("no display here; gradscribe --headless does without one")
     from app.opening import open_window
 
     return open_window(options.file or "", [sys.argv[0]])
+
+
+def _try_reading(name: str | None) -> None:
+    """Refuse a file that the window could not open. Raises `Refused`."""
+    if name is None:
+        return
+    if Path(name).suffix == documents.SESSION:
+        from app.training import kept
+
+        kept.read(Path(name))
+    else:
+        documents.read(Path(name))
 
 
 def has_screen() -> bool:

@@ -14,6 +14,8 @@ from msgspec import Struct
 from app import atomic, envelope
 from app.envelope import Damaged, Newer
 
+SESSION = ".gradscribe"
+"""How the name of a training session ends."""
 LIMIT = 2 << 20
 """A program longer than this many bytes is not opened."""
 _END = re.compile("\r\n|\r|\n")

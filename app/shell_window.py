@@ -24,6 +24,7 @@ from app.settings import Settings
 from app.showing import Showing
 from app.state import Doc
 from app.theming import Look
+from app.training.saving import Saving
 from app.training.session import TrainSession
 from app.training.workspaces import Workspaces
 from engine.training import StepTape
@@ -158,6 +159,11 @@ class ShellWindow(QMainWindow):
     def training(self) -> TrainSession:
         """The training room's setup and runs."""
         return self.rooms.session
+
+    @property
+    def saving(self) -> Saving:
+        """The training room into a session file and out of it."""
+        return self.rooms.saving
 
     @property
     def room(self) -> str:

@@ -64,7 +64,7 @@ def screenshot(
         window.resize(*size)
         _begin(window, file, lesson, step, trusted)
         link.start()
-        code = _settle(window.session, timeout)
+        code = _settle_room(window, timeout)
         _go_to(window.session, at)
         wait_until(lambda: not window.showing.scenery.busy, timeout)
         _draw(app, window, out)
@@ -111,13 +111,25 @@ def _settle(session: Session, timeout: float) -> int:
     return _EXITS[session.result.tape.status]
 
 
+def _settle_room(window: "Window", timeout: float) -> int:
+    """Wait for what the room shows, a run that goes on or the first result; the exit code."""
+    if window.room == "program":
+        return _settle(window.session, timeout)
+
+    def seen() -> bool:
+        run = window.training.run
+        return run is not None and run.state is not None
+
+    return RAN if wait_until(seen, timeout) else DIED
+
+
 def _ended(result: Result) -> bool:
     return bool(result.shown_id) or result.problem is not None
 
 
 def _go_to(session: Session, at: int | None) -> None:
     events = len(session.result.tape.events)
-    if at is not None:
+    if at is not None and events:
         session.move(at if at >= 0 else events + 1 + at)
 
 

@@ -16,6 +16,7 @@ from app.playing import Clock
 from app.progress import Progress
 from app.session import Session
 from app.settings import Settings
+from app.training.saving import Saving
 from app.training.session import TrainSession
 from engine.tape import Tape
 from playback.lessons.lesson import Lesson
@@ -189,6 +190,10 @@ class Shell(Protocol):
     @property
     def training(self) -> TrainSession:
         """The training room's setup and runs."""
+
+    @property
+    def saving(self) -> Saving:
+        """The training room into a session file and out of it."""
 
     @property
     def room(self) -> str:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from app import documents, examples
-from app.commands import Choice, Notice, Shell, command, submenu
+from app.commands import Choice, Notice, Shell, command, submenu, train
 from app.documents import Refused
 from app.state import Doc
 
@@ -13,12 +13,17 @@ PROGRAMS = "Python programs (*.py);;All files (*)"
 
 
 def open_path(shell: Shell, path: str) -> None:
-    """Open the program at ``path``, with what was typed in it but not saved last time.
+    """Open the program or the training session at ``path``.
+
+    A program comes with what was typed in it but not saved last time.
 
     Raises:
         Refused: it cannot be read, or is no text.
     """
     file = Path(path).resolve()
+    if file.suffix == documents.SESSION:
+        train.open_session(shell, file)
+        return
     text = documents.read(file)
     shell.keeping.put_away()
     draft = shell.keeping.find_draft(str(file))

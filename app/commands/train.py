@@ -3,7 +3,10 @@
 from pathlib import Path
 
 from app import documents
-from app.commands import Choice, Shell, command, submenu
+from app.commands import Choice, Notice, Shell, command, submenu
+from app.state import Doc
+from app.training import kept
+from app.training.kept import KeptRoom
 
 LEAP = 100
 
@@ -15,6 +18,10 @@ def _in_room(shell: Shell) -> bool:
 def _has_run(shell: Shell) -> bool:
     run = shell.training.run
     return _in_room(shell) and run is not None and run.alive
+
+
+def _has_runs(shell: Shell) -> bool:
+    return _in_room(shell) and shell.training.run is not None
 
 
 @command("train.program", "Program", "View/0", keys=("Ctrl+Alt+1",))
@@ -121,6 +128,76 @@ def export_picture(shell: Shell) -> None:
         if not shell.draw_room(str(path)):
             raise documents.Refused(f"{path} cannot be written")
         shell.say(f"Wrote {path.name}")
+
+
+OUTSIDE = "session"
+"""Key of the notice about a session that brings a program."""
+SESSIONS = f"Training sessions (*{documents.SESSION})"
+
+
+@command(
+    "file.save_session", "Save training session…", "File/2", keys=("Ctrl+Alt+S",), when=_has_runs
+)
+def save_session(shell: Shell) -> None:
+    """Write every run with its curves, its past and its weights, to go on another time."""
+    path = shell.ask_save("Save the training session", f"training{documents.SESSION}", SESSIONS)
+    if path is not None:
+        path = path if path.suffix else path.with_suffix(documents.SESSION)
+        path = path.resolve()
+
+        def then(programs: str) -> None:
+            if programs:
+                shell.settings.trust(str(path), programs)
+            shell.settings.add_recent(str(path))
+
+        shell.saving.save(path, then)
+
+
+@command("file.open_session", "Open training session…", "File/1")
+def choose_session(shell: Shell) -> None:
+    """Go on with a training session where it was saved."""
+    if path := shell.ask_open("Open a training session", SESSIONS):
+        open_session(shell, path)
+
+
+def open_session(shell: Shell, path: Path) -> None:
+    """Go on with the training session in ``path``.
+
+    One that brings a program of its own waits until the user has agreed.
+
+    Raises:
+        Refused: it cannot be read, or is no session.
+    """
+    path = path.resolve()
+    room = kept.read(path)
+    programs = room.programs()
+    if programs and not shell.settings.is_trusted(str(path), programs):
+        text = f"{path.name} came from outside and brings a program. Read it, then open it."
+        choices = (
+            ("Read it", lambda: _read_program(shell, path, programs)),
+            ("Open and run it", lambda: _open_room(shell, path, room, programs)),
+        )
+        shell.notices.tell_first(Notice(OUTSIDE, text, choices))
+        return
+    _open_room(shell, path, room)
+
+
+def _read_program(shell: Shell, path: Path, programs: str) -> None:
+    shell.keeping.put_away()
+    shell.session.load(Doc(source=programs, title=path.stem, foreign=True))
+    shell.show_room("program")
+    shell.settings.add_recent(str(path))
+    shell.say(f"This program is in {path.name}; open that again to train with it")
+
+
+def _open_room(shell: Shell, path: Path, room: KeptRoom, programs: str = "") -> None:
+    if programs:
+        shell.settings.trust(str(path), programs)
+    shell.notices.drop(OUTSIDE)
+    shell.saving.open(room)
+    shell.show_room("training")
+    shell.settings.add_recent(str(path))
+    shell.say(f"Opened {path.name} where it was saved")
 
 
 FILES = {

@@ -1,5 +1,7 @@
 """The runs of the training room, and the setups one can take back."""
 
+from collections.abc import Sequence
+
 from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
 
@@ -55,6 +57,37 @@ class Runs(QObject):
                 self._link.send(say.Drop(run_id))
             self.runs.remove(run)
             self.runs_changed.emit()
+
+    def take_over(
+        self, setup: Setup, runs: Sequence[Run], current: int, hidden: frozenset[int]
+    ) -> None:
+        """Put other runs in place of those there are."""
+        for run in self.runs:
+            if run.alive:
+                self._link.send(say.Drop(run.run_id))
+        self.runs = list(runs)
+        self.look = replace(self.look, run_id=current, hidden=hidden)
+        self._colors = max((run.color for run in runs), default=-1)
+        self._undo, self._redo, self._drags = [], [], False
+        self.setup = setup
+        self.setup_changed.emit()
+        self.runs_changed.emit()
+
+    def ask_tape(self) -> None:
+        """Have the next step recorded on a tape; `taped` carries it."""
+        run = self.run
+        if run is not None and run.alive:
+            self._link.send(say.TapeStep(run.run_id))
+
+    def look_into(self, path: str) -> None:
+        """Ask what a CSV file holds; `looked` carries it."""
+        self._link.send(say.LookIntoFile(self.look.run_id, path))
+
+    def export(self, kind: str) -> None:
+        """Ask for the bytes of a file; `exported` carries them."""
+        run = self.run
+        if run is not None and run.alive and kind in ("script", "csv", "safetensors"):
+            self._link.send(say.Export(run.run_id, kind))  # type: ignore[arg-type]
 
     def _next_color(self) -> int:
         self._colors += 1

@@ -68,6 +68,17 @@ class TrainSession(Runs):
         """Whether the run goes on by itself, or will as soon as it has begun."""
         return self._plays
 
+    def take_over(
+        self, setup: Setup, runs: Sequence[Run], current: int, hidden: frozenset[int]
+    ) -> None:
+        """Put other runs in place of those there are, standing still."""
+        self._plays = False
+        self._rest.stop()
+        if self.catalogue is None:
+            self._link.send(say.ListParts(0))
+        self.complained.emit("", "")
+        super().take_over(setup, runs, current, hidden)
+
     # The setup
 
     def open(self) -> None:
@@ -247,24 +258,6 @@ class TrainSession(Runs):
         self.begun.emit(run)
         self.runs_changed.emit()
 
-    # Questions
-
-    def ask_tape(self) -> None:
-        """Have the next step recorded on a tape; `taped` carries it."""
-        run = self.run
-        if run is not None and run.alive:
-            self._link.send(say.TapeStep(run.run_id))
-
-    def look_into(self, path: str) -> None:
-        """Ask what a CSV file holds; `looked` carries it."""
-        self._link.send(say.LookIntoFile(self.look.run_id, path))
-
-    def export(self, kind: str) -> None:
-        """Ask for the bytes of a file; `exported` carries them."""
-        run = self.run
-        if run is not None and run.alive and kind in ("script", "csv", "safetensors"):
-            self._link.send(say.Export(run.run_id, kind))  # type: ignore[arg-type]
-
     # What the engine says
 
     def _greet(self, message: object) -> None:
@@ -316,11 +309,13 @@ class TrainSession(Runs):
     def _begin(self, run: Run, message: say.Begun) -> None:
         if run.begun is not None:
             self._keep_curves(run)
-        if message.parent is None or run.begun is not None:
-            run.series = {}
-        run.begun, run.furthest, run.problem = message, 0, ""
-        run.setup = self.setup if run.run_id == self.look.run_id else run.setup
-        run.name = run.name if message.parent is not None else named(run.setup)
+        if not message.resumed:
+            if message.parent is None or run.begun is not None:
+                run.series = {}
+            run.furthest = 0
+            run.setup = self.setup if run.run_id == self.look.run_id else run.setup
+            run.name = run.name if message.parent is not None else named(run.setup)
+        run.begun, run.problem = message, ""
         run.happened.clear()
         run.views.clear()
         self.complained.emit("", "")

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 from app.documents import Refused
 from app.theming import Look
 from app.training.link import TrainLink
+from app.training.saving import Saving
 from app.training.session import TrainSession
 from app.training.state import TrainEngine
 from engine.training import Exported, StepTape
@@ -36,7 +37,10 @@ class Workspaces(QObject):
         self._look, self._switch = look, switch
         self.stack = QStackedWidget()
         self.stack.addWidget(page)
-        self.session = TrainSession(make_link(), self)
+        link = make_link()
+        self.session = TrainSession(link, self)
+        self.saving = Saving(self.session, link, self)
+        self.saving.said.connect(self.said)
         self._room: QWidget | None = None
         self.room = "program"
         switch.picked.connect(self.show_room)

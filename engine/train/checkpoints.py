@@ -115,6 +115,10 @@ class Checkpoints:
         """Return them all, the earliest first."""
         return self._all
 
+    def restore(self, saved: list[Checkpoint], stride: int) -> None:
+        """Hold these in place of what there is."""
+        self._all, self.stride = list(saved), stride
+
     def copied(self, step: int) -> "Checkpoints":
         """Return those up to ``step``, for another run."""
         made = Checkpoints()

@@ -102,6 +102,24 @@ class History:
         made.recent = [row[1] for row in made._kept[-20:]]
         return made
 
+    def store(self) -> tuple[np.ndarray, np.ndarray, int]:
+        """Return rows of (step, loss, rate), rows of (step, validation loss), and the stride."""
+        kept = np.array(self._kept, np.float64).reshape(-1, 3)
+        val = np.array(sorted(self._kept_val.items()), np.float64).reshape(-1, 2)
+        return kept, val, self._stride
+
+    @staticmethod
+    def restored(
+        columns: tuple[str, ...], kept: np.ndarray, val: np.ndarray, stride: int
+    ) -> "History":
+        """Return what `store` told of; whoever restores it knows the curves already."""
+        made = History([])
+        made.columns, made._stride = columns, stride
+        made._kept = [(int(step), loss, lr) for step, loss, lr in kept.tolist()]
+        made._kept_val = {int(step): loss for step, loss in val.tolist()}
+        made.recent = [row[1] for row in made._kept[-20:]]
+        return made
+
     def csv(self) -> str:
         """Return the store as CSV: step, loss, validation loss, learning rate."""
         rows = {step: (loss, lr) for step, loss, lr in self._kept}

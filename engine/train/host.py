@@ -9,7 +9,7 @@ import msgspec
 
 from engine.setup import MISTAKES, BadSetup, Setup
 from engine.tape import Problem
-from engine.train import catalogue, export, files, recorded, telling, views
+from engine.train import catalogue, export, files, recorded, saved, telling, views
 from engine.train.program import Failed
 from engine.train.run import Edit, Run
 from engine.training import TrainReply, TrainRequest, answers, asks
@@ -84,6 +84,8 @@ class Host:
                 self._send(files.look(run_id, path))
             case asks.Fork():
                 self._fork(request)
+            case asks.Resume(run_id, data, parent):
+                self._resume(run_id, data, parent)
             case asks.Drop(run_id):
                 self._runs.pop(run_id, None)
             case _:
@@ -129,6 +131,8 @@ class Host:
             case asks.TapeStep(_, step):
                 tape, source, at = recorded.record(run, step)
                 self._send(answers.StepTape(run_id, at, tape, source))
+            case asks.Keep():
+                self._keep(run_id, held)
             case asks.Export(_, kind, steps):
                 self._export(run_id, run, kind, steps)
 
@@ -141,7 +145,23 @@ class Host:
             setup = msgspec.structs.replace(setup, model=model)
         self._hold(request.run_id, Held(Run(setup)), request.play)
 
-    def _hold(self, run_id: int, held: Held, play: bool = False) -> None:
+    def _keep(self, run_id: int, held: Held) -> None:
+        """Send a run as bytes, all its curves told before."""
+        self._tell(run_id, held)
+        step = held.run.step
+        try:
+            self._send(answers.RunKept(run_id, step, saved.save(held.run)))
+        except saved.Unfit as error:
+            self._send(answers.RunKept(run_id, step, problem=Problem("Session", str(error))))
+
+    def _resume(self, run_id: int, data: bytes, parent: tuple[int, int] | None) -> None:
+        try:
+            run = saved.resume(data)
+        except saved.Unfit as error:
+            raise BadSetup(str(error)) from error
+        self._hold(run_id, Held(run, parent=parent), resumed=True)
+
+    def _hold(self, run_id: int, held: Held, play: bool = False, resumed: bool = False) -> None:
         """Keep a new run and tell all about it."""
         if run_id not in self._runs and len(self._runs) >= MOST_RUNS:
             idle = [i for i in self._runs if i != self._active]
@@ -150,7 +170,7 @@ class Host:
             self._send(answers.TrainState(gone, "gone", 0))
         self._runs[run_id] = held
         held.run.enter()
-        self._send(telling.begun(run_id, held.run, held.parent))
+        self._send(telling.begun(run_id, held.run, held.parent, resumed))
         self._send(telling.data_shown(run_id, held.run))
         self._tell(run_id, held)
         if play:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 MOST_ROWS = 4000
 
 
-def begun(run_id: int, run: Run, parent: tuple[int, int] | None) -> Begun:
+def begun(run_id: int, run: Run, parent: tuple[int, int] | None, resumed: bool = False) -> Begun:
     """Return what a run is made of."""
     program = run.program
     classes = tuple(str(i) for i in range(program.classes))
@@ -48,6 +48,7 @@ def begun(run_id: int, run: Run, parent: tuple[int, int] | None) -> Begun:
         parent[0] if parent else None,
         parent[1] if parent else 0,
         program.note,
+        resumed,
     )
 
 

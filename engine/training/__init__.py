@@ -22,6 +22,7 @@ from engine.training.answers import (
     FileLooked,
     Happened,
     Parameter,
+    RunKept,
     Series,
     StepTape,
     TrainProblem,
@@ -36,11 +37,13 @@ from engine.training.asks import (
     EditWeight,
     Export,
     Fork,
+    Keep,
     ListParts,
     LookIntoFile,
     Pause,
     Play,
     Reset,
+    Resume,
     Rewind,
     StepEvent,
     TapeStep,
@@ -74,6 +77,8 @@ TrainRequest = (
     | TapeStep
     | LookIntoFile
     | Export
+    | Keep
+    | Resume
 )
 TrainReply = (
     Catalogue
@@ -87,6 +92,7 @@ TrainReply = (
     | StepTape
     | FileLooked
     | Exported
+    | RunKept
     | TrainProblem
 )
 
@@ -108,6 +114,7 @@ __all__ = [
     "FileLooked",
     "Fork",
     "Happened",
+    "Keep",
     "ListParts",
     "LookIntoFile",
     "Option",
@@ -116,7 +123,9 @@ __all__ = [
     "Pause",
     "Play",
     "Reset",
+    "Resume",
     "Rewind",
+    "RunKept",
     "Series",
     "StepEvent",
     "StepTape",

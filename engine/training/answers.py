@@ -75,6 +75,8 @@ class Begun(Struct, frozen=True, tag=True):
     parent_step: int = 0
     note: str = ""
     """A word on the data: a file that was sampled, say."""
+    resumed: bool = False
+    """It goes on where it was saved: its curves so far are with whoever saved it."""
 
 
 class DataShown(Struct, frozen=True, tag=True):
@@ -218,6 +220,15 @@ class Exported(Struct, frozen=True, tag=True):
 
     run_id: int
     kind: str
+    data: bytes = b""
+    problem: Problem | None = None
+
+
+class RunKept(Struct, frozen=True, tag=True):
+    """A run at ``step`` as bytes that `Resume` takes; ``problem`` where there are none."""
+
+    run_id: int
+    step: int
     data: bytes = b""
     problem: Problem | None = None
 

@@ -158,3 +158,20 @@ class Export(Struct, frozen=True, tag=True):
     kind: Literal["script", "csv", "safetensors"]
     steps: int | None = None
     """Steps of the script; None: as many as the run has made."""
+
+
+class Keep(Struct, frozen=True, tag=True):
+    """Ask for a run and its past as bytes, to go on with another time; answered by `RunKept`."""
+
+    run_id: int
+
+
+class Resume(Struct, frozen=True, tag=True):
+    """Make the run that `RunKept` held, where it was. Its replies are those to `Train`.
+
+    ``parent``: the run it was forked from, and at which step.
+    """
+
+    run_id: int
+    data: bytes
+    parent: tuple[int, int] | None = None

@@ -3,11 +3,14 @@
 from dataclasses import dataclass, field
 
 import pytest
+from msgspec.structs import replace
 
-from app.commands import edit, play, train
+from app.commands import edit, file, play, train
 from app.documents import Refused
+from app.training import kept
 from app.training.session import TrainSession
 from engine import training as say
+from engine.setup import Part
 from tests.app.training.fakes import SGD, FakeTrainLink
 
 
@@ -149,3 +152,108 @@ def test_a_picture_that_cannot_be_written_is_refused(bench, tmp_path):
     bench.save, bench.can_draw = tmp_path / "x.png", False
     with pytest.raises(Refused, match=r"x\.png"):
         train.export_picture(bench)
+
+
+class Trusted:
+    """Settings that remember what was trusted."""
+
+    def __init__(self):
+        self.marks, self.recent = set(), []
+
+    def is_trusted(self, path, source):
+        return (path, source) in self.marks
+
+    def trust(self, path, source):
+        self.marks.add((path, source))
+
+    def add_recent(self, path):
+        self.recent.append(path)
+
+
+class Strip:
+    """The strip of notices."""
+
+    def __init__(self):
+        self.notice = None
+
+    def tell_first(self, notice):
+        self.notice = notice
+
+    def drop(self, key):
+        self.notice = None
+
+
+class Program:
+    """The program's session and its keeper."""
+
+    def __init__(self):
+        self.doc = None
+
+    def load(self, doc):
+        self.doc = doc
+
+    def put_away(self):
+        pass
+
+
+class Saver:
+    """Notes what it was asked."""
+
+    def __init__(self):
+        self.saved, self.opened = [], []
+
+    def save(self, path, then):
+        self.saved.append(path)
+        then("class Net: ...")
+
+    def open(self, room):
+        self.opened.append(room)
+
+
+@pytest.fixture
+def desk(bench):
+    bench.settings, bench.notices, bench.saving = Trusted(), Strip(), Saver()
+    bench.session = bench.keeping = Program()
+    return bench
+
+
+def room_of(model):
+    setup = replace(SGD, model=model)
+    return kept.KeptRoom(setup, (kept.KeptRun("a", 0, setup, 0, 0, {}),), 0)
+
+
+def test_a_session_is_saved_under_its_ending_and_is_the_users_own(desk, tmp_path):
+    desk.save = tmp_path / "mine"
+    train.save_session(desk)
+    path = tmp_path / "mine.gradscribe"
+    assert desk.saving.saved == [path]
+    assert desk.settings.is_trusted(str(path), "class Net: ...")
+    assert desk.settings.recent == [str(path)]
+
+
+def test_a_session_opens_in_the_room(desk, tmp_path):
+    path = tmp_path / "a.gradscribe"
+    path.write_bytes(kept.encode(room_of(Part("mlp"))))
+    desk.room = "program"
+    file.open_path(desk, str(path))
+    assert desk.room == "training"
+    assert len(desk.saving.opened) == 1
+    path.write_bytes(b"")
+    with pytest.raises(Refused, match="no whole session"):
+        file.open_path(desk, str(path))
+
+
+def test_a_session_with_a_program_from_outside_waits_to_be_read(desk, tmp_path):
+    path = tmp_path / "a.gradscribe"
+    path.write_bytes(kept.encode(room_of(Part("own", {"source": "class A(nn.Module): ..."}))))
+    train.open_session(desk, path)
+    assert not desk.saving.opened
+    (_, read), (_, run) = desk.notices.notice.choices
+    read()
+    assert desk.session.doc.foreign
+    assert "class A" in desk.session.doc.source
+    run()
+    assert len(desk.saving.opened) == 1
+    assert desk.notices.notice is None
+    train.open_session(desk, path)
+    assert len(desk.saving.opened) == 2

@@ -1,0 +1,121 @@
+"""What is in a session file of the training room: MessagePack in an `app.envelope`."""
+
+from pathlib import Path
+
+import msgspec
+import numpy as np
+from msgspec import Struct
+
+from app import envelope
+from app.documents import Refused
+from app.envelope import Damaged, Newer
+from engine.setup import BadSetup, Setup, check
+from widgets.plots.series import Series
+
+LIMIT = 256 << 20
+"""No file of more bytes is read or written."""
+MOST_NUMBERS = 1 << 20
+"""A longer curve is kept thinned."""
+
+
+class KeptCurve(Struct, frozen=True):
+    """A curve: ``steps`` int64, ``numbers`` float32, little-endian."""
+
+    steps: bytes
+    numbers: bytes
+
+
+class KeptRun(Struct, frozen=True):
+    """A run as the window knows it; ``data`` is what the engine goes on with, empty for none.
+
+    ``parent``: the place of the run it was forked from in `KeptRoom.runs`, or -1.
+    """
+
+    name: str
+    color: int
+    setup: Setup
+    step: int
+    furthest: int
+    curves: dict[str, KeptCurve]
+    data: bytes = b""
+    hidden: bool = False
+    parent: int = -1
+    parent_step: int = 0
+
+
+class KeptRoom(Struct, frozen=True, tag="training"):
+    """The training room: its set-up and its runs, of which ``current`` is driven."""
+
+    setup: Setup
+    runs: tuple[KeptRun, ...]
+    current: int
+    torch: str = ""
+
+    def programs(self) -> str:
+        """Return the text of every program that its runs would execute; empty for none."""
+        setups = [self.setup, *(run.setup for run in self.runs)]
+        found = [str(one.model.options.get("source", "")) for one in setups]
+        own = [s for s, one in zip(found, setups, strict=True) if one.model.name == "own"]
+        return "\n\n\n".join(dict.fromkeys(filter(None, own)))
+
+
+def kept_curve(curve: Series) -> KeptCurve:
+    """Return a curve to be kept."""
+    steps, numbers = curve.steps(0, len(curve)), curve.numbers()
+    every = 1
+    while steps.size // every > MOST_NUMBERS:
+        every *= 2
+    return KeptCurve(
+        steps[::every].astype("<i8").tobytes(), numbers[::every].astype("<f4").tobytes()
+    )
+
+
+def put_curve(curve: Series, kept: KeptCurve) -> None:
+    """Fill an empty curve with what was kept."""
+    curve.extend(np.frombuffer(kept.steps, "<i8"), np.frombuffer(kept.numbers, "<f4"))
+
+
+def encode(room: KeptRoom) -> bytes:
+    """Return the bytes of a session file. Raises `Refused` where they would be too many."""
+    data = envelope.wrap(msgspec.msgpack.encode(room))
+    if len(data) > LIMIT:
+        raise Refused(f"The session has more than {LIMIT >> 20} MB and was not saved")
+    return data
+
+
+def read(path: Path) -> KeptRoom:
+    """Return what the session file ``path`` holds.
+
+    Raises:
+        Refused: it cannot be read, is not as it was written, or a later version wrote it.
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(LIMIT + 1)
+    except OSError as error:
+        raise Refused(f"{path} cannot be read: {error.strerror or error}") from error
+    if len(data) > LIMIT:
+        raise Refused(f"{path.name} has more than {LIMIT >> 20} MB")
+    try:
+        return _sound(msgspec.msgpack.decode(envelope.unwrap(data), type=KeptRoom))
+    except Newer as error:
+        raise Refused(f"{path.name} was saved by a newer Gradscribe: {error}") from error
+    except Damaged as error:
+        raise Refused(f"{path.name} is no whole session file: {error}") from error
+    except (msgspec.MsgspecError, BadSetup, ValueError, RecursionError) as error:
+        raise Refused(f"{path.name} does not hold a training session") from error
+
+
+def _sound(room: KeptRoom) -> KeptRoom:
+    """Return it, if all of it fits together. Raises ValueError, `BadSetup`."""
+    if not 0 <= room.current < len(room.runs):
+        raise ValueError("no such run")
+    check(room.setup)
+    for number, run in enumerate(room.runs):
+        check(run.setup)
+        if run.parent >= number or min(run.step, run.furthest, run.color) < 0:
+            raise ValueError("a run before its parent")
+        for curve in run.curves.values():
+            if len(curve.steps) != 2 * len(curve.numbers) or len(curve.steps) % 8:
+                raise ValueError("a curve with steps that miss numbers")
+    return room

@@ -1,0 +1,134 @@
+"""The training room into a session file and out of it."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from msgspec.structs import replace
+from PySide6.QtCore import QObject, Signal
+
+from app import documents
+from app.documents import Refused
+from app.training import kept
+from app.training.kept import KeptRoom, KeptRun
+from app.training.session import TrainSession
+from app.training.state import Run, TrainEngine
+from engine import training as say
+
+
+class Saving(QObject):
+    """Gathers what the engine knows of each run, writes it; and lets it all go on from a file."""
+
+    said = Signal(str)
+
+    def __init__(
+        self, session: TrainSession, link: TrainEngine, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._session, self._link = session, link
+        self._path: Path | None = None
+        self._then: Callable[[str], None] = _nothing
+        self._waiting: set[int] = set()
+        self._found: dict[int, KeptRun] = {}
+        self._without: list[str] = []
+        # After the session, which has then taken all curves that were told before.
+        link.received.connect(self._take)
+        link.died.connect(self._mourn)
+
+    def save(self, path: Path, then: Callable[[str], None] | None = None) -> None:
+        """Write everything to ``path`` once the engine has told what it knows.
+
+        ``then`` is called when that is done, with the programs that are in it.
+        """
+        self._path, self._found, self._without = path, {}, []
+        self._then = then or _nothing
+        alive = [run for run in self._session.runs if run.alive and run.begun is not None]
+        self._waiting = {run.run_id for run in alive}
+        for run in alive:
+            self._link.send(say.Keep(run.run_id))
+        self._write_if_whole()
+
+    def _take(self, message: object) -> None:
+        if isinstance(message, say.TrainState) and message.status == "gone":
+            self._waiting.discard(message.run_id)
+            self._write_if_whole()
+        if not isinstance(message, say.RunKept) or message.run_id not in self._waiting:
+            return
+        self._waiting.discard(message.run_id)
+        run = self._session.find(message.run_id)
+        if run is not None:
+            self._found[run.run_id] = self._kept(run, message.step, message.data)
+            if message.problem is not None:
+                self._without.append(f"{run.name}: {message.problem.message}")
+        self._write_if_whole()
+
+    def _mourn(self, _why: str) -> None:
+        if self._path is not None:
+            self._path = None
+            self.said.emit("The session was not saved: the training engine ended")
+
+    def _write_if_whole(self) -> None:
+        if self._path is None or self._waiting:
+            return
+        path, self._path = self._path, None
+        try:
+            room = self._gathered()
+            documents.write_bytes(path, kept.encode(room))
+        except Refused as refusal:
+            self.said.emit(str(refusal))
+            return
+        without = f", but not how to go on with {'; '.join(self._without)}" if self._without else ""
+        self._then(room.programs())
+        self.said.emit(f"Saved {path.name}{without}")
+
+    def _gathered(self) -> KeptRoom:
+        session = self._session
+        runs = [run for run in session.runs if run.run_id in self._found or not run.alive]
+        current = session.run
+        if current is not None and current not in runs:
+            runs.append(current)
+        if current is None:
+            raise Refused("There is no run to save yet")
+        places = {run.run_id: place for place, run in enumerate(runs)}
+        rows = []
+        for place, run in enumerate(runs):
+            row = self._found.get(run.run_id) or self._kept(run, run.step, b"")
+            parent = run.begun.parent if run.begun is not None else None
+            at = places.get(parent, -1) if parent is not None else -1
+            step = run.begun.parent_step if run.begun is not None else 0
+            rows.append(replace(row, parent=at if at < place else -1, parent_step=step))
+        return KeptRoom(session.setup, tuple(rows), places[current.run_id])
+
+    def _kept(self, run: Run, step: int, data: bytes) -> KeptRun:
+        curves = {name: kept.kept_curve(curve) for name, curve in run.series.items()}
+        is_hidden = run.run_id in self._session.look.hidden
+        setup = run.setup
+        if run.begun is not None and run.begun.setup.model.name == "own":
+            # The text that was executed, wherever it came from.
+            setup = replace(setup, model=run.begun.setup.model)
+        return KeptRun(run.name, run.color, setup, step, run.furthest, curves, data, is_hidden)
+
+    def open(self, room: KeptRoom) -> None:
+        """Put a saved room in place of this one; each run stands where it stood."""
+        runs: list[Run] = []
+        hidden = set()
+        for row in room.runs:
+            # A run that does not go on has a number that the engine never hears of.
+            number = self._link.next_id()
+            run = Run(number if row.data else -number, row.setup, row.name, row.color)
+            run.alive = bool(row.data)
+            run.furthest = row.furthest
+            for name, curve in row.curves.items():
+                kept.put_curve(run.curve(name), curve)
+            if row.hidden:
+                hidden.add(run.run_id)
+            runs.append(run)
+        current = runs[room.current]
+        self._session.take_over(room.setup, runs, current.run_id, frozenset(hidden))
+        for run, row in zip(runs, room.runs, strict=True):
+            if row.data:
+                parent = (runs[row.parent].run_id, row.parent_step) if row.parent >= 0 else None
+                self._link.send(say.Resume(run.run_id, row.data, parent))
+
+
+def _nothing(_programs: str) -> None:
+    """Do nothing once a session is saved."""

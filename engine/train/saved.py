@@ -1,0 +1,232 @@
+"""A whole run as bytes, and back: it goes on bit for bit where it was.
+
+Plain MessagePack of numbers, texts and raw tensors; nothing in it is ever executed but the setup,
+which is checked like any other.
+"""
+
+import hashlib
+from collections import Counter
+from typing import cast
+
+import msgspec
+import numpy as np
+import torch
+from msgspec import Struct
+
+from engine.setup import BadSetup, Setup
+from engine.train.checkpoints import Checkpoint, put_back
+from engine.train.history import History
+from engine.train.run import Change, Edit, Run
+
+BUDGET = 32 << 20
+"""Bytes of checkpoints that are saved with a run, about; of more every second is left out."""
+LIMIT = 192 << 20
+"""A run of more bytes is not saved."""
+_DTYPES = {
+    str(dtype).removeprefix("torch."): dtype
+    for dtype in (
+        torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.int64, torch.int32,
+        torch.int16, torch.int8, torch.uint8, torch.bool,
+    )
+}  # fmt: skip
+_FIELDS = (
+    "parameters", "gradients", "buffers", "optimizer", "scheduler", "scaler", "rng", "batches",
+    "training",
+)  # fmt: skip
+
+
+class Unfit(ValueError):
+    """The bytes are no run that can go on here; the text says why."""
+
+
+class State(Struct, frozen=True):
+    """One checkpoint; ``setup`` counts in `SavedRun.setups`, ``tree`` is what `plain` makes."""
+
+    step: int
+    setup: int
+    tree: list[object]
+
+
+class Changed(Struct, frozen=True):
+    """A change after ``step``: another setup, or an element of a parameter set by hand."""
+
+    step: int
+    setup: int = -1
+    edit: tuple[str, int, float] | None = None
+
+
+class SavedRun(Struct, frozen=True):
+    """A run with its past. ``kept``: rows of step, loss, rate; ``val``: of step, loss, float64."""
+
+    torch: str
+    data: str
+    """SHA-256 of inputs and targets: a file may have changed since."""
+    setups: tuple[Setup, ...]
+    now: State
+    past: tuple[State, ...]
+    stride: int
+    changes: tuple[Changed, ...]
+    kept: bytes
+    val: bytes
+    history_stride: int
+    recent: tuple[float, ...] = ()
+
+
+def save(run: Run) -> bytes:
+    """Return a run as bytes; a step that is open is saved as not begun.
+
+    Raises:
+        Unfit: it holds something that cannot be saved, or far too much.
+    """
+    now = run.state()
+    if run.events is not None:
+        open_step = now
+        run.go_to(run.step)
+        now = run.state()
+        run.load(open_step)
+    setups: list[Setup] = []
+    past, stride = run.past.all(), run.past.stride
+    while len(past) > 1 and sum(c.size for c in past) > BUDGET:
+        stride *= 2
+        past = [c for c in past if c.step % stride == 0]
+    changes = [
+        Changed(at, edit=(what.name, what.index, what.value))
+        if isinstance(what, Edit)
+        else Changed(at, _number(setups, what))
+        for at, what in run.changes
+    ]
+    kept, val, history_stride = run.history.store()
+    here, before = _state(now, setups), tuple(_state(one, setups) for one in past)
+    data = msgspec.msgpack.encode(
+        SavedRun(
+            str(torch.__version__),
+            fingerprint(run),
+            tuple(setups),
+            here,
+            before,
+            stride,
+            tuple(changes),
+            kept.astype("<f8").tobytes(),
+            val.astype("<f8").tobytes(),
+            history_stride,
+            tuple(run.history.recent),
+        )
+    )
+    if len(data) > LIMIT:
+        raise Unfit(f"the run has more than {LIMIT >> 20} MB")
+    return data
+
+
+def _number(setups: list[Setup], setup: Setup) -> int:
+    """Return where a setup stands in the list, to which it is added if it is new."""
+    if setup not in setups:
+        setups.append(setup)
+    return setups.index(setup)
+
+
+def _state(one: Checkpoint, setups: list[Setup]) -> State:
+    tree = [plain(getattr(one, name)) for name in _FIELDS]
+    return State(one.step, _number(setups, one.setup), tree)
+
+
+def fingerprint(run: Run) -> str:
+    """Return a checksum of the data that a run learns from."""
+    found = hashlib.sha256()
+    for part in (run.program.x, run.program.y):
+        found.update(f"{tuple(part.shape)} {part.dtype} ".encode())
+        found.update(_raw(part))
+    return found.hexdigest()
+
+
+def resume(data: bytes) -> Run:
+    """Return the run that `save` made bytes of.
+
+    Raises:
+        Unfit: it is none, or its data is not what it was.
+        BadSetup: its setup cannot be run here; `engine.train.program.Failed` likewise.
+    """
+    try:
+        saved = msgspec.msgpack.decode(data, type=SavedRun)
+        states = [_checkpoint(one, saved.setups) for one in (*saved.past, saved.now)]
+        changes = [_change(one, saved.setups) for one in saved.changes]
+        kept = np.frombuffer(saved.kept, "<f8").reshape(-1, 3)
+        val = np.frombuffer(saved.val, "<f8").reshape(-1, 2)
+    except (msgspec.MsgspecError, ValueError, IndexError, KeyError, TypeError) as error:
+        raise Unfit("it does not hold a run as it should") from error
+    if not saved.past or states[0].step != 0 or saved.stride < 1 or saved.history_stride < 1:
+        raise Unfit("it does not hold the beginning of the run")
+    run = Run(states[0].setup)
+    if fingerprint(run) != saved.data:
+        raise Unfit(f"the data of {run.setup.data.name} is not what it was when the run was saved")
+    try:
+        run.past.restore(states[:-1], saved.stride)
+        put_back(run.program, run.batches, states[-1])
+    except BadSetup:
+        raise
+    except Exception as error:
+        raise Unfit("its numbers do not fit its model") from error
+    run.step, run.changes = states[-1].step, changes
+    run.history = History.restored(run.history.columns, kept, val, saved.history_stride)
+    run.history.recent = list(saved.recent)
+    run.leave()
+    return run
+
+
+def _checkpoint(one: State, setups: tuple[Setup, ...]) -> Checkpoint:
+    if len(one.tree) != len(_FIELDS) or one.setup < 0:
+        raise ValueError("a state has other parts")
+    parts = dict(zip(_FIELDS, map(live, one.tree), strict=True))
+    parts["batches"] = tuple(cast("list[object]", parts["batches"]))
+    return Checkpoint(one.step, setups[one.setup], **parts)  # type: ignore[arg-type]
+
+
+def _change(one: Changed, setups: tuple[Setup, ...]) -> tuple[int, Change]:
+    return one.step, Edit(*one.edit) if one.edit is not None else setups[one.setup]
+
+
+def plain(value: object) -> object:
+    """Return a value as lists that MessagePack holds: each is a list of its kind and its parts.
+
+    Raises:
+        Unfit: it is neither number, text, tensor nor made of such.
+    """
+    match value:
+        case None | bool() | int() | float() | str():
+            return value
+        case torch.Tensor():
+            name = str(value.dtype).removeprefix("torch.")
+            return ["tensor", name, list(value.shape), _raw(value)]
+        case Counter():
+            return ["counter", [[plain(k), v] for k, v in value.items()]]
+        case dict():
+            return ["dict", [[plain(k), plain(v)] for k, v in value.items()]]
+        case tuple():
+            return ["tuple", [plain(one) for one in value]]
+        case list():
+            return ["list", [plain(one) for one in value]]
+    raise Unfit(f"a {type(value).__name__} cannot be saved")
+
+
+def live(value: object) -> object:
+    """Return what `plain` was given. Raises ValueError, KeyError, TypeError where it is none."""
+    match value:
+        case ["tensor", str(name), list(shape), bytes(data)]:
+            flat = torch.frombuffer(bytearray(data), dtype=torch.uint8) if data else torch.zeros(0)
+            made = flat.to(torch.uint8).view(_DTYPES[name])
+            return made.reshape([int(str(one)) for one in shape])
+        case ["counter", list(pairs)]:
+            return Counter({live(k): v for k, v in pairs})
+        case ["dict", list(pairs)]:
+            return {live(k): live(v) for k, v in pairs}
+        case ["tuple", list(parts)]:
+            return tuple(map(live, parts))
+        case ["list", list(parts)]:
+            return list(map(live, parts))
+        case None | bool() | int() | float() | str():
+            return value
+    raise ValueError("no value that was saved")
+
+
+def _raw(tensor: torch.Tensor) -> bytes:
+    whole = tensor.detach().cpu().contiguous().reshape(-1)
+    return whole.view(torch.uint8).numpy().tobytes() if whole.numel() else b""

@@ -1,0 +1,247 @@
+"""A session is saved with all its runs, and they go on bit for bit in another window."""
+
+import msgspec
+import pytest
+
+from app import envelope
+from app.documents import Refused
+from app.training import kept
+from app.training.saving import Saving
+from app.training.session import TrainSession
+from engine import training as say
+from engine.setup import Part, Setup
+from engine.train.host import Host
+from tests.app.training.fakes import FakeTrainLink
+from widgets.plots.series import Series
+
+
+class HostLink(FakeTrainLink):
+    """The engine's own host, in this process and without a pipe."""
+
+    def __init__(self):
+        super().__init__()
+        self.host = Host(self.received.emit)
+
+    def send(self, message):
+        super().send(message)
+        self.host.take(message)
+
+    def work(self):
+        while self.host.work() is not None:
+            pass
+
+
+SETUP = Setup(data=Part("moons", {"n": 60}), optimizer=Part("adam"), batch=16, validate_every=5)
+OWN = "import torch\nfrom torch import nn\n\nclass Net(nn.Linear, nn.Module):\n    pass\n"
+
+
+@pytest.fixture
+def make(qapp):
+    """A function that makes a window's worth: a session, its link and what saves it."""
+    made = []
+
+    def new(link=None):
+        link = link or HostLink()
+        session = TrainSession(link)
+        saving = Saving(session, link)
+        saving.heard = []
+        saving.said.connect(saving.heard.append)
+        made.append(session)
+        return session, link, saving
+
+    yield new
+    for session in made:
+        session.close()
+
+
+def trained(session, link, steps=30):
+    session.setup = SETUP
+    session.begin()
+    session.advance(steps)
+    link.work()
+
+
+def numbers(run, name="loss"):
+    return list(run.curve(name).numbers())
+
+
+def test_runs_forks_and_weights_by_hand_go_on_where_they_were(make, tmp_path):
+    session, link, saving = make()
+    trained(session, link)
+    session.edit_weight("0.weight", 1, 0.5)
+    session.fork()
+    session.change(msgspec.structs.replace(SETUP, optimizer=Part("sgd", {"lr": 0.2})))
+    session._rest.timeout.emit()
+    session.advance(12)
+    link.work()
+    session.hide(session.runs[0].run_id, True)
+    file = tmp_path / "one.gradscribe"
+    saving.save(file)
+    assert saving.heard == ["Saved one.gradscribe"]
+
+    other, other_link, opening = make()
+    opening.open(kept.read(file))
+    assert [run.name for run in other.runs] == [run.name for run in session.runs]
+    assert [run.step for run in other.runs] == [30, 42]
+    assert other.setup == session.setup
+    assert other.look.hidden == {other.runs[0].run_id}
+    assert other.runs[1].begun.parent == other.runs[0].run_id
+    assert other.runs[1].begun.parent_step == 30
+    for mine, theirs in zip(session.runs, other.runs, strict=True):
+        assert numbers(mine) == numbers(theirs)
+        assert theirs.alive
+        assert not theirs.running
+    for one, engine in ((session, link), (other, other_link)):
+        one.advance(20)
+        engine.work()
+        one.select(one.runs[0].run_id)
+        one.advance(20)
+        engine.work()
+    for mine, theirs in zip(session.runs, other.runs, strict=True):
+        assert theirs.step == mine.step
+        for name in ("loss", "val", "lr"):
+            assert numbers(mine, name) == numbers(theirs, name)
+    for one, engine in ((session, link), (other, other_link)):
+        one.rewind(7)
+        one.advance(5)
+        engine.work()
+    assert numbers(session.runs[0]) == numbers(other.runs[0])
+
+
+def test_curves_of_runs_that_are_over_are_kept(make, tmp_path):
+    session, link, saving = make()
+    trained(session, link)
+    session.begin()
+    saving.save(tmp_path / "a.gradscribe")
+    other, _, opening = make()
+    opening.open(kept.read(tmp_path / "a.gradscribe"))
+    assert [run.alive for run in other.runs] == [False, True]
+    assert numbers(other.runs[0]) == numbers(session.runs[0])
+
+
+def test_what_was_there_before_is_let_go(make, tmp_path):
+    session, link, saving = make()
+    trained(session, link)
+    before = session.runs[0].run_id
+    saving.save(tmp_path / "a.gradscribe")
+    saving.open(kept.read(tmp_path / "a.gradscribe"))
+    assert link.last(say.Drop).run_id == before
+    assert session.run.run_id != before
+    assert session.run.step == 30
+    assert not session.can_undo
+
+
+def test_a_run_that_cannot_go_on_here_keeps_its_curves_and_says_why(make, tmp_path):
+    session, link, saving = make()
+    trained(session, link)
+    saving.save(tmp_path / "a.gradscribe")
+    room = kept.read(tmp_path / "a.gradscribe")
+    broken = msgspec.structs.replace(room.runs[0], data=room.runs[0].data[:-9])
+    other, _, opening = make()
+    complaints = []
+    other.complained.connect(lambda place, why: complaints.append(why))
+    opening.open(msgspec.structs.replace(room, runs=(broken,)))
+    assert "does not hold a run" in complaints[-1]
+    assert not other.run.alive
+    assert len(numbers(other.run)) == 30
+    other.play()
+    assert other.run.alive
+
+
+def test_an_engine_that_dies_meanwhile_is_told_of(make, tmp_path):
+    session, link, saving = make(FakeTrainLink())
+    link.greet()
+    session.open()
+    link.begin(1, session.setup)
+    saving.save(tmp_path / "a.gradscribe")
+    assert link.last(say.Keep).run_id == 1
+    link.died.emit("it was killed")
+    assert "not saved" in saving.heard[-1]
+    assert not (tmp_path / "a.gradscribe").exists()
+
+
+def test_a_folder_that_is_not_there_is_told_of(make, tmp_path):
+    session, link, saving = make()
+    saving.save(tmp_path / "a.gradscribe")
+    assert "no run" in saving.heard[-1]
+    trained(session, link)
+    saving.save(tmp_path / "nowhere" / "a.gradscribe")
+    assert "cannot be written" in saving.heard[-1]
+
+
+def test_programs_in_a_session_are_told(make, tmp_path):
+    session, link, saving = make()
+    options = {"source": OWN, "arguments": "2, 1"}
+    session.setup = msgspec.structs.replace(SETUP, model=Part("own", options))
+    session.begin()
+    session.advance(3)
+    link.work()
+    told = []
+    saving.save(tmp_path / "a.gradscribe", told.append)
+    assert told == [OWN]
+    assert kept.read(tmp_path / "a.gradscribe").programs() == OWN
+
+
+def written(make, tmp_path):
+    session, link, saving = make()
+    trained(session, link, 3)
+    file = tmp_path / "a.gradscribe"
+    saving.save(file)
+    return file
+
+
+def test_a_file_cut_at_any_place_is_refused(make, tmp_path):
+    file = written(make, tmp_path)
+    whole = file.read_bytes()
+    for size in (0, 1, 10, 40, 100, len(whole) // 2, len(whole) - 1):
+        file.write_bytes(whole[:size])
+        with pytest.raises(Refused, match="no whole session"):
+            kept.read(file)
+    changed = bytearray(whole)
+    changed[len(whole) // 2] ^= 1
+    file.write_bytes(changed)
+    with pytest.raises(Refused, match="no whole session"):
+        kept.read(file)
+
+
+def test_a_newer_file_is_told_from_a_broken_one(make, tmp_path):
+    file = written(make, tmp_path)
+    file.write_bytes(file.read_bytes().replace(b"session 1 ", b"session 2 ", 1))
+    with pytest.raises(Refused, match="newer Gradscribe"):
+        kept.read(file)
+
+
+def test_what_is_whole_but_no_training_session_is_refused(make, tmp_path):
+    file = written(make, tmp_path)
+    room = kept.read(file)
+    bad_steps = msgspec.structs.replace(
+        room.runs[0], curves={"loss": kept.KeptCurve(b"12345678", b"12345678")}
+    )
+    orphan = msgspec.structs.replace(room.runs[0], parent=3)
+    for bad in (
+        b"{}",
+        msgspec.msgpack.encode({"type": "else"}),
+        msgspec.msgpack.encode(msgspec.structs.replace(room, current=5)),
+        msgspec.msgpack.encode(msgspec.structs.replace(room, runs=(bad_steps,))),
+        msgspec.msgpack.encode(msgspec.structs.replace(room, runs=(orphan,))),
+    ):
+        file.write_bytes(envelope.wrap(bad))
+        with pytest.raises(Refused, match="does not hold a training session"):
+            kept.read(file)
+    with pytest.raises(Refused, match="cannot be read"):
+        kept.read(tmp_path / "none.gradscribe")
+
+
+def test_a_long_curve_is_kept_thinned_and_a_huge_file_is_refused(monkeypatch):
+    curve = Series()
+    curve.extend(range(1, 5001), range(5000))
+    monkeypatch.setattr(kept, "MOST_NUMBERS", 1000)
+    again = Series()
+    kept.put_curve(again, kept.kept_curve(curve))
+    assert len(again) == 625
+    assert list(again.steps(0, 3)) == [1, 9, 17]
+    assert list(again.numbers(0, 3)) == [0, 8, 16]
+    monkeypatch.setattr(kept, "LIMIT", 100)
+    run = kept.KeptRun("a", 0, Setup(), 0, 0, {})
+    with pytest.raises(Refused, match="more than"):
+        kept.encode(kept.KeptRoom(Setup(), (run,), 0))

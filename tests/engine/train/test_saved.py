@@ -1,0 +1,154 @@
+"""A run that was saved goes on where it was, bit for bit."""
+
+import msgspec
+import pytest
+import torch
+
+from engine import setup
+from engine.train import saved
+from engine.train.run import Edit, Run
+
+NET = {"name": "mlp", "layers": [6], "dropout": 0.3, "norm": "batch"}
+BASE = {"data": {"name": "moons", "n": 60}, "batch": 16, "model": NET, "validate_every": 3}
+KINDS = {
+    "adam": {"optimizer": "adam"},
+    "momentum": {"optimizer": {"name": "sgd", "momentum": 0.9}},
+    "milestones": {"optimizer": "sgd", "schedule": {"name": "multistep", "milestones": [3, 7, 12]}},
+    "one cycle": {"optimizer": "sgd", "schedule": "one_cycle"},
+    "plateau": {"optimizer": "adam", "schedule": {"name": "plateau", "patience": 1}},
+    "scaler": {"amp": "float16", "optimizer": "sgd"},
+    "lbfgs": {"optimizer": "lbfgs", "batch": 0, "model": "mlp"},
+    "micro-batches": {"accumulate": 3, "batch": 7, "shuffle": False, "drop_last": True},
+    "double": {"dtype": "float64", "clip_norm": 0.5, "frozen": ["0"]},
+    "tokens": {"data": {"name": "copy_tokens", "n": 40}, "model": "recurrent"},
+}
+
+
+def bits(run):
+    """Everything that a run has computed, to the bit."""
+    return (
+        run.step,
+        run.epoch,
+        [p.detach().clone() for p in run.program.model.parameters()],
+        [b.clone() for b in run.program.model.buffers()],
+        run.history.recent,
+        run.program.optimizer.param_groups[0]["lr"],
+    )
+
+
+def same(one, other):
+    assert one[:2] == other[:2]
+    for mine, theirs in zip(one[2] + one[3], other[2] + other[3], strict=True):
+        assert torch.equal(mine, theirs)
+    assert one[4:] == other[4:]
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_run_goes_on_bit_for_bit(name):
+    run = Run(setup.parse({**BASE, **KINDS[name]}))
+    run.advance(10)
+    run.leave()
+    data = saved.save(run)
+    torch.manual_seed(4321)
+    again = saved.resume(data)
+    same(bits(run), bits(again))
+    for one in (run, again):
+        one.enter()
+        one.advance(10)
+        one.leave()
+    same(bits(run), bits(again))
+    run.enter()
+    run.rewind(4)
+    again.rewind(4)
+    same(bits(run), bits(again))
+
+
+def test_what_was_changed_by_hand_is_saved_too():
+    run = Run(setup.parse({**BASE, "optimizer": "sgd"}))
+    run.advance(4)
+    run.edit(Edit("0.weight", 2, 0.75))
+    run.alter(setup.parse({**BASE, "optimizer": "adam", "batch": 9}))
+    run.advance(300)
+    again = saved.resume(saved.save(run))
+    assert again.changes == run.changes
+    for step in (280, 4, 2):
+        run.rewind(step)
+        again.rewind(step)
+        same(bits(run), bits(again))
+        for one in (run, again):
+            one.leave()
+
+
+def test_a_step_that_is_open_is_saved_as_not_begun():
+    run, plain = Run(setup.parse(BASE)), Run(setup.parse(BASE))
+    run.advance(3)
+    for _ in range(3):
+        run.next_event()
+    data = saved.save(run)
+    again = saved.resume(data)
+    again.enter()
+    again.advance(3)
+    plain.enter()
+    plain.advance(6)
+    same(bits(again), bits(plain))
+    assert run.events is not None
+    assert run.events.index == 2
+
+
+def test_checkpoints_are_thinned_to_the_budget(monkeypatch):
+    run = Run(setup.parse({"data": {"name": "line"}, "model": "linear"}))
+    run.advance(3000)
+    whole = len(saved.resume(saved.save(run)).past)
+    monkeypatch.setattr(saved, "BUDGET", 100_000)
+    again = saved.resume(saved.save(run))
+    assert 1 < len(again.past) < whole
+    again.rewind(1500)
+    run.rewind(1500)
+    same(bits(again), bits(run))
+
+
+def test_what_is_no_run_is_refused():
+    good = saved.save(Run(setup.parse(BASE)))
+    for bad in (b"", b"\x80", good[:-1], good[: len(good) // 2], b"\x93" + good[1:]):
+        with pytest.raises(saved.Unfit):
+            saved.resume(bad)
+
+
+def test_a_run_whose_data_has_changed_is_refused(tmp_path):
+    file = tmp_path / "t.csv"
+    file.write_text("a,b\n1,2\n2,3\n3,5\n")
+    given = {"data": {"name": "csv", "path": str(file), "inputs": ["a"], "target": "b"}}
+    run = Run(setup.parse({**given, "model": "linear"}))
+    data = saved.save(run)
+    assert saved.resume(data).step == 0
+    file.write_text("a,b\n1,2\n2,3\n3,6\n")
+    with pytest.raises(saved.Unfit, match="not what it was"):
+        saved.resume(data)
+    file.unlink()
+    with pytest.raises(setup.BadSetup, match="no file"):
+        saved.resume(data)
+
+
+def test_numbers_that_do_not_fit_the_model_are_refused():
+    small = saved.save(Run(setup.parse({"data": "moons", "model": {"name": "mlp", "layers": [3]}})))
+    big = saved.save(Run(setup.parse({"data": "moons", "model": {"name": "mlp", "layers": [5]}})))
+    mixed = msgspec.structs.replace(
+        msgspec.msgpack.decode(small, type=saved.SavedRun),
+        now=msgspec.msgpack.decode(big, type=saved.SavedRun).now,
+    )
+    with pytest.raises(saved.Unfit, match="do not fit"):
+        saved.resume(msgspec.msgpack.encode(mixed))
+
+
+def test_plain_and_live_are_each_other_s_inverse():
+    value = {
+        "a": [1, None, (2.5, True)],
+        3: torch.tensor([[1.5, float("inf")]]),
+        "e": torch.zeros(0),
+    }
+    found = saved.live(saved.plain(value))
+    assert found["a"] == value["a"]
+    assert torch.equal(found[3], value[3])
+    assert found["e"].shape == (0,)
+    with pytest.raises(saved.Unfit, match="object"):
+        saved.plain(object())
