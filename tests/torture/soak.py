@@ -1,8 +1,8 @@
 """A soak: hands that never rest. ``python -m tests.torture.soak --minutes 30 --seed 0``
 
-The real window with the real engine is clicked, typed into, run, played and rewound by real events
-for so long. At its end it prints the longest stall of the event loop, and memory and handles as
-they were after a first part and at the end.
+The real window with its real engines is clicked, typed into, run, played, rewound, trained and
+taught by real events for so long. Printed at its end: the longest stalls of the event loop with the
+stack of the main thread in them, and memory and handles as they went.
 """
 
 import argparse
@@ -15,43 +15,19 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from PySide6.QtCore import QEventLoop, QPoint, Qt, QTimer
-from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication
+from PySide6.QtWidgets import QApplication
 
-from app import examples
 from app.documents import Drafts
+from app.faults import Faults
 from app.link import Link
-from app.overlay import Overlay
 from app.settings import Settings
 from app.window import Window
+from tests.torture.hands import Hands
+from tests.torture.stalls import LONG_MS, Meter
 
-SNIPPETS = (
-    "print('hello', x)\n",
-    "y = x * 2\n",
-    "for i in range(200):\n    print(i)\n",
-    "loss = (torch.randn(64, 64) @ torch.randn(64, 64)).sum()\n",
-    "w = param(torch.randn(32, 32))\n(w @ w).tanh().sum().backward()\n",
-    "while True: pass\n",
-    "while True: print('again and again')\n",
-    "raise ValueError('no')\n",
-    "import os; os._exit(3)\n",
-    "def f(n): return f(n + 1)\nf(0)\n",
-    "(",
-    "'",
-    "🙂 = 1\n",
-)
-KEYS = (
-    Qt.Key.Key_Return,
-    Qt.Key.Key_Backspace,
-    Qt.Key.Key_Up,
-    Qt.Key.Key_Down,
-    Qt.Key.Key_End,
-    Qt.Key.Key_Home,
-    Qt.Key.Key_Tab,
-)
 WARM = 0.34
 """This share of the time passes before memory is looked at for the first time."""
+LOOKS = 12
 PAGE = 4096
 
 
@@ -59,15 +35,25 @@ PAGE = 4096
 class Figures:
     """What a soak has found out."""
 
+    meter: Meter = field(default_factory=Meter)
     actions: int = 0
-    stall_ms: float = 0.0
-    """The longest time between two turns of the event loop."""
-    busy_ms: float = 0.0
-    """The same in the processor's time of this thread: what a crowded machine does not add to."""
-    worst: dict[str, float] = field(default_factory=dict)
-    """The longest busy time after each kind of action."""
-    before: dict[str, int] = field(default_factory=dict)
-    after: dict[str, int] = field(default_factory=dict)
+    taken: list[dict[str, int]] = field(default_factory=list)
+    """Memory and handles, `LOOKS` times from the time when it was warm to the end."""
+    faults: list[str] = field(default_factory=list)
+    """Exceptions of ours that nobody expected."""
+
+    @property
+    def before(self):
+        """What was taken when it was warm: the least of the first looks."""
+        return self._least(self.taken[: max(1, len(self.taken) // 3)])
+
+    @property
+    def after(self):
+        """What is taken in the end: the least of the last looks, for use goes up and down."""
+        return self._least(self.taken[-max(1, len(self.taken) // 3) :])
+
+    def _least(self, looks):
+        return {name: min(look[name] for look in looks) for name in looks[0]}
 
 
 def taken():
@@ -75,139 +61,67 @@ def taken():
     gc.collect()
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     handles = len(os.listdir("/proc/self/fd"))
-    return {"MB": pages * PAGE >> 20, "handles": handles, "threads": threading.active_count()}
+    widgets = len(QApplication.allWidgets())
+    return {
+        "MB": pages * PAGE >> 20,
+        "handles": handles,
+        "threads": threading.active_count(),
+        "widgets": widgets,
+    }
 
 
 class Soak:
     """Hands, and a stop watch."""
 
-    def __init__(self, window, seed):
-        self.window, self.dice, self.figures = window, random.Random(seed), Figures()
-        self._doing = ""
-        self._last = (time.perf_counter(), time.thread_time())
-        self._timer = QTimer(window)
-        self._timer.setInterval(2)
-        self._timer.timeout.connect(self._tick)
-        self._timer.start()
-
-    def _tick(self):
-        now = (time.perf_counter(), time.thread_time())
-        wall, busy = (1000 * (b - a) for a, b in zip(self._last, now, strict=True))
-        self._last, figures = now, self.figures
-        figures.stall_ms = max(figures.stall_ms, wall)
-        figures.busy_ms = max(figures.busy_ms, busy)
-        figures.worst[self._doing] = max(figures.worst.get(self._doing, 0.0), busy)
+    def __init__(self, window, seed, home):
+        self.hands, self.figures = Hands(window, seed, Path(home) / "files"), Figures()
+        self._dice = random.Random(seed + 1)
+        self.figures.meter.start(window)
 
     def run(self, seconds):
         """Go on for so long and return the figures."""
-        begun = time.monotonic()
+        begun, figures = time.monotonic(), self.figures
+        marks = [seconds * (WARM + (1 - WARM) * look / LOOKS) for look in range(LOOKS)]
         while (passed := time.monotonic() - begun) < seconds:
-            if passed > seconds * WARM and not self.figures.before:
-                self.figures.before = taken()
-                self._last = (time.perf_counter(), time.thread_time())
+            if marks and passed > marks[0]:
+                marks.pop(0)
+                figures.taken.append(taken())
+                figures.meter.forget()
             self.act()
-        self.rest(500)
-        self._timer.stop()
-        self.figures.after = taken()
-        return self.figures
-
-    def rest(self, ms):
-        """Let the event loop turn."""
-        loop = QEventLoop()
-        QTimer.singleShot(ms, loop.quit)
-        loop.exec()
+        self.hands.rest(500)
+        figures.meter.stop()
+        figures.taken.append(taken())
+        return figures
 
     def act(self):
         """Do one thing and see to what comes of it for a moment."""
-        acts = (self.type, self.type, self.press, self.click, self.click, self.scrub)
-        acts += (self.example, self.undo, self.drag, self.look_around, self.command)
-        acts += (self.repaint,) * (self.dice.random() < 0.1)
-        act = self.dice.choice(acts)
-        self._doing = act.__name__
+        act = self.hands.next()
+        self.figures.meter.doing = act.__name__
         act()
         self.figures.actions += 1
-        self.rest(self.dice.choice((0, 5, 40, 200)))
-
-    def type(self):
-        """Type a line, or paste a snippet."""
-        editor = self.window.editor
-        editor.setFocus()
-        if self.dice.random() < 0.5:
-            QTest.keyClicks(editor, f"v{self.dice.randrange(9)} = {self.dice.random():.3f}")
-        else:
-            editor.insertPlainText(self.dice.choice(SNIPPETS))
-
-    def press(self):
-        """Press a key in the program."""
-        QTest.keyClick(self.window.editor, self.dice.choice(KEYS))
-
-    def click(self):
-        """Click on the graph, a button or the transport."""
-        window, dice = self.window, self.dice
-        buttons = [one for one in window.findChildren(QAbstractButton) if one.isVisible()]
-        target = dice.choice((window.graph, window.transport, window.editor.viewport(), *buttons))
-        at = QPoint(dice.randrange(max(1, target.width())), dice.randrange(max(1, target.height())))
-        QTest.mouseClick(target, Qt.MouseButton.LeftButton, pos=at)
-
-    def scrub(self):
-        """Play, pause, step, rewind."""
-        clock = self.window.clock
-        act = self.dice.choice((clock.toggle, clock.step, clock.back, clock.reset, clock.to_end))
-        act()
-        if clock.length:
-            clock.seek(self.dice.randrange(clock.length + 1))
-
-    def example(self):
-        """Start from an example."""
-        self.window._start_from(self.dice.choice(examples.load()))
-
-    def undo(self):
-        """Take back and make again."""
-        for _ in range(self.dice.randrange(1, 6)):
-            self.dice.choice((self.window.editor.undo, self.window.editor.redo))()
-
-    def drag(self):
-        """Change a number many times, as a slider does."""
-        for _ in range(10):
-            self.window.session.nudge(f"x = param({self.dice.random()})\n(x * x).backward()\n")
-            self.rest(2)
-
-    def look_around(self):
-        """Select a card, resize, change the theme, turn to another tab."""
-        window, dice = self.window, self.dice
-        cards = window.showing.picture.cards
-        if cards:
-            window.session.select(dice.choice(cards).key)
-        window.resize(dice.randrange(1000, 1500), dice.randrange(640, 950))
-        for tabs in (window.below, window.tables):
-            tabs.setCurrentIndex(dice.randrange(tabs.count()))
-
-    def repaint(self):
-        """Change the theme."""
-        self.window.settings.put("theme", self.dice.choice(("light", "dark")))
-
-    def command(self):
-        """Open palette, gallery or a page of help, and leave it."""
-        act = self.dice.choice((self.window.show_palette, self.window.show_examples))
-        act()
-        self.rest(10)
-        for one in self.window.findChildren(Overlay):
-            one.leave()
+        self.hands.rest(self._dice.choice((0, 5, 40, 200)))
 
 
 def soak(seconds, seed, home):
     """Soak a window that keeps its work below ``home``; returns the figures."""
+    faults = Faults(Path(home) / "logs" / "gradscribe.log")
+    faults.install()
     link = Link(spare=True)
     window = Window(link, Settings(), Drafts(Path(home) / "drafts"))
     window.open_first()
     window.show()
     link.start()
+    told = []
+    faults.caught.connect(lambda fault: told.append(str(fault)))
     try:
-        return Soak(window, seed).run(seconds)
+        found = Soak(window, seed, home).run(seconds)
     finally:
         window.close()
         window.deleteLater()
         link.deleteLater()
+        faults.close()
+    found.faults = told
+    return found
 
 
 def main(words=None):
@@ -225,23 +139,33 @@ def main(words=None):
     with tempfile.TemporaryDirectory() as home:
         found = soak(options.minutes * 60, options.seed, home)
     sys.stdout.write(f"{told(found)}\n")
-    return int(bool(grown(found)))
+    return int(bool(grown(found) or found.faults or found.meter.busy_ms > LONG_MS))
 
 
 def told(found):
     """Return the figures in words."""
-    slowest = sorted(found.worst.items(), key=lambda pair: -pair[1])[:4]
-    worst = ", ".join(f"{name} {busy:.0f}" for name, busy in slowest)
-    return (
-        f"{found.actions} actions; longest stall {found.stall_ms:.0f} ms,"
-        f" {found.busy_ms:.0f} ms of them busy ({worst});"
-        f" at first {found.before}, in the end {found.after}"
-    )
+    meter = found.meter
+    slowest = sorted(meter.worst.items(), key=lambda pair: -pair[1])[:6]
+    lines = [
+        f"{found.actions} actions, {meter.turns} turns of the event loop",
+        f"longest stall {meter.wall_ms:.0f} ms by the clock, {meter.own_ms:.0f} ms of them with a"
+        f" processor, {meter.busy_ms:.0f} ms busy"
+        f" ({', '.join(f'{name} {busy:.0f}' for name, busy in slowest)})",
+        f"at first {found.before}, in the end {found.after}",
+        f"memory as it went: {', '.join(str(one['MB']) for one in found.taken)} MB",
+    ]
+    for stall in meter.stalls:
+        lines.append(
+            f"  {stall.doing}: {stall.wall_ms:.0f} ms, busy {stall.busy_ms:.0f},"
+            f" waited {stall.waited_ms:.0f}: {stall.where}"
+        )
+    lines += [f"FAULT {fault}" for fault in found.faults]
+    return "\n".join(lines)
 
 
 def grown(found):
     """Return what has grown more than the noise."""
-    room = {"MB": 40 + found.before["MB"] // 5, "handles": 12, "threads": 4}
+    room = {"MB": 40 + found.before["MB"] // 5, "handles": 12, "threads": 4, "widgets": 200}
     return [name for name in room if found.after[name] - found.before[name] > room[name]]
 
 

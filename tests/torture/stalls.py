@@ -1,0 +1,114 @@
+"""How long the event loop stands still, and where the main thread was meanwhile."""
+
+import sys
+import threading
+import time
+import traceback
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from PySide6.QtCore import QTimer
+
+TICK_MS = 2
+LOOK_S = 0.05
+"""A turn that has lasted for so long is looked into, by a thread beside it."""
+LONG_MS = 100.0
+"""A turn that was busy for so long is a stall to be told of."""
+MOST_TOLD = 40
+
+
+@dataclass(frozen=True)
+class Stall:
+    """One turn of the event loop that took too long."""
+
+    wall_ms: float
+    busy_ms: float
+    """The main thread's own time on the processor: what a crowded machine adds nothing to."""
+    waited_ms: float
+    """The main thread was ready to go on and had no processor: others' fault (Linux)."""
+    doing: str
+    where: str
+    """The main thread's stack at `LOOK_S`, the innermost call first."""
+
+
+@dataclass
+class Meter:
+    """Turns of the event loop, timed from its start to `stop`."""
+
+    doing: str = ""
+    """What is being done now; whoever acts sets it."""
+    wall_ms: float = 0.0
+    busy_ms: float = 0.0
+    own_ms: float = 0.0
+    """The longest turn, less what the main thread waited for a processor."""
+    turns: int = 0
+    worst: dict[str, float] = field(default_factory=dict)
+    """The longest busy time after each kind of action."""
+    stalls: list[Stall] = field(default_factory=list)
+
+    def start(self, parent):
+        """Measure until `stop`; the timer belongs to ``parent``."""
+        self._over, self._main = threading.Event(), threading.get_ident()
+        self._seen = ""
+        self._timer = QTimer(parent)
+        self._timer.setInterval(TICK_MS)
+        self._timer.timeout.connect(self._tick)
+        self.forget()
+        self._timer.start()
+        self._watcher = threading.Thread(target=self._watch, daemon=True)
+        self._watcher.start()
+
+    def forget(self):
+        """Begin the turn anew: what was done since the last one is none of the window's."""
+        self._last, self._seen = _clocks(), ""
+
+    def stop(self):
+        """Measure no more."""
+        self._timer.stop()
+        self._over.set()
+        self._watcher.join()
+
+    def _tick(self):
+        now = _clocks()
+        wall, busy, waited = (1000 * (b - a) for a, b in zip(self._last, now, strict=True))
+        own = wall - waited
+        self.turns += 1
+        self.wall_ms = max(self.wall_ms, wall)
+        self.busy_ms = max(self.busy_ms, busy)
+        self.own_ms = max(self.own_ms, own)
+        self.worst[self.doing] = max(self.worst.get(self.doing, 0.0), busy)
+        if wall > LONG_MS:
+            self._note(Stall(wall, busy, waited, self.doing, self._seen))
+        self.forget()
+
+    def _note(self, stall):
+        self.stalls.append(stall)
+        self.stalls.sort(key=lambda one: -one.busy_ms)
+        del self.stalls[MOST_TOLD:]
+
+    def _watch(self):
+        while not self._over.wait(LOOK_S / 3):
+            if not self._seen and time.perf_counter() - self._last[0] > LOOK_S:
+                self._seen = _where(sys._current_frames().get(self._main))
+
+
+def _where(frame):
+    """Return the calls in which a thread is, the innermost first."""
+    calls = [
+        f"{Path(one.filename).parent.name}/{Path(one.filename).name}:{one.lineno} {one.name}"
+        for one in traceback.extract_stack(frame)
+    ]
+    return " < ".join(calls[:-10:-1])
+
+
+def _clocks():
+    """Return wall time, this thread's time on the processor, and its time in wait for one (s)."""
+    return time.perf_counter(), time.thread_time(), _waited()
+
+
+def _waited():
+    try:
+        text = Path("/proc/thread-self/schedstat").read_text()
+        return int(text.split()[1]) / 1e9
+    except (OSError, IndexError, ValueError):
+        return 0.0
