@@ -21,6 +21,7 @@ from app.session import Session
 from app.sessions import Found, Sessions
 from app.settings import Settings
 from widgets.code_edit import CodeEdit
+from widgets.code_text import objection
 
 Stamp = tuple[int, int, int]
 
@@ -176,6 +177,8 @@ class Keeping(QObject):
     def _reload(self) -> None:
         path = self._host.session.doc.path
         text = documents.read(Path(path))
+        if why := objection(text):
+            raise Refused(f"{Path(path).name} is not taken over: {why}")
         # Whoever changed the file, it was not this window.
         self._host.session.reload(text, not self._host.settings.is_trusted(path, text))
         self.saved()

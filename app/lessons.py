@@ -1,5 +1,6 @@
 """The lessons: every file in ``assets/lessons``, in the order of its name."""
 
+import functools
 import re
 from importlib import resources
 from importlib.resources.abc import Traversable
@@ -14,8 +15,9 @@ from playback.lessons.parse import BadLesson, parse
 NAMES = re.compile(r"\d\d_\w+\.md")
 
 
+@functools.cache
 def load() -> tuple[Lesson, ...]:
-    """Return all lessons, the first one first.
+    """Return all lessons, the first one first; their files are read once.
 
     Raises:
         BadLesson: a file does not follow the format.

@@ -31,6 +31,7 @@ from engine.training import StepTape
 from playback.lab.own import lines
 from widgets import code_keys
 from widgets.code_edit import CodeEdit
+from widgets.code_text import objection
 from widgets.graph_view import GraphView
 
 
@@ -180,6 +181,9 @@ class ShellWindow(QMainWindow):
 
     def show_step(self, message: StepTape) -> None:
         """Show the tape of a training step in the program's room."""
+        if why := objection(message.source):
+            self.say(f"The step is not shown: {why}")
+            return
         self.keeping.put_away()
         doc = Doc(source=message.source, saved=message.source, title=f"Step {message.step + 1}")
         self.session.load(doc, tape=message.tape)

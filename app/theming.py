@@ -1,16 +1,21 @@
 """The look of the application: which theme holds now, and how big the text is."""
 
+from collections.abc import Iterator
 from typing import Protocol
 
-from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtWidgets import QApplication
+import shiboken6
+from PySide6.QtCore import QElapsedTimer, QObject, Qt, QTimer, Signal
+from PySide6.QtWidgets import QApplication, QWidget
 
+from app.restyling import restyled
 from app.settings import Settings
 from widgets.theme import Theme, ui_font
 
 TEXT_PX = 13
 LECTURE_TEXT = 1.35
 """In lecture mode all text is so many times bigger."""
+TURN_MS = 25
+"""Another look is put on for so long at a time; then the interface has its turn."""
 
 
 class Themed(Protocol):
@@ -29,6 +34,12 @@ class Look(QObject):
         super().__init__(parent)
         self._settings = settings
         self._themed: list[Themed] = []
+        self._steps: Iterator[None] | None = None
+        self._held: list[QWidget] = []
+        """Windows that are not painted before they have the new look everywhere."""
+        self._turn = QTimer(self)
+        self._turn.setSingleShot(True)
+        self._turn.timeout.connect(self._go_on)
         settings.changed.connect(self._follow)
         QApplication.styleHints().colorSchemeChanged.connect(self._system_changed)
 
@@ -52,27 +63,84 @@ class Look(QObject):
         return self._settings.number("text") * lecture
 
     def apply(self) -> None:
-        """Paint everything in the theme that holds now."""
-        theme = self.theme()
-        app = QApplication.instance()
-        assert isinstance(app, QApplication)
-        app.setPalette(theme.palette())
-        app.setFont(ui_font(TEXT_PX * self.scale()))
-        style = theme.stylesheet(self.scale())
-        if style != app.styleSheet():
-            app.setStyleSheet(style)
-        for widget in self._themed:
-            widget.set_theme(theme)
-        self.changed.emit(theme)
+        """Paint everything in the theme that holds now, before this returns."""
+        self._begin()
+        self.finish()
+
+    def finish(self) -> None:
+        """Put on at once what is left of a look that is on its way."""
+        while self._steps is not None:
+            self._step()
 
     def _follow(self, key: str) -> None:
         if key in ("theme", "text", "lecture"):
-            self.apply()
+            self._begin()
+            self._go_on()
+
+    def _begin(self) -> None:
+        """Begin anew where another change was on its way."""
+        self._steps = self._dress(self.theme())
+
+    def _dress(self, theme: Theme) -> Iterator[None]:
+        app = QApplication.instance()
+        assert isinstance(app, QApplication)
+        self._hold(app)
+        app.setPalette(theme.palette())
+        app.setFont(ui_font(TEXT_PX * self.scale()))
+        sheet = theme.stylesheet(self.scale())
+        hidden: Iterator[None] = iter(())
+        if sheet != app.styleSheet():
+            hidden = restyled(app, sheet)
+            for _ in range(sum(one.isVisible() for one in app.allWidgets())):
+                next(hidden)
+                yield
+        for widget in self._themed:
+            widget.set_theme(theme)
+            yield
+        self.changed.emit(theme)
+        self._let_go()
+        for _ in hidden:
+            yield
+
+    def _hold(self, app: QApplication) -> None:
+        for window in app.topLevelWidgets():
+            if window.isVisible() and window.updatesEnabled():
+                window.setUpdatesEnabled(False)
+                self._held.append(window)
+
+    def _let_go(self) -> None:
+        held, self._held = self._held, []
+        for window in held:
+            if shiboken6.isValid(window):
+                window.setUpdatesEnabled(True)
+
+    def _step(self) -> None:
+        try:
+            if self._steps is not None:
+                next(self._steps)
+        except StopIteration:
+            self._steps = None
+        except BaseException:
+            self._steps = None
+            self._let_go()
+            raise
+
+    def _go_on(self) -> None:
+        """Put on as much of the new look as one turn of the event loop allows."""
+        since = QElapsedTimer()
+        since.start()
+        while self._steps is not None and since.elapsed() < TURN_MS:
+            self._step()
+        if self._steps is not None:
+            self._turn.start(0)
 
     def _system_changed(self) -> None:
         if self._settings.text("theme") == "system":
-            self.apply()
+            self._follow("theme")
 
     def close(self) -> None:
-        """Stop listening to the system."""
+        """Stop listening to the system, and put nothing more on."""
+        self._steps = None
+        self._turn.stop()
+        self._let_go()
         QApplication.styleHints().colorSchemeChanged.disconnect(self._system_changed)

@@ -218,6 +218,7 @@ class Window(ShellWindow):
         self.rooms.exported.connect(self._write_export)
         self.rooms.session.runs_changed.connect(self.menus.refresh)
         self.top.layer_pressed.connect(self._set_layer)
+        self.editor.refused.connect(self.say)
         self._show_doc()
         self._show_result()
 

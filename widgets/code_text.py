@@ -12,6 +12,9 @@ from widgets import highlight
 
 INDENT = 4
 TAB = " " * INDENT
+LONGEST_LINE = 10_000
+"""Characters: Qt lays out a line as a whole, each time it is touched."""
+LONGEST = 500_000
 
 _BREAKS = re.compile("\r\n|[\r\u2028\u2029\u0085\v\f]")
 _INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff\u00ad\u200e\u200f\u202a\u202b\u202c\u202d\u202e"
@@ -44,6 +47,16 @@ def clean(text: str) -> str:
         cleaned.append(line)
         state = highlight.spans(line, state)[1]
     return "\n".join(cleaned)
+
+
+def objection(text: str) -> str:
+    """Return why ``text`` is too much for the editor to stay quick; empty where it is not."""
+    if len(text) > LONGEST:
+        return f"it has {len(text):,} characters, and the editor takes {LONGEST:,}"
+    line, longest = max(enumerate(map(len, text.split("\n")), 1), key=lambda pair: pair[1])
+    if longest > LONGEST_LINE:
+        return f"line {line} has {longest:,} characters, and the editor takes {LONGEST_LINE:,}"
+    return ""
 
 
 def _without_prompts(lines: list[str]) -> list[str]:

@@ -29,6 +29,8 @@ class SourceEdit(QPlainTextEdit):
 
     edited = Signal(str)
     """The user changed the text, in whatever way; carries all of it."""
+    refused = Signal(str)
+    """Text on its way in is too much; says why."""
     text_size_changed = Signal(int)
     lines_moved = Signal(int, int)
     """Lines from the first number on moved by the second; sent for changes from all sides."""
@@ -238,9 +240,13 @@ class SourceEdit(QPlainTextEdit):
 
     def insertFromMimeData(self, source: QMimeData) -> None:
         """Insert pasted or dropped text as clean code; called by Qt."""
-        if source.hasText():
-            self.textCursor().insertText(code_text.clean(source.text()))
-            self.ensureCursorVisible()
+        if not source.hasText():
+            return
+        if why := code_text.objection(source.text()):
+            self.refused.emit(f"This is not pasted: {why}")
+            return
+        self.textCursor().insertText(code_text.clean(source.text()))
+        self.ensureCursorVisible()
 
     def keyPressEvent(self, press: QKeyEvent) -> None:
         """Edit; called by Qt. After Escape the next Tab moves the focus on."""

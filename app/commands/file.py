@@ -6,6 +6,7 @@ from app import documents, examples
 from app.commands import Choice, Notice, Shell, command, submenu, train
 from app.documents import Refused
 from app.state import Doc
+from widgets.code_text import objection
 
 OUTSIDE = "outside"
 """Key of the notice about a program from elsewhere."""
@@ -18,13 +19,15 @@ def open_path(shell: Shell, path: str) -> None:
     A program comes with what was typed in it but not saved last time.
 
     Raises:
-        Refused: it cannot be read, or is no text.
+        Refused: it cannot be read, is no text, or is too much for the editor.
     """
     file = Path(path).resolve()
     if file.suffix == documents.SESSION:
         train.open_session(shell, file)
         return
     text = documents.read(file)
+    if why := objection(text):
+        raise Refused(f"{file.name} is not opened: {why}")
     shell.keeping.put_away()
     draft = shell.keeping.find_draft(str(file))
     source = draft.source if draft else text

@@ -1,6 +1,7 @@
 """The look: it follows the settings and tells every themed widget."""
 
-from PySide6.QtWidgets import QApplication
+import pytest
+from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
 from app.settings import Settings
 from app.theming import LECTURE_TEXT, Look
@@ -43,4 +44,57 @@ def test_text_size_and_lecture_mode_scale_the_type(qtbot):
 def test_the_system_decides_where_the_user_does_not(qtbot):
     look = Look(Settings())
     assert look.theme().name in ("light", "dark")
+    look.close()
+
+
+def test_another_theme_leaves_the_event_loop_its_turns_and_arrives_whole(qtbot):
+    settings, told = Settings(), []
+    look = Look(settings)
+    look.changed.connect(lambda theme: told.append(theme.name))
+    page = QWidget()
+    qtbot.addWidget(page)
+    labels = [QLabel(str(number), page) for number in range(2_000)]
+    look.apply()
+    page.show()
+    settings.put("theme", "light" if look.theme().name == "dark" else "dark")
+    assert len(told) == 1, "2,000 widgets take longer than one turn"
+    assert not page.updatesEnabled()
+    qtbot.waitUntil(lambda: len(told) == 2)
+    assert page.updatesEnabled()
+    ink = look.theme().palette().windowText().color()
+    assert all(one.palette().windowText().color() == ink for one in labels)
+    look.close()
+
+
+def test_a_change_on_the_way_to_another_wins(qtbot):
+    settings, widget = Settings(), Themed()
+    look = Look(settings)
+    look.add(widget)
+    page = QWidget()
+    qtbot.addWidget(page)
+    for number in range(2_000):
+        QLabel(str(number), page)
+    page.show()
+    settings.put("theme", "dark")
+    settings.put("theme", "light")
+    qtbot.waitUntil(lambda: look._steps is None)
+    assert widget.names[-1] == "light"
+    assert page.updatesEnabled()
+    look.close()
+
+
+def test_a_widget_that_fails_leaves_the_window_painted(qtbot):
+    class Bad:
+        def set_theme(self, theme):
+            raise ValueError("no paint")
+
+    settings = Settings()
+    look = Look(settings)
+    page = QWidget()
+    qtbot.addWidget(page)
+    page.show()
+    look._themed.append(Bad())
+    with pytest.raises(ValueError, match="no paint"):
+        look.apply()
+    assert page.updatesEnabled()
     look.close()

@@ -306,6 +306,7 @@ def test_what_backward_holds_is_told_at_each_position(settled):
 def test_the_text_of_all_panels_grows_in_lecture_mode(settled):
     before = settled.transport.scrubber.sizeHint().height()
     settled.settings.put("lecture", True)
+    settled.look.finish()
     assert settled.transport.scrubber.sizeHint().height() > before
     assert settled.inspector.panes[0].theme.scale > 1.3
     settled.settings.put("lecture", False)

@@ -242,7 +242,7 @@ class Hands:
         setup = session.setup
         if kind == "widget":
             form = window.rooms.widgets.form
-            found = [one for one in form.findChildren((QComboBox)) if one.isVisible()]
+            found = [one for one in form.findChildren(QComboBox) if one.isVisible()]
             found += [one for one in form.findChildren(QSlider) if one.isVisible()]
             found += [one for one in form.findChildren(QLineEdit) if one.isVisible()]
             if found:

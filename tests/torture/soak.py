@@ -148,17 +148,16 @@ def told(found):
     slowest = sorted(meter.worst.items(), key=lambda pair: -pair[1])[:6]
     lines = [
         f"{found.actions} actions, {meter.turns} turns of the event loop",
-        f"longest stall {meter.wall_ms:.0f} ms by the clock, {meter.own_ms:.0f} ms of them with a"
-        f" processor, {meter.busy_ms:.0f} ms busy"
-        f" ({', '.join(f'{name} {busy:.0f}' for name, busy in slowest)})",
+        f"longest stall {meter.wall_ms:.0f} ms by the clock, {meter.own_ms:.0f} with a processor",
+        f"longest busy {meter.busy_ms:.0f} ms: {', '.join(f'{n} {b:.0f}' for n, b in slowest)}",
         f"at first {found.before}, in the end {found.after}",
         f"memory as it went: {', '.join(str(one['MB']) for one in found.taken)} MB",
     ]
-    for stall in meter.stalls:
-        lines.append(
-            f"  {stall.doing}: {stall.wall_ms:.0f} ms, busy {stall.busy_ms:.0f},"
-            f" waited {stall.waited_ms:.0f}: {stall.where}"
-        )
+    lines += [
+        f"  {one.doing}: {one.wall_ms:.0f} ms, busy {one.busy_ms:.0f}, waited"
+        f" {one.waited_ms:.0f}: {one.where}"
+        for one in meter.stalls
+    ]
     lines += [f"FAULT {fault}" for fault in found.faults]
     return "\n".join(lines)
 

@@ -5,7 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.tape import Place
-from widgets.code_text import Hunk, clean, hunks, line_ranges
+from widgets.code_text import (
+    LONGEST,
+    LONGEST_LINE,
+    Hunk,
+    clean,
+    hunks,
+    line_ranges,
+    objection,
+)
 
 
 @pytest.mark.parametrize("end", ["\r\n", "\r", "\n", "\u2028", "\u2029", "\u0085", "\v", "\f"])
@@ -145,3 +153,10 @@ def test_an_empty_text_has_nothing_to_underline():
 def test_underlines_are_always_inside_the_text_and_never_empty(lines, place):
     for number, start, end in line_ranges(place, lines):
         assert 0 <= start < end <= len(lines[number])
+
+
+def test_too_much_text_is_told_apart_from_much():
+    assert objection("") == objection("x" * LONGEST_LINE + "\n" + "y" * LONGEST_LINE) == ""
+    assert objection("a\n" * (LONGEST // 2)) == ""
+    assert "line 2 has 10,001 characters" in objection("a\n" + "x" * (LONGEST_LINE + 1) + "\nb")
+    assert f"it has {LONGEST + 2:,} characters" in objection("a\n" * (LONGEST // 2 + 1))

@@ -167,6 +167,14 @@ def test_a_paste_replaces_the_selection_and_is_one_step(edit):
     assert edit.source() == "a = old"
 
 
+def test_a_line_that_would_hold_the_window_up_is_not_pasted(edit, qtbot):
+    edit.set_source("a = old")
+    with qtbot.waitSignal(edit.refused) as told:
+        paste(edit, "x = '" + "long " * 20_000 + "'")
+    assert "line 1 has 100,006 characters" in told.args[0]
+    assert edit.source() == "a = old"
+
+
 def test_files_are_left_to_the_window(edit):
     mime = QMimeData()
     mime.setUrls([QUrl("file:///a.py")])

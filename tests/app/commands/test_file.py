@@ -114,3 +114,24 @@ def test_recent_files_can_be_opened(settled, tmp_path):
     assert choice.tip == str(path)
     choice.run(settled)
     assert settled.session.doc.path == str(path)
+
+
+def test_a_file_with_an_endless_line_is_refused_and_nothing_changes(settled, tmp_path):
+    before = settled.session.doc
+    path = tmp_path / "blob.py"
+    path.write_text("x = 1\nblob = '" + "A" * 100_000 + "'\n")
+    with pytest.raises(Refused, match=r"blob\.py is not opened: line 2 has 100,009 characters"):
+        file.open_path(settled, str(path))
+    assert settled.session.doc == before
+    assert str(path) not in settled.settings.recent()
+
+
+def test_what_another_program_made_of_the_file_is_refused_where_it_is_too_much(settled, tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text("x = 1\n")
+    file.open_path(settled, str(path))
+    path.write_text("x = 1  # " + "A" * 100_000)
+    settled.keeping.check_disk()
+    with pytest.raises(Refused, match="is not taken over: line 1"):
+        settled.notices.notice.choices[0][1]()
+    assert settled.session.doc.source == "x = 1\n"

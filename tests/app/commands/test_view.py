@@ -26,8 +26,10 @@ def test_text_grows_shrinks_and_goes_back(settled):
     usual = settled.editor.text_size()
     view.bigger(settled)
     view.bigger(settled)
+    settled.look.finish()
     assert settled.editor.text_size() > usual
     view.normal(settled)
+    settled.look.finish()
     assert settled.editor.text_size() == usual
     for _ in range(20):
         view.smaller(settled)
