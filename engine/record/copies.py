@@ -11,7 +11,7 @@ import torch
 from msgspec import Struct
 
 from engine.record.log import Log
-from engine.record.unseen import has_numbers, is_watched, is_wrapped, unwatched
+from engine.record.unseen import has_numbers, is_watched, is_wrapped, memory, unwatched
 from engine.tape import INLINE_ELEMENTS
 from engine.untouched import keep_builtins
 from engine.values import snapshot, snapshots
@@ -194,7 +194,7 @@ def _lies_in(t: torch.Tensor, whole: torch.Tensor, copy: torch.Tensor) -> bool:
         return False
     if whole.is_neg() or whole.is_conj() or copy.is_conj() or copy.stride() != whole.stride():
         return False
-    if t.untyped_storage()._cdata != whole.untyped_storage()._cdata:
+    if memory(t) != memory(whole):
         return False
     first = t.storage_offset() - whole.storage_offset()
     steps = zip(t.shape, t.stride(), strict=True)

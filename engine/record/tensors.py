@@ -9,7 +9,7 @@ import torch
 from engine.record.copies import Copies
 from engine.record.log import Log, NodeRow, ValueRow
 from engine.record.source import Where
-from engine.record.unseen import has_numbers, is_watched, is_wrapped, unwatched
+from engine.record.unseen import has_numbers, is_watched, is_wrapped, memory, unwatched
 from engine.tape import Role
 from engine.untouched import keep_builtins
 
@@ -153,16 +153,16 @@ class Tensors:
         if t.layout is not torch.strided or t.is_nested or is_wrapped(t):
             return -1
         try:
-            key = t.untyped_storage()._cdata
+            address = memory(t)
         except (RuntimeError, NotImplementedError):
             return -1
-        memory = self._memories.get(key)
+        known = self._memories.get(address)
         # Memory that was freed is used again at the same address: its number dies with its users.
-        if memory is None or not memory.used():
-            memory = self._memories[key] = _Memory(next(self._memory_numbers))
+        if known is None or not known.used():
+            known = self._memories[address] = _Memory(next(self._memory_numbers))
         if user is not None:
-            memory.users.append(user)
-        return memory.number
+            known.users.append(user)
+        return known.number
 
     def is_gradient_of(self, grad: torch.Tensor, leaf: ValueRow) -> None:
         """Note that ``grad`` is the ``.grad`` of a leaf, so that its uses can be told."""

@@ -2,7 +2,8 @@
 
 Under a dispatch mode (`make_fx`, `torch.export`, a counter of FLOPs, one's own) and inside of a
 subclass with its own ``__torch_dispatch__``, a copy made by the recorder would be an op like any
-other: it would be counted, printed, or end up in the exported graph.
+other: it would be counted, printed, or end up in the exported graph. And autograd notices who
+holds a gradient's memory.
 """
 
 import torch
@@ -30,3 +31,16 @@ def has_numbers(t: torch.Tensor) -> bool:
     """
     own = type(t).__torch_dispatch__ is not _usual
     return not (t.is_meta or t.is_nested or own or is_wrapped(t))
+
+
+def memory(t: torch.Tensor) -> int:
+    """Return the address of the memory that ``t`` and its views live in; strided tensors only.
+
+    A gradient must not be asked for its storage: from then on autograd takes the storage for
+    shared and adds to a copy of the gradient instead of in place, whose strides may be others,
+    and with them the last bits of what is computed from it.
+    """
+    start = 0
+    if has_numbers(t):
+        start = t.data_ptr() - int(t.storage_offset()) * t.element_size()
+    return start or t.untyped_storage()._cdata

@@ -4,6 +4,7 @@ import textwrap
 
 import pytest
 
+from engine import run
 from tests.engine.mirror import mirror, plain
 
 WATCHING = {
@@ -92,3 +93,18 @@ def test_an_exported_program_holds_only_its_own_ops():
         exported.module()(torch.randn(1, 2)).sum().backward()
         """)
     )
+
+
+def test_gradients_are_added_in_place_where_torch_would():
+    """Adding into a copy gives other strides, which change the last bits further on."""
+    lines = [
+        "x = param(torch.randn(8, 64, 1, 16))",
+        "y = x * 1",
+        "y.register_hook(lambda g: print(g.stride()))",
+        "loss = (y.permute(0, 2, 3, 1).contiguous() ** 2).sum() + (y + 0).square().sum()",
+        "loss.backward()",
+    ]
+    program = "\n".join(lines)
+    (_, strides, _) = plain(program)
+    assert strides.startswith("(")
+    assert run.record(program).stdout == strides
