@@ -12,6 +12,8 @@ import torch
 from torch import fx, nn
 from torch.nn.utils import stateless
 
+from engine.train.rules import constant
+
 _FAST: dict[str, Callable[..., object]] = {
     "aten.addmm.default": torch.addmm,
     "aten.mm.default": torch.mm,
@@ -29,10 +31,18 @@ _FAST: dict[str, Callable[..., object]] = {
     "aten.pow.Tensor_Scalar": torch.pow,
 }
 """Python functions with ``out=`` that are quicker to call than their overloads."""
+_QUICK = {
+    f"aten.{name}.default": getattr(torch._C._nn, name)
+    for name in ("mse_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy")
+}
+"""The same for ops that cannot write into a buffer; arguments as in the schema."""
+_NUMBERS = {"mul.Tensor", "mul.Scalar", "div.Tensor", "div.Scalar", "add.Tensor", "sub.Tensor"}
+"""Ops whose second argument may be a number."""
 _VIEWS = {"t", "view", "detach", "expand", "transpose", "unsqueeze", "squeeze", "permute", "alias",
           "_unsafe_view", "select", "slice", "as_strided"}  # fmt: skip
 _MADE = {"ones_like", "zeros_like", "full_like", "scalar_tensor", "full", "zeros", "ones", "arange"}
-"""Ops that always make the same numbers."""
+"""Ops that always make the same numbers; of a tensor they take the shape alone."""
+Step = Callable[..., torch.Tensor]
 
 
 class Refused(Exception):
@@ -97,11 +107,22 @@ def out_variant(op: Any) -> tuple[Callable[..., object], str] | None:  # noqa: A
 
 
 class Emitter:
-    """Turns a captured graph into one Python function without arguments."""
+    """Turns a captured graph into one Python function of the batch.
 
-    def __init__(self, graph: fx.GraphModule, given: list[torch.Tensor]) -> None:
+    Its arguments are what `pieces` returns for a batch: the batch and its views.
+    """
+
+    def __init__(
+        self, graph: fx.GraphModule, given: list[torch.Tensor], batch: tuple[torch.Tensor, ...]
+    ) -> None:
         self._graph = graph
-        self._given = given
+        self._given = [*given, *batch]
+        self._of_batch: dict[fx.Node, str] = {}
+        """The batch and its views, with the names of their arguments."""
+        self._views: list[tuple[fx.Node, fx.Node | None]] = []
+        """How to make each argument: a view's node and where it is one of; a part of the batch."""
+        self._aliases: dict[fx.Node, fx.Node] = {}
+        self._first = len(given)
         self._values: dict[fx.Node, object] = {}
         """What each node held in the run that is made while emitting."""
         self._fixed: set[fx.Node] = set()
@@ -118,7 +139,19 @@ class Emitter:
                 found.add(node.args[0])
         return found
 
-    def emit(self, places: list[torch.Tensor]) -> Callable[[], torch.Tensor]:
+    def pieces(self, *batch: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        """Return a batch as the arguments of the function; they stay views of its memory."""
+        made: dict[fx.Node, torch.Tensor] = {}
+        parts = iter(batch)
+        for node, source in self._views:
+            if source is None:
+                made[node] = next(parts)
+            else:
+                op = cast("Any", node.target)
+                made[node] = op(made[source], *node.args[1:], **node.kwargs)
+        return tuple(made.values())
+
+    def emit(self, places: list[torch.Tensor]) -> Step:
         """Return the function; it writes the gradients into ``places`` and returns the loss."""
         outputs: list[fx.Node] = []
         wanted = self._grad_buffers(places)
@@ -127,6 +160,9 @@ class Emitter:
             if node.op == "placeholder":
                 self._values[node] = next(given)
                 self._fixed.add(node)
+                self._first -= 1
+                if self._first < 0:
+                    self._pass(node, None)
             elif node.op == "get_attr":
                 self._values[node] = getattr(self._graph, cast("str", node.target))
                 self._fixed.add(node)
@@ -141,11 +177,16 @@ class Emitter:
             if node not in self._fixed or not _same(value, place):
                 self._lines.append(f"{self._name(place)}.copy_({self._word(node)})")
         self._lines.append(f"return {self._word(loss)}")
-        words = ", ".join(f"{name}={name}" for name in self._written)
+        words = [*self._of_batch.values(), *(f"{name}={name}" for name in self._written)]
         body = "\n    ".join(self._lines)
         names = dict(self._written)
-        exec(f"def go({words}):\n    {body}\n", names)
-        return cast("Callable[[], torch.Tensor]", names["go"])
+        exec(f"def go({', '.join(words)}):\n    {body}\n", names)
+        return cast("Step", names["go"])
+
+    def _pass(self, node: fx.Node, source: fx.Node | None) -> None:
+        """Make a node an argument of the function."""
+        self._of_batch[node] = f"a{len(self._of_batch)}"
+        self._views.append((node, source))
 
     def _grad_buffers(self, places: list[torch.Tensor]) -> dict[fx.Node, torch.Tensor]:
         """Return for ops whose whole result becomes a gradient the place to write it to."""
@@ -166,12 +207,20 @@ class Emitter:
         arguments = cast("Any", fx.node.map_arg)(node.args, lambda n: self._values[n])
         keywords = cast("Any", fx.node.map_arg)(node.kwargs, lambda n: self._values[n])
         fixed = all(n in self._fixed for n in node.all_input_nodes)
+        if node.args and self._same_as(node.args[0]) in self._of_batch:
+            if _mutates(op):
+                raise Refused("it writes into its batch")
+            if _base(op) == "as_strided":
+                raise Refused("it looks at the memory around its batch")
         value = op(*arguments, **keywords)
         if _base(op) in _VIEWS and fixed and isinstance(value, torch.Tensor):
             source = cast("torch.Tensor", arguments[0])
             if value.untyped_storage().data_ptr() == source.untyped_storage().data_ptr():
                 self._keep(node, value)
-                if self._is_constant(node):
+                whole = self._same_as(node.args[0])
+                if whole in self._of_batch:
+                    self._pass(node, whole)
+                elif self._is_constant(node):
                     self._constant.add(node)
                 return
         if self._is_constant(node) and not _mutates(op):
@@ -181,15 +230,15 @@ class Emitter:
         is_first_power = str(op) == "aten.pow.Tensor_Scalar" and node.args[1] == 1.0
         if is_first_power and fixed and not self._mutated & {node, node.args[0]}:
             # x to the power of 1 is x, and nothing writes into either of them.
-            self._keep(node, arguments[0])
+            self._keep(node, arguments[0], node.args[0])
             return
         if _mutates(op) and node.args[0] in self._fixed:
-            self._lines.append(self._written_call(op, node))
-            self._keep(node, arguments[0])
+            self._lines.append(self._written_call(getattr(op, "_op", op), node))
+            self._keep(node, arguments[0], node.args[0])
             return
         variant = out_variant(op) if isinstance(value, torch.Tensor) else None
         if variant is None or _base(op) in _VIEWS:
-            self._lines.append(f"{node.name} = {self._written_call(op, node)}")
+            self._lines.append(f"{node.name} = {self._quickest(op, node)}")
             self._values[node] = value
             return
         function, name = variant
@@ -205,20 +254,50 @@ class Emitter:
         """Whether a node makes the same numbers in every step, and nobody writes over them."""
         if node in self._mutated or any(user in self._mutated for user in node.users):
             return False
-        if _base(node.target) in _MADE:
-            return all(n in self._fixed for n in node.all_input_nodes)
+        base = _base(node.target)
+        if base in _MADE:
+            return base.endswith("_like") or all(n in self._fixed for n in node.all_input_nodes)
         sources = node.all_input_nodes
         return bool(sources) and all(n in self._constant for n in sources) and _is_pure(node.target)
 
-    def _keep(self, node: fx.Node, value: object) -> None:
+    def _keep(self, node: fx.Node, value: object, same_as: object = None) -> None:
         self._values[node] = value
         self._fixed.add(node)
+        if isinstance(same_as, fx.Node):
+            self._aliases[node] = self._same_as(same_as)
+
+    def _same_as(self, node: object) -> fx.Node:
+        """Return the node whose memory a node is, as a whole."""
+        found = cast("fx.Node", node)
+        return self._aliases.get(found, found)
+
+    def _quickest(self, op: Any, node: fx.Node) -> str:  # noqa: ANN401
+        """Return a call whose result is new, past the overload object where that is possible."""
+        quick = None if node.kwargs else _QUICK.get(str(op))
+        if quick is None:
+            return self._written_call(getattr(op, "_op", op), node)
+        # What is left out means something else to these functions than to the schema.
+        rest = [a.default_value for a in op._schema.arguments[len(node.args) :]]
+        words = [self._argument(a) for a in (*node.args, *rest)]
+        return f"{self._name(quick)}({', '.join(words)})"
 
     def _written_call(self, function: object, node: fx.Node, more: str = "") -> str:
-        words = [self._argument(a) for a in node.args]
+        words = [self._argument(a) for a in self._with_constant(node)]
         skipped = ("memory_format", "pin_memory") if more else ()
         words += [f"{k}={self._argument(v)}" for k, v in node.kwargs.items() if k not in skipped]
         return f"{self._name(function)}({', '.join([*words, more] if more else words)})"
+
+    def _with_constant(self, node: fx.Node) -> tuple[object, ...]:
+        """Return a node's arguments, a number beside a tensor as a tensor made once."""
+        args = node.args
+        if len(args) != 2 or str(node.target).removeprefix("aten.") not in _NUMBERS:
+            return args
+        given, number = self._values.get(cast("fx.Node", args[0])), args[1]
+        if not isinstance(number, int | float) or isinstance(number, bool):
+            return args
+        if not isinstance(given, torch.Tensor) or not given.is_floating_point():
+            return args
+        return args[0], constant(number, given.dtype)
 
     def _argument(self, value: object) -> str:
         if isinstance(value, fx.Node):
@@ -230,6 +309,9 @@ class Emitter:
         return self._name(value)
 
     def _word(self, node: fx.Node) -> str:
+        found = self._of_batch.get(self._same_as(node))
+        if found is not None:
+            return found
         return self._name(self._values[node]) if node in self._fixed else node.name
 
     def _name(self, thing: object) -> str:

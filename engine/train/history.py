@@ -1,11 +1,42 @@
 """The curves of a run: all steps since they were last told, and a bounded store of the rest."""
 
 import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 import numpy as np
 
 KEPT = 1 << 16
-"""Rows of the store; past it every second step is given up."""
+"""Steps of the store; past it every second step is given up."""
+
+
+@dataclass
+class Rows:
+    """Some steps, rising, with loss and learning rate: lists of plain numbers are quickest."""
+
+    steps: list[int] = field(default_factory=list)
+    losses: list[float] = field(default_factory=list)
+    rates: list[float] = field(default_factory=list)
+
+    def add(self, steps: Iterable[int], losses: list[float], rates: list[float]) -> None:
+        """Append steps."""
+        self.steps.extend(steps)
+        self.losses.extend(losses)
+        self.rates.extend(rates)
+
+    def upto(self, step: int) -> "Rows":
+        """Return a copy that ends with ``step``."""
+        end = int(np.searchsorted(np.array(self.steps, dtype="<i8"), step, side="right"))
+        return Rows(self.steps[:end], self.losses[:end], self.rates[:end])
+
+    def every(self, stride: int) -> "Rows":
+        """Return a copy with the steps that are multiples of ``stride``."""
+        at = [i for i, step in enumerate(self.steps) if step % stride == 0]
+        return Rows(
+            [self.steps[i] for i in at],
+            [self.losses[i] for i in at],
+            [self.rates[i] for i in at],
+        )
 
 
 class History:
@@ -17,31 +48,32 @@ class History:
             *(f"grad:{name}" for name in parameters),
             *(f"ratio:{name}" for name in parameters),
         )  # fmt: skip
-        self._rows: list[tuple[int, float, float]] = []
+        self._rows = Rows()
         self._val: dict[int, float] = {}
         self._norms: dict[int, list[float]] = {}
-        self._kept: list[tuple[int, float, float]] = []
+        self._kept = Rows()
         self._kept_val: dict[int, float] = {}
         self._stride = 1
         self._forget: int | None = None
         self.recent: list[float] = []
-        """The losses of the last 20 steps."""
+        """The losses of the last 20 steps and a few before."""
 
-    def add(self, step: int, loss: float, lr: float) -> None:
-        """Note one step."""
-        row = (step, loss, lr)
-        self._rows.append(row)
-        self.recent.append(loss)
+    def add(self, first: int, losses: list[float], rates: list[float]) -> None:
+        """Note steps in a row, the first of them ``first``."""
+        end = first + len(losses)
+        self._rows.add(range(first, end), losses, rates)
+        self.recent.extend(losses[-40:])
         if len(self.recent) > 40:
-            del self.recent[:20]
-        if step % self._stride == 0:
-            self._kept.append(row)
-            if len(self._kept) > KEPT:
-                self._thin()
+            del self.recent[:-20]
+        skipped = -first % self._stride
+        some = slice(skipped, None, self._stride)
+        self._kept.add(range(first + skipped, end, self._stride), losses[some], rates[some])
+        while len(self._kept.steps) > KEPT:
+            self._thin()
 
     def _thin(self) -> None:
         self._stride *= 2
-        self._kept = [row for row in self._kept if row[0] % self._stride == 0]
+        self._kept = self._kept.every(self._stride)
         kept = sorted(self._kept_val)
         if len(kept) > KEPT:
             self._kept_val = {step: self._kept_val[step] for step in kept[::2]}
@@ -61,45 +93,45 @@ class History:
 
     def waiting(self) -> int:
         """Return how many steps have not been told."""
-        return len(self._rows)
+        return len(self._rows.steps)
 
     def take(self) -> tuple[np.ndarray, np.ndarray, int | None] | None:
         """Return steps (n,), values (n, columns) not told yet, and the step to forget from."""
-        steps = sorted({row[0] for row in self._rows} | self._val.keys())
-        if not steps and self._forget is None:
+        rows = self._rows
+        if not rows.steps and not self._val and self._forget is None:
             return None
+        told = np.array(rows.steps, dtype="<i8")
+        steps = np.union1d(told, np.array(list(self._val), dtype="<i8"))
         values = np.full((len(steps), len(self.columns)), np.nan)
-        at = {step: index for index, step in enumerate(steps)}
-        for step, loss, lr in self._rows:
-            values[at[step], 0] = loss
-            values[at[step], 2] = lr
-        for step, loss in self._val.items():
-            values[at[step], 1] = loss
+        at = np.searchsorted(steps, told)
+        values[at, 0], values[at, 2] = rows.losses, rows.rates
+        if self._val:
+            values[np.searchsorted(steps, list(self._val)), 1] = list(self._val.values())
         for step, norms in self._norms.items():
-            if step in at:
-                values[at[step], 3:] = norms
+            place = int(np.searchsorted(steps, step))
+            if place < len(steps) and steps[place] == step:
+                values[place, 3:] = norms
         forget, self._forget = self._forget, None
-        self._rows, self._val, self._norms = [], {}, {}
-        return np.array(steps, dtype="<i8"), values, forget
+        self._rows, self._val, self._norms = Rows(), {}, {}
+        return steps, values, forget
 
     def forget_after(self, step: int) -> None:
         """Forget what came after ``step``, here and at whoever was told."""
-        self._rows = [row for row in self._rows if row[0] <= step]
-        self._kept = [row for row in self._kept if row[0] <= step]
+        self._rows, self._kept = self._rows.upto(step), self._kept.upto(step)
         self._val = {at: loss for at, loss in self._val.items() if at <= step}
         self._kept_val = {at: loss for at, loss in self._kept_val.items() if at <= step}
         self._norms = {at: norms for at, norms in self._norms.items() if at <= step}
         self._forget = step
-        self.recent = [row[1] for row in self._kept[-20:]]
+        self.recent = self._kept.losses[-20:]
 
     def copied(self, step: int) -> "History":
         """Return the store up to ``step``, for another run; it tells all of it again."""
         made = History([])
         made.columns, made._stride = self.columns, self._stride
-        made._kept = [row for row in self._kept if row[0] <= step]
+        made._kept, made._rows = self._kept.upto(step), self._kept.upto(step)
         made._kept_val = {at: loss for at, loss in self._kept_val.items() if at <= step}
-        made._rows, made._val = list(made._kept), dict(made._kept_val)
-        made.recent = [row[1] for row in made._kept[-20:]]
+        made._val = dict(made._kept_val)
+        made.recent = made._kept.losses[-20:]
         return made
 
     def store(self) -> tuple[np.ndarray, np.ndarray, int]:
@@ -122,7 +154,8 @@ class History:
 
     def csv(self) -> str:
         """Return the store as CSV: step, loss, validation loss, learning rate."""
-        rows = {step: (loss, lr) for step, loss, lr in self._kept}
+        kept = zip(self._kept.losses, self._kept.rates, strict=True)
+        rows = dict(zip(self._kept.steps, kept, strict=True))
         lines = ["step,loss,val,lr"]
         for step in sorted(rows.keys() | self._kept_val.keys()):
             loss, lr = rows.get(step, ("", ""))

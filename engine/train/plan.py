@@ -4,16 +4,23 @@ It is used only where it made the same steps as the reference mode, bit for bit;
 back with a word why. The module's parameters stay what everybody sees: views of the flat vector.
 """
 
-from collections.abc import Callable
+import itertools
+import math
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from typing import cast
 
 import torch
 
 from engine.train import checkpoints, steps, texts
 from engine.train.batches import Batches
-from engine.train.capture import Emitter, Refused, trace
+from engine.train.capture import Emitter, Refused, Step, trace
 from engine.train.program import Program, quiet
 from engine.train.rules import Memory, rule_of
+from engine.train.slots import Slots
+
+Arguments = tuple[torch.Tensor, ...]
 
 CHECKED = 3
 """Steps that are made both ways before a plan is trusted."""
@@ -36,6 +43,27 @@ def why_not(program: Program) -> str:
     return ""
 
 
+@dataclass
+class Captured:
+    """The step of one batch shape, and the batches that it can be given."""
+
+    go: Step
+    x: torch.Tensor
+    y: torch.Tensor
+    own: Arguments
+    """The arguments that stand for ``x`` and ``y``."""
+    slots: Slots | None = None
+    in_slots: list[Arguments] = field(default_factory=list)
+
+
+@dataclass
+class Made:
+    """What steps have left: their losses, and the learning rates after them where they change."""
+
+    losses: list[float] = field(default_factory=list)
+    rates: list[float] = field(default_factory=list)
+
+
 class Plan:
     """One run's flat storage, and a captured step for each batch shape."""
 
@@ -53,7 +81,7 @@ class Plan:
         for parameter, value in zip(parameters, self._values, strict=True):
             parameter.data = value
         self._memory: Memory = {}
-        self._steps: dict[int, tuple[Callable[[], torch.Tensor], torch.Tensor, torch.Tensor]] = {}
+        self._steps: dict[int, Captured] = {}
         self._count = 0
         self._loss_of = self._forward()
         self._after = self._update()
@@ -143,20 +171,74 @@ class Plan:
 
     # Steps
 
-    def step(self) -> float:
-        """Make one step and return its loss."""
-        rows = self._batches.rows_of_next()
-        size = self._batches.rows if rows is None else len(rows)
-        go, x, y = self._steps.get(size) or self._capture(size)
-        if rows is not None:
-            torch.index_select(self._batches.x, 0, rows, out=x)
-            torch.index_select(self._batches.y, 0, rows, out=y)
-        loss = go()
-        if self._after is None:
-            self._step_optimizer()
-        else:
-            self._after(loss)
-        return loss.item()
+    def advance(self, most: int, end: float, made: Made) -> None:
+        """Make up to ``most`` steps until the clock says ``end``, or a loss is not finite."""
+        while len(made.losses) < most:
+            before, (captured, ready) = len(made.losses), self._ready(most - len(made.losses))
+            try:
+                if self._after is None and self._rule is not None:
+                    goes_on = self._quickly(captured.go, ready, end, made)
+                else:
+                    goes_on = self._one_by_one(captured.go, ready, end, made)
+            finally:
+                self._batches.skip(len(captured.x) * (len(made.losses) - before))
+            if not goes_on:
+                return
+
+    def _ready(self, most: int) -> tuple[Captured, Iterable[Arguments]]:
+        """Return the step for the batches that come next, and their arguments: at least one."""
+        batches = self._batches
+        if batches.is_whole:
+            captured = self._steps.get(batches.rows) or self._capture(batches.rows)
+            return captured, itertools.repeat(captured.own, most)
+        left = batches.left()
+        size = min(batches.size, left)
+        captured = self._steps.get(size) or self._capture(size)
+        if captured.slots is not None:
+            first, end = captured.slots.next(left)
+            return captured, captured.in_slots[first : min(end, first + most)]
+        assert batches.order is not None
+        rows = batches.order[batches.at : batches.at + size]
+        torch.index_select(batches.x, 0, rows, out=captured.x)
+        torch.index_select(batches.y, 0, rows, out=captured.y)
+        return captured, (captured.own,)
+
+    @torch.inference_mode()
+    def _quickly(self, go: Step, ready: Iterable[Arguments], end: float, made: Made) -> bool:
+        """Make steps in which only captured operations run; returns whether to go on."""
+        clock, note, rule = time.perf_counter, made.losses.append, self._rule
+        flat, grad, memory = self._flat, self._grad, self._memory
+        group, count = self._program.optimizer.param_groups[0], self._count
+        assert rule is not None
+        try:
+            for arguments in ready:
+                loss = go(*arguments)
+                count += 1
+                rule(flat, grad, memory, group, count)
+                value = loss.item()
+                note(value)
+                if value - value != 0 or clock() >= end:
+                    return False
+        finally:
+            self._count = count
+        return True
+
+    def _one_by_one(self, go: Step, ready: Iterable[Arguments], end: float, made: Made) -> bool:
+        """Make steps in which torch's own optimizer, schedule or clipping takes part."""
+        group = self._program.optimizer.param_groups[0]
+        for arguments in ready:
+            loss = go(*arguments)
+            if self._after is None:
+                self._step_optimizer()
+            else:
+                self._after(loss)
+            value = loss.item()
+            made.losses.append(value)
+            if self._program.scheduler is not None:
+                made.rates.append(group["lr"])
+            if value - value != 0 or time.perf_counter() >= end:
+                return False
+        return True
 
     def _step_optimizer(self) -> None:
         if self._rule is None:
@@ -167,7 +249,7 @@ class Plan:
         with torch.no_grad():
             self._rule(self._flat, self._grad, self._memory, group, self._count)
 
-    def _capture(self, size: int) -> tuple[Callable[[], torch.Tensor], torch.Tensor, torch.Tensor]:
+    def _capture(self, size: int) -> Captured:
         if len(self._steps) >= MOST_SHAPES:
             self._steps.clear()
         x, y = self._batches.x, self._batches.y
@@ -177,16 +259,22 @@ class Plan:
         random = checkpoints.random_state(self._program)
         buffers = [b.clone() for b in model.buffers()]
         try:
-            graph = trace(model, self._learning, self._loss_of, x, y)
+            graph = trace(model, self._learning, self._loss_of, x.clone(), y.clone())
             with torch.no_grad():
-                go = Emitter(graph, [*self._values, x, y]).emit(self._grads)
+                emitter = Emitter(graph, self._values, (x, y))
+                captured = Captured(emitter.emit(self._grads), x, y, emitter.pieces(x, y))
+                if size == self._batches.size < self._batches.rows and Slots.fits(
+                    self._batches, size
+                ):
+                    captured.slots = Slots(self._batches, size)
+                    captured.in_slots = [emitter.pieces(*p) for p in captured.slots.pairs()]
         finally:
             with torch.no_grad():
                 for buffer, before in zip(model.buffers(), buffers, strict=True):
                     buffer.copy_(before)
             checkpoints.set_random_state(self._program, random)
-        self._steps[size] = go, x, y
-        return self._steps[size]
+        self._steps[size] = captured
+        return captured
 
 
 def build(program: Program, batches: Batches) -> Plan:
@@ -207,7 +295,8 @@ def build(program: Program, batches: Batches) -> Plan:
             checkpoints.put_back(program, batches, before)
             plan = Plan(program, batches)
             plan.attach()
-            found = [plan.step() for _ in range(CHECKED)]
+            made = Made()
+            plan.advance(CHECKED, math.inf, made)
             plan.detach()
     except Refused:
         checkpoints.put_back(program, batches, before)
@@ -217,7 +306,7 @@ def build(program: Program, batches: Batches) -> Plan:
         first = str(error).strip().partition("\n")[0][:160]
         raise Refused(f"{type(error).__name__}: {first}") from error
     same = (
-        found == expected
+        made.losses == expected
         and all(map(torch.equal, weights, (p.detach() for p in program.model.parameters())))
         and all(map(torch.equal, memory, program.model.buffers()))
     )

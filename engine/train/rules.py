@@ -5,12 +5,35 @@ a test compares each with them, bit for bit.
 """
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 
 import torch
 
 Group = Mapping[str, object]
 Memory = dict[str, torch.Tensor]
 Rule = Callable[[torch.Tensor, torch.Tensor, Memory, Group, int], None]
+
+BLOCK = 256
+_EXACT = (torch.float32, torch.float64)
+"""Types in which a number beside a tensor is rounded to the tensor's type before it is used."""
+
+
+@lru_cache(maxsize=4096)
+def constant(value: float, dtype: torch.dtype) -> "torch.Tensor | float":
+    """Return a number as what is quickest beside a tensor of ``dtype``, with the same result.
+
+    For a Python number torch makes a tensor at each call, which costs as much as the operation.
+    Nobody may write into what is returned.
+    """
+    return torch.tensor(value, dtype=dtype) if dtype in _EXACT else value
+
+
+@lru_cache(maxsize=16)
+def _roots(beta2: float, block: int, dtype: torch.dtype) -> "tuple[torch.Tensor | float, ...]":
+    """Return Adam's second bias correction, rooted, for each step of a block."""
+    first = block * BLOCK + 1
+    roots = [(1 - beta2**step) ** 0.5 for step in range(first, first + BLOCK)]
+    return torch.tensor(roots, dtype=dtype).unbind() if dtype in _EXACT else tuple(roots)
 
 
 def sgd(flat: torch.Tensor, grad: torch.Tensor, memory: Memory, group: Group, step: int) -> None:
@@ -25,30 +48,33 @@ def sgd(flat: torch.Tensor, grad: torch.Tensor, memory: Memory, group: Group, st
         if step == 1:
             buffer.copy_(grad)
         else:
-            buffer.mul_(momentum).add_(grad, alpha=1 - group["dampening"])  # type: ignore[arg-type, operator]
+            buffer.mul_(constant(momentum, flat.dtype))
+            buffer.add_(grad, alpha=1 - group["dampening"])  # type: ignore[operator]
         grad = grad.add(buffer, alpha=momentum) if group["nesterov"] else buffer  # type: ignore[arg-type]
     flat.add_(grad, alpha=-group["lr"])  # type: ignore[operator]
 
 
 def adam(flat: torch.Tensor, grad: torch.Tensor, memory: Memory, group: Group, step: int) -> None:
     """Update ``flat`` in place; ``step`` counts from 1. AdamW is the decoupled weight decay."""
-    lr, decay = float(group["lr"]), group["weight_decay"]  # type: ignore[arg-type]
+    lr, decay, dtype = float(group["lr"]), group["weight_decay"], flat.dtype  # type: ignore[arg-type]
     beta1, beta2 = group["betas"]  # type: ignore[misc]
     if group["maximize"]:
         grad = -grad
     if decay:
         if group["decoupled_weight_decay"]:
-            flat.mul_(1 - lr * decay)  # type: ignore[operator]
+            flat.mul_(constant(1 - lr * decay, dtype))  # type: ignore[operator]
         else:
             grad = grad.add(flat, alpha=decay)  # type: ignore[arg-type]
-    mean, square = memory["exp_avg"], memory["exp_avg_sq"]
+    mean, square, scratch = memory["exp_avg"], memory["exp_avg_sq"], memory["scratch"]
     mean.lerp_(grad, 1 - beta1)  # type: ignore[has-type]
-    square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)  # type: ignore[has-type]
+    square.mul_(constant(beta2, dtype))  # type: ignore[has-type]
+    square.addcmul_(grad, grad, value=1 - beta2)  # type: ignore[has-type]
     size = lr / (1 - beta1**step)  # type: ignore[has-type]
-    root = (1 - beta2**step) ** 0.5  # type: ignore[has-type]
-    torch.sqrt(square, out=memory["scratch"])
-    denominator = memory["scratch"].div_(root).add_(group["eps"])  # type: ignore[arg-type]
-    flat.addcdiv_(mean, denominator, value=-size)
+    block, at = divmod(step - 1, BLOCK)
+    torch.sqrt(square, out=scratch)
+    scratch.div_(_roots(beta2, block, dtype)[at])  # type: ignore[has-type]
+    scratch.add_(constant(group["eps"], dtype))
+    flat.addcdiv_(mean, scratch, value=-size)
 
 
 RULES: dict[type[torch.optim.Optimizer], tuple[Rule, tuple[str, ...]]] = {

@@ -16,7 +16,7 @@ from engine.train.capture import Refused
 from engine.train.checkpoints import Checkpoint, Checkpoints
 from engine.train.events import Events
 from engine.train.history import History
-from engine.train.plan import Plan
+from engine.train.plan import Made, Plan
 from engine.train.program import Batch, Failed, Program, quiet
 
 CAPTURED_FROM = 2000
@@ -108,12 +108,47 @@ class Run:
             while made < steps and self.problem is None:
                 if self.events is not None:
                     self.finish_events()
+                    made += 1
                 else:
-                    self._one()
-                made += 1
+                    made += self._burst(min(steps - made, self._until_due()), end)
                 if time.perf_counter() >= end:
                     break
         return made
+
+    def _until_due(self) -> int:
+        """Return how many steps may be made before something other than a step is due."""
+        every, stride = self.setup.validate_every, self.past.stride
+        wait = stride - self.step % stride
+        return min(wait, every - self.step % every) if every else wait
+
+    def _burst(self, most: int, end: float) -> int:
+        """Make up to ``most`` steps without anything between them; returns how many."""
+        made, error = Made(), None
+        try:
+            if self._attached and self.plan:
+                self.plan.advance(most, end, made)
+            else:
+                self._plainly(most, end, made)
+        except Exception as raised:  # noqa: BLE001 - the user's module may raise anything
+            error = raised
+        if made.losses:
+            self.arrive(made)
+        if error is not None:
+            self._fail(error)
+        return len(made.losses) + (error is not None)
+
+    def _plainly(self, most: int, end: float, made: Made) -> None:
+        """Make steps in reference mode."""
+        clock, note, step = time.perf_counter, made.losses.append, self.program.step_function
+        draw, accumulates = self.batches.draw, self.setup.accumulate > 1
+        group, schedule = self.program.optimizer.param_groups[0], self.program.scheduler
+        for _ in range(most):
+            value = step(self.draw()) if accumulates else step(*draw())
+            note(value)
+            if schedule is not None:
+                made.rates.append(group["lr"])
+            if value - value != 0 or clock() >= end:
+                return
 
     def measure(self) -> None:
         """Make one step and note gradient norms and update ratios beside its loss."""
@@ -133,17 +168,6 @@ class Run:
             self.ratios.append((norm, moved / size if size else math.nan))
         norms, ratios = zip(*self.ratios, strict=True)
         self.history.measured(self.step, list(norms), list(ratios))
-
-    def _one(self) -> None:
-        try:
-            loss = self.plan.step() if self._attached and self.plan else self._plain()
-        except Exception as error:  # noqa: BLE001 - the user's module may raise anything
-            self._fail(error)
-            return
-        self.arrive(loss)
-
-    def _plain(self) -> float:
-        return self.program.step(self.draw())
 
     @property
     def mode(self) -> Literal["reference", "captured"]:
@@ -173,10 +197,11 @@ class Run:
             self.plan.detach()
         self._attached = False
 
-    def arrive(self, loss: float) -> None:
-        """Note that a step has been made, and what belongs to its end."""
-        self.step += 1
-        self.history.add(self.step, loss, self.program.optimizer.param_groups[0]["lr"])
+    def arrive(self, made: Made) -> None:
+        """Note that steps have been made, and what belongs to the end of the last."""
+        rates = made.rates or [self.program.optimizer.param_groups[0]["lr"]] * len(made.losses)
+        self.history.add(self.step + 1, made.losses, rates)
+        self.step += len(made.losses)
         every = self.setup.validate_every
         if every and self.step % every == 0 and self.program.has_validation:
             self.history.validated(self.step, self.program.evaluate())
@@ -184,8 +209,8 @@ class Run:
             if self._attached and self.plan is not None:
                 self.plan.detach()
             self.past.add(checkpoints.take(self.program, self.batches, self.step))
-        if not math.isfinite(loss):
-            self.problem = Problem("NaN", f"The loss of step {self.step} is {loss}")
+        if not math.isfinite(made.losses[-1]):
+            self.problem = Problem("NaN", f"The loss of step {self.step} is {made.losses[-1]}")
 
     def _validate_first(self) -> None:
         if self.setup.validate_every and self.program.has_validation:
@@ -224,7 +249,7 @@ class Run:
         events = self.events
         if events.done:
             self.events = None
-            self.arrive(events.loss)
+            self.arrive(Made([events.loss]))
         return events
 
     def finish_events(self) -> None:

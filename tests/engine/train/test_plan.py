@@ -6,11 +6,12 @@ import pytest
 import torch
 
 from engine import setup
-from engine.train import catalogue, checkpoints
+from engine.train import catalogue, checkpoints, slots
 from engine.train.rules import rule_of
 from engine.train.run import Edit, Run
 
 STEPS = 150
+MODES = ("reference", "captured")
 
 
 @pytest.fixture(autouse=True)
@@ -150,16 +151,75 @@ class Net(nn.Module):
         self.calls += 1
         return self.line(x) * (1 + self.calls % 2)
 """
+WRITING = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.line = nn.Linear(2, 1)
+
+    def forward(self, x):
+        x[:, 0].mul_(2)
+        return self.line(x)
+"""
+LOOKING = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.line = nn.Linear(2, 1)
+
+    def forward(self, x):
+        return self.line(x.as_strided((len(x), 2), (2, 1)))
+"""
+TURNED = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(3))
+
+    def forward(self, x):
+        first, both = x[:, :1], x.unsqueeze(0).transpose(1, 2).squeeze(0).t()
+        return (first ** 1.0 * self.scale[0] + both[:, 1:] * 2 * self.scale[1]) / 3 + self.scale[2]
+"""
 
 
 @pytest.mark.parametrize(
-    ("source", "why"), [(BRANCHING, "depends on its data"), (COUNTING, "same bits")]
+    ("source", "why"),
+    [
+        (BRANCHING, "depends on its data"),
+        (COUNTING, "same bits"),
+        (WRITING, "writes into its batch"),
+        (LOOKING, "around its batch"),
+    ],
 )
 def test_a_model_that_is_not_always_the_same_graph_is_not_captured(source, why):
     captured = begun("captured", model={"name": "own", "source": source}, validate_every=0)
     captured.advance(3)
     assert captured.mode == "reference"
     assert why in captured.why
+
+
+@pytest.mark.parametrize("given", [{}, {"batch": 0}, {"batch": 9, "drop_last": True}], ids=str)
+def test_views_of_a_batch_follow_it(given):
+    same(model={"name": "own", "source": TURNED}, **given)
+
+
+def test_data_that_is_too_big_to_be_gathered_ahead_is_gathered_step_by_step(monkeypatch):
+    monkeypatch.setattr(slots, "MOST_BYTES", 100)
+    same()
+
+
+def test_a_loss_that_is_not_finite_ends_both_modes_at_the_same_step():
+    wild = {"name": "sgd", "lr": 10.0}
+    runs = [begun(mode, optimizer=wild, loss="mse", data="line") for mode in MODES]
+    for run in runs:
+        run.advance(500)
+    assert {run.mode for run in runs} == set(MODES)
+    reference, captured = runs
+    assert reference.problem.type == "NaN"
+    assert captured.problem == reference.problem
+    assert 4 < captured.step == reference.step < 500
+    assert captured.batches.seen == reference.batches.seen
+    assert repr(captured.history.recent) == repr(reference.history.recent)
 
 
 @pytest.mark.parametrize(
