@@ -136,7 +136,8 @@ class History:
 
     def store(self) -> tuple[np.ndarray, np.ndarray, int]:
         """Return rows of (step, loss, rate), rows of (step, validation loss), and the stride."""
-        kept = np.array(self._kept, np.float64).reshape(-1, 3)
+        rows = self._kept
+        kept = np.array([rows.steps, rows.losses, rows.rates], np.float64).T
         val = np.array(sorted(self._kept_val.items()), np.float64).reshape(-1, 2)
         return kept, val, self._stride
 
@@ -147,9 +148,10 @@ class History:
         """Return what `store` told of; whoever restores it knows the curves already."""
         made = History([])
         made.columns, made._stride = columns, stride
-        made._kept = [(int(step), loss, lr) for step, loss, lr in kept.tolist()]
+        steps, losses, rates = kept.T.tolist()
+        made._kept.add(map(int, steps), losses, rates)
         made._kept_val = {int(step): loss for step, loss in val.tolist()}
-        made.recent = [row[1] for row in made._kept[-20:]]
+        made.recent = made._kept.losses[-20:]
         return made
 
     def csv(self) -> str:
