@@ -69,9 +69,11 @@ class Classroom(QObject):
         self.show_lessons(after=name)
 
     def _show(self) -> None:
+        # Each step begins with the graph in sight, where there is room for one thing only.
         self._columns.show_aside(self.learning.lesson is not None)
 
     def _show_table(self, name: str) -> None:
         if name in self._tables:
             tabs, page = self._tables[name]
             tabs.setCurrentWidget(page)
+            self._columns.turn_to(self._columns.right.isAncestorOf(page))

@@ -236,7 +236,7 @@ class Learning(QObject):
             self._note(replace(self._now(), mood="told", remark="Here is one way"))
             self._put_program(self.step.task.solution)
             return
-        self._note(replace(self._now(), mood="told"))
+        self._note(replace(self._now(), mood="told", remark=""))
         if self.step.question is not None and self.step.question.unseen:
             self._put_program()
         self._play()
@@ -255,7 +255,7 @@ class Learning(QObject):
         elif verdict == "unknown":
             now = replace(now, remark="This program does not tell. Put the lesson's program back")
         elif question.unseen:
-            now = replace(now, mood="told", remark="")
+            now = replace(now, mood="told", remark="Not quite")
         else:
             hinted = now.hinted or (now.tries > 1 and bool(question.hint))
             now = replace(now, mood="bad", remark="Not quite. Try again", hinted=hinted)

@@ -1,12 +1,13 @@
 """The places of the window: three columns of rounded panels with movable gutters."""
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QFrame,
     QScrollArea,
     QSizePolicy,
     QSplitter,
+    QTabBar,
     QTabWidget,
     QVBoxLayout,
     QWidget,
@@ -28,10 +29,11 @@ LEAST_PROGRAM = 240
 LEAST = {"aside": 250, "left": 252, "centre": 280, "right": 242}
 WIDEST_SCALE = 1.5
 """Beyond this scale of text the side columns grow no more: the graph needs room too."""
+TURNS = (("Graph", "The graph of what ran"), ("Inspector", "What is selected, and the tables"))
 SHARES = {"aside": 1, "left": 2, "centre": 5, "right": 2}
 """How what the window grows by is shared out."""
 NARROW = 1200
-"""A window less wide has no room for the right column beside a lesson."""
+"""In a window less wide the right column takes turns with the graph beside a lesson."""
 
 
 def scrolled(inside: QWidget) -> QScrollArea:
@@ -82,10 +84,37 @@ def tabs(*pages: tuple[str, QWidget]) -> QTabWidget:
     return made
 
 
+class Turn(QWidget):
+    """A column that may have to take turns with another: then it has a bar that says which."""
+
+    def __init__(self, inside: QWidget, at: int) -> None:
+        super().__init__()
+        self._at = at
+        self.bar = QTabBar()
+        self.bar.setDrawBase(False)
+        self.bar.setExpanding(False)
+        self.bar.setAccessibleName("Graph or inspector")
+        for title, tip in TURNS:
+            self.bar.setTabToolTip(self.bar.addTab(title), tip)
+        self.bar.hide()
+        rows = QVBoxLayout(self)
+        rows.setContentsMargins(0, 0, 0, 0)
+        rows.setSpacing(4)
+        rows.addWidget(self.bar)
+        rows.addWidget(inside, 1)
+
+    def take(self, tight: bool) -> None:
+        """Show the bar, with this column's own side chosen, where there is room for one only."""
+        with QSignalBlocker(self.bar):
+            self.bar.setCurrentIndex(self._at)
+        self.bar.setVisible(tight)
+
+
 class Columns(QWidget):
     """Left, centre and right; the side columns are split in two, one above the other.
 
-    ``aside`` is a column left of them all that is shown only when it is asked for.
+    ``aside`` is a column left of them all that is shown only when it is asked for. In a narrow
+    window the right column and the centre then take turns.
     """
 
     def __init__(
@@ -105,10 +134,17 @@ class Columns(QWidget):
         self.aside = aside
         aside.hide()
         self._right_wanted, self._scale = True, 1.0
+        self._turned = False
+        """Whether the right column has its turn where there is room for one only."""
+        self._turns = Turn(centre, 0), Turn(self.right, 1)
+        for turn in self._turns:
+            turn.bar.tabBarClicked.connect(lambda at: self.turn_to(at == 1))
+            turn.bar.currentChanged.connect(lambda at: self.turn_to(at == 1))
         self._unshared = False
         """Whether nobody has moved a gutter since the column aside was asked for."""
         self.across.splitterMoved.connect(self._settle)
-        columns = {"aside": aside, "left": self.left, "centre": centre, "right": self.right}
+        columns = {"aside": aside, "left": self.left}
+        columns |= {"centre": self._turns[0], "right": self._turns[1]}
         for name, part in columns.items():
             part.setMinimumWidth(LEAST[name])
             self.across.addWidget(part)
@@ -124,7 +160,7 @@ class Columns(QWidget):
     def set_text_scale(self, scale: float) -> None:
         """Keep the side columns wide enough for text so many times bigger than usual."""
         self._scale = min(scale, WIDEST_SCALE)
-        for name, part in (("left", self.left), ("right", self.right), ("aside", self.aside)):
+        for name, part in (("left", self.left), ("right", self._turns[1]), ("aside", self.aside)):
             part.setMinimumWidth(round(LEAST[name] * self._scale))
         self._make_room()
 
@@ -151,13 +187,14 @@ class Columns(QWidget):
         """Show or hide the column at the far left."""
         if shown and self.aside.isHidden():
             self._unshared = True
+        self._turned = False
         self.aside.setVisible(shown)
         self._make_room()
         if self.isVisible():
             self._share_out()
 
     def resizeEvent(self, happened: QResizeEvent) -> None:
-        """Leave the right column out where there is no room for it beside the one aside."""
+        """Let centre and right take turns where there is no room for both beside the one aside."""
         super().resizeEvent(happened)
         self._make_room()
         self._share_out()
@@ -180,11 +217,32 @@ class Columns(QWidget):
         most = [round(width * self._scale) for width in (ASIDE, ASIDE, RIGHT)]
         left, right = min(sizes[1], most[1]), min(sizes[3], most[2])
         centre = max(LEAST["centre"], sum(sizes) - most[0] - left - right)
+        if self._turns[0].bar.isVisibleTo(self._turns[0]):
+            right = centre = sum(sizes) - most[0] - left
         self.across.setSizes([most[0], left, centre, right])
 
+    def turn_to(self, right: bool) -> None:
+        """Show the right column, or the centre, where there is room for one of them only."""
+        if right == self._turned:
+            return
+        focused = any(turn.bar.hasFocus() for turn in self._turns)
+        aside, left, *turns = self.across.sizes()
+        self._turned = right
+        self._make_room()
+        if self._turns[0].bar.isVisibleTo(self._turns[0]):
+            # The one takes the place of the other, and no gutter moves.
+            self.across.setSizes([aside, left, sum(turns), sum(turns)])
+        if focused:
+            self._turns[int(right)].bar.setFocus()
+
     def _make_room(self) -> None:
-        tight = not self.aside.isHidden() and self.width() < NARROW * self._scale
-        self.right.setVisible(self._right_wanted and not tight)
+        narrow = not self.aside.isHidden() and self.width() < NARROW * self._scale
+        tight = narrow and self._right_wanted
+        centre, right = self._turns
+        right.setVisible(self._right_wanted and (self._turned or not tight))
+        centre.setVisible(not (tight and self._turned))
+        for turn in self._turns:
+            turn.take(tight)
 
 
 def _column(name: str, upper: QWidget, lower: QWidget, share: tuple[int, int]) -> QSplitter:

@@ -101,7 +101,7 @@ def _asking(shown: Page, question: Question, said: Said, index: Index | None, co
     truth = answers.truth(question, index) if index is not None and said.closed else ""
     verdict = {
         "good": f"Yes: {truth}",
-        "told": f"It is {truth}" if truth else "This tape does not tell",
+        "told": _told(said, truth),
         "bad": said.remark or "Not quite. Try again",
         "": said.remark,
     }[said.mood]
@@ -122,6 +122,12 @@ def _asking(shown: Page, question: Question, said: Said, index: Index | None, co
         can_hint=bool(question.hint) and not said.hinted and not said.closed,
         can_reveal=not said.closed,
     )
+
+
+def _told(said: Said, truth: str) -> str:
+    if not truth:
+        return "This tape does not tell"
+    return f"{said.remark}: it is {truth}" if said.remark else f"It is {truth}"
 
 
 def _right(question: Question, index: Index | None) -> str:

@@ -332,8 +332,18 @@ def test_next_and_check_do_nothing_without_a_lesson(window):
     assert window.learning.page() is None
 
 
-def test_the_right_column_makes_room_in_a_small_window(room):
-    room.window.resize(1000, 640)
-    assert not room.window.columns.right.isVisible()
+def test_in_a_small_window_the_inspector_takes_turns_with_the_graph(room):
+    window = room.window
+    window.resize(1000, 640)
+    # The first step opens a table, which stands below the inspector.
+    assert window.tables.isVisible()
+    assert not window.graph.isVisible()
+    room.learning.next()
+    assert window.graph.isVisible()
+    assert not window.inspector.isVisible()
+    room.learning.back()
+    room.run()
+    assert window.inspector.isVisible()
     room.learning.leave()
-    assert room.window.columns.right.isVisible()
+    assert window.graph.isVisible()
+    assert window.inspector.isVisible()

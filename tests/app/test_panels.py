@@ -1,6 +1,8 @@
 """Panels: columns that remember their widths."""
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
 from app.panels import Columns, Panel, tabs
@@ -105,6 +107,50 @@ def test_a_narrow_window_has_no_right_column_beside_the_one_aside(qtbot):
     assert made.right.isVisible()
     made.show_parts(True, True, False)
     assert not made.right.isVisible()
+
+
+def test_in_a_narrow_window_centre_and_right_take_turns(qtbot):
+    made = columns(qtbot)
+    made.resize(980, 600)
+    made.show_aside(True)
+    QApplication.sendPostedEvents()
+    centre, right = made._turns
+    assert centre.bar.isVisible()
+    assert [centre.bar.tabText(at) for at in range(2)] == ["Graph", "Inspector"]
+    width = made.across.sizes()[2]
+    tab = centre.bar.tabRect(1).center()
+    QTest.mouseClick(centre.bar, Qt.MouseButton.LeftButton, pos=tab)
+    QApplication.sendPostedEvents()
+    assert made.right.isVisible()
+    assert not centre.isVisible()
+    assert right.bar.currentIndex() == 1
+    assert made.across.sizes()[3] == pytest.approx(width, abs=4)
+    right.bar.setFocus()
+    QTest.keyClick(right.bar, Qt.Key.Key_Left)
+    assert centre.isVisible()
+    assert not made.right.isVisible()
+    assert centre.bar.currentIndex() == 0
+    made.turn_to(True)
+    made.resize(1400, 700)
+    QApplication.sendPostedEvents()
+    assert centre.isVisible()
+    assert made.right.isVisible()
+    assert not centre.bar.isVisible()
+
+
+def test_the_turns_of_a_lesson_leave_the_gutters_of_the_usual_window_alone(qtbot):
+    settings, made = Settings(), columns(qtbot)
+    made.across.setSizes([0, 330, 600, 246])
+    before = made.across.sizes()
+    made.resize(980, 600)
+    made.show_aside(True)
+    made.turn_to(True)
+    made.remember(settings)
+    again = columns(qtbot)
+    again.recall(settings)
+    QApplication.sendPostedEvents()
+    assert min(again.across.sizes()[1:]) > 200
+    assert again.across.sizes()[1] == pytest.approx(before[1], abs=90)
 
 
 def test_the_column_aside_keeps_its_width_until_a_gutter_is_moved(qtbot):
