@@ -20,6 +20,8 @@ RAN, FAILED, REFUSED, DIED = 0, 1, 2, 3
 EXITS = {"ok": RAN, "error": FAILED, "refused": REFUSED, "timeout": DIED, "died": DIED}
 PICTURE = "gradscribe-window.png"
 """What the headless twin draws the window into, in the current folder."""
+DRAWN = ("svg", "png", "gif", "mp4")
+"""What `record` draws into: options, and the endings of their files."""
 INTERRUPTED = 130
 TRUST = "if you trust the script, run it with --trust"
 
@@ -85,6 +87,11 @@ def _record_parser() -> argparse.ArgumentParser:
     parser.add_argument("--json", metavar="OUT", help="write the tape as JSON; - is stdout")
     parser.add_argument("--svg", metavar="OUT", help="write a picture of the graph")
     parser.add_argument("--png", metavar="OUT", help="write a picture of the graph")
+    parser.add_argument("--gif", metavar="OUT", help="write the playing tape as an animated GIF")
+    parser.add_argument("--mp4", metavar="OUT", help="write the playing tape as a video")
+    parser.add_argument(
+        "--theme", choices=("light", "dark"), default="light", help="of pictures and films (light)"
+    )
     parser.add_argument(
         "--timeout", type=_seconds, default=60.0, metavar="S", help="give up after S seconds (60)"
     )
@@ -125,12 +132,17 @@ def record(options: argparse.Namespace) -> int:
     """Run a script, write what was asked for, and return the exit code."""
     from app.record import record_file
 
-    for ending, name in ((".svg", options.svg), (".png", options.png)):
-        if name is not None and Path(name).suffix.lower() != ending:
-            raise Refused(f"{name}: --{ending[1:]} takes a name that ends in {ending}")
-    for name in (options.json, options.svg, options.png):
-        if name not in (None, "-") and not Path(name).absolute().parent.is_dir():
-            raise Refused(f"{name} cannot be written: its folder does not exist")
+    for ending in DRAWN:
+        name = getattr(options, ending)
+        if name is not None and Path(name).suffix.lower() != f".{ending}":
+            raise Refused(f"{name}: --{ending} takes a name that ends in .{ending}")
+    for name in (options.json, *(getattr(options, ending) for ending in DRAWN)):
+        if name not in (None, "-"):
+            documents.check_writable(Path(name))
+    if options.mp4 is not None:
+        from app.film_files import require
+
+        require("mp4")
     talks = options.json is None
     streamed: list[int] = []
 
@@ -196,7 +208,19 @@ def _write(tape: Tape, options: argparse.Namespace) -> None:
         if name is not None:
             from app.shot import graph_picture
 
-            graph_picture(tape, name)
+            graph_picture(tape, name, options.theme)
+    for name in (options.gif, options.mp4):
+        if name is not None:
+            from app.shot import film
+
+            film(tape, name, options.theme, _progress if sys.stderr.isatty() else None)
+
+
+def _progress(name: str, done: int, count: int) -> None:
+    """Say on a terminal how far a film is, on one line that is written over."""
+    end = "\n" if done == count else ""
+    sys.stderr.write(f"\r{name}: frame {done} of {count}{end}")
+    sys.stderr.flush()
 
 
 def screenshot(options: argparse.Namespace) -> int:

@@ -2,8 +2,10 @@
 
 import codecs
 import contextlib
+import errno
 import hashlib
 import io
+import os
 import re
 import tokenize
 from pathlib import Path
@@ -143,6 +145,24 @@ def write_bytes(path: Path, data: bytes) -> None:
         atomic.write(path, data)
     except OSError as error:
         raise Refused(f"{path} cannot be written: {atomic.why(error)}") from error
+
+
+def check_writable(path: Path) -> None:
+    """Make sure, before long work, that a file at ``path`` could be written.
+
+    Raises:
+        Refused: its folder is missing, or one may not write there.
+    """
+    error = 0
+    if not path.absolute().parent.is_dir():
+        error = errno.ENOENT
+    elif path.is_dir():
+        error = errno.EISDIR
+    elif not os.access(path if path.exists() else path.absolute().parent, os.W_OK):
+        error = errno.EACCES
+    if error:
+        why = atomic.why(OSError(error, os.strerror(error).lower()))
+        raise Refused(f"{path} cannot be written: {why}")
 
 
 def differs(path: Path, text: str) -> bool:

@@ -7,6 +7,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QPushButton, QWidget
 
 from app.color_key import ColorKey
+from app.film_chip import FilmChip
 from playback.coloring import Key
 from playback.crumbs import Crumb
 from widgets.theme import Theme
@@ -203,8 +204,8 @@ class OverGraph(QObject):
         self._graph = graph
         self._path: tuple[Crumb, ...] = ()
         self.crumbs, self.tools = Crumbs(graph), Tools(graph)
-        self.key = ColorKey(graph)
-        for part in (graph, self.tools):
+        self.key, self.film = ColorKey(graph), FilmChip(graph)
+        for part in (graph, self.tools, self.film):
             part.installEventFilter(self)
         self.tools.left.connect(graph.setFocus)
         self.tools.show()
@@ -226,6 +227,9 @@ class OverGraph(QObject):
         graph, tools = self._graph, self.tools
         tools.adjustSize()
         tools.move(graph.width() - tools.width() - MARGIN, graph.height() - tools.height() - MARGIN)
+        self.film.adjustSize()
+        above = tools.y() - self.film.height() - MARGIN // 2
+        self.film.move(graph.width() - self.film.width() - MARGIN, above)
         self.key.adjustSize()
         taken = 0 if self.key.isHidden() else self.key.width() + MARGIN
         self.key.move(graph.width() - self.key.width() - MARGIN, MARGIN)

@@ -3,32 +3,14 @@
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.session import Session
-from engine.tape import EventKind
 from playback import line_states
+from playback.tempo import duration
 
 SLOWEST, FASTEST = 0.25, 8.0
 PLAYABLE = 60
 """A line of more events than these is not played, but jumped over."""
 SWEEP = 4.0
 """Above this speed several events are shown in one go."""
-
-TOKEN_MS = 260
-"""How long a value or a gradient travels along its wire at speed 1."""
-_OTHER_MS: dict[EventKind, int] = {
-    "leaf": 140,
-    "enter": 60,
-    "leave": 60,
-    "backward": 160,
-    "end": 80,
-    "print": 120,
-    "zero_grad": 200,
-    "step": 400,
-}
-
-
-def duration(kind: EventKind, speed: float) -> int:
-    """Return for how many milliseconds an event of that kind is shown at ``speed``."""
-    return round(_OTHER_MS.get(kind, TOKEN_MS) / speed)
 
 
 class Clock(QObject):

@@ -11,6 +11,7 @@ from app.commands import file
 from app.comparing import Comparing
 from app.doctoring import Doctoring
 from app.documents import Drafts, Refused
+from app.filming import Filming
 from app.find_bar import FindBar
 from app.keeping import Keeping
 from app.learning import Learning
@@ -57,6 +58,7 @@ class ShellWindow(QMainWindow):
     classroom: Classroom
     doctoring: Doctoring
     rooms: Workspaces
+    filming: Filming
 
     def module_keys(self, deep: bool = False) -> frozenset[str]:
         """Return the keys of the modules that are seen; ``deep``: of those inside them too."""
@@ -189,6 +191,32 @@ class ShellWindow(QMainWindow):
         self.session.load(doc, tape=message.tape)
         self.show_room("program")
         self.say("The step as it was recorded; editing its text runs it anew, with fresh weights")
+
+    @property
+    def is_filming(self) -> bool:
+        """Whether a film is being written."""
+        return self.filming.busy
+
+    def film(self, path: Path) -> None:
+        """Write the playing tape to a GIF or MP4 file, while the window goes on living.
+
+        Raises:
+            Refused: one is being written, or this one cannot be.
+        """
+        # Imported here: few windows ever film, and every window would wait for it.
+        from app.film_job import Job
+        from widgets.graph_film import Style
+        from widgets.paint.cards import Layers
+
+        session, view = self.session, self.session.view
+        layers = Layers(view.values, view.gradients, view.shapes)
+        style = Style(self.look.theme(), layers, view.coloring)
+        calls, speed = session.doc.open_calls, self.clock.speed
+        self.filming.begin(Job(path, session.result.tape, style, calls, speed))
+
+    def cancel_film(self) -> None:
+        """Give up the film that is being written."""
+        self.filming.cancel()
 
     def close_window(self) -> None:
         """Close the window."""

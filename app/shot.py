@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QElapsedTimer, QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication
 
+from app import documents
 from app.documents import Drafts, Refused
 from app.session import Session
 from app.settings import Settings
@@ -185,8 +186,36 @@ def graph_picture(tape: Tape, path: str, theme: str = "light") -> None:
     picture = graph.build(tape, scene)
     view.set_scene(tape, picture, layout.place(picture), animate=False)
     view.set_look(look.look(tape, picture, scene, scene.stop))
-    export = view.export_svg if kind == ".svg" else view.export_png
-    written = export(path)
+    data = view.encoded(kind.removeprefix("."))
     view.deleteLater()
-    if not written:
-        raise Refused(f"{path} cannot be written")
+    documents.write_bytes(Path(path), data)
+
+
+def film(
+    tape: Tape,
+    path: str,
+    theme: str = "light",
+    progress: Callable[[str, int, int], None] | None = None,
+) -> None:
+    """Write the playing tape to a GIF or MP4 file.
+
+    Args:
+        tape: all of it is played, at speed 1 where that takes two minutes at most.
+        path: the file; its ending says which kind.
+        theme: ``light`` or ``dark``.
+        progress: told the file's name, how many frames are done, and how many there are.
+
+    Raises:
+        Refused: the ending is neither, or the file cannot be written.
+    """
+    without_screen()
+    from app.film_job import Job
+    from app.opening import make_app
+    from widgets.graph_film import Style
+    from widgets.theme import Theme
+
+    make_app(sys.argv)
+    job = Job(Path(path), tape, Style(Theme.load(theme)))
+    for done in job.steps():
+        if progress is not None and done:
+            progress(Path(path).name, done, len(job))

@@ -16,6 +16,7 @@ from app.commands import file, learn, train
 from app.comparing import Comparing
 from app.doctoring import Doctoring
 from app.documents import Drafts, Refused
+from app.filming import Filming
 from app.find_bar import FindBar
 from app.finding import Finder, join
 from app.hint import Hint
@@ -111,6 +112,7 @@ class Window(ShellWindow):
         self.hint = Hint(self.graph)
         self.over = OverGraph(self.graph)
         self.notices = Notices()
+        self.filming = Filming(self.over.film, self)
 
     def _make_classroom(self) -> Classroom:
         return Classroom(
@@ -217,6 +219,8 @@ class Window(ShellWindow):
         self.rooms.taped.connect(self.show_step)
         self.rooms.exported.connect(self._write_export)
         self.rooms.session.runs_changed.connect(self.menus.refresh)
+        self.filming.busy_changed.connect(self.menus.refresh)
+        self.filming.ended.connect(self.say)
         self.top.layer_pressed.connect(self._set_layer)
         self.editor.refused.connect(self.say)
         self._show_doc()
@@ -370,6 +374,7 @@ class Window(ShellWindow):
         self.columns.remember(self.settings)
         self.settings.flush()
         self.clock.pause()
+        self.filming.cancel()
         self.showing.close()
         self.doctoring.close()
         self.rooms.close()

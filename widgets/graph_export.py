@@ -1,8 +1,6 @@
-"""The graph as a picture for elsewhere: an image, the clipboard, a PNG, SVG or DOT file."""
+"""The graph as a picture for elsewhere: an image, the clipboard, the bytes of a file."""
 
-from pathlib import Path
-
-from PySide6.QtCore import QRectF, QSizeF
+from PySide6.QtCore import QBuffer, QRectF, QSizeF
 from PySide6.QtGui import QGuiApplication, QImage, QPainter
 
 from playback.dot import dot
@@ -34,24 +32,22 @@ class GraphExport(GraphHand):
         size = self.picture_size() * scale
         return overlay.to_image(size, self._drawing.theme, self.render_to)
 
-    def export_png(self, path: str | Path, scale: float = 2.0) -> bool:
-        """Write the whole picture as PNG; False if the file could not be written."""
-        return bool(self.to_image(scale).save(str(path), "PNG"))  # type: ignore[call-overload]
+    def encoded(self, kind: str, scale: float = 2.0) -> bytes:
+        """Return the whole picture as the bytes of a file.
+
+        Args:
+            kind: ``png``; ``svg``, with real text; ``dot``, cards and wires for Graphviz.
+            scale: of a PNG, in pixels per scene unit.
+        """
+        if kind == "dot":
+            return dot(self._drawing.stage.picture).encode()
+        if kind == "svg":
+            return overlay.to_svg(self.picture_size(), self._drawing.theme, self.render_to)
+        held = QBuffer()
+        held.open(QBuffer.OpenModeFlag.WriteOnly)
+        self.to_image(scale).save(held, "PNG")  # type: ignore[call-overload]
+        return bytes(held.data().data())
 
     def copy_picture(self) -> None:
         """Put the whole picture on the clipboard."""
         QGuiApplication.clipboard().setImage(self.to_image())
-
-    def export_dot(self, path: str | Path) -> bool:
-        """Write cards and wires in the DOT language; False if the file could not be written."""
-        try:
-            Path(path).write_text(dot(self._drawing.stage.picture), encoding="utf-8")
-        except OSError:
-            return False
-        return True
-
-    def export_svg(self, path: str | Path) -> bool:
-        """Write the whole picture as SVG with real text; False if it could not be written."""
-        return overlay.write_svg(
-            str(path), self.picture_size(), self._drawing.theme, self.render_to
-        )

@@ -58,17 +58,11 @@ class Graph(Protocol):
     def zoom_by(self, factor: float) -> None:
         """Make it so many times bigger."""
 
-    def export_svg(self, path: str) -> bool:
-        """Write it to an SVG file; False where that cannot be done."""
-
-    def export_dot(self, path: str) -> bool:
-        """Write it to a DOT file; False where that cannot be done."""
+    def encoded(self, kind: str) -> bytes:
+        """Return it as the bytes of a ``png``, ``svg`` or ``dot`` file."""
 
     def copy_picture(self) -> None:
         """Put it on the clipboard."""
-
-    def export_png(self, path: str) -> bool:
-        """Write it to a PNG file; False where that cannot be done."""
 
 
 class Strip(Protocol):
@@ -219,6 +213,16 @@ class Shell(Protocol):
 
     def module_keys(self, deep: bool = False) -> frozenset[str]:
         """Return the keys of the modules that are seen; ``deep``: of those inside them too."""
+
+    @property
+    def is_filming(self) -> bool:
+        """Whether a film is being written."""
+
+    def film(self, path: Path) -> None:
+        """Write the playing tape to a GIF or MP4 file, while the window goes on living."""
+
+    def cancel_film(self) -> None:
+        """Give up the film that is being written."""
 
     def ask_open(self, title: str, pattern: str) -> Path | None:
         """Let the user choose a file to open."""

@@ -1,9 +1,10 @@
-"""Programs and pictures in and out of files."""
+"""Programs in and out of files."""
 
 from pathlib import Path
 
 from app import documents, examples
 from app.commands import Choice, Notice, Shell, command, submenu, train
+from app.commands.export import slug
 from app.documents import Refused
 from app.state import Doc
 from widgets.code_text import objection
@@ -159,7 +160,7 @@ def save(shell: Shell) -> None:
 def save_as(shell: Shell) -> None:
     """Write the program to another file."""
     doc = shell.session.doc
-    name = doc.path or f"{_slug(doc.title)}.py"
+    name = doc.path or f"{slug(doc.title)}.py"
     if path := shell.ask_save("Save the program", name, PROGRAMS):
         _save(shell, path if path.suffix else path.with_suffix(".py"))
 
@@ -197,65 +198,6 @@ def _save(shell: Shell, path: Path, sure: bool = False) -> None:
     shell.keeping.saved()
     shell.settings.add_recent(str(path))
     shell.say(f"Saved {path.name}")
-
-
-def _has_graph(shell: Shell) -> bool:
-    return bool(shell.session.result.tape.ops)
-
-
-@command("file.export_png", "Export picture as PNG…", menu="File/3", when=_has_graph)
-def export_png(shell: Shell) -> None:
-    """Write the graph as it now looks to a PNG file."""
-    _export(shell, "png")
-
-
-@command("file.export_svg", "Export picture as SVG…", menu="File/3", when=_has_graph)
-def export_svg(shell: Shell) -> None:
-    """Write the graph as it now looks to an SVG file."""
-    _export(shell, "svg")
-
-
-@command("file.export_dot", "Export picture as DOT…", menu="File/3", when=_has_graph)
-def export_dot(shell: Shell) -> None:
-    """Write the cards and wires of the graph to a file for Graphviz."""
-    _export(shell, "dot")
-
-
-@command("file.copy_picture", "Copy picture", menu="File/3", keys=("Ctrl+Alt+C",), when=_has_graph)
-def copy_picture(shell: Shell) -> None:
-    """Put the graph as it now looks on the clipboard."""
-    shell.graph.copy_picture()
-    shell.say("Copied the picture")
-
-
-def _export(shell: Shell, kind: str) -> None:
-    name = f"{_slug(shell.session.doc.title)}.{kind}"
-    path = shell.ask_save("Export the picture", name, f"{kind.upper()} pictures (*.{kind})")
-    if not path:
-        return
-    path = path if path.suffix else path.with_suffix(f".{kind}")
-    graph = shell.graph
-    export = {"svg": graph.export_svg, "dot": graph.export_dot, "png": graph.export_png}[kind]
-    if not export(str(path)):
-        raise Refused(f"{path} cannot be written")
-    shell.say(f"Wrote {path.name}")
-
-
-@command("file.export_tape", "Export tape as JSON…", menu="File/3", when=_has_graph)
-def export_tape(shell: Shell) -> None:
-    """Write everything the run did, values and gradients, to a JSON file."""
-    from engine import export
-
-    name = f"{_slug(shell.session.doc.title)}.json"
-    if path := shell.ask_save("Export the tape", name, "JSON (*.json)"):
-        path = path if path.suffix else path.with_suffix(".json")
-        documents.write_bytes(path, export.encode(shell.session.result.tape))
-        shell.say(f"Wrote {path.name}")
-
-
-def _slug(title: str) -> str:
-    kept = "".join(c.lower() if c.isalnum() else "-" for c in Path(title).stem)
-    return "-".join(part for part in kept.split("-") if part) or "program"
 
 
 @command("file.quit", "Quit", menu="File/4", keys=("Ctrl+Q",))

@@ -170,8 +170,13 @@ def test_a_script_that_raises_is_written_all_the_same(folder):
 
 
 def test_pictures_of_the_graph_are_written(folder):
-    done = gradscribe("record", "good.py", "--json", "-", "--png", "graph.png", cwd=folder)
+    films = ("--gif", "film.gif", "--mp4", "film.mp4", "--theme", "dark")
+    drawn = ("--png", "graph.png", *films)
+    done = gradscribe("record", "good.py", "--json", "-", *drawn, cwd=folder)
     assert done.returncode == 0
+    assert "frame" not in done.stderr  # progress is for terminals
+    assert (folder / "film.gif").read_bytes().startswith(b"GIF89a")
+    assert (folder / "film.mp4").read_bytes()[4:8] == b"ftyp"
     assert (folder / "graph.png").read_bytes().startswith(b"\x89PNG")
 
 
@@ -200,6 +205,8 @@ def test_a_script_that_kills_the_engine_is_exit_three(folder):
         ["record", "."],
         ["record", "good.py", "--json", "no/such/folder.json"],
         ["record", "good.py", "--svg", "graph.jpg"],
+        ["record", "good.py", "--mp4", "film.gif"],
+        ["record", "good.py", "--gif", "no/such/folder.gif"],
         ["record", "good.py", "--device", "cuda:77"],
         ["missing.py"],
         ["binary.py"],

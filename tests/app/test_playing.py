@@ -2,9 +2,10 @@
 
 import pytest
 
-from app.playing import TOKEN_MS, Clock, duration
+from app.playing import Clock
 from app.session import Session
 from app.state import Doc
+from playback.tempo import duration
 from tests.app.fakes import FakeLink, leaves
 
 
@@ -122,12 +123,6 @@ def test_above_four_times_several_events_are_shown_at_once(clock, session, steps
     clock.play()
     clock.pause()
     assert steps[0][0] == 2
-
-
-def test_a_token_travels_a_quarter_second_and_less_at_higher_speed():
-    assert duration("op", 1) == TOKEN_MS == 260
-    assert duration("node", 4) == 65
-    assert duration("enter", 1) < duration("op", 1)
 
 
 def test_an_empty_tape_cannot_be_played(qtbot):

@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtGui import QImage
 
 from app.documents import Refused
-from app.shot import graph_picture, screenshot, wait_until
+from app.shot import film, graph_picture, screenshot, wait_until
 
 
 @pytest.fixture
@@ -61,6 +61,15 @@ def test_the_graph_alone_is_drawn(qapp, tmp_path, sum_times, kind):
 def test_other_pictures_are_refused(qapp, tmp_path, sum_times):
     with pytest.raises(Refused, match="svg or"):
         graph_picture(sum_times, str(tmp_path / "graph.gif"))
+
+
+def test_a_film_is_written_and_tells_how_far_it_is(qapp, tmp_path, sum_times):
+    told = []
+    film(sum_times, str(tmp_path / "a.gif"), progress=lambda *words: told.append(words))
+    assert [done for _, done, _ in told] == list(range(1, told[-1][2] + 1))
+    assert told[0][0] == "a.gif"
+    with pytest.raises(Refused, match=r"\.gif or \.mp4"):
+        film(sum_times, str(tmp_path / "a.avi"))
 
 
 def test_waiting_ends_by_itself(qapp):

@@ -6,7 +6,7 @@ from PySide6.QtGui import QPainter
 from playback.picture import CardLook, Look
 from widgets.paint import cards, tokens
 from widgets.paint.cards import Style
-from widgets.paint.drawing import Drawing
+from widgets.paint.drawing import Drawing, detail_at
 
 ARRIVAL = 0.7
 """The part of a motion in which tokens run; then what they bring appears."""
@@ -41,7 +41,8 @@ class Motion:
 
     def paint(self, painter: QPainter, area: QRectF, zoom: float, share: float) -> None:
         """Paint everything that moves within ``area`` (scene units); the painter is in them."""
-        if share < 1:
+        # From afar cards are plain, and change at once.
+        if share < 1 and detail_at(zoom) == "full":
             for key, old in self.old.items():
                 if self._drawing.card_area(key).intersects(area):
                     self._paint_card(painter, key, old, zoom, share)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QPointF, QRect, QRectF, QSizeF, Qt
+from PySide6.QtCore import QBuffer, QPointF, QRect, QRectF, QSizeF, Qt
 from PySide6.QtGui import QImage, QPainter, QPainterPath, QPalette, QPen
 from PySide6.QtWidgets import QWidget
 
@@ -125,25 +125,21 @@ def to_image(size: QSizeF, theme: Theme, render_to: Callable[[QPainter, QRectF],
     return image
 
 
-def write_svg(
-    path: str, size: QSizeF, theme: Theme, render_to: Callable[[QPainter, QRectF], None]
-) -> bool:
-    """Write an SVG file of ``size`` with the canvas as its ground; False if that fails."""
+def to_svg(size: QSizeF, theme: Theme, render_to: Callable[[QPainter, QRectF], None]) -> bytes:
+    """Return the text of an SVG file of ``size`` with the canvas as its ground."""
     # Imported here: few windows ever export, and every window would wait for it.
     from PySide6.QtSvg import QSvgGenerator
 
-    whole = QRectF(QPointF(), size)
+    whole, held = QRectF(QPointF(), size), QBuffer()
     generator = QSvgGenerator()
-    generator.setFileName(path)
+    generator.setOutputDevice(held)
     generator.setSize(size.toSize())
     generator.setViewBox(QRect(QPointF().toPoint(), size.toSize()))
     generator.setTitle("Computation graph")
-    painter = QPainter()
-    if not painter.begin(generator):
-        return False
+    painter = QPainter(generator)
     try:
         painter.fillRect(whole, theme.canvas)
         render_to(painter, whole)
     finally:
         painter.end()
-    return True
+    return bytes(held.data().data())

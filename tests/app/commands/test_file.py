@@ -1,7 +1,5 @@
 """File: open, save, export; nothing typed is ever lost."""
 
-import json
-
 import pytest
 
 from app.commands import file
@@ -67,42 +65,6 @@ def test_a_new_program_is_empty(settled, link):
     assert settled.editor.source() == ""
     assert link.sources[-1] == ""
     assert settled.session.doc.title == "Untitled"
-
-
-@pytest.mark.parametrize("kind", ["svg", "png"])
-def test_the_picture_is_written(settled, tmp_path, kind):
-    settled.answers["save"] = tmp_path / "graph"
-    (file.export_svg if kind == "svg" else file.export_png)(settled)
-    start = (tmp_path / f"graph.{kind}").read_bytes()[:200]
-    assert b"<svg" in start or start.startswith(b"\x89PNG")
-
-
-def test_the_picture_is_written_for_graphviz(settled, tmp_path):
-    settled.answers["save"] = tmp_path / "graph"
-    file.export_dot(settled)
-    text = (tmp_path / "graph.dot").read_text(encoding="utf-8")
-    assert text.startswith("digraph")
-    assert text.count("->") == len(settled.showing.picture.wires)
-    settled.answers["save"] = tmp_path / "no such folder" / "graph.dot"
-    with pytest.raises(Refused):
-        file.export_dot(settled)
-
-
-def test_the_picture_is_put_on_the_clipboard(settled, qapp):
-    qapp.clipboard().clear()
-    file.copy_picture(settled)
-    held = qapp.clipboard().image()
-    assert held.size() == (settled.graph.picture_size() * 2).toSize()
-    qapp.clipboard().clear()
-
-
-def test_the_tape_is_written_as_json(settled, tmp_path):
-    settled.answers["save"] = tmp_path / "tape"
-    file.export_tape(settled)
-    tape = json.loads((tmp_path / "tape.json").read_text())
-    assert tape["status"] == "ok"
-    grads = {leaf["name"]: leaf["grad"] for leaf in tape["leaves"]}
-    assert grads == {"x": -4.0, "y": -4.0, "z": 3.0}
 
 
 def test_recent_files_can_be_opened(settled, tmp_path):

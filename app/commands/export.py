@@ -1,0 +1,89 @@
+"""Pictures, films and tapes into files, and pictures onto the clipboard."""
+
+from pathlib import Path
+
+from app import documents
+from app.commands import Shell, command
+
+
+def _has_graph(shell: Shell) -> bool:
+    return bool(shell.session.result.tape.ops)
+
+
+@command("file.export_png", "Export picture as PNG…", menu="File/3", when=_has_graph)
+def export_png(shell: Shell) -> None:
+    """Write the graph as it now looks to a PNG file."""
+    _export(shell, "png")
+
+
+@command("file.export_svg", "Export picture as SVG…", menu="File/3", when=_has_graph)
+def export_svg(shell: Shell) -> None:
+    """Write the graph as it now looks to an SVG file."""
+    _export(shell, "svg")
+
+
+@command("file.export_dot", "Export picture as DOT…", menu="File/3", when=_has_graph)
+def export_dot(shell: Shell) -> None:
+    """Write the cards and wires of the graph to a file for Graphviz."""
+    _export(shell, "dot")
+
+
+@command("file.copy_picture", "Copy picture", menu="File/3", keys=("Ctrl+Alt+C",), when=_has_graph)
+def copy_picture(shell: Shell) -> None:
+    """Put the graph as it now looks on the clipboard."""
+    shell.graph.copy_picture()
+    shell.say("Copied the picture")
+
+
+@command("file.export_gif", "Export playback as GIF…", menu="File/3", when=_has_graph)
+def export_gif(shell: Shell) -> None:
+    """Write the playing tape to an animated GIF, at the speed that is set."""
+    _film(shell, "gif")
+
+
+@command("file.export_mp4", "Export playback as MP4…", menu="File/3", when=_has_graph)
+def export_mp4(shell: Shell) -> None:
+    """Write the playing tape to a video, at the speed that is set."""
+    _film(shell, "mp4")
+
+
+@command("file.cancel_film", "Cancel the export", menu="File/3", when=lambda one: one.is_filming)
+def cancel_film(shell: Shell) -> None:
+    """Give up the film that is being written; no file is left behind."""
+    shell.cancel_film()
+
+
+@command("file.export_tape", "Export tape as JSON…", menu="File/3", when=_has_graph)
+def export_tape(shell: Shell) -> None:
+    """Write everything the run did, values and gradients, to a JSON file."""
+    from engine import export
+
+    if path := _asked(shell, "Export the tape", "json", "JSON (*.json)"):
+        documents.write_bytes(path, export.encode(shell.session.result.tape))
+        shell.say(f"Wrote {path.name}")
+
+
+def _export(shell: Shell, kind: str) -> None:
+    path = _asked(shell, "Export the picture", kind, f"{kind.upper()} pictures (*.{kind})")
+    if path:
+        documents.write_bytes(path, shell.graph.encoded(kind))
+        shell.say(f"Wrote {path.name}")
+
+
+def _film(shell: Shell, kind: str) -> None:
+    if path := _asked(shell, "Export the playback", kind, f"{kind.upper()} films (*.{kind})"):
+        shell.film(path)
+
+
+def _asked(shell: Shell, title: str, kind: str, pattern: str) -> Path | None:
+    """Ask for a file and give its name the ending that says what is in it."""
+    path = shell.ask_save(title, f"{slug(shell.session.doc.title)}.{kind}", pattern)
+    if path is None or path.suffix.lower() == f".{kind}":
+        return path
+    return path.with_name(f"{path.name}.{kind}")
+
+
+def slug(title: str) -> str:
+    """Return a title as the name of a file, in lower case and with hyphens."""
+    kept = "".join(c.lower() if c.isalnum() else "-" for c in Path(title).stem)
+    return "-".join(part for part in kept.split("-") if part) or "program"

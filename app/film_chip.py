@@ -1,0 +1,53 @@
+"""How far a film is, and a button that gives it up, on the canvas."""
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QPushButton, QWidget
+
+BAR_WIDTH = 150
+LONGEST = 28
+"""A file's name of more characters is cut."""
+
+
+class FilmChip(QFrame):
+    """A chip with the file's name, a bar and Cancel; hidden while nothing is made."""
+
+    cancelled = Signal()
+
+    def __init__(self, over: QWidget) -> None:
+        super().__init__(over)
+        self.setProperty("chip", True)
+        self.setAccessibleName("Film being written")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(12, 4, 6, 4)
+        row.setSpacing(10)
+        self.name = QLabel()
+        self.bar = QProgressBar()
+        self.bar.setFixedWidth(BAR_WIDTH)
+        self.bar.setTextVisible(False)
+        self.percent = QLabel()
+        self.percent.setProperty("role", "caption")
+        self.cancel_button = QPushButton("Cancel")
+        self.cancel_button.setProperty("quiet", True)
+        self.cancel_button.setProperty("crumb", True)
+        self.cancel_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.cancel_button.setToolTip("Give the film up; no file is left behind")
+        self.cancel_button.clicked.connect(self.cancelled)
+        for part in (self.name, self.bar, self.percent, self.cancel_button):
+            row.addWidget(part)
+        self.hide()
+
+    def begin(self, name: str) -> None:
+        """Show that a file is being made."""
+        short = name if len(name) <= LONGEST else f"{name[:12]}…{name[-(LONGEST - 13) :]}"
+        self.name.setText(f"Writing {short}")
+        self.name.setToolTip(name)
+        self.show_share(0, 1)
+        self.show()
+
+    def show_share(self, done: int, count: int) -> None:
+        """Show how many frames of how many are done."""
+        self.bar.setRange(0, max(1, count))
+        self.bar.setValue(done)
+        percent = f"{100 * done // max(1, count)} %"
+        self.percent.setText(percent)
+        self.setAccessibleDescription(f"{self.name.text()}, {percent}")

@@ -1,0 +1,77 @@
+"""How long events are shown, and by that which frames a film of a tape has."""
+
+import math
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from engine.tape import Event, EventKind
+
+TOKEN_MS = 260
+"""How long a value or a gradient travels along its wire at speed 1."""
+_OTHER_MS: dict[EventKind, int] = {
+    "leaf": 140,
+    "enter": 60,
+    "leave": 60,
+    "backward": 160,
+    "end": 80,
+    "print": 120,
+    "zero_grad": 200,
+    "step": 400,
+}
+BEGIN_MS, END_MS = 600, 1800
+"""A film stands still for so long before the first event and after the last."""
+LONGEST_MS = 120_000
+"""A tape that would play longer is filmed faster, several events in one go."""
+
+
+def duration(kind: EventKind, speed: float) -> int:
+    """Return for how many milliseconds an event of that kind is shown at ``speed``."""
+    return round(_OTHER_MS.get(kind, TOKEN_MS) / speed)
+
+
+class Take(Struct, frozen=True):
+    """One frame of a film: ``elapsed_ms`` after the tape moved on from ``before``.
+
+    That move takes ``duration_ms``; where it takes none, the tape stands still at ``position``.
+    """
+
+    before: int
+    position: int
+    elapsed_ms: float = 0.0
+    duration_ms: int = 0
+
+
+class Tempo:
+    """When each event of a tape happens in a film of it, ``fps`` frames a second."""
+
+    def __init__(
+        self, events: Sequence[Event], fps: int, speed: float = 1.0, longest_ms: int = LONGEST_MS
+    ) -> None:
+        self.fps = fps
+        whole = sum(duration(event.kind, speed) for event in events)
+        self.at_once = max(1, math.ceil(whole / longest_ms))
+        """So many events are shown in one go."""
+        self._moves: list[tuple[int, int, int]] = []
+        """Positions before and after, and milliseconds."""
+        for before in range(0, len(events), self.at_once):
+            passed = events[before : before + self.at_once]
+            ms = max(duration(event.kind, speed) for event in passed)
+            self._moves.append((before, before + len(passed), ms))
+        self.length_ms = BEGIN_MS + END_MS + sum(ms for _, _, ms in self._moves)
+
+    def __len__(self) -> int:
+        """Return how many frames there are; at least one."""
+        return max(1, math.ceil(self.length_ms * self.fps / 1000))
+
+    def takes(self) -> Iterator[Take]:
+        """Yield the frames in order, the first and the last of them at rest."""
+        moves = iter(self._moves)
+        begun, move = 0.0, (0, 0, BEGIN_MS)
+        for frame in range(len(self)):
+            now = frame * 1000 / self.fps
+            while now >= begun + move[2]:
+                begun += move[2]
+                move = next(moves, (move[1], move[1], self.length_ms))
+            before, position, ms = move
+            yield Take(before, position, now - begun, ms if position > before else 0)

@@ -1,0 +1,89 @@
+"""A film on its way into a file: whole, or not there at all."""
+
+import errno
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from app import atomic
+from app.documents import Refused
+from app.film_files import pixels
+from app.film_job import Job
+from playback import graph, layout, look, scenes
+from playback.tempo import BEGIN_MS, END_MS, duration
+from tests.app import films
+from widgets.graph_view import GraphView
+
+
+@pytest.fixture
+def job(qapp, tmp_path):
+    return Job(tmp_path / "film.gif", films.tape(), films.style())
+
+
+def test_every_frame_is_told_and_the_file_is_there_only_at_the_end(job):
+    done = []
+    for frames in job.steps():
+        done.append(frames)
+        assert not job.path.exists()
+    assert done[-1] == len(job)
+    assert [n for n in done if n] == list(range(1, len(job) + 1))
+    with Image.open(job.path) as film:
+        lasted = 0
+        for number in range(film.n_frames):
+            film.seek(number)
+            lasted += film.info["duration"]
+    whole = BEGIN_MS + END_MS + sum(duration(e.kind, 1.0) for e in films.tape().events)
+    assert lasted == pytest.approx(whole, abs=50)
+
+
+def test_the_first_frame_is_the_picture_before_anything_happened(job, qtbot):
+    for _ in job.steps():
+        pass
+    tape = films.tape()
+    (scene,) = scenes.scenes(tape)
+    picture = graph.build(tape, scene)
+    view = GraphView()
+    qtbot.addWidget(view)
+    with Image.open(job.path) as film:
+        view.resize(film.width, film.height - 44)
+        view.set_scene(tape, picture, layout.place(picture), animate=False)
+        view.set_look(look.look(tape, picture, scene, 0))
+        shown = np.asarray(film.convert("RGB"), dtype=int)[: view.height()]
+    seen = pixels(view.grab().toImage()).astype(int)
+    inner = np.s_[12:-12, 12:-12]  # the view has a rim
+    assert np.abs(shown[inner] - seen[inner]).mean() < 1.5
+
+
+def test_giving_up_half_way_leaves_nothing(job):
+    steps = job.steps()
+    for done in steps:
+        if done > len(job) // 2:
+            break
+    steps.close()
+    assert list(job.path.parent.iterdir()) == []
+
+
+def test_a_full_disk_is_told_and_leaves_nothing(job, monkeypatch):
+    def full(descriptor, data):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(atomic, "_fill", full)
+    with pytest.raises(Refused, match="the disk is full"):
+        for _ in job.steps():
+            pass
+    assert list(job.path.parent.iterdir()) == []
+
+
+def test_a_file_that_was_there_stays_until_the_new_one_is_whole(job):
+    job.path.write_bytes(b"before")
+    steps = job.steps()
+    next(steps)
+    steps.close()
+    assert job.path.read_bytes() == b"before"
+
+
+@pytest.mark.parametrize("name", ["film.avi", "film", "gone/film.gif"])
+def test_what_cannot_be_written_is_refused_before_the_work(qapp, tmp_path, name):
+    with pytest.raises(Refused):
+        Job(tmp_path / name, films.tape(), films.style())

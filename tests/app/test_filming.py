@@ -1,0 +1,85 @@
+"""Films beside the living window: in slices, one at a time, and what becomes of each is told."""
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QElapsedTimer, QTimer
+from PySide6.QtWidgets import QWidget
+
+from app.documents import Refused
+from app.film_chip import FilmChip
+from app.filming import SLICE_MS, Filming
+
+
+class Making:
+    """Takes a good part of a slice for each frame."""
+
+    def __init__(self, count=40, fails_at=None):
+        self.path, self.count, self.fails_at = Path("film.gif"), count, fails_at
+        self.made = 0
+
+    def __len__(self):
+        return self.count
+
+    def steps(self):
+        for done in range(1, self.count + 1):
+            clock = QElapsedTimer()
+            clock.start()
+            while not clock.hasExpired(4):
+                pass
+            if done == self.fails_at:
+                raise Refused("the disk is full")
+            self.made = done
+            yield done
+
+
+@pytest.fixture
+def filming(qtbot):
+    over = QWidget()
+    qtbot.addWidget(over)
+    made = Filming(FilmChip(over), over)
+    made.over = over  # which is deleted once nothing refers to it
+    return made
+
+
+def test_the_window_has_its_turn_between_slices(filming, qtbot):
+    made, turns = Making(), []
+    beat = QTimer()
+    beat.timeout.connect(lambda: turns.append(made.made))
+    beat.start(1)
+    with qtbot.waitSignal(filming.ended):
+        filming.begin(made)
+    beat.stop()
+    assert len(turns) >= made.count * 4 // SLICE_MS // 2
+    assert len(set(turns)) > 3
+
+
+def test_what_became_of_it_is_told(filming, qtbot):
+    with qtbot.waitSignal(filming.ended) as ended:
+        filming.begin(Making(3))
+    assert ended.args == ["Wrote film.gif"]
+    assert not filming.busy
+
+
+def test_a_failure_is_told_in_its_own_words(filming, qtbot):
+    with qtbot.waitSignal(filming.ended) as ended:
+        filming.begin(Making(3, fails_at=2))
+    assert ended.args == ["the disk is full"]
+    assert not filming.busy
+
+
+def test_cancel_stops_at_once(filming, qtbot):
+    made = Making()
+    filming.begin(made)
+    with qtbot.waitSignal(filming.ended) as ended:
+        QTimer.singleShot(0, filming.cancel)
+    assert "not written" in ended.args[0]
+    assert made.made < made.count
+    filming.cancel()  # once more does nothing
+
+
+def test_a_second_film_waits_for_nobody(filming):
+    filming.begin(Making())
+    with pytest.raises(Refused, match="still being written"):
+        filming.begin(Making())
+    filming.cancel()

@@ -1,0 +1,211 @@
+"""A film of the graph, frame by frame: what the view would show while the tape plays."""
+
+from collections.abc import Callable, Iterator
+
+from msgspec import Struct
+from PySide6.QtCore import QPointF, QRectF, QSize, QSizeF, Qt
+from PySide6.QtGui import QImage, QPainter, QPolygonF
+
+from engine.tape import Tape
+from playback import look, scenes
+from playback.coloring import Mode
+from playback.picture import Look, Picture, Placement
+from playback.scenes import Scene
+from playback.tempo import Take, Tempo
+from widgets import graph_sight
+from widgets.camera import CLOSEST_FIT, Camera
+from widgets.paint import overlay, shapes
+from widgets.paint.cards import Layers
+from widgets.paint.drawing import Drawing, detail_at
+from widgets.paint.layer import HINTS
+from widgets.paint.motion import Motion
+from widgets.paint.stage import Stage
+from widgets.paint.tokens import ease
+from widgets.theme import Theme
+
+LARGEST, SMALLEST = QSize(1280, 960), QSize(480, 320)
+"""Of the picture in pixels, without the line below it."""
+LINE = 44
+"""The height of the line that says what happens."""
+GLIDE_MS = 300
+_MARGIN = 30.0
+_PHASES = {"forward": "Forward", "backward": "Backward", "update": "Update", "": ""}
+
+Placed = Callable[[Scene], tuple[Picture, Placement]]
+"""Makes the picture of a scene and places it."""
+
+
+class Style(Struct, frozen=True):
+    """How a film looks."""
+
+    theme: Theme
+    layers: Layers = Layers()
+    mode: Mode = ""
+
+
+class Film:
+    """Paints the frames of one tape, in their order; big pictures are followed, not squeezed."""
+
+    def __init__(self, tape: Tape, placed: Placed, style: Style) -> None:
+        self.tape, self.style = tape, style
+        self._placed = placed
+        self._scenes = scenes.scenes(tape)
+        self._number = -1
+        self._enter(self._largest())
+        self.size = self._frame_size()
+
+    def _largest(self) -> int:
+        sizes = [scene.ops[1] - scene.ops[0] for scene in self._scenes]
+        return sizes.index(max(sizes))
+
+    def _enter(self, number: int) -> None:
+        """Go to a scene; nothing in it is reached yet."""
+        if number == self._number:
+            return
+        self._number = number
+        self._scene = self._scenes[number]
+        self._picture, placement = self._placed(self._scene)
+        stage = Stage(self.tape, self._picture, placement)
+        self._drawing = Drawing(stage, self.style.theme, self.style.layers)
+        self._drawing.set_coloring(self.style.mode)
+        self._at, self._motion = -1, Motion(self._drawing, self._drawing.look, 0)
+        self._camera: Camera | None = None
+        self._flight: tuple[Camera, Camera] | None = None
+        self._flown = 0.0
+
+    def _frame_size(self) -> QSize:
+        """Return the size of all frames, even in both directions as video wants it."""
+        bounds = self._drawing.stage.bounds
+        wanted = bounds.size() * 1.0 + QSizeF(2 * _MARGIN, 2 * _MARGIN)
+        grow = min(
+            CLOSEST_FIT,
+            LARGEST.width() / max(1.0, wanted.width()),
+            LARGEST.height() / max(1.0, wanted.height()),
+        )
+        if grow < graph_sight.READABLE:
+            size = LARGEST
+        else:
+            size = (wanted * grow).toSize().expandedTo(SMALLEST).boundedTo(LARGEST)
+        return QSize(size.width() // 2 * 2, (size.height() + LINE) // 2 * 2)
+
+    def frame(self, take: Take, ms: float) -> QImage:
+        """Return one frame; ``ms`` have passed since the one before it."""
+        self._enter(scenes.scene_at(self._scenes, take.position))
+        self._move_to(take)
+        share = take.elapsed_ms / take.duration_ms if take.duration_ms else 2.0
+        full = detail_at(self._sight(ms).zoom) == "full"
+        self._drawing.hidden = frozenset(self._motion.old if full and share < 1 else ())
+        image = QImage(self.size, QImage.Format.Format_RGB32)
+        painter = QPainter(image)
+        try:
+            painter.setRenderHints(HINTS)
+            self._paint(painter, share)
+            self._paint_line(painter, take)
+        finally:
+            painter.end()
+        return image
+
+    def _move_to(self, take: Take) -> None:
+        if take.position == self._at:
+            return
+        drawing = self._drawing
+        if self._at < 0 and take.duration_ms:
+            drawing.set_look(self._look(take.before))
+        self._at = take.position
+        old = drawing.look
+        drawing.set_look(self._look(take.position))
+        self._motion = Motion(drawing, old, take.duration_ms)
+        self._aim()
+
+    def _look(self, position: int) -> Look:
+        return look.look(self.tape, self._picture, self._scene, position)
+
+    # Where one looks
+
+    def _view(self) -> QSizeF:
+        return QSizeF(self.size.width(), self.size.height() - LINE)
+
+    def _aim(self) -> None:
+        """Bring what happens into sight where only a part of the picture is seen."""
+        stage, view = self._drawing.stage, self._view()
+        if self._camera is None:
+            self._camera, self._follows = graph_sight.first(stage, view)
+            self._drawing.set_zoom(self._camera.zoom)
+        if self._follows:
+            there = self._flight[1] if self._flight else self._camera
+            found = graph_sight.follow(stage, self._drawing.look, there, view)
+            if found is not None:
+                self._flight, self._flown = (self._camera, found), 0.0
+
+    def _sight(self, ms: float) -> Camera:
+        assert self._camera is not None
+        if self._flight is not None:
+            self._flown += ms
+            start, end = self._flight
+            self._camera = start.toward(end, ease(self._flown / GLIDE_MS))
+            self._flight = self._flight if self._flown < GLIDE_MS else None
+        return self._camera
+
+    # Painting
+
+    def _paint(self, painter: QPainter, share: float) -> None:
+        drawing, camera = self._drawing, self._camera
+        assert camera is not None
+        view = QRectF(QPointF(), self._view())
+        painter.save()
+        painter.setClipRect(view)
+        overlay.paint_ground(painter, view, camera, drawing.theme)
+        painter.translate(camera.x, camera.y)
+        painter.scale(camera.zoom, camera.zoom)
+        area = camera.box_to_scene(view)
+        drawing.tiles.keep(area)
+        drawing.paint(painter, area, camera.zoom)
+        self._motion.paint(painter, area, camera.zoom, share)
+        painter.restore()
+
+    def _paint_line(self, painter: QPainter, take: Take) -> None:
+        """Say below the picture what happens, and how far the tape has run."""
+        theme, shown = self.style.theme, self._drawing.look
+        row = QRectF(0, self._view().height(), self.size.width(), LINE)
+        painter.fillRect(row, theme.panel)
+        painter.fillRect(QRectF(0, row.top(), row.width(), 1), theme.line)
+        color = {"backward": theme.backward, "update": theme.parameter}.get(
+            shown.phase, theme.forward
+        )
+        done = take.position / max(1, len(self.tape.events))
+        painter.fillRect(QRectF(0, row.bottom() - 4, row.width() * done, 4), color)
+        left, middle = 18.0, row.center().y() - 2
+        phase = _PHASES[shown.phase]
+        if phase:
+            _paint_sign(painter, QPointF(left + 5, middle), shown.phase, color)
+            width = shapes.text_width(phase, 13, 650)
+            shapes.write(painter, QRectF(left + 17, row.top(), width + 4, LINE - 4), phase, color,
+                         13, 650)  # fmt: skip
+            left += width + 32
+        title = self._scene.title
+        aside = shapes.text_width(title, 13, 500) + 36 if title else 18
+        room = QRectF(left, row.top(), row.width() - left - aside, LINE - 4)
+        shapes.write(painter, room, shown.caption, theme.ink, 13, 500)
+        rest = QRectF(row.right() - aside, row.top(), aside - 18, LINE - 4)
+        shapes.write(painter, rest, title, theme.ink2, 13, 500, shapes.RIGHT)
+
+
+def _paint_sign(painter: QPainter, at: QPointF, phase: str, color: object) -> None:
+    """Paint the token of a phase: a disc, a triangle up, or a parameter's diamond."""
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(color)
+    if phase == "forward":
+        painter.drawEllipse(at, 5.0, 5.0)
+        return
+    sign: QPolygonF = shapes.diamond(at, 5.5)
+    if phase == "backward":
+        sign = shapes.up_triangle(at, 5.0)
+    painter.drawPolygon(sign)
+
+
+def stills(film: Film, tempo: Tempo, count: int) -> Iterator[QImage]:
+    """Yield some frames spread evenly over a film that is painted for them alone."""
+    takes = list(tempo.takes())
+    chosen = [takes[round(n * (len(takes) - 1) / max(1, count - 1))] for n in range(count)]
+    for take in chosen:
+        yield film.frame(take, GLIDE_MS)
