@@ -69,6 +69,7 @@ class TrainingRoom(QWidget):
         self.lines, self.weights, self.table = StepLines(), Weights(), RunTable()
         self.axis = StepAxis()
         self.message = Label("error")
+        self.beside = Label("warning")
         self.spread_of = _choice("Which numbers", ("weight", "gradient", "activation"))
         self.histograms.tools.addWidget(self.spread_of)
         self.directions = _choice("Directions", ("random", "pca", "parameters"))
@@ -121,6 +122,7 @@ class TrainingRoom(QWidget):
             tab.tabBar().setStyleSheet(TABS)
         self.across = self._columns()
         self.strip = self._strip()
+        self.beside_strip = _quiet_strip(self.beside)
         middle = QVBoxLayout()
         middle.setContentsMargins(GUTTER, GUTTER, GUTTER, GUTTER)
         middle.addWidget(self.across)
@@ -131,6 +133,7 @@ class TrainingRoom(QWidget):
         rows.addWidget(rule())
         rows.addWidget(self.strip)
         rows.addLayout(middle, 1)
+        rows.addWidget(self.beside_strip)
         rows.addWidget(rule())
         ground = QFrame()
         ground.setProperty("bar", True)
@@ -216,6 +219,18 @@ def _splitter(way: Qt.Orientation, *parts: QWidget, sizes: tuple[int, ...] = ())
         made.addWidget(part)
     made.setSizes(list(sizes))
     return made
+
+
+def _quiet_strip(words: Label) -> QFrame:
+    """Return a strip above the steps that tells what a mistake costs against the right run."""
+    strip = QFrame()
+    strip.setProperty("bar", True)
+    strip.setAccessibleName("The mistake beside the right run")
+    row = QHBoxLayout(strip)
+    row.setContentsMargins(16, 6, 14, 6)
+    row.addWidget(words)
+    strip.hide()
+    return strip
 
 
 def _choice(name: str, choices: tuple[str, ...]) -> QComboBox:

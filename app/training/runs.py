@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
 
-from app.training.state import START, Run, TrainEngine, TrainLook
+from app.training.state import START, Run, TrainEngine, TrainLook, named
 from engine import training as say
 from engine.setup import Setup
 
@@ -28,6 +28,10 @@ class Runs(QObject):
         self.setup: Setup = START
         self.look = TrainLook()
         self.runs: list[Run] = []
+        self.source = ""
+        """The user's program, for the model that is their own."""
+        self.right_id = 0
+        """The run that goes along with the current one and makes none of its mistakes; 0: none."""
         self._link = link
         self._colors = -1
         self._undo: list[Setup] = []
@@ -92,6 +96,22 @@ class Runs(QObject):
     def _next_color(self) -> int:
         self._colors += 1
         return self._colors
+
+    def _begin_beside(self, run: Run) -> None:
+        """Have the right run made that goes along with one that makes mistakes."""
+        before, self.right_id = self.find(self.right_id), 0
+        if before is not None:
+            self._lay_aside(before)
+        if run.setup.mistakes:
+            setup = replace(run.setup, mistakes=())
+            right = Run(self._link.next_id(), setup, named(setup), self._next_color())
+            # These two are to be compared, and nothing else.
+            others = frozenset(one.run_id for one in self.runs if one is not run)
+            self.look = replace(self.look, hidden=others)
+            self.runs.append(right)
+            self.right_id = right.run_id
+            self._link.send(say.Train(right.run_id, setup, source=self.source))
+            self._link.send(say.GoAlong(run.run_id, right.run_id))
 
     def _lay_aside(self, run: Run) -> None:
         """Keep the curves of a run that is not driven on, if they are worth it."""

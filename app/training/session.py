@@ -45,8 +45,6 @@ class TrainSession(Runs):
         super().__init__(link, parent)
         self.catalogue: say.Catalogue | None = None
         self.devices: tuple[str, ...] = ("cpu",)
-        self.source = ""
-        """The user's program, for the model that is their own."""
         self._plays = False
         self._until: tuple[say.Until, ...] = ()
         self._wishes: tuple[say.Wish, ...] = ()
@@ -106,6 +104,9 @@ class TrainSession(Runs):
         run = self.run
         if run is None or not run.alive or run.begun is None:
             self.begin(play=self._plays)
+        elif run.setup.mistakes != self.setup.mistakes:
+            # From the beginning, so that both runs have the same weights and data.
+            self.begin(play=True)
         else:
             self._link.send(say.Alter(run.run_id, self.setup))
 
@@ -120,6 +121,7 @@ class TrainSession(Runs):
         self._plays = play
         self.look = replace(self.look, run_id=run.run_id)
         self._link.send(say.Train(run.run_id, self.setup, source=self.source))
+        self._begin_beside(run)
         self.runs_changed.emit()
 
     def play(self, until: Sequence[say.Until] = ()) -> None:
@@ -313,7 +315,10 @@ class TrainSession(Runs):
             if message.parent is None or run.begun is not None:
                 run.series = {}
             run.furthest = 0
-            run.setup = self.setup if run.run_id == self.look.run_id else run.setup
+            if run.run_id == self.look.run_id:
+                run.setup = self.setup
+            elif run.run_id == self.right_id:
+                run.setup = replace(self.setup, mistakes=())
             run.name = run.name if message.parent is not None else named(run.setup)
         run.begun, run.problem = message, ""
         run.happened.clear()

@@ -6,11 +6,12 @@ import numpy as np
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QColor
 
-from app.training import pictures
+from app.training import mistakes, pictures
 from app.training.own_data import OwnData
 from app.training.room import TrainingRoom
 from app.training.session import TrainSession
 from app.training.state import Run, difference
+from engine.setup import Setup
 from engine.training import Happened, Wish
 from playback import text
 from widgets.plots.colors import run_color, run_dashes
@@ -63,7 +64,7 @@ class TrainShowing(QObject):
 
     def _listen(self) -> None:
         session, room = self._session, self._room
-        room.form.edited.connect(session.change)
+        room.form.edited.connect(self._edit)
         room.bar.pressed.connect(self.commanded)
         room.bar.rate_changed.connect(session.set_rate)
         room.bar.until_chosen.connect(lambda until: session.play([until]))
@@ -104,6 +105,8 @@ class TrainShowing(QObject):
             self._session.watch(())
             return
         wishes = [Wish("scores", SLOW_MS)]
+        if run.setup.mistakes:
+            wishes.append(Wish("beside", SLOW_MS))
         kind = pictures.kind_of(run)
         if room.says.currentWidget() is room.picture:
             options = {"side": pictures.SIDE} if kind == "boundary" else {}
@@ -122,6 +125,16 @@ class TrainShowing(QObject):
         }
         page = pages.get(room.numbers.currentWidget())
         self._session.watch([*wishes, page] if page is not None else wishes)
+
+    def _edit(self, setup: Setup) -> None:
+        """Take a changed setup over; a mistake that could not show brings what shows it."""
+        session = self._session
+        if setup.mistakes != session.setup.mistakes and session.catalogue is not None:
+            fitting = mistakes.fitting(setup, session.catalogue)
+            if fitting != setup:
+                session.said.emit(f"To show the mistake: {difference(fitting, setup)}")
+            setup = fitting
+        session.change(setup)
 
     # The session to the widgets
 
@@ -178,6 +191,8 @@ class TrainShowing(QObject):
         if kind == "data":
             self._show_data(run)
             self.want()
+        elif kind == "beside":
+            self._show_beside(run)
         elif kind in run.views:
             pictures.show_view(self._room, run, run.views[kind])
 
@@ -197,10 +212,20 @@ class TrainShowing(QObject):
         room.strip.setVisible(bool(why))
         room.back.setVisible(run.alive and step > 0)
         room.again.setVisible(not run.alive)
+        self._show_beside(run)
         room.back.setText(f"Go back to step {max(0, step - LONG_WAY_BACK):,}")
         for plot in room.plots():
             plot.position = float(step) if step < run.furthest else None
         self._say_loss(run)
+
+    def _show_beside(self, run: Run) -> None:
+        """Tell in a line what the mistakes of a run cost."""
+        state, view = run.state, run.views.get("beside")
+        problem = state.problem.message if state is not None and state.problem is not None else ""
+        words = mistakes.told(run.setup, view.facts, problem) if view is not None else problem
+        shown = bool(words) and bool(run.setup.mistakes)
+        self._room.beside.say(words if shown else "")
+        self._room.beside_strip.setVisible(shown)
 
     def _forks(self, run: Run) -> tuple[int, ...]:
         found = (one.begun for one in self._session.runs if one.begun is not None)

@@ -114,7 +114,8 @@ def named(setup: Setup) -> str:
     """Return what a run is called in a table: its data, model and optimizer."""
     rate = setup.optimizer.options.get("lr")
     parts = [setup.data.name, setup.model.name, setup.optimizer.name]
-    return " · ".join(parts) + (f" {rate:g}" if isinstance(rate, int | float) else "")
+    wrong = "".join(f" · {name.replace('_', ' ')}" for name in setup.mistakes)
+    return " · ".join(parts) + (f" {rate:g}" if isinstance(rate, int | float) else "") + wrong
 
 
 def difference(setup: Setup, other: Setup) -> str:

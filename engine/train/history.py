@@ -91,6 +91,10 @@ class History:
         last = self.recent[-20:]
         return sum(last) / len(last) if last else math.nan
 
+    def last_val(self) -> float:
+        """Return the last validation loss; NaN before the first."""
+        return next(reversed(self._kept_val.values()), math.nan)
+
     def waiting(self) -> int:
         """Return how many steps have not been told."""
         return len(self._rows.steps)

@@ -3,13 +3,13 @@
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 import msgspec
 
 from engine.setup import MISTAKES, BadSetup, Setup
 from engine.tape import Problem
-from engine.train import catalogue, export, files, recorded, saved, telling, views
+from engine.train import beside, catalogue, export, files, recorded, saved, telling, views
+from engine.train.held import Held
 from engine.train.program import Failed
 from engine.train.run import Edit, Run
 from engine.training import TrainReply, TrainRequest, answers, asks
@@ -18,33 +18,10 @@ SLICE_S = 0.004
 """So long at most a run goes on before the next message is looked for."""
 TELL_S = 1 / 30
 MOST_RUNS = 8
+ALONE = 300
+"""Steps that the right run makes by itself where the one with a mistake failed."""
 PLATEAU = 1e-4
 """A loss that falls by less than this share has not improved."""
-
-
-@dataclass
-class Held:
-    """A run that the engine holds, and what the window wants of it."""
-
-    run: Run
-    playing: bool = False
-    rate: float = 0.0
-    until: tuple[asks.Until, ...] = ()
-    wishes: tuple[asks.Wish, ...] = ()
-    due: dict[str, float] = field(default_factory=dict)
-    """When each view may be made again."""
-    seen: dict[str, int] = field(default_factory=dict)
-    """The step at which each view was made last."""
-    problem: Problem | None = None
-    reached: str = ""
-    began: float = 0.0
-    began_at: int = 0
-    told: float = 0.0
-    best: tuple[float, int] = (math.inf, 0)
-    event: int = 0
-    goal: int | None = None
-    """Where an `Advance` ends."""
-    parent: tuple[int, int] | None = None
 
 
 class Host:
@@ -98,6 +75,16 @@ class Host:
                     self._ask(request, held)
                 finally:
                     held.run.leave()
+                self._mirror(request, self._runs.get(request.run_id))
+
+    def _mirror(self, request: TrainRequest, held: Held | None) -> None:
+        """Do to the right run that goes along what was done to the other one."""
+        if held is None or held.beside not in self._runs or held.beside is None:
+            return
+        also = beside.mirrored(request, held.beside)
+        if also is not None:
+            self._take(also)
+        self._keep_up(request.run_id, held)
 
     def _ask(self, request: TrainRequest, held: Held) -> None:
         run_id, run = request.run_id, held.run
@@ -131,6 +118,8 @@ class Host:
             case asks.TapeStep(_, step):
                 tape, source, at = recorded.record(run, step)
                 self._send(answers.StepTape(run_id, at, tape, source))
+            case asks.GoAlong(_, right_id):
+                held.beside, held.memory = right_id, beside.memory()
             case asks.Keep():
                 self._keep(run_id, held)
             case asks.Export(_, kind, steps):
@@ -221,7 +210,7 @@ class Host:
     def _alter(self, run_id: int, held: Held, setup: Setup) -> None:
         applied, anew = held.run.alter(setup)
         if anew:
-            fresh = Held(Run(setup), wishes=held.wishes)
+            fresh = Held(Run(setup), wishes=held.wishes, beside=held.beside, memory=held.memory)
             playing = held.playing
             self._send(answers.Altered(run_id, 0, applied, anew))
             self._hold(run_id, fresh, playing)
@@ -238,7 +227,9 @@ class Host:
             self._settle(run_id, held)
             return
         setup = telling.reseeded(held.run.setup, weights, data)
-        self._hold(run_id, Held(Run(setup), wishes=held.wishes, parent=held.parent))
+        fresh = Held(Run(setup), wishes=held.wishes, parent=held.parent, beside=held.beside)
+        fresh.memory = held.memory
+        self._hold(run_id, fresh)
 
     def _settle(self, run_id: int, held: Held) -> None:
         """Tell where a run stands after it was moved."""
@@ -271,6 +262,28 @@ class Host:
             return self._slice(self._active, held)
         finally:
             held.run.leave()
+            self._keep_up(self._active, held)
+
+    def _keep_up(self, run_id: int, held: Held) -> None:
+        """Bring the right run to the step of the one it goes along with, and tell of it as often.
+
+        Past a step that failed it goes on by itself for a while, so that there is something to see.
+        """
+        other = self._runs.get(held.beside) if held.beside is not None else None
+        if other is None:
+            return
+        failed = held.problem is not None and held.problem.type != "Setup"
+        goal = held.run.step + (ALONE if failed else 0)
+        other.run.enter()
+        try:
+            if other.run.step < goal:
+                other.run.advance(goal - other.run.step)
+                self._check(other)
+            if other.told < held.told or failed:
+                self._tell(held.beside or 0, other)
+        finally:
+            other.run.leave()
+        self._show_beside(run_id, held, other)
 
     def _slice(self, run_id: int, held: Held) -> float:
         run, now = held.run, time.perf_counter()
@@ -354,6 +367,8 @@ class Host:
             key, now = f"{number}:{wish.kind}", time.perf_counter()
             if held.seen.get(key) == held.run.step or (not at_once and now < held.due.get(key, 0)):
                 continue
+            if wish.kind == "beside":
+                continue
             try:
                 picture = views.show(held.run, wish.kind, wish.options)
             except (RuntimeError, ValueError, TypeError, IndexError, KeyError, AttributeError):
@@ -367,3 +382,14 @@ class Host:
             self._send(
                 answers.View(run_id, wish.kind, held.run.step, picture.arrays, picture.facts)
             )
+
+    def _show_beside(self, run_id: int, held: Held, other: Held) -> None:
+        """Tell how the two differ, once both are at the same step."""
+        now, steps = time.perf_counter(), held.run.step + other.run.step
+        wish = next((one for one in held.wishes if one.kind == "beside"), None)
+        waits = held.playing and now < held.due.get("beside", 0)
+        if wish is None or waits or held.seen.get("beside") == steps:
+            return
+        held.seen["beside"], held.due["beside"] = steps, now + wish.every_ms / 1000
+        facts = beside.facts(held.run, other.run, held.memory)
+        self._send(answers.View(run_id, "beside", held.run.step, {}, facts))

@@ -25,7 +25,7 @@ from engine.training.answers import (
 )
 
 if TYPE_CHECKING:
-    from engine.train.host import Held
+    from engine.train.held import Held
 
 MOST_ROWS = 4000
 

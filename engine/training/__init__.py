@@ -37,6 +37,7 @@ from engine.training.asks import (
     EditWeight,
     Export,
     Fork,
+    GoAlong,
     Keep,
     ListParts,
     LookIntoFile,
@@ -77,6 +78,7 @@ TrainRequest = (
     | TapeStep
     | LookIntoFile
     | Export
+    | GoAlong
     | Keep
     | Resume
 )
@@ -113,6 +115,7 @@ __all__ = [
     "Exported",
     "FileLooked",
     "Fork",
+    "GoAlong",
     "Happened",
     "Keep",
     "ListParts",

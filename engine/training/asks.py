@@ -175,3 +175,13 @@ class Resume(Struct, frozen=True, tag=True):
     run_id: int
     data: bytes
     parent: tuple[int, int] | None = None
+
+
+class GoAlong(Struct, frozen=True, tag=True):
+    """Let run ``right_id`` go along with ``run_id``: the same steps, the same changes, no mistakes.
+
+    The view ``beside`` of ``run_id`` tells how the two differ.
+    """
+
+    run_id: int
+    right_id: int

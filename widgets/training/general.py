@@ -61,3 +61,17 @@ def machine(devices: tuple[str, ...]) -> tuple[Option, ...]:
             choices=MODES,
         ),
     )
+
+
+MISTAKES = {
+    "no_zero_grad": "No zero_grad()",
+    "column_target": "(N, 1) against (N)",
+    "validate_in_train_mode": "Validation in train mode",
+    "validate_with_grad": "Validation without no_grad",
+    "keep_graphs": "Losses kept with their graphs",
+    "softmax_first": "Softmax before cross-entropy",
+    "huge_lr": "Learning rate too big",
+    "freeze_first": "First layer frozen",
+    "wrong_device": "Data on another device",
+}
+"""What the mistakes are called."""

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QCheckBox, QVBoxLayout, QWidget
 
 from engine.setup import Part, Setup
 from engine.training import Catalogue
-from widgets.labels import sheet
+from widgets.labels import Label, sheet
 from widgets.theme import Theme
 from widgets.training import general
 from widgets.training.sections import PartSection, Rows, Section
@@ -78,11 +78,16 @@ class SetupForm(QWidget):
             section.set_entries([entry for entry in catalogue.entries if entry.kind == key])
         self.machine.add(general.machine(devices))
         for name, what in catalogue.mistakes.items():
-            box = self._boxes[name] = QCheckBox(name.replace("_", " ").capitalize())
+            title = general.MISTAKES.get(name, name.replace("_", " ").capitalize())
+            box = self._boxes[name] = QCheckBox(title)
             box.setToolTip(what)
             box.setAccessibleDescription(what)
             box.clicked.connect(self._tell_mistakes)
+            words = Label("caption", what)
+            words.hide()
+            box.toggled.connect(words.setVisible)
             self.mistakes.rows.addWidget(box)
+            self.mistakes.rows.addWidget(words)
         self.set_setup(self._setup)
 
     def set_setup(self, setup: Setup) -> None:

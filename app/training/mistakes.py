@@ -1,0 +1,125 @@
+"""Mistakes made on purpose: what shows one best, and what it costs against the right run."""
+
+import math
+from collections.abc import Callable, Mapping
+
+from msgspec.structs import replace
+
+from engine.setup import Part, Setup
+from engine.training import Catalogue
+from playback import text
+
+Facts = Mapping[str, float]
+
+
+def fitting(setup: Setup, catalogue: Catalogue) -> Setup:
+    """Return the setup, changed where its mistakes could not be made or would not show.
+
+    (N, 1) against (N) is a mistake of regressions, softmax one before cross-entropy; train mode
+    differs by dropout and batch norm only.
+    """
+    tasks = {entry.name: entry.task for entry in catalogue.entries if entry.kind == "data"}
+    is_regression = tasks.get(setup.data.name) == "regression"
+    if "column_target" in setup.mistakes and not is_regression:
+        setup = replace(setup, data=Part("sine"), loss=None, features=())
+        is_regression = True
+    if "softmax_first" in setup.mistakes:
+        if is_regression:
+            setup = replace(setup, data=Part("moons"), features=())
+        setup = replace(setup, loss=Part("cross_entropy"))
+    if "validate_in_train_mode" in setup.mistakes and setup.model.name == "mlp":
+        options = setup.model.options
+        if not options.get("dropout") and options.get("norm", "none") == "none":
+            setup = replace(setup, model=Part("mlp", {**options, "dropout": 0.3}))
+    return setup
+
+
+def told(setup: Setup, facts: Facts, problem: str = "") -> str:
+    """Return in one line what the mistakes of a run cost against the right one, in numbers."""
+    if not facts.get("right_step"):
+        return problem
+    if problem:
+        right = text.number(facts["right_loss"])
+        return f"{problem} The right run: loss {right} at step {facts['right_step']:,.0f}"
+    words = [_WORDS[name](facts) for name in setup.mistakes if name in _WORDS]
+    return f"Step {facts['step']:,.0f}: " + "; ".join(filter(None, words))
+
+
+def times(one: float, other: float) -> str:
+    """Return how many times ``other`` is in ``one``: ``12.3 times``, ``0.0512 times``."""
+    if not other or not math.isfinite(one / other):
+        return "infinitely many times"
+    ratio = one / other
+    digits = 2 - math.floor(math.log10(ratio)) if ratio > 0 else 0
+    return f"{round(ratio, digits):,.{max(0, digits)}f} times"
+
+
+def _losses(facts: Facts) -> str:
+    return f"loss {text.number(facts['loss'])} against {text.number(facts['right_loss'])}"
+
+
+def _validations(facts: Facts) -> str:
+    if math.isnan(facts["val"]) or math.isnan(facts["right_val"]):
+        return _losses(facts)
+    return f"validation {text.number(facts['val'])} against {text.number(facts['right_val'])}"
+
+
+def _no_zero_grad(facts: Facts) -> str:
+    size = times(facts["grad"], facts["right_grad"])
+    return f"gradients add up to {size} the right ones, {_losses(facts)}"
+
+
+def _column_target(facts: Facts) -> str:
+    rows = facts.get("rows", 0)
+    return (
+        f"{rows:,.0f} targets give {rows * rows:,.0f} differences, so it learns their mean, "
+        f"{_validations(facts)}"
+    )
+
+
+def _validate_in_train_mode(facts: Facts) -> str:
+    if not facts.get("noisy"):
+        return "this model has neither dropout nor batch norm, so nothing differs"
+    return f"{_validations(facts)}, with training itself the same but for its random numbers"
+
+
+def _validate_with_grad(facts: Facts) -> str:
+    saved = text.size(int(facts.get("saved", 0)))
+    return f"each validation saves {saved} for a backward pass that never comes, the right one 0 B"
+
+
+def _keep_graphs(facts: Facts) -> str:
+    kept, nodes = facts.get("kept", 0), facts.get("nodes", 0)
+    held = f", {text.size(int(facts['bytes']))} more memory" if facts.get("bytes") else ""
+    return (
+        f"{kept:,.0f} losses hold {kept * nodes:,.0f} backward nodes{held}, the right run holds 0"
+    )
+
+
+def _softmax_first(facts: Facts) -> str:
+    size = times(facts["grad"], facts["right_grad"])
+    return f"softmax twice flattens: {_losses(facts)}, gradients {size} the right ones"
+
+
+def _huge_lr(facts: Facts) -> str:
+    rate = facts.get("lr", math.nan)
+    return f"each step is 100 times as long (lr {rate:g}), {_losses(facts)}"
+
+
+def _freeze_first(facts: Facts) -> str:
+    moved = text.number(facts["right_first"])
+    return (
+        f"the first layer moved by {text.number(facts['first'])} against {moved}, {_losses(facts)}"
+    )
+
+
+_WORDS: dict[str, Callable[[Facts], str]] = {
+    "no_zero_grad": _no_zero_grad,
+    "column_target": _column_target,
+    "validate_in_train_mode": _validate_in_train_mode,
+    "validate_with_grad": _validate_with_grad,
+    "keep_graphs": _keep_graphs,
+    "softmax_first": _softmax_first,
+    "huge_lr": _huge_lr,
+    "freeze_first": _freeze_first,
+}

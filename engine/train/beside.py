@@ -1,0 +1,115 @@
+"""A run with a mistake beside the right one: both at the same step, and what can be measured."""
+
+import os
+
+import msgspec
+import torch
+
+from engine.setup import Setup
+from engine.train.program import quiet
+from engine.train.run import Run
+from engine.training import asks
+
+Mirrored = asks.Alter | asks.Rewind | asks.Reset | asks.EditWeight
+MOST_NODES = 10_000
+
+
+def right(setup: Setup) -> Setup:
+    """Return the setup without mistakes."""
+    return msgspec.structs.replace(setup, mistakes=())
+
+
+def mirrored(request: object, run_id: int) -> Mirrored | None:
+    """Return what to ask of the right run where the other one is asked something; None: nothing."""
+    match request:
+        case asks.Alter():
+            return msgspec.structs.replace(request, run_id=run_id, setup=right(request.setup))
+        case asks.Rewind() | asks.Reset() | asks.EditWeight():
+            return msgspec.structs.replace(request, run_id=run_id)
+    return None
+
+
+def memory() -> int:
+    """Return how many bytes this process holds; 0 where the system does not tell."""
+    try:
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+    except (OSError, ValueError, IndexError, AttributeError):
+        return 0
+
+
+def facts(run: Run, other: Run, before: int) -> dict[str, float]:
+    """Return what was measured of a run and of the right one (``right_...``).
+
+    ``loss`` is the mean of the last 20 steps, ``grad`` the norm of all gradients together and
+    ``first`` how far the first parameter is from where it began. ``before`` is what `memory` told
+    at the beginning.
+    """
+    found: dict[str, float] = {}
+    for prefix, one in (("", run), ("right_", other)):
+        found[f"{prefix}step"] = one.step
+        found[f"{prefix}loss"] = one.history.smoothed()
+        found[f"{prefix}val"] = one.history.last_val()
+        grads = [p.grad for p in one.program.model.parameters() if p.grad is not None]
+        found[f"{prefix}grad"] = float(sum(g.double().square().sum().item() for g in grads) ** 0.5)
+        first = next(one.program.model.parameters()).detach()
+        start = one.past.before(0).parameters[0]
+        found[f"{prefix}first"] = (first - start).norm().item()
+    return found | _of_mistakes(run, before)
+
+
+def _of_mistakes(run: Run, before: int) -> dict[str, float]:
+    mistakes = run.setup.mistakes
+    found: dict[str, float] = {}
+    if "keep_graphs" in mistakes:
+        kept = run.program.names["kept"]
+        assert isinstance(kept, list)
+        found["kept"] = len(kept)
+        found["nodes"] = _nodes(kept[-1]) if kept else 0
+        found["bytes"] = max(0, memory() - before)
+    if "validate_with_grad" in mistakes and run.program.has_validation:
+        found["saved"] = _saved(run)
+    if "column_target" in mistakes:
+        found["rows"] = run.batches.size
+    if "validate_in_train_mode" in mistakes:
+        kinds = (torch.nn.modules.dropout._DropoutNd, torch.nn.modules.batchnorm._BatchNorm)
+        found["noisy"] = sum(isinstance(m, kinds) for m in run.program.model.modules())
+    if "huge_lr" in mistakes:
+        found["lr"] = run.program.optimizer.param_groups[0]["lr"]
+    return found
+
+
+def _nodes(loss: torch.Tensor) -> int:
+    """Return how many backward nodes a loss holds."""
+    seen: set[object] = set()
+    waiting = [loss.grad_fn]
+    while waiting and len(seen) < MOST_NODES:
+        node = waiting.pop()
+        if node is not None and node not in seen:
+            seen.add(node)
+            waiting += [after for after, _ in node.next_functions]
+    return len(seen)
+
+
+def _saved(run: Run) -> int:
+    """Return the bytes of tensors that one validation saves for a backward pass."""
+    sizes: dict[int, int] = {}
+
+    def note(tensor: torch.Tensor) -> torch.Tensor:
+        sizes[tensor.data_ptr()] = tensor.untyped_storage().nbytes()
+        return tensor
+
+    x, y = run.program.tensor("x_val"), run.program.tensor("y_val")
+    model = run.program.model
+    modes = [(module, module.training) for module in model.modules()]
+    own = {p.data_ptr() for p in model.parameters()} | {x.data_ptr(), y.data_ptr()}
+    model.eval()
+    with (
+        torch.enable_grad(),
+        quiet(),
+        torch.autograd.graph.saved_tensors_hooks(note, lambda tensor: tensor),
+    ):
+        run.program.criterion(model(x), y)
+    for module, training in modes:
+        module.training = training
+    return sum(size for place, size in sizes.items() if place not in own)

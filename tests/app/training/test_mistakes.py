@@ -1,0 +1,120 @@
+"""What a mistake costs, in a line; and what it takes to show it."""
+
+import math
+
+import pytest
+from msgspec.structs import replace
+
+from app.training import mistakes
+from app.training.state import START
+from engine import training as say
+from engine.setup import MISTAKES, Part
+from tests.app.training.fakes import catalogue
+from tests.app.training.fakes import problem as refused
+
+BASE = {"step": 400, "right_step": 400, "loss": 2.5, "right_loss": 0.0015, "val": 0.57,
+        "right_val": 0.0267, "grad": 12.0, "right_grad": 0.5, "first": 0.0, "right_first": 4.3,
+        "rows": 16, "noisy": 1, "kept": 400, "nodes": 15, "bytes": 2_200_000, "saved": 5300,
+        "lr": 3.0}  # fmt: skip
+NUMBERS = {
+    "no_zero_grad": "24.0 times",
+    "column_target": "256 differences",
+    "validate_in_train_mode": "0.5700 against 0.0267",
+    "validate_with_grad": "5.3 kB",
+    "keep_graphs": "6,000 backward nodes, 2.2 MB",
+    "softmax_first": "24.0 times",
+    "huge_lr": "lr 3",
+    "freeze_first": "0 against 4.3",
+}
+
+
+def wrong(name):
+    return replace(START, mistakes=(name,))
+
+
+@pytest.mark.parametrize("name", sorted(MISTAKES.keys() - {"wrong_device"}))
+def test_every_mistake_is_told_with_its_numbers(name):
+    line = mistakes.told(wrong(name), BASE)
+    assert line.startswith("Step 400: ")
+    assert NUMBERS[name] in line
+    assert "\n" not in line
+
+
+def test_a_mistake_that_raised_is_told_with_the_right_run():
+    line = mistakes.told(wrong("wrong_device"), {**BASE, "right_step": 300}, "Another device.")
+    assert line == "Another device. The right run: loss 0.0015 at step 300"
+    assert mistakes.told(wrong("wrong_device"), {}, "Another device.") == "Another device."
+
+
+def test_several_mistakes_are_told_one_after_the_other():
+    both = replace(START, mistakes=("no_zero_grad", "huge_lr"))
+    assert mistakes.told(both, BASE).count(";") == 1
+
+
+def test_where_nothing_differs_the_line_says_so():
+    assert "neither" in mistakes.told(wrong("validate_in_train_mode"), {**BASE, "noisy": 0})
+
+
+def test_times_are_read_at_a_glance():
+    assert mistakes.times(4.0, 2.0) == "2.00 times"
+    assert mistakes.times(5_237_000.0, 1.0) == "5,240,000 times"
+    assert mistakes.times(0.0226, 1.0) == "0.0226 times"
+    assert mistakes.times(1.0, 0.0) == mistakes.times(math.inf, 1.0) == "infinitely many times"
+
+
+def test_a_mistake_gets_what_it_takes_to_show():
+    found = mistakes.fitting(wrong("column_target"), catalogue())
+    assert found.data.name == "sine"
+    found = mistakes.fitting(replace(wrong("softmax_first"), data=Part("sine")), catalogue())
+    assert (found.data.name, found.loss) == ("moons", Part("cross_entropy"))
+    found = mistakes.fitting(wrong("validate_in_train_mode"), catalogue())
+    assert found.model.options["dropout"] == 0.3
+    same = replace(wrong("validate_in_train_mode"), model=Part("mlp", {"norm": "batch"}))
+    assert mistakes.fitting(same, catalogue()) == same
+    for name in ("no_zero_grad", "huge_lr", "wrong_device"):
+        assert mistakes.fitting(wrong(name), catalogue()) == wrong(name)
+
+
+def test_making_a_mistake_begins_both_runs_from_the_start(begun, train_link):
+    train_link.grow(1, 1, 60)
+    begun.change(wrong("no_zero_grad"))
+    begun._rest.timeout.emit()
+    along = train_link.last(say.GoAlong)
+    both = [begun.find(along.run_id), begun.find(along.right_id)]
+    assert begun.run is both[0]
+    assert [run.setup.mistakes for run in both] == [("no_zero_grad",), ()]
+    assert begun.look.hidden == {begun.runs[0].run_id}
+    assert begun.plays
+    for run in both:
+        train_link.begin(run.run_id, run.setup)
+    assert "no zero grad" in both[0].name
+    assert "no zero grad" not in both[1].name
+    begun.undo()
+    begun._rest.timeout.emit()
+    assert begun.right_id == 0
+    assert begun.run.setup.mistakes == ()
+
+
+def test_the_line_stands_in_the_room_while_the_mistake_is_made(room, begun, train_link):
+    room.form.edited.emit(wrong("no_zero_grad"))
+    begun._rest.timeout.emit()
+    along = train_link.last(say.GoAlong)
+    train_link.begin(along.run_id, begun.setup)
+    kinds = [wish.kind for wish in train_link.last(say.Watch).wishes]
+    assert "beside" in kinds
+    train_link.received.emit(say.View(along.run_id, "beside", 400, {}, BASE))
+    assert "24.0 times" in room.beside.said()
+    assert room.beside_strip.isVisible()
+    room.form.edited.emit(START)
+    begun._rest.timeout.emit()
+    train_link.begin(begun.run.run_id, START)
+    assert not room.beside_strip.isVisible()
+
+
+def test_what_a_mistake_takes_is_said(room, begun, train_link):
+    heard = []
+    begun.said.connect(heard.append)
+    room.form.edited.emit(wrong("softmax_first"))
+    assert "cross_entropy" in heard[-1]
+    assert begun.setup.loss == Part("cross_entropy")
+    train_link.received.emit(refused(begun.run.run_id, "no"))

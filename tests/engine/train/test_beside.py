@@ -1,0 +1,154 @@
+"""A run with a mistake goes beside the right one: each is what it would be alone."""
+
+import pytest
+
+from engine.setup import MISTAKES, Part, Setup
+from engine.train import beside
+from engine.train.host import ALONE, Host
+from engine.train.run import Run
+from engine.training import answers, asks
+
+NET = Part("mlp", {"layers": [6], "dropout": 0.3})
+BASE = Setup(Part("moons", {"n": 60}), NET, batch=16, optimizer=Part("adam"), validate_every=5)
+
+
+def of(mistake):
+    data, loss = (
+        (Part("sine", {"n": 60}), None) if mistake == "column_target" else (BASE.data, None)
+    )
+    if mistake == "softmax_first":
+        loss = Part("cross_entropy")
+    return Setup(data, NET, loss, BASE.optimizer, batch=16, validate_every=5, mistakes=(mistake,))
+
+
+def pair(setup, steps):
+    """Both runs in a host, after so many steps, and all that was said."""
+    said = []
+    host = Host(said.append)
+    host.take(asks.Train(1, setup))
+    host.take(asks.Train(2, beside.right(setup)))
+    host.take(asks.GoAlong(1, 2))
+    host.take(asks.Watch(1, (asks.Wish("beside", 1),)))
+    host.take(asks.Advance(1, steps))
+    work(host)
+    return host, said
+
+
+def work(host):
+    while host.work() is not None:
+        pass
+
+
+def told(said, run_id=1):
+    """The losses that were told of a run, by their steps."""
+    found = {}
+    for message in said:
+        if isinstance(message, answers.Series) and message.run_id == run_id:
+            for step, row in zip(message.steps.array(), message.values.array(), strict=True):
+                if row[0] == row[0]:
+                    found[int(step)] = float(row[0])
+    return found
+
+
+def alone(setup, steps):
+    run = Run(setup)
+    run.advance(steps)
+    said, values, _ = run.history.take()
+    return {int(s): float(v) for s, v in zip(said, values[:, 0], strict=True) if s}
+
+
+def last(said, kind, run_id=1):
+    return [m for m in said if isinstance(m, kind) and m.run_id == run_id][-1]
+
+
+@pytest.mark.parametrize("mistake", sorted(MISTAKES.keys() - {"wrong_device"}))
+def test_each_of_the_two_is_what_it_would_be_alone(mistake):
+    setup = of(mistake)
+    _, said = pair(setup, 30)
+    assert told(said, 1) == alone(setup, 30)
+    assert told(said, 2) == alone(beside.right(setup), 30)
+
+
+def facts_of(mistake, steps=60):
+    _, said = pair(of(mistake), steps)
+    found = last(said, answers.View).facts
+    assert found["step"] == found["right_step"] == steps
+    return found
+
+
+def test_gradients_that_are_never_cleared_are_bigger():
+    found = facts_of("no_zero_grad")
+    assert found["grad"] > 3 * found["right_grad"]
+
+
+def test_a_frozen_layer_does_not_move():
+    found = facts_of("freeze_first")
+    assert found["first"] == 0 < found["right_first"]
+
+
+def test_validation_without_no_grad_saves_what_backward_would_need():
+    # 12 rows: dropout is off, so tanh saves its (12, 6) output; the loss its (12, 1) input.
+    found = facts_of("validate_with_grad", 10)
+    assert found["saved"] >= 12 * 6 * 4
+
+
+def test_kept_losses_hold_their_nodes():
+    found = facts_of("keep_graphs", 40)
+    run = Run(of("keep_graphs"))
+    run.advance(40)
+    assert found["kept"] == len(run.program.names["kept"]) == 40
+    assert found["nodes"] > 5
+    assert found["bytes"] >= 0
+
+
+def test_a_rate_too_big_and_a_table_of_differences_are_told():
+    assert facts_of("huge_lr")["lr"] == pytest.approx(0.1)
+    assert facts_of("column_target")["rows"] == 16
+    assert facts_of("validate_in_train_mode")["noisy"] == 1
+
+
+def test_where_the_mistake_raises_the_right_run_goes_on_alone():
+    _, said = pair(of("wrong_device"), 50)
+    state = last(said, answers.TrainState)
+    assert state.status == "failed"
+    assert "device" in state.problem.message
+    assert last(said, answers.TrainState, 2).step == ALONE
+    assert last(said, answers.View).facts["right_step"] == ALONE
+
+
+def test_the_right_run_follows_back_and_through_changes():
+    setup = of("huge_lr")
+    host, said = pair(setup, 20)
+    host.take(asks.Rewind(1, 8))
+    assert last(said, answers.TrainState, 2).step == 8
+    slower = Setup(setup.data, NET, None, Part("adam", {"lr": 0.0005}), batch=16,
+                   validate_every=5, mistakes=setup.mistakes)  # fmt: skip
+    host.take(asks.Alter(1, slower))
+    host.take(asks.Advance(1, 5))
+    work(host)
+    run = Run(beside.right(setup))
+    run.advance(8)
+    run.alter(beside.right(slower))
+    run.advance(5)
+    steps, values, _ = run.history.take()
+    expected = {int(s): float(v) for s, v in zip(steps, values[:, 0], strict=True) if s}
+    assert told(said, 2) | expected == told(said, 2)
+    assert host._runs[2].run.setup.mistakes == ()
+    host.take(asks.Reset(1, weights=True))
+    seeds = [host._runs[i].run.setup.weight_seed for i in (1, 2)]
+    assert seeds[0] == seeds[1] == 1
+
+
+def test_a_right_run_that_is_gone_is_done_without():
+    host, said = pair(of("no_zero_grad"), 5)
+    host.take(asks.Drop(2))
+    host.take(asks.Advance(1, 5))
+    work(host)
+    assert last(said, answers.TrainState).step == 10
+
+
+def test_mistakes_are_what_the_right_run_is_without():
+    assert beside.right(of("huge_lr")).mistakes == ()
+    assert beside.memory() > 10_000_000 or beside.memory() == 0
+    assert beside.mirrored(asks.Play(1), 2) is None
+    assert beside.mirrored(asks.Rewind(1, 4), 2) == asks.Rewind(2, 4)
