@@ -19,7 +19,7 @@ from playback.layout_order import order
 from playback.layout_routes import Bands, lengthened, route
 from playback.picture import Picture, Placement
 
-__all__ = ["Cancelled", "place"]
+__all__ = ["Cancelled", "forget", "place"]
 
 KEPT_NODES = 20_000
 """How many nodes the levels kept from earlier calls may have together."""
@@ -61,6 +61,12 @@ def place(
     nest = Nest(picture, direction)
     with _one_at_a_time:
         return assemble(nest, lambda level: lay_out(level, check))
+
+
+def forget() -> None:
+    """Drop what is kept between calls, so that the next one is as slow as the first."""
+    with _one_at_a_time:
+        _kept.clear()
 
 
 def lay_out(level: Level, check: Check) -> Laid:

@@ -1,0 +1,143 @@
+"""Layout of real graphs beside Graphviz dot and dagre, for `make bench`: tables in Markdown.
+
+Flat pictures, the same for all: how long, how many crossings, wires through foreign cards, operands
+in order. Then what only ours does: ten thousand ops folded by module call, and one module opened.
+Times are medians of interleaved rounds; a peer that takes longer than `layout_peers.SECONDS` is
+given up. Read the ratios.
+"""
+
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from playback import graph, layout
+from playback.picture import Picture, Placement
+from tools import layout_graphs, layout_measure, layout_peers
+from tools.layout_peers import Drawn
+
+ROUNDS = 5
+QUICK_MS = 1_000.0
+"""What takes longer is measured once."""
+
+
+def main() -> int:
+    """Measure and print the tables."""
+    engines = peers()
+    say("| graph, flat | nodes | wires |" + "".join(f" {name}, ms |" for name in engines))
+    say("|---|" + "---:|" * (2 + len(engines)))
+    drawn: dict[str, tuple[Picture, dict[str, Drawn | None]]] = {}
+    for name, picture in pictures():
+        found = measured(picture, engines)
+        drawn[name] = picture, found
+        times = (f" {one.ms:,.0f} |" if one else " given up |" for one in found.values())
+        say(f"| {name} | {len(picture.cards):,} | {len(picture.wires):,} |" + "".join(times))
+    say("\n| crossings / wires through foreign cards / operands in order |")
+    say("| graph, flat |" + "".join(f" {name} |" for name in engines))
+    say("|---|" + "---:|" * len(engines))
+    for name, (picture, found) in drawn.items():
+        say(f"| {name} |" + "".join(f" {quality(one, picture)} |" for one in found.values()))
+    say("\n| folded by module call | cards | layout, ms |")
+    say("|---|---:|---:|")
+    for name, cards, ms in folded():
+        say(f"| {name} | {cards} | {ms:.1f} |")
+    return 0
+
+
+def say(line: str) -> None:
+    """Print a line at once."""
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+def pictures() -> Iterator[tuple[str, Picture]]:
+    """Yield the flat pictures to place."""
+    for name, source in layout_graphs.PROGRAMS.items():
+        yield name, layout_graphs.flat(layout_graphs.opened(layout_graphs.record(source)))
+    for nodes in (1_000, 10_000):
+        yield f"network-like, {nodes:,}", layout_graphs.network(nodes)
+
+
+def peers() -> dict[str, Callable[[Picture], Drawn | None]]:
+    """Return ours and the peers that are installed."""
+    found: dict[str, Callable[[Picture], Drawn | None]] = {"Gradscribe": ours}
+    if layout_peers.has_dot():
+        found["dot"] = layout_peers.dot
+        found["dot, ordering=in"] = lambda picture: layout_peers.dot(picture, in_order=True)
+    folder = layout_peers.dagre_folder()
+    if folder:
+        found["dagre"] = lambda picture: layout_peers.dagre(picture, folder)
+    return found
+
+
+def ours(picture: Picture) -> Drawn:
+    """Place a picture with nothing kept from before."""
+    placement, ms = timed(picture)
+    return Drawn(ms, placement.cards, layout_measure.lines_of(placement))
+
+
+def timed(picture: Picture, warm: bool = False) -> tuple[Placement, float]:
+    """Return a placement and how many milliseconds it took; ``warm`` keeps what was placed."""
+    if not warm:
+        layout.forget()
+    start = time.perf_counter()
+    placement = layout.place(picture)
+    return placement, 1000 * (time.perf_counter() - start)
+
+
+def measured(
+    picture: Picture, engines: dict[str, Callable[[Picture], Drawn | None]]
+) -> dict[str, Drawn | None]:
+    """Return what every engine draws, with its median time."""
+    found = {name: engine(picture) for name, engine in engines.items()}
+    times = {name: [one.ms] for name, one in found.items() if one is not None}
+    for _ in range(ROUNDS - 1):
+        for name, past in times.items():
+            again = engines[name](picture) if past[0] < QUICK_MS else None
+            if again is not None:
+                past.append(again.ms)
+    for name, past in times.items():
+        one = found[name]
+        if one is not None:
+            found[name] = one._replace(ms=statistics.median(past))
+    return found
+
+
+def quality(drawn: Drawn | None, picture: Picture) -> str:
+    """Return crossings, wires through foreign cards, and the share of operands in order."""
+    if drawn is None:
+        return ""
+    crossings = layout_measure.crossings(drawn.lines, picture)
+    through = len(layout_measure.through(drawn.lines, drawn.cards, picture))
+    in_order = layout_measure.ordered(drawn.lines, picture)
+    return f"{crossings:,} / {through:,} / {100 * in_order:.0f} %"
+
+
+def folded() -> Iterator[tuple[str, int, float]]:
+    """Yield (what, cards, milliseconds) for a picture folded by module call and for opening one."""
+    tape = layout_graphs.record(layout_graphs.HEADS)
+    scene = graph.scenes(tape)[0]
+    nodes = len(layout_graphs.opened(tape).cards)
+    first = graph.build(tape, scene)
+    times = [timed(first)[1] for _ in range(ROUNDS)]
+    yield f"GPT, 36 layers: first picture of {nodes:,}", len(first.cards), statistics.median(times)
+    shown, keys = first, {frame.key for frame in first.frames}
+    for _ in range(4):
+        inner = [card.key for card in shown.cards if card.kind == "module"]
+        if not inner:
+            return
+        keys.add(inner[len(inner) // 2])
+        more = graph.build(tape, scene, frozenset(keys))
+        times = []
+        for _ in range(ROUNDS):
+            timed(shown)
+            times.append(timed(more, warm=True)[1])
+        yield f"one more opened: {inner[len(inner) // 2]}", len(more.cards), statistics.median(times)
+        shown = more
+
+
+if __name__ == "__main__":
+    sys.exit(main())
