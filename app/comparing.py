@@ -18,10 +18,11 @@ from app.theming import Look
 from engine.tape import Tape
 from playback import look, scenes
 from playback.compare import Comparison, Difference, Kind, Marks
-from playback.picture import Picture, Placement
+from playback.picture import Picture
 from playback.scenes import Scene
 from widgets.camera import Camera, fitting
 from widgets.graph_view import GraphView
+from widgets.paint.stage import Stage
 from widgets.theme import Theme
 
 SIZE = (1600, 1000)
@@ -62,7 +63,7 @@ class Side(QObject):
         scene = self._scenes[scenes.scene_at(self._scenes, position)]
         if scene != self._scene:
             self._scene, self._picture = scene, None
-            self._scenery.want(self.tape, scene, self._open)
+            self._scenery.want(self.tape, scene, self._open, position=position)
         self._look()
 
     def select(self, value: int | None) -> None:
@@ -84,9 +85,9 @@ class Side(QObject):
         if self._picture is not None and self._scene is not None:
             self.view.set_look(look.look(self.tape, self._picture, self._scene, self.position))
 
-    def _show(self, picture: Picture, placement: Placement) -> None:
-        self._picture = picture
-        self.view.set_scene(self.tape, picture, placement, animate=False)
+    def _show(self, stage: Stage) -> None:
+        self._picture = stage.picture
+        self.view.set_stage(stage, animate=False)
         self.view.set_marks(self.marks)
         self._look()
         self.select(self._wanted)
@@ -95,7 +96,7 @@ class Side(QObject):
     def _toggle(self, key: str) -> None:
         if self._picture is not None and self._scene is not None:
             self._open = frozenset({frame.key for frame in self._picture.frames} ^ {key})
-            self._scenery.want(self.tape, self._scene, self._open)
+            self._scenery.want(self.tape, self._scene, self._open, position=self.position)
 
 
 class CompareCard(Overlay):

@@ -1,5 +1,6 @@
 """The application and its first window."""
 
+import gc
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -72,4 +73,6 @@ def _live(
         window.welcome()
     window.setAttribute(Qt.WidgetAttribute.WA_QuitOnClose)
     window.show()
+    # What there is by now stays: a full collection beside a long tape need not go through it again.
+    gc.freeze()
     return app.exec()

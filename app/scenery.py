@@ -5,9 +5,10 @@ from collections import OrderedDict
 from PySide6.QtCore import QObject, QRunnable, QThreadPool, Signal
 
 from engine.tape import Tape
-from playback import graph, layout
+from playback import graph, layout, look
 from playback.picture import Picture, Placement
 from playback.scenes import Scene
+from widgets.paint.stage import Stage
 
 INLINE_CARDS = 150
 """A picture of at most so many cards is placed at once: that takes some milliseconds."""
@@ -35,6 +36,7 @@ class _Job(QRunnable):
         self.scenery, self.turn, self.tape, self.scene = scenery, turn, tape, scene
         self.open_calls: frozenset[str] | None = None
         self.picture: Picture | None = None
+        self.position = 0
 
     def run(self) -> None:
         """Make it, unless a newer one is wanted by now."""
@@ -52,7 +54,10 @@ class _Job(QRunnable):
             placement = layout.place(picture, cancelled=self._late)
         except layout.Cancelled:
             return
-        self.scenery.finished.emit(self.turn, picture, placement)
+        stage = Stage(self.tape, picture, placement)
+        # It keeps what led there, and the window will ask for just that.
+        look.look(self.tape, picture, self.scene, self.position)
+        self.scenery.finished.emit(self.turn, stage)
 
     def _late(self) -> bool:
         return self.turn != self.scenery.turn
@@ -61,10 +66,10 @@ class _Job(QRunnable):
 class Scenery(QObject):
     """Makes the picture of a scene and says when it is there; only the newest one counts."""
 
-    built = Signal(object, object)
-    """(Picture, Placement)"""
-    finished = Signal(int, object, object)
-    """From the worker thread: the turn, the picture and its placement."""
+    built = Signal(object)
+    """Carries a `Stage`: the picture where it stands."""
+    finished = Signal(int, object)
+    """From the worker thread: the turn and the stage."""
     spoilt = Signal(int)
     """From the worker thread: the turn of a picture that a fault of ours keeps from being made."""
     busy_changed = Signal(bool)
@@ -74,10 +79,9 @@ class Scenery(QObject):
         self.turn = 0
         self._pool = QThreadPool(self)
         self._pool.setMaxThreadCount(1)
-        self._kept: OrderedDict[tuple[object, ...], tuple[Picture, Placement]] = OrderedDict()
+        self._kept: OrderedDict[tuple[object, ...], Stage] = OrderedDict()
         self._key: tuple[object, ...] = ()
-        self._form: Form = ()
-        self._placement: Placement | None = None
+        self._shown: Stage | None = None
         self._busy = False
         self.finished.connect(self._deliver)
         self.spoilt.connect(self._give_up)
@@ -88,47 +92,62 @@ class Scenery(QObject):
         return self._busy
 
     def want(
-        self, tape: Tape, scene: Scene, open_calls: frozenset[str] | None, run_id: int = 0
+        self,
+        tape: Tape,
+        scene: Scene,
+        open_calls: frozenset[str] | None,
+        run_id: int = 0,
+        position: int = 0,
     ) -> None:
-        """Make the picture of ``scene``; a small one is there when this returns."""
+        """Make the picture of ``scene``; a small one is there when this returns.
+
+        ``position`` is where it will be looked at first.
+        """
         self.turn += 1
         self._pool.clear()
         self._key = (run_id, scene.start, open_calls)
         if self._key in self._kept:
             self._kept.move_to_end(self._key)
-            self._show(*self._kept[self._key])
+            self._show(self._kept[self._key])
             return
         job = _Job(self, self.turn, tape, scene)
-        job.open_calls = open_calls
+        job.open_calls, job.position = open_calls, position
         # The layout keeps what it made, and two threads must not do that at once.
         free = self._pool.activeThreadCount() == 0
         if free and scene.ops[1] - scene.ops[0] <= INLINE_OPS:
             job.picture = graph.build(tape, scene, open_calls)
-            if self._placement is not None and form(job.picture) == self._form:
-                self._deliver(self.turn, job.picture, self._placement)
-                return
-            if len(job.picture.cards) <= INLINE_CARDS:
-                self._deliver(self.turn, job.picture, layout.place(job.picture))
+            placement = self._same_place(job.picture)
+            if placement is None and len(job.picture.cards) <= INLINE_CARDS:
+                placement = layout.place(job.picture)
+            if placement is not None:
+                self._deliver(self.turn, Stage(tape, job.picture, placement))
                 return
         self._set_busy(True)
         self._pool.start(job)
 
-    def _deliver(self, turn: int, picture: Picture, placement: Placement) -> None:
+    def _same_place(self, picture: Picture) -> Placement | None:
+        """Return the placement that is shown, if it fits this picture too."""
+        shown = self._shown
+        if shown is None or len(shown.picture.cards) != len(picture.cards):
+            return None
+        return shown.placement if form(picture) == form(shown.picture) else None
+
+    def _deliver(self, turn: int, stage: Stage) -> None:
         if turn != self.turn:
             return
-        self._kept[self._key] = (picture, placement)
+        self._kept[self._key] = stage
         while len(self._kept) > KEPT:
             self._kept.popitem(last=False)
-        self._show(picture, placement)
+        self._show(stage)
 
     def _give_up(self, turn: int) -> None:
         if turn == self.turn:
             self._set_busy(False)
 
-    def _show(self, picture: Picture, placement: Placement) -> None:
-        self._form, self._placement = form(picture), placement
+    def _show(self, stage: Stage) -> None:
+        self._shown = stage
         self._set_busy(False)
-        self.built.emit(picture, placement)
+        self.built.emit(stage)
 
     def forget(self) -> None:
         """Drop the pictures of a tape that is no longer shown."""

@@ -6,6 +6,7 @@
 from msgspec.structs import replace
 from PySide6.QtCore import QElapsedTimer, QObject, QTimer, Signal
 
+from app.arrivals import Arrivals
 from app.state import ENGINE_DIED, UNNAMED, Doc, Engine, Limits, Result, View
 from engine import wire
 from engine.tape import Problem, Tape
@@ -52,6 +53,8 @@ class Session(QObject):
         self._since = QElapsedTimer()
         self._rest = self._timer(DEBOUNCE_MS, self._run_live)
         self._patience = self._timer(PATIENCE_MS, self._lose_patience)
+        self._arrivals = Arrivals(self)
+        self._arrivals.arrived.connect(self._accept)
         link.ready.connect(self._greet)
         link.received.connect(self._fold)
         link.died.connect(self._mourn)
@@ -95,17 +98,9 @@ class Session(QObject):
         self.stop()
         self._sent = self.doc.source
         shown = min(0, self.result.shown_id) - 1
-        self._change_result(
-            run_id=0,
-            shown_id=shown,
-            tape=tape,
-            source=self.doc.source,
-            stale=False,
-            problem=tape.error,
-            stdout=tape.stdout,
-            stderr=tape.stderr,
-            seconds=0.0,
-        )
+        told = {"problem": tape.error, "stdout": tape.stdout, "stderr": tape.stderr}
+        shows = {"shown_id": shown, "tape": tape, "source": self.doc.source, "stale": False}
+        self._change_result(run_id=0, seconds=0.0, **shows, **told)
         self._fresh = tape.status != "ok" or not tape.events
         self.view = replace(self.view, position=0)
         self.tape_changed.emit()
@@ -287,8 +282,8 @@ class Session(QObject):
                 self._greet(message)
             case wire.Printed(run_id, text) if run_id == self.result.run_id:
                 self._print(run_id, text)
-            case wire.Recorded(run_id, tape, seconds) if run_id == self.result.run_id:
-                self._accept(run_id, tape, seconds)
+            case wire.Recorded(run_id) if run_id == self.result.run_id:
+                self._arrivals.take(message)
             case wire.Checked(run_id) if run_id == self.result.shown_id:
                 self.checked.emit(message)
             case wire.Probed(run_id):
@@ -308,7 +303,10 @@ class Session(QObject):
 
     _printing = 0
 
-    def _accept(self, run_id: int, tape: Tape, seconds: float) -> None:
+    def _accept(self, message: wire.Recorded) -> None:
+        run_id, tape, seconds = message.run_id, message.tape, message.seconds
+        if run_id != self.result.run_id:
+            return
         self._patience.stop()
         engine = "starting" if self.result.engine == "starting" else "ready"
         if self._waiting and tape.error is not None and tape.error.type == "Stopped":
@@ -397,4 +395,5 @@ class Session(QObject):
         """Stop every timer and end the engine."""
         self._rest.stop()
         self._patience.stop()
+        self._arrivals.close()
         self._link.close()

@@ -15,13 +15,14 @@ from app.state import ENGINE_DIED
 from engine import wire
 from engine.tape import Op, Tape
 from playback import crumbs, graph, held, lines, look, scenes, text, track
-from playback.picture import Card, Picture, Placement
+from playback.picture import Card, Picture
 from playback.scenes import Scene
 from widgets.code_edit import CodeEdit
 from widgets.console import Console
 from widgets.graph_view import GraphView
 from widgets.inspector import Inspector
 from widgets.ledger import Ledger
+from widgets.paint.stage import Stage
 from widgets.panes.page import select
 from widgets.transport import Transport
 from widgets.value_table import ValueTable
@@ -160,8 +161,10 @@ class Showing(QObject):
         tape, views = self._session.result.tape, self._views
         self._scene = self._scenes[scenes.scene_at(self._scenes, position)]
         self._want_picture()
-        shown = look.look(tape, self._picture, self._scene, position)
-        if not self.scenery.busy:
+        if self.scenery.busy:
+            shown = look.moment(tape, self._scene, position)
+        else:
+            shown = look.look(tape, self._picture, self._scene, position)
             views.graph.set_look(shown, ms)
         views.transport.set_position(position)
         views.editor.set_marks(lines.marks(tape, position))
@@ -180,15 +183,17 @@ class Showing(QObject):
         if wanted == self._pictured or not result.shown_id:
             return
         self._pictured = wanted
-        self.scenery.want(result.tape, self._scene, doc.open_calls, result.shown_id)
+        position = self._session.view.position
+        self.scenery.want(result.tape, self._scene, doc.open_calls, result.shown_id, position)
         if self.scenery.busy:
             # What is still seen belongs to another tape; nothing may be looked up in it.
             self._picture = EMPTY
 
-    def _show_picture(self, picture: Picture, placement: Placement) -> None:
+    def _show_picture(self, stage: Stage) -> None:
         result, position = self._session.result, self._session.view.position
-        self._picture, self._drawn = picture, result.tape
-        self._views.graph.set_scene(result.tape, picture, placement, animate=True)
+        picture = self._picture = stage.picture
+        self._drawn = result.tape
+        self._views.graph.set_stage(stage, animate=True)
         self._views.graph.set_look(look.look(result.tape, picture, self._scene, position))
         self._views.graph.select(self._session.view.selection or None)
         self._show_page()

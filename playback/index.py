@@ -4,7 +4,9 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable
 from functools import cached_property
-from typing import Literal, NamedTuple, TypeVar, cast
+from typing import Literal, TypeVar, cast
+
+from msgspec import Struct
 
 from engine.tape import Execution, Node, Op, Snapshot, Tape, Value
 
@@ -13,7 +15,7 @@ Phase = Literal["zero_grad", "Forward", "Loss", "Backward", "Update"]
 OpKind = Literal["forward", "backward", "update"]
 
 
-class Grad(NamedTuple):
+class Grad(Struct, frozen=True, gc=False):
     """A leaf's ``.grad`` from one event on; ``zeros`` where it was reset to zeros, not to None."""
 
     event: int
@@ -21,7 +23,7 @@ class Grad(NamedTuple):
     zeros: bool = False
 
 
-class Arrival(NamedTuple):
+class Arrival(Struct, frozen=True, gc=False):
     """A share of gradient that reached a node's input or a leaf at an event."""
 
     event: int
@@ -30,7 +32,7 @@ class Arrival(NamedTuple):
     edge: int = -1
 
 
-class Known(NamedTuple):
+class Known(Struct, frozen=True, gc=False):
     """What is known of a value's gradient at a position.
 
     ``snapshot`` is what its node was given or what the leaf's ``.grad`` holds, ``shares`` what has

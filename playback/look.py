@@ -35,17 +35,25 @@ def look(tape: Tape | Index, picture: Picture, scene: Scene, position: int) -> L
     player = _player(index, picture, scene)
     state = player.film.at(position - scene.start)
     cards, wires = dict(state.cards), dict(state.wires)
-    inside = scene.start < position <= scene.stop
-    at = position - 1
-    if not inside:
+    now = moment(index, scene, position)
+    if not now.phase:
         return Look(cards, wires)
-    phase = _PHASES[index.phases[at]]
+    phase = now.phase
     for key in state.active_cards:
         cards[key] = replace(cards.get(key, CardLook()), active=phase)
     for key in state.active_wires:
         run: Literal["forward", "backward"] = "backward" if phase == "backward" else "forward"
         wires[key] = replace(wires.get(key, WireLook()), active=run)
-    return Look(cards, wires, index.tape.events[at].line, phase, words.caption(index, at))
+    return replace(now, cards=cards, wires=wires)
+
+
+def moment(tape: Tape | Index, scene: Scene, position: int) -> Look:
+    """Return what is playing at a position, without any picture: line, phase and caption."""
+    index, at = index_of(tape), position - 1
+    if not scene.start <= at < scene.stop:
+        return Look({}, {})
+    event, phase = index.tape.events[at], _PHASES[index.phases[at]]
+    return Look({}, {}, event.line, phase, words.caption(index, at))
 
 
 @dataclass

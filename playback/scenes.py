@@ -24,7 +24,10 @@ def scenes(tape: Tape | Index) -> tuple[Scene, ...]:
     scene, after a backward pass has ended in it. What led up to that op (entering its module, its
     data, a ``zero_grad`` at the top of the loop) belongs to the new scene.
     """
-    index = index_of(tape)
+    return index_of(tape).kept("scenes", _scenes)
+
+
+def _scenes(index: Index) -> tuple[Scene, ...]:
     starts = _starts(index)
     stops = [*starts[1:], len(index.tape.events)]
     made = []

@@ -45,7 +45,11 @@ PENDING = "…"
 
 def segments(tape: Tape | Index) -> tuple[Segment, ...]:
     """Return the phases in order, without gaps, over all events; none for an empty tape."""
-    phases = index_of(tape).phases
+    return index_of(tape).kept("segments", _segments)
+
+
+def _segments(index: Index) -> tuple[Segment, ...]:
+    phases = index.phases
     found: list[Segment] = []
     start = 0
     for at in range(1, len(phases) + 1):

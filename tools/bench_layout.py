@@ -135,7 +135,11 @@ def folded() -> Iterator[tuple[str, int, float]]:
         for _ in range(ROUNDS):
             timed(shown)
             times.append(timed(more, warm=True)[1])
-        yield f"one more opened: {inner[len(inner) // 2]}", len(more.cards), statistics.median(times)
+        yield (
+            f"one more opened: {inner[len(inner) // 2]}",
+            len(more.cards),
+            statistics.median(times),
+        )
         shown = more
 
 

@@ -1,8 +1,8 @@
 """Graphviz dot and dagre, asked for the same picture: same sizes, same gaps, flow downwards.
 
 Neither is needed by the app. dot comes with pygraphviz (`pip install -e .[bench]`) and runs inside
-a Python of its own, dagre in node; DAGRE may name the folder it lies in. Both are timed from inside,
-without their start, and given up after a while.
+a Python of its own, dagre in node; DAGRE may name the folder it lies in. Both are timed from
+inside, without their start, and given up after a while.
 """
 
 import importlib.util
@@ -18,11 +18,11 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-import numpy as np
+import numpy as np  # noqa: E402
 
-from playback.layout_nest import CARD_GAP, ROW_GAP
-from playback.picture import Picture, Rect
-from tools.layout_measure import Line, polyline
+from playback.layout_nest import CARD_GAP, ROW_GAP  # noqa: E402
+from playback.picture import Picture, Rect  # noqa: E402
+from tools.layout_measure import Line, polyline  # noqa: E402
 
 INCH = 72.0
 SECONDS = 90

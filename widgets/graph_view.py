@@ -109,12 +109,16 @@ class GraphView(GraphColors):
     def set_scene(
         self, tape: Tape, picture: Picture, placement: Placement, animate: bool = True
     ) -> None:
-        """Show a picture; nothing in it is reached until `set_look` says so.
+        """Show a picture; see `set_stage`."""
+        self.set_stage(Stage(tape, picture, placement), animate)
+
+    def set_stage(self, stage: Stage, animate: bool = True) -> None:
+        """Show a placed picture; nothing in it is reached until `set_look` says so.
 
         A picture much like the one before keeps the view and what is selected, and its cards glide
         to their new places; any other is fitted.
         """
-        old, stage = self._drawing, Stage(tape, picture, placement)
+        old = self._drawing
         self._motion = self._morph = None
         self._drawing = Drawing(stage, old.theme, self._layers)
         self._drawing.set_coloring(self._mode)

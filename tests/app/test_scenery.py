@@ -5,7 +5,7 @@ import pytest
 from app import scenery
 from app.scenery import Scenery, form
 from engine.tape import Tape
-from playback import graph, scenes
+from playback import graph, look, scenes
 
 LOOP = """
 w = param(1.0)
@@ -19,7 +19,7 @@ for i in range(3):
 def pictures(qtbot):
     made = Scenery()
     made.got = []
-    made.built.connect(lambda picture, placement: made.got.append((picture, placement)))
+    made.built.connect(lambda stage: made.got.append((stage.picture, stage.placement)))
     yield made
     made.close()
 
@@ -76,6 +76,22 @@ def test_only_the_newest_of_many_big_pictures_arrives(pictures, loop, monkeypatc
         pictures.want(loop, scene_of(loop, run % 3), None, run)
     qtbot.waitUntil(lambda: not pictures.busy)
     assert len(pictures.got) == 1
+
+
+def test_a_picture_made_beside_the_interface_looks_as_one_made_at_once(
+    pictures, loop, monkeypatch, qtbot
+):
+    scene = scene_of(loop, 1)
+    pictures.want(loop, scene, None, 1, scene.stop)
+    monkeypatch.setattr(scenery, "INLINE_OPS", -1)
+    pictures.forget()
+    pictures.want(loop, scene, None, 1, scene.stop)
+    qtbot.waitUntil(lambda: len(pictures.got) == 2)
+    (here, place), (aside, same_place) = pictures.got
+    assert here == aside
+    assert place == same_place
+    for position in range(scene.start, scene.stop + 1):
+        assert look.look(loop, here, scene, position) == look.look(loop, aside, scene, position)
 
 
 def test_closing_drops_what_is_under_way(pictures, loop, monkeypatch):

@@ -53,7 +53,7 @@ def test_each_round_of_a_loop_is_a_scene(settled, link, record):
     found = scenes.scenes(tape)
     assert len(found) == 3
     seen = []
-    settled.showing.scenery.built.connect(lambda picture, _: seen.append(picture.title))
+    settled.showing.scenery.built.connect(lambda stage: seen.append(stage.picture.title))
     for scene in found:
         settled.session.move(scene.stop)
     assert seen[-2:] == [found[1].title, found[2].title] or seen == [s.title for s in found[:2]]

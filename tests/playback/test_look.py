@@ -3,7 +3,7 @@ import time
 
 from playback.graph import build
 from playback.index import Index
-from playback.look import look
+from playback.look import look, moment
 from playback.scenes import scenes
 
 
@@ -34,6 +34,17 @@ def test_at_the_start_nothing_is_reached(neuron, mlp):
         shown = Screen(tape).at(0)
         assert not any(card.reached for card in shown.cards.values())
         assert (shown.line, shown.phase, shown.caption) == (0, "", "")
+
+
+def test_a_moment_tells_what_is_playing_without_a_picture(neuron, mlp):
+    for tape in (neuron, mlp):
+        screen = Screen(tape)
+        for position in range(len(tape.events) + 2):
+            whole, bare = screen.at(position), moment(tape, screen.scene, position)
+            told = (whole.line, whole.phase, whole.caption)
+            assert (bare.line, bare.phase, bare.caption) == told
+            assert not bare.cards
+            assert not bare.wires
 
 
 def test_values_appear_in_the_order_they_are_made(fan):
