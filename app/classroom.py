@@ -17,6 +17,7 @@ from app.settings import Settings
 from app.showing import Showing
 from playback.lessons.lesson import Lesson
 from widgets.lesson_pane import LessonPane
+from widgets.scrubber import Scrubber
 
 
 class Classroom(QObject):
@@ -47,8 +48,10 @@ class Classroom(QObject):
         columns: Columns,
         tables: dict[str, tuple[QTabWidget, QWidget]],
         open_lesson: Callable[[Lesson], None],
+        scrubber: Scrubber,
     ) -> None:
         """Take its place: the list floats over ``ground``, ``tables`` are what a step may open."""
+        self._scrubber = scrubber
         self._ground, self._columns, self._tables, self._open = ground, columns, tables, open_lesson
         self.learning.changed.connect(self._show)
         self.learning.table_wanted.connect(self._show_table)
@@ -71,6 +74,8 @@ class Classroom(QObject):
     def _show(self) -> None:
         # Each step begins with the graph in sight, where there is room for one thing only.
         self._columns.show_aside(self.learning.lesson is not None)
+        # Back and Next stay where they are, whatever the step's program.
+        self._scrubber.keep_height(self.learning.lesson is not None)
 
     def _show_table(self, name: str) -> None:
         if name in self._tables:

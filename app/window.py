@@ -212,7 +212,8 @@ class Window(ShellWindow):
         }
         open_lesson = partial(learn.open_lesson, self)
         self.line_steps = LineSteps(session, self.clock, self.showing, self.lines, self.tables)
-        self.classroom.settle(self.ground, self.columns, tables, open_lesson)
+        scrubber = self.transport.scrubber
+        self.classroom.settle(self.ground, self.columns, tables, open_lesson, scrubber)
         self.rooms.entered.connect(self._enter)
         self.rooms.commanded.connect(self.menus.perform_by)
         self.rooms.said.connect(self.say)

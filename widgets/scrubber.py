@@ -102,6 +102,13 @@ class Scrubber(QAbstractSlider):
         """Tell whether the strip shows one iteration of several, with an overview below."""
         return len(self._groups) > 1
 
+    _steady = False
+
+    def keep_height(self, steady: bool) -> None:
+        """Be as high without an overview as with one, so that what stands above stays in place."""
+        self._steady = steady
+        self.updateGeometry()
+
     def shown(self) -> tuple[int, int]:
         """Return the first and last position of the strip (of one iteration when zoomed)."""
         group = self._groups[self._group] if self._groups else Iteration(0, self.maximum(), ())
@@ -121,7 +128,8 @@ class Scrubber(QAbstractSlider):
 
     def sizeHint(self) -> QSize:
         """Return the room for labels, strip, and overview if there is one."""
-        return QSize(600, round(self._bar_y() + THUMB + 3 + (24 if self.zoomed() else 0)))
+        tall = self.zoomed() or self._steady
+        return QSize(600, round(self._bar_y() + THUMB + 3 + (24 if tall else 0)))
 
     def minimumSizeHint(self) -> QSize:
         """Return the least room in which the thumb can be dragged."""

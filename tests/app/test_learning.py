@@ -321,6 +321,21 @@ def test_a_lesson_of_ones_own_is_opened_from_its_file(room, tmp_path):
     assert room.page.place == "Autograd"
 
 
+def test_back_and_next_stay_in_place_whatever_the_program(room):
+    transport = room.window.transport
+    before = transport.sizeHint().height()
+    room.window.session.nudge(
+        "w = param(1.0)\nopt = optim.SGD([w], lr=0.1)\nfor step in range(9):\n"
+        "    opt.zero_grad()\n    ((w - 3) ** 2).backward()\n    opt.step()\n"
+    )
+    room.run()
+    assert transport.scrubber.zoomed()
+    assert transport.sizeHint().height() == before
+    room.learning.leave()
+    room.run()
+    assert transport.sizeHint().height() < before
+
+
 def test_next_and_check_do_nothing_without_a_lesson(window):
     window.learning.next()
     window.learning.back()
