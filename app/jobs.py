@@ -13,7 +13,7 @@ class Job(Struct):
     for the tape that the link has to make if the engine cannot.
     """
 
-    request: wire.Run | wire.Check | wire.Probe
+    request: wire.Run | wire.Check | wire.Gradcheck | wire.Probe
     timeout: float
     stopped: bool = False
     overdue: bool = False
@@ -23,7 +23,7 @@ class Job(Struct):
 def answer(job: Job, tape: Tape | None) -> wire.Reply:
     """Return the answer that no engine will give any more; ``tape`` tells of a program's end."""
     request = job.request
-    if isinstance(request, wire.Check):
+    if isinstance(request, wire.Check | wire.Gradcheck):
         return unchecked(request, "Python ended; run the program again first")
     if isinstance(request, wire.Probe):
         problem = Problem("EngineDied", "Python ended while these lines ran")
@@ -32,6 +32,8 @@ def answer(job: Job, tape: Tape | None) -> wire.Reply:
     return wire.Recorded(request.run_id, tape, 0.0)
 
 
-def unchecked(request: wire.Check, why: str) -> wire.Checked:
+def unchecked(request: wire.Check | wire.Gradcheck, why: str) -> wire.Checked | wire.Gradchecked:
     """Return the answer to a check that was not made, and why."""
+    if isinstance(request, wire.Gradcheck):
+        return wire.Gradchecked(request.run_id, request.op, "", problem=why)
     return wire.Checked(request.run_id, request.value, request.index, 0.0, 0.0, 0.0, False, why)

@@ -190,7 +190,13 @@ class Link(QObject):
 
     def check(self, run_id: int, value: int, index: int = 0) -> None:
         """Ask for a finite-difference check of a leaf's element; answered by `wire.Checked`."""
-        request = wire.Check(run_id, value, index)
+        self._compare(wire.Check(run_id, value, index))
+
+    def gradcheck(self, run_id: int, op: int) -> None:
+        """Ask for torch's gradcheck of a custom Function; answered by `wire.Gradchecked`."""
+        self._compare(wire.Gradcheck(run_id, op))
+
+    def _compare(self, request: wire.Check | wire.Gradcheck) -> None:
         if self._running is not None or self._next is not None or not self.is_ready():
             self.received.emit(unchecked(request, "A program is running; try again in a moment"))
             return
@@ -256,7 +262,7 @@ class Link(QObject):
                 self._finish(run_id)
                 if spent:
                     self._swap()
-            case wire.Checked(run_id) | wire.Probed(run_id):
+            case wire.Checked(run_id) | wire.Gradchecked(run_id) | wire.Probed(run_id):
                 self._finish(run_id)
         self.received.emit(message)
         self._announce()

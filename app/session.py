@@ -240,6 +240,10 @@ class Session(QObject):
         """Ask for a finite-difference check of one element of a leaf of the shown tape."""
         self._link.check(self.result.shown_id, value, index)
 
+    def gradcheck(self, op: int) -> None:
+        """Ask for torch's gradcheck of the custom Function that an op of the shown tape called."""
+        self._link.gradcheck(self.result.shown_id, op)
+
     def probe(self, source: str, policy: bool = False) -> None:
         """Have lines of the lab looked at once the engine is free; under the policy if asked."""
         self._to_probe, self._guarded = source, policy
@@ -251,9 +255,7 @@ class Session(QObject):
             if self._probe_id:
                 self._to_probe = ""
 
-    _to_probe = ""
-    _guarded = False
-    _probe_id = 0
+    _to_probe, _guarded, _probe_id, _printing = "", False, 0, 0
 
     def peek(self, snapshot: int) -> None:
         """Ask for all numbers of a snapshot of the shown tape."""
@@ -284,8 +286,9 @@ class Session(QObject):
                 self._print(run_id, text)
             case wire.Recorded(run_id) if run_id == self.result.run_id:
                 self._arrivals.take(message)
-            case wire.Checked(run_id) if run_id == self.result.shown_id:
-                self.checked.emit(message)
+            case wire.Checked(run_id) | wire.Gradchecked(run_id):
+                if run_id == self.result.shown_id:
+                    self.checked.emit(message)
             case wire.Probed(run_id):
                 # A newer text may wait; then this answer tells of nothing that is to be seen.
                 if run_id == self._probe_id and not self._to_probe:
@@ -300,8 +303,6 @@ class Session(QObject):
         text = before + text
         # Cut seldom: a view only adds what is new as long as the rest stays as it is.
         self._change_result(stdout=text if len(text) < 2 * STDOUT_LIMIT else text[-STDOUT_LIMIT:])
-
-    _printing = 0
 
     def _accept(self, message: wire.Recorded) -> None:
         run_id, tape, seconds = message.run_id, message.tape, message.seconds

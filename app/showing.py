@@ -102,6 +102,7 @@ class Showing(QObject):
         views.transport.reset_pressed.connect(clock.reset)
         views.transport.speed_changed.connect(clock.set_speed)
         views.inspector.check_asked.connect(session.check)
+        views.inspector.gradcheck_asked.connect(session.gradcheck)
         views.inspector.peek_asked.connect(session.peek)
         views.inspector.line_asked.connect(self._go_to_line)
         views.console.line_asked.connect(self._go_to_line)
@@ -270,7 +271,7 @@ class Showing(QObject):
         self._views.editor.set_source(source, fresh=fresh)
 
     def _show_check(self, message: object) -> None:
-        if isinstance(message, wire.Checked):
+        if isinstance(message, wire.Checked | wire.Gradchecked):
             self._views.inspector.set_check(message)
 
     def _show_full(self, message: object) -> None:

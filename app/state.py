@@ -135,6 +135,9 @@ class Engine(Protocol):
     def check(self, run_id: int, value: int, index: int = 0) -> None:
         """Ask for a finite-difference check."""
 
+    def gradcheck(self, run_id: int, op: int) -> None:
+        """Ask for torch's gradcheck of a custom Function."""
+
     def probe(self, source: str, policy: bool = False) -> int:
         """Have a few lines looked at cell by cell; 0: something else runs, ask again."""
 

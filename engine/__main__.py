@@ -46,6 +46,7 @@ class Engine(NamedTuple):
     execute: Callable[[wire.Run, Callable[[str], None]], Tape]
     peek: Callable[[wire.Peek], wire.Peeked]
     check: Callable[[wire.Check], wire.Checked]
+    gradcheck: Callable[[wire.Gradcheck], wire.Gradchecked]
     probe: Callable[[wire.Probe], wire.Probed]
     before: Baseline | None = None
     """The process as it was before any program."""
@@ -140,10 +141,13 @@ class Server:
                 elif isinstance(request, wire.Probe):
                     self._running = request.run_id
                     self.send(engine.probe(request))
-                elif isinstance(request, wire.Check):
+                elif isinstance(request, wire.Check | wire.Gradcheck):
                     self._running = request.run_id
                     with _siblings(self._folder):
-                        self.send(engine.check(request))
+                        if isinstance(request, wire.Check):
+                            self.send(engine.check(request))
+                        else:
+                            self.send(engine.gradcheck(request))
             except KeyboardInterrupt:
                 # A stop that came too late for its program has no one left to stop.
                 continue
@@ -288,11 +292,11 @@ def _warm() -> Engine:
     import torch
 
     # It notes how many threads torch takes by itself.
-    from engine import check, lab, peek, run
+    from engine import check, gradcheck, lab, peek, run
 
     torch.set_num_threads(1)
     run.execute(wire.Run(0, "x = param(1.0)\n(x * x).backward()\nprint(x)"))
-    return Engine(run.execute, peek.peek, check.check, lab.probe)
+    return Engine(run.execute, peek.peek, check.check, gradcheck.gradcheck, lab.probe)
 
 
 def _warm_optimizers() -> None:

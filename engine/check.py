@@ -24,19 +24,23 @@ class Unclear(Exception):
 class _Target:
     value: Value
     accumulation: Accumulation
-    autograd: float
-    at: float
+    autograd: complex
+    at: complex
 
 
 def check(request: Check) -> Checked:
     """Compare a leaf element's gradient by autograd with central differences.
 
-    ``agrees`` allows for the error of the differences themselves, estimated from two step sizes.
+    ``agrees`` allows for the error of the differences themselves, estimated from two step sizes,
+    and for rounding in the leaf's dtype. A complex element is nudged along both axes; autograd's
+    gradient is ∂L/∂a + i ∂L/∂b there.
     """
     last = run.finished
     try:
         if last is None:
             raise Unclear("Nothing has run yet")
+        if last.request.run_id != request.run_id:
+            raise Unclear("The program ran again since; run it to its end and check again")
         target = _target(last.tape, request)
         return _compare(last, request, target)
     except Unclear as reason:
@@ -50,7 +54,7 @@ def _target(tape: Tape, request: Check) -> _Target:
     accumulation = next((a for a in tape.accumulations if a.leaf == request.value), None)
     if accumulation is None or accumulation.sent is None or value.snapshot is None:
         raise Unclear("This leaf received no gradient")
-    if value.dtype not in ("float32", "float64"):
+    if value.dtype not in _DTYPES:
         raise Unclear(f"A {value.dtype} leaf is too coarse to check")
     numbers = tape.snapshots[accumulation.sent].array()
     values = tape.snapshots[value.snapshot].array()
@@ -58,36 +62,59 @@ def _target(tape: Tape, request: Check) -> _Target:
         raise Unclear("This leaf is too big to check here")
     if not 0 <= request.index < numbers.size:
         raise Unclear(f"There is no element {request.index}")
-    at = float(values.reshape(-1)[request.index])
-    return _Target(value, accumulation, float(numbers.reshape(-1)[request.index]), at)
+    at = complex(values.reshape(-1)[request.index])
+    return _Target(value, accumulation, complex(numbers.reshape(-1)[request.index]), at)
+
+
+_DTYPES = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")
 
 
 def _compare(last: run.Finished, request: Check, target: _Target) -> Checked:
     machine = torch.finfo(getattr(torch, target.value.dtype)).eps
     step = machine ** (1 / 3) * max(1.0, abs(target.at))
-    wide, size = _difference(last, request, target, step)
-    narrow, _ = _difference(last, request, target, step / 2)
-    noise = 8 * machine * size / step
-    # The error of a central difference falls by four with half the step.
-    error = abs(wide - narrow) * 4 / 3
-    scale = max(abs(narrow), abs(target.autograd))
-    agrees = abs(narrow - target.autograd) <= error + noise + 1e-4 * scale
-
+    axes = (1, 1j) if target.value.dtype.startswith("complex") else (1,)
+    numeric, error, size = 0j, 0.0, 0.0
+    for axis in axes:
+        wide, reach = _difference(last, request, target, step * axis)
+        narrow, _ = _difference(last, request, target, step / 2 * axis)
+        numeric += narrow * axis
+        # The error of a central difference falls by four with half the step.
+        error += abs(wide - narrow) * 4 / 3
+        size = max(size, reach)
+    scale = max(abs(numeric), abs(target.autograd))
+    tolerance = error + 8 * machine * size / step + (1e-4 + 4 * machine) * scale
     return Checked(
-        request.run_id, request.value, request.index, target.autograd, narrow, step, agrees
+        request.run_id,
+        request.value,
+        request.index,
+        target.autograd.real,
+        numeric.real,
+        step,
+        abs(numeric - target.autograd) <= tolerance,
+        tolerance=tolerance,
+        imaginary=(target.autograd.imag, numeric.imag) if len(axes) > 1 else None,
     )
 
 
 def _difference(
-    last: run.Finished, request: Check, target: _Target, step: float
+    last: run.Finished, request: Check, target: _Target, step: complex
 ) -> tuple[float, float]:
     """Return the central difference quotient, and the size of the root's value."""
-    high = _root(last, request, target, step)
-    low = _root(last, request, target, -step)
-    return (high - low) / (2 * step), max(abs(high), abs(low))
+    # What the dtype makes of the steps: in bfloat16 they are rounded by a good part.
+    up, down = (_rounded(target, sign * step) for sign in (1, -1))
+    high = _root(last, request, target, up)
+    low = _root(last, request, target, down)
+    return (high - low) / abs(up - down), max(abs(high), abs(low))
 
 
-def _root(last: run.Finished, request: Check, target: _Target, nudge: float) -> float:
+def _rounded(target: _Target, step: complex) -> complex:
+    dtype = getattr(torch, target.value.dtype)
+    at = target.at + step
+    there = torch.tensor(at if dtype.is_complex else at.real, dtype=dtype)
+    return complex(there.item()) - target.at
+
+
+def _root(last: run.Finished, request: Check, target: _Target, nudge: complex) -> float:
     asked = last.request
     recorder = Recorder(asked.source, asked.filename, asked.event_limit, asked.memory)
     recorder.tensors.nudge = (target.value.id, request.index, nudge)
@@ -103,5 +130,11 @@ def _root(last: run.Finished, request: Check, target: _Target, nudge: float) -> 
     for root, seed in zip(recorder.reached_roots, row.seeds, strict=True):
         kept = last.recorder.log.snapshots[seed] if seed is not None else None
         weight = kept if isinstance(kept, torch.Tensor) else torch.ones_like(root)
-        total += float((root.detach().double() * weight.double()).sum())
+        total += _weighted(root.detach(), weight)
     return total
+
+
+def _weighted(root: torch.Tensor, weight: torch.Tensor) -> float:
+    """Return the real part of the sum of root times conjugate seed, in double precision."""
+    wide = torch.complex128 if root.is_complex() else torch.float64
+    return float((root.to(wide) * weight.to(wide).conj()).sum().real)

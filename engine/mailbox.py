@@ -44,7 +44,7 @@ class Mailbox:
             self._changed.wait_for(lambda: bool(self._waiting))
             request = self._waiting.popleft()
             stopped = False
-            if isinstance(request, wire.Run | wire.Check | wire.Probe):
+            if isinstance(request, wire.Run | wire.Check | wire.Gradcheck | wire.Probe):
                 watchdog.arm()
                 self._running = request.run_id
                 stopped = isinstance(request, wire.Run) and request.run_id in self._stopped

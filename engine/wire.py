@@ -64,6 +64,14 @@ class Check(Struct, frozen=True, tag=True):
     index: int = 0
 
 
+class Gradcheck(Struct, frozen=True, tag=True):
+    """Compare the backward of a custom Function, called by this op, with finite differences."""
+
+    run_id: int
+    op: int
+    """Index in `Tape.ops`."""
+
+
 class Probe(Struct, frozen=True, tag=True):
     """Run a few lines and tell how the cells of the last line's result come about.
 
@@ -139,6 +147,44 @@ class Checked(Struct, frozen=True, tag=True):
     agrees: bool
     problem: str = ""
     """Why no comparison was possible; empty where it was."""
+    tolerance: float = 0.0
+    """How far apart the two may lie, for what differences in this dtype are good for."""
+    imaginary: tuple[float, float] | None = None
+    """Of a complex element the imaginary parts, by autograd and by differences along i."""
+
+
+class JacobianPair(Struct, frozen=True):
+    """What one output's elements owe to one input's: by backward, and by central differences.
+
+    ``input`` counts the tensors that require a gradient, ``output`` the real results. The entry
+    told is the one furthest apart: ∂output[of_output] / ∂input[of_input]. The rows, one for each
+    element of the output, are empty where there are too many.
+    """
+
+    input: int
+    output: int
+    of_output: tuple[int, ...]
+    of_input: tuple[int, ...]
+    by_backward: float
+    by_differences: float
+    entries: int
+    differ: int
+    backward_rows: tuple[tuple[float, ...], ...] = ()
+    difference_rows: tuple[tuple[float, ...], ...] = ()
+
+
+class Gradchecked(Struct, frozen=True, tag=True):
+    """A custom Function's Jacobians, for its inputs in this run, computed in ``dtype``."""
+
+    run_id: int
+    op: int
+    function: str
+    dtype: str = ""
+    eps: float = 0.0
+    agrees: bool = False
+    pairs: tuple[JacobianPair, ...] = ()
+    problem: str = ""
+    """Why no comparison was possible, or what else gradcheck objects to; empty for neither."""
 
 
 class Cells(Struct, frozen=True):
@@ -201,8 +247,19 @@ class Probed(Struct, frozen=True, tag=True):
     problem: Problem | None = None
 
 
-Request = Run | Stop | Peek | Check | Probe | Quit | TrainRequest
-Reply = Ready | Started | Printed | Ended | Recorded | Peeked | Checked | Probed | TrainReply
+Request = Run | Stop | Peek | Check | Gradcheck | Probe | Quit | TrainRequest
+Reply = (
+    Ready
+    | Started
+    | Printed
+    | Ended
+    | Recorded
+    | Peeked
+    | Checked
+    | Gradchecked
+    | Probed
+    | TrainReply
+)
 
 _encoder = msgspec.msgpack.Encoder()
 

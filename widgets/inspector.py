@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from engine.tape import Tape
-from engine.wire import Checked, Peeked
+from engine.wire import Checked, Gradchecked, Peeked
 from playback import words
 from playback.explain import Explanation, at_start, explain, happened
 from playback.index import Index
@@ -28,6 +28,8 @@ class Inspector(QScrollArea):
 
     check_asked = Signal(int, int)
     """Compare a gradient with finite differences: value id, flat index."""
+    gradcheck_asked = Signal(int)
+    """Compare a custom Function's backward with finite differences: an op's index."""
     peek_asked = Signal(int)
     """Fetch all numbers of a snapshot."""
     lab_asked = Signal(int)
@@ -38,7 +40,7 @@ class Inspector(QScrollArea):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._page = Page()
-        self._queue: list[tuple[int, int]] = []
+        self._queue: list[tuple[str, int, int]] = []
         """Checks that were asked for, the first of them on its way."""
         self.setWidgetResizable(True)
         self.setFrameShape(QScrollArea.Shape.NoFrame)
@@ -67,6 +69,7 @@ class Inspector(QScrollArea):
             self._rules[pane] = rule
         column.addWidget(pane)
         pane.check_asked.connect(self._check)
+        pane.gradcheck_asked.connect(self._gradcheck)
         pane.peek_asked.connect(self._peek)
         pane.line_asked.connect(self.line_asked)
         pane.lab_asked.connect(self.lab_asked)
@@ -124,19 +127,20 @@ class Inspector(QScrollArea):
         self._page = replace(self._page, side="gradient" if side == "gradient" else "value")
         self._show()
 
-    def set_check(self, checked: Checked) -> None:
-        """Show how a check came out."""
-        key = (checked.value, checked.index)
+    def set_check(self, checked: Checked | Gradchecked) -> None:
+        """Show how a check came out, and ask for the next that waits."""
+        page = self._page
+        if isinstance(checked, Gradchecked):
+            key = ("gradcheck", checked.op, 0)
+            page = replace(page, gradchecked={**page.gradchecked, checked.op: checked})
+        else:
+            key = ("check", checked.value, checked.index)
+            page = replace(page, checked={**page.checked, key[1:]: checked})
+        self._page = replace(page, waiting=page.waiting - {key})
+        self._show()
         if key in self._queue:
             self._queue.remove(key)
-            if self._queue:
-                self.check_asked.emit(*self._queue[0])
-        self._page = replace(
-            self._page,
-            checked={**self._page.checked, key: checked},
-            waiting=self._page.waiting - {("check", *key)},
-        )
-        self._show()
+            self._ask_next()
 
     def set_full(self, peeked: Peeked) -> None:
         """Show the numbers that were fetched, where their snapshot is still looked at.
@@ -155,10 +159,24 @@ class Inspector(QScrollArea):
 
     def _check(self, value: int, index: int) -> None:
         """Ask for a check, one after the other: the program runs anew for each."""
-        self._wait(("check", value, index))
-        self._queue.append((value, index))
+        self._line_up(("check", value, index))
+
+    def _gradcheck(self, op: int) -> None:
+        self._line_up(("gradcheck", op, 0))
+
+    def _line_up(self, key: tuple[str, int, int]) -> None:
+        self._wait(key)
+        self._queue.append(key)
         if len(self._queue) == 1:
-            self.check_asked.emit(value, index)
+            self._ask_next()
+
+    def _ask_next(self) -> None:
+        if self._queue:
+            kind, number, index = self._queue[0]
+            if kind == "check":
+                self.check_asked.emit(number, index)
+            else:
+                self.gradcheck_asked.emit(number)
 
     def _peek(self, snapshot: int) -> None:
         self._wait(("peek", snapshot, 0))

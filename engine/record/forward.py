@@ -17,6 +17,7 @@ from torch.nn import Parameter
 from torch.nn.parameter import is_lazy
 from torch.overrides import TorchFunctionMode
 
+from engine.record.backward import PassReached
 from engine.record.log import OpRow, ValueRow
 from engine.record.source import Where
 from engine.record.tensors import grad_fn, is_leaf, version
@@ -258,6 +259,9 @@ def record_custom(
     lane.quiet += 1
     begun = perf_counter_ns()
     try:
+        if recorder.at_function is not None and recorder.at_function[0] == len(recorder.log.ops):
+            recorder.at_function[1](apply, args, kwargs)
+            raise PassReached
         out = apply(*args, **kwargs)
     finally:
         took = perf_counter_ns() - begun

@@ -51,6 +51,9 @@ class Recorder:
         self.until_pass: int | None = None
         """Stop the program, by `PassReached`, just before this backward pass."""
         self.reached_roots: list[torch.Tensor] = []
+        self.at_function: tuple[int, Callable[..., None]] | None = None
+        """(index of an op, what to call with a custom Function and its arguments): the program is
+        stopped, by `PassReached`, in the place of that op."""
         self._engine: Engine = autograd.graph._engine_run_backward
         self._apply: object = None
         self._compile: tuple[Callable[..., object], Callable[..., object]]

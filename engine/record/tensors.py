@@ -38,7 +38,7 @@ class Tensors:
         self._numbers = itertools.count()
         self.names: dict[int, str] = {}
         """Names for tensors that are not seen yet, by ``id()``: a module's own parameters."""
-        self.nudge: tuple[int, int, float] | None = None
+        self.nudge: tuple[int, int, complex] | None = None
         """(value id, flat index, amount): added to that value as soon as it exists."""
 
     def known(self, t: torch.Tensor) -> ValueRow | None:
@@ -123,7 +123,8 @@ class Tensors:
                 flat = t.detach().reshape(-1)
                 if flat.data_ptr() != t.data_ptr():
                     raise ValueError("this tensor's memory cannot be nudged in place")
-                flat.data[self.nudge[1]] += self.nudge[2]
+                by = self.nudge[2]
+                flat.data[self.nudge[1]] += by if t.is_complex() else by.real
 
     def changed(self, row: ValueRow, op: int) -> None:
         """Note that ``op`` wrote to a value's memory, so that its other views are told so."""

@@ -36,6 +36,9 @@ class FakeLink(QObject):
     def check(self, run_id, value, index=0) -> None:
         self.asked.append(("check", run_id, value, index))
 
+    def gradcheck(self, run_id, op) -> None:
+        self.asked.append(("gradcheck", run_id, op))
+
     def peek(self, run_id, snapshot) -> None:
         self.asked.append(("peek", run_id, snapshot))
 

@@ -15,3 +15,6 @@ def test_each_request_gets_the_answer_that_belongs_to_it():
     assert not checked.agrees
     assert checked.problem
     assert answer(Job(wire.Probe(7, ""), 1.0), None).problem.message
+    compared = answer(Job(wire.Gradcheck(8, 9), 1.0), None)
+    assert (compared.run_id, compared.op, compared.agrees) == (8, 9, False)
+    assert compared.problem

@@ -1,6 +1,7 @@
 """Finite differences agree with a right gradient and disagree with a wrong one."""
 
 import pytest
+import torch
 
 from engine.check import check
 from engine.run import record
@@ -23,7 +24,7 @@ Square.apply(x).backward()
 def checked(source: str, name: str, index: int = 0):
     tape = record(source)
     value = next(v.id for v in tape.values if v.name == name)
-    return check(Check(7, value, index))
+    return check(Check(0, value, index))
 
 
 def test_a_right_gradient_agrees():
@@ -31,7 +32,7 @@ def test_a_right_gradient_agrees():
     assert result.agrees
     assert result.autograd == 64
     assert result.numeric == pytest.approx(64, rel=1e-3)
-    assert result.run_id == 7
+    assert result.run_id == 0
 
 
 def test_a_wrong_gradient_does_not():
@@ -73,7 +74,7 @@ def test_only_the_pass_that_reached_the_leaf_is_compared():
     [
         ("x = tensor(1.0)\ny = x * 2", "x", "no gradient"),
         ("x = param(1.0)\ny = x * 2\ny.backward()", "y", "leaf"),
-        ("x = param(1.0, dtype=torch.bfloat16)\n(x * 2).backward()", "x", "coarse"),
+        ("x = param(1.0, dtype=torch.float8_e5m2)\nx.float().backward()", "x", "coarse"),
     ],
 )
 def test_what_cannot_be_checked_says_why(source, name, word):
@@ -84,3 +85,33 @@ def test_what_cannot_be_checked_says_why(source, name, word):
 
 def test_an_element_that_is_not_there():
     assert "element 5" in checked("x = param(1.0)\n(x * 2).backward()", "x", 5).problem
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_the_step_and_what_it_is_good_for_follow_the_dtype(dtype):
+    source = f"x = param([1.5, -2.0], dtype=torch.{dtype})\n(x * x * x).sum().backward()"
+    result = checked(source, "x", 1)
+    assert result.agrees
+    assert abs(result.numeric - 12) <= result.tolerance
+    assert result.eps == pytest.approx(torch.finfo(getattr(torch, dtype)).eps ** (1 / 3) * 2)
+    wrong = checked(WRONG.replace("param(3.0)", f"param(3.0, dtype=torch.{dtype})"), "x")
+    assert not wrong.agrees
+
+
+@pytest.mark.parametrize("index", [0, 1])
+def test_a_complex_element_is_nudged_along_both_axes(index):
+    source = (
+        "x = torch.tensor([1.0 + 2.0j, 0.5j], requires_grad=True)\n"
+        "(x * x).backward(gradient=torch.tensor([1 + 1j, 2.0]))"
+    )
+    result = checked(source, "x", index)
+    # The gradient of z² is conj(2z) times the seed: (2 - 4i)(1 + i) and -i times 2.
+    expected = (6 - 2j, -2j)[index]
+    assert result.agrees
+    assert complex(result.autograd, result.imaginary[0]) == expected
+    assert complex(result.numeric, result.imaginary[1]) == pytest.approx(expected, abs=1e-2)
+
+
+def test_another_run_than_the_last_is_not_checked():
+    tape = record("x = param(2.0)\n(x * x).backward()")
+    assert "ran again" in check(Check(3, tape.leaves[0].value)).problem

@@ -201,6 +201,21 @@ def test_a_check_agrees_with_autograd(shared):
     assert answer.numeric == pytest.approx(12, rel=1e-3)
 
 
+def test_a_custom_function_is_held_against_gradcheck(shared):
+    source = (
+        "class Twice(torch.autograd.Function):\n"
+        "    @staticmethod\n    def forward(ctx, x):\n        return 2 * x\n"
+        "    @staticmethod\n    def backward(ctx, g):\n        return g\n"
+        "x = param([1.0, 2.0])\nTwice.apply(x).sum().backward()"
+    )
+    run_id = shared.start(source)
+    shared.until(wire.Recorded, run_id)
+    shared.send(wire.Gradcheck(run_id, 0))
+    answer = shared.until(wire.Gradchecked)[-1]
+    assert (answer.function, answer.agrees) == ("Twice", False)
+    assert answer.pairs[0].by_differences == pytest.approx(2)
+
+
 def test_numbers_left_out_of_the_tape_can_be_asked_for(shared):
     run_id = shared.start("x = torch.arange(5000.0, requires_grad=True)\ny = x * 2")
     tape = shared.until(wire.Recorded, run_id)[-1].tape

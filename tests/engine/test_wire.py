@@ -19,6 +19,7 @@ requests = st.one_of(
     st.builds(wire.Stop, numbers),
     st.builds(wire.Peek, numbers, numbers),
     st.builds(wire.Check, numbers, numbers, numbers),
+    st.builds(wire.Gradcheck, numbers, numbers),
     st.just(wire.Quit()),
     st.builds(Train, numbers, st.just(Setup(model=Part("mlp", {"layers": [4, 2]})))),
     st.builds(Play, numbers, st.floats(0, 9), st.just((Until("step", 9.0),))),
@@ -38,6 +39,13 @@ replies = st.one_of(
     st.builds(wire.Printed, numbers, text),
     st.builds(wire.Recorded, numbers, tapes, st.floats(0, 9)),
     st.builds(wire.Peeked, numbers, numbers, st.none() | snapshots),
+    st.builds(
+        wire.Gradchecked,
+        numbers,
+        numbers,
+        text,
+        pairs=st.just((wire.JacobianPair(0, 0, (1,), (), 2.0, 3.0, 4, 1, ((2.0,),), ((3.0,),)),)),
+    ),
 )
 
 

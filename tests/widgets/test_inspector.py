@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from engine.tape import Snapshot
-from engine.wire import Checked, Peeked
+from engine.wire import Checked, Gradchecked, Peeked
 from tests.widgets.panes.programs import FAN, NEURON, ODD, TRAIN, happened, named, taped
 from widgets.inspector import Inspector, Selection
 from widgets.labels import Label
@@ -211,3 +211,23 @@ def test_a_selection_of_another_tape_is_harmless(inspector):
     ):
         inspector.show_page(chosen, taped(FAN), 5)
         assert said(inspector)
+
+
+def test_a_gradcheck_waits_in_the_same_line_as_checks(inspector):
+    tape = taped(NEURON)
+    inspector.show_page(leaf(NEURON, "b"), tape, len(tape.events))
+    pane = next(one for one in inspector.panes if isinstance(one, CheckPane))
+    heard = []
+    inspector.check_asked.connect(lambda *asked: heard.append(asked))
+    inspector.gradcheck_asked.connect(lambda op: heard.append(op))
+    pane.check_asked.emit(7, 0)
+    pane.gradcheck_asked.emit(3)
+    pane.check_asked.emit(7, 1)
+    # The engine died: what waits is asked for all the same, and gets an answer of its own.
+    inspector.set_check(Checked(1, 7, 0, 0, 0, 0, False, "Python ended"))
+    assert heard == [(7, 0), 3]
+    inspector.set_check(Gradchecked(1, 3, "", problem="Python ended"))
+    assert heard == [(7, 0), 3, (7, 1)]
+    inspector.set_check(Checked(1, 7, 1, 0, 0, 0, False, "Python ended"))
+    assert not inspector.page().waiting
+    assert inspector.page().gradchecked[3].problem

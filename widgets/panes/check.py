@@ -13,6 +13,7 @@ from playback import words
 from playback.index import Index
 from widgets.labels import Label
 from widgets.panes import naming
+from widgets.panes.gradcheck import GradcheckBlock, custom_op
 from widgets.panes.page import Page
 from widgets.panes.pane import Pane
 from widgets.panes.rows import Line, Rows
@@ -67,8 +68,6 @@ class CheckBlock(QWidget):
         own = page.value is not None and page.value.id == leaf.id and not leaf.shape
         brief = name if len(name) <= 20 else name[:19] + "…"
         what = "by finite differences" if own else brief
-        if only and not own and len(name) <= 5:
-            what += " by finite differences"
         self.button.setText("Checking…" if waiting else f"Check {what}")
         self.button.setEnabled(not waiting)
         self.button.setAccessibleName(f"Check the gradient of {name} by finite differences")
@@ -91,7 +90,8 @@ class CheckBlock(QWidget):
         waiting = sum(("check", leaf.id, at) in page.waiting for at in chosen)
         found = [page.checked[leaf.id, at] for at in chosen if (leaf.id, at) in page.checked]
         whole = len(found) == len(chosen)
-        self.sampler.setVisible(offered and size > 1 and not whole)
+        failed = whole and any(one.problem for one in found)
+        self.sampler.setVisible(offered and size > 1 and (failed or not whole))
         self.sampler.setEnabled(not waiting)
         every = "all" if len(chosen) == size else str(len(chosen))
         self.sampler.setText("Checking…" if waiting else f"Check {every} elements")
@@ -131,13 +131,21 @@ def _intro(name: str, done: Checked | None, only: bool, tensor: bool) -> str:
         return f"Nudge {name} a little and see how the result moves" if only and tensor else ""
     if done.problem:
         return f"Not possible for {name}: {done.problem}"
-    return f"Check by a small nudge of {name} (ε = {power(done.eps)})"
+    coarse = f"; such differences are good to ±{texts.number(done.tolerance, 2)}"
+    is_coarse = done.tolerance > 0.01 * max(abs(done.autograd), abs(done.numeric))
+    return f"Check by a small nudge of {name} (ε = {power(done.eps)}){coarse if is_coarse else ''}"
 
 
 def _numbers(root: str, name: str, done: Checked) -> list[Line]:
-    nudged = Line(f"Δ{root}/Δ{name}", "", texts.number(done.numeric))
-    backward = Line(f"∂{root}/∂{name}", "by autograd", texts.number(done.autograd))
+    real, imaginary = (done.autograd, done.numeric), done.imaginary or (None, None)
+    sent, moved = (_told(a, b) for a, b in zip(real, imaginary, strict=True))
+    nudged = Line(f"Δ{root}/Δ{name}", "", moved)
+    backward = Line(f"∂{root}/∂{name}", "by autograd", sent)
     return [nudged] if done.agrees else [nudged._replace(text="by nudging"), backward]
+
+
+def _told(real: float, imaginary: float | None) -> str:
+    return texts.number(real) if imaginary is None else texts.number(complex(real, imaginary))
 
 
 def power(eps: float) -> str:
@@ -146,7 +154,9 @@ def power(eps: float) -> str:
         exponent = round(math.log10(eps))
         if math.isclose(eps, 10.0**exponent, rel_tol=1e-6):
             return "10" + str(exponent).translate(_RAISED)
-    return f"{eps:.1e}".replace("-", texts.MINUS)
+        shift = math.floor(math.log10(eps))
+        return f"{eps / 10.0**shift:.1f}·10" + str(shift).translate(_RAISED)
+    return str(eps)
 
 
 def element_name(page: Page, leaf: Value, element: int) -> str:
@@ -166,8 +176,8 @@ def refusal(index: Index, value: Value) -> str:
         return "Only leaves can be nudged: pick a parameter to check its gradient"
     if not value.requires_grad:
         return "Nothing to check: it does not require a gradient"
-    if not value.dtype.startswith(("float", "bfloat", "double", "half")):
-        return f"Only real numbers can be nudged, not {value.dtype}"
+    if not value.dtype.startswith(("float", "bfloat", "complex")):
+        return f"Only real and complex numbers can be nudged, not {value.dtype}"
     if 0 in value.shape:
         return "Nothing to check: it is empty"
     home = index.home(value.id)
@@ -217,12 +227,15 @@ class CheckPane(Pane):
         self.blocks = [CheckBlock(self) for _ in range(MOST)]
         for block in self.blocks:
             self.column.addWidget(block)
+        self.gradcheck = GradcheckBlock(self)
+        self.column.addWidget(self.gradcheck)
 
     def set_theme(self, theme: Theme) -> None:
         """Use ``theme``'s colours."""
         super().set_theme(theme)
         for block in self.blocks:
             block.rows.set_theme(theme)
+        self.gradcheck.set_theme(theme)
 
     def show_page(self, page: Page) -> bool:
         """Offer checks; without a leaf that has a gradient, say why for a selected value."""
@@ -241,7 +254,11 @@ class CheckPane(Pane):
                 size = int(np.prod(leaf.shape, dtype=np.int64))
                 element = page.element if own and page.element < size else 0
                 block.show_check(page, leaf, element, len(leaves) == 1)
-        return bool(leaves) or bool(reason)
+        op = custom_op(page)
+        self.gradcheck.setVisible(op is not None)
+        if op is not None:
+            self.gradcheck.show_check(page, op)
+        return bool(leaves) or bool(reason) or op is not None
 
 
 ENTRY = CheckPane

@@ -9,7 +9,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from engine.tape import Call, Op, Snapshot, Tape, Value
-from engine.wire import Checked
+from engine.wire import Checked, Gradchecked
 from playback.explain import Explanation
 from playback.index import Index, Known, index_of
 from playback.picture import Picture
@@ -104,8 +104,10 @@ class Page:
     source: str = ""
     fetched: dict[int, Snapshot | None] = field(default_factory=dict)
     checked: dict[tuple[int, int], Checked] = field(default_factory=dict)
+    gradchecked: dict[int, Gradchecked] = field(default_factory=dict)
     waiting: frozenset[tuple[str, int, int]] = frozenset()
-    """Asked for and not come: ``("check", value, index)``, ``("peek", snapshot, 0)``."""
+    """Asked for and not come: ``("check", value, index)``, ``("gradcheck", op, 0)``,
+    ``("peek", snapshot, 0)``."""
     versions: Versions | None = None
     serial: int = 0
     """Counts the tapes shown, so that numbers of different ones are never taken for the same."""

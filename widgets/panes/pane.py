@@ -20,6 +20,8 @@ class Pane(QWidget):
 
     check_asked = Signal(int, int)
     """Compare with finite differences: value id, flat index."""
+    gradcheck_asked = Signal(int)
+    """Compare a custom Function's backward with finite differences: an op's index."""
     peek_asked = Signal(int)
     """Fetch all numbers of a snapshot."""
     line_asked = Signal(int)

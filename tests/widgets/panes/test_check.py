@@ -25,7 +25,7 @@ def said(pane):
     return [label.said() for label in pane.findChildren(Label) if label.isVisible()]
 
 
-@pytest.mark.parametrize(("eps", "text"), [(1e-4, "10⁻⁴"), (1e-3, "10⁻³"), (2e-3, "2.0e−03")])
+@pytest.mark.parametrize(("eps", "text"), [(1e-4, "10⁻⁴"), (1e-3, "10⁻³"), (2e-3, "2.0·10⁻³")])
 def test_the_size_of_the_nudge_is_written_as_a_power(eps, text):
     assert check.power(eps) == text
 
@@ -45,7 +45,7 @@ def test_an_op_offers_the_leaves_it_takes(pane, qtbot):
     with qtbot.waitSignal(pane.check_asked) as heard:
         pane.blocks[0].button.click()
     assert heard.args == [named(taped(NEURON), "b").id, 0]
-    assert pane.blocks[0].button.text() == "Check b by finite differences"
+    assert pane.blocks[0].button.text() == "Check b"
 
 
 def test_the_latest_event_offers_the_leaves_of_its_op():
@@ -106,7 +106,6 @@ def test_while_it_is_checked_the_button_waits(pane):
         (ODD, "tiny", "no gradient ever reaches it"),
         (ODD, "whole", "does not require a gradient"),
         ("e = torch.empty(0, requires_grad=True)\ne.sum().backward()\n", "e", "empty"),
-        ("z = tensor([1j], requires_grad=True)\nz.abs().sum().backward()\n", "z", "real numbers"),
     ],
 )
 def test_what_cannot_be_checked_says_why(pane, source, name, reason):
@@ -170,3 +169,30 @@ def test_a_big_tensor_is_sampled_evenly_from_end_to_end():
 def test_a_sample_that_cannot_be_checked_says_why():
     failed = Checked(1, 1, 0, 0, 0, 0, False, "too big")
     assert check.verdict([failed], [0], 9) == "Not possible: too big"
+
+
+def test_a_complex_element_is_offered_and_told_with_both_parts(pane):
+    source = "z = tensor([1j], requires_grad=True)\nz.abs().sum().backward()\n"
+    leaf = named(taped(source), "z")
+    assert pane.show_page(page(source, "z"))
+    found = Checked(1, leaf.id, 0, 0.0, 0.0, 1e-2, True, imaginary=(1.0, 1.0))
+    pane.show_page(page(source, "z", checked={(leaf.id, 0): found}))
+    (row,) = pane.blocks[0].findChild(Rows).lines()
+    assert row.number == "0.0000 + 1.0000i"
+
+
+def test_elements_that_could_not_be_checked_can_be_asked_for_again(pane):
+    leaf = named(taped(WEIGHT), "w")
+    failed = {
+        (leaf.id, at): Checked(1, leaf.id, at, 0, 0, 0, False, "Python ended") for at in range(6)
+    }
+    pane.show_page(page(WEIGHT, "w", checked=failed))
+    assert "Not possible: Python ended" in pane.blocks[0].summary.said()
+    assert pane.blocks[0].sampler.isVisible()
+
+
+def test_what_coarse_differences_are_good_for_is_told(pane):
+    leaf = named(taped(NEURON), "b")
+    found = Checked(1, leaf.id, 0, 0.2, 0.3, 1e-1, True, tolerance=0.5)
+    pane.show_page(page(NEURON, "b", checked={(leaf.id, 0): found}))
+    assert "good to ±0.50" in pane.blocks[0].words.said()

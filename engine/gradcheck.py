@@ -1,0 +1,291 @@
+"""A custom Function's backward held against central differences, by torch's own gradcheck.
+
+The program is run anew up to the call in question, so that its own inputs, its settings and its
+limits hold. Inputs are taken to double precision where the Function lets them: differences in
+float32 are good for two or three digits only. Source: `torch.autograd.gradcheck`, with its
+defaults of step 1e-6, absolute tolerance 1e-5 and relative tolerance 1e-3.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import torch
+from torch.autograd.gradcheck import GradcheckError
+
+from engine import run
+from engine.record.recorder import Recorder
+from engine.wire import Gradcheck, Gradchecked, JacobianPair
+
+MOST = 64
+"""So many elements of an input, and of an output, are compared; spread evenly over bigger ones."""
+SHOWN = 6
+"""Jacobians of up to so many rows and columns are told whole."""
+WHOLE = 256
+"""Above so many elements torch's fast mode decides: it checks random projections."""
+
+Function = Callable[..., object]
+
+
+class _Limits(NamedTuple):
+    eps: float
+    atol: float
+    rtol: float
+
+
+_FINE, _COARSE = _Limits(1e-6, 1e-5, 1e-3), _Limits(1e-3, 1e-2, 1e-2)
+
+
+class _Call(NamedTuple):
+    """A call as the program made it: its function, and its arguments with tensors copied."""
+
+    apply: Function
+    args: tuple[object, ...]
+    kwargs: dict[str, object]
+
+
+def gradcheck(request: Gradcheck) -> Gradchecked:
+    """Compare a custom Function's Jacobians by its backward with those by central differences."""
+    last = run.finished
+    if last is None or last.request.run_id != request.run_id:
+        return _not(request, "", "The program ran again since; check it in its newest run")
+    if not 0 <= request.op < len(last.tape.ops):
+        return _not(request, "", "There is no such op in this run")
+    name = last.tape.ops[request.op].op
+    asked, found = last.request, list[Gradchecked]()
+    recorder = Recorder(asked.source, asked.filename, asked.event_limit, asked.memory)
+
+    def compare(apply: Function, args: tuple[object, ...], kwargs: dict[str, object]) -> None:
+        found.append(_compared(request, name, _Call(apply, args, kwargs)))
+
+    recorder.at_function = request.op, compare
+    done = run.perform(asked, recorder)
+    recorder.release()
+    if found:
+        return found[0]
+    why = done.error.message if done.error is not None else "The program took another way this time"
+    return _not(request, name, why)
+
+
+def _not(request: Gradcheck, name: str, why: str) -> Gradchecked:
+    return Gradchecked(request.run_id, request.op, name, problem=why)
+
+
+def _compared(request: Gradcheck, name: str, call: _Call) -> Gradchecked:
+    """Check in double precision, or as the program calls it where double is refused."""
+    refused: Exception | None = None
+    for dtype in (torch.float64, None):
+        tensors = [t for t in _tensors(call, dtype) if t.requires_grad]
+        if not tensors:
+            return _not(request, name, "None of its inputs requires a gradient")
+        try:
+            given, function = _function(call, dtype)
+            outputs = [t for t in _outputs(function, given) if _is_real(t)]
+        except Exception as error:  # noqa: BLE001 - a program's own code may raise anything
+            refused = refused or error
+            continue
+        if dtype is not None and any(t.dtype not in _DOUBLES for t in outputs):
+            continue
+        return _judged(request, name, given, function, dtype is not None)
+    why = str(refused).strip().split("\n")[0] if refused is not None else "it has no real output"
+    return _not(request, name, f"{name} cannot be called again by itself: {why}")
+
+
+_DOUBLES = (torch.float64, torch.complex128)
+
+
+def _is_real(t: torch.Tensor) -> bool:
+    return t.is_floating_point() or t.is_complex()
+
+
+def _wide(t: torch.Tensor, dtype: torch.dtype | None) -> torch.Tensor:
+    """Return a copy of a tensor of the program's, as a leaf of its own."""
+    fresh = t.detach().clone()
+    if dtype is not None and _is_real(fresh):
+        fresh = fresh.to(torch.complex128 if fresh.is_complex() else dtype)
+    return fresh.requires_grad_(t.requires_grad and _is_real(fresh))
+
+
+def _tensors(call: _Call, dtype: torch.dtype | None) -> list[torch.Tensor]:
+    every = [*call.args, *call.kwargs.values()]
+    return [_wide(t, dtype) for t in every if isinstance(t, torch.Tensor)]
+
+
+def _function(
+    call: _Call, dtype: torch.dtype | None
+) -> tuple[tuple[torch.Tensor, ...], Callable[..., tuple[torch.Tensor, ...]]]:
+    """Return the inputs that require a gradient, and the call as a function of these alone.
+
+    What it draws at random is the same in each call: otherwise differences compare two functions.
+    """
+    args = [_wide(a, dtype) if isinstance(a, torch.Tensor) else a for a in call.args]
+    inputs = tuple(a for a in args if isinstance(a, torch.Tensor) and a.requires_grad)
+
+    def function(*given: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        fresh: Iterator[torch.Tensor] = iter(given)
+        taken = [
+            # A Function may write into its input, which a leaf does not allow.
+            next(fresh).clone() if isinstance(a, torch.Tensor) and a.requires_grad else a
+            for a in args
+        ]
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(0)
+            out = call.apply(*taken, **call.kwargs)
+        every = out if isinstance(out, tuple | list) else (out,)
+        return tuple(t for t in every if isinstance(t, torch.Tensor) and _is_real(t))
+
+    return inputs, function
+
+
+def _outputs(
+    function: Callable[..., tuple[torch.Tensor, ...]], given: tuple[torch.Tensor, ...]
+) -> tuple[torch.Tensor, ...]:
+    with torch.enable_grad():
+        return function(*given)
+
+
+def _judged(
+    request: Gradcheck,
+    name: str,
+    given: tuple[torch.Tensor, ...],
+    function: Callable[..., tuple[torch.Tensor, ...]],
+    is_double: bool,
+) -> Gradchecked:
+    limits = _FINE if is_double else _COARSE
+    dtype = "float64" if is_double else str(given[0].dtype).removeprefix("torch.")
+    problem = ""
+    try:
+        pairs = tuple(_pairs(function, given, limits))
+        says = _verdict(function, given, limits)
+    except Exception as error:  # noqa: BLE001 - its backward may raise anything
+        pairs, says = (), f"{type(error).__name__}: {error}"
+    agrees = not says and all(not pair.differ for pair in pairs)
+    if says and all(not pair.differ for pair in pairs):
+        problem = says.strip().split("\n")[0]
+    return Gradchecked(request.run_id, request.op, name, dtype, limits.eps, agrees, pairs, problem)
+
+
+def _verdict(
+    function: Callable[..., tuple[torch.Tensor, ...]],
+    given: tuple[torch.Tensor, ...],
+    limits: _Limits,
+) -> str:
+    """Return what torch's gradcheck objects to; empty where it is content."""
+    sizes = [t.numel() for t in (*given, *_outputs(function, given))]
+    try:
+        with torch.enable_grad():
+            torch.autograd.gradcheck(
+                function,
+                given,
+                eps=limits.eps,
+                atol=limits.atol,
+                rtol=limits.rtol,
+                fast_mode=max(sizes) > WHOLE,
+            )
+    except GradcheckError as objection:
+        return str(objection)
+    return ""
+
+
+def _pairs(
+    function: Callable[..., tuple[torch.Tensor, ...]],
+    given: tuple[torch.Tensor, ...],
+    limits: _Limits,
+) -> Iterator[JacobianPair]:
+    """Yield for each real input and output both Jacobians, or their worst entry."""
+    outputs = _outputs(function, given)
+    for i, source in enumerate(given):
+        if source.is_complex():
+            continue
+        columns = _spread(source.numel())
+        moved = [_moved(function, given, i, at, limits.eps) for at in columns]
+        for o, out in enumerate(outputs):
+            if out.is_complex() or not out.numel() or not source.numel():
+                continue
+            rows = _spread(out.numel())
+            numeric = torch.stack([m[o].reshape(-1)[rows] for m in moved], 1)
+            analytic = _by_backward(out, source, rows, columns)
+            yield _pair(i, o, source, out, rows, columns, analytic, numeric, limits)
+
+
+def _spread(size: int) -> list[int]:
+    if size <= MOST:
+        return list(range(size))
+    return [round(at * (size - 1) / (MOST - 1)) for at in range(MOST)]
+
+
+def _moved(
+    function: Callable[..., tuple[torch.Tensor, ...]],
+    given: tuple[torch.Tensor, ...],
+    which: int,
+    at: int,
+    eps: float,
+) -> list[torch.Tensor]:
+    """Return the slope of every output along one element of one input."""
+    sides = []
+    for step in (eps, -eps):
+        nudged = [t.detach().clone() for t in given]
+        flat = nudged[which].reshape(-1)
+        flat[at] += step
+        nudged[which] = flat.reshape(nudged[which].shape)
+        with torch.no_grad():
+            sides.append([t.detach().double() for t in function(*nudged)])
+    return [(high - low) / (2 * eps) for high, low in zip(*sides, strict=True)]
+
+
+def _by_backward(
+    out: torch.Tensor, source: torch.Tensor, rows: list[int], columns: list[int]
+) -> torch.Tensor:
+    """Return one row for each element of the output, by a backward pass of its own."""
+    found = []
+    for row in rows:
+        seed = torch.zeros_like(out)
+        seed.reshape(-1)[row] = 1
+        sent = None
+        if out.requires_grad:
+            (sent,) = torch.autograd.grad(out, source, seed, retain_graph=True, allow_unused=True)
+        flat = torch.zeros(source.numel()) if sent is None else sent.detach().reshape(-1)
+        found.append(flat.double()[columns])
+    return torch.stack(found)
+
+
+def _pair(
+    which: int,
+    output: int,
+    source: torch.Tensor,
+    out: torch.Tensor,
+    rows: list[int],
+    columns: list[int],
+    analytic: torch.Tensor,
+    numeric: torch.Tensor,
+    limits: _Limits,
+) -> JacobianPair:
+    gap = (analytic - numeric).abs()
+    # NaN is no agreement either.
+    wrong = ~(gap <= limits.atol + limits.rtol * numeric.abs())
+    worst = int(torch.where(wrong, gap.nan_to_num(torch.inf) + 1, gap).argmax())
+    row, column = divmod(worst, len(columns))
+    whole = len(rows) <= SHOWN and len(columns) <= SHOWN
+    return JacobianPair(
+        input=which,
+        output=output,
+        of_output=_place(out, rows[row]),
+        of_input=_place(source, columns[column]),
+        by_backward=float(analytic[row, column]),
+        by_differences=float(numeric[row, column]),
+        entries=gap.numel(),
+        differ=int(wrong.sum()),
+        backward_rows=_listed(analytic) if whole else (),
+        difference_rows=_listed(numeric) if whole else (),
+    )
+
+
+def _place(t: torch.Tensor, flat: int) -> tuple[int, ...]:
+    found: list[int] = []
+    for size in reversed(t.shape):
+        flat, at = divmod(flat, size)
+        found.insert(0, at)
+    return tuple(found)
+
+
+def _listed(matrix: torch.Tensor) -> tuple[tuple[float, ...], ...]:
+    return tuple(tuple(float(x) for x in row) for row in matrix)

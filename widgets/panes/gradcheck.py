@@ -1,0 +1,186 @@
+"""A custom Function's backward held against finite differences, entry by entry."""
+
+import math
+
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from engine.tape import Op
+from engine.wire import Gradchecked, JacobianPair
+from playback import text as texts
+from playback import words
+from playback.index import Index
+from widgets.labels import Label
+from widgets.panes.page import Page
+from widgets.panes.pane import Pane
+from widgets.panes.rows import Line, Rows
+from widgets.theme import Theme
+
+COLUMNS = 4
+"""Jacobians of more columns are told by their worst entry alone."""
+_ATOL, _RTOL = 1e-5, 1e-3
+
+
+class GradcheckBlock(QWidget):
+    """A button for torch's gradcheck, and how it came out."""
+
+    def __init__(self, pane: Pane) -> None:
+        super().__init__(pane)
+        self._op = 0
+        self.words = Label("words", "", self)
+        self.button = QPushButton("", self)
+        self.button.setToolTip("Compare its backward with finite differences of its forward")
+        self.button.setMinimumWidth(1)
+        self.button.clicked.connect(lambda: pane.gradcheck_asked.emit(self._op))
+        self.good = Label("good", "✓ agrees", self).tight()
+        self.bad = Label("warning", "✗ differs", self).tight()
+        self.rows = Rows(self, 0)
+        self.matrices = Label("code", "", self)
+        self.note = Label("caption", "", self)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(5)
+        column.addWidget(self.words)
+        line = QHBoxLayout()
+        for pill in (self.good, self.bad, self.button):
+            line.addWidget(pill)
+        line.addStretch(1)
+        column.addLayout(line)
+        for part in (self.rows, self.matrices, self.note):
+            column.addWidget(part)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Use ``theme``'s colours."""
+        self.rows.set_theme(theme)
+
+    def show_check(self, page: Page, number: int) -> None:
+        """Offer the check of the custom Function that an op called, or show how it came out."""
+        index = page.index
+        assert index is not None
+        self._op = number
+        op, done = index.op(number), page.gradchecked.get(number)
+        waiting = ("gradcheck", number, 0) in page.waiting
+        compared = done is not None and bool(done.pairs)
+        self.button.setText("Checking…" if waiting else f"Check {op.op} with gradcheck")
+        self.button.setEnabled(not waiting)
+        self.button.setVisible(done is None or not (compared or done.agrees))
+        agrees = done is not None and done.agrees
+        self.good.setVisible(agrees)
+        self.bad.setVisible(compared and not agrees)
+        self.words.say("" if done is None else said(done))
+        worst = [] if done is None else sorted(done.pairs, key=lambda p: not p.differ)[:COLUMNS]
+        self.rows.say([row for pair in worst for row in lines(index, op, pair)])
+        shown = worst[:1] if not agrees else []
+        self.matrices.say("\n".join(matrices(pair) for pair in shown))
+        self.note.say(_note(done))
+        for part in (self.words, self.matrices, self.note):
+            part.setVisible(bool(part.said()))
+        self.rows.setVisible(compared)
+
+
+def custom_op(page: Page) -> int | None:
+    """Return the op on the page where it called a custom Function whose backward can be checked."""
+    index, chosen = page.index, page.selection
+    if index is None or (page.position == 0 and chosen is None):
+        return None
+    if chosen is not None:
+        number = chosen.op if chosen.kind == "op" else None
+    else:
+        number = _current(index, page.position)
+    if number is None or not 0 <= number < len(index.tape.ops):
+        return None
+    return number if is_custom(index, index.op(number)) else None
+
+
+def _current(index: Index, position: int) -> int | None:
+    event = index.tape.events[min(position, len(index.tape.events)) - 1]
+    if event.kind == "op":
+        return event.ref
+    return (
+        index.node_ops.get(index.tape.executions[event.ref].node) if event.kind == "node" else None
+    )
+
+
+def is_custom(index: Index, op: Op) -> bool:
+    """Tell whether a Function of the program's own made the op: torch's own nodes are numbered."""
+    return op.node is not None and index.nodes[op.node].name == f"{op.op}Backward"
+
+
+def said(done: Gradchecked) -> str:
+    """Return the outcome in words."""
+    if not done.pairs:
+        return (
+            f"{done.function} passes gradcheck" if done.agrees else f"Not possible: {done.problem}"
+        )
+    step = f"step {done.eps:.0e}".replace("e-0", "e-").replace("-", texts.MINUS)
+    head = f"{done.function}.backward against central differences in {done.dtype}, {step}"
+    entries, differ = (sum(getattr(p, key) for p in done.pairs) for key in ("entries", "differ"))
+    of = f"{entries:,} {'entry' if entries == 1 else 'entries'} of the Jacobian"
+    if differ:
+        return f"{head}: {differ} of {of} differ"
+    tail = f"; but gradcheck objects: {done.problem}" if done.problem else ""
+    return f"{head}: {of} agree{tail}"
+
+
+def lines(index: Index, op: Op, pair: JacobianPair) -> list[Line]:
+    """Return the entry that is furthest apart: by backward and by differences."""
+    given = [i for i in op.inputs if index.values[i].requires_grad]
+    source = words.called(index, given[pair.input]) if pair.input < len(given) else "input"
+    out = words.called(index, op.outputs[pair.output]) if pair.output < len(op.outputs) else "out"
+    name = f"∂{out}{_at(pair.of_output)}/∂{source}{_at(pair.of_input)}"
+    numeric = texts.number(pair.by_differences)
+    if not pair.differ:
+        return [Line(name, "", numeric)]
+    return [
+        Line(name, "by differences", numeric),
+        Line("", "by backward", texts.number(pair.by_backward), "warning"),
+    ]
+
+
+def _at(place: tuple[int, ...]) -> str:
+    return f"[{', '.join(map(str, place))}]" if place else ""
+
+
+def matrices(pair: JacobianPair) -> str:
+    """Return both Jacobians, a row for each element of the output; empty where they are big."""
+    if not pair.backward_rows or len(pair.backward_rows[0]) > COLUMNS:
+        return ""
+    cells = [
+        [texts.number(b, 3) + ("✗" if _differ(b, d) else "") for b, d in zip(bs, ds, strict=True)]
+        for bs, ds in zip(pair.backward_rows, pair.difference_rows, strict=True)
+    ]
+    moved = [[texts.number(d, 3) for d in row] for row in pair.difference_rows]
+    width = max(len(cell) for row in (*cells, *moved) for cell in row)
+    both = [("by backward", cells), ("by differences", moved)]
+    return "\n".join(
+        "\n".join([head, *("  ".join(cell.rjust(width) for cell in row) for row in rows)])
+        for head, rows in both
+    )
+
+
+def _differ(backward: float, numeric: float) -> bool:
+    if math.isnan(backward) or math.isnan(numeric):
+        return True
+    return abs(backward - numeric) > _ATOL + _RTOL * abs(numeric)
+
+
+def _note(done: Gradchecked | None) -> str:
+    if done is None or done.agrees or not done.pairs:
+        return ""
+    factor = _factor([pair for pair in done.pairs if pair.differ])
+    if factor:
+        return f"Where they differ, the differences are {factor} times what backward sends"
+    return "At a kink, and for a stand-in gradient chosen on purpose, both can be right"
+
+
+def _factor(pairs: list[JacobianPair]) -> str:
+    """Return the factor that all entries that differ are apart by; empty where there is none."""
+    ratios = [
+        d / b if b else math.nan
+        for pair in pairs
+        for bs, ds in zip(pair.backward_rows, pair.difference_rows, strict=True)
+        for b, d in zip(bs, ds, strict=True)
+        if _differ(b, d)
+    ]
+    if not ratios or any(not math.isclose(r, ratios[0], rel_tol=1e-3) for r in ratios):
+        return ""
+    return f"{ratios[0]:.4g}".replace("-", texts.MINUS)
