@@ -32,6 +32,7 @@ from widgets.training.file_look import FileLook
 from widgets.training.run_table import RunTable
 from widgets.training.setup_form import SetupForm
 from widgets.training.step_axis import StepAxis
+from widgets.training.step_graph import StepGraph
 from widgets.training.step_lines import StepLines
 from widgets.training.weights import Weights
 
@@ -54,7 +55,7 @@ class TrainingRoom(QWidget):
         self.form, self.file = SetupForm(), FileLook()
         self.form.extra.addWidget(self.file)
         self.boundary, self.fit, self.confusion = Boundary(), Fit(), Confusion()
-        self.units, self.surface = UnitMaps(), Surface()
+        self.units, self.surface, self.graph = UnitMaps(), Surface(), StepGraph()
         self.loss = Lines("Loss", "", log=True)
         self.gradients = GradientBars()
         self.flow = Lines("Gradients over time", "norm of ∂L/∂p at each step", log=True)
@@ -106,6 +107,7 @@ class TrainingRoom(QWidget):
             ("What it says", self.picture),
             ("Units", self.units),
             ("Loss surface", self.surface),
+            ("Graph", self.graph),
         )
         self.below = tabs(
             ("One step", scrolled(self.lines)), ("Runs", self.table), ("Weights", self.weights)
@@ -198,6 +200,7 @@ class TrainingRoom(QWidget):
             self.confusion,
             self.units,
             self.surface,
+            self.graph,
             self.gradients,
             self.histograms,
             self.optimizer,

@@ -77,11 +77,11 @@ class Runs(QObject):
         self.setup_changed.emit()
         self.runs_changed.emit()
 
-    def ask_tape(self) -> None:
-        """Have the next step recorded on a tape; `taped` carries it."""
+    def ask_tape(self, live: bool = False) -> None:
+        """Have the next step recorded on a tape; `taped` carries it, or `drawn` a live one."""
         run = self.run
         if run is not None and run.alive:
-            self._link.send(say.TapeStep(run.run_id))
+            self._link.send(say.TapeStep(run.run_id, live=live))
 
     def look_into(self, path: str) -> None:
         """Ask what a CSV file holds; `looked` carries it."""

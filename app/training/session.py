@@ -38,6 +38,7 @@ class TrainSession(Runs):
     """(place in the setup, what is wrong); an empty text takes complaints away."""
     said = Signal(str)
     taped = Signal(object)
+    drawn = Signal(object)
     looked = Signal(object)
     exported = Signal(object)
 
@@ -304,7 +305,7 @@ class TrainSession(Runs):
             case say.Altered():
                 self._altered(run, message)
             case say.StepTape():
-                self.taped.emit(message)
+                (self.drawn if message.live else self.taped).emit(message)
             case say.Exported():
                 self.exported.emit(message)
 

@@ -7,6 +7,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QColor
 
 from app.training import mistakes, pictures
+from app.training.live_graph import LiveGraph
 from app.training.own_data import OwnData
 from app.training.room import TrainingRoom
 from app.training.session import TrainSession
@@ -41,6 +42,7 @@ class TrainShowing(QObject):
         self._visible = False
         self._listed: tuple[object, ...] = ()
         self.own = OwnData(session, room, self)
+        self.live = LiveGraph(session, room.graph, self)
         self._redraw = QTimer(self)
         self._redraw.setSingleShot(True)
         self._redraw.setInterval(CURVES_MS)
@@ -101,6 +103,7 @@ class TrainShowing(QObject):
     def want(self) -> None:
         """Ask for the views whose tabs are open."""
         room, run = self._room, self._session.run
+        self.live.set_seen(self._visible and room.says.currentWidget() is room.graph)
         if not self._visible or run is None or run.begun is None:
             self._session.watch(())
             return
@@ -113,7 +116,7 @@ class TrainShowing(QObject):
             wishes.append(Wish(kind, 33, dict(options)))
         elif room.says.currentWidget() is room.units:
             wishes.append(Wish("units", 50))
-        else:
+        elif room.says.currentWidget() is room.surface:
             direction = room.directions.currentText()
             wishes.append(Wish("surface", SURFACE_MS, {"directions": direction}))
         if room.below.currentWidget() is room.weights:

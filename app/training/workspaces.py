@@ -95,6 +95,8 @@ class Workspaces(QObject):
 
     def close(self) -> None:
         """End the training engine."""
+        if self._room is not None:
+            self.showing.live.close()
         self.session.close()
 
 

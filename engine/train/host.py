@@ -115,9 +115,11 @@ class Host:
                 held.wishes = wishes
                 held.seen.clear()
                 self._show(run_id, held, at_once=True)
-            case asks.TapeStep(_, step):
-                tape, source, at = recorded.record(run, step)
-                self._send(answers.StepTape(run_id, at, tape, source))
+            case asks.TapeStep(_, step, live):
+                # A step that is looked at line by line is not to be ended for the sake of a view.
+                if not live or run.events is None:
+                    tape, source, at = recorded.record(run, step)
+                    self._send(answers.StepTape(run_id, at, tape, source, live))
             case asks.GoAlong(_, right_id):
                 held.beside, held.memory = right_id, beside.memory()
             case asks.Keep():

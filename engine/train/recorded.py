@@ -23,7 +23,9 @@ def record(run: Run, step: int | None = None) -> tuple[Tape, str, int]:
     step = run.step if step is None else max(0, min(step, run.step))
     now, problem = run.state(), run.problem
     try:
-        run.go_to(step)
+        # Going somewhere makes steps again from the checkpoint before.
+        if step != run.step:
+            run.go_to(step)
         tape, source = _recorded(run)
     finally:
         run.load(now)

@@ -203,6 +203,7 @@ class StepTape(Struct, frozen=True, tag=True):
     step: int
     tape: Tape
     source: str
+    live: bool = False
 
 
 class FileLooked(Struct, frozen=True, tag=True):

@@ -142,6 +142,8 @@ class TapeStep(Struct, frozen=True, tag=True):
 
     run_id: int
     step: int | None = None
+    live: bool = False
+    """It is for a view that is kept up to date; `StepTape.live` tells the answer."""
 
 
 class LookIntoFile(Struct, frozen=True, tag=True):

@@ -1,0 +1,52 @@
+"""The computation graph of a step in the training room: a heading, what is shown, the graph."""
+
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from widgets.graph_view import GraphView
+from widgets.labels import Heading, sheet
+from widgets.theme import Theme
+
+LAYERS = ("Values", "Gradients", "Shapes")
+
+
+class StepGraph(QWidget):
+    """A graph with switches for what stands on its cards."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.heading = Heading("Computation graph", "")
+        self.graph = GraphView(self)
+        self.layers: dict[str, QPushButton] = {}
+        top = QHBoxLayout()
+        top.addWidget(self.heading, 1)
+        for name in LAYERS:
+            button = self.layers[name] = QPushButton(name)
+            button.setProperty("crumb", True)
+            button.setCheckable(True)
+            button.setChecked(name != "Shapes")
+            button.toggled.connect(self._set_layers)
+            top.addWidget(button)
+        fit = QPushButton("Fit")
+        fit.setProperty("crumb", True)
+        fit.setToolTip("Make all of the graph visible")
+        fit.clicked.connect(self.graph.fit)
+        top.addWidget(fit)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 12, 12, 12)
+        column.setSpacing(8)
+        column.addLayout(top)
+        column.addWidget(self.graph, 1)
+        self._set_layers()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Use the colours and fonts of ``theme``."""
+        self.setStyleSheet(sheet(theme))
+        self.graph.set_theme(theme)
+
+    def set_caption(self, text: str) -> None:
+        """Say what is shown."""
+        self.heading.set_text("Computation graph", text)
+
+    def _set_layers(self) -> None:
+        on = [self.layers[name].isChecked() for name in LAYERS]
+        self.graph.set_layers(*on)
