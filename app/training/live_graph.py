@@ -11,8 +11,9 @@ from app.training.state import Run
 from engine.tape import Tape
 from engine.training import Happened, StepTape
 from playback import look, scenes
-from playback.picture import Picture, Placement
+from playback.picture import Picture
 from playback.scenes import Scene
+from widgets.paint.stage import Stage
 from widgets.training.step_graph import StepGraph
 
 LEAST_MS = 700
@@ -111,13 +112,13 @@ class LiveGraph(QObject):
         self._scene = found[scenes.scene_at(found, self._position())]
         self._turn += 1
         self.scenery.forget()
-        self.scenery.want(message.tape, self._scene, self._open_calls, self._turn)
+        at = self._position()
+        self.scenery.want(message.tape, self._scene, self._open_calls, self._turn, at)
 
-    def _show_picture(self, picture: Picture, placement: Placement) -> None:
-        message = self._message
-        if message is not None:
-            self._picture = picture
-            self._view.graph.set_scene(message.tape, picture, placement)
+    def _show_picture(self, stage: Stage) -> None:
+        if self._message is not None:
+            self._picture = stage.picture
+            self._view.graph.set_stage(stage)
             self._look(0)
 
     def _look(self, glide_ms: int) -> None:

@@ -169,9 +169,17 @@ def show_residuals(room: TrainingRoom, view: View) -> None:
 
 
 def show_surface(room: TrainingRoom, view: View) -> None:
-    """Show the loss over two directions and the path."""
-    a, b = view.arrays["a"].array(), view.arrays["b"].array()
+    """Show the loss over two directions and the path; parameters with their own numbers."""
+    a, b = (
+        view.arrays[name].array().astype(np.float64) + view.facts.get(f"center_{name}", 0.0)
+        for name in ("a", "b")
+    )
+    chosen = room.directions.currentText()
+    names = {
+        "parameters": (room.across.title(), room.up.title()),
+        "pca": ("the path's main direction", "its second"),
+    }.get(chosen, ("a random direction", "another"))
     box = (float(a[0]), float(b[0]), float(a[-1]), float(b[-1]))
-    grid = view.arrays["grid"].array().astype(np.float64)
-    room.surface.show_grid(box, grid, ("first direction", "second direction"))
-    room.surface.show_path(view.arrays["path"].array().astype(np.float64))
+    center = [view.facts.get("center_a", 0.0), view.facts.get("center_b", 0.0)]
+    room.surface.show_grid(box, view.arrays["grid"].array().astype(np.float64), names)
+    room.surface.show_path(view.arrays["path"].array().astype(np.float64) + center)

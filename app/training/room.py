@@ -28,6 +28,7 @@ from widgets.plots.surface import Surface
 from widgets.plots.unit_maps import UnitMaps
 from widgets.theme import Theme
 from widgets.training.bar import TrainingBar
+from widgets.training.element_pick import ElementPick
 from widgets.training.file_look import FileLook
 from widgets.training.run_table import RunTable
 from widgets.training.setup_form import SetupForm
@@ -74,6 +75,10 @@ class TrainingRoom(QWidget):
         self.spread_of = _choice("Which numbers", ("weight", "gradient", "activation"))
         self.histograms.tools.addWidget(self.spread_of)
         self.directions = _choice("Directions", ("random", "pca", "parameters"))
+        self.across, self.up = ElementPick("Across"), ElementPick("Up")
+        for pick in (self.across, self.up):
+            pick.hide()
+            self.surface.tools.addWidget(pick)
         self.surface.tools.addWidget(self.directions)
         self._make_loss_tools()
         self._place()
@@ -122,12 +127,12 @@ class TrainingRoom(QWidget):
         )
         for tab in (self.says, self.below, self.numbers):
             tab.tabBar().setStyleSheet(TABS)
-        self.across = self._columns()
+        self.columns = self._columns()
         self.strip = self._strip()
         self.beside_strip = _quiet_strip(self.beside)
         middle = QVBoxLayout()
         middle.setContentsMargins(GUTTER, GUTTER, GUTTER, GUTTER)
-        middle.addWidget(self.across)
+        middle.addWidget(self.columns)
         rows = QVBoxLayout(self)
         rows.setContentsMargins(0, 0, 0, 0)
         rows.setSpacing(0)

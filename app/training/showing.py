@@ -12,7 +12,7 @@ from app.training.own_data import OwnData
 from app.training.room import TrainingRoom
 from app.training.session import TrainSession
 from app.training.state import Run, difference
-from engine.setup import Setup
+from engine.setup import Plain, Setup
 from engine.training import Happened, Wish
 from playback import text
 from widgets.plots.colors import run_color, run_dashes
@@ -85,6 +85,8 @@ class TrainShowing(QObject):
             tab.currentChanged.connect(self._turn)
         room.spread_of.currentIndexChanged.connect(lambda _at: self.want())
         room.directions.currentIndexChanged.connect(lambda _at: self.want())
+        for pick in (room.across, room.up):
+            pick.chosen.connect(self.want)
 
     def set_theme(self, theme: Theme) -> None:
         """Use the colours of ``theme``."""
@@ -117,8 +119,7 @@ class TrainShowing(QObject):
         elif room.says.currentWidget() is room.units:
             wishes.append(Wish("units", 50))
         elif room.says.currentWidget() is room.surface:
-            direction = room.directions.currentText()
-            wishes.append(Wish("surface", SURFACE_MS, {"directions": direction}))
+            wishes.append(Wish("surface", SURFACE_MS, self._directions()))
         if room.below.currentWidget() is room.weights:
             wishes.append(Wish("weights", 100))
         pages: dict[object, Wish] = {
@@ -139,6 +140,16 @@ class TrainShowing(QObject):
             setup = fitting
         session.change(setup)
 
+    def _directions(self) -> dict[str, Plain]:
+        """Return which plane of the weights is looked at."""
+        room = self._room
+        chosen = room.directions.currentText()
+        for pick in (room.across, room.up):
+            pick.setVisible(chosen == "parameters")
+        if chosen != "parameters":
+            return {"directions": chosen}
+        return {"directions": chosen, "x": room.across.flat(), "y": room.up.flat()}
+
     # The session to the widgets
 
     def _show_catalogue(self, catalogue: object) -> None:
@@ -155,6 +166,8 @@ class TrainShowing(QObject):
         room = self._room
         room.lines.set_lines(run.begun.lines)
         room.weights.set_parameters(run.begun.parameters)
+        for flat, pick in enumerate((room.across, room.up)):
+            pick.set_parameters(run.begun.parameters, flat)
         room.confusion.show_counts(np.zeros((0, 0), np.intp))
         room.fit.show_curve(np.empty(0), np.empty(0))
         room.units.show_layers(())

@@ -18,6 +18,7 @@ from engine.train.events import Events
 from engine.train.history import History
 from engine.train.plan import Made, Plan
 from engine.train.program import Batch, Failed, Program, quiet
+from engine.train.trail import Trail
 
 CAPTURED_FROM = 2000
 """Steps after which a run without a word on its mode is worth capturing."""
@@ -47,6 +48,7 @@ class Run:
         self.problem: Problem | None = None
         self.history = History([n for n, _ in self.program.model.named_parameters()])
         self.past = Checkpoints()
+        self.trail = Trail()
         self.changes: list[tuple[int, Change]] = []
         """What was changed, each with the step after which it was."""
         self.events: Events | None = None
@@ -118,7 +120,7 @@ class Run:
     def _until_due(self) -> int:
         """Return how many steps may be made before something other than a step is due."""
         every, stride = self.setup.validate_every, self.past.stride
-        wait = stride - self.step % stride
+        wait = min(stride - self.step % stride, self.trail.left(self.step))
         return min(wait, every - self.step % every) if every else wait
 
     def _burst(self, most: int, end: float) -> int:
@@ -205,6 +207,7 @@ class Run:
         every = self.setup.validate_every
         if every and self.step % every == 0 and self.program.has_validation:
             self.history.validated(self.step, self.program.evaluate())
+        self.trail.add(self.step, self.program.model)
         if self.past.due(self.step):
             if self._attached and self.plan is not None:
                 self.plan.detach()
@@ -306,6 +309,7 @@ class Run:
         self.go_to(step)
         self.problem = None
         self.past.forget_after(step)
+        self.trail.forget_after(step)
         self.history.forget_after(step)
         self.changes = [(at, change) for at, change in self.changes if at <= step]
 
@@ -347,7 +351,7 @@ class Run:
         if anew:
             raise BadSetup(f"a fork cannot change {', '.join(anew)}: begin a new run", anew[0])
         made = Run(self.past.before(0).setup)
-        made.past = self.past.copied(step)
+        made.past, made.trail = self.past.copied(step), self.trail.copied(step)
         made.changes = [(at, change) for at, change in self.changes if at <= step]
         made.step = step
         made.go_to(step)

@@ -17,8 +17,10 @@ def surface(run: Run, options: Mapping[str, Plain]) -> Picture | None:
     """Return the loss on a grid of the plane, and the checkpoints' places in it."""
     parameters = [p.detach() for p in run.program.model.parameters()]
     center = _flat(parameters)
-    path = torch.stack([_flat(c.parameters) for c in run.past.all()] + [center])
-    steps = [c.step for c in run.past.all()] + [run.step]
+    been = {c.step: _flat(c.parameters) for c in run.past.all()}
+    been |= {step: _flat([flat]) for step, flat in run.trail.points.items()}
+    steps = [*sorted(step for step in been if step < run.step), run.step]
+    path = torch.stack([*(been[step] for step in steps[:-1]), center])
     found = _directions(options, center, path)
     if found is None:
         return None
@@ -40,8 +42,26 @@ def surface(run: Run, options: Mapping[str, Plain]) -> Picture | None:
             "path_steps": packed(torch.tensor(steps), "<i8"),
             "off": packed(off),
         },
-        {"center_a": 0.0, "center_b": 0.0},
+        _center(options, center),
     )
+
+
+def _center(options: Mapping[str, Plain], center: torch.Tensor) -> dict[str, float]:
+    """Return what the coordinates are counted from: of parameters, where they are now."""
+    at = _chosen(options, len(center))
+    if _kind(options, len(center)) != "parameters" or at is None:
+        return {"center_a": 0.0, "center_b": 0.0}
+    return {"center_a": center[at[0]].item(), "center_b": center[at[1]].item()}
+
+
+def _kind(options: Mapping[str, Plain], count: int) -> Plain:
+    return options.get("directions", "parameters" if count == 2 else "random")
+
+
+def _chosen(options: Mapping[str, Plain], count: int) -> tuple[int, int] | None:
+    """Return the flat indices of the two parameters; None where they are one and the same."""
+    x, y = (whole(options, key, i, 0, count - 1) for i, key in enumerate(("x", "y")))
+    return (x, y) if x != y else None
 
 
 def _flat(tensors: list[torch.Tensor]) -> torch.Tensor:
@@ -55,10 +75,10 @@ def _directions(
     count = len(center)
     if count < 2:
         return None
-    kind = options.get("directions", "parameters" if count == 2 else "random")
+    kind = _kind(options, count)
     if kind == "parameters":
-        at = [whole(options, key, i, 0, count - 1) for i, key in enumerate(("x", "y"))]
-        if at[0] == at[1]:
+        at = _chosen(options, count)
+        if at is None:
             return None
         eye = torch.zeros(2, count)
         eye[0, at[0]] = eye[1, at[1]] = 1.0

@@ -1,0 +1,78 @@
+"""Where a run's weights have been, and the loss surface of two chosen parameters."""
+
+import numpy as np
+import pytest
+import torch
+
+from engine.setup import Part, Setup
+from engine.train import trail, views
+from engine.train.run import Run
+from engine.train.trail import Trail
+
+SETUP = Setup(Part("line"), Part("linear"), optimizer=Part("sgd", {"lr": 0.01}))
+
+
+def flat(run):
+    return torch.cat([p.detach().reshape(-1) for p in run.program.model.parameters()])
+
+
+def test_points_are_where_the_run_was():
+    run, seen = Run(SETUP), {}
+    for step in range(1, 41):
+        run.advance(1)
+        seen[step] = flat(run).clone()
+    assert run.trail.points.keys() == seen.keys()
+    assert all(torch.equal(run.trail.points[step], seen[step]) for step in seen)
+
+
+def test_there_are_few_of_them_evenly_over_all_steps():
+    run = Run(SETUP)
+    run.advance(1000)
+    steps = sorted(run.trail.points)
+    assert len(steps) <= trail.POINTS
+    assert set(np.diff(steps)) == {run.trail.stride}
+    assert steps[-1] > 900
+    run.rewind(100)
+    assert max(run.trail.points) <= 100
+    fork = run.fork(50, run.setup)
+    assert max(fork.trail.points) <= 50
+
+
+def test_a_big_model_leaves_none():
+    made = Trail()
+    made.add(1, torch.nn.Linear(200, 200))
+    assert not made.points
+    assert made.left(1) > 1e9
+
+
+def test_the_surface_of_two_chosen_parameters_is_the_loss_there():
+    net = Part("mlp", {"layers": [3]})
+    run = Run(Setup(Part("sine", {"n": 40}), net, optimizer=Part("sgd")))
+    run.advance(30)
+    x, y = 2, 7
+    view = views.show(run, "surface", {"directions": "parameters", "x": x, "y": y, "side": 5})
+    here = flat(run)
+    assert view.facts == {"center_a": here[x].item(), "center_b": here[y].item()}
+    parameters = list(run.program.model.parameters())
+    inputs, targets = run.program.tensor("x_train"), run.program.tensor("y_train")
+    for row, up in enumerate(view.arrays["b"].array()):
+        for column, across in enumerate(view.arrays["a"].array()):
+            moved = here.clone()
+            moved[x] += float(across)
+            moved[y] += float(up)
+            torch.nn.utils.vector_to_parameters(moved, parameters)
+            loss = torch.nn.functional.mse_loss(run.program.model(inputs), targets).item()
+            assert view.arrays["grid"].array()[row, column] == pytest.approx(loss, rel=1e-5)
+
+
+def test_the_path_of_two_parameters_is_theirs_at_each_step():
+    run = Run(SETUP)
+    run.advance(20)
+    view = views.show(run, "surface", {"directions": "parameters", "x": 0, "y": 1})
+    steps, path = view.arrays["path_steps"].array(), view.arrays["path"].array()
+    assert list(steps) == list(range(21))
+    for step, place in zip(steps[1:], path[1:], strict=True):
+        expected = run.trail.points[int(step)] - flat(run)
+        assert place == pytest.approx(expected.numpy(), abs=1e-6)
+    assert view.arrays["off"].array() == pytest.approx(0, abs=1e-6)
+    assert views.show(run, "surface", {"directions": "parameters", "x": 1, "y": 1}) is None
