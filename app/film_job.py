@@ -68,5 +68,5 @@ class Job:
         found = self._placed.get(scene)
         if found is None:
             picture = graph.build(self.tape, scene, self._open_calls)
-            found = self._placed[scene] = (picture, layout.place(picture))
+            found = self._placed[scene] = (picture, layout.place(picture, self.style.flow))
         return found

@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject, QRunnable, QThreadPool, Signal
 
 from engine.tape import Tape
 from playback import graph, layout, look
-from playback.picture import Picture, Placement
+from playback.picture import Flow, Picture, Placement
 from playback.scenes import Scene
 from widgets.paint.stage import Stage
 
@@ -37,6 +37,7 @@ class _Job(QRunnable):
         self.open_calls: frozenset[str] | None = None
         self.picture: Picture | None = None
         self.position = 0
+        self.flow: Flow = "down"
 
     def run(self) -> None:
         """Make it, unless a newer one is wanted by now."""
@@ -51,7 +52,7 @@ class _Job(QRunnable):
     def _make(self) -> None:
         picture = self.picture or graph.build(self.tape, self.scene, self.open_calls)
         try:
-            placement = layout.place(picture, cancelled=self._late)
+            placement = layout.place(picture, self.flow, self._late)
         except layout.Cancelled:
             return
         stage = Stage(self.tape, picture, placement)
@@ -82,6 +83,8 @@ class Scenery(QObject):
         self._kept: OrderedDict[tuple[object, ...], Stage] = OrderedDict()
         self._key: tuple[object, ...] = ()
         self._shown: Stage | None = None
+        self._flow: Flow = "down"
+        self._wanted_flow: Flow = "down"
         self._busy = False
         self.finished.connect(self._deliver)
         self.spoilt.connect(self._give_up)
@@ -98,6 +101,7 @@ class Scenery(QObject):
         open_calls: frozenset[str] | None,
         run_id: int = 0,
         position: int = 0,
+        flow: Flow = "down",
     ) -> None:
         """Make the picture of ``scene``; a small one is there when this returns.
 
@@ -105,30 +109,31 @@ class Scenery(QObject):
         """
         self.turn += 1
         self._pool.clear()
-        self._key = (run_id, scene.start, open_calls)
+        self._key = (run_id, scene.start, open_calls, flow)
+        self._wanted_flow = flow
         if self._key in self._kept:
             self._kept.move_to_end(self._key)
             self._show(self._kept[self._key])
             return
         job = _Job(self, self.turn, tape, scene)
-        job.open_calls, job.position = open_calls, position
+        job.open_calls, job.position, job.flow = open_calls, position, flow
         # The layout keeps what it made, and two threads must not do that at once.
         free = self._pool.activeThreadCount() == 0
         if free and scene.ops[1] - scene.ops[0] <= INLINE_OPS:
             job.picture = graph.build(tape, scene, open_calls)
-            placement = self._same_place(job.picture)
+            placement = self._same_place(job.picture, flow)
             if placement is None and len(job.picture.cards) <= INLINE_CARDS:
-                placement = layout.place(job.picture)
+                placement = layout.place(job.picture, flow)
             if placement is not None:
                 self._deliver(self.turn, Stage(tape, job.picture, placement))
                 return
         self._set_busy(True)
         self._pool.start(job)
 
-    def _same_place(self, picture: Picture) -> Placement | None:
+    def _same_place(self, picture: Picture, flow: Flow) -> Placement | None:
         """Return the placement that is shown, if it fits this picture too."""
         shown = self._shown
-        if shown is None or len(shown.picture.cards) != len(picture.cards):
+        if shown is None or self._flow != flow or len(shown.picture.cards) != len(picture.cards):
             return None
         return shown.placement if form(picture) == form(shown.picture) else None
 
@@ -145,7 +150,7 @@ class Scenery(QObject):
             self._set_busy(False)
 
     def _show(self, stage: Stage) -> None:
-        self._shown = stage
+        self._shown, self._flow = stage, self._wanted_flow
         self._set_busy(False)
         self.built.emit(stage)
 

@@ -11,6 +11,7 @@ from app.state import ENGINE_DIED, UNNAMED, Doc, Engine, Limits, Result, View
 from engine import wire
 from engine.tape import Problem, Tape
 from playback.coloring import Mode
+from playback.picture import Flow
 
 DEBOUNCE_MS = 150
 """Typing must rest for so long before the program runs."""
@@ -381,6 +382,10 @@ class Session(QObject):
     def show_layers(self, **layers: bool) -> None:
         """Show or hide ``values``, ``gradients``, ``shapes``."""
         self._change_view(**layers)
+
+    def flow_to(self, flow: Flow) -> None:
+        """Draw the graph from top to bottom, or from left to right."""
+        self._change_view(flow=flow)
 
     def color_by(self, mode: Mode) -> None:
         """Colour the graph's cards by something else; the empty mode by what they are."""

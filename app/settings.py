@@ -43,6 +43,7 @@ ROWS = (
     Setting("gradients", "Gradients", True),
     Setting("shapes", "Shapes", False),
     Setting("coloring", "Colour by", "", _one_of(*MODES)),
+    Setting("sideways", "Graph from left to right", False),
     Setting("left", "Program pane", True),
     Setting("right", "Inspector pane", True),
     Setting("below", "Output and legend", True),

@@ -210,7 +210,7 @@ class ShellWindow(QMainWindow):
 
         session, view = self.session, self.session.view
         layers = Layers(view.values, view.gradients, view.shapes)
-        style = Style(self.look.theme(), layers, view.coloring)
+        style = Style(self.look.theme(), layers, view.coloring, view.flow)
         calls, speed = session.doc.open_calls, self.clock.speed
         self.filming.begin(Job(path, session.result.tape, style, calls, speed))
 

@@ -68,8 +68,8 @@ class Showing(QObject):
         self._picture = EMPTY
         self._drawn: Tape | None = None
         self._printed = ""
-        self._pictured: tuple[int, int, frozenset[str] | None] = (0, -1, None)
-        """Run and start of the scene that the picture is of."""
+        self._pictured: tuple[object, ...] = ()
+        """The run, the start of the scene, the open modules and the flow of the picture."""
         self._connect()
 
     def _connect(self) -> None:
@@ -179,13 +179,13 @@ class Showing(QObject):
 
     def _want_picture(self) -> None:
         """Have the picture of the scene made, unless it is the one that is shown."""
-        result, doc = self._session.result, self._session.doc
-        wanted = (result.shown_id, self._scene.start, doc.open_calls)
+        result, doc, flow = self._session.result, self._session.doc, self._session.view.flow
+        wanted = (result.shown_id, self._scene.start, doc.open_calls, flow)
         if wanted == self._pictured or not result.shown_id:
             return
         self._pictured = wanted
         position = self._session.view.position
-        self.scenery.want(result.tape, self._scene, doc.open_calls, result.shown_id, position)
+        self.scenery.want(result.tape, self._scene, doc.open_calls, result.shown_id, position, flow)
         if self.scenery.busy:
             # What is still seen belongs to another tape; nothing may be looked up in it.
             self._picture = EMPTY
@@ -207,6 +207,7 @@ class Showing(QObject):
         view, views = self._session.view, self._views
         views.graph.set_layers(view.values, view.gradients, view.shapes)
         views.graph.set_coloring(view.coloring)
+        self._want_picture()
         views.graph.select(view.selection or None)
         card = self._card(view.selection)
         views.values.select(card.value if card else None)

@@ -10,6 +10,7 @@ from PySide6.QtCore import SignalInstance
 
 from engine.tape import Problem, Tape
 from playback.coloring import Mode
+from playback.picture import Flow
 
 ENGINE_DIED = "EngineDied"
 """Type of the problem while an engine that died is being replaced."""
@@ -95,6 +96,7 @@ class View(Struct, frozen=True):
     gradients: bool = True
     shapes: bool = False
     coloring: Mode = ""
+    flow: Flow = "down"
 
 
 class Engine(Protocol):

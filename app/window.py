@@ -235,6 +235,7 @@ class Window(ShellWindow):
         self.columns.recall(settings)
         self.clock.set_speed(settings.number("speed"))
         session.show_layers(**{name: settings.flag(name) for name in self.top.layers})
+        session.flow_to("right" if settings.flag("sideways") else "down")
         session.color_by(next((m for m in MODES if m == settings.text("coloring")), ""))
         self._show_view()
         self._show_settings("left")

@@ -8,7 +8,7 @@ the ports of its box one level up. `layout_level` says what a level is; the step
 from collections import OrderedDict
 from collections.abc import Callable
 from threading import Lock
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from playback.layout_across import across
 from playback.layout_grid import TRUNK_FROM, Grid
@@ -17,7 +17,7 @@ from playback.layout_level import ENTRY, EXIT, Cancelled, Check, Edge, Laid, Lev
 from playback.layout_nest import Nest, assemble
 from playback.layout_order import order
 from playback.layout_routes import Bands, lengthened, route
-from playback.picture import Picture, Placement
+from playback.picture import Flow, Picture, Placement
 
 __all__ = ["Cancelled", "forget", "place"]
 
@@ -35,7 +35,7 @@ _kept: OrderedDict[Level, Laid] = OrderedDict()
 
 def place(
     picture: Picture,
-    direction: Literal["down", "right"] = "down",
+    direction: Flow = "down",
     cancelled: Callable[[], bool] | None = None,
 ) -> Placement:
     """Return where everything in a picture stands.

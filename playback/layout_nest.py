@@ -6,10 +6,10 @@ border at one pin.
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from playback.layout_level import BOX, ENTRY, EXIT, LEAF, OP, Edge, Laid, Level, Node, Point, Style
-from playback.picture import Card, Frame, Picture, Placement, Rect, Wire
+from playback.picture import Card, Flow, Frame, Picture, Placement, Rect, Wire
 
 MARGIN = 24.0
 PAD = 14.0
@@ -79,7 +79,7 @@ class Room:
 class Nest:
     """A picture's rooms, and the edges that each wire runs along."""
 
-    def __init__(self, picture: Picture, direction: Literal["down", "right"]) -> None:
+    def __init__(self, picture: Picture, direction: Flow) -> None:
         self.sideways = direction == "right"
         self.cards: dict[str, Card] = {card.key: card for card in picture.cards}
         self.frames: dict[str, Frame] = {frame.key: frame for frame in picture.frames}

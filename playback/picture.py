@@ -8,6 +8,9 @@ from typing import Literal
 
 from msgspec import Struct
 
+Flow = Literal["down", "right"]
+"""Which way values run in a picture."""
+
 CardKind = Literal["parameter", "data", "constant", "op", "loss", "module"]
 """*loss* is the op card that backward started from; *module* a folded module call."""
 

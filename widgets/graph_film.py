@@ -9,7 +9,7 @@ from PySide6.QtGui import QImage, QPainter, QPolygonF
 from engine.tape import Tape
 from playback import look, scenes
 from playback.coloring import Mode
-from playback.picture import Look, Picture, Placement
+from playback.picture import Flow, Look, Picture, Placement
 from playback.scenes import Scene
 from playback.tempo import Take, Tempo
 from widgets import graph_sight
@@ -41,6 +41,7 @@ class Style(Struct, frozen=True):
     theme: Theme
     layers: Layers = Layers()
     mode: Mode = ""
+    flow: Flow = "down"
 
 
 class Film:

@@ -42,7 +42,9 @@ def first(stage: Stage, view: QSizeF) -> tuple[Camera, bool]:
         return camera, False
     target = stage.boxes[graph_walk.first(stage)]
     near = centered(target, view, NEAR)
-    return Camera(NEAR, near.x, view.height() * 0.85 - target.bottom() * NEAR), True
+    if graph_walk.flows_down(stage):
+        return Camera(NEAR, near.x, view.height() * 0.85 - target.bottom() * NEAR), True
+    return Camera(NEAR, view.width() * 0.85 - target.right() * NEAR, near.y), True
 
 
 def follow(stage: Stage, look: Look, camera: Camera, view: QSizeF) -> Camera | None:

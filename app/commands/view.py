@@ -56,6 +56,17 @@ def collapse(shell: Shell) -> None:
     shell.session.open_calls(frozenset())
 
 
+def _sideways(shell: Shell) -> bool:
+    return shell.session.view.flow == "right"
+
+
+@command("view.sideways", "Left to right", "View/2", keys=("Ctrl+Shift+D",), checked=_sideways)
+def sideways(shell: Shell) -> None:
+    """Let values run from left to right instead of from top to bottom."""
+    shell.session.flow_to("down" if _sideways(shell) else "right")
+    shell.settings.put("sideways", _sideways(shell))
+
+
 @command("view.values", "Values", "View/3", keys=("Ctrl+1",), checked=_layer("values"))
 def values(shell: Shell) -> None:
     """Show the numbers that go forward."""

@@ -2,6 +2,7 @@
 
 import errno
 
+import msgspec
 import numpy as np
 import pytest
 from PIL import Image
@@ -87,3 +88,15 @@ def test_a_file_that_was_there_stays_until_the_new_one_is_whole(job):
 def test_what_cannot_be_written_is_refused_before_the_work(qapp, tmp_path, name):
     with pytest.raises(Refused):
         Job(tmp_path / name, films.tape(), films.style())
+
+
+def test_a_film_flows_as_the_graph_on_the_screen(tmp_path, qapp):
+    sizes = []
+    for flow in ("down", "right"):
+        style = msgspec.structs.replace(films.style(), flow=flow)
+        job = Job(tmp_path / f"{flow}.gif", films.tape(), style)
+        for _ in job.steps():
+            pass
+        with Image.open(job.path) as film:
+            sizes.append(film.width / film.height)
+    assert sizes[0] < sizes[1]

@@ -54,6 +54,15 @@ def test_a_picture_of_the_same_form_takes_the_same_place(pictures, loop, record)
     assert pictures.got[0][0] is not pictures.got[1][0]
 
 
+def test_the_same_picture_flowing_elsewhere_takes_another_place(pictures, loop):
+    for run, flow in ((1, "down"), (1, "right"), (2, "right"), (1, "down")):
+        pictures.want(loop, scene_of(loop), None, run, 0, flow)
+    down, right, again, back = (placement for _, placement in pictures.got)
+    assert down.width == pytest.approx(back.width)
+    assert right is again
+    assert (right.width, right.height) != (down.width, down.height)
+
+
 def test_forgotten_pictures_are_made_anew(pictures, loop):
     pictures.want(loop, scene_of(loop), None, 1)
     pictures.forget()

@@ -3,6 +3,7 @@
 from app import scenery
 from app.showing import counts, module_keys
 from playback import graph, scenes
+from widgets import graph_walk
 
 NET = """
 torch.manual_seed(0)
@@ -114,3 +115,20 @@ def test_stale_views_are_marked(settled, link):
     show(settled, link, broken())
     assert settled.graph.is_stale()
     assert settled.editor.problem() is not None
+
+
+def test_the_graph_flows_down_or_to_the_right_as_one_says(settled, link, record):
+    show(settled, link, record(NET))
+    stage = settled.graph.stage
+    assert graph_walk.flows_down(stage())
+    settled.menus.perform_by("view.sideways")
+    assert settled.session.view.flow == "right"
+    assert not graph_walk.flows_down(stage())
+    for key in stage().wires:
+        start, end = (stage().placement.routes[key][at] for at in (0, -1))
+        assert start[0] < end[0]
+    show(settled, link, record(NET.replace("2.0", "3.0")))
+    assert not graph_walk.flows_down(stage())
+    assert settled.settings.flag("sideways")
+    settled.menus.perform_by("view.sideways")
+    assert graph_walk.flows_down(stage())

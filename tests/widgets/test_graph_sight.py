@@ -1,9 +1,12 @@
 import pytest
 from PySide6.QtCore import QRectF, QSizeF
 
+from engine.tape import Tape
+from playback import layout
 from playback.picture import CardLook, Look
+from tests.playback.drafts import Draft
 from tests.widgets.scenes import Maker, grid, network, neuron
-from widgets import graph_sight
+from widgets import graph_sight, graph_walk
 from widgets.camera import Camera
 from widgets.paint.stage import Stage
 
@@ -34,6 +37,19 @@ def test_what_would_be_too_small_is_shown_in_part_and_followed():
     assert part
     assert camera.zoom == graph_sight.NEAR
     assert QRectF(0, 0, 810, 730).contains(camera.box_to_view(stage.boxes["loss"]))
+
+
+def test_a_long_picture_that_flows_to_the_right_is_first_seen_at_its_right_end():
+    d = Draft()
+    for k in range(30):
+        d.op(f"c{k}", *([f"c{k - 1}"] if k else []))
+    stage = Stage(Tape(), d.picture(), layout.place(d.picture(), "right"))
+    assert not graph_walk.flows_down(stage)
+    camera, part = graph_sight.first(stage, VIEW)
+    assert part
+    seen = camera.box_to_view(stage.boxes["c29"])
+    assert QRectF(0, 0, 810, 730).contains(seen)
+    assert seen.right() > 0.8 * 810
 
 
 def test_the_view_goes_where_something_happens_and_stays_where_it_is_seen():

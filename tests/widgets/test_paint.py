@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, QRectF, Qt
 
-from playback.picture import CardLook, Look, WireLook
+from playback.picture import CardLook, Frame, Look, WireLook
 from tests.widgets.pixels import drawing_of, near, painted
 from tests.widgets.scenes import Maker, network, neuron
 from widgets.paint import cards, frames, heat, plain, shapes, tokens
@@ -286,6 +286,16 @@ def test_a_wire_out_of_several_outputs_tells_which_one_near_its_source(light):
     label = drawing_of((m, m.reached()), light).labels[f"{key}#part"]
     assert label.words == "b"
     assert label.y < 130
+
+
+def test_beside_a_frames_title_stand_whole_words_or_none(qapp):
+    frame = Frame("f", 0, "layers", "Sequential", note="86,688 parameters")
+    kind, note = (shapes.text_width(text, 11, 500) for text in (frame.kind, frame.note))
+    assert frames.words_beside(frame, kind + note + 9) == (frame.kind, frame.note)
+    assert frames.words_beside(frame, kind + note) == (frame.kind, "")
+    assert frames.words_beside(frame, kind - 1) == ("", "")
+    long = Frame("f", 0, "a", "Linear(1024 -> 1024)", note="9 parameters")
+    assert frames.words_beside(long, shapes.text_width(long.note, 11, 500)) == ("", long.note)
 
 
 def test_names_of_frames_are_left_out_where_nobody_could_read_them(light):

@@ -56,11 +56,8 @@ def paint_head(
     wide = width - 46
     title = shapes.fitted(frame.title, wide, 13, 600)
     used = shapes.text_width(title, 13, 600) + 9
-    note = _note(frame)
+    kind, note = words_beside(frame, wide - used - 12)
     taken = shapes.text_width(note, 11, 500)
-    if used + taken + 20 > wide:
-        note, taken = "", 0.0
-    kind = shapes.fitted(frame.kind, wide - used - taken - 12, 11, 500)
     patch = ground(depth, theme)
     end = 15 + used + shapes.text_width(kind, 11, 500) + 4
     shapes.fill(painter, QRectF(11, 5, end - 11, 18), 4, patch)
@@ -71,6 +68,20 @@ def paint_head(
     notes = QRectF(width - 33 - taken - 1, 1, taken + 1, 28)
     shapes.write(painter, notes, note, theme.ink2, 11, 500)
     painter.restore()
+
+
+def words_beside(frame: Frame, room: float) -> tuple[str, str]:
+    """Return which kind and note fit beside a title: both, else the kind, else the note.
+
+    Neither is ever cut: the rest of a word tells nothing.
+    """
+    kind, note = frame.kind, _note(frame)
+    kind_width, note_width = (shapes.text_width(text, 11, 500) for text in (kind, note))
+    if kind_width + 8 + note_width <= room:
+        return kind, note
+    if kind and kind_width <= room:
+        return kind, ""
+    return ("", note) if note_width <= room else ("", "")
 
 
 def _note(frame: Frame) -> str:
