@@ -316,16 +316,10 @@ class Session(QObject):
             self._change_result(run_id=0, engine=engine)
             self._run_live()
             return
-        changes: dict[str, object] = {
-            "run_id": 0,
-            "engine": engine,
-            "problem": tape.error,
-            "latest": tape,
-            "latest_source": self._sent,
-            "stdout": tape.stdout[-STDOUT_LIMIT:],
-            "stderr": tape.stderr[-STDOUT_LIMIT:],
-            "seconds": seconds,
-        }
+        stdout, stderr = tape.stdout[-STDOUT_LIMIT:], tape.stderr[-STDOUT_LIMIT:]
+        changes: dict[str, object] = {"run_id": 0, "engine": engine, "seconds": seconds}
+        changes |= {"problem": tape.error, "stdout": stdout, "stderr": stderr}
+        changes |= {"latest": tape, "latest_source": self._sent}
         # A program that fails leaves the last good graph; a new document has none to leave.
         shows = tape.status == "ok" or self._fresh
         if shows:
