@@ -1,10 +1,12 @@
 """A run that the engine holds, and what the window wants of it."""
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from engine.tape import Problem
 from engine.train.run import Run
+from engine.train.views.pace import Pace
 from engine.training import asks
 
 
@@ -17,7 +19,7 @@ class Held:
     rate: float = 0.0
     until: tuple[asks.Until, ...] = ()
     wishes: tuple[asks.Wish, ...] = ()
-    due: dict[str, float] = field(default_factory=dict)
+    pace: Pace = field(default_factory=Pace)
     """When each view may be made again."""
     seen: dict[str, int] = field(default_factory=dict)
     """The step at which each view was made last."""
@@ -26,6 +28,9 @@ class Held:
     began: float = 0.0
     began_at: int = 0
     told: float = 0.0
+    tell_at: float = 0.0
+    measure_at: float = 0.0
+    """When curves are told, and norms measured, again."""
     best: tuple[float, int] = (math.inf, 0)
     event: int = 0
     goal: int | None = None
@@ -35,3 +40,18 @@ class Held:
     """The right run that goes along."""
     memory: int = 0
     """Bytes that the process held when that began."""
+
+    def __post_init__(self) -> None:
+        """Begin to show what is wanted."""
+        self.watch(self.wishes)
+
+    def watch(self, wishes: tuple[asks.Wish, ...]) -> None:
+        """Take the views that are wanted from now on; each is due at once."""
+        self.wishes = wishes
+        self.pace.want({key: wish.every_ms / 1000 for key, wish in self.wanted()})
+        self.seen.clear()
+
+    def wanted(self) -> Iterator[tuple[str, asks.Wish]]:
+        """Yield the views that are wanted, each with a name of its own."""
+        for number, wish in enumerate(self.wishes):
+            yield (wish.kind if wish.kind == "beside" else f"{number}:{wish.kind}"), wish

@@ -8,7 +8,7 @@ import msgspec
 
 from engine.setup import MISTAKES, BadSetup, Setup
 from engine.tape import Problem
-from engine.train import beside, catalogue, export, files, recorded, saved, telling, views
+from engine.train import beside, catalogue, export, files, recorded, saved, telling
 from engine.train.held import Held
 from engine.train.program import Failed
 from engine.train.run import Edit, Run
@@ -17,6 +17,10 @@ from engine.training import TrainReply, TrainRequest, answers, asks
 SLICE_S = 0.004
 """So long at most a run goes on before the next message is looked for."""
 TELL_S = 1 / 30
+TELL_SHARE, MEASURE_SHARE = 0.005, 0.01
+"""The shares of the time that telling and measured steps may take; then they are made less often,
+but not less than every `SLOWEST_S`."""
+SLOWEST_S = 0.2
 MOST_RUNS = 8
 ALONE = 300
 """Steps that the right run makes by itself where the one with a mistake failed."""
@@ -112,8 +116,7 @@ class Host:
                 held.seen.clear()
                 self._tell(run_id, held)
             case asks.Watch(_, wishes):
-                held.wishes = wishes
-                held.seen.clear()
+                held.watch(wishes)
                 self._show(run_id, held, at_once=True)
             case asks.TapeStep(_, step, live):
                 # A step that is looked at line by line is not to be ended for the sake of a view.
@@ -213,11 +216,12 @@ class Host:
         applied, anew = held.run.alter(setup)
         if anew:
             fresh = Held(Run(setup), wishes=held.wishes, beside=held.beside, memory=held.memory)
-            playing = held.playing
+            # Whom a loss that is not finite made pause wants to go on with what he changed.
+            playing = held.playing or held.reached == "nan"
             self._send(answers.Altered(run_id, 0, applied, anew))
             self._hold(run_id, fresh, playing)
             return
-        held.problem = None
+        held.problem, held.reached = None, ""
         self._send(answers.Altered(run_id, held.run.step, applied))
         held.seen.clear()
         if not held.playing:
@@ -296,14 +300,22 @@ class Host:
             return 0.0
         if count <= 0:
             return max(0.0, min(TELL_S, held.told + TELL_S - now))
-        due = now - held.told >= TELL_S or run.history.waiting() >= answers.SERIES_STEPS // 2
-        if count == 1 or due:
+        due = now >= held.tell_at or run.history.waiting() >= answers.SERIES_STEPS // 2
+        if count == 1 or now >= held.measure_at:
             run.measure()
+            held.measure_at = _next(now, MEASURE_SHARE)
         else:
             run.advance(min(count - 1, answers.SERIES_STEPS // 2), SLICE_S)
         self._check(held)
-        if due or not held.playing:
-            self._tell(run_id, held, at_once=not held.playing)
+        if not held.playing:
+            self._tell(run_id, held)
+        else:
+            if due:
+                began = time.perf_counter()
+                self._tell_curves(run_id, held)
+                self._send(telling.state(run_id, held, held.told))
+                held.tell_at = _next(began, TELL_SHARE)
+            self._show(run_id, held, at_once=False)
         return 0.0
 
     def _allowance(self, held: Held, now: float) -> int:
@@ -352,46 +364,36 @@ class Host:
 
     # Telling
 
-    def _tell(self, run_id: int, held: Held, at_once: bool = True) -> None:
-        now = time.perf_counter()
-        held.told = now
+    def _tell(self, run_id: int, held: Held) -> None:
+        """Tell everything that is new."""
+        self._tell_curves(run_id, held)
+        self._show(run_id, held, at_once=True)
+        self._send(telling.state(run_id, held, held.told))
+
+    def _tell_curves(self, run_id: int, held: Held) -> None:
+        held.told = time.perf_counter()
         for part in telling.series(run_id, held.run.history):
             self._send(part)
-        self._show(run_id, held, at_once)
-        self._send(telling.state(run_id, held, now))
 
     def _show(self, run_id: int, held: Held, at_once: bool) -> None:
-        """Make the views that are wanted and due; while a run plays each has a share of the time.
-
-        What a module cannot show (it raises when looked at) is left out.
-        """
-        for number, wish in enumerate(held.wishes):
-            key, now = f"{number}:{wish.kind}", time.perf_counter()
-            if held.seen.get(key) == held.run.step or (not at_once and now < held.due.get(key, 0)):
-                continue
-            if wish.kind == "beside":
-                continue
-            try:
-                picture = views.show(held.run, wish.kind, wish.options)
-            except (RuntimeError, ValueError, TypeError, IndexError, KeyError, AttributeError):
-                picture = None
-            held.seen[key] = held.run.step
-            if picture is None:
-                held.due[key] = math.inf
-                continue
-            cost = time.perf_counter() - now
-            held.due[key] = now + views.pause(wish.kind, cost, wish.every_ms / 1000)
-            self._send(
-                answers.View(run_id, wish.kind, held.run.step, picture.arrays, picture.facts)
-            )
+        for view in telling.pictures(run_id, held, at_once):
+            self._send(view)
 
     def _show_beside(self, run_id: int, held: Held, other: Held) -> None:
         """Tell how the two differ, once both are at the same step."""
         now, steps = time.perf_counter(), held.run.step + other.run.step
         wish = next((one for one in held.wishes if one.kind == "beside"), None)
-        waits = held.playing and now < held.due.get("beside", 0)
+        waits = held.playing and not held.pace.is_due("beside", now)
         if wish is None or waits or held.seen.get("beside") == steps:
             return
-        held.seen["beside"], held.due["beside"] = steps, now + wish.every_ms / 1000
+        held.seen["beside"] = steps
         facts = beside.facts(held.run, other.run, held.memory)
+        end = time.perf_counter()
+        held.pace.made("beside", end - now, end, telling.budget(held))
         self._send(answers.View(run_id, "beside", held.run.step, {}, facts))
+
+
+def _next(began: float, share: float) -> float:
+    """Return when to do again what began at ``began`` and ends now, to take that share."""
+    spent = time.perf_counter() - began
+    return began + min(max(TELL_S, spent / share), SLOWEST_S)

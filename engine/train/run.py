@@ -156,20 +156,19 @@ class Run:
         """Make one step and note gradient norms and update ratios beside its loss."""
         if self.problem is not None:
             return
-        parameters = list(self.program.model.parameters())
-        before, step = [p.detach().clone() for p in parameters], self.step
+        now = [p.detach() for p in self.program.model.parameters()]
+        before, step = [p.clone() for p in now], self.step
         self.advance(1)
         if self.step == step:
             return
-        self.ratios = []
-        for parameter, old in zip(parameters, before, strict=True):
-            grad = parameter.grad
-            norm = math.nan if grad is None else grad.norm().item()
-            size = old.norm().item()
-            moved = (parameter.detach() - old).norm().item()
-            self.ratios.append((norm, moved / size if size else math.nan))
-        norms, ratios = zip(*self.ratios, strict=True)
-        self.history.measured(self.step, list(norms), list(ratios))
+        grads = [p.grad for p in self.program.model.parameters()]
+        found = iter(_norms([g for g in grads if g is not None]))
+        norms = [math.nan if grad is None else next(found) for grad in grads]
+        moved = _norms([new - old for new, old in zip(now, before, strict=True)])
+        sizes = _norms(before)
+        ratios = [m / size if size else math.nan for m, size in zip(moved, sizes, strict=True)]
+        self.ratios = list(zip(norms, ratios, strict=True))
+        self.history.measured(self.step, norms, ratios)
 
     @property
     def mode(self) -> Literal["reference", "captured"]:
@@ -363,3 +362,11 @@ class Run:
     def state(self) -> Checkpoint:
         """Return the present state."""
         return checkpoints.take(self.program, self.batches, self.step)
+
+
+def _norms(tensors: list[torch.Tensor]) -> list[float]:
+    """Return the norm of each, in few calls."""
+    if not tensors:
+        return []
+    norms: list[float] = torch.stack(torch._foreach_norm(tensors)).tolist()
+    return norms

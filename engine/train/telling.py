@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal
 
@@ -9,10 +10,10 @@ import msgspec
 import torch
 
 from engine.setup import Setup
-from engine.train import texts
+from engine.train import texts, views
 from engine.train.history import History
 from engine.train.run import Run
-from engine.train.views import maps
+from engine.train.views import maps, pace
 from engine.train.views.arrays import packed
 from engine.training.answers import (
     SERIES_STEPS,
@@ -22,6 +23,7 @@ from engine.training.answers import (
     Series,
     TrainState,
     Unit,
+    View,
 )
 
 if TYPE_CHECKING:
@@ -102,6 +104,35 @@ def series(run_id: int, history: History) -> Iterator[Series]:
         some = slice(at, at + SERIES_STEPS)
         after = forget if at == 0 else None
         yield Series(run_id, packed(steps[some], "<i8"), packed(values[some], "<f8"), 1, after)
+
+
+def budget(held: Held) -> float:
+    """Return the share of a run's time that its views may take."""
+    return pace.BUDGET[held.run.mode]
+
+
+def pictures(run_id: int, held: Held, at_once: bool) -> Iterator[View]:
+    """Yield the views that are wanted and due, or all that are wanted and not of this step yet.
+
+    What a module cannot show (it raises when looked at) is left out.
+    """
+    for key, wish in held.wanted():
+        now = time.perf_counter()
+        if held.seen.get(key) == held.run.step or wish.kind == "beside":
+            continue
+        if not at_once and not held.pace.is_due(key, now):
+            continue
+        try:
+            picture = views.show(held.run, wish.kind, wish.options)
+        except (RuntimeError, ValueError, TypeError, IndexError, KeyError, AttributeError):
+            picture = None
+        held.seen[key] = held.run.step
+        if picture is None:
+            held.pace.never(key)
+            continue
+        yield View(run_id, wish.kind, held.run.step, picture.arrays, picture.facts)
+        end = time.perf_counter()
+        held.pace.made(key, end - now, end, budget(held))
 
 
 def state(run_id: int, held: Held, now: float) -> TrainState:

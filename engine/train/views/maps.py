@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from weakref import WeakKeyDictionary
 
 import torch
 from torch import nn
 
 from engine.setup import Plain
+from engine.train.program import Program
 from engine.train.run import Run
 from engine.train.views.arrays import Picture, packed, whole
 from engine.training.answers import Unit
@@ -39,7 +41,18 @@ def width(run: Run) -> int:
 
 def grid(run: Run, side: int) -> torch.Tensor:
     """Return points (side * side, 2) over the data's box, the top row first."""
-    x0, y0, x1, y1 = box(run.program.x)
+    made = _grids.setdefault(run.program, {})
+    if side not in made:
+        made[side] = _grid(box(run.program.x), side)
+    return made[side]
+
+
+_grids: WeakKeyDictionary[Program, dict[int, torch.Tensor]] = WeakKeyDictionary()
+"""Points made for a run: its data stays."""
+
+
+def _grid(around: tuple[float, float, float, float], side: int) -> torch.Tensor:
+    x0, y0, x1, y1 = around
     across = torch.linspace(x0, x1, side)
     down = torch.linspace(y1, y0, side)
     return torch.stack([across.repeat(side), down.repeat_interleave(side)], dim=1)

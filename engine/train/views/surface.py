@@ -3,14 +3,20 @@
 from collections.abc import Mapping
 
 import torch
-from torch.func import functional_call
+from torch.func import functional_call, vmap
 
 from engine.setup import Plain
 from engine.train.run import Run
 from engine.train.views.arrays import Picture, packed, whole
 
 ROWS = 500
-"""Training examples that the loss is taken over."""
+"""Training examples that the loss is taken over, at most."""
+FEWEST_ROWS = 32
+WORK = 1 << 22
+"""Inputs times parameters, about, that each point of the plane may cost: of a big model fewer
+examples are asked, for training waits meanwhile."""
+CHUNK = 256
+"""Points of the plane that are asked at once."""
 
 
 def surface(run: Run, options: Mapping[str, Plain]) -> Picture | None:
@@ -32,7 +38,8 @@ def surface(run: Run, options: Mapping[str, Plain]) -> Picture | None:
     reach = _reach(options, center, places)
     a = torch.linspace(-reach[0], reach[0], side)
     b = torch.linspace(-reach[1], reach[1], side)
-    losses = torch.tensor([[_loss(run, center + i * first + j * second) for i in a] for j in b])
+    plane = b[:, None, None] * second + a[None, :, None] * first
+    losses = _losses(run, (center + plane).flatten(0, 1)).reshape(side, side)
     return Picture(
         {
             "grid": packed(losses),
@@ -102,11 +109,22 @@ def _reach(
     return times * max(far[0], least), times * max(far[1], least)
 
 
-def _loss(run: Run, flat: torch.Tensor) -> float:
-    program, start, made = run.program, 0, {}
-    for name, parameter in program.model.named_parameters():
-        piece = flat[start : start + parameter.numel()].reshape(parameter.shape)
-        made[name] = piece.to(parameter.device, parameter.dtype)
-        start += parameter.numel()
-    x, y = program.tensor("x_train")[:ROWS], program.tensor("y_train")[:ROWS]
-    return program.criterion(functional_call(program.model, made, (x,)), y).item()
+def _losses(run: Run, flats: torch.Tensor) -> torch.Tensor:
+    """Return the loss of each row of flat parameters, many at once where the model lets itself."""
+    program = run.program
+    x, y = program.tensor("x_train"), program.tensor("y_train")
+    rows = min(ROWS, max(FEWEST_ROWS, WORK // (x[0].numel() * flats.shape[1])))
+    x, y = x[:rows], y[:rows]
+
+    def loss(flat: torch.Tensor) -> torch.Tensor:
+        start, made = 0, {}
+        for name, parameter in program.model.named_parameters():
+            piece = flat[start : start + parameter.numel()].reshape(parameter.shape)
+            made[name] = piece.to(parameter.device, parameter.dtype)
+            start += parameter.numel()
+        return program.criterion(functional_call(program.model, made, (x,)), y).float().cpu()
+
+    try:
+        return torch.cat([vmap(loss)(some) for some in torch.split(flats, CHUNK)])
+    except Exception:  # noqa: BLE001 - a model that looks at its numbers is asked one by one
+        return torch.stack([loss(flat) for flat in flats])

@@ -363,3 +363,36 @@ def test_no_steps_are_no_steps(desk):
     desk.ask(asks.Play(1, until=(asks.Until("step", 2),)))
     state = of(answers.TrainState, desk.work())[-1]
     assert (state.status, state.step, state.reached) == ("paused", 4, "step")
+
+
+def test_a_run_that_was_paused_by_nan_goes_on_when_its_structure_is_changed(desk):
+    """The window need not have heard of the NaN yet when the change is made."""
+    wild = {"data": "line", "optimizer": {"name": "sgd", "lr": 10.0}, "loss": "mse"}
+    desk.train(**wild)
+    desk.ask(asks.Play(1))
+    state = of(answers.TrainState, desk.work())[-1]
+    assert (state.status, state.reached) == ("paused", "nan")
+    tame = setup.parse({"data": "sine", "batch": 16})
+    desk.ask(asks.Alter(1, tame))
+    for _ in range(5):
+        desk.host.work()
+    states = of(answers.TrainState, desk.said)
+    assert (states[-1].status, states[-1].reached) == ("running", "")
+    assert states[-1].step > 0
+
+
+def test_a_run_that_was_paused_by_hand_stays_paused_when_its_structure_is_changed(desk):
+    desk.train()
+    desk.ask(asks.Play(1), asks.Pause(1), asks.Alter(1, setup.parse({"data": "sine"})))
+    assert desk.work() == []
+    assert of(answers.TrainState, desk.said)[-1].status == "paused"
+
+
+def test_a_change_after_nan_takes_the_word_for_it_back(desk):
+    desk.train(data="line", optimizer={"name": "sgd", "lr": 10.0}, loss="mse")
+    desk.ask(asks.Play(1))
+    desk.work()
+    slower = {"data": "line", "optimizer": {"name": "sgd", "lr": 0.01}, "loss": "mse"}
+    said = desk.ask(asks.Alter(1, setup.parse({"batch": 16, **slower})))
+    state = of(answers.TrainState, said)[-1]
+    assert (state.status, state.reached, state.problem) == ("paused", "", None)
