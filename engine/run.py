@@ -236,9 +236,9 @@ def _caught(module: ModuleType, output: Output, warned: "Warned") -> Iterator[No
 
 
 @contextmanager
-def aside(seed: int = 0) -> Iterator[None]:
+def aside(seed: int = 0, threads: int = THREADS) -> Iterator[None]:
     """Give code that is not recorded torch as it comes out of the box; its output is not kept."""
-    with _clean(seed, THREADS), redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+    with _clean(seed, threads), redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
         yield
 
 

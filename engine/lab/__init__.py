@@ -7,13 +7,14 @@ from typing import NamedTuple
 from engine import errors, run, watchdog
 from engine.lab.jacobians import jacobians
 from engine.lab.links import find_links
-from engine.lab.trial import Trial, cells_of, named_tensors
+from engine.lab.trial import Trial, cells_of, named_tensors, steps_back
 from engine.policy import program
 from engine.tape import Place, Problem
 from engine.wire import Cells, Probe, Probed, Run
 
 TIMEOUT_S = 5.0
 FILENAME = "<shape lab>"
+BACKWARDS = "An array with a negative stride is shown as a copy: no tensor goes backwards."
 
 
 class _Expression(NamedTuple):
@@ -46,18 +47,22 @@ def _probe(request: Probe, before: list[Cells]) -> Probed:
         names = program.names(names)
     setup = compile(expression.setup, FILENAME, "exec", dont_inherit=True)
     code = compile(expression.evaluate, FILENAME, "eval", dont_inherit=True)
-    with run.aside(), watchdog.Guard(TIMEOUT_S):
+    # Small tensors, many times over: a second thread only gets in the way.
+    with run.aside(threads=1), watchdog.Guard(TIMEOUT_S):
         exec(setup, names)
         inputs = named_tensors(names, expression.names)
         before += [cells_of(one) for one in inputs]
         trial = Trial(names, inputs, lambda scope: eval(code, scope))
-        results, text = trial.results(trial.evaluate({}))
+        value = trial.evaluate({})
+        results, text = trial.results(value)
         if not results:
             return Probed(request.run_id, tuple(before), text=text)
         links, note = find_links(trial, inputs, results)
         matrices = jacobians(trial, inputs, results)
     after = tuple(cells_of(one) for one in results)
     sharing = _sharing(names, (*before, *after))
+    if any(map(steps_back, (value, *(names.get(one.name) for one in inputs)))):
+        note = f"{BACKWARDS} {note}".strip()
     return Probed(request.run_id, tuple(before), after, links, matrices, sharing, note)
 
 

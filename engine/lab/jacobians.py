@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from engine.lab.trial import Named, Trial, like
+from engine.lab.trial import Named, Slow, Trial, like
 from engine.wire import Jacobian
 
 MOST = 64
@@ -39,7 +39,7 @@ def _matrix(trial: Trial, index: int, k: int) -> np.ndarray | None:
             for cell in result.reshape(-1):
                 (row,) = torch.autograd.grad(cell, leaf, retain_graph=True)
                 rows.append(row.reshape(-1).double().cpu().numpy())
-    except (RuntimeError, IndexError):
+    except (RuntimeError, IndexError, Slow):
         # In-place on a leaf, or nothing to differentiate: there is no matrix to show.
         return None
     matrix: np.ndarray = np.stack(rows)

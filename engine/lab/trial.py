@@ -1,5 +1,6 @@
 """The expression of the shape lab, evaluated again and again with other numbers in its tensors."""
 
+import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -12,6 +13,12 @@ from engine.wire import Cells
 MOST_SHOWN = 1 << 14
 """Elements of a tensor that travel."""
 MOST_TENSORS = 12
+PATIENCE_S = 2.0
+"""So long the expression is evaluated again and again; what is not found by then is not told."""
+
+
+class Slow(Exception):
+    """The expression takes too long to be evaluated once more."""
 
 
 class Named(NamedTuple):
@@ -34,8 +41,8 @@ def named_tensors(names: dict[str, object], wanted: Sequence[str]) -> list[Named
         for label, part in parts:
             if isinstance(part, torch.Tensor):
                 found.append(Named(label, part, "tensor"))
-            elif isinstance(part, np.ndarray) and as_tensor(part) is not None:
-                found.append(Named(label, torch.from_numpy(part), "array"))
+            elif isinstance(part, np.ndarray) and (made := as_tensor(part)) is not None:
+                found.append(Named(label, made, "array"))
     return found[:MOST_TENSORS]
 
 
@@ -45,12 +52,18 @@ def as_tensor(value: object) -> torch.Tensor | None:
         return value if value.layout is torch.strided and not value.is_quantized else None
     if isinstance(value, np.ndarray | np.generic):
         try:
-            return torch.from_numpy(np.asarray(value))
+            array = np.asarray(value)
+            return torch.from_numpy(array.copy() if steps_back(array) else array)
         except (TypeError, ValueError):
             return None
     if isinstance(value, bool | int | float | complex):
         return torch.tensor(value, dtype=torch.float64 if isinstance(value, float) else None)
     return None
+
+
+def steps_back(value: object) -> bool:
+    """Tell whether an array goes backwards through its memory, which no tensor can."""
+    return isinstance(value, np.ndarray) and any(stride < 0 for stride in value.strides)
 
 
 class Trial:
@@ -66,9 +79,16 @@ class Trial:
         self._evaluate = evaluate
         self._inputs = inputs
         self.originals = [like(one.tensor) for one in inputs]
+        self._since = time.monotonic()
 
     def evaluate(self, other: dict[int, torch.Tensor]) -> object:
-        """Return the expression's value, with ``other`` in the place of the inputs so numbered."""
+        """Return the expression's value, with ``other`` in the place of the inputs so numbered.
+
+        Raises:
+            Slow: all evaluations together have taken `PATIENCE_S`.
+        """
+        if other and time.monotonic() - self._since > PATIENCE_S:
+            raise Slow
         scope = dict(self._names)
         lists: dict[str, list[object]] = {}
         for index, one in enumerate(self._inputs):
@@ -85,7 +105,7 @@ class Trial:
             whole = self._names[name]
             if isinstance(whole, list | tuple) and len(parts) == len(whole):
                 scope[name] = parts
-        torch.manual_seed(0)
+        _seed()
         return self._evaluate(scope)
 
     @staticmethod
@@ -107,6 +127,13 @@ class Trial:
             kind = "tensor" if isinstance(part, torch.Tensor) else "number"
             found.append(Named(name, tensor, "array" if isinstance(part, np.ndarray) else kind))
         return found, ""
+
+
+def _seed() -> None:
+    """Begin with the same chance; torch's own function also notes it for devices not in use."""
+    torch.default_generator.manual_seed(0)
+    if torch.cuda.is_available() and torch.cuda.is_initialized():
+        torch.cuda.manual_seed_all(0)
 
 
 def like(t: torch.Tensor) -> torch.Tensor:

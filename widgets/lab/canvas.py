@@ -3,7 +3,6 @@
 import numpy as np
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
-    QColor,
     QFontMetricsF,
     QKeyEvent,
     QMouseEvent,
@@ -19,12 +18,8 @@ from playback import text
 from playback.lab import places
 from playback.lab.places import Belongings, Cell
 from widgets.lab.arrange import GAP, Card, arrange
-from widgets.paint import heat
-from widgets.panes.heatmap import short
-from widgets.theme import Theme, contrast, faded, mono_font, ui_font
-
-NUMBERS_FROM = 24.0
-"""Pixels of a cell from which its number is written into it."""
+from widgets.lab.cells import CellSheets, at
+from widgets.theme import Theme, mono_font, ui_font
 
 
 class LabCanvas(QWidget):
@@ -44,6 +39,7 @@ class LabCanvas(QWidget):
         self.cards: list[Card] = []
         self.cell: Cell | None = None
         self._lit: dict[str, set[int]] = {}
+        self._sheets = CellSheets()
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName("Tensors cell by cell")
@@ -51,11 +47,13 @@ class LabCanvas(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Use ``theme``'s colours."""
         self.theme = theme
+        self._sheets.forget()
         self.update()
 
     def show_probed(self, probed: Probed) -> None:
         """Show other tensors; the cell looked at stays where there is one of its name and place."""
         self._probed = probed
+        self._sheets.forget()
         self._belongings = Belongings(probed)
         results = [(places.result_key(probed, i), one) for i, one in enumerate(probed.results)]
         self._tensors = [*((one.name, one) for one in probed.inputs), *results]
@@ -66,7 +64,12 @@ class LabCanvas(QWidget):
         self.look_at(kept if kept and kept.flat < sizes.get(kept.tensor, 0) else None)
 
     def _settle(self) -> None:
-        self.cards = arrange(self._tensors, len(self._probed.inputs), max(200.0, self.width() - 2))
+        placed = arrange(self._tensors, len(self._probed.inputs), max(200.0, self.width() - 2))
+        if [(c.key, c.frame, c.side) for c in placed] != [
+            (c.key, c.frame, c.side) for c in self.cards
+        ]:
+            self._sheets.forget()
+        self.cards = placed
         bottom = max((card.frame.bottom() for card in self.cards), default=0.0)
         self.setMinimumHeight(round(bottom) + 2)
         self.updateGeometry()
@@ -241,57 +244,12 @@ class LabCanvas(QWidget):
         leading = card.cells.snapshot.shape[:-2]
         for number in range(card.grid.slices):
             corner = card.slice_at(number)
-            at = ", ".join(map(str, places.place(number, leading)))
-            painter.drawText(corner + QPointF(0, -5), f"[{at}]")
+            where = ", ".join(map(str, places.place(number, leading)))
+            painter.drawText(corner + QPointF(0, -5), f"[{where}]")
         if not card.grid.whole:
             painter.drawText(card.frame.adjusted(0, 0, -4, -4), Qt.AlignmentFlag.AlignRight, "…")
 
     def _paint_cells(self, painter: QPainter, card: Card, array: np.ndarray) -> None:
-        flat = array.reshape(-1)
-        real = np.abs(flat) if np.iscomplexobj(flat) else flat.astype(np.float64)
-        sizes = np.abs(real[np.isfinite(real)])
-        scale = float(sizes.max()) if sizes.size else 0.0
         lit = self._lit.get(card.key, set())
-        dims = self.cell is not None and bool(self._lit)
-        painter.setFont(ui_font(10, 600))
-        for index in range(flat.size):
-            box = card.cell(index)
-            if box is None:
-                break
-            here = self.cell is not None and self.cell == Cell(card.key, index)
-            fill = heat.color(float(real[index]), scale, self.theme.dark)
-            faint = dims and not here and index not in lit
-            self._paint_cell(painter, box, fill, faint)
-            if card.side >= NUMBERS_FROM:
-                self._paint_number(painter, box, flat[index].item(), fill, faint)
-            if here or index in lit:
-                self._ring(painter, box, here)
-
-    def _paint_cell(self, painter: QPainter, box: QRectF, fill: QColor, faint: bool) -> None:
-        gap = 0.8 if box.width() > 9 else 0.3
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(faded(fill, 0.3) if faint else fill)
-        painter.drawRoundedRect(box.adjusted(gap, gap, -gap, -gap), 3, 3)
-
-    def _paint_number(
-        self, painter: QPainter, box: QRectF, number: object, fill: QColor, faint: bool
-    ) -> None:
-        if isinstance(number, bool):
-            said = "T" if number else "F"
-        elif isinstance(number, complex):
-            said = text.number(number, 1)
-        else:
-            said = short(float(number))  # type: ignore[arg-type]
-        if painter.fontMetrics().horizontalAdvance(said) > box.width() - 2:
-            return
-        ink = max((self.theme.ink, self.theme.surface), key=lambda c: contrast(c, fill))
-        painter.setPen(self.theme.ink2 if faint else ink)
-        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, said)
-
-    def _ring(self, painter: QPainter, box: QRectF, here: bool) -> None:
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        pen = QPen(self.theme.selection, 2.6 if here else 2.0)
-        if here:
-            pen.setColor(self.theme.ink)
-        painter.setPen(pen)
-        painter.drawRoundedRect(box.adjusted(1.2, 1.2, -1.2, -1.2), 3, 3)
+        faint = self.cell is not None and bool(self._lit)
+        self._sheets.draw(painter, card, array, self.theme, lit, at(self.cell, card.key), faint)

@@ -1,0 +1,87 @@
+"""The cells of a card: copied from a picture that is as good as painting them."""
+
+import numpy as np
+import pytest
+
+from engine.lab import probe
+from engine.wire import Probe
+from playback.lab.places import Cell
+from widgets.lab.canvas import LabCanvas
+from widgets.lab.cells import CellSheets, at
+from widgets.theme import Theme
+
+
+@pytest.fixture
+def canvas(qtbot):
+    made = LabCanvas()
+    qtbot.addWidget(made)
+    made.resize(700, 300)
+    made.show_probed(probe(Probe(1, "a = torch.arange(6.0).view(2, 3)\na.sum(0)")))
+    return made
+
+
+def middle(canvas, key, index):
+    card = next(one for one in canvas.cards if one.key == key)
+    return card.cell(index).center().toPoint()
+
+
+def spot(canvas, image, key, index):
+    ratio = image.devicePixelRatio()
+    place = middle(canvas, key, index)
+    # Beside the number, inside the ring.
+    return image.pixelColor(round((place.x() - 9) * ratio), round((place.y() - 9) * ratio)).name()
+
+
+def test_looking_at_a_cell_dims_all_but_those_that_belong_to_it(canvas):
+    plain = canvas.grab().toImage()
+    canvas.look_at(Cell("result", 1))
+    seen = canvas.grab().toImage()
+    for index in range(6):
+        same = spot(canvas, plain, "a", index) == spot(canvas, seen, "a", index)
+        assert same == (index in (1, 4)) or index == 0  # zero has no colour to lose
+    canvas.look_at(None)
+    assert canvas.grab().toImage() == plain
+
+
+def test_other_numbers_and_another_theme_are_painted_anew(canvas):
+    before = canvas.grab().toImage()
+    canvas.show_probed(probe(Probe(1, "a = -torch.arange(6.0).view(2, 3)\na.sum(0)")))
+    turned = canvas.grab().toImage()
+    assert spot(canvas, before, "a", 5) != spot(canvas, turned, "a", 5)
+    canvas.set_theme(Theme.load("dark"))
+    assert spot(canvas, canvas.grab().toImage(), "a", 5) != spot(canvas, turned, "a", 5)
+
+
+def test_moving_over_the_cells_paints_none_of_the_others(canvas, monkeypatch):
+    canvas.look_at(Cell("a", 0))
+    canvas.grab()
+    made = []
+    monkeypatch.setattr(CellSheets, "_sheet", lambda *_, **__: made.append(1))
+    canvas.look_at(Cell("a", 1))
+    canvas.grab()
+    assert not made
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "a = torch.tensor([1 + 2j, 3.0])\na * 2",
+        "a = torch.tensor([True, False])\n~a",
+        "a = torch.tensor([float('nan'), float('inf'), -1.0])\na + 1",
+        "a = torch.zeros(0, 3)\na + 1",
+        "a = torch.tensor(2)\na + 1",
+        "a = torch.zeros(2, 1, 2, 1, 2)\na + 1",
+    ],
+)
+def test_every_kind_of_number_is_drawn(canvas, source):
+    probed = probe(Probe(1, source))
+    canvas.show_probed(probed)
+    canvas.look_at(Cell("a", 0) if probed.inputs[0].snapshot.numel else None)
+    assert not canvas.grab().isNull()
+    assert np.asarray(probed.results[0].snapshot.array()).size == probed.results[0].snapshot.numel
+
+
+def test_the_cell_looked_at_is_on_one_card_only():
+    assert at(Cell("a", 3), "a") == 3
+    assert at(Cell("a", 3), "b") is None
+    assert at(None, "a") is None
