@@ -1,4 +1,4 @@
 # Matrix product
-a = torch.tensor([[1., 2., 3.], [4., 5., 6.]])
-b = torch.tensor([[1., 0.], [0., 1.], [2., 2.]])
+a = torch.tensor([[1., 2.], [3., 4.], [5., 6.]])
+b = torch.tensor([[10., 20., 30.], [40., 50., 60.]])
 a @ b

@@ -132,7 +132,7 @@ class Trial:
 def _seed() -> None:
     """Begin with the same chance; torch's own function also notes it for devices not in use."""
     torch.default_generator.manual_seed(0)
-    if torch.cuda.is_available() and torch.cuda.is_initialized():
+    if torch.cuda.is_available() and torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
         torch.cuda.manual_seed_all(0)
 
 

@@ -50,6 +50,12 @@ class LabCanvas(QWidget):
         self._sheets.forget()
         self.update()
 
+    def show_numbers(self, shown: bool) -> None:
+        """Show the numbers, or cells alone."""
+        self._sheets.numbers = shown
+        self._sheets.forget()
+        self.update()
+
     def show_probed(self, probed: Probed) -> None:
         """Show other tensors; the cell looked at stays where there is one of its name and place."""
         self._probed = probed
@@ -105,7 +111,7 @@ class LabCanvas(QWidget):
 
     def _say(self, cell: Cell, others: tuple[Cell, ...]) -> str:
         shapes = {key: cells.snapshot.shape for key, cells in self._tensors}
-        number = self._number(cell)
+        number = self._number(cell) if self._sheets.numbers else ""
         value = f" = {number}" if number else ""
         if not self._probed.links:
             return places.written(cell.tensor.strip(), [cell.flat], shapes[cell.tensor]) + value

@@ -24,6 +24,8 @@ class CellSheets:
     def __init__(self) -> None:
         self._kept: dict[tuple[str, bool], QPixmap] = {}
         self._ratio = 0.0
+        self.numbers = True
+        """Whether the numbers are shown, and the colours that go with them."""
 
     def forget(self) -> None:
         """Paint all anew the next time: other cards, another theme."""
@@ -48,7 +50,7 @@ class CellSheets:
         if key not in self._kept:
             self._kept[key] = self._sheet(card, array, theme, faint, ratio)
         painter.drawPixmap(card.frame.topLeft(), self._kept[key])
-        ink = _Ink(painter, card, array, theme)
+        ink = _Ink(painter, card, array, theme, self.numbers)
         for index in sorted(lit if here is None else {*lit, here}):
             box = card.cell(index)
             if box is not None:
@@ -57,8 +59,9 @@ class CellSheets:
                     ink.cell(index, box, faint=False)
                 ink.ring(box, index == here)
 
-    @staticmethod
-    def _sheet(card: Card, array: np.ndarray, theme: Theme, faint: bool, ratio: float) -> QPixmap:
+    def _sheet(
+        self, card: Card, array: np.ndarray, theme: Theme, faint: bool, ratio: float
+    ) -> QPixmap:
         sheet = QPixmap((card.frame.size() * ratio).toSize())
         sheet.setDevicePixelRatio(ratio)
         sheet.fill(Qt.GlobalColor.transparent)
@@ -66,7 +69,7 @@ class CellSheets:
         try:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             painter.translate(-card.frame.topLeft())
-            ink = _Ink(painter, card, array, theme)
+            ink = _Ink(painter, card, array, theme, self.numbers)
             for index in range(array.size):
                 box = card.cell(index)
                 if box is None:
@@ -80,14 +83,16 @@ class CellSheets:
 class _Ink:
     """Paints single cells of one card."""
 
-    def __init__(self, painter: QPainter, card: Card, array: np.ndarray, theme: Theme) -> None:
-        self._painter, self._theme = painter, theme
+    def __init__(
+        self, painter: QPainter, card: Card, array: np.ndarray, theme: Theme, numbers: bool
+    ) -> None:
+        self._painter, self._theme, self._numbers = painter, theme, numbers
         self._flat = array.reshape(-1)
         is_complex = np.iscomplexobj(self._flat)
         self._real = np.abs(self._flat) if is_complex else self._flat.astype(np.float64)
         sizes = np.abs(self._real[np.isfinite(self._real)])
         self._scale = float(sizes.max()) if sizes.size else 0.0
-        self._written = card.side >= NUMBERS_FROM
+        self._written = numbers and card.side >= NUMBERS_FROM
         painter.setFont(ui_font(10, 600))
 
     def wipe(self, box: QRectF) -> None:
@@ -97,7 +102,9 @@ class _Ink:
     def cell(self, index: int, box: QRectF, faint: bool) -> None:
         """Paint a cell, with its number where there is room."""
         painter = self._painter
-        fill = heat.color(float(self._real[index]), self._scale, self._theme.dark)
+        fill = self._theme.selection_soft
+        if self._numbers:
+            fill = heat.color(float(self._real[index]), self._scale, self._theme.dark)
         gap = 0.8 if box.width() > 9 else 0.3
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(faded(fill, 0.3) if faint else fill)

@@ -8,11 +8,14 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QListWidget,
     QListWidgetItem,
+    QPushButton,
     QScrollArea,
+    QTextEdit,
     QVBoxLayout,
     QWidget,
 )
 
+from engine.tape import Problem
 from engine.wire import Probed
 from playback.lab import dtypes
 from playback.lab.explain import explain
@@ -20,6 +23,7 @@ from widgets.lab.axes_view import AxesView
 from widgets.lab.canvas import LabCanvas
 from widgets.lab.jacobian_view import JacobianView
 from widgets.lab.memory_view import MemoryView
+from widgets.lab.waves import wavy
 from widgets.labels import Heading, Label, sheet
 from widgets.source_edit import SourceEdit
 from widgets.theme import Theme
@@ -54,6 +58,11 @@ class ShapeLab(QWidget):
         self.axes, self.canvas, self.memory = AxesView(), LabCanvas(), MemoryView()
         self.jacobians = JacobianView()
         self.looked = Label("words", "Rest on a cell to see where it comes from")
+        self.numbers = QPushButton("Numbers")
+        self.numbers.setCheckable(True)
+        self.numbers.setChecked(True)
+        self.numbers.setToolTip("Show numbers; without them only shapes are there to think about")
+        self.numbers.toggled.connect(self._show_numbers)
         self.note = Label("caption")
         self.kinds = Label("caption")
         self._rest = QTimer(self)
@@ -74,8 +83,14 @@ class ShapeLab(QWidget):
         column = QVBoxLayout(page)
         column.setContentsMargins(4, 4, 12, 4)
         column.setSpacing(10)
-        for part in (self.problem, self.sentence, self.axes, self.looked, self.canvas, self.note):
+        for part in (self.problem, self.sentence, self.axes):
             column.addWidget(part)
+        said = QHBoxLayout()
+        said.addWidget(self.looked, 1)
+        said.addWidget(self.numbers)
+        column.addLayout(said)
+        column.addWidget(self.canvas)
+        column.addWidget(self.note)
         self.under = Heading("Memory", "which elements lie where, and who shares them")
         self.slopes = Heading("Jacobian", "how much each cell of the result moves with each cell")
         for low in (self.kinds, self.slopes, self.jacobians, self.under, self.memory):
@@ -104,6 +119,7 @@ class ShapeLab(QWidget):
 
     def set_theme(self, theme: Theme) -> None:
         """Use ``theme``'s colours."""
+        self._theme = theme
         self.setStyleSheet(sheet(theme))
         self.editor.set_theme(theme)
         for view in (self.axes, self.canvas, self.jacobians, self.memory):
@@ -139,11 +155,7 @@ class ShapeLab(QWidget):
         shapes = {one.name: one.snapshot.shape for one in probed.inputs}
         results = [one.snapshot.shape for one in probed.results]
         said = explain(self._asked, shapes, results)
-        problem = probed.problem
-        place = f"Line {problem.place.line}: " if problem and problem.place.line else ""
-        hint = f" {problem.hint}" if problem and problem.hint else ""
-        self.problem.say(f"{place}{problem.message}{hint}" if problem else "")
-        self.problem.setVisible(problem is not None)
+        self._show_problem(probed.problem)
         sentence = f"The result is {probed.text}" if probed.text else said.sentence
         self.sentence.say(sentence)
         self.sentence.setVisible(bool(sentence))
@@ -152,14 +164,33 @@ class ShapeLab(QWidget):
         self.canvas.show_probed(probed)
         self.memory.show_probed(probed)
         self.jacobians.show_probed(probed)
-        self.slopes.setVisible(bool(probed.jacobians))
-        self.jacobians.setVisible(bool(probed.jacobians))
+        self._sloped = bool(probed.jacobians)
+        self._show_numbers(self.numbers.isChecked())
+        self.numbers.setVisible(bool(probed.inputs or probed.results))
         self.note.say(probed.note)
         self.note.setVisible(bool(probed.note))
         kinds = dict.fromkeys(one.snapshot.dtype for one in (*probed.inputs, *probed.results))
         self.kinds.say("\n".join(dtypes.describe(kind) for kind in kinds))
         self.looked.setVisible(bool(probed.links))
         self.under.setVisible(bool(probed.inputs or probed.results))
+
+    _sloped = False
+
+    def _show_numbers(self, shown: bool) -> None:
+        self.canvas.show_numbers(shown)
+        for part in (self.slopes, self.jacobians):
+            part.setVisible(shown and self._sloped)
+
+    def _show_problem(self, problem: Problem | None) -> None:
+        """Say what went wrong, and underline where."""
+        self.problem.setVisible(problem is not None)
+        marks: list[QTextEdit.ExtraSelection] = []
+        if problem is not None:
+            place = f"Line {problem.place.line}: " if problem.place.line else ""
+            parts = [problem.message.rstrip("."), problem.hint.rstrip(".")]
+            self.problem.say(f"{place}{'. '.join(part for part in parts if part)}")
+            marks = wavy(self.editor, problem.place, self._theme.error)
+        self.editor.setExtraSelections(marks)
 
     def _say(self, sentence: str) -> None:
         self.looked.say(sentence or "Rest on a cell to see where it comes from")

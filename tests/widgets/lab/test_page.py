@@ -155,3 +155,30 @@ def test_slices_past_the_limit_are_left_out():
 def test_a_point_beside_all_cells_is_none(lab):
     QTest.mouseMove(lab.canvas, QPoint(1, 1))
     assert lab.canvas.cell is None
+
+
+def test_without_numbers_only_shapes_are_left(lab):
+    QTest.mouseMove(lab.canvas, middle(lab, "result", 3))
+    assert lab.jacobians.isVisible()
+    before = lab.canvas.grab().toImage()
+    lab.numbers.click()
+    assert not lab.jacobians.isVisible()
+    lab.canvas.look_at(None)
+    lab.canvas.look_at(Cell("result", 3))
+    assert lab.looked.said() == "result[1, 1] comes from a[1, :] and b[:, 1]"
+    assert lab.canvas.grab().toImage() != before
+    lab.show_probed(probe(Probe(1, "x = torch.ones(4)\nx.sum()")))
+    assert not lab.jacobians.isVisible()
+    lab.numbers.click()
+    assert lab.jacobians.isVisible()
+
+
+def test_an_error_is_underlined_where_it_is(lab):
+    lab._set("a = torch.ones(2, 3)\n𝛼 = a @ a\nb = a")
+    (mark,) = lab.editor.extraSelections()
+    assert mark.cursor.selectedText() == "a @ a"
+    assert lab.problem.said().startswith("Line 2: ")
+    assert ". " in lab.problem.said()
+    lab._set("a = torch.ones(2, 3)\na")
+    assert not lab.editor.extraSelections()
+    assert not lab.problem.isVisible()
