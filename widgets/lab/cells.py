@@ -102,12 +102,12 @@ class _Ink:
     def cell(self, index: int, box: QRectF, faint: bool) -> None:
         """Paint a cell, with its number where there is room."""
         painter = self._painter
-        fill = self._theme.selection_soft
+        fill = self._theme.line
         if self._numbers:
             fill = heat.color(float(self._real[index]), self._scale, self._theme.dark)
         gap = 0.8 if box.width() > 9 else 0.3
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(faded(fill, 0.3) if faint else fill)
+        painter.setBrush(faded(fill, 0.3 if self._numbers else 0.6) if faint else fill)
         painter.drawRoundedRect(box.adjusted(gap, gap, -gap, -gap), 3, 3)
         if self._written:
             self._number(box, self._flat[index].item(), fill, faint)

@@ -87,7 +87,7 @@ class ShapeLab(QWidget):
             column.addWidget(part)
         said = QHBoxLayout()
         said.addWidget(self.looked, 1)
-        said.addWidget(self.numbers)
+        said.addWidget(self.numbers, 0, Qt.AlignmentFlag.AlignRight)
         column.addLayout(said)
         column.addWidget(self.canvas)
         column.addWidget(self.note)
