@@ -16,28 +16,33 @@ READABLE = 0.6
 """A match is shown at least at this zoom."""
 
 
+Found = tuple[int, Match]
+"""The number of a scene, and what was found in it."""
+
+
 class Finder(QObject):
-    """Finds things in the scene that is shown and brings them into sight."""
+    """Finds things on the tape and brings them into sight, in whichever scene they are."""
 
     counted = Signal(str)
-    """How many were found and which is shown: ``2 of 5``."""
+    """How many were found, which is shown and where: ``2 of 5 · Step 1 of 3``."""
 
     def __init__(self, session: Session, showing: Showing, graph: GraphView) -> None:
         super().__init__(showing)
         self.session, self.showing, self.graph = session, showing, graph
         self._query = ""
-        self._matches: tuple[Match, ...] = ()
+        self._matches: tuple[Found, ...] = ()
         self._at = -1
-        self._wanted: Match | None = None
+        self._wanted: Found | None = None
         self._tried: set[str] = set()
         showing.pictured.connect(self._follow)
         session.tape_changed.connect(self._search_again)
 
     def search(self, query: str) -> None:
-        """Look for ``query`` and show the first match."""
+        """Look for ``query`` in all scenes and show the first match from the one that is shown."""
         self._query = query
-        self._matches = search.find(self.session.result.tape, self.showing.scene, query)
-        self._at = -1
+        self._find()
+        here = self.showing.scene_number
+        self._at = next((n for n, (at, _) in enumerate(self._matches) if at >= here), 0) - 1
         if self._matches:
             self.step()
         else:
@@ -53,20 +58,29 @@ class Finder(QObject):
         self._tried = set()
         self._show(self._matches[self._at])
 
-    def matches(self) -> tuple[Match, ...]:
-        """Return what was found."""
+    def matches(self) -> tuple[Found, ...]:
+        """Return what was found, each with the number of its scene."""
         return self._matches
+
+    def _find(self) -> None:
+        showing = self.showing
+        self._matches = search.find_all(
+            self.session.result.tape, showing.scenes, self._query, showing.scene_number
+        )
 
     def _tell(self) -> None:
         if self._matches:
-            self.counted.emit(f"{self._at + 1} of {len(self._matches)}")
+            # Between a change of the tape and the next step, none is shown.
+            where = self.showing.scenes[self._matches[max(self._at, 0)][0]].title
+            words = f"{self._at + 1} of {len(self._matches)}"
+            self.counted.emit(f"{words} · {where}" if where else words)
         else:
             self.counted.emit("None found" if self._query.strip() else "")
 
     def _search_again(self) -> None:
         """Keep the place among the matches where the program was run again."""
         if self._query:
-            self._matches = search.find(self.session.result.tape, self.showing.scene, self._query)
+            self._find()
             self._at = min(self._at, len(self._matches) - 1)
             self._tell()
 
@@ -74,14 +88,22 @@ class Finder(QObject):
         if self._wanted is not None:
             self._show(self._wanted)
 
-    def _show(self, match: Match) -> None:
-        """Select a match, after opening the next module that hides it."""
+    def _show(self, found: Found) -> None:
+        """Select a match, after going to its scene and opening the next module that hides it."""
         self._wanted = None
+        number, match = found
+        if number != self.showing.scene_number:
+            # The end of a scene shows all that happened in it.
+            self._wanted = found
+            self.session.move(self.showing.scenes[number].stop)
+            if self._wanted is None or self.showing.scenery.busy:
+                return
+            self._wanted = None
         picture = self.showing.picture
         key, itself = search.locate(picture, match)
         if key and not itself and key not in self._tried:
             self._tried.add(key)
-            self._wanted = match
+            self._wanted = found
             frames = {frame.key for frame in picture.frames}
             self.session.open_calls(frozenset(frames | {key}))
         elif key:

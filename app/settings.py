@@ -41,7 +41,7 @@ ROWS = (
     Setting("speed", "Speed", 1.0, _between(0.25, 8.0)),
     Setting("values", "Values", True),
     Setting("gradients", "Gradients", True),
-    Setting("shapes", "Shapes", False),
+    Setting("shapes", "Shapes", True),
     Setting("coloring", "Colour by", "", _one_of(*MODES)),
     Setting("sideways", "Graph from left to right", False),
     Setting("left", "Program pane", True),

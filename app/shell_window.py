@@ -64,6 +64,19 @@ class ShellWindow(QMainWindow):
         """Return the keys of the modules that are seen; ``deep``: of those inside them too."""
         return self.showing.module_keys(deep)
 
+    def keys_to(self, depth: int) -> frozenset[str]:
+        """Return the keys of the modules to open for ``depth`` levels to be seen inside."""
+        return self.showing.keys_to(depth)
+
+    @property
+    def levels(self) -> int:
+        """How deep modules are called in each other in what is shown."""
+        return self.showing.levels()
+
+    def zoom_to_selection(self) -> None:
+        """Make what is selected as big as there is room for."""
+        self.graph.zoom_to(self.session.view.selection)
+
     def ask_open(self, title: str, pattern: str) -> Path | None:
         """Let the user choose a file to open."""
         name, _ = QFileDialog.getOpenFileName(self, title, "", pattern)

@@ -71,6 +71,7 @@ class Showing(QObject):
         self._pictured: tuple[object, ...] = ()
         """The run, the start of the scene, the open modules and the flow of the picture."""
         self._connect()
+        self._show_view()
 
     def _connect(self) -> None:
         session, views = self._session, self._views
@@ -115,9 +116,41 @@ class Showing(QObject):
         return self._scene
 
     @property
+    def scenes(self) -> tuple[Scene, ...]:
+        """All scenes of the tape."""
+        return self._scenes
+
+    @property
+    def scene_number(self) -> int:
+        """Which of them is shown."""
+        return scenes.scene_at(self._scenes, self._session.view.position) if self._scenes else 0
+
+    @property
     def picture(self) -> Picture:
         """The picture that is shown."""
         return self._picture
+
+    def keys_to(self, depth: int) -> frozenset[str]:
+        """Return the keys of the modules to open for ``depth`` levels of them to be seen inside."""
+        tape, keys = self._session.result.tape, frozenset[str]()
+        for _ in range(depth):
+            picture = graph.build(tape, self._scene, keys)
+            if len(picture.cards) > MANY_CARDS or module_keys(picture) == keys:
+                break
+            keys |= module_keys(picture)
+        return keys
+
+    def levels(self) -> int:
+        """Return how deep modules are called in each other in the scene that is shown."""
+        tape = self._session.result.tape
+        first, stop = self._scene.ops
+        deepest = 0
+        for op in tape.ops[first:stop]:
+            at, levels = op.call, 0
+            while at is not None:
+                at, levels = tape.calls[at].parent, levels + 1
+            deepest = max(deepest, levels)
+        return deepest
 
     def module_keys(self, deep: bool = False) -> frozenset[str]:
         """Return the keys of the modules that are seen; ``deep``: of those inside them too.

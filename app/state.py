@@ -94,7 +94,7 @@ class View(Struct, frozen=True):
     selection: str = ""
     values: bool = True
     gradients: bool = True
-    shapes: bool = False
+    shapes: bool = True
     coloring: Mode = ""
     flow: Flow = "down"
 

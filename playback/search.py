@@ -52,6 +52,21 @@ def find(tape: Tape | Index, scene: Scene, query: str) -> tuple[Match, ...]:
     return tuple(match for _, match in sorted(found, key=lambda pair: pair[0]))
 
 
+def find_all(
+    tape: Tape | Index, scenes: tuple[Scene, ...], query: str, here: int
+) -> tuple[tuple[int, Match], ...]:
+    """Return what matches in any scene, each with the number of its scene, in order.
+
+    A leaf that several scenes use counts once: in scene ``here`` if that has it, else in the first.
+    """
+    found = [(n, match) for n, scene in enumerate(scenes) for match in find(tape, scene, query)]
+    homes: dict[int, int] = {}
+    for number, match in found:
+        if match.value is not None and (number == here or match.value not in homes):
+            homes[match.value] = number
+    return tuple((n, m) for n, m in found if m.value is None or homes[m.value] == n)
+
+
 def shape_of(query: str) -> tuple[int, ...] | None:
     """Return the shape that a query spells, None where it spells none."""
     if not _SHAPE.fullmatch(query.strip()):

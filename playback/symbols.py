@@ -1,5 +1,7 @@
 """How ops are called on cards: one plain name per op, its chip and its small third line."""
 
+import re
+
 from engine.tape import Arg, Call, Op
 from playback import short
 
@@ -83,6 +85,14 @@ def symbol(op: Op) -> str:
     return _SYMBOLS.get(name, name if len(name) <= 6 else name[:5] + "…")
 
 
+_ALONG = frozenset(
+    "all amax amin any argmax argmin argsort cat concat cumprod cumsum flip log_softmax logsumexp "
+    "max mean median min prod softmax sort squeeze stack std sum unbind unsqueeze var".split()
+)
+"""Ops whose one number says along which dimension."""
+_SLICE = re.compile(r"slice\(([^,()]+), ([^,()]+), ([^,()]+)\)")
+
+
 def note(op: Op) -> str:
     """Return the small third line of an op's card: what it was told besides its tensors."""
     name = plain(op.op)
@@ -100,9 +110,24 @@ def note(op: Op) -> str:
         if a.keyword and a.value is None and a.text not in _DEFAULTS and a.keyword not in _QUIET
     ]
     if name == "index":
-        return f"[{', '.join(positional).strip('()')}]" if positional else ""
+        return f"[{_subscript(', '.join(positional))}]" if positional else ""
+    if len(positional) == 1 and name in _ALONG:
+        positional = [f"dim = {positional[0]}"]
     written = ", ".join(positional + named)
     return written if len(written) <= 26 else written[:25] + "…"
+
+
+def _subscript(written: str) -> str:
+    """Return what stands between the brackets of an index, as one writes it: ``:, 1``."""
+    if written.startswith("("):
+        written = written.removeprefix("(").removesuffix(")").removesuffix(",")
+    written = _SLICE.sub(_colons, written)
+    return written if len(written) <= 24 else written[:23] + "…"
+
+
+def _colons(found: re.Match[str]) -> str:
+    start, stop, step = ("" if part == "None" else part for part in found.groups())
+    return f"{start}:{stop}:{step}" if step else f"{start}:{stop}"
 
 
 def _literal(arg: Arg) -> str:

@@ -47,6 +47,22 @@ def first(stage: Stage, view: QSizeF) -> tuple[Camera, bool]:
     return Camera(NEAR, view.width() * 0.85 - target.right() * NEAR, near.y), True
 
 
+def around(stage: Stage, key: str) -> QRectF:
+    """Return the box of what belongs to a card, wire or frame; empty where there is none such.
+
+    Of a card, those it is joined to; of a wire, both its ends; of a frame, all of it.
+    """
+    if key in stage.frame_boxes:
+        return stage.frame_boxes[key]
+    wires = [key] if key in stage.wires else [*stage.into.get(key, ()), *stage.out_of.get(key, ())]
+    box = QRectF(stage.boxes.get(key, QRectF()))
+    for wire in wires:
+        for end in (stage.wires[wire].source, stage.wires[wire].target):
+            box = box.united(stage.boxes[end])
+    left, top, right, bottom = RIM
+    return box if box.isEmpty() else box.adjusted(-left, -top, right, bottom)
+
+
 def follow(stage: Stage, look: Look, camera: Camera, view: QSizeF) -> Camera | None:
     """Return the view that brings what happens into sight; None where it is."""
     key = next((key for key, card in look.cards.items() if card.active), "")

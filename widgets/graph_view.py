@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QWidget
 from engine.tape import Tape
 from playback.picture import Look, Picture, Placement
 from widgets import graph_sight, graph_tips, graph_words
-from widgets.camera import Camera, centered
+from widgets.camera import Camera, centered, fitting
 from widgets.graph_colors import GraphColors
 from widgets.paint import overlay
 from widgets.paint.cards import Layers
@@ -206,6 +206,13 @@ class GraphView(GraphColors):
         if box is not None:
             self._fitted = self._following = False
             self._look_at(centered(box, self._view(), zoom or self._camera.zoom), True)
+
+    def zoom_to(self, key: str) -> None:
+        """Show a card with those it is joined to, a wire with both its ends, or a whole frame."""
+        box = graph_sight.around(self._drawing.stage, key)
+        if not box.isEmpty():
+            self._fitted = self._following = False
+            self._look_at(fitting(box, self._view()), True)
 
     def reveal(self, key: str) -> None:
         """Bring a card into sight if it is not."""

@@ -224,6 +224,16 @@ class Shell(Protocol):
     def cancel_film(self) -> None:
         """Give up the film that is being written."""
 
+    def keys_to(self, depth: int) -> frozenset[str]:
+        """Return the keys of the modules to open for ``depth`` levels to be seen inside."""
+
+    @property
+    def levels(self) -> int:
+        """How deep modules are called in each other in what is shown."""
+
+    def zoom_to_selection(self) -> None:
+        """Make what is selected as big as there is room for."""
+
     def ask_open(self, title: str, pattern: str) -> Path | None:
         """Let the user choose a file to open."""
 

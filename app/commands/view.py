@@ -3,9 +3,11 @@
 from collections.abc import Callable
 
 from app.commands import Choice, Shell, command, submenu
-from playback import coloring
+from playback import coloring, text
 
 TEXT_STEP = 1.1
+DEEPEST = 9
+"""So many levels of modules are offered."""
 
 
 def _layer(name: str) -> Callable[[Shell], bool]:
@@ -42,6 +44,18 @@ def zoom_out(shell: Shell) -> None:
     shell.graph.zoom_by(0.8)
 
 
+@command(
+    "view.zoom_selection",
+    "Zoom to the selection",
+    "View/1",
+    keys=("Ctrl+9",),
+    when=lambda shell: bool(shell.session.view.selection),
+)
+def zoom_selection(shell: Shell) -> None:
+    """Show what is selected with all it is joined to; a module with all that is in it."""
+    shell.zoom_to_selection()
+
+
 @command("view.expand", "Expand all modules", "View/2", keys=("Ctrl+Shift+E",), when=_has_frames)
 def expand(shell: Shell) -> None:
     """Show what is inside every module."""
@@ -65,6 +79,19 @@ def sideways(shell: Shell) -> None:
     """Let values run from left to right instead of from top to bottom."""
     shell.session.flow_to("down" if _sideways(shell) else "right")
     shell.settings.put("sideways", _sideways(shell))
+
+
+@submenu("view.depth", "Expand to depth", "View/2")
+def depths(shell: Shell) -> list[Choice]:
+    """Open modules so many levels deep, and fold those inside them."""
+
+    def choice(depth: int) -> Choice:
+        def choose(at: Shell) -> None:
+            at.session.open_calls(at.keys_to(depth))
+
+        return Choice(text.count(depth, "level"), choose)
+
+    return [choice(depth) for depth in range(1, min(shell.levels, DEEPEST) + 1)]
 
 
 @command("view.values", "Values", "View/3", keys=("Ctrl+1",), checked=_layer("values"))

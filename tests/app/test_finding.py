@@ -143,3 +143,70 @@ def test_the_same_search_holds_for_the_next_run(high, link, tower):
     high.session.run_now()
     link.answer(tower)
     assert len(high.finder.matches()) == 12
+
+
+LOOP = """\
+w = param(1.0)
+for step in range(4):
+    block = w * 2
+    if step == 2:
+        extra = block.log()
+        block = block + extra
+    loss = block ** 2
+    loss.backward()
+"""
+
+
+@pytest.fixture
+def looping(window, link, record):
+    link.greet()
+    window.open_first()
+    window.show()
+    link.answer(record(LOOP))
+    window.session.move(0)
+    return window
+
+
+def test_what_happened_in_another_step_is_found_and_gone_to(looping):
+    assert len(looping.showing.scenes) == 4
+    looping.finder.search("extra")
+    assert looping.over.tools.count.text().endswith("· Step 3 of 4")
+    assert looping.showing.scene_number == 2
+    card = selected(looping)
+    assert card.name == "extra"
+    looping.graph.finish_motion()
+    box = looping.graph.stage().boxes[card.key]
+    assert looping.graph.rect().contains(looping.graph.camera().box_to_view(box).toRect())
+
+
+def test_the_search_begins_in_the_step_that_is_shown(looping):
+    looping.session.move(looping.showing.scenes[1].stop)
+    looping.finder.search("loss")
+    assert looping.over.tools.count.text() == "2 of 4 · Step 2 of 4"
+    for number in (2, 3, 0):
+        looping.finder.step()
+        assert looping.showing.scene_number == number
+    looping.finder.step(back=True)
+    assert looping.showing.scene_number == 3
+
+
+def test_a_leaf_that_every_step_uses_is_found_where_one_looks(looping):
+    looping.session.move(looping.showing.scenes[2].stop)
+    looping.finder.search("w")
+    assert [number for number, match in looping.finder.matches() if match.value is not None] == [2]
+
+
+def test_opening_what_hides_a_match_works_in_another_step_too(looping, link, record):
+    source = (
+        "net = nn.Sequential(nn.Sequential(nn.Linear(2, 2), nn.Tanh()))\n"
+        "for _ in range(3):\n    net(torch.ones(1, 2)).sum().backward()\n"
+    )
+    looping.session.nudge(source)
+    link.answer(record(source))
+    looping.session.open_calls(frozenset())
+    looping.session.move(0)
+    looping.finder.search("tanh")  # the module and its op, in each step
+    for number in (0, 1, 1, 2):
+        looping.finder.step()
+        assert looping.showing.scene_number == number
+        assert selected(looping).title == "tanh"

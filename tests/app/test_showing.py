@@ -132,3 +132,14 @@ def test_the_graph_flows_down_or_to_the_right_as_one_says(settled, link, record)
     assert settled.settings.flag("sideways")
     settled.menus.perform_by("view.sideways")
     assert graph_walk.flows_down(stage())
+
+
+def test_the_graph_shows_from_the_start_what_the_buttons_say(window):
+    view = window.session.view
+    shown = window.graph._layers
+    assert (shown.values, shown.gradients, shown.shapes) == (
+        view.values,
+        view.gradients,
+        view.shapes,
+    )
+    assert all(window.top.layers[name].isChecked() for name in ("values", "gradients", "shapes"))

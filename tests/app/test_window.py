@@ -140,8 +140,8 @@ def test_a_check_is_asked_of_the_engine(settled, link):
 
 def test_layers_are_switched_from_the_bar_and_remembered(settled):
     settled.top.layers["shapes"].click()
-    assert settled.session.view.shapes
-    assert settled.settings.flag("shapes")
+    assert not settled.session.view.shapes
+    assert not settled.settings.flag("shapes")
 
 
 def test_the_status_line_says_how_the_engine_is(window, link, sum_times):

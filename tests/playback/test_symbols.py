@@ -1,5 +1,6 @@
 import pytest
 
+from engine.run import record
 from engine.tape import Arg, Call, Op, Place
 from playback import symbols
 
@@ -52,6 +53,7 @@ def test_notes_tell_literals_but_not_defaults():
     )
     assert symbols.note(op("getitem", Arg(text="(0, 1)"))) == "[0, 1]"
     assert symbols.note(op("mul", Arg(text="2", number=2.0))) == ""
+    assert symbols.note(op("sum", Arg(text="-1", number=-1.0))) == "dim = −1"
     assert len(symbols.note(op("view", Arg(text="9" * 80)))) <= 26
 
 
@@ -85,3 +87,21 @@ def test_a_module_is_called_by_the_end_of_its_path():
 def test_long_losses_are_called_as_people_call_them():
     assert symbols.title(op("binary_cross_entropy_with_logits")) == "bce_with_logits"
     assert symbols.title(op("rsub")) == "sub"
+
+
+@pytest.mark.parametrize(
+    "written", ["[:4]", "[:, 1]", "[1:3, ::2, 0]", "[..., None]", "[0]", "[:, :, 1:]", "[(0, 1)]"]
+)
+def test_an_index_reads_as_it_is_written(written):
+    tape = record(f"x = torch.ones(5, 4, 3)\ny = x{written}")
+    shown = symbols.note(tape.ops[0])
+    # Python drops the brackets of a tuple, too.
+    assert shown == written.replace("...", "…").replace("(", "").replace(")", "")
+
+
+def test_a_long_index_is_cut_inside_its_brackets():
+    text = ", ".join(["slice(100, 200, 300)"] * 6)
+    shown = symbols.note(op("getitem", Arg(text=f"({text})"[:80])))
+    assert len(shown) <= 26
+    assert shown.startswith("[100:200:300, ")
+    assert shown.endswith("…]")

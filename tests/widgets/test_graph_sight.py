@@ -90,3 +90,22 @@ def test_room_for_the_path_is_kept_above_a_picture_with_modules():
     camera = graph_sight.whole(with_module, VIEW)
     assert camera.box_to_view(with_module.bounds).top() >= graph_sight.PATH
     assert QRectF(0, 0, 810, 730).contains(camera.box_to_view(with_module.bounds))
+
+
+def test_around_a_card_stand_those_it_is_joined_to():
+    stage = staged(neuron()[0])
+    box = graph_sight.around(stage, "s")
+    for key in ("s", "u", "v", "n"):
+        assert box.contains(stage.boxes[key])
+    assert not box.contains(stage.boxes["x1"])
+    wire = next(key for key, wire in stage.wires.items() if wire.source == "o")
+    both = graph_sight.around(stage, wire)
+    assert both.contains(stage.boxes["o"])
+    assert both.contains(stage.boxes["d"])
+
+
+def test_around_a_frame_is_all_of_it_and_around_nothing_nothing():
+    stage = staged(network()[0])
+    key = stage.frame_order[0]
+    assert graph_sight.around(stage, key) == stage.frame_boxes[key]
+    assert graph_sight.around(stage, "no such card").isEmpty()

@@ -53,6 +53,48 @@ def test_modules_open_and_fold(settled, link, record):
     assert settled.showing.picture.frames
 
 
+def test_what_is_selected_fills_the_view_with_its_neighbours(settled):
+    settled.show()
+    card = next(c for c in settled.showing.picture.cards if c.kind == "op")
+    settled.session.select(card.key)
+    view.zoom_selection(settled)
+    settled.graph.finish_motion()
+    stage, camera = settled.graph.stage(), settled.graph.camera()
+    wires = [*stage.into[card.key], *stage.out_of[card.key]]
+    near = {stage.wires[w].source for w in wires} | {stage.wires[w].target for w in wires}
+    assert len(near) > 1
+    seen = settled.graph.rect()
+    assert all(seen.contains(camera.box_to_view(stage.boxes[k]).toRect()) for k in near)
+
+
+NESTED = """\
+inner = nn.Sequential(nn.Linear(2, 2), nn.Sequential(nn.Linear(2, 2), nn.Tanh()))
+net = nn.Sequential(inner, nn.ReLU())
+net(torch.ones(1, 2))
+"""
+
+
+def test_modules_open_to_a_depth(settled, link, record):
+    settled.session.nudge("net")
+    link.answer(record(NESTED))
+    offered = view.depths(settled)
+    assert [choice.title for choice in offered] == ["1 level", "2 levels", "3 levels", "4 levels"]
+
+    def deepest():
+        frames = {f.key: f for f in settled.showing.picture.frames}
+
+        def depth(key):
+            return 1 + depth(frames[key].parent) if key else 0
+
+        return max(depth(key) for key in frames)
+
+    for number, choice in enumerate(offered[:3], 1):
+        choice.run(settled)
+        assert deepest() == number
+    offered[0].run(settled)
+    assert deepest() == 1
+
+
 def test_zoom_and_fit_do_what_they_say(settled):
     settled.show()
     view.fit(settled)
