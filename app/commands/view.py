@@ -74,7 +74,7 @@ def _sideways(shell: Shell) -> bool:
     return shell.session.view.flow == "right"
 
 
-@command("view.sideways", "Left to right", "View/2", keys=("Ctrl+Shift+D",), checked=_sideways)
+@command("view.sideways", "Left to right", "View/2", keys=("Ctrl+Alt+R",), checked=_sideways)
 def sideways(shell: Shell) -> None:
     """Let values run from left to right instead of from top to bottom."""
     shell.session.flow_to("down" if _sideways(shell) else "right")
