@@ -1,5 +1,7 @@
 """Two runs side by side: linked pictures, a linked position, and a list of what differs."""
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QObject, QPointF, QSizeF, Qt, Signal
 from PySide6.QtWidgets import (
     QHBoxLayout,
@@ -18,10 +20,12 @@ from app.theming import Look
 from engine.tape import Tape
 from playback import look, scenes
 from playback.compare import Comparison, Difference, Kind, Marks
+from playback.index import index_of
 from playback.picture import Picture
 from playback.scenes import Scene
 from widgets.camera import Camera, fitting
 from widgets.graph_view import GraphView
+from widgets.line_strip import LineStrip
 from widgets.paint.stage import Stage
 from widgets.theme import Theme
 
@@ -77,6 +81,13 @@ class Side(QObject):
         known = self._picture.value_cards if self._picture is not None else {}
         return known.get(value, "") if value is not None else ""
 
+    def last_of(self, value: int) -> int:
+        """Return the position at the end of the step in which a value came about; 0 if unknown."""
+        born = index_of(self.tape).born.get(value)
+        if born is None:
+            return 0
+        return self._scenes[scenes.scene_at(self._scenes, born + 1)].stop
+
     def close(self) -> None:
         """Let the worker thread end."""
         self._scenery.close()
@@ -103,7 +114,13 @@ class CompareCard(Overlay):
     """Two tapes over the window; the first place where they part is selected at first."""
 
     def __init__(
-        self, over: QWidget, theming: Look, left: Tape, right: Tape, titles: tuple[str, str]
+        self,
+        over: QWidget,
+        theming: Look,
+        left: Tape,
+        right: Tape,
+        titles: tuple[str, str],
+        lines: tuple[Sequence[str], Sequence[str]] = ((), ()),
     ) -> None:
         super().__init__(over, *SIZE)
         self.compared = Comparison(left, right)
@@ -114,6 +131,10 @@ class CompareCard(Overlay):
         """From a card on the left to its partner on the right, in scene units."""
         self._linking = False
         self.card.setAccessibleName("Two runs side by side")
+        self._strips = [LineStrip(rows, sign, self) for rows, sign in zip(lines, "−+", strict=True)]
+        for strip in self._strips:
+            strip.set_theme(theme)
+            strip.setVisible(any(lines))
         self._place(titles)
         self._key = ColorKey(self.right.view)
         self._key.end_button.hide()
@@ -122,7 +143,7 @@ class CompareCard(Overlay):
         for side in (self.left, self.right):
             side.view.sighted.connect(lambda side=side: self._follow(side))
             side.view.picked.connect(lambda key, side=side: self._pick(side, key))
-            side.pictured.connect(self._fit)
+            side.pictured.connect(self._frame)
         self.slider.valueChanged.connect(self._move)
         self.list.currentRowChanged.connect(self._choose)
         theming.changed.connect(self._repaint)
@@ -164,13 +185,16 @@ class CompareCard(Overlay):
         self.column.addLayout(row)
         sides = QHBoxLayout()
         sides.setSpacing(10)
-        for side, title in zip((self.left, self.right), titles, strict=True):
+        pairs = zip((self.left, self.right), titles, self._strips, strict=True)
+        for side, title, strip in pairs:
             column = QVBoxLayout()
             column.setSpacing(4)
             label = QLabel(title)
             label.setProperty("role", "title")
             side.view.setAccessibleName(f"Graph of {title}")
             column.addWidget(label)
+            if any(one.rows for one in self._strips):
+                column.addWidget(strip)
             column.addWidget(side.view, 1)
             sides.addLayout(column, 1)
         self.column.addLayout(sides, 1)
@@ -210,8 +234,29 @@ class CompareCard(Overlay):
         if not 0 <= row < len(self.compared.differences):
             return
         one = self.compared.differences[row]
+        self._go_to(one)
         self.left.select(one.left)
         self.right.select(one.right)
+        self._bring(one)
+
+    def _go_to(self, one: Difference) -> None:
+        """Move to the end of the step that has the difference, where it is not in the picture."""
+        side, value = (self.left, one.left) if one.left is not None else (self.right, one.right)
+        at = side.last_of(value) if value is not None else 0
+        if value is None or side.key_of(value) or not at:
+            return
+        is_left = side is self.left
+        self.slider.setValue(at if is_left else self.compared.across(at, from_left=False))
+
+    def _frame(self) -> None:
+        """Fit a picture that has just come, and what is selected into it."""
+        self._fit()
+        row = self.list.currentRow()
+        if 0 <= row < len(self.compared.differences):
+            self._bring(self.compared.differences[row])
+
+    def _bring(self, one: Difference) -> None:
+        """Bring the cards of a difference beside each other, and into sight."""
         a = self.left.view.stage().boxes.get(self.left.key_of(one.left))
         b = self.right.view.stage().boxes.get(self.right.key_of(one.right))
         if a is not None and b is not None:
@@ -264,6 +309,8 @@ class CompareCard(Overlay):
     def _repaint(self, theme: Theme) -> None:
         for side in (self.left, self.right):
             side.view.set_theme(theme)
+        for strip in self._strips:
+            strip.set_theme(theme)
         self._key.show_key(self.right.marks.key(), theme)
 
 
@@ -288,9 +335,14 @@ class Comparing(QObject):
         """Show the kept tape beside this one; None where none is kept."""
         return None if self._kept is None else self.show(self._kept, (tape, title))
 
-    def show(self, left: tuple[Tape, str], right: tuple[Tape, str]) -> CompareCard:
-        """Show two tapes, each with its title, side by side."""
+    def show(
+        self,
+        left: tuple[Tape, str],
+        right: tuple[Tape, str],
+        lines: tuple[Sequence[str], Sequence[str]] = ((), ()),
+    ) -> CompareCard:
+        """Show two tapes, each with its title and the lines that only its program has."""
         titles = (left[1], right[1])
-        card = CompareCard(self._over, self._theming, left[0], right[0], titles)
+        card = CompareCard(self._over, self._theming, left[0], right[0], titles, lines)
         card.open()
         return card

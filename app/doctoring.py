@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QScrollArea, QTabWidget
 
 from app.session import Session
@@ -15,6 +15,9 @@ from widgets.findings import Findings
 
 class Doctoring(QObject):
     """Keeps pane, tab and marks in step with the latest run, and does what the cards ask."""
+
+    compared = Signal(object, object, object)
+    """Both runs are there: (tape, title) as it is and mended, and the lines that each alone has."""
 
     def __init__(
         self,
@@ -89,10 +92,17 @@ class Doctoring(QObject):
         self._trial.start(finding.fix, self._session.doc, self._session.limits)
 
     def _show_trial(self, tape: Tape) -> None:
-        card = self._pane.card(self._tried) if self._tried is not None else None
+        finding = self._tried
+        card = self._pane.card(finding) if finding is not None else None
         self._settle()
-        if card is not None:
-            card.show_rows(mended.compare(self._session.result.latest, tape))
+        if card is None or finding is None:
+            return
+        result = self._session.result
+        card.show_rows(mended.compare(result.latest, tape))
+        rows = mended.changes(result.latest_source, finding.fix)
+        lines = tuple([row[2:] for row in rows if row.startswith(sign)] for sign in "-+")
+        titles = f"As it is · {finding.title[0].lower()}{finding.title[1:]}", "Mended"
+        self.compared.emit((result.latest, titles[0]), (tape, titles[1]), lines)
 
     def _settle(self) -> None:
         card = self._pane.card(self._tried) if self._tried is not None else None

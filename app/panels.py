@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.settings import Settings
+from widgets.tabs import Tabs
 
 GUTTER = 12
 USUAL = 1392
@@ -73,12 +74,7 @@ class Panel(QFrame):
 
 def tabs(*pages: tuple[str, QWidget]) -> QTabWidget:
     """Return a tab widget with these pages."""
-    made = QTabWidget()
-    made.setDocumentMode(True)
-    # Where all titles don't fit they get shorter: Qt's own scroll buttons would hide one.
-    made.setUsesScrollButtons(False)
-    made.setElideMode(Qt.TextElideMode.ElideRight)
-    made.setStyleSheet("QTabWidget::tab-bar { left: 8px; } QTabBar { margin-top: 6px; }")
+    made = Tabs()
     for title, page in pages:
         made.addTab(page, title)
     return made

@@ -196,6 +196,7 @@ class Window(ShellWindow):
         self.look.changed.connect(self._repaint)
         session.source_replaced.connect(lambda *_: file.offer_trust(self))
         session.source_replaced.connect(self.output_tab.forget)
+        self.doctoring.compared.connect(self.comparing.show)
         self.graph.installEventFilter(self)
         join(self.over, self.finder, self.menus.perform_by)
         self.over.tools.color_pressed.connect(partial(self.menus.pop_up, "view.coloring"))

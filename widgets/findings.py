@@ -38,6 +38,8 @@ class FindingCard(QFrame):
         if rows:
             self._add_diff(rows)
             self._add_buttons()
+        elif finding.unmended:
+            self._column.addWidget(Label("caption", f"Not mended here. {finding.unmended}.", self))
         self._table: QWidget | None = None
 
     def _selectable(self, label: Label) -> Label:
@@ -87,7 +89,7 @@ class FindingCard(QFrame):
     def _add_buttons(self) -> None:
         apply, show = QPushButton("Apply fix", self), QPushButton("Show me", self)
         apply.setToolTip("Change these lines; undo takes it back")
-        show.setToolTip("Run the mended program too, and compare")
+        show.setToolTip("Run the mended program too, and see both side by side")
         apply.clicked.connect(lambda: self.fix_asked.emit(self.finding))
         show.clicked.connect(lambda: self.show_asked.emit(self.finding))
         self.apply, self.show_me = apply, show

@@ -8,6 +8,9 @@ from app.commands import compare
 from app.comparing import Comparing
 from app.settings import Settings
 from app.theming import Look
+from engine.tape import Tape
+from widgets.labels import Label
+from widgets.line_strip import LineStrip
 
 BASE = "a = param(2.0)\nb = param(3.0)\nc = a * b\nd = torch.tanh(c)\nd.backward()"
 OTHER = BASE.replace("torch.tanh(c)", "torch.tanh(c + 1)")
@@ -124,3 +127,41 @@ def test_the_commands_keep_a_run_and_compare_it(settled, link, record):
     assert shown.isVisible()
     shown.leave()
     compare.show(settled)
+
+
+LOOP = """
+w = param(1.0)
+for step in range(3):
+    loss = (w * {factor} - 2) ** 2
+    loss.backward()
+    w.data -= 0.1 * w.grad
+    w.grad = None
+"""
+
+
+def test_the_first_difference_is_looked_for_in_its_own_step(comparing, record, qtbot):
+    one, other = record(LOOP.format(factor="3")), record(LOOP.format(factor="(3 + step // 1)"))
+    made = comparing.show((one, "a"), (other, "b"))
+    # Both are alike in the first round, and part in the second of three.
+    assert made.left._scenes[1].start < made.slider.value() <= made.left._scenes[1].stop
+    made.list.setCurrentRow(made.list.count() - 1)
+    last = made.differences()[-1]
+    side, value = (made.left, last.left) if last.left is not None else (made.right, last.right)
+    qtbot.waitUntil(lambda: bool(side.key_of(value)))
+    made.leave()
+
+
+def test_runs_without_any_event_can_be_shown(comparing):
+    made = comparing.show((Tape(), "a"), (Tape(), "b"))
+    assert not made.differences()
+    made.leave()
+
+
+def test_the_lines_that_differ_stand_below_the_titles(comparing, record):
+    many = [f"    line_{i} = {i}" for i in range(5)]
+    made = comparing.show((record(BASE), "a"), (record(OTHER), "b"), (["x = 1"], many))
+    one, other = made.findChildren(LineStrip)
+    assert [label.said() for label in one.findChildren(Label)] == ["− x = 1"]
+    told = [label.said() for label in other.findChildren(Label)]
+    assert told == ["+ line_0 = 0", "+ line_1 = 1", "+ line_2 = 2", "and 2 more lines"]
+    made.leave()

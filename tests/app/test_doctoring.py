@@ -3,8 +3,11 @@
 import pytest
 from PySide6.QtCore import Qt
 
+from app.comparing import CompareCard
 from app.trial import Trial
 from tests.app.fakes import FakeLink
+from widgets.labels import Label
+from widgets.line_strip import LineStrip
 
 SICK = "x = param([1.0, 2.0])\ny = x**2\ny.sum().backward()\nprint(y.grad)"
 BROKEN = "x = param([1.0, 2.0])\ny = x**2\ny.backward()"
@@ -115,3 +118,41 @@ def test_closing_ends_a_comparison(sick, trials, qtbot):
     sick.close()
     assert trials[0].closed
     assert isinstance(sick.doctoring._trial, Trial)
+
+
+def test_show_me_opens_both_runs_side_by_side(sick, trials, record, qtbot):
+    card = sick.findings.cards()[0]
+    qtbot.mouseClick(card.show_me, Qt.MouseButton.LeftButton)
+    trials[0].answer(record(card.finding.fix))
+    (shown,) = sick.ground.findChildren(CompareCard)
+    assert shown.left.tape is sick.session.result.latest
+    assert "y.retain_grad()" in [strip.rows for strip in shown.findChildren(LineStrip)][1]
+    shown.leave()
+
+
+def test_show_me_of_a_program_that_failed_has_two_sides_too(settled, link, record, qtbot):
+    links = []
+    settled.doctoring._trial._make = lambda _parent: links.append(FakeLink()) or links[-1]
+    settled.session.nudge(BROKEN)
+    settled.editor.set_source(BROKEN)
+    link.answer(record(BROKEN))
+    card = settled.findings.cards()[0]
+    qtbot.mouseClick(card.show_me, Qt.MouseButton.LeftButton)
+    links[0].answer(record(card.finding.fix))
+    (shown,) = settled.ground.findChildren(CompareCard)
+    assert [strip.rows for strip in shown.findChildren(LineStrip)] == [
+        ["y.backward()"],
+        ["y.sum().backward()"],
+    ]
+    shown.leave()
+
+
+def test_where_nothing_can_be_mended_the_card_says_why(settled, link, record):
+    source = "s = torch.randn(2, 3, requires_grad=True)\nF.cross_entropy(s, tensor([0, 7]))"
+    settled.session.nudge(source)
+    settled.editor.set_source(source)
+    link.answer(record(source))
+    card = settled.findings.cards()[0]
+    assert card.show_me is None
+    said = [label.said() for label in card.findChildren(Label)]
+    assert any("last layer has too few outputs" in text for text in said)

@@ -1,0 +1,50 @@
+"""Tabs that fit a narrow column."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QFont, QFontMetricsF, QResizeEvent
+from PySide6.QtWidgets import QTabWidget
+
+TAB_LEFT, TAB_EDGE = 8, 8
+"""Pixels before the first tab, and of one tab's frame and margins."""
+TAB_LOOSE, TAB_TIGHT = 12, 3
+"""Pixels beside a title where there is room, and where there is none."""
+
+
+class Tabs(QTabWidget):
+    """A tab widget whose titles move together before they are cut short."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setDocumentMode(True)
+        # Where all titles don't fit they get shorter: Qt's own scroll buttons would hide one. The
+        # middle goes first: a count stands at the end.
+        self.setUsesScrollButtons(False)
+        self.setElideMode(Qt.TextElideMode.ElideMiddle)
+        self._padding = 0
+        self._space()
+
+    def setTabText(self, index: int, text: str) -> None:
+        """Rename a tab."""
+        super().setTabText(index, text)
+        self._space()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Move the titles closer or apart."""
+        super().resizeEvent(event)
+        self._space()
+
+    def _space(self) -> None:
+        bar = self.tabBar()
+        font = QFont(bar.font())
+        font.setWeight(QFont.Weight.Medium)
+        metrics = QFontMetricsF(font)
+        titles = [bar.tabText(i) for i in range(bar.count())]
+        taken = sum(metrics.horizontalAdvance(title) + TAB_EDGE for title in titles)
+        free = (self.width() - TAB_LEFT - taken) / (2 * max(len(titles), 1))
+        padding = max(TAB_TIGHT, min(TAB_LOOSE, int(free)))
+        if padding != self._padding:
+            self._padding = padding
+            self.setStyleSheet(
+                f"QTabWidget::tab-bar {{ left: {TAB_LEFT}px; }} QTabBar {{ margin-top: 6px; }} "
+                f"QTabBar::tab {{ padding: 5px {padding}px; }}"
+            )
