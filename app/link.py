@@ -320,6 +320,20 @@ class Link(QObject):
         if self._lost_spares <= RESTARTS:
             self._rest.start(SPARE_MS)
 
+    def lend(self, to: QObject) -> EngineProcess | None:
+        """Give the spare away, to somebody whose own engine died; None where none is ready.
+
+        Another one takes its place.
+        """
+        spare = self._spare
+        if spare is None or not spare.is_ready or spare.is_open:
+            return None
+        self._spare = None
+        spare.ended.disconnect(self._lose_spare)
+        spare.setParent(to)
+        self._rest.start(NEXT_SPARE_MS)
+        return spare
+
     def _swap(self) -> None:
         """Let a fresh engine, if possible the spare, take the place of the one that is there."""
         engine, self._engine = self._engine, None

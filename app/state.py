@@ -6,8 +6,9 @@
 from typing import Literal, Protocol
 
 from msgspec import Struct
-from PySide6.QtCore import SignalInstance
+from PySide6.QtCore import QObject, SignalInstance
 
+from app.engine_process import EngineProcess
 from engine.tape import Problem, Tape
 from playback.coloring import Mode
 from playback.picture import Flow
@@ -145,6 +146,9 @@ class Engine(Protocol):
 
     def peek(self, run_id: int, snapshot: int) -> None:
         """Ask for all numbers of a snapshot."""
+
+    def lend(self, to: QObject) -> EngineProcess | None:
+        """Give an engine away that is ready and has nothing to do, if there is one."""
 
     def close(self) -> None:
         """End the engine."""

@@ -296,7 +296,7 @@ class Window(ShellWindow):
 
     def make_train_link(self) -> TrainEngine:
         """Return the link to the training room's own engine."""
-        return TrainLink(self)
+        return TrainLink(self, self._link.lend)
 
     def _enter(self, name: str) -> None:
         self.clock.pause()

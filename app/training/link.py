@@ -1,5 +1,7 @@
 """The training room's own engine: typing in the program and training never wait for each other."""
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QObject, Signal
 
 from app.engine_process import EngineProcess
@@ -11,7 +13,10 @@ RESTARTS = 3
 
 
 class TrainLink(QObject):
-    """One engine process, started when it is first needed, replaced when it dies."""
+    """One engine process, started when it is first needed, replaced when it dies.
+
+    ``lend`` gives an engine that is ready and that nobody needs just now, if there is one.
+    """
 
     ready = Signal(object)
     """Carries `wire.Ready` each time an engine can take requests."""
@@ -20,8 +25,13 @@ class TrainLink(QObject):
     died = Signal(str)
     """Says why; the next `send` starts another one."""
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(
+        self,
+        parent: QObject | None = None,
+        lend: Callable[[QObject], EngineProcess | None] | None = None,
+    ) -> None:
         super().__init__(parent)
+        self._lend = lend
         self._engine: EngineProcess | None = None
         self._waiting: list[TrainRequest] = []
         self._last_id = 0
@@ -32,6 +42,10 @@ class TrainLink(QObject):
         self._last_id += 1
         return self._last_id
 
+    def pid(self) -> int:
+        """Return the engine's process id, 0 while there is none."""
+        return self._engine.pid() if self._engine is not None else 0
+
     @property
     def is_ready(self) -> bool:
         """Whether an engine takes requests now."""
@@ -39,11 +53,16 @@ class TrainLink(QObject):
 
     def start(self) -> None:
         """Start an engine if there is none."""
-        if self._engine is None:
-            engine = self._engine = EngineProcess(self)
-            engine.received.connect(self._take)
-            engine.ended.connect(self._bury)
+        if self._engine is not None:
+            return
+        lent = self._lend(self) if self._lend is not None else None
+        engine = self._engine = lent or EngineProcess(self)
+        engine.received.connect(self._take)
+        engine.ended.connect(self._bury)
+        if engine.ready is None:
             engine.start()
+        else:
+            self._take(engine.ready)
 
     def send(self, message: TrainRequest) -> None:
         """Send a request, or keep it until the engine is ready."""
@@ -82,6 +101,6 @@ class TrainLink(QObject):
         engine.discard()
         self._failures += 1
         if self._failures <= RESTARTS:
-            self.died.emit(f"The training engine ended ({why}); its curves are kept")
+            self.died.emit(f"The training engine ended ({why})")
         else:
             self.died.emit(f"The training engine does not start ({why})")

@@ -41,6 +41,8 @@ class TrainSession(Runs):
     drawn = Signal(object)
     looked = Signal(object)
     exported = Signal(object)
+    touched = Signal()
+    """A weight is set by hand."""
 
     def __init__(self, link: TrainEngine, parent: QObject | None = None) -> None:
         super().__init__(link, parent)
@@ -207,6 +209,7 @@ class TrainSession(Runs):
         run = self.run
         if run is not None and run.alive:
             self._link.send(say.EditWeight(run.run_id, name, index, value))
+            self.touched.emit()
 
     def set_rate(self, rate: float) -> None:
         """Make at most so many steps a second; 0 is as fast as it goes."""
@@ -310,7 +313,7 @@ class TrainSession(Runs):
                 self.exported.emit(message)
 
     def _begin(self, run: Run, message: say.Begun) -> None:
-        if run.begun is not None:
+        if run.begun is not None and not message.resumed:
             self._keep_curves(run)
         if not message.resumed:
             if message.parent is None or run.begun is not None:

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 from app.documents import Refused
 from app.theming import Look
 from app.training.link import TrainLink
+from app.training.revival import Revival
 from app.training.saving import Saving
 from app.training.session import TrainSession
 from app.training.state import TrainEngine
@@ -41,6 +42,8 @@ class Workspaces(QObject):
         self.session = TrainSession(link, self)
         self.saving = Saving(self.session, link, self)
         self.saving.said.connect(self.said)
+        self.revival = Revival(self.session, link, self)
+        self.revival.said.connect(self.said)
         self._room: QWidget | None = None
         self.room = "program"
         switch.picked.connect(self.show_room)
@@ -97,6 +100,7 @@ class Workspaces(QObject):
         """End the training engine."""
         if self._room is not None:
             self.showing.live.close()
+        self.revival.close()
         self.session.close()
 
 

@@ -47,6 +47,9 @@ class FakeLink(QObject):
         self.guarded = policy
         return self.asked[-1][1]
 
+    def lend(self, to) -> None:
+        return None
+
     def close(self) -> None:
         self.closed = True
 

@@ -1,0 +1,170 @@
+"""Runs outlive their engine: they come back bit for bit, and kill no more than one."""
+
+import pytest
+from msgspec.structs import replace
+
+from app.training.revival import Revival
+from app.training.session import TrainSession
+from engine import training as say
+from engine.setup import Part, Setup
+from engine.tape import Problem
+from engine.train.host import Host
+from tests.app.training.test_saving import HostLink
+
+SETUP = Setup(data=Part("moons", {"n": 60}), optimizer=Part("adam"), batch=16, validate_every=5)
+
+
+class MortalLink(HostLink):
+    """Its engine can be killed; the one that comes after it knows nothing."""
+
+    def die(self):
+        self.host = Host(self.received.emit)
+        self.died.emit("The training engine ended (killed, signal 9)")
+
+
+@pytest.fixture
+def link(qapp):
+    return MortalLink()
+
+
+@pytest.fixture
+def session(link):
+    made = TrainSession(link)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def revival(session, link):
+    made = Revival(session, link, session)
+    made.heard = []
+    made.said.connect(made.heard.append)
+    yield made
+    made.close()
+
+
+def trained(session, link, revival, qtbot, steps=30, setup=SETUP):
+    session.setup = setup
+    session.begin()
+    session.advance(steps)
+    link.work()
+    keeps(session, revival, qtbot)
+
+
+def keeps(session, revival, qtbot):
+    """Wait until what is kept is what there is."""
+    qtbot.waitUntil(lambda: not revival._timer.isActive() and not revival._is_news(session.run))
+
+
+def weights(session, link):
+    run = session.run
+    run.views.clear()
+    link.send(say.Watch(run.run_id, (say.Wish("weights"),)))
+    return run.views["weights"].arrays["flat"].array().tolist()
+
+
+def losses(run):
+    return run.curve("loss").numbers().tolist()
+
+
+def test_a_run_is_back_where_it_stood_and_goes_on_as_if_nothing_had_been(
+    session, link, revival, qtbot
+):
+    trained(session, link, revival, qtbot)
+    there, curve = weights(session, link), losses(session.run)
+    session.advance(20)
+    link.work()
+    end, whole = weights(session, link), losses(session.run)
+    session.rewind(30)
+    keeps(session, revival, qtbot)
+    link.die()
+    run = session.run
+    assert (run.alive, run.step, len(session.runs)) == (True, 30, 1)
+    assert (weights(session, link), losses(run)) == (there, curve)
+    assert not session.plays
+    assert "the run is back after 30 steps" in revival.heard[-1]
+    session.advance(20)
+    link.work()
+    assert (weights(session, link), losses(run)) == (end, whole)
+
+
+def test_steps_that_were_not_kept_are_made_again(session, link, revival, qtbot):
+    trained(session, link, revival, qtbot)
+    session.advance(7)
+    link.work()
+    whole = losses(session.run)
+    link.die()
+    assert session.run.step == 30
+    assert len(losses(session.run)) == 30
+    assert session.run.furthest == 37
+    session.to_furthest()
+    link.work()
+    assert losses(session.run) == whole
+
+
+def test_what_was_changed_on_the_way_is_kept_too(session, link, revival, qtbot):
+    trained(session, link, revival, qtbot)
+    session.edit_weight("0.weight", 0, 0.625)
+    keeps(session, revival, qtbot)
+    session.change(replace(SETUP, optimizer=Part("adam", {"lr": 0.25})))
+    qtbot.waitUntil(lambda: session.run.setup.optimizer.options.get("lr") == 0.25)
+    session.advance(5)
+    link.work()
+    keeps(session, revival, qtbot)
+    there = weights(session, link)
+    link.die()
+    assert (session.run.step, weights(session, link)) == (35, there)
+    session.rewind(30)
+    start = next(one.start for one in session.run.begun.parameters if one.name == "0.weight")
+    assert weights(session, link)[start] == 0.625
+    session.advance(5)
+    link.work()
+    assert weights(session, link) == there
+
+
+def test_every_run_comes_back_not_only_the_one_that_is_driven(session, link, revival, qtbot):
+    trained(session, link, revival, qtbot)
+    first = session.run
+    session.fork()
+    session.advance(10)
+    link.work()
+    keeps(session, revival, qtbot)
+    link.die()
+    assert [(one.alive, one.step) for one in session.runs] == [(True, 30), (True, 40)]
+    assert session.run is not first
+    assert session.run.begun.parent == first.run_id
+    session.select(first.run_id)
+    session.advance(1)
+    link.work()
+    assert first.step == 31
+
+
+def test_a_run_that_kills_its_engine_on_the_way_back_is_left_alone(session, link, revival, qtbot):
+    trained(session, link, revival, qtbot)
+    asked = []
+    link.send = asked.append  # an engine that never answers
+    link.die()
+    link.died.emit("The training engine ended (killed, signal 9)")
+    assert sum(isinstance(one, say.Resume) for one in asked) == 1
+    assert not session.run.alive
+    assert len(losses(session.run)) == 30, "its curves stay"
+
+
+def test_a_state_that_does_not_fit_is_told_and_the_curves_stay(session, link, revival, qtbot):
+    trained(session, link, revival, qtbot)
+    revival._kept[session.run.run_id] = say.RunKept(session.run.run_id, 30, b"nonsense")
+    link.die()
+    assert "does not hold a run" in session.run.problem
+    assert len(losses(session.run)) == 30
+
+
+def test_a_run_that_cannot_be_kept_is_not_asked_for_without_end(session, link, revival, qtbot):
+    trained(session, link, revival, qtbot)
+    session.advance(1)
+    link.work()
+    count = len(link.sent)
+    no = say.RunKept(session.run.run_id, 31, problem=Problem("Session", "a thing cannot be saved"))
+    link.received.emit(no)
+    keeps(session, revival, qtbot)
+    assert len(link.sent) - count <= 1
+    assert revival.kept(session.run.run_id).step == 30 or len(link.sent) - count == 1

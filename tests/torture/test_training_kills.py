@@ -1,0 +1,138 @@
+"""The training engine killed at random moments: runs, curves and checkpoints are there again.
+
+A few kills always, a hundred in `make torture`. Printed: how long from a kill to an engine that has
+the run again.
+"""
+
+import os
+import random
+import signal
+import statistics
+import time
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QTimer
+
+from app.link import Link
+from app.training.link import TrainLink
+from app.training.revival import Revival
+from app.training.session import TrainSession
+from engine import training as say
+from engine.setup import Part, Setup
+
+posix = pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
+PATIENCE_MS = 60_000
+LONGEST_MS = 1500
+SETUP = Setup(
+    data=Part("moons"),
+    model=Part("mlp", {"layers": [8]}),
+    optimizer=Part("adam", {"lr": 0.03}),
+    batch=16,
+    validate_every=10,
+    mode="reference",
+)
+
+
+class Bench:
+    """A training room without its widgets, and a link beside it that has a spare engine."""
+
+    def __init__(self, qtbot):
+        self.qtbot, self.spares = qtbot, Link(spare=True)
+        self.spares.start()
+        self.link = TrainLink(None, self.spares.lend)
+        self.session = TrainSession(self.link)
+        self.revival = Revival(self.session, self.link, self.session)
+        self.begun_at = 0.0
+        self.link.received.connect(self._note)
+        self.session.setup = SETUP
+        self.session.begin()
+        self.wait(lambda: self.run.state is not None)
+
+    @property
+    def run(self):
+        return self.session.run
+
+    def _note(self, message):
+        if isinstance(message, say.Begun):
+            self.begun_at = time.perf_counter()
+
+    def wait(self, until):
+        self.qtbot.waitUntil(until, timeout=PATIENCE_MS)
+
+    def kill(self):
+        """Kill the engine and wait until the run stands still in another one."""
+        was, killed = self.link.pid(), time.perf_counter()
+        os.kill(was, signal.SIGKILL)
+        self.wait(lambda: self.begun_at > killed and self.run.state.status == "paused")
+        assert self.link.pid() != was
+        return 1000 * (self.begun_at - killed)
+
+    def advance_to(self, step):
+        self.session.advance(step - self.run.step)
+        self.wait(lambda: self.run.step == step and self.run.curve("loss").last == step)
+
+    def losses(self):
+        return self.run.curve("loss").numbers().copy()
+
+    def kept(self):
+        found = self.revival.kept(self.run.run_id)
+        return found.step if found is not None else -1
+
+    def close(self):
+        self.revival.close()
+        self.session.close()
+        self.spares.close()
+        self.spares.deleteLater()
+        self.link.deleteLater()
+
+
+@pytest.fixture
+def bench(qtbot):
+    made = Bench(qtbot)
+    yield made
+    made.close()
+
+
+@posix
+@pytest.mark.parametrize(
+    "kills", [pytest.param(2, id="few"), pytest.param(100, id="many", marks=pytest.mark.slow)]
+)
+def test_a_run_goes_on_from_its_last_checkpoint(bench, qtbot, kills):
+    dice = random.Random(kills)
+    bench.advance_to(60)
+    bench.wait(lambda: bench.kept() == 60)
+    waits = []
+    for _ in range(kills):
+        bench.wait(lambda: bench.spares.spare_pid() > 0)
+        bench.session.play()
+        before, kept = bench.losses(), bench.kept()
+        QTimer.singleShot(dice.randint(0, LONGEST_MS), lambda: waits.append(None))
+        bench.wait(lambda count=len(waits): len(waits) > count)
+        waits[-1] = bench.kill()
+        run = bench.run
+        assert run.alive
+        assert kept <= run.step
+        # Every number up to the checkpoint is the one that was there.
+        same = min(len(before), run.step)
+        np.testing.assert_array_equal(bench.losses()[:same], before[:same])
+        assert len(bench.losses()) == run.step
+    print(  # noqa: T201 - the figure is what one wants to see
+        f"from a kill to the run: median {statistics.median(waits):.0f} ms, most {max(waits):.0f}"
+    )
+
+
+@posix
+def test_what_was_lost_is_trained_again_bit_for_bit(bench, qtbot):
+    bench.advance_to(50)
+    bench.wait(lambda: bench.kept() == 50)
+    bench.advance_to(90)
+    whole = bench.losses()
+    bench.kill()
+    assert 50 <= bench.run.step <= 90
+    bench.advance_to(90)
+    np.testing.assert_array_equal(bench.losses(), whole)
+    bench.session.rewind(20)
+    bench.wait(lambda: bench.run.step == 20)
+    bench.advance_to(90)
+    np.testing.assert_array_equal(bench.losses(), whole)
