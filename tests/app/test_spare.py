@@ -7,6 +7,7 @@ import sys
 import time
 
 import pytest
+from PySide6.QtCore import QObject
 
 from app import child, link
 from app.engine_process import EngineProcess
@@ -105,6 +106,19 @@ def test_a_spare_that_dies_is_replaced_quietly(pair, qtbot):
     os.kill(spare, signal.SIGKILL)
     qtbot.waitUntil(lambda: pair.link.spare_pid() not in (0, spare), timeout=PATIENCE_MS)
     assert not pair.of(str)
+
+
+@posix
+def test_the_spare_is_lent_once_and_another_takes_its_place(pair, qtbot):
+    spare, borrower = pair.link.spare_pid(), QObject()
+    lent = pair.link.lend(borrower)
+    assert (lent.pid(), lent.parent()) == (spare, borrower)
+    assert pair.link.lend(borrower) is None
+    qtbot.waitUntil(lambda: pair.link.spare_pid() not in (0, spare), timeout=PATIENCE_MS)
+    os.kill(spare, signal.SIGKILL)
+    qtbot.waitUntil(lambda: not lent.pid(), timeout=PATIENCE_MS)
+    assert not pair.of(str), "it is none of the link's any more"
+    lent.close()
 
 
 def test_closing_ends_the_spare_too(pair):

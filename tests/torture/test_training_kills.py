@@ -12,7 +12,7 @@ import time
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import QEventLoop, QTimer
 
 from app.link import Link
 from app.training.link import TrainLink
@@ -107,9 +107,10 @@ def test_a_run_goes_on_from_its_last_checkpoint(bench, qtbot, kills):
         bench.wait(lambda: bench.spares.spare_pid() > 0)
         bench.session.play()
         before, kept = bench.losses(), bench.kept()
-        QTimer.singleShot(dice.randint(0, LONGEST_MS), lambda: waits.append(None))
-        bench.wait(lambda count=len(waits): len(waits) > count)
-        waits[-1] = bench.kill()
+        loop = QEventLoop()
+        QTimer.singleShot(dice.randint(0, LONGEST_MS), loop.quit)
+        loop.exec()
+        waits.append(bench.kill())
         run = bench.run
         assert run.alive
         assert kept <= run.step
