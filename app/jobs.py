@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from app import child
 from engine import wire
 from engine.tape import Problem, Tape
 
@@ -30,6 +31,21 @@ def answer(job: Job, tape: Tape | None) -> wire.Reply:
         return wire.Probed(request.run_id, problem=problem)
     tape = tape or Tape(status="error", error=Problem("Stopped", "Stopped before it began"))
     return wire.Recorded(request.run_id, tape, 0.0)
+
+
+def epitaph(job: Job, why: str, errors: str) -> Tape | None:
+    """Return the tape of a program whose engine is gone, None where it was none.
+
+    ``errors`` is the end of what the engine wrote to its standard error.
+    """
+    run = job.request
+    if not isinstance(run, wire.Run):
+        return None
+    if job.overdue:
+        return child.overdue(
+            run.source, run.filename, job.timeout, errors, job.printed, job.stopped
+        )
+    return child.obituary(run.source, run.filename, why, errors, job.printed)
 
 
 def unchecked(request: wire.Check | wire.Gradcheck, why: str) -> wire.Checked | wire.Gradchecked:

@@ -7,7 +7,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from app import child
 from app.engine_process import EngineProcess
-from app.jobs import Job, answer, unchecked
+from app.jobs import Job, answer, epitaph, unchecked
 from engine import wire
 from engine.tape import Tape
 
@@ -362,21 +362,11 @@ class Link(QObject):
             engine.abort()
 
     def _bury(self, why: str) -> None:
-        job = self._running
-        tape = None
-        if job is not None and isinstance(job.request, wire.Run):
-            tape = self._epitaph(job, job.request, why)
+        job, engine = self._running, self._engine
+        tape = epitaph(job, why, engine.errors if engine is not None else "") if job else None
         if job is not None and job.overdue:
             why = "the program did not stop" if job.stopped else "the program ran too long"
         self._replace(why, tape)
-
-    def _epitaph(self, job: Job, run: wire.Run, why: str) -> Tape:
-        errors = self._engine.errors if self._engine is not None else ""
-        if job.overdue:
-            return child.overdue(
-                run.source, run.filename, job.timeout, errors, job.printed, job.stopped
-            )
-        return child.obituary(run.source, run.filename, why, errors, job.printed)
 
     def _replace(self, why: str, tape: Tape | None) -> None:
         """Put a fresh engine in the place of the one that is gone or has to go."""

@@ -1,6 +1,6 @@
 """What is answered where the engine cannot: each request gets an answer of its own kind."""
 
-from app.jobs import Job, answer
+from app.jobs import Job, answer, epitaph
 from engine import wire
 from engine.tape import Tape
 
@@ -18,3 +18,14 @@ def test_each_request_gets_the_answer_that_belongs_to_it():
     compared = answer(Job(wire.Gradcheck(8, 9), 1.0), None)
     assert (compared.run_id, compared.op, compared.agrees) == (8, 9, False)
     assert compared.problem
+
+
+def test_the_end_of_a_program_is_told_by_what_it_was_asked_for():
+    job = Job(wire.Run(3, "while True: pass"), 2.0, printed="so far\n")
+    died = epitaph(job, "killed, signal 9", "")
+    assert (died.status, died.stdout, died.error.type) == ("died", "so far\n", "Crash")
+    job.overdue = True
+    assert epitaph(job, "it does not answer", "").status == "timeout"
+    job.stopped = True
+    assert epitaph(job, "it does not answer", "").error.type == "Stopped"
+    assert epitaph(Job(wire.Probe(7, ""), 1.0), "killed", "") is None
