@@ -22,6 +22,8 @@ class Runs(QObject):
     begun = Signal(object)
     """A `Run` was made, made anew, or another one is driven."""
     runs_changed = Signal()
+    touched = Signal()
+    """A weight is set by hand."""
 
     def __init__(self, link: TrainEngine, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -76,6 +78,13 @@ class Runs(QObject):
         self.setup = setup
         self.setup_changed.emit()
         self.runs_changed.emit()
+
+    def edit_weight(self, name: str, index: int, value: float) -> None:
+        """Set one element of a parameter by hand."""
+        run = self.run
+        if run is not None and run.alive:
+            self._link.send(say.EditWeight(run.run_id, name, index, value))
+            self.touched.emit()
 
     def ask_tape(self, live: bool = False) -> None:
         """Have the next step recorded on a tape; `taped` carries it, or `drawn` a live one."""

@@ -41,8 +41,6 @@ class TrainSession(Runs):
     drawn = Signal(object)
     looked = Signal(object)
     exported = Signal(object)
-    touched = Signal()
-    """A weight is set by hand."""
 
     def __init__(self, link: TrainEngine, parent: QObject | None = None) -> None:
         super().__init__(link, parent)
@@ -203,13 +201,6 @@ class TrainSession(Runs):
         self.look = replace(self.look, run_id=run.run_id)
         self._link.send(say.Fork(run.run_id, source.run_id, source.step, self.setup))
         self.runs_changed.emit()
-
-    def edit_weight(self, name: str, index: int, value: float) -> None:
-        """Set one element of a parameter by hand."""
-        run = self.run
-        if run is not None and run.alive:
-            self._link.send(say.EditWeight(run.run_id, name, index, value))
-            self.touched.emit()
 
     def set_rate(self, rate: float) -> None:
         """Make at most so many steps a second; 0 is as fast as it goes."""
