@@ -200,7 +200,16 @@ class _Exporter:
     def _tell_step(self, ref: int) -> dict[str, Json]:
         step = self._tape.steps[ref]
         changes: list[Json] = [{"before": c.before, "after": c.after} for c in step.changes]
-        return {"optimizer": step.optimizer, "lr": _real(step.lr), "changes": changes}
+        memory: list[Json] = [
+            {"value": m.owner, "name": m.name, "data": self._snapshot(m.snapshot)}
+            for m in step.memory
+        ]
+        return {
+            "optimizer": step.optimizer,
+            "lr": _real(step.lr),
+            "changes": changes,
+            "memory": memory,
+        }
 
     def _tell_reset(self, ref: int) -> dict[str, Json]:
         reset = self._tape.resets[ref]

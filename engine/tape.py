@@ -262,6 +262,14 @@ class Change(Struct, frozen=True, array_like=True, gc=False):
     after: int
 
 
+class Memory(Struct, frozen=True, array_like=True, gc=False):
+    """What an optimizer keeps for a parameter (a value id) after a step, such as ``exp_avg``."""
+
+    owner: int
+    name: str
+    snapshot: int | None
+
+
 class Step(Struct, frozen=True, array_like=True, gc=False):
     """One ``optimizer.step()``."""
 
@@ -271,6 +279,8 @@ class Step(Struct, frozen=True, array_like=True, gc=False):
     lr: float | None = None
     held: int = -1
     """Index in `Tape.held` of the parameters that the optimizer has; -1 where that is unknown."""
+    memory: tuple[Memory, ...] = ()
+    """What it keeps for the parameters it changed, where that is small."""
 
 
 EventKind = Literal[

@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 from engine.tape import Snapshot, Tape
-from playback import short, text
+from playback import short, text, words
 from playback.index import Index, index_of
 from playback.lessons.places import line_runs
 from playback.track import NONE, value_rows
@@ -91,7 +91,32 @@ def states(tape: Tape | Index, position: int) -> tuple[StateRow, ...]:
             value, changed = _summed(at_first), _summed(at_last)
         grad = old.gradient if old else NONE
         found.append(StateRow(row.name, row.value_id, value, changed, grad, row.gradient))
+    found += _memories(index, span)
     return tuple(sorted(found, key=lambda row: not (row.value_changes or row.grad_changes)))
+
+
+def _memories(index: Index, span: Span) -> list[StateRow]:
+    """Return what an optimizer that steps in ``span`` keeps, before that step and after it."""
+    rows: list[StateRow] = []
+    for event in index.tape.events[span.start : span.stop]:
+        if event.kind != "step":
+            continue
+        step = index.tape.steps[event.ref]
+        earlier = next(
+            (s for s in index.tape.steps[: event.ref][::-1] if s.held == step.held), None
+        )
+        known = {}
+        for one in earlier.memory if earlier is not None else ():
+            known[index.values[one.owner].tensor, one.name] = index.snapshot(one.snapshot)
+        for one in step.memory:
+            owner = index.values[one.owner]
+            old, new = known.get((owner.tensor, one.name)), index.snapshot(one.snapshot)
+            before, after = short.value(old), short.value(new)
+            if old is not None and before == after and old != new:
+                before, after = _summed(old), _summed(new)
+            name = f"{one.name} of {words.called(index, one.owner)}"
+            rows.append(StateRow(name, one.owner, before, after, NONE, NONE))
+    return rows
 
 
 def _shown(index: Index, number: int, position: int) -> int | None:

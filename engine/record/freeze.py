@@ -99,7 +99,14 @@ def freeze(recorder: Recorder, found: list[Leaf]) -> Tape:
             for p in log.passes
         ),
         steps=tuple(
-            Step(s.optimizer, _line(source.span(s.where)), tuple(s.changes), s.lr, s.held)
+            Step(
+                s.optimizer,
+                _line(source.span(s.where)),
+                tuple(s.changes),
+                s.lr,
+                s.held,
+                tuple(s.memory),
+            )
             for s in log.steps
         ),
         resets=tuple(log.resets),

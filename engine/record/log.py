@@ -17,6 +17,7 @@ from engine.tape import (
     Change,
     Edge,
     EventKind,
+    Memory,
     Phase,
     Reset,
     Role,
@@ -135,6 +136,7 @@ class StepRow(Struct, gc=False, eq=False):
     changes: list[Change]
     lr: float | None
     held: int = -1
+    memory: list[Memory] = []
 
 
 class EventRow(Struct, gc=False, eq=False):

@@ -10,7 +10,7 @@ from torch.optim import Optimizer
 from torch.optim import optimizer as hooks
 
 from engine.record.log import StepRow
-from engine.tape import Change, Reset
+from engine.tape import Change, Memory, Reset
 from engine.untouched import keep_builtins
 
 if TYPE_CHECKING:
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from engine.record.recorder import Recorder
 
 keep_builtins(globals())
+
+REMEMBERED = 2048
+"""So many elements of what an optimizer keeps are copied at each step."""
 
 
 class Optimizers:
@@ -74,9 +77,25 @@ class Optimizers:
             lr = rates.pop() if len(rates) == 1 else None
             held = tuple(row.tensor for _, row in owned)
             number = recorder.log.held.setdefault(held, len(recorder.log.held))
-            step = StepRow(type(optimizer).__name__, where, changes, lr, number)
+            memory = self._memory(optimizer, [p for p, _ in owned])
+            step = StepRow(type(optimizer).__name__, where, changes, lr, number, memory)
             recorder.log.steps.append(step)
             recorder.log.tell("step", len(recorder.log.steps) - 1, where)
+
+    def _memory(self, optimizer: Optimizer, owned: "list[torch.Tensor]") -> list[Memory]:
+        """Copy what the optimizer keeps for its parameters, as far as that is little."""
+        found: list[Memory] = []
+        left = REMEMBERED
+        for p in owned:
+            row = self.recorder.tensors.known(p)
+            kept = optimizer.state.get(p) if row is not None else None
+            if row is None or not isinstance(kept, dict):
+                continue
+            for name, t in kept.items():
+                if isinstance(name, str) and isinstance(t, torch.Tensor) and t.numel() <= left:
+                    left -= t.numel()
+                    found.append(Memory(row.id, name, self.recorder.copies.keep(t)))
+        return found
 
     def _wrapped(self, original: "Callable[..., None]") -> "Callable[..., None]":
         recorder = self.recorder

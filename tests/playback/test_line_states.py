@@ -113,3 +113,31 @@ def test_an_empty_tape_has_no_lines():
     assert line_states.states(Tape(), 0) == ()
     assert line_states.next_line(Tape(), 0) == 0
     assert line_states.line_before(Tape(), 0) == 0
+
+
+ADAM = FIVE.replace("optim.SGD", "optim.Adam").replace(
+    "nn.Linear(1, 1)", "nn.Sequential(nn.Linear(1, 2), nn.BatchNorm1d(2), nn.Linear(2, 1))"
+)
+
+
+def test_a_step_tells_what_the_optimizer_keeps_before_and_after():
+    index = index_of(record(ADAM))
+    rows = [
+        {row.name: row for row in line_states.states(index, position(index, f"after step {n}"))}
+        for n in (1, 2)
+    ]
+    name = "exp_avg of model.2.bias"
+    assert rows[0][name].before == ""
+    assert rows[0][name].after == rows[1][name].before != rows[1][name].after
+    assert rows[1]["step of model.2.bias"].after == "2.0000"
+    # Adam's first mean is a tenth of the first gradient: beta1 is 0.9.
+    first = float(rows[0]["model.2.bias"].grad_after.replace("−", "-"))
+    assert float(rows[0][name].after.replace("−", "-")) == pytest.approx(0.1 * first, abs=1e-4)
+
+
+def test_batchnorm_moves_its_running_mean_in_the_line_of_the_model():
+    index = index_of(record(ADAM))
+    rows = line_states.states(index, position(index, "after out 2"))
+    changed = {row.name for row in rows if row.value_changes}
+    assert {"model.1.running_mean", "model.1.running_var", "out"} <= changed
+    assert not any(name.endswith(("weight", "bias")) for name in changed)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from engine.run import record
 from tests.engine.mirror import mirror, numbers, ops
 
 
@@ -86,3 +87,53 @@ def test_a_step_tells_all_that_its_optimizer_holds_with_and_without_a_gradient()
     held = [tape.held[step.held] for step in tape.steps]
     assert held == [(tensor["a"], tensor["b"]), (tensor["c"],)] * 2
     assert len(tape.held) == 2
+
+
+MAKES = {
+    "Adam": "optim.Adam(net.parameters(), lr=0.1)",
+    "momentum": "optim.SGD(net.parameters(), lr=0.1, momentum=0.9)",
+    "RMSprop": "optim.RMSprop(net.parameters(), lr=0.01)",
+    "plain": "optim.SGD(net.parameters(), lr=0.1)",
+}
+TRAINED = """\
+torch.manual_seed(0)
+net = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3), nn.ReLU(), nn.Linear(3, 1))
+opt = {}
+x = torch.linspace(-1, 1, 8).view(4, 2)
+for step in range(3):
+    opt.zero_grad()
+    (net(x) ** 2).mean().backward()
+    opt.step()
+"""
+
+
+@pytest.mark.parametrize("name", MAKES)
+def test_what_an_optimizer_keeps_is_told_at_each_step(name):
+    program = TRAINED.format(MAKES[name])
+    tape = mirror(program)
+    seen = [[numbers(tape, one.snapshot).copy() for one in step.memory] for step in tape.steps]
+    names = {"torch": torch, "nn": torch.nn, "optim": torch.optim}
+    wanted = []
+    body = program.replace("    opt.step()\n", "    opt.step()\n    note()\n")
+
+    def note():
+        opt = names["opt"]
+        states = [opt.state[p] for p in names["net"].parameters()]
+        wanted.append(
+            [t.clone().numpy() for kept in states for t in kept.values() if t is not None]
+        )
+
+    names["note"] = note
+    exec(body, names)
+    assert [len(one) for one in seen] == [len(one) for one in wanted]
+    for got, true in zip(seen, wanted, strict=True):
+        for one, other in zip(got, true, strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+def test_a_big_memory_is_left_out():
+    tape = record(
+        "w = torch.zeros(5000, requires_grad=True)\nopt = optim.Adam([w], lr=0.1)\n"
+        "w.sum().backward()\nopt.step()"
+    )
+    assert [one.name for one in tape.steps[0].memory] == ["step"]
