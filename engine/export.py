@@ -201,8 +201,8 @@ class _Exporter:
         step = self._tape.steps[ref]
         changes: list[Json] = [{"before": c.before, "after": c.after} for c in step.changes]
         memory: list[Json] = [
-            {"value": m.owner, "name": m.name, "data": self._snapshot(m.snapshot)}
-            for m in step.memory
+            {"value": owner, "name": name, "data": self._snapshot(kept)}
+            for owner, name, kept in step.memory
         ]
         return {
             "optimizer": step.optimizer,

@@ -262,16 +262,11 @@ class Change(Struct, frozen=True, array_like=True, gc=False):
     after: int
 
 
-class Memory(Struct, frozen=True, array_like=True, gc=False):
-    """What an optimizer keeps for a parameter (a value id) after a step, such as ``exp_avg``."""
-
-    owner: int
-    name: str
-    snapshot: int | None
+Memory = tuple[int, str, int | None]
 
 
 class Step(Struct, frozen=True, array_like=True, gc=False):
-    """One ``optimizer.step()``."""
+    """One ``optimizer.step()``; ``memory``: value id, name (``exp_avg``), snapshot it then kept."""
 
     optimizer: str
     line: int
@@ -280,7 +275,6 @@ class Step(Struct, frozen=True, array_like=True, gc=False):
     held: int = -1
     """Index in `Tape.held` of the parameters that the optimizer has; -1 where that is unknown."""
     memory: tuple[Memory, ...] = ()
-    """What it keeps for the parameters it changed, where that is small."""
 
 
 EventKind = Literal[

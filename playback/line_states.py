@@ -106,16 +106,16 @@ def _memories(index: Index, span: Span) -> list[StateRow]:
             (s for s in index.tape.steps[: event.ref][::-1] if s.held == step.held), None
         )
         known = {}
-        for one in earlier.memory if earlier is not None else ():
-            known[index.values[one.owner].tensor, one.name] = index.snapshot(one.snapshot)
-        for one in step.memory:
-            owner = index.values[one.owner]
-            old, new = known.get((owner.tensor, one.name)), index.snapshot(one.snapshot)
+        for owner, kind, kept in earlier.memory if earlier is not None else ():
+            known[index.values[owner].tensor, kind] = index.snapshot(kept)
+        for owner, kind, kept in step.memory:
+            old = known.get((index.values[owner].tensor, kind))
+            new = index.snapshot(kept)
             before, after = short.value(old), short.value(new)
             if old is not None and before == after and old != new:
                 before, after = _summed(old), _summed(new)
-            name = f"{one.name} of {words.called(index, one.owner)}"
-            rows.append(StateRow(name, one.owner, before, after, NONE, NONE))
+            name = f"{kind} of {words.called(index, owner)}"
+            rows.append(StateRow(name, owner, before, after, NONE, NONE))
     return rows
 
 

@@ -94,7 +94,7 @@ class Optimizers:
             for name, t in kept.items():
                 if isinstance(name, str) and isinstance(t, torch.Tensor) and t.numel() <= left:
                     left -= t.numel()
-                    found.append(Memory(row.id, name, self.recorder.copies.keep(t)))
+                    found.append((row.id, name, self.recorder.copies.keep(t)))
         return found
 
     def _wrapped(self, original: "Callable[..., None]") -> "Callable[..., None]":

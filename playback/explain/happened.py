@@ -121,7 +121,7 @@ def _step(index: Index, event: Event, _position: int) -> _Told:
             rows.append(Row(_name(index, change.before), "", moved, True))
     rate = "" if step.lr is None else f", learning rate {short.trimmed(step.lr, 6)}"
     said = "Each parameter takes a step against its gradient"
-    if kept := list(dict.fromkeys(one.name for one in step.memory)):
+    if kept := list(dict.fromkeys(name for _, name, _ in step.memory)):
         said += f". It keeps {', '.join(kept)} for each; the table Line shows them"
     if not rows:
         said = "No parameter had a gradient, so none was changed"

@@ -111,7 +111,7 @@ for step in range(3):
 def test_what_an_optimizer_keeps_is_told_at_each_step(name):
     program = TRAINED.format(MAKES[name])
     tape = mirror(program)
-    seen = [[numbers(tape, one.snapshot).copy() for one in step.memory] for step in tape.steps]
+    seen = [[numbers(tape, kept).copy() for _, _, kept in step.memory] for step in tape.steps]
     names = {"torch": torch, "nn": torch.nn, "optim": torch.optim}
     wanted = []
     body = program.replace("    opt.step()\n", "    opt.step()\n    note()\n")
@@ -136,4 +136,4 @@ def test_a_big_memory_is_left_out():
         "w = torch.zeros(5000, requires_grad=True)\nopt = optim.Adam([w], lr=0.1)\n"
         "w.sum().backward()\nopt.step()"
     )
-    assert [one.name for one in tape.steps[0].memory] == ["step"]
+    assert [name for _, name, _ in tape.steps[0].memory] == ["step"]
