@@ -2,7 +2,8 @@
 
 Every frame is laid out alone, the innermost first; the places where wires pass its border become
 the ports of its box one level up. `layout_level` says what a level is; the steps for one level are
-`layout_layers`, `layout_grid`, `layout_order`, `layout_across` and `layout_routes`, in that order.
+`layout_layers`, `layout_grid`, `layout_order`, `layout_leaves`, `layout_across` and
+`layout_routes`, in that order.
 """
 
 from collections import OrderedDict
@@ -13,6 +14,7 @@ from typing import NamedTuple
 from playback.layout_across import across
 from playback.layout_grid import TRUNK_FROM, Grid
 from playback.layout_layers import back_edges, layers
+from playback.layout_leaves import lower
 from playback.layout_level import ENTRY, EXIT, Cancelled, Check, Edge, Laid, Level, Node, Point
 from playback.layout_nest import Nest, assemble
 from playback.layout_order import order
@@ -166,6 +168,7 @@ def _part(level: Level, members: list[int], numbers: list[int], check: Check) ->
     back = back_edges(len(nodes), edges)
     layer = layers(nodes, [edge for number, edge in enumerate(edges) if number not in back])
     grid = _ordered(nodes, edges, layer, back, check)
+    lower(grid, edges)
     x = across(grid, level.style.card_gap, check)
     bands = Bands(grid, x, level.style)
     return Part(

@@ -82,6 +82,8 @@ class Blocks:
             return 0.0
         if grid.kind[tail] == LEAF and grid.kind[head] == OP:
             return 0.0
+        if tail in grid.soft or head in grid.soft:
+            return 0.0
         return grid.out[link] - grid.into[link]
 
     def build(self) -> None:

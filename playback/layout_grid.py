@@ -37,6 +37,8 @@ class Grid:
         self.climbs: dict[int, list[int]] = {}
         self.rows: list[list[int]] = [[] for _ in range(max(layer, default=-1) + 1)]
         self.seat: list[int] = []
+        self.soft: set[int] = set()
+        """Bends between two cards, below the axis of the upper and above that of the lower."""
 
     def _bend(self, layer: int, net: int) -> int:
         number = len(self.layer)
@@ -89,6 +91,21 @@ class Grid:
                 self.paths.append(self._run(edge, []))
         for links in self.above:
             links.sort(key=self.into.__getitem__)
+
+    def cut(self, link: int, net: int) -> tuple[int, int]:
+        """Put a bend into a link; return it and the link from there on."""
+        head, into = self.head[link], self.into[link]
+        bend = self._bend(self.layer[head], net)
+        lower = len(self.tail)
+        self.tail.append(bend)
+        self.head.append(head)
+        self.out.append(0.0)
+        self.into.append(into)
+        self.head[link], self.into[link] = bend, 0.0
+        self.above[bend], self.below[bend] = [link], [lower]
+        above = self.above[head]
+        above[above.index(link)] = lower
+        return bend, lower
 
     def _climb(self, edge: Edge) -> list[int]:
         """Bends beside the rows from the target's down to the source's, linked like a column."""

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from playback.layout_grid import Grid
 from playback.layout_level import BEND, Check
 
-PATIENCE = 4
+PATIENCE = 2
 """Rounds of sweeps without a gain before giving up."""
 FORCED_UP_TO = 200
 """Up to this many nodes operands keep their order by force, above only by weight."""
@@ -24,6 +24,12 @@ class Orderer:
         self.grid = grid
         self.check = check
         self.forced = grid.size <= FORCED_UP_TO
+        self.stamps = [0] * (len(grid.rows) + 1)
+        """One per row, another one after every change of its order; the last row's is no row's."""
+        self._stamp = 0
+        self._settled: dict[tuple[str, int], tuple[int, ...]] = {}
+        """What was done to a row in vain: with these stamps it need not be tried again."""
+        self._counted: dict[int, tuple[int, int, int]] = {}
         self.hangs = self._hanging()
         hangs, tail, head = self.hangs, grid.tail, grid.head
         self.above = [
@@ -81,9 +87,20 @@ class Orderer:
     def _core_crossings(self) -> int:
         grid = self.grid
         whole, grid.below = grid.below, self.below
-        count = grid.crossings()
+        total = 0
+        for number in range(len(grid.rows) - 1):
+            upper, lower = self.stamps[number], self.stamps[number + 1]
+            known = self._counted.get(number)
+            if known is None or known[:2] != (upper, lower):
+                known = (upper, lower, grid.row_crossings(grid.rows[number]))
+                self._counted[number] = known
+            total += known[2]
         grid.below = whole
-        return count
+        return total
+
+    def _around(self, number: int) -> tuple[int, ...]:
+        """Return the stamps that decide what can be done with a row."""
+        return self.stamps[number - 1], self.stamps[number], self.stamps[number + 1]
 
     def _improve(self) -> None:
         grid = self.grid
@@ -108,13 +125,18 @@ class Orderer:
     def _sweep(self, number: int, downwards: bool) -> None:
         """Sort a row by the mean of its neighbours' places in the row before."""
         row = self.grid.rows[number]
-        if len(row) < 2:
+        task, before = ("down" if downwards else "up", number), self._around(number)
+        if len(row) < 2 or self._settled.get(task) == before:
             return
         keys = self._keys(row, downwards)
         order = sorted(range(len(row)), key=keys.__getitem__)
         self._seat(number, [row[k] for k in order])
         if self.forced and number + 1 < len(self.grid.rows):
             self._force(number)
+        if self.grid.rows[number] != row:
+            self._touch(number)
+        else:
+            self._settled[task] = before
 
     def _keys(self, row: list[int], downwards: bool) -> list[float]:
         """Mean place of the neighbours; without any, midway between those beside."""
@@ -134,6 +156,10 @@ class Orderer:
                 total += seat[end] + ports[link] / (left[end] + right[end] + 1.0)
             keys.append(total / len(links))
         return _filled(keys)
+
+    def _touch(self, number: int) -> None:
+        self._stamp += 1
+        self.stamps[number] = self._stamp
 
     def _seat(self, number: int, row: list[int]) -> None:
         self.grid.rows[number] = row
@@ -160,14 +186,19 @@ class Orderer:
     def _exchange(self) -> None:
         """Swap neighbours in a row where that saves crossings."""
         for number, row in enumerate(self.grid.rows):
-            if len(row) < 2:
+            task, before = ("exchange", number), self._around(number)
+            if len(row) < 2 or self._settled.get(task) == before:
                 continue
             uppers = [self._ends(node, True) for node in row]
             lowers = [self._ends(node, False) for node in row]
-            for _ in range(4):
+            if not self._exchange_row(row, uppers, lowers):
+                self._settled[task] = before
+                continue
+            for _ in range(3):
                 if not self._exchange_row(row, uppers, lowers):
                     break
             self._seat(number, row)
+            self._touch(number)
 
     def _ends(self, node: int, upwards: bool) -> list[tuple[int, float]]:
         """Where the links of a node end, as (seat, port), sorted."""
@@ -176,7 +207,10 @@ class Orderer:
             links, ends, ports = self.above[node], grid.tail, grid.out
         else:
             links, ends, ports = self.below[node], grid.head, grid.into
-        return sorted((grid.seat[ends[link]], ports[link]) for link in links)
+        seat = grid.seat
+        if len(links) < 2:
+            return [(seat[ends[link]], ports[link]) for link in links]
+        return sorted([(seat[ends[link]], ports[link]) for link in links])
 
     def _exchange_row(
         self,

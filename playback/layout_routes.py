@@ -31,6 +31,8 @@ class Bands:
         self.style = style
         self.tops: list[float] = []
         self.bottoms: list[float] = []
+        self.trunks: dict[int, list[Point]] = {}
+        """Link -> the points of a route along it, down to where edges part."""
         self._stack()
 
     def _travel(self) -> list[float]:
@@ -125,17 +127,27 @@ class Pen:
         self.points += [(here, y + depth), (x, y + depth), (x, y)]
 
 
-def route(bands: Bands, edge: Edge, number: int) -> tuple[Point, ...]:
-    """Return the points of one edge, from the border of its source to that of its target."""
-    grid, x = bands.grid, bands.x
-    start = x[edge.source] + edge.out
-    end = x[edge.target] + edge.into
-    top = bands.top_of(edge.target)
+def _begun(bands: Bands, edge: Edge) -> Pen:
+    """Return the pen at the lower end of the source's band."""
+    grid = bands.grid
+    start = bands.x[edge.source] + edge.out
     pen = Pen([(start, bands.top_of(edge.source) + grid.height[edge.source])])
     pen.down_to(bands.bottoms[grid.layer[edge.source]])
     if grid.kind[edge.source] == ENTRY:
         # Straight past the frame's head: its words stand there.
         pen.down_to(bands.style.before * HEAD_SHARE)
+    return pen
+
+
+def route(bands: Bands, edge: Edge, number: int) -> tuple[Point, ...]:
+    """Return the points of one edge, from the border of its source to that of its target."""
+    grid, x = bands.grid, bands.x
+    end = x[edge.target] + edge.into
+    top = bands.top_of(edge.target)
+    path = grid.paths[number]
+    # What several edges share of a trunk is drawn once.
+    shared = next((k for k in range(len(path) - 2, -1, -1) if path[k] in bands.trunks), -1)
+    pen = Pen(bands.trunks[path[shared]][:]) if shared >= 0 else _begun(bands, edge)
     if number in grid.climbs:
         column = grid.climbs[number]
         turn = bands.style.row_gap * 0.5
@@ -145,12 +157,14 @@ def route(bands: Bands, edge: Edge, number: int) -> tuple[Point, ...]:
             pen.down_to(bands.tops[grid.layer[bend]])
         pen.turn_to(end, -turn)
     else:
-        for link in grid.paths[number]:
+        for link in path[shared + 1 :]:
             head = grid.head[link]
             row = grid.layer[head]
             pen.across_to(x[head] + grid.into[link], bands.tops[row])
             if head != edge.target:
                 pen.down_to(bands.bottoms[row])
+                if len(grid.below[head]) > 1:
+                    bands.trunks[link] = pen.points[:]
     pen.down_to(top)
     return tuple(pen.points)
 
