@@ -7,6 +7,7 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QListWidget,
+    QListWidgetItem,
     QPushButton,
     QSlider,
     QVBoxLayout,
@@ -33,6 +34,8 @@ SIZE = (1600, 1000)
 LIST_HEIGHT = 132
 KEY_MARGIN = 10
 READABLE = 0.7
+MOST_LISTED = 500
+"""So many differences are listed, the first ones; nobody reads more."""
 KINDS: dict[Kind, str] = {
     "value": "Value",
     "gradient": "Gradient",
@@ -202,10 +205,19 @@ class CompareCard(Overlay):
         self.list = QListWidget()
         self.list.setFixedHeight(LIST_HEIGHT)
         self.list.setAccessibleName("What differs")
-        for one in self.compared.differences:
+        listed = self.compared.differences[:MOST_LISTED]
+        for one in listed:
             self.list.addItem("   ".join(filter(None, (KINDS[one.kind], one.name, one.words))))
+        self._tell_more(len(self.compared.differences) - len(listed))
         self.list.setVisible(bool(self.compared.differences))
         self.column.addWidget(self.list)
+
+    def _tell_more(self, more: int) -> None:
+        """Say at the end of the list how many differences it leaves out."""
+        if more:
+            last = QListWidgetItem(f"… and {more:,} more; the cards are marked all the same")
+            last.setFlags(Qt.ItemFlag.NoItemFlags)
+            self.list.addItem(last)
 
     def _position_row(self) -> QHBoxLayout:
         self.slider = QSlider(Qt.Orientation.Horizontal)
@@ -231,7 +243,7 @@ class CompareCard(Overlay):
 
     def _choose(self, row: int) -> None:
         """Select the cards of a difference and bring them beside each other."""
-        if not 0 <= row < len(self.compared.differences):
+        if not 0 <= row < min(MOST_LISTED, len(self.compared.differences)):
             return
         one = self.compared.differences[row]
         self._go_to(one)

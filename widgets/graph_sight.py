@@ -19,32 +19,36 @@ PATH = 30.0
 """Pixels kept free at the top where there are modules, whose path is written there."""
 
 
-def whole(stage: Stage, view: QSizeF) -> Camera:
-    """Return the view of the whole picture with its bubbles, in a widget of size ``view``."""
+def whole(stage: Stage, view: QSizeF, scale: float = 1.0) -> Camera:
+    """Return the view of the whole picture with its bubbles, in a widget of size ``view``.
+
+    ``scale`` is the size of text: a small picture grows with it.
+    """
     left, top, right, bottom = RIM
-    bounds = stage.bounds
+    bounds, closest = stage.bounds, CLOSEST_FIT * scale
     if not bounds.isEmpty():
         bounds = bounds.adjusted(-left, -top, right, bottom)
-    camera = fitting(bounds, view, CLOSEST_FIT, _MARGIN)
+    camera = fitting(bounds, view, closest, _MARGIN)
     lower = QSizeF(view.width(), max(1.0, view.height() - PATH))
-    below = fitting(bounds, lower, CLOSEST_FIT, _MARGIN).moved(0.0, PATH)
-    # To see all of it is worth more than room for the path.
-    return below if stage.frames and below.zoom >= READABLE else camera
+    below = fitting(bounds, lower, closest, _MARGIN).moved(0.0, PATH)
+    # To see all of it and read it is worth more than room for the path.
+    crowded = below.zoom < READABLE * scale <= camera.zoom
+    return below if stage.frames and not crowded else camera
 
 
-def first(stage: Stage, view: QSizeF) -> tuple[Camera, bool]:
+def first(stage: Stage, view: QSizeF, scale: float = 1.0) -> tuple[Camera, bool]:
     """Return the view a new picture gets, and whether it shows only a part.
 
-    All of it where that can be read, else the loss at a readable size.
+    All of it where that can be read at this size of text, else the loss at a readable size.
     """
-    camera = whole(stage, view)
-    if camera.zoom >= READABLE or not stage.cards:
+    camera, near = whole(stage, view, scale), NEAR * scale
+    if camera.zoom >= READABLE * scale or not stage.cards:
         return camera, False
     target = stage.boxes[graph_walk.first(stage)]
-    near = centered(target, view, NEAR)
+    middle = centered(target, view, near)
     if graph_walk.flows_down(stage):
-        return Camera(NEAR, near.x, view.height() * 0.85 - target.bottom() * NEAR), True
-    return Camera(NEAR, view.width() * 0.85 - target.right() * NEAR, near.y), True
+        return Camera(near, middle.x, view.height() * 0.85 - target.bottom() * near), True
+    return Camera(near, view.width() * 0.85 - target.right() * near, middle.y), True
 
 
 def around(stage: Stage, key: str) -> QRectF:

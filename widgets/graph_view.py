@@ -79,7 +79,10 @@ class GraphView(GraphColors):
 
     def set_theme(self, theme: Theme) -> None:
         """Show everything in the colours of ``theme``."""
+        before = self._drawing.theme.scale
         self._drawing.set_theme(theme)
+        if theme.scale != before and self._fitted:
+            self._first_look()
         self._repaint_all()
 
     def set_layers(self, values: bool, gradients: bool, shapes: bool) -> None:
@@ -193,7 +196,7 @@ class GraphView(GraphColors):
     def fit(self) -> None:
         """Show the whole picture."""
         self._fitted, self._following = True, False
-        self._look_at(graph_sight.whole(self._drawing.stage, self._view()), True)
+        self._look_at(self._whole(), True)
 
     def zoom_by(self, factor: float, about: QPointF | None = None) -> None:
         """Zoom about a point of the widget, the middle if none is given."""
@@ -223,8 +226,12 @@ class GraphView(GraphColors):
 
     def _first_look(self, glide: bool = False) -> None:
         """Look at a new picture, or at the same one in a new size."""
-        camera, self._following = graph_sight.first(self._drawing.stage, self._view())
+        stage, scale = self._drawing.stage, self._drawing.theme.scale
+        camera, self._following = graph_sight.first(stage, self._view(), scale)
         self._look_at(camera, glide)
+
+    def _whole(self) -> Camera:
+        return graph_sight.whole(self._drawing.stage, self._view(), self._drawing.theme.scale)
 
     def _follow(self) -> None:
         """Bring what happens into sight, where only a part of the picture is seen."""
@@ -261,8 +268,6 @@ class GraphView(GraphColors):
 
     def _view(self) -> QSizeF:
         return QSizeF(self.size())
-
-    # What moves.
 
     def is_moving(self) -> bool:
         """Tell whether anything is still in motion."""
@@ -324,7 +329,7 @@ class GraphView(GraphColors):
         if self._fitted and self._following:
             self._first_look()
         elif self._fitted:
-            self._look_at(graph_sight.whole(self._drawing.stage, self._view()), False)
+            self._look_at(self._whole(), False)
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -354,7 +359,7 @@ class GraphView(GraphColors):
             share = self._clocks["morph"].elapsed() / LONGEST_MS
             self._morph.paint(painter, area, camera.zoom, share, self._flight is None)
         else:
-            overlay.paint_marks(painter, drawing, self._hovered, self._selected, camera.zoom)
+            overlay.paint_marks(painter, drawing, self._hovered, self._selected, camera.zoom, area)
             if self._motion is not None and not self._stale:
                 share = self._motion.share(self._clocks["motion"].elapsed())
                 self._motion.paint(painter, area, camera.zoom, share)

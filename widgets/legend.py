@@ -1,145 +1,20 @@
 """The legend: what the shapes and colours of the graph mean."""
 
-from collections.abc import Callable
-
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import (
-    QColor,
-    QLinearGradient,
-    QPainter,
-    QPainterPath,
-    QPaintEvent,
-    QPen,
-    QPolygonF,
-    QResizeEvent,
-)
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QLinearGradient, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from playback import text as words
 from widgets.labels import Heading, Label, sheet
+from widgets.legend_samples import ROWS, Draw
 from widgets.paint import heat
-from widgets.theme import Theme, faded
+from widgets.theme import Theme
 
 WIDTH, HEIGHT = 40.0, 22.0
 TWO_FROM = 330
 """From this width on the legend stands in two columns."""
 CELL = 32
 """Height of one entry in two columns: its words may take two lines."""
-Draw = Callable[[QPainter, Theme, QRectF], None]
-
-
-def _pill(painter: QPainter, box: QRectF, line: QColor, fill: QColor, dashed: bool = False) -> None:
-    pen = QPen(line, 1.3)
-    if dashed:
-        pen.setDashPattern([3, 2.5])
-    painter.setPen(pen)
-    painter.setBrush(fill)
-    painter.drawRoundedRect(box, box.height() / 2, box.height() / 2)
-
-
-def _parameter(painter: QPainter, theme: Theme, box: QRectF) -> None:
-    _pill(painter, box, theme.parameter, theme.parameter_soft)
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(theme.parameter)
-    c = box.center()
-    points = [QPointF(0, -5), QPointF(5, 0), QPointF(0, 5), QPointF(-5, 0)]
-    painter.drawPolygon(QPolygonF([c + p for p in points]))
-
-
-def _data(painter: QPainter, theme: Theme, box: QRectF) -> None:
-    _pill(painter, box, theme.data, theme.data_soft)
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(theme.data)
-    painter.drawEllipse(box.center(), 4, 4)
-
-
-def _constant(painter: QPainter, theme: Theme, box: QRectF) -> None:
-    _pill(painter, box, theme.constant, theme.constant_soft, dashed=True)
-    painter.setPen(QPen(theme.constant, 1.8))
-    painter.setBrush(Qt.BrushStyle.NoBrush)
-    painter.drawEllipse(box.center(), 3.6, 3.6)
-
-
-def _operation(painter: QPainter, theme: Theme, box: QRectF) -> None:
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(theme.surface)
-    painter.drawRoundedRect(box, 6, 6)
-    card = QPainterPath()
-    card.addRoundedRect(box, 6, 6)
-    painter.save()
-    painter.setClipPath(card)
-    painter.fillRect(QRectF(box.left(), box.top(), 5, box.height()), faded(theme.forward, 0.6))
-    painter.restore()
-    painter.setPen(QPen(theme.line_strong, 1.2))
-    painter.setBrush(Qt.BrushStyle.NoBrush)
-    painter.drawPath(card)
-
-
-def _module(painter: QPainter, theme: Theme, box: QRectF) -> None:
-    painter.setPen(QPen(theme.line_strong, 1.1))
-    painter.setBrush(theme.module_soft)
-    for step in (2, 1, 0):
-        painter.drawRoundedRect(
-            box.adjusted(2.5 * step, 5 - 2.5 * step, -2.5 * step, -2.5 * step), 5, 5
-        )
-    painter.setPen(QPen(theme.module, 1.8))
-    c = box.center() + QPointF(0, 2.5)
-    painter.drawPolyline(QPolygonF([c + QPointF(-2, -4), c + QPointF(2, 0), c + QPointF(-2, 4)]))
-
-
-def _loss(painter: QPainter, theme: Theme, box: QRectF) -> None:
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(theme.ink)
-    painter.drawRoundedRect(box, 6, 6)
-
-
-def _moving(painter: QPainter, box: QRectF, color: QColor) -> QPointF:
-    y, c = box.center().y(), box.center()
-    for width, opacity in ((9.0, 0.14), (2.4, 1.0)):
-        pen = QPen(faded(color, opacity), width)
-        pen.setCapStyle(Qt.PenCapStyle.RoundCap)
-        painter.setPen(pen)
-        painter.drawLine(QPointF(box.left() + 1, y), QPointF(box.right() - 1, y))
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(faded(color, 0.3))
-    painter.drawEllipse(c, 9, 9)
-    return c
-
-
-def _gradient(painter: QPainter, theme: Theme, box: QRectF) -> None:
-    c = _moving(painter, box, theme.backward)
-    points = [QPointF(-6, 0), QPointF(5, -5.5), QPointF(2.5, 0), QPointF(5, 5.5)]
-    painter.setBrush(theme.backward)
-    painter.setPen(QPen(theme.panel, 1.2))
-    painter.drawPolygon(QPolygonF([c + p for p in points]))
-
-
-def _value(painter: QPainter, theme: Theme, box: QRectF) -> None:
-    c = _moving(painter, box, theme.forward)
-    painter.setBrush(theme.forward)
-    painter.setPen(QPen(theme.panel, 1.5))
-    painter.drawEllipse(c, 5.2, 5.2)
-
-
-def _cut(painter: QPainter, theme: Theme, box: QRectF) -> None:
-    pen = QPen(theme.edge, 1.6)
-    pen.setDashPattern([3.5, 2.5])
-    painter.setPen(pen)
-    y = box.center().y()
-    painter.drawLine(QPointF(box.left() + 1, y), QPointF(box.right() - 1, y))
-
-
-ROWS: tuple[tuple[str, Draw], ...] = (
-    ("parameter, gets a gradient", _parameter),
-    ("input data", _data),
-    ("constant, no gradient", _constant),
-    ("operation, stripe = value", _operation),
-    ("module, folded", _module),
-    ("loss", _loss),
-    ("gradient on its way back", _gradient),
-    ("value on its way forward", _value),
-    ("no gradient comes back here", _cut),
-)
 
 
 class _Sample(QWidget):

@@ -5,7 +5,7 @@ from PySide6.QtCore import QPointF
 from PySide6.QtWidgets import QWidget
 
 from app.commands import compare
-from app.comparing import Comparing
+from app.comparing import MOST_LISTED, Comparing
 from app.settings import Settings
 from app.theming import Look
 from engine.tape import Tape
@@ -165,3 +165,23 @@ def test_the_lines_that_differ_stand_below_the_titles(comparing, record):
     told = [label.said() for label in other.findChildren(Label)]
     assert told == ["+ line_0 = 0", "+ line_1 = 1", "+ line_2 = 2", "and 2 more lines"]
     made.leave()
+
+
+def test_of_very_many_differences_the_first_are_listed_and_the_rest_counted(
+    comparing, record, qtbot
+):
+    lines = "".join(f"a{n + 1} = a{n} * w\n" for n in range(520))
+    one = f"w = param(1.001)\na0 = param(2.0)\n{lines}"
+    made = comparing.show((record(one), "before"), (record(one.replace("1.001", "1.002")), "after"))
+    try:
+        count = len(made.differences())
+        assert count > MOST_LISTED
+        assert made.list.count() == MOST_LISTED + 1
+        assert f"{count - MOST_LISTED:,} more" in made.list.item(MOST_LISTED).text()
+        assert made.list.verticalScrollBar().maximum() > 0
+        made.list.setCurrentRow(MOST_LISTED - 1)
+        qtbot.waitUntil(lambda: bool(made.left.view.selected()), timeout=20_000)
+        last = made.differences()[-1]
+        made.left.view.picked.emit(made.left.key_of(last.left))  # marked, but not listed
+    finally:
+        made.leave()

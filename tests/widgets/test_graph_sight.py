@@ -109,3 +109,23 @@ def test_around_a_frame_is_all_of_it_and_around_nothing_nothing():
     key = stage.frame_order[0]
     assert graph_sight.around(stage, key) == stage.frame_boxes[key]
     assert graph_sight.around(stage, "no such card").isEmpty()
+
+
+def test_with_bigger_text_the_same_picture_is_seen_nearer():
+    stage = staged(neuron()[0])
+    wide = QSizeF(4000, 4000)
+    assert graph_sight.whole(stage, wide, 2.0).zoom == 2 * graph_sight.whole(stage, wide).zoom
+    fits = graph_sight.whole(stage, VIEW).zoom
+    assert graph_sight.READABLE <= fits < 2.5 * graph_sight.READABLE
+    camera, part = graph_sight.first(stage, VIEW, 2.5)
+    assert part
+    assert camera.zoom == 2.5 * graph_sight.NEAR
+
+
+def test_the_path_has_room_above_a_picture_too_small_to_read():
+    m = network()[0]
+    m.card("far", "op", "add", (100, 6000), 1.0)
+    stage = staged(m)
+    camera = graph_sight.whole(stage, VIEW)
+    assert camera.zoom < graph_sight.READABLE
+    assert camera.box_to_view(stage.bounds).top() >= graph_sight.PATH

@@ -254,3 +254,15 @@ def test_a_picture_of_thousands_of_cards_takes_a_new_look_at_once(view):
     view.set_look(Look({}, {}))
     view.set_look(m.reached())
     assert time.perf_counter() - started < 0.5
+
+
+def test_bigger_text_brings_a_fitted_picture_nearer_and_leaves_a_chosen_view(view):
+    show(view, neuron())
+    view.resize(2400, 2200)
+    before = view.camera().zoom
+    view.set_theme(Theme.load("light").scaled(1.5))
+    assert view.camera().zoom == pytest.approx(1.5 * before)
+    mine = Camera(0.8, 10, 20)
+    view.set_camera(mine)
+    view.set_theme(Theme.load("light"))
+    assert view.camera() == mine

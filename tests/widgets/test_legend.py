@@ -1,7 +1,8 @@
 import pytest
 
 from widgets.labels import Label
-from widgets.legend import ROWS, Legend
+from widgets.legend import Legend
+from widgets.legend_samples import ROWS
 from widgets.theme import Theme
 
 

@@ -18,6 +18,8 @@ _AT_SOURCE = (0.16, 0.22, 0.28, 0.1, 0.34)
 _BESIDE = (0.62, 0.5, 0.38, 0.75, 0.25, 0.88, 0.12)
 _GAP = 7.0
 _TOKEN = 12.0
+FAR_OUT, _MARGIN = 60.0, 20.0
+"""What a scene unit further outside of the picture costs, and how far out is still in sight."""
 _ROW = 36.0
 """Half the height of a card and a gap: over the row of cards that a level wire runs in."""
 
@@ -105,7 +107,7 @@ def _cheapest(
     cost = (np.clip(across, 0, None) * np.clip(down, 0, None)).sum(axis=1)
     inside = ((foreign > low[:, None]) & (foreign < high[:, None])).all(axis=2).sum(axis=1)
     outside = np.clip(bounds[:2] - low, 0, None) + np.clip(high - bounds[2:], 0, None)
-    cost += outside.sum(axis=1)
+    cost += outside.sum(axis=1) + FAR_OUT * np.clip(outside - _MARGIN, 0, None).sum(axis=1)
     best = int(np.argmin(cost * 10 + inside * 4 + np.arange(len(spots)) * 0.5))
     x, y = spots[best]
     return float(x), float(y)

@@ -1,10 +1,10 @@
 """The whole picture in a corner, with the part one sees; there only when not all is seen."""
 
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
-from PySide6.QtGui import QPainter, QPen, QPixmap
+from PySide6.QtGui import QColor, QPainter, QPen, QPixmap
 
 from widgets.camera import Camera
-from widgets.paint import shapes
+from widgets.paint import shapes, tints
 from widgets.paint.drawing import Drawing
 from widgets.paint.reading import LEAVES
 from widgets.theme import faded
@@ -12,6 +12,8 @@ from widgets.theme import faded
 LARGEST = QSizeF(132, 168)
 MOST_HEIGHT = 0.5
 """Part of the widget's height; a map that would take more is left out."""
+TINTED = 1000
+"""In a picture of at most so many cards the map's colours follow each step."""
 _MARGIN = 14.0
 _PAD = 8.0
 
@@ -54,7 +56,10 @@ class Minimap:
         bounds = drawing.stage.bounds
         box = self.box(bounds, view)
         ratio = painter.device().devicePixelRatioF()
-        key = (id(drawing.stage), id(drawing.theme), ratio, box.width(), box.height())
+        # What a mode tells may change with each step; of many cards nobody would see it.
+        tinted = drawing.coloring is not None and len(drawing.stage.cards) <= TINTED
+        look = id(drawing.look) if tinted else 0
+        key = (id(drawing.stage), id(drawing.theme), ratio, box.width(), box.height(), look)
         if key != self._key:
             self._key = key
             self._pixmap = self._copy(drawing, box.size(), ratio)
@@ -91,12 +96,21 @@ class Minimap:
                 shapes.fill(painter, stage.frame_boxes[key], 14, ground)
                 shapes.outline(painter, stage.frame_boxes[key], 14, theme.frame_line, 0.8 / zoom)
             for key, box in stage.boxes.items():
-                kind = stage.cards[key].kind
-                color = theme.color(kind) if kind in LEAVES else theme.line_strong
-                shapes.fill(painter, box, 10, theme.ink if kind == "loss" else color)
+                shapes.fill(painter, box, 10, _color(drawing, key))
         finally:
             painter.end()
         return pixmap
+
+
+def _color(drawing: Drawing, key: str) -> QColor:
+    """Return the colour of a card: what the colour mode says of it, else what it is."""
+    theme, kind = drawing.theme, drawing.stage.cards[key].kind
+    if drawing.coloring is not None:
+        tint = drawing.reading(key).tint
+        return theme.line if tint is None else tints.color(tint, theme.dark)
+    if kind in LEAVES:
+        return theme.color(kind)
+    return theme.ink if kind == "loss" else theme.line_strong
 
 
 def _zoom(bounds: QRectF) -> float:

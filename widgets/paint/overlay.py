@@ -7,7 +7,7 @@ from PySide6.QtGui import QImage, QPainter, QPainterPath, QPalette, QPen
 from PySide6.QtWidgets import QWidget
 
 from widgets.camera import Camera, fitting
-from widgets.paint import cards, ground, shapes, wires
+from widgets.paint import cards, ground, shapes, ways
 from widgets.paint.drawing import Drawing
 from widgets.paint.layer import HINTS
 from widgets.paint.motion import Motion
@@ -23,17 +23,23 @@ def paint_ground(painter: QPainter, view: QRectF, camera: Camera, theme: Theme) 
 
 
 def paint_marks(
-    painter: QPainter, drawing: Drawing, hovered: str, selected: str, zoom: float
+    painter: QPainter, drawing: Drawing, hovered: str, selected: str, zoom: float, area: QRectF
 ) -> None:
-    """Light the wires of the card under the cursor, and ring what is selected."""
+    """Light the way of what is under the cursor, its own wires most, and ring what is selected."""
     stage, theme = drawing.stage, drawing.theme
+    ways.paint(painter, drawing, hovered, area, zoom)
     thick = max(1.0, 0.8 / zoom)
-    for key in (*stage.into.get(hovered, ()), *stage.out_of.get(hovered, ())):
+    near = [*stage.into.get(hovered, ()), *stage.out_of.get(hovered, ())]
+    near += [hovered] if hovered in stage.wires else []
+    chosen = [selected] if selected in stage.wires else []
+    painter.save()
+    if near or chosen:
+        ways.keep_clear(painter, drawing, near + chosen)
+    for key in near:
         _light(painter, drawing, key, 2.2 * thick)
-    if hovered in stage.wires:
-        _light(painter, drawing, hovered, 2.2 * thick)
-    if selected in stage.wires:
-        _light(painter, drawing, selected, 3.0 * thick)
+    for key in chosen:
+        _light(painter, drawing, key, 3.0 * thick)
+    painter.restore()
     painter.setBrush(Qt.BrushStyle.NoBrush)
     for key, width, color in (
         (hovered, 1.6, theme.line_strong),
@@ -69,9 +75,6 @@ def _light(painter: QPainter, drawing: Drawing, key: str, width: float) -> None:
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(theme.selection)
     painter.drawPolygon(drawing.stage.heads[key])
-    label = drawing.tiles.held().get(key)
-    if label is not None:
-        wires.paint_label(painter, label, theme)
 
 
 def paint_rim(painter: QPainter, widget: QWidget, theme: Theme, focused: bool, stale: bool) -> None:
@@ -102,10 +105,11 @@ def render(
         drawing.set_zoom(1.0)
         painter.translate(box.left() + camera.x, box.top() + camera.y)
         painter.scale(camera.zoom, camera.zoom)
-        drawing.paint(painter, bounds.adjusted(-60, -60, 60, 60), camera.zoom, sprites=False)
-        paint_marks(painter, drawing, "", selected, 1.0)
+        area = bounds.adjusted(-60, -60, 60, 60)
+        drawing.paint(painter, area, camera.zoom, sprites=False)
+        paint_marks(painter, drawing, "", selected, 1.0, area)
         if motion is not None:
-            motion.paint(painter, bounds.adjusted(-60, -60, 60, 60), camera.zoom, 2.0)
+            motion.paint(painter, area, camera.zoom, 2.0)
     finally:
         drawing.hidden = hidden
         drawing.set_zoom(zoom)

@@ -116,3 +116,18 @@ def test_every_wish_gets_a_place_near_its_wire(boxes):
     label = place([wish()], taken)["w"]
     assert abs(label.x) <= label.width / 2 + 8
     assert -1 <= label.y <= 101
+
+
+def test_a_label_rather_touches_a_card_than_leaves_the_picture():
+    beside = [(-60, -10, -6, 110), (6, -10, 60, 110)]  # a narrow lane between two cards
+    given = [wish(words="× (1−o²) = 0.500")]
+    far = place(given, beside)["w"]
+    bounds = (-60.0, -10.0, 60.0, 110.0)
+    line = sample([DOWN])[0]
+    owners = np.zeros(len(line), dtype=np.intp)
+    kept = Placer(np.array(line), owners, bounds).place(given, beside)["w"].box
+    assert far.box.width() > 60
+    assert kept.left() >= bounds[0] - 20
+    assert kept.right() <= bounds[2] + 20
+    assert kept.top() >= bounds[1] - 20
+    assert kept.bottom() <= bounds[3] + 20

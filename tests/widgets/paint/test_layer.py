@@ -154,10 +154,18 @@ def test_dots_keep_a_calm_distance_at_any_zoom(light, zoom):
 def test_marks_ring_the_selected_card_and_light_the_wires_of_the_hovered(theme):
     drawing = drawing_of(neuron(), theme)
     canvas = theme.canvas.name()
-    pixels = painted(lambda p: overlay.paint_marks(p, drawing, "d", "n", 1.0), (700, 700), canvas)
+    pixels = painted(
+        lambda p: overlay.paint_marks(p, drawing, "d", "n", 1.0, QRectF(0, 0, 700, 700)),
+        (700, 700),
+        canvas,
+    )
     assert near(pixels[290:370, 230:410], theme.selection) > 300
     assert near(pixels[460:520, 300:340], theme.selection) > 20
-    nothing = painted(lambda p: overlay.paint_marks(p, drawing, "", "", 1.0), (700, 700), canvas)
+    nothing = painted(
+        lambda p: overlay.paint_marks(p, drawing, "", "", 1.0, QRectF(0, 0, 700, 700)),
+        (700, 700),
+        canvas,
+    )
     assert near(nothing, theme.selection) == 0
 
 

@@ -1,0 +1,62 @@
+"""The minimap in the colours of what is shown; its place is tested with the layers."""
+
+import pytest
+from PySide6.QtCore import QSizeF
+
+from playback.coloring import Tint
+from tests.widgets.pixels import drawing_of, near, painted
+from tests.widgets.scenes import network
+from widgets.camera import Camera
+from widgets.paint import tints
+from widgets.paint.minimap import Minimap
+from widgets.theme import Theme
+
+VIEW = QSizeF(800, 800)
+
+
+class Amounts:
+    """Gives the first card a strong colour, others none."""
+
+    def __init__(self, first):
+        self.first, self.share = first, 1.0
+
+    def tint(self, card, look):
+        return Tint("much", "amount", self.share) if card.key == self.first else None
+
+    def key(self):
+        raise NotImplementedError
+
+
+@pytest.fixture
+def drawing(qapp):
+    return drawing_of(network(), Theme.load("light"))
+
+
+def seen(minimap, drawing):
+    return painted(lambda p: minimap.paint(p, drawing, Camera(3.0), VIEW), (800, 800))
+
+
+def test_in_a_colour_mode_cards_have_the_colours_of_the_mode(drawing):
+    minimap, theme = Minimap(), drawing.theme
+    roles = seen(minimap, drawing)
+    assert near(roles, theme.parameter) > 20
+    first = drawing.stage.card_keys[0]
+    drawing.tint_by(Amounts(first))
+    minimap.forget()
+    tinted = seen(minimap, drawing)
+    assert near(tinted, theme.parameter) == 0
+    full = tints.at("amount", 1.0, dark=False)
+    # Cards are small in it, and the part one sees is tinted.
+    assert near(tinted, full, 60) > near(roles, full, 60)
+
+
+def test_what_a_mode_tells_of_another_position_is_painted_anew(drawing):
+    minimap = Minimap()
+    marks = Amounts(drawing.stage.card_keys[0])
+    drawing.tint_by(marks)
+    before = seen(minimap, drawing)
+    marks.share = 0.1
+    drawing._readings.clear()
+    assert (seen(minimap, drawing) == before).all()  # nothing moved
+    drawing.set_look(type(drawing.look)(dict(drawing.look.cards), dict(drawing.look.wires)))
+    assert (seen(minimap, drawing) != before).any()

@@ -1,0 +1,81 @@
+"""The whole way of a value, by walking along the wires."""
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QImage, QPainter
+
+from app.film_files import pixels
+from tests.widgets.scenes import Maker, grid, network, neuron
+from widgets.paint import ways
+from widgets.paint.cards import Layers
+from widgets.paint.drawing import Drawing
+from widgets.paint.stage import Stage
+from widgets.theme import Theme
+
+
+@pytest.fixture(autouse=True)
+def _fonts(qapp):
+    """Fonts need an application."""
+
+
+def staged(m):
+    return Stage(m.tape, m.picture, m.placement)
+
+
+def ends(stage, found):
+    return {(stage.wires[key].source, stage.wires[key].target) for key in found}
+
+
+def test_a_way_leads_back_to_the_leaves_and_on_to_the_loss():
+    stage = staged(neuron()[0])
+    assert ends(stage, ways.way(stage, "s")) == {
+        ("x1", "u"), ("w1", "u"), ("x2", "v"), ("w2", "v"), ("u", "s"), ("v", "s"),
+        ("s", "n"), ("n", "o"), ("o", "d"), ("d", "L"),
+    }  # fmt: skip
+
+
+def test_the_way_of_a_wire_is_what_leads_to_it_and_where_it_leads():
+    stage = staged(neuron()[0])
+    wire = next(key for key, one in stage.wires.items() if one.source == "u")
+    assert ends(stage, ways.way(stage, wire)) == {
+        ("x1", "u"), ("w1", "u"), ("u", "s"), ("s", "n"), ("n", "o"), ("o", "d"), ("d", "L"),
+    }  # fmt: skip
+
+
+def test_nothing_has_no_way_and_a_circle_ends():
+    m = Maker()
+    m.card("a", "op", "add", (100, 60), 1.0)
+    m.card("b", "op", "add", (100, 200), 1.0)
+    m.wire("a", "b")
+    m.wire("b", "a")
+    stage = staged(m)
+    assert len(ways.way(stage, "a")) == 2
+    assert ways.way(stage, "") == ways.way(stage, "no such card") == frozenset()
+
+
+@pytest.mark.parametrize("many", [True, False])
+def test_the_way_is_lit_and_nothing_else(monkeypatch, many):
+    monkeypatch.setattr(ways, "CURVED", 0 if many else 300)
+    stage = staged(network()[0])
+    drawing = Drawing(stage, Theme.load("light"), Layers())
+    image = QImage(stage.bounds.size().toSize(), QImage.Format.Format_RGB32)
+    image.fill(0)
+
+    def lit(key):
+        canvas = image.copy()
+        painter = QPainter(canvas)
+        painter.translate(-stage.bounds.topLeft())
+        ways.paint(painter, drawing, key, QRectF(stage.bounds), 1.0)
+        painter.end()
+        return int((pixels(canvas).astype(np.int64).sum(-1) > 0).sum())
+
+    keys = sorted(stage.cards, key=lambda key: len(ways.way(stage, key)))
+    assert lit("no such card") == 0
+    assert 0 < lit(keys[0]) < lit(keys[-1])
+
+
+def test_of_a_big_picture_only_what_is_seen_is_painted():
+    stage = staged(grid(400, 10))
+    whole = ways.way(stage, stage.card_keys[0])
+    assert len(stage.wires_in(QRectF(0, 0, 300, 300))) < len(whole)

@@ -1,0 +1,82 @@
+"""The whole way of a value: all that led to a card, and all that it leads to."""
+
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+
+from PySide6.QtCore import QLineF, QRectF, Qt
+from PySide6.QtGui import QPainter, QPen, QRegion
+
+from widgets.paint import bubbles, shapes
+from widgets.paint.drawing import Drawing
+from widgets.paint.stage import Stage
+from widgets.theme import faded
+
+CURVED = 300
+"""So many wires of a way are painted as the curves they are; of more, each is a straight line."""
+
+
+@lru_cache(maxsize=1)
+def way(stage: Stage, key: str) -> frozenset[str]:
+    """Return the wires by which values come to a card or wire, and those by which they go on."""
+    if key in stage.wires:
+        wire = stage.wires[key]
+        back, ahead, found = wire.source, wire.target, {key}
+    elif key in stage.cards:
+        back, ahead, found = key, key, set[str]()
+    else:
+        return frozenset()
+    found |= _followed(back, stage.into, lambda wire: stage.wires[wire].source)
+    found |= _followed(ahead, stage.out_of, lambda wire: stage.wires[wire].target)
+    return frozenset(found)
+
+
+def _followed(start: str, beside: dict[str, list[str]], end: Callable[[str], str]) -> set[str]:
+    """Return the wires on all paths from a card, always the same way."""
+    wires, seen, waiting = set[str](), {start}, [start]
+    while waiting:
+        for wire in beside[waiting.pop()]:
+            wires.add(wire)
+            card = end(wire)
+            if card not in seen:
+                seen.add(card)
+                waiting.append(card)
+    return wires
+
+
+def paint(painter: QPainter, drawing: Drawing, key: str, area: QRectF, zoom: float) -> None:
+    """Light the way of a card or wire where it passes ``area`` (scene units)."""
+    stage, whole = drawing.stage, way(drawing.stage, key)
+    if not whole:
+        return
+    seen = [wire for wire in stage.wires_in(area) if wire in whole]
+    color = faded(drawing.theme.selection, 0.75)
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    if len(seen) > CURVED:
+        painter.setPen(QPen(color, max(1.0, 1.2 / zoom)))
+        ends = ((stage.lines[wire][0], stage.lines[wire][-1]) for wire in seen)
+        painter.drawLines([QLineF(*start, *end) for start, end in ends])
+        return
+    painter.save()
+    keep_clear(painter, drawing, seen)
+    for wire in seen:
+        dashes = (5.0, 3.5) if stage.wires[wire].dashed else ()
+        painter.setPen(shapes.pen(color, 1.7 * max(1.0, 0.8 / zoom), dashes))
+        painter.drawPath(stage.paths[wire])
+    painter.restore()
+
+
+def keep_clear(painter: QPainter, drawing: Drawing, wires: Iterable[str]) -> None:
+    """Let nothing be painted over what hangs on the cards at the wires' ends, nor over labels."""
+    stage, held = drawing.stage, drawing.tiles.held()
+    clear = QRegion(stage.bounds.adjusted(-400, -400, 400, 400).toAlignedRect())
+    wires = list(wires)
+    cards = {end for key in wires for end in (stage.wires[key].source, stage.wires[key].target)}
+    over = [held[key].box for key in wires if key in held]
+    for key in cards:
+        tag = drawing.reading(key).tag
+        hung = (drawing.bubble(key), drawing.badge(key))
+        over += [box for box in hung if box is not None]
+        over += [bubbles.tag_box(stage.boxes[key], tag)] if tag else []
+    for box in over:
+        clear = clear.subtracted(QRegion(box.toAlignedRect()))
+    painter.setClipRegion(clear, Qt.ClipOperation.IntersectClip)
