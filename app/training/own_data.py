@@ -25,6 +25,7 @@ class OwnData(QObject):
             view.moved.connect(self._move_point)
             view.removed.connect(self._remove_point)
         self._path = ""
+        self._looked: FileLooked | None = None
 
     def show_setup(self) -> None:
         """Look into the file that the setup names, and let points be drawn where there are some."""
@@ -40,6 +41,7 @@ class OwnData(QObject):
         self._room.boundary.editable = self._room.fit.editable = drawable
 
     def _show_file(self, looked: FileLooked) -> None:
+        self._looked = looked
         options = self._session.setup.data.options
         inputs = options.get("inputs") or options.get("columns") or ()
         target = options.get("target") or ""
@@ -54,6 +56,14 @@ class OwnData(QObject):
         setup = self._session.setup
         options: dict[str, Plain] = {**setup.data.options, "target": target}
         options["inputs"] = list[object](inputs)
+        looked = self._looked
+        if (
+            looked is not None
+            and target in looked.columns
+            and target != setup.data.options.get("target")
+        ):
+            # Text can only be learned as classes.
+            options["classes"] = not looked.numeric[looked.columns.index(target)]
         self._session.change(replace(setup, data=Part(setup.data.name, options)))
 
     def _points_option(self) -> Option | None:

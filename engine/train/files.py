@@ -26,6 +26,8 @@ _NAMES = {
 SHOWN = 20
 MOST_COLUMNS = 500
 LOOKED_AT = 2000
+MISSING = ("", "na", "n/a", "nan", "null", "none", "?", "-")
+"""What stands in a cell that has no number."""
 
 
 def safetensors(run: Run) -> bytes:
@@ -64,31 +66,59 @@ def look(run_id: int, name: str) -> FileLooked:
 
 def _look(run_id: int, name: str) -> FileLooked:
     with open(name, newline="", encoding="utf-8-sig") as file:
-        delimiter = max(",;\t", key=file.readline().count)
+        first = next((line for line in file if line.strip()), "")
+        delimiter = max(",;\t|", key=first.count)
         file.seek(0)
         reader = csv.reader(file, delimiter=delimiter)
-        rows = [row for row in itertools.islice(reader, LOOKED_AT) if any(map(str.strip, row))]
-        count = len(rows) + sum(1 for row in reader if row)
-    if len(rows) < 2:
+        some = itertools.islice(reader, LOOKED_AT)
+        rows = [(reader.line_num, row) for row in some if any(map(str.strip, row))]
+        rest = next(reader, None) is not None
+    if not rows:
+        raise ValueError("the file is empty")
+    header = tuple(cell.strip() for cell in rows.pop(0)[1])
+    _check_header(header)
+    if not rows:
         raise ValueError("there are no rows below the header")
-    header = tuple(cell.strip() for cell in rows[0])
-    if len(header) > MOST_COLUMNS:
-        raise ValueError(f"it has more than {MOST_COLUMNS} columns")
-    if len(set(header)) < len(header):
-        twice = next(cell for cell in header if header.count(cell) > 1)
-        raise ValueError(f"two columns are called {twice!r}")
-    for number, row in enumerate(rows[1:], 2):
+    for number, row in rows:
         if len(row) != len(header):
             raise ValueError(f"row {number} has {len(row)} cells, the header {len(header)}")
-    columns = list(zip(*rows[1:], strict=True))
-    numeric = tuple(all(map(_is_number, column)) for column in columns)
-    shown = tuple(tuple(row) for row in rows[1 : SHOWN + 1])
-    return FileLooked(run_id, name, header, numeric, shown, count - 1)
+    cells = [row for _, row in rows]
+    comma = delimiter != ","
+    numeric = tuple(
+        all(_is_number(cell, comma) for cell in column) and any(map(str.strip, column))
+        for column in zip(*cells, strict=True)
+    )
+    shown = tuple(tuple(row) for row in cells[:SHOWN])
+    count = _lines(name) - 1 if rest else len(rows)
+    return FileLooked(run_id, name, header, numeric, shown, count)
 
 
-def _is_number(cell: str) -> bool:
+def _check_header(header: tuple[str, ...]) -> None:
+    if len(header) > MOST_COLUMNS:
+        raise ValueError(f"it has more than {MOST_COLUMNS} columns")
+    if len(header) < 2:
+        raise ValueError("it has one column; there must be one to learn from and one to learn")
+    if len(set(header)) < len(header):
+        twice = next(cell for cell in header if header.count(cell) > 1)
+        if not twice:
+            raise ValueError("row 1: a column has no name")
+        raise ValueError(f"two columns are called {twice!r}")
+    if all(cell and _is_number(cell, True) for cell in header):
+        raise ValueError("row 1 holds numbers; it must name the columns")
+
+
+def _lines(name: str) -> int:
+    with open(name, "rb") as file:
+        return sum(chunk.count(b"\n") for chunk in iter(lambda: file.read(1 << 20), b""))
+
+
+def _is_number(cell: str, comma: bool) -> bool:
+    """Whether a cell holds a number, with a decimal comma if need be, or misses one."""
+    text = cell.strip()
+    if text.lower() in MISSING:
+        return True
     try:
-        float(cell)
+        float(text.replace(",", ".") if comma else text)
     except ValueError:
         return False
     return True

@@ -16,50 +16,73 @@ MOST_BYTES = 256 << 20
 
 
 def table(
-    path: str, inputs: list[str], target: str, classes: bool, limit: int, rng: torch.Generator
+    path: str,
+    inputs: list[str],
+    target: str,
+    classes: bool,
+    missing: str,
+    limit: int,
+    rng: torch.Generator,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Return the columns ``inputs`` (n, k) and ``target``: (n, 1) numbers, or (n,) classes.
 
-    Of more than ``limit`` rows every k-th is taken. Classes are numbered in sorted order.
+    Of more than ``limit`` rows every k-th is taken. Classes are numbered in sorted order. Between
+    semicolons a comma is a decimal point.
     """
+    with open(path, "rb") as raw:
+        lines = sum(chunk.count(b"\n") for chunk in iter(lambda: raw.read(1 << 20), b""))
+    every = max(1, math.ceil((lines - 1) / limit))
     with open(path, newline="", encoding="utf-8-sig") as file:
-        first = file.readline()
-        delimiter = max(",;\t", key=first.count)
+        first = next((line for line in file if line.strip()), "")
+        delimiter = max(",;\t|", key=lambda mark: first.count(mark))
         file.seek(0)
+        head = csv.reader(file, delimiter=delimiter)
+        header = [name.strip() for name in next((row for row in head if any(row)), [])]
+        reader = csv.reader(
+            (line for place, line in enumerate(file) if place % every == 0), delimiter=delimiter
+        )
         rows = [
-            row
-            for row in csv.reader(file, delimiter=delimiter)
+            (head.line_num + 1 + (reader.line_num - 1) * every, row)
+            for row in reader
             if any(cell.strip() for cell in row)
         ]
-    if len(rows) < 2:
+    if not rows:
         raise ValueError(f"{path} has no rows below its header")
-    header = [name.strip() for name in rows[0]]
     for name in [*inputs, target]:
         if name not in header:
             raise ValueError(f"{path} has no column {name!r}; it has {', '.join(header[:20])}")
-    numbers = list(enumerate(rows[1:], 2))
-    numbers = numbers[:: max(1, math.ceil(len(numbers) / limit))]
 
-    def cell(number: int, row: list[str], name: str) -> str:
+    def cell(row: list[str], name: str) -> str:
         at = header.index(name)
-        if at >= len(row) or not row[at].strip():
-            raise ValueError(f"row {number}, column {name!r}: nothing there")
-        return row[at].strip()
+        return row[at].strip() if at < len(row) else ""
+
+    def is_there(row: list[str], name: str) -> bool:
+        return cell(row, name).lower() not in ("", "na", "n/a", "nan", "null", "none", "?", "-")
 
     def value(number: int, row: list[str], name: str) -> float:
-        text = cell(number, row, name)
+        text = cell(row, name)
         try:
-            found = float(text)
+            found = float(text if delimiter == "," else text.replace(",", "."))
         except ValueError:
             raise ValueError(f"row {number}, column {name!r}: {text!r} is no number") from None
         if not math.isfinite(found):
             raise ValueError(f"row {number}, column {name!r}: {text} is not finite")
         return found
 
-    x = torch.tensor([[value(i, row, name) for name in inputs] for i, row in numbers])
+    whole = [(i, row) for i, row in rows if all(is_there(row, n) for n in [*inputs, target])]
+    if len(whole) < len(rows) and missing == "refuse":
+        names = [*inputs, target]
+        number, name = next((i, n) for i, row in rows for n in names if not is_there(row, n))
+        raise ValueError(
+            f"row {number}, column {name!r}: nothing there; rows with missing values: "
+            f"{len(rows) - len(whole)} of {len(rows)}"
+        )
+    if not whole:
+        raise ValueError(f"{path} has no row in which all columns are filled")
+    x = torch.tensor([[value(i, row, name) for name in inputs] for i, row in whole])
     if not classes:
-        return x, torch.tensor([[value(i, row, target)] for i, row in numbers])
-    labels = [cell(i, row, target) for i, row in numbers]
+        return x, torch.tensor([[value(i, row, target)] for i, row in whole])
+    labels = [cell(row, target) for _, row in whole]
     known = sorted(set(labels))
     return x, torch.tensor([known.index(label) for label in labels])
 
@@ -77,7 +100,7 @@ def _note(options: Options) -> str:
         key = "inputs" if not inputs else "target"
         raise BadSetup(f"name columns: data.{key} is empty", f"data.{key}")
     with path.open("rb") as file:
-        rows = sum(1 for _ in file) - 1
+        rows = sum(chunk.count(b"\n") for chunk in iter(lambda: file.read(1 << 20), b"")) - 1
     limit = int(str(options["limit"]))
     if rows <= limit:
         return ""
@@ -94,7 +117,15 @@ ENTRY = Data(
         Option("path", "text", "", "The file"),
         Option("inputs", "choices", [], "Input columns"),
         Option("target", "text", "", "Target column"),
-        Option("classes", "bool", False, "The target names classes"),
+        Option("classes", "bool", False, "The target names classes", "Target names classes"),
+        Option(
+            "missing",
+            "choice",
+            "refuse",
+            "What to do with rows that miss a value",
+            "Missing values",
+            choices=("refuse", "leave rows out"),
+        ),
         Option("limit", "int", 20_000, "Rows at most", low=10, high=200_000, log=True),
     ),
     note=_note,

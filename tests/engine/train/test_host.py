@@ -333,7 +333,7 @@ def test_a_csv_file_is_looked_into(desk, tmp_path):
     good.write_text("size;town;price\n1,5;A;3\n2;B;4\n", encoding="utf-8")
     found = only(answers.FileLooked, desk.ask(asks.LookIntoFile(1, str(good))))
     assert found.columns == ("size", "town", "price")
-    assert found.numeric == (False, False, True)
+    assert found.numeric == (True, False, True)
     bad.write_text("a,b\n1,2\n3\n", encoding="utf-8")
     found = only(answers.FileLooked, desk.ask(asks.LookIntoFile(1, str(bad))))
     assert "row 3" in found.problem.message

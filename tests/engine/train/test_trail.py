@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from engine.setup import Part, Setup
-from engine.train import trail, views
+from engine.train import views
 from engine.train.run import Run
 from engine.train.trail import Trail
 
@@ -25,17 +25,18 @@ def test_points_are_where_the_run_was():
     assert all(torch.equal(run.trail.points[step], seen[step]) for step in seen)
 
 
-def test_there_are_few_of_them_evenly_over_all_steps():
+def test_later_points_stand_further_apart():
     run = Run(SETUP)
     run.advance(1000)
     steps = sorted(run.trail.points)
-    assert len(steps) <= trail.POINTS
-    assert set(np.diff(steps)) == {run.trail.stride}
-    assert steps[-1] > 900
+    assert steps[:64] == [*range(1, 65)]
+    assert set(np.diff([at for at in steps if at >= 512])) == {16}
+    assert len(steps) == 63 + 32 + 32 + 32 + 31
     run.rewind(100)
-    assert max(run.trail.points) <= 100
+    assert max(run.trail.points) == 100
     fork = run.fork(50, run.setup)
-    assert max(fork.trail.points) <= 50
+    assert max(fork.trail.points) == 50
+    assert [made.left(at) for made in (Trail(),) for at in (0, 62, 63, 64, 65)] == [1, 1, 1, 2, 1]
 
 
 def test_a_big_model_leaves_none():

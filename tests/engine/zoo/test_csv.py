@@ -1,0 +1,135 @@
+"""Tables: what is read of them, and what is said of those that cannot be."""
+
+import pytest
+import torch
+
+from engine.setup import BadSetup, Part, Setup
+from engine.train import files
+from engine.train.run import Run
+
+
+@pytest.fixture
+def table(tmp_path):
+    """A function that writes a file and trains on it: its inputs and targets."""
+
+    def made(text, encoding="utf-8", **options):
+        file = tmp_path / "t.csv"
+        file.write_bytes(text.encode(encoding) if isinstance(text, str) else text)
+        given = {"path": str(file), "inputs": ["a"], "target": "b", **options}
+        program = Run(Setup(Part("csv", given), Part("linear"), train=1.0)).program
+        return program.x.tolist(), program.y.tolist()
+
+    return made
+
+
+def test_columns_are_chosen_by_name(table):
+    assert table("b,c,a\n1,x,2\n3,y,4\n") == ([[2.0], [4.0]], [[1.0], [3.0]])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a;b\n1,5;2\n",
+        "a\tb\n1,5\t2\n",
+        "a|b\n1.5|2\n",
+        "\ufeffa,b\r\n1.5,2\r\n",
+        "\n\na,b\n\n1.5,2",
+    ],
+)
+def test_other_separators_decimal_commas_and_marks_of_byte_order(table, text):
+    assert table(text) == ([[1.5]], [[2.0]])
+
+
+def test_words_are_classes_in_sorted_order(table):
+    x, y = table("a,b\n1,owl\n2,cat\n3,owl\n", classes=True)
+    assert (x, y) == ([[1.0], [2.0], [3.0]], [1, 0, 1])
+
+
+def test_quoted_cells_hold_separators_and_line_ends(table):
+    assert table('a,b,c\n1,2,"x,\ny"\n3,4,z\n')[0] == [[1.0], [3.0]]
+
+
+BAD = {
+    "text": ("a,b\n1,2\n3,4\nmany,6\n", "row 4, column 'a': 'many' is no number"),
+    "missing": ("a,b\n1,2\n,4\n5,\n", "row 3, column 'a': nothing there.*2 of 3"),
+    "ragged": ("a,b\n1,2\n3\n", "row 3, column 'b': nothing there"),
+    "blank lines count": ("a,b\n\n\n1,2\n\nx,2\n", "row 6, column 'a'"),
+    "infinite": ("a,b\n1,inf\n", "row 2, column 'b': inf is not finite"),
+    "no rows": ("a,b\n", "no rows below its header"),
+    "empty": ("", "no rows below its header"),
+    "no column": ("a,c\n1,2\n", "no column 'b'; it has a, c"),
+    "not text": (b"a,b\n\xff\xfe,2\n", "(?i)utf-8"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_cannot_be_read_is_told_with_its_row(table, name):
+    text, words = BAD[name]
+    with pytest.raises(BadSetup, match=words) as caught:
+        table(text)
+    assert caught.value.place.startswith("data")
+
+
+def test_rows_that_miss_a_value_can_be_left_out(table):
+    text = "a,b,c\n1,2,\n,4,x\n5,NA,x\n6,7,x\n"
+    assert table(text, missing="leave rows out") == ([[1.0], [6.0]], [[2.0], [7.0]])
+    with pytest.raises(BadSetup, match="no row in which all"):
+        table("a,b\n,1\n2,\n", missing="leave rows out")
+
+
+def test_of_many_rows_every_kth_is_taken(table):
+    text = "a,b\n" + "".join(f"{i},{2 * i}\n" for i in range(100))
+    x, _ = table(text, limit=30)
+    assert x == [[float(i)] for i in range(0, 100, 4)]
+
+
+LOOKS = {
+    "": "the file is empty",
+    "a\n1\n": "it has one column",
+    "a,b\n": "no rows below the header",
+    "a,b\n1,2\n3\n": "row 3 has 1 cells, the header 2",
+    "a,a\n1,2\n": "two columns are called 'a'",
+    "a,,\n1,2,3\n": "row 1: a column has no name",
+    "1,2\n3,4\n": "row 1 holds numbers",
+}
+
+
+@pytest.mark.parametrize("text", LOOKS)
+def test_a_look_tells_what_is_wrong(tmp_path, text):
+    file = tmp_path / "t.csv"
+    file.write_text(text)
+    found = files.look(1, str(file))
+    assert LOOKS[text] in found.problem.message
+    assert found.problem.message.startswith("t.csv: ")
+
+
+def test_a_look_tells_columns_of_numbers_from_text(tmp_path):
+    file = tmp_path / "t.csv"
+    file.write_text("a;b;c;d\n1,5;x;;2\n;y;;3\n")
+    found = files.look(1, str(file))
+    assert found.problem is None
+    assert found.columns == ("a", "b", "c", "d")
+    assert found.numeric == (True, False, False, True)
+    assert found.count == 2
+    assert found.rows[0] == ("1,5", "x", "", "2")
+
+
+def test_a_look_counts_a_long_file(tmp_path):
+    file = tmp_path / "t.csv"
+    file.write_text("a,b\n" + "1,2\n" * 5000)
+    found = files.look(1, str(file))
+    assert found.count == 5000
+    assert len(found.rows) == files.SHOWN
+    assert "no such file" in files.look(1, str(tmp_path / "none.csv")).problem.message
+    assert files.look(1, str(tmp_path)).problem is not None
+
+
+def test_trained_on_it_learns_the_line(table, tmp_path):
+    file = tmp_path / "line.csv"
+    x = torch.linspace(-1, 1, 40)
+    file.write_text("a,b\n" + "".join(f"{v},{3 * v + 1}\n" for v in x.tolist()))
+    data = Part("csv", {"path": str(file), "inputs": ["a"], "target": "b"})
+    run = Run(Setup(data, Part("linear"), optimizer=Part("sgd", {"lr": 0.3})))
+    run.advance(200)
+    weight, bias = (p.item() for p in run.program.model.parameters())
+    assert (weight, bias) == (pytest.approx(3, abs=1e-3), pytest.approx(1, abs=1e-3))
