@@ -18,6 +18,7 @@ import numpy as np
 
 from app import documents
 from app.record import Engine, Gone, NoDevice, Silent
+from app.training.files import Giver
 from engine import setup as setups
 from engine import wire
 from engine.setup import BadSetup, Setup
@@ -97,7 +98,11 @@ def run(
         device = "cuda:0" if setup.device == "cuda" else setup.device
         if device not in ready.devices:
             raise NoDevice(f"no device {setup.device} here; there is {', '.join(ready.devices)}")
-        engine.send(asks.Train(RUN, msgspec.structs.replace(setup, device=device)))
+        train = asks.Train(RUN, msgspec.structs.replace(setup, device=device))
+        file = Giver().before(train)
+        if file is not None:
+            engine.send(file)
+        engine.send(train)
         outcome = _begin(engine)
         began = time.monotonic()
         engine.send(asks.Advance(RUN, setup.steps))

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, Signal
 
 from app.engine_process import EngineProcess
+from app.training.files import Giver
 from engine import wire
 from engine.training import TrainRequest
 
@@ -34,6 +35,7 @@ class TrainLink(QObject):
         self._lend = lend
         self._engine: EngineProcess | None = None
         self._waiting: list[TrainRequest] = []
+        self._giver = Giver()
         self._last_id = 0
         self._failures = 0
 
@@ -56,7 +58,8 @@ class TrainLink(QObject):
         if self._engine is not None:
             return
         lent = self._lend(self) if self._lend is not None else None
-        engine = self._engine = lent or EngineProcess(self)
+        engine, self._giver = lent or EngineProcess(self), Giver()
+        self._engine = engine
         engine.received.connect(self._take)
         engine.ended.connect(self._bury)
         if engine.ready is None:
@@ -68,6 +71,9 @@ class TrainLink(QObject):
         """Send a request, or keep it until the engine is ready."""
         self.start()
         if self._engine is not None and self._engine.is_ready:
+            file = self._giver.before(message)
+            if file is not None:
+                self._engine.send(file)
             self._engine.send(message)
         else:
             self._waiting.append(message)

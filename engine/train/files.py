@@ -4,12 +4,14 @@ import csv
 import itertools
 import json
 from pathlib import Path
+from typing import IO, cast
 
 import torch
 
 from engine.tape import Problem
 from engine.train.run import Run
 from engine.training.answers import FileLooked
+from engine.zoo import given
 
 _NAMES = {
     torch.float64: "F64",
@@ -59,13 +61,13 @@ def look(run_id: int, name: str) -> FileLooked:
         return _look(run_id, name)
     except (OSError, ValueError, csv.Error) as error:
         why = "it is not text in UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)
-        if isinstance(error, FileNotFoundError):
-            why = "there is no such file"
+        if isinstance(error, OSError) and error.strerror:
+            why = error.strerror.lower()
         return FileLooked(run_id, name, problem=Problem("CSV", f"{Path(name).name}: {why}"))
 
 
 def _look(run_id: int, name: str) -> FileLooked:
-    with open(name, newline="", encoding="utf-8-sig") as file:
+    with cast("IO[str]", given.open_given(name, newline="", encoding="utf-8-sig")) as file:
         first = next((line for line in file if line.strip()), "")
         delimiter = max(",;\t|", key=first.count)
         file.seek(0)
@@ -89,7 +91,7 @@ def _look(run_id: int, name: str) -> FileLooked:
         for column in zip(*cells, strict=True)
     )
     shown = tuple(tuple(row) for row in cells[:SHOWN])
-    count = _lines(name) - 1 if rest else len(rows)
+    count = given.lines(name) - 1 if rest else len(rows)
     return FileLooked(run_id, name, header, numeric, shown, count)
 
 
@@ -105,11 +107,6 @@ def _check_header(header: tuple[str, ...]) -> None:
         raise ValueError(f"two columns are called {twice!r}")
     if all(cell and _is_number(cell, True) for cell in header):
         raise ValueError("row 1 holds numbers; it must name the columns")
-
-
-def _lines(name: str) -> int:
-    with open(name, "rb") as file:
-        return sum(chunk.count(b"\n") for chunk in iter(lambda: file.read(1 << 20), b""))
 
 
 def _is_number(cell: str, comma: bool) -> bool:

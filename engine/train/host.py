@@ -13,6 +13,7 @@ from engine.train.held import Held
 from engine.train.program import Failed
 from engine.train.run import Edit, Run
 from engine.training import TrainReply, TrainRequest, answers, asks
+from engine.zoo import given
 
 SLICE_S = 0.004
 """So long at most a run goes on before the next message is looked for."""
@@ -48,9 +49,9 @@ class Host:
             self._refuse(request.run_id, error.problem, error.place)
         except MemoryError:
             self._refuse(request.run_id, Problem("MemoryError", "Not enough memory for this"))
-        except RuntimeError as error:
+        except (RuntimeError, OSError) as error:
             first = str(error).partition("\n")[0]
-            self._refuse(request.run_id, Problem("RuntimeError", first))
+            self._refuse(request.run_id, Problem(type(error).__name__, first))
 
     def _refuse(self, run_id: int, problem: Problem, place: str = "") -> None:
         self._send(answers.TrainProblem(run_id, problem, place))
@@ -61,12 +62,14 @@ class Host:
                 self._send(answers.Catalogue(run_id, catalogue.entries(), dict(MISTAKES)))
             case asks.Train():
                 self._begin(request)
+            case asks.GiveFile(_, path, data, problem):
+                given.give(path, data, problem)
             case asks.LookIntoFile(run_id, path):
                 self._send(files.look(run_id, path))
             case asks.Fork():
                 self._fork(request)
-            case asks.Resume(run_id, data, parent):
-                self._resume(run_id, data, parent)
+            case asks.Resume(run_id, data, parent, _):
+                self._hold(run_id, Held(saved.resume(data), parent=parent), resumed=True)
             case asks.Drop(run_id):
                 self._runs.pop(run_id, None)
             case _:
@@ -147,13 +150,6 @@ class Host:
             self._send(answers.RunKept(run_id, step, saved.save(held.run)))
         except saved.Unfit as error:
             self._send(answers.RunKept(run_id, step, problem=Problem("Session", str(error))))
-
-    def _resume(self, run_id: int, data: bytes, parent: tuple[int, int] | None) -> None:
-        try:
-            run = saved.resume(data)
-        except saved.Unfit as error:
-            raise BadSetup(str(error)) from error
-        self._hold(run_id, Held(run, parent=parent), resumed=True)
 
     def _hold(self, run_id: int, held: Held, play: bool = False, resumed: bool = False) -> None:
         """Keep a new run and tell all about it."""

@@ -19,6 +19,7 @@ from engine.setup import BadSetup, Part, Plain, Setup
 from engine.tape import Place, Problem
 from engine.train import catalogue, changing, steps, texts
 from engine.training.parts import Task
+from engine.zoo.given import open_given
 from engine.zoo.pieces import Data, Loss, Model, Optimizer, Schedule, Shapes
 
 FILENAME = "<training>"
@@ -50,7 +51,7 @@ class Program:
 
     def __init__(self, setup: Setup) -> None:
         self.sections = Sections({})
-        self.names: dict[str, object] = {"__name__": "training", "kept": []}
+        self.names: dict[str, object] = {"__name__": "training", "kept": [], "open": open_given}
         self.setup = setup
         self._check_device(setup)
         self._execute("imports", texts.IMPORTS, "")

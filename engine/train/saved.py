@@ -35,7 +35,7 @@ _FIELDS = (
 )  # fmt: skip
 
 
-class Unfit(ValueError):
+class Unfit(BadSetup):
     """The bytes are no run that can go on here; the text says why."""
 
 

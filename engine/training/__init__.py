@@ -37,6 +37,7 @@ from engine.training.asks import (
     EditWeight,
     Export,
     Fork,
+    GiveFile,
     GoAlong,
     Keep,
     ListParts,
@@ -78,6 +79,7 @@ TrainRequest = (
     | TapeStep
     | LookIntoFile
     | Export
+    | GiveFile
     | GoAlong
     | Keep
     | Resume
@@ -115,6 +117,7 @@ __all__ = [
     "Exported",
     "FileLooked",
     "Fork",
+    "GiveFile",
     "GoAlong",
     "Happened",
     "Keep",

@@ -146,6 +146,18 @@ class TapeStep(Struct, frozen=True, tag=True):
     """It is for a view that is kept up to date; `StepTape.live` tells the answer."""
 
 
+class GiveFile(Struct, frozen=True, tag=True):
+    """What is in the file ``path`` where the window runs, or why it cannot be read.
+
+    The engine may not read files itself. Told before what needs it.
+    """
+
+    run_id: int
+    path: str
+    data: bytes = b""
+    problem: str = ""
+
+
 class LookIntoFile(Struct, frozen=True, tag=True):
     """Ask what a CSV file holds; answered by `FileLooked`."""
 
@@ -171,12 +183,13 @@ class Keep(Struct, frozen=True, tag=True):
 class Resume(Struct, frozen=True, tag=True):
     """Make the run that `RunKept` held, where it was. Its replies are those to `Train`.
 
-    ``parent``: the run it was forked from, and at which step.
+    ``parent``: the run it was forked from, and at which step. ``path``: the file its data is in.
     """
 
     run_id: int
     data: bytes
     parent: tuple[int, int] | None = None
+    path: str = ""
 
 
 class GoAlong(Struct, frozen=True, tag=True):

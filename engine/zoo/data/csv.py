@@ -10,9 +10,29 @@ import torch
 
 from engine.setup import BadSetup
 from engine.training.parts import Option
+from engine.zoo import given
 from engine.zoo.pieces import Data, Options
 
-MOST_BYTES = 256 << 20
+
+def read_rows(path: str, limit: int) -> tuple[list[str], list[tuple[int, list[str]]], str]:
+    """Return header, rows with their lines, and what separates cells; of many every k-th row."""
+    with open(path, "rb") as raw:
+        lines = sum(chunk.count(b"\n") for chunk in iter(lambda: raw.read(1 << 20), b""))
+    every = max(1, math.ceil((lines - 1) / limit))
+    with open(path, newline="", encoding="utf-8-sig") as file:
+        first = next((line for line in file if line.strip()), "")
+        mark = max(",;\t|", key=lambda mark: first.count(mark))
+        file.seek(0)
+        head = csv.reader(file, delimiter=mark)
+        header = [name.strip() for name in next((row for row in head if any(row)), [])]
+        sample = (line for place, line in enumerate(file) if place % every == 0)
+        reader = csv.reader(sample, delimiter=mark)
+        rows = [
+            (head.line_num + 1 + (reader.line_num - 1) * every, row)
+            for row in reader
+            if any(cell.strip() for cell in row)
+        ]
+    return header, rows, mark
 
 
 def table(
@@ -29,54 +49,34 @@ def table(
     Of more than ``limit`` rows every k-th is taken. Classes are numbered in sorted order. Between
     semicolons a comma is a decimal point.
     """
-    with open(path, "rb") as raw:
-        lines = sum(chunk.count(b"\n") for chunk in iter(lambda: raw.read(1 << 20), b""))
-    every = max(1, math.ceil((lines - 1) / limit))
-    with open(path, newline="", encoding="utf-8-sig") as file:
-        first = next((line for line in file if line.strip()), "")
-        delimiter = max(",;\t|", key=lambda mark: first.count(mark))
-        file.seek(0)
-        head = csv.reader(file, delimiter=delimiter)
-        header = [name.strip() for name in next((row for row in head if any(row)), [])]
-        reader = csv.reader(
-            (line for place, line in enumerate(file) if place % every == 0), delimiter=delimiter
-        )
-        rows = [
-            (head.line_num + 1 + (reader.line_num - 1) * every, row)
-            for row in reader
-            if any(cell.strip() for cell in row)
-        ]
+    header, rows, mark = read_rows(path, limit)
+    names = [*inputs, target]
     if not rows:
         raise ValueError(f"{path} has no rows below its header")
-    for name in [*inputs, target]:
+    for name in names:
         if name not in header:
             raise ValueError(f"{path} has no column {name!r}; it has {', '.join(header[:20])}")
 
     def cell(row: list[str], name: str) -> str:
         at = header.index(name)
-        return row[at].strip() if at < len(row) else ""
-
-    def is_there(row: list[str], name: str) -> bool:
-        return cell(row, name).lower() not in ("", "na", "n/a", "nan", "null", "none", "?", "-")
+        text = row[at].strip() if at < len(row) else ""
+        return "" if text.lower() in ("na", "n/a", "nan", "null", "none", "?", "-") else text
 
     def value(number: int, row: list[str], name: str) -> float:
         text = cell(row, name)
         try:
-            found = float(text if delimiter == "," else text.replace(",", "."))
+            found = float(text if mark == "," else text.replace(",", "."))
         except ValueError:
             raise ValueError(f"row {number}, column {name!r}: {text!r} is no number") from None
         if not math.isfinite(found):
             raise ValueError(f"row {number}, column {name!r}: {text} is not finite")
         return found
 
-    whole = [(i, row) for i, row in rows if all(is_there(row, n) for n in [*inputs, target])]
+    whole = [(i, row) for i, row in rows if all(cell(row, name) for name in names)]
     if len(whole) < len(rows) and missing == "refuse":
-        names = [*inputs, target]
-        number, name = next((i, n) for i, row in rows for n in names if not is_there(row, n))
-        raise ValueError(
-            f"row {number}, column {name!r}: nothing there; rows with missing values: "
-            f"{len(rows) - len(whole)} of {len(rows)}"
-        )
+        number, name = next((i, n) for i, row in rows for n in names if not cell(row, n))
+        many = f"rows with missing values: {len(rows) - len(whole)} of {len(rows)}"
+        raise ValueError(f"row {number}, column {name!r}: nothing there; {many}")
     if not whole:
         raise ValueError(f"{path} has no row in which all columns are filled")
     x = torch.tensor([[value(i, row, name) for name in inputs] for i, row in whole])
@@ -88,23 +88,22 @@ def table(
 
 
 def _note(options: Options) -> str:
-    path = Path(str(options["path"]))
-    inputs, target = options["inputs"], options["target"]
-    if not str(options["path"]):
-        raise BadSetup("name a file: data.path is empty", "data.path")
-    if not path.is_file():
-        raise BadSetup(f"there is no file {path}", "data.path")
-    if path.stat().st_size > MOST_BYTES:
-        raise BadSetup(f"{path} has more than {MOST_BYTES >> 20} MB", "data.path")
+    path, inputs, target = str(options["path"]), options["inputs"], options["target"]
+    if not path:
+        raise BadSetup("choose a file", "data.path")
+    try:
+        rows = given.lines(path) - 1
+    except FileNotFoundError:
+        raise BadSetup(f"there is no file {path}", "data.path") from None
+    except OSError as error:
+        raise BadSetup(f"{path}: {error.strerror or error}", "data.path") from None
     if not inputs or not target:
         key = "inputs" if not inputs else "target"
         raise BadSetup(f"name columns: data.{key} is empty", f"data.{key}")
-    with path.open("rb") as file:
-        rows = sum(chunk.count(b"\n") for chunk in iter(lambda: file.read(1 << 20), b"")) - 1
     limit = int(str(options["limit"]))
     if rows <= limit:
         return ""
-    return f"{path.name} has about {rows:,} rows; every {math.ceil(rows / limit)}th is taken"
+    return f"{Path(path).name} has about {rows:,} rows; every {math.ceil(rows / limit)}th is taken"
 
 
 ENTRY = Data(
@@ -130,4 +129,5 @@ ENTRY = Data(
     ),
     note=_note,
     group="Your own",
+    uses=(read_rows,),
 )

@@ -205,6 +205,19 @@ def test_a_setup_that_cannot_be_keeps_the_run(live, qtbot):
     advance(live, qtbot, 1)
 
 
+def test_a_confined_engine_trains_on_a_table_of_the_users(live, qtbot, tmp_path):
+    file = tmp_path / "line.csv"
+    file.write_text("a,b\n" + "".join(f"{x},{2 * x}\n" for x in range(20)), encoding="utf-8")
+    with qtbot.waitSignal(live.looked, timeout=60_000) as told:
+        live.look_into(str(file))
+    assert told.args[0].columns == ("a", "b")
+    data = Part("csv", {"path": str(file), "inputs": ["a"], "target": "b"})
+    with qtbot.waitSignal(live.begun, timeout=60_000):
+        live.change(replace(live.setup, data=data))
+    advance(live, qtbot, 5)
+    assert live.run.begun.task == "regression"
+
+
 def test_the_exported_script_is_python_and_names_the_model(live, qtbot):
     advance(live, qtbot, 3)
     with qtbot.waitSignal(live.exported, timeout=60_000) as told:
