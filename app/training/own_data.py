@@ -46,7 +46,8 @@ class OwnData(QObject):
         inputs = options.get("inputs") or options.get("columns") or ()
         target = options.get("target") or ""
         names = [str(one) for one in inputs] if isinstance(inputs, list) else []
-        if not names and not target and looked.problem is None:
+        chosen = {*names, str(target)} - {""}
+        if looked.problem is None and not (chosen and chosen <= set(looked.columns)):
             names, target = first_choice(looked)
             if names:
                 self._choose_columns(names, target)
@@ -56,15 +57,13 @@ class OwnData(QObject):
         setup = self._session.setup
         options: dict[str, Plain] = {**setup.data.options, "target": target}
         options["inputs"] = list[object](inputs)
-        looked = self._looked
-        if (
-            looked is not None
-            and target in looked.columns
-            and target != setup.data.options.get("target")
-        ):
+        looked, before = self._looked, setup.data.options.get("target")
+        if looked is not None and target in looked.columns and target != before:
             # Text can only be learned as classes.
             options["classes"] = not looked.numeric[looked.columns.index(target)]
-        self._session.change(replace(setup, data=Part(setup.data.name, options)))
+        setup = replace(setup, data=Part(setup.data.name, options))
+        # Columns as they are drown each other, and a net's units in the flat of their curves.
+        self._session.change(setup if before else replace(setup, standardize=True))
 
     def _points_option(self) -> Option | None:
         """Return the option of the data that is drawn by hand, or None."""

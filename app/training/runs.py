@@ -139,6 +139,9 @@ class Runs(QObject):
         kept = Run(-self._link.next_id(), run.setup, run.name, run.color, alive=False)
         kept.begun, kept.state, kept.series = run.begun, run.state, run.series
         kept.furthest = run.furthest
+        if kept.setup.data.name != self.setup.data.name:
+            # Losses on other data are of another size; one tick shows them.
+            self.look = replace(self.look, hidden=self.look.hidden | {kept.run_id})
         self.runs.insert(self.runs.index(run), kept)
         run.color = self._next_color()
         self._thin_out()

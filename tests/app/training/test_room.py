@@ -246,6 +246,19 @@ def test_a_file_is_looked_into_and_its_columns_chosen(room, begun, train_link):
     room.file.table.horizontalHeader().sectionClicked.emit(0)
     options = begun.setup.data.options
     assert (options["inputs"], options["target"]) == (["size", "price"], "name")
+    assert options["classes"]
+    assert begun.setup.standardize
+
+
+def test_another_file_has_its_own_columns_chosen(room, begun, train_link):
+    given = {"path": "old.csv", "inputs": ["gone"], "target": "lost"}
+    begun.change(Setup(data=Part("csv", given)))
+    train_link.received.emit(
+        say.FileLooked(1, "new.csv", ("a", "b"), (True, True), (("1", "2"),), 40)
+    )
+    options = begun.setup.data.options
+    assert (options["inputs"], options["target"]) == (["a"], "b")
+    assert not begun.setup.standardize
 
 
 def test_a_file_without_numbers_chooses_nothing():
