@@ -5,7 +5,7 @@ from pathlib import Path
 from app import documents
 from app.commands import Choice, Notice, Shell, command, submenu
 from app.state import Doc
-from app.training import kept
+from app.training import kept, own_module
 from app.training.kept import KeptRoom
 
 LEAP = 100
@@ -61,6 +61,18 @@ def leap_back(shell: Shell) -> None:
     run = shell.training.run
     if run is not None:
         shell.training.rewind(max(0, run.step - LEAP))
+
+
+@command("train.own", "Train the program's module", "Train/2", keys=("Ctrl+Alt+M",))
+def train_own(shell: Shell) -> None:
+    """Take the nn.Module of the program into the training room and train it there."""
+    source = shell.session.doc.source
+    if not own_module.has_module(source):
+        raise documents.Refused("The program has no class that is an nn.Module")
+    if not shell.session.doc.may_run:
+        raise documents.Refused("The program came from outside; read it and run it first")
+    shell.training.change(own_module.taken(shell.training.setup, source))
+    shell.show_room("training")
 
 
 @command("train.new_weights", "New weights", "Train/2", keys=("Ctrl+Alt+W",), when=_has_run)

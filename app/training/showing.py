@@ -6,7 +6,7 @@ import numpy as np
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QColor
 
-from app.training import mistakes, pictures
+from app.training import mistakes, own_module, pictures
 from app.training.live_graph import LiveGraph
 from app.training.own_data import OwnData
 from app.training.room import TrainingRoom
@@ -133,6 +133,7 @@ class TrainShowing(QObject):
     def _edit(self, setup: Setup) -> None:
         """Take a changed setup over; a mistake that could not show brings what shows it."""
         session = self._session
+        setup = own_module.chosen(session.setup, setup, session.source)
         if setup.mistakes != session.setup.mistakes and session.catalogue is not None:
             fitting = mistakes.fitting(setup, session.catalogue)
             if fitting != setup:

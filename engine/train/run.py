@@ -9,7 +9,7 @@ import torch
 
 from engine.setup import BadSetup, Setup
 from engine.tape import Problem
-from engine.train import checkpoints, program
+from engine.train import checkpoints, fitting, program
 from engine.train import plan as plans
 from engine.train.batches import Batches
 from engine.train.capture import Refused
@@ -43,6 +43,8 @@ class Run:
         if setup.threads:
             torch.set_num_threads(setup.threads)
         self.program = Program(setup)
+        if setup.model.name == "own":
+            fitting.check(self.program)
         self.batches = Batches(self.program)
         self.step = 0
         self.problem: Problem | None = None

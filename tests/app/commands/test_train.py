@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from app.commands import edit, file, play, train
 from app.documents import Refused
+from app.state import Doc
 from app.training import kept
 from app.training.session import TrainSession
 from engine import training as say
@@ -257,3 +258,18 @@ def test_a_session_with_a_program_from_outside_waits_to_be_read(desk, tmp_path):
     assert desk.notices.notice is None
     train.open_session(desk, path)
     assert len(desk.saving.opened) == 2
+
+
+def test_the_program_s_module_is_trained(desk):
+    desk.session.doc = Doc(source="class Net(nn.Module):\n    pass\n", seen=True)
+    desk.room = "program"
+    train.train_own(desk)
+    assert desk.room == "training"
+    assert desk.training.setup.model.name == "own"
+    assert "Net" in desk.training.setup.model.options["source"]
+    desk.session.doc = Doc(source="x = 1", seen=True)
+    with pytest.raises(Refused, match="no class"):
+        train.train_own(desk)
+    desk.session.doc = Doc(source="class Net(nn.Module): ...", foreign=True)
+    with pytest.raises(Refused, match="outside"):
+        train.train_own(desk)

@@ -1,0 +1,31 @@
+"""The user's own nn.Module: the one in the program, taken into the training room's set-up."""
+
+import ast
+
+from msgspec.structs import replace
+
+from engine.setup import Part, Setup
+
+
+def has_module(source: str) -> bool:
+    """Whether a program defines a class that looks like an nn.Module."""
+    try:
+        body = ast.parse(source).body
+    except (SyntaxError, ValueError, RecursionError):
+        return False
+    bases = [base for node in body if isinstance(node, ast.ClassDef) for base in node.bases]
+    return any(ast.unparse(base).rpartition(".")[2] == "Module" for base in bases)
+
+
+def taken(setup: Setup, source: str) -> Setup:
+    """Return the setup with the program's module as its model."""
+    options = setup.model.options if setup.model.name == "own" else {}
+    return replace(setup, model=Part("own", {**options, "source": source}))
+
+
+def chosen(before: Setup, after: Setup, source: str) -> Setup:
+    """Return ``after``, with the program's module where the model has just become one's own."""
+    is_new = after.model.name == "own" and before.model.name != "own"
+    if is_new and "source" not in after.model.options and has_module(source):
+        return taken(after, source)
+    return after

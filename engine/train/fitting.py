@@ -1,0 +1,64 @@
+"""Whether the answers of a model of the user's fit what its loss compares them with."""
+
+import torch
+from torch.nn.parameter import is_lazy
+
+from engine.setup import BadSetup, Part
+from engine.train import catalogue
+from engine.train.program import Failed, Program, quiet
+from engine.zoo.pieces import Loss
+
+ROWS = 3
+
+
+def check(program: Program) -> None:
+    """Ask the model once and look at the shape: a loss may broadcast a wrong one without a word.
+
+    The program is left as it was.
+
+    Raises:
+        BadSetup: the shapes do not fit. `Failed`: the model raised.
+    """
+    model = program.model
+    if any(is_lazy(p) for p in model.parameters()):
+        return
+    random = torch.get_rng_state()
+    modes = [(module, module.training) for module in model.modules()]
+    model.eval()
+    try:
+        with torch.no_grad(), quiet():
+            output = model(program.tensor("x_train")[:ROWS])
+    except Exception as error:
+        raise Failed(program.failure(error), "model.source") from error
+    finally:
+        for module, training in modes:
+            module.training = training
+        torch.set_rng_state(random)
+    _fits(program, output)
+
+
+def _fits(program: Program, output: object) -> None:
+    if not isinstance(output, torch.Tensor):
+        kind = type(output).__name__
+        raise BadSetup(f"forward returns a {kind}, but must return one tensor", "model.source")
+    targets = program.tensor("y_train")[:ROWS]
+    part = program.setup.loss
+    assert isinstance(part, Part)
+    piece, _ = catalogue.find("loss", part, Loss)
+    has, wanted = tuple(output.shape), tuple(targets.shape)
+    if piece.targets == "classes" and program.task != "regression":
+        wanted = (*wanted, program.shapes.outputs)
+        enough = len(has) == len(wanted) and has[:-1] == wanted[:-1] and has[-1] >= wanted[-1]
+    else:
+        enough = has == wanted
+    if not enough:
+        rows = len(targets)
+        raise BadSetup(
+            f"forward makes {_words(has)} of {rows} examples, but {part.name} needs "
+            f"{_words(wanted)} here",
+            "model.source",
+        )
+
+
+def _words(shape: tuple[int, ...]) -> str:
+    return f"({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"

@@ -1,0 +1,36 @@
+"""The module in the program is what `own` trains."""
+
+from app.training import own_module
+from app.training.state import START
+from engine.setup import Part, Setup
+
+NET = "import torch\n\nclass Net(torch.nn.Module):\n    pass\n"
+
+
+def test_a_program_with_a_module_is_told_from_one_without():
+    assert own_module.has_module(NET)
+    assert own_module.has_module("class A(Module): ...")
+    for other in ("x = 1", "class A: ...", "class A(", "class A(dict): ...", "\0"):
+        assert not own_module.has_module(other)
+
+
+def test_choosing_ones_own_model_takes_the_program_along():
+    own = Setup(model=Part("own"))
+    assert own_module.chosen(START, own, NET).model.options == {"source": NET}
+    assert own_module.chosen(START, own, "x = 1") == own
+    given = Setup(model=Part("own", {"source": "class A(nn.Module): ..."}))
+    assert own_module.chosen(START, given, NET) == given
+    assert own_module.chosen(given, own, NET) == own
+    assert own_module.chosen(own, START, NET) == START
+
+
+def test_taking_it_again_keeps_the_other_options():
+    before = Setup(model=Part("own", {"source": "old", "arguments": "2"}))
+    assert own_module.taken(before, NET).model.options == {"source": NET, "arguments": "2"}
+    assert own_module.taken(START, NET).model == Part("own", {"source": NET})
+
+
+def test_the_form_takes_it_too(room, begun):
+    begun.source = NET
+    room.form.edited.emit(Setup(data=begun.setup.data, model=Part("own")))
+    assert begun.setup.model.options["source"] == NET
