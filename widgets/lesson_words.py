@@ -61,7 +61,7 @@ class Words(QLabel):
         families = ", ".join(f"'{family}'" for family in mono_families())
         style = (
             f"p {{ margin: 0 0 {size // 2}px 0; line-height: 135%; }}"
-            f"ul {{ margin: 0 0 {size // 2}px {size}px; -qt-list-indent: 0; }}"
+            f"ul, ol {{ margin: 0 0 {size // 2}px {size}px; -qt-list-indent: 0; }}"
             f"li {{ margin-bottom: {size // 4}px; line-height: 130%; }}"
             f"code {{ font-family: {families}; font-size: {size - 1}px;"
             f" background-color: {theme.color(self._ground).name()}; }}"

@@ -81,6 +81,8 @@ def _compare(question: Question, said: str, true: Answer) -> Verdict:
     number = read_number(said)
     if number is None:
         return "unread"
+    if isinstance(true, np.ndarray) and true.size == 1 and not isinstance(number, list):
+        true = true.item()  # nobody types the brackets around one number
     tolerance = 0.0 if _whole(true) and _whole(number) else question.tolerance
     return "right" if equal(number, true, max(tolerance, 1e-6)) else "wrong"
 

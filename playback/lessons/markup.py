@@ -1,11 +1,13 @@
 """The words of a lesson -> HTML that Qt's labels understand.
 
-Paragraphs, lists of ``- `` lines, **strong**, *stressed* and `code`; everything else is plain text.
+Paragraphs, lists of ``- `` or ``1. `` lines, **strong**, *stressed* and `code`; everything else is
+plain text.
 """
 
 import re
 from html import escape
 
+_ITEM = re.compile(r"(?:- |\d{1,2}\. )(?=\S)")
 _CODE = re.compile(r"`([^`\n]+)`")
 _STRONG = re.compile(r"(?<!\w)\*\*(\S(?:[^*\n]*\S)?)\*\*(?!\w)")
 _STRESSED = re.compile(r"(?<![*\w])\*(\S(?:[^*\n]*\S)?)\*(?![*\w])")
@@ -37,12 +39,13 @@ def _stress(words: str) -> str:
 
 def _block(block: str) -> str:
     lines = block.strip().split("\n")
-    if not lines[0].startswith("- "):
+    if not _ITEM.match(lines[0]):
         return f"<p>{inline(block)}</p>"
     items: list[str] = []
     for line in lines:
-        if line.startswith("- "):
-            items.append(line[2:])
+        if mark := _ITEM.match(line):
+            items.append(line[mark.end() :])
         else:
             items[-1] += " " + line.strip()
-    return "<ul>" + "".join(f"<li>{inline(item)}</li>" for item in items) + "</ul>"
+    kind = "ul" if lines[0].startswith("-") else "ol"
+    return f"<{kind}>" + "".join(f"<li>{inline(item)}</li>" for item in items) + f"</{kind}>"

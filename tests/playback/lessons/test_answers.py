@@ -10,7 +10,10 @@ from playback.lessons.answers import judge, read_number, read_shape, truth, writ
 from playback.lessons.lesson import Question
 
 INDEX = index_of(
-    record("x = param([1.0, 2.0, 3.0])\ny = (x / 3).sum()\nz = torch.ones(3, 4)\ny.backward()\n")
+    record(
+        "x = param([1.0, 2.0, 3.0])\ny = (x / 3).sum()\nz = torch.ones(3, 4)\ny.backward()\n"
+        "v = tensor([[1.5]])\n"
+    )
 )
 
 
@@ -33,6 +36,10 @@ def ask(answer, kind="number", **more):
         ("grad(x)", "tensor([0.3333, 0.3333, 0.3333])", "right"),
         ("grad(x)", "[0.3, 0.3, 0.3]", "wrong"),
         ("grad(x)", "0.3333", "wrong"),
+        ("value(v)", "1.5", "right"),
+        ("value(v)", "[[1.5]]", "right"),
+        ("value(v)", "2.5", "wrong"),
+        ("value(v)", "[1.5, 1.5]", "wrong"),
         ("grad(z)", "None", "right"),
         ("grad(z)", "0", "wrong"),
         ("value(q)", "1", "unknown"),

@@ -33,3 +33,8 @@ def test_no_text_opens_a_tag_of_its_own(text):
     for tag in ("p", "b", "i", "code", "ul", "li"):
         shown = shown.replace(f"<{tag}>", "").replace(f"</{tag}>", "")
     assert "<" not in shown
+
+
+def test_a_list_may_be_numbered():
+    assert html("1. one\n2. *two*\n   more") == ("<ol><li>one</li><li><i>two</i> more</li></ol>")
+    assert html("2.5 is a number") == "<p>2.5 is a number</p>"
