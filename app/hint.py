@@ -18,19 +18,21 @@ class Hint(QLabel):
         column = QVBoxLayout(over)
         column.addWidget(self)
 
-    def show_result(self, result: Result) -> None:
-        """Show what fits the state of things."""
-        text = hint(result)
+    def show_result(self, result: Result, may_run: bool = True) -> None:
+        """Show what fits the state of things; ``may_run``: nobody has to let it run first."""
+        text = hint(result, may_run)
         self.setText(text)
         self.setVisible(bool(text))
 
 
-def hint(result: Result) -> str:
+def hint(result: Result, may_run: bool = True) -> str:
     """Return what to say in the middle of the graph; empty where there is a graph."""
     if result.tape.ops or result.tape.values:
         return ""
     if result.engine == "starting":
         return "Starting PyTorch…"
+    if not may_run:
+        return "Read the program, then let it run"
     if result.problem is not None:
         return "The graph appears here once the program runs"
     if result.shown_id:

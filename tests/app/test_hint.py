@@ -21,6 +21,10 @@ def test_it_says_what_one_waits_for(result, word):
     assert word in hint(result)
 
 
+def test_a_program_from_elsewhere_wants_to_be_let_run():
+    assert "let it run" in hint(Result(engine="ready", shown_id=-1), may_run=False)
+
+
 def test_a_graph_needs_no_word(qtbot):
     from PySide6.QtWidgets import QWidget
 
