@@ -29,8 +29,7 @@ class Held:
     began_at: int = 0
     told: float = 0.0
     tell_at: float = 0.0
-    measure_at: float = 0.0
-    """When curves are told, and norms measured, again."""
+    """When its curves are told again."""
     best: tuple[float, int] = (math.inf, 0)
     event: int = 0
     goal: int | None = None

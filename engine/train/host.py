@@ -15,13 +15,13 @@ from engine.train.run import Edit, Run
 from engine.training import TrainReply, TrainRequest, answers, asks
 from engine.zoo import given
 
-SLICE_S = 0.004
-"""So long at most a run goes on before the next message is looked for."""
+SLICE_S, SHORTEST_S = 0.012, 0.001
+"""So long at most a run goes on before the next message is looked for, and so long at least."""
 TELL_S = 1 / 30
-TELL_SHARE, MEASURE_SHARE = 0.005, 0.01
-"""The shares of the time that telling and measured steps may take; then they are made less often,
-but not less than every `SLOWEST_S`."""
-SLOWEST_S = 0.2
+TELL_SHARE = {"reference": 0.01, "captured": 0.05}
+"""The share of the time that telling may take, with the step that is measured for it: then it is
+done less often than every `TELL_S`, but never less than every `SLOWEST_S`."""
+SLOWEST_S = 0.1
 MOST_RUNS = 8
 ALONE = 300
 """Steps that the right run makes by itself where the one with a mistake failed."""
@@ -297,20 +297,20 @@ class Host:
         if count <= 0:
             return max(0.0, min(TELL_S, held.told + TELL_S - now))
         due = now >= held.tell_at or run.history.waiting() >= answers.SERIES_STEPS // 2
-        if count == 1 or now >= held.measure_at:
+        if due or count == 1:
             run.measure()
-            held.measure_at = _next(now, MEASURE_SHARE)
         else:
-            run.advance(min(count - 1, answers.SERIES_STEPS // 2), SLICE_S)
+            seconds = min(SLICE_S, max(SHORTEST_S, held.tell_at - now))
+            run.advance(min(count - 1, answers.SERIES_STEPS // 2), seconds)
         self._check(held)
         if not held.playing:
             self._tell(run_id, held)
-        else:
-            if due:
-                began = time.perf_counter()
-                self._tell_curves(run_id, held)
-                self._send(telling.state(run_id, held, held.told))
-                held.tell_at = _next(began, TELL_SHARE)
+        elif due:
+            # All in one go: each by itself, between steps, would find the caches cold.
+            self._tell_curves(run_id, held)
+            self._send(telling.state(run_id, held, held.told))
+            spent = time.perf_counter() - now
+            held.tell_at = now + min(max(TELL_S, spent / TELL_SHARE[run.mode]), SLOWEST_S)
             self._show(run_id, held, at_once=False)
         return 0.0
 
@@ -387,9 +387,3 @@ class Host:
         end = time.perf_counter()
         held.pace.made("beside", end - now, end, telling.budget(held))
         self._send(answers.View(run_id, "beside", held.run.step, {}, facts))
-
-
-def _next(began: float, share: float) -> float:
-    """Return when to do again what began at ``began`` and ends now, to take that share."""
-    spent = time.perf_counter() - began
-    return began + min(max(TELL_S, spent / share), SLOWEST_S)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-BUDGET = {"reference": 0.02, "captured": 0.1}
+BUDGET = {"reference": 0.015, "captured": 0.1}
 """The share of the time that the views of a run may take, by its mode: the captured mode has the
 time to spare, the reference mode is to be as quick as the plain loop."""
 STALE_S = 1.5
