@@ -109,8 +109,10 @@ def note(op: Op) -> str:
         for a in op.args
         if a.keyword and a.value is None and a.text not in _DEFAULTS and a.keyword not in _QUIET
     ]
-    if name == "index":
-        return f"[{_subscript(', '.join(positional))}]" if positional else ""
+    if name in ("index", "index_put"):
+        where, *what = positional or [""]
+        written = f"[{_subscript(where)}]" if where else ""
+        return f"{written} = {what[0][:6]}" if what and where else written
     if len(positional) == 1 and name in _ALONG:
         positional = [f"dim = {positional[0]}"]
     written = ", ".join(positional + named)

@@ -8,6 +8,7 @@ from widgets.graph_hand import GraphHand
 from widgets.paint import overlay
 from widgets.paint.drawing import Drawing
 from widgets.paint.motion import Motion
+from widgets.paint.svg import to_svg
 
 MARGIN = 48.0
 """Kept free around an exported picture, in scene units."""
@@ -42,7 +43,7 @@ class GraphExport(GraphHand):
         if kind == "dot":
             return dot(self._drawing.stage.picture).encode()
         if kind == "svg":
-            return overlay.to_svg(self.picture_size(), self._drawing.theme, self.render_to)
+            return to_svg(self.picture_size(), self._drawing.theme, self.render_to)
         held = QBuffer()
         held.open(QBuffer.OpenModeFlag.WriteOnly)
         self.to_image(scale).save(held, "PNG")  # type: ignore[call-overload]

@@ -105,3 +105,8 @@ def test_a_long_index_is_cut_inside_its_brackets():
     assert len(shown) <= 26
     assert shown.startswith("[100:200:300, ")
     assert shown.endswith("…]")
+
+
+def test_what_is_written_into_a_part_reads_as_it_is_written():
+    tape = record("x = torch.zeros(5, 4)\nx[:, 1] = 3\nx[0] = torch.ones(4)")
+    assert [symbols.note(one) for one in tape.ops] == ["[:, 1] = 3", "[0]"]

@@ -12,19 +12,28 @@ FAR_SCALE = 1.25
 """Of bubbles and labels that are looked at from afar."""
 _OVERLAP = 7.0
 """How far a bubble reaches into its card: not as far as the last line of text."""
+_BELOW = 7.0
+"""How far below its card a bubble stands that makes room for a tag."""
+_RISE = 13.0
 _DASHES = (4.0, 3.0)
 
 
-def box_of(box: QRectF, words: str, scale: float = 1.0) -> QRectF:
-    """Return where the bubble of a card stands: over its lower right corner."""
+def box_of(box: QRectF, words: str, scale: float = 1.0, tag: str = "") -> QRectF:
+    """Return where the bubble of a card stands: over its lower right corner.
+
+    It is lower where it would cover a tag.
+    """
     width, height = (shapes.text_width(words, 13, 600) + 31) * scale, 22 * scale
-    return QRectF(box.right() + 12 - width, box.bottom() - _OVERLAP, width, height)
+    left = box.right() + 12 - width
+    crowded = tag and tag_box(box, tag).right() + 2 > left
+    return QRectF(left, box.bottom() + (_BELOW if crowded else -_OVERLAP), width, height)
 
 
 def update_box(box: QRectF, words: str, scale: float = 1.0) -> QRectF:
     """Return where it stands what an update did: over the upper right corner."""
     width, height = (shapes.text_width(words, 12, 600) + 29) * scale, 20 * scale
-    return QRectF(box.right() + 12 - width, box.top() - height + _OVERLAP, width, height)
+    # However large it is, it rises no higher: a module's name stands there.
+    return QRectF(box.right() + 12 - width, box.top() - _RISE, width, height)
 
 
 def tag_box(box: QRectF, words: str) -> QRectF:
@@ -41,7 +50,8 @@ def extent(box: QRectF, reading: Reading, scale: float = FAR_SCALE) -> QRectF:
     """Return all that bubble, update and tag of a card may touch."""
     touched = QRectF(box)
     if reading.gradient:
-        touched = touched.united(box_of(box, reading.gradient, scale).adjusted(-9, -9, 9, 9))
+        bubble = box_of(box, reading.gradient, scale, reading.tag)
+        touched = touched.united(bubble.adjusted(-9, -9, 9, 9))
     if reading.update:
         touched = touched.united(update_box(box, reading.update, scale).adjusted(-9, -9, 9, 9))
     if reading.tag:
@@ -61,7 +71,7 @@ def paint(
     (a sum not yet made, None) is dashed.
     """
     words = reading.gradient
-    whole = box_of(box, words, scale)
+    whole = box_of(box, words, scale, reading.tag)
     painter.save()
     painter.translate(whole.topLeft())
     painter.scale(scale, scale)

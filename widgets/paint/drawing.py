@@ -203,7 +203,8 @@ class Drawing:
         words = (
             reading.gradient if detail_at(self.zoom) == "full" else plain.short(reading).gradient
         )
-        return bubbles.box_of(self.stage.boxes[key], words, self.label_scale or 1.0)
+        box, scale = self.stage.boxes[key], self.label_scale or 1.0
+        return bubbles.box_of(box, words, scale, reading.tag)
 
     def badge(self, key: str) -> QRectF | None:
         """Return the box of what the colour mode says of a card; None where it says nothing."""

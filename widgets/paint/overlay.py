@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QBuffer, QPointF, QRect, QRectF, QSizeF, Qt
+from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QImage, QPainter, QPainterPath, QPalette, QPen
 from PySide6.QtWidgets import QWidget
 
@@ -127,23 +127,3 @@ def to_image(size: QSizeF, theme: Theme, render_to: Callable[[QPainter, QRectF],
     finally:
         painter.end()
     return image
-
-
-def to_svg(size: QSizeF, theme: Theme, render_to: Callable[[QPainter, QRectF], None]) -> bytes:
-    """Return the text of an SVG file of ``size`` with the canvas as its ground."""
-    # Imported here: few windows ever export, and every window would wait for it.
-    from PySide6.QtSvg import QSvgGenerator
-
-    whole, held = QRectF(QPointF(), size), QBuffer()
-    generator = QSvgGenerator()
-    generator.setOutputDevice(held)
-    generator.setSize(size.toSize())
-    generator.setViewBox(QRect(QPointF().toPoint(), size.toSize()))
-    generator.setTitle("Computation graph")
-    painter = QPainter(generator)
-    try:
-        painter.fillRect(whole, theme.canvas)
-        render_to(painter, whole)
-    finally:
-        painter.end()
-    return bytes(held.data().data())

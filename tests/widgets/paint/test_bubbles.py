@@ -81,3 +81,19 @@ def test_all_that_hangs_on_a_card_stays_within_its_extent(qapp, scale):
     assert columns.max() <= room.right()
     assert room.top() <= rows.min()
     assert rows.max() <= room.bottom()
+
+
+@pytest.mark.parametrize("tag", ["", "⧉ b", "⧉ base · v1 · now v4"])
+@pytest.mark.parametrize("scale", [1.0, bubbles.FAR_SCALE])
+def test_a_bubble_never_covers_a_tag(qapp, tag, scale):
+    box = bubbles.box_of(BOX, "∇ 8.9567 · 2 shares", scale, tag)
+    if tag:
+        both = box.intersected(bubbles.tag_box(BOX, tag))
+        assert both.width() <= 2 or both.height() <= 2
+    told = Reading("reached", gradient="∇ 8.9567 · 2 shares", tag=tag)
+    assert bubbles.extent(BOX, told).contains(box)
+
+
+def test_however_large_an_update_does_not_rise_into_the_name_of_a_module(qapp):
+    near, far = (bubbles.update_box(BOX, "2.0 → 0.8", scale) for scale in (1.0, 1.25))
+    assert near.top() == far.top() > BOX.top() - 14
