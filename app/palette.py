@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QListWidget, QListWidgetItem, QWidget
 
@@ -47,6 +47,10 @@ def fitting(query: str, lines: Iterable[Line]) -> list[Line]:
     return [line for _, line in sorted(kept, key=lambda pair: pair[0])]
 
 
+AT_ONCE = 20
+"""More lines than are seen at first."""
+
+
 class Palette(Overlay):
     """The list of all commands over the window."""
 
@@ -66,6 +70,11 @@ class Palette(Overlay):
         self.query.textChanged.connect(self._search)
         self.query.installEventFilter(self)
         self.found.itemClicked.connect(self._run)
+        self._bare: list[tuple[QListWidgetItem, Line]] = []
+        """Items that still wait for what is seen of them."""
+        self._turn = QTimer(self)
+        self._turn.setSingleShot(True)
+        self._turn.timeout.connect(self._fill)
         self._search("")
 
     def open(self) -> None:
@@ -74,15 +83,24 @@ class Palette(Overlay):
         self.query.setFocus()
 
     def _search(self, text: str) -> None:
+        self._bare = []
         self.found.clear()
         for line in fitting(text, self._lines):
             item = QListWidgetItem(self.found)
             item.setData(Qt.ItemDataRole.UserRole, line)
             item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{line.title} {line.keys}")
-            row = _row(line)
             item.setSizeHint(QSize(0, self.query.fontMetrics().height() + 20))
-            self.found.setItemWidget(item, row)
+            self._bare.append((item, line))
         self.found.setCurrentRow(0)
+        self._fill()
+
+    def _fill(self) -> None:
+        """Show as many lines as one turn of the event loop allows; those at the top come first."""
+        now, self._bare = self._bare[:AT_ONCE], self._bare[AT_ONCE:]
+        for item, line in now:
+            self.found.setItemWidget(item, _row(line))
+        if self._bare:
+            self._turn.start(0)
 
     def _run(self, item: QListWidgetItem | None) -> None:
         line = item.data(Qt.ItemDataRole.UserRole) if item else None

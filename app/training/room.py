@@ -193,10 +193,11 @@ class TrainingRoom(QWidget):
 
     def set_theme(self, theme: Theme) -> None:
         """Use the colours and fonts of ``theme`` everywhere."""
-        for part in self._themed():
+        for part in self.themed():
             part.set_theme(theme)
 
-    def _themed(self) -> tuple[Themed, ...]:
+    def themed(self) -> tuple[Themed, ...]:
+        """Return what takes a theme by itself."""
         return (
             self.bar,
             self.form,

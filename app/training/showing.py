@@ -89,9 +89,13 @@ class TrainShowing(QObject):
             pick.chosen.connect(self.want)
 
     def set_theme(self, theme: Theme) -> None:
-        """Use the colours of ``theme``."""
-        self._theme = theme
+        """Use the colours of ``theme`` everywhere."""
         self._room.set_theme(theme)
+        self.follow(theme)
+
+    def follow(self, theme: Theme) -> None:
+        """Draw what takes its colours from here in those of ``theme``."""
+        self._theme = theme
         self._room.table.show_lines(())
         self._show_runs()
 

@@ -79,7 +79,9 @@ class Workspaces(QObject):
         self.session.taped.connect(self._tape)
         self.session.exported.connect(self._export)
         self.session.said.connect(self.said)
-        self._look.add(self.showing)
+        self._look.add(*self.widgets.themed())
+        self._look.changed.connect(self.showing.follow)
+        self.showing.follow(self._look.theme())
 
     def _tape(self, message: StepTape) -> None:
         self.taped.emit(message)

@@ -3,7 +3,7 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
-from app.palette import Line, Palette, fitting, rank
+from app.palette import AT_ONCE, Line, Palette, fitting, rank
 
 
 def lines(*titles, run=lambda: None):
@@ -64,3 +64,16 @@ def test_return_with_nothing_found_does_nothing(qtbot):
     palette.query.setText("zzz")
     qtbot.keyClick(palette.query, Qt.Key.Key_Return)
     assert palette.found.count() == 0
+
+
+def test_lines_below_the_fold_are_filled_in_while_the_loop_turns(qtbot):
+    over = QWidget()
+    qtbot.addWidget(over)
+    many = [Line(f"Command {i}", "tip", "", lambda: None) for i in range(3 * AT_ONCE)]
+    made = Palette(over, many)
+    assert made.found.count() == len(many)
+    last = made.found.item(made.found.count() - 1)
+    assert made.found.itemWidget(last) is None
+    qtbot.waitUntil(lambda: made.found.itemWidget(last) is not None)
+    made.query.setText("Command 59")
+    assert made.found.itemWidget(made.found.item(0)) is not None
