@@ -21,6 +21,8 @@ QUICK_GRACE_MS = 500
 START_S = 20.0
 """An engine that does not begin a program within this is stuck and gets replaced. It may be busy
 reading more of PyTorch from a slow disk."""
+QUICK_START_S = 5.0
+"""Sooner where a spare engine waits: the one before it may hang in what its program left behind."""
 SPARE_MS = 3000
 """A spare engine is started so long after the first has become ready."""
 NEXT_SPARE_MS = 300
@@ -230,8 +232,11 @@ class Link(QObject):
 
     def _hand_over(self, job: Job) -> None:
         if self._running is None:
-            self._limit.start(round(START_S * 1000))
+            self._limit.start(round(1000 * self._start_s()))
         self._send(job.request)
+
+    def _start_s(self) -> float:
+        return min(START_S, QUICK_START_S) if self.spare_pid() else START_S
 
     def _send(self, message: wire.Request) -> None:
         if self._engine is not None:
@@ -295,7 +300,7 @@ class Link(QObject):
         if self._runs(run_id):
             self._forget()
             if self._next is not None:
-                self._limit.start(round(START_S * 1000))
+                self._limit.start(round(1000 * self._start_s()))
         elif self._running is None and self._next is None:
             self._limit.stop()
 

@@ -55,6 +55,8 @@ from widgets.value_table import ValueTable
 
 SMALLEST = (1000, 640)
 USUAL = (1440, 900)
+LIVE = "live — the graph follows as you type"
+WAITS = "waits — read it, then press Run"
 
 
 class Window(ShellWindow):
@@ -145,7 +147,7 @@ class Window(ShellWindow):
         column = QVBoxLayout(program)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        self.heading = Heading("Program", "live — the graph follows as you type")
+        self.heading = Heading("Program", LIVE)
         frame = QVBoxLayout()
         frame.setContentsMargins(16, 14, 12, 6)
         frame.addWidget(self.heading)
@@ -248,6 +250,7 @@ class Window(ShellWindow):
         doc = self.session.doc
         if doc.may_run:
             self.notices.drop(file.OUTSIDE)
+        self.heading.set_text("Program", LIVE if doc.may_run else WAITS)
         self.top.show_doc(doc)
         self.setWindowTitle(f"{doc.title}[*] – Gradscribe")
         self.setWindowModified(doc.modified and bool(doc.path))

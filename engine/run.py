@@ -22,6 +22,7 @@ from torch import nn, optim
 from engine import errors, watchdog
 from engine.derivatives import formulas
 from engine.doctor.examine import examine_safely
+from engine.exits import Exits
 from engine.leftovers import Kept
 from engine.policy import program
 from engine.policy.refusal import Refusal
@@ -172,9 +173,10 @@ def perform(request: Run, recorder: Recorder, printed: Callable[[str], None] | N
             guard,
             recorder,
             Kept() as kept,
+            Exits(request.filename) as exits,
         ):
             try:
-                exec(code, names)
+                _to_the_end(code, names, exits)
             finally:
                 kept.untrace()
     except PassReached:
@@ -189,6 +191,18 @@ def perform(request: Run, recorder: Recorder, printed: Callable[[str], None] | N
     if output.cut:
         warned.write(f"Output past {OUTPUT_LIMIT:,} characters was not kept.\n")
     return Done(status, problem, names, output.text(), warned.text())
+
+
+def _to_the_end(code: CodeType, names: dict[str, object], exits: Exits) -> None:
+    """Run a program, and what it wants done at its end even where it raises; but not in haste."""
+    try:
+        exec(code, names)
+    except watchdog.Interrupted:
+        raise
+    except BaseException:
+        exits.call()
+        raise
+    exits.call()
 
 
 def _compiled(request: Run) -> CodeType:
@@ -222,9 +236,11 @@ def _caught(module: ModuleType, output: Output, warned: "Warned") -> Iterator[No
     """Give a program its own streams, an empty standard input and itself as ``__main__``."""
     _streams.extend((output, warned))
     before = sys.stdout, sys.stderr, sys.stdin, sys.argv
+    debugger = sys.breakpointhook
     main = sys.modules["__main__"]
     sys.stdout, sys.stderr, sys.stdin = output, warned, io.StringIO()
     sys.argv = [str(module.__dict__["__file__"])]
+    sys.breakpointhook = _pass_by
     sys.modules["__main__"] = module
     warnings.showwarning = warned.show
     try:
@@ -232,7 +248,16 @@ def _caught(module: ModuleType, output: Output, warned: "Warned") -> Iterator[No
     finally:
         output.is_open = False
         sys.stdout, sys.stderr, sys.stdin, sys.argv = before
+        sys.breakpointhook = debugger
         sys.modules["__main__"] = main
+
+
+def _pass_by(*_: object, **__: object) -> None:
+    """Say at a `breakpoint()` that nobody can type into a debugger here, and go on."""
+    line = sys._getframe(1).f_lineno
+    sys.stderr.write(
+        f"line {line}: breakpoint() is passed by; step through the run with the buttons below\n"
+    )
 
 
 @contextmanager

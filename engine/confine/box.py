@@ -1,5 +1,6 @@
 """The confinement as a whole: what there is on this system, and how the engine goes into it."""
 
+import errno
 import glob
 import os
 import site
@@ -81,6 +82,7 @@ def enter(folder: str = "", *, device: bool = False) -> None:
     _is_active = True
     # Looking for a place to write would fail from now on; that there is none shows when it is used.
     tempfile.tempdir = tempfile.gettempdir()
+    _speak_up()
     # torch makes sure of a folder for its compiler at the first step of an optimizer.
     os.environ["TORCHINDUCTOR_CACHE_DIR"] = tempfile.tempdir
     if sys.platform != "linux":
@@ -94,6 +96,15 @@ def enter(folder: str = "", *, device: bool = False) -> None:
     limits.restrict(device=device)
     if not device and seccomp.available():
         seccomp.restrict()
+
+
+def _speak_up() -> None:
+    """Let `os.system` say that no program starts here; it would only return a number."""
+
+    def system(command: str | bytes) -> int:
+        raise PermissionError(errno.EPERM, os.strerror(errno.EPERM), command)
+
+    os.system = system  # type: ignore[assignment]
 
 
 def _own() -> Iterator[Path]:

@@ -1,6 +1,8 @@
 """Python's own errors: grammar, names, arithmetic, memory."""
 
+import bdb
 import re
+import traceback
 
 from engine.confine import box
 from engine.hints import advice
@@ -9,17 +11,52 @@ from engine.hints.advice import Row
 _COMMA = "Something is missing or too much here: an operator, a comma, a bracket or a quote."
 
 
-def _closed(_: re.Match[str], __: advice.Case) -> str:
+_PROCESSES = re.compile(r"system|subprocess|popen|fork|spawn|Process|Pool|Manager|exec[lv]")
+
+
+def _closed(_: re.Match[str], case: advice.Case) -> str:
     if not box.is_active():
         return "The system does not let you: check who owns it."
+    if "num_workers" in case.code or "DataLoader" in _inside(case.exc):
+        return "Programs here cannot start processes: use num_workers=0."
+    if _PROCESSES.search(case.code) or "multiprocessing" in _inside(case.exc):
+        return (
+            "No other program or process starts from here. "
+            "Run > Let my programs use files opens that too."
+        )
     return (
         "Programs here are kept from files, the network and other programs. "
         "Run > Let my programs use files opens them."
     )
 
 
+def _inside(exc: BaseException) -> str:
+    """Return the files and functions in which it was raised, as text."""
+    return str([(at.filename, at.name) for at in traceback.extract_tb(exc.__traceback__)])
+
+
+def _offline(_: re.Match[str], __: advice.Case) -> str:
+    if not box.is_active():
+        return "Is there a network, and is the name right?"
+    return (
+        "Programs here are kept from the network. Run > Let my programs use files opens that too."
+    )
+
+
 ROWS = (
     Row(PermissionError, "", _closed, "[Errno 1] Operation not permitted: 'out.txt'"),
+    Row(
+        OSError,
+        "name resolution|Name or service not known|nodename nor servname|etwork is unreachable",
+        _offline,
+        "<urlopen error [Errno -3] Temporary failure in name resolution>",
+    ),
+    Row(
+        bdb.BdbQuit,
+        "",
+        "There is no keyboard for a debugger here: step through the run with the buttons below.",
+        "",
+    ),
     Row(TabError, "", "Indent with spaces only.", "inconsistent use of tabs and spaces"),
     Row(
         IndentationError,
@@ -210,6 +247,12 @@ ROWS = (
         "during compilation",
         "An expression is nested too deeply: split it into several lines.",
         "maximum recursion depth exceeded during compilation",
+    ),
+    Row(
+        RecursionError,
+        "cannot set the recursion limit",
+        "Choose a bigger number.",
+        "cannot set the recursion limit to 1 at the recursion depth 13: the limit is too low",
     ),
     Row(
         RecursionError,

@@ -137,6 +137,13 @@ def test_what_an_engine_does_goes_on_in_it(tmp_path):
         engine.close()
 
 
+def test_a_command_that_does_not_start_is_told_at_its_line(prisoners):
+    said = prisoners.run("import os\nos.system('ls')\n")
+    assert "PermissionError" in said
+    assert "No other program or process starts from here" in said
+    assert "line=2" in said
+
+
 def test_a_kernel_without_any_of_it_keeps_nothing_and_says_so(monkeypatch):
     monkeypatch.setattr(landlock, "version", lambda: 0)
     monkeypatch.setattr(seccomp, "available", lambda: False)

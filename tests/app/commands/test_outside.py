@@ -90,3 +90,12 @@ def test_saving_a_strange_program_does_not_make_it_trusted(opened, link, script)
     file.save(opened)
     file.open_path(opened, str(script))
     assert opened.session.doc.foreign
+
+
+def test_the_heading_says_whether_the_program_is_live(settled, tmp_path):
+    path = tmp_path / "strange.py"
+    path.write_text("x = param(1.0)\n")
+    file.open_path(settled, str(path))
+    assert settled.heading.text()[1].startswith("waits")
+    settled.session.run_now()
+    assert settled.heading.text()[1].startswith("live")

@@ -1,10 +1,14 @@
 """The hints for Python's own errors fit what Python really says."""
 
+import re
+
 import pytest
 import torch
 from torch import nn
 
+from engine import hints
 from engine.hints import python
+from engine.hints.advice import Case
 from tests.engine.hints.told import ROW_CHECKS, told
 
 
@@ -39,6 +43,9 @@ def test_every_row(check, row):
         ("def f():\n    print(q)\n    q = 1\nf()", "only later"),
         ("import nonexistent_thing", "not installed"),
         ("import toch", "Did you mean torch?"),
+        ("import sys; sys.setrecursionlimit(1)", "bigger number"),
+        ("import bdb; raise bdb.BdbQuit", "no keyboard for a debugger"),
+        ("raise OSError('[Errno -3] Temporary failure in name resolution')", "network"),
         ("from torch import Tensr", "torch has no Tensr"),
         ("None.foo", "before the dot is None"),
         ("torch.ones(2).sume()", "Did you mean .sum?"),
@@ -73,3 +80,19 @@ def test_pythons_own_error_gets_its_hint(source, words):
 
 def test_an_error_of_the_program_s_own_gets_no_hint():
     assert told("class Mine(Exception): pass\nraise Mine('x')") == ""
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("import os; os.system('ls')", "No other program or process"),
+        ("import subprocess; subprocess.run(['ls'])", "No other program or process"),
+        ("open('out.txt', 'w')", "kept from files"),
+        ("loader = DataLoader(data, num_workers=2)", "num_workers=0"),
+    ],
+)
+def test_what_the_confinement_refused_is_told_by_what_was_tried(monkeypatch, line, words):
+    monkeypatch.setattr(python.box, "is_active", lambda: True)
+    error = PermissionError(1, "Operation not permitted")
+    row = next(one for one in python.ROWS if one.kind is PermissionError)
+    assert words in hints.answer(row, re.search("", ""), Case(error, line, {}))
