@@ -142,6 +142,7 @@ def test_a_command_that_does_not_start_is_told_at_its_line(prisoners):
     assert "PermissionError" in said
     assert "No other program or process starts from here" in said
     assert "line=2" in said
+    prisoners.close()
 
 
 def test_a_kernel_without_any_of_it_keeps_nothing_and_says_so(monkeypatch):
