@@ -81,14 +81,11 @@ class TrainingRoom(QWidget):
             self.surface.tools.addWidget(pick)
         self.surface.tools.addWidget(self.directions)
         self._make_loss_tools()
+        self._make_boundary_tools()
         self._place()
 
     def _make_loss_tools(self) -> None:
-        self.log = QPushButton("Log")
-        self.log.setProperty("crumb", True)
-        self.log.setCheckable(True)
-        self.log.setChecked(True)
-        self.log.setToolTip("Logarithmic axis")
+        self.log = _switch("Log", "Logarithmic axis", True)
         self.log.toggled.connect(self.loss.set_log)
         self.smooth = QSlider(Qt.Orientation.Horizontal)
         self.smooth.setRange(0, 10)
@@ -100,6 +97,14 @@ class TrainingRoom(QWidget):
         for part in (self.smooth, self.log):
             self.loss.tools.addWidget(part)
         self._set_smoothing(self.smooth.value())
+
+    def _make_boundary_tools(self) -> None:
+        self.discrete = _switch("Discrete", "Show which side it takes, not how sure it is", False)
+        self.discrete.toggled.connect(self.boundary.set_discrete)
+        self.held_back = _switch("Validation", "Show the points it does not learn from", True)
+        self.held_back.toggled.connect(self.boundary.set_validation)
+        for part in (self.held_back, self.discrete):
+            self.boundary.tools.addWidget(part)
 
     def _set_smoothing(self, place: int) -> None:
         self.loss.set_smoothing(place * place / 1000)
@@ -240,6 +245,15 @@ def _quiet_strip(words: Label) -> QFrame:
     row.addWidget(words)
     strip.hide()
     return strip
+
+
+def _switch(name: str, tip: str, on: bool) -> QPushButton:
+    made = QPushButton(name)
+    made.setProperty("crumb", True)
+    made.setCheckable(True)
+    made.setChecked(on)
+    made.setToolTip(tip)
+    return made
 
 
 def _choice(name: str, choices: tuple[str, ...]) -> QComboBox:

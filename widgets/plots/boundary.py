@@ -89,6 +89,7 @@ class Boundary(Plot):
         self._layer: tuple[object, ...] = ()
         self._pixmap = QPixmap()
         self._area = QRectF()
+        self._discrete, self._validation = False, True
         self._note = ""
         self._held: int | None = None
         self._mouse: QPointF | None = None
@@ -100,7 +101,20 @@ class Boundary(Plot):
             # While one draws, the plane must not move under the mouse; it only grows.
             held = self.editable and len(self._points) > 0 and self.domain != EMPTY
             self.domain = _union(self.domain, ground.domain) if held else ground.domain
-            self._image = _image(ground, self.theme.dark)
+            self._image = self._drawn(ground, self.theme)
+        self.refresh()
+
+    def _drawn(self, ground: Ground, theme: Theme) -> QImage:
+        return _image(sure(ground) if self._discrete else ground, theme.dark)
+
+    def set_discrete(self, discrete: bool) -> None:
+        """Show only which side the model takes, not how sure it is."""
+        self._discrete = discrete
+        self.set_theme(self.theme)
+
+    def set_validation(self, shown: bool) -> None:
+        """Show the points that are held back for validation, or don't."""
+        self._validation = shown
         self.refresh()
 
     def show_points(self, points: Points) -> None:
@@ -118,7 +132,7 @@ class Boundary(Plot):
     def set_theme(self, theme: Theme) -> None:
         """Use the colours of ``theme`` for the ground too."""
         if self._ground is not None:
-            self._image = _image(self._ground, theme.dark)
+            self._image = self._drawn(self._ground, theme)
         super().set_theme(theme)
 
     # Drawing
@@ -145,7 +159,8 @@ class Boundary(Plot):
     def _draw_points(self, painter: QPainter, room: QRectF) -> None:
         """Draw the points, from a layer that is kept while nothing but the ground changes."""
         ratio = self.devicePixelRatioF()
-        key = (id(self._points), room.getRect(), self.domain, self.theme.name, ratio)
+        shown = id(self._points), self._validation
+        key = (*shown, room.getRect(), self.domain, self.theme.name, ratio)
         if key != self._layer:
             self._layer = key
             self._pixmap = QPixmap(round(room.width() * ratio), round(room.height() * ratio))
@@ -168,6 +183,8 @@ class Boundary(Plot):
         scale = float(np.abs(targets).max()) if targets is not None and targets.size else 1.0
         for index, (x, y) in enumerate(zip(*self._pixels(), strict=True)):
             held_back = points.validation is not None and bool(points.validation[index])
+            if held_back and not self._validation:
+                continue
             kind = int(points.kinds[index]) if points.kinds is not None else 0
             if targets is None:
                 color, shape = class_color(kind, dark), class_shape(kind)
@@ -225,7 +242,7 @@ class Boundary(Plot):
             for kind in range(count):
                 name = points.names[kind] if kind < len(points.names) else f"class {kind}"
                 found.append((class_shape(kind), class_color(kind, dark), name))
-        if points.validation is not None and points.validation.any():
+        if self._validation and points.validation is not None and points.validation.any():
             found.append(("circle", self.theme.ink2, "validation"))
         return found
 
@@ -294,6 +311,16 @@ class Boundary(Plot):
 
 def _union(a: Box, b: Box) -> Box:
     return min(a[0], b[0]), min(a[1], b[1]), max(a[2], b[2]), max(a[3], b[3])
+
+
+def sure(ground: Ground) -> Ground:
+    """Return what the model decides: one side or the other, one class of all."""
+    grid = ground.grid
+    if grid.ndim == 2:
+        said = np.where(grid > 0, ground.scale, -ground.scale).astype(np.float32)
+        return Ground(ground.domain, said, ground.scale)
+    chosen = grid.argmax(axis=2)[..., None] == np.arange(grid.shape[2])
+    return Ground(ground.domain, chosen.astype(np.float32), ground.scale)
 
 
 def _image(ground: Ground, dark: bool) -> QImage:

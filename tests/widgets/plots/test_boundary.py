@@ -3,7 +3,7 @@ import pytest
 from PySide6.QtCore import Qt
 
 from tests.widgets.pixels import near
-from widgets.plots.boundary import Boundary, Ground, Points
+from widgets.plots.boundary import Boundary, Ground, Points, sure
 from widgets.plots.colors import class_color, class_fill, class_shape
 from widgets.theme import Theme
 
@@ -34,9 +34,9 @@ def test_the_plane_is_blue_where_it_is_positive_and_orange_below(plot, look):
 
 
 def test_of_several_classes_the_surest_gives_the_color(plot, look):
-    sure = np.zeros((10, 10, 3), np.float32)
-    sure[..., 2] = 1
-    plot.show_ground(Ground((-1, -1, 1, 1), sure))
+    grid = np.zeros((10, 10, 3), np.float32)
+    grid[..., 2] = 1
+    plot.show_ground(Ground((-1, -1, 1, 1), grid))
     assert near(look(plot), class_fill(2, False), 6) > 5_000
 
 
@@ -129,3 +129,26 @@ def test_what_the_model_says_stands_under_the_mouse(plot, look, mouse):
 def test_a_model_that_says_nothing_finite_leaves_the_ground_empty(plot, look):
     plot.show_ground(Ground((-1, -1, 1, 1), np.full((5, 5), np.nan, np.float32)))
     assert near(look(plot), plot.theme.panel2, 3) > 10_000
+
+
+def test_a_discrete_plane_tells_only_the_side(plot, look):
+    pale = HALVES * 0.05
+    plot.show_ground(Ground((-1, -1, 1, 1), pale))
+    soft = middle(look(plot), 0.2).astype(int)
+    plot.set_discrete(True)
+    hard = middle(look(plot), 0.2).astype(int)
+    assert hard[2] - hard[0] > soft[2] - soft[0] + 40
+    assert sure(Ground((0, 0, 1, 1), pale, 2.0)).grid.tolist() == (HALVES * 2).tolist()
+    grid = np.array([[[0.4, 0.35, 0.25], [0.1, 0.2, 0.7]]], np.float32)
+    assert sure(Ground((0, 0, 1, 1), grid)).grid.tolist() == [[[1, 0, 0], [0, 0, 1]]]
+
+
+def test_points_held_back_can_be_left_out(plot, look):
+    data = points()
+    held = Points(data.x, data.y, kinds=data.kinds, validation=np.array([False, True]))
+    plot.show_points(held)
+    assert near(look(plot), class_color(1, False)) > 20
+    count = near(look(plot), class_color(1, False))
+    plot.set_validation(False)
+    assert near(look(plot), class_color(1, False)) < count
+    assert [name for _, _, name in plot._entries()] == ["class 0", "class 1"]
