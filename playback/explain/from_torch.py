@@ -11,6 +11,8 @@ from engine.tape import Formula, Node
 from playback.explain.torch_words import HELPERS
 from playback.index import Index
 
+MOST_STEPS = 4
+"""Of an op of more steps the first ones are named."""
 LONGEST = 160
 """A formula of more letters says nothing any more; its words are left to the source."""
 _CALL = re.compile(r"(?:at::|self\.|)(\w+)\(")
@@ -48,9 +50,16 @@ def _by_name(index: Index) -> dict[str, Formula]:
 
 
 def origin(index: Index, node: Node) -> str:
-    """Return where a node's formula stands: ``torch's derivatives.yaml, mul.Tensor``; else ""."""
-    found = formula_of(index, node)
-    return f"torch's derivatives.yaml, {found.operator}" if found is not None else ""
+    """Return where the formulas stand that an op's gradients come from; "" where nowhere.
+
+    ``torch's derivatives.yaml, mul.Tensor``; an op of several steps names the steps.
+    """
+    op = index.op(index.node_ops[node.id]) if node.id in index.node_ops else None
+    steps = [index.nodes[n] for n in op.nodes if n in index.nodes] if op is not None else [node]
+    found = [formula_of(index, one) for one in steps or [node]]
+    known = list(dict.fromkeys(formula.operator for formula in found if formula is not None))
+    more = " …" if len(known) > MOST_STEPS else ""
+    return f"torch's derivatives.yaml, {', '.join(known[:MOST_STEPS])}{more}" if known else ""
 
 
 def argument(formula: Formula, slots: int, slot: int) -> str:

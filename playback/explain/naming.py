@@ -29,9 +29,60 @@ def rule_of(index: Index, op: Op) -> Rule | None:
         order = [a.text for a in op.args[1:2] if not a.keyword]
         order += [said[word] for word in ("p", "ord") if word in said]
         return table()[name] if _EUCLIDEAN.issuperset(order) else None
+    elif name in ("pow", "float_power") and len(op.inputs) == 2:
+        name = "pow_by_tensor"
+    elif name in ("max", "min") and len(op.args) == 1:
+        name = f"a{name}"
     elif name.startswith("dropout") and said.get("training") == "False":
         name = "clone"
-    return table().get(name)
+    if not _is_special(index, op, name, said):
+        return table().get(name)
+    return table().get(f"{name}_special")
+
+
+def _is_special(index: Index, op: Op, name: str, said: Mapping[str, str]) -> bool:
+    """Whether settings change a call so that its row in the table is not true of it."""
+    given = {**dict(zip(_SETTINGS.get(name, ()), _positional(op), strict=False)), **said}
+    for keyword, usual in _USUAL.get(name, ()):
+        if keyword in given and _number(given[keyword]) != usual:
+            return True
+    if name in ("cross_entropy", "nll_loss") and len(op.inputs) > 1:
+        target = index.values[op.inputs[1]]
+        kept = index.snapshot(target.snapshot)
+        classes = kept.array() if kept is not None else None
+        # Probabilities instead of classes; rows that are left out.
+        return target.dtype.startswith(("float", "bfloat")) or (
+            classes is not None and bool((classes < 0).any())
+        )
+    return False
+
+
+_SETTINGS = {"softplus": ("beta",)}
+"""Settings that follow the tensor, where they may be given by their place."""
+_USUAL: dict[str, tuple[tuple[str, float | str], ...]] = {
+    "softplus": (("beta", 1.0),),
+    "gelu": (("approximate", "'none'"),),
+    "cross_entropy": (("label_smoothing", 0.0), ("ignore_index", -100.0)),
+    "nll_loss": (("ignore_index", -100.0),),
+    "kl_div": (("log_target", "False"),),
+    "div": (("rounding_mode", "None"),),
+    "addmm": (("alpha", 1.0), ("beta", 1.0)),
+    "addmv": (("alpha", 1.0), ("beta", 1.0)),
+    "baddbmm": (("alpha", 1.0), ("beta", 1.0)),
+    "embedding": (("scale_grad_by_freq", "False"),),
+}
+"""What settings have to be for a row to be true, by op and keyword."""
+
+
+def _positional(op: Op) -> list[str]:
+    return [arg.text for arg in op.args[1:] if arg.value is None and not arg.keyword]
+
+
+def _number(written: str) -> float | str:
+    try:
+        return float(written)
+    except ValueError:
+        return written
 
 
 class Named(dict[str, str]):
@@ -133,8 +184,8 @@ def slope_text(filled: str) -> str:
 
 
 def shape(dims: tuple[int, ...]) -> str:
-    """Return a shape without spaces, for products: ``16×8``; ``1`` for a scalar."""
-    return "×".join(map(str, dims)) or "1"
+    """Return a shape without spaces, for products: ``16×8``; nothing for a scalar, as in ``()``."""
+    return "×".join(map(str, dims))
 
 
 def _shapes(found: Mapping[str, str], key: str, value: Value) -> None:

@@ -1,10 +1,12 @@
 """One explanation: a formula, a sentence, and rows of numbers for an op, a value or a node run."""
 
+import re
+
 from msgspec import Struct
 
 from engine.tape import Execution, Formula, Node, Op, Place, Tape, Value
 from playback import operands, short, symbols, words
-from playback.explain import from_torch, naming
+from playback.explain import einsum, from_torch, naming
 from playback.explain.broadcast import both_ways, is_stretched, stretched
 from playback.explain.local import local, slope_at
 from playback.explain.naming import Named
@@ -227,12 +229,22 @@ def _share(
     if number is None or gradient is None:
         return None
     label = f"∂{loss}/∂{names[_KEYS[min(operand, len(_KEYS) - 1)]]}"
+    if _is_part(index, number):
+        label = f"part of {label}"
     how = _how(index, rule, names, operand, above, number)
     how = how or _by_table(index, (node, slot), names, above)
-    how = how or f"= sent by {index.nodes[node].name}"
+    inner = ", one of its steps" if index.op(index.node_ops[node]).node != node else ""
+    how = how or f"= sent by {index.nodes[node].name}{inner}"
     if at >= position:
         return Row(label, how, "…")
     return Row(label, how, short.gradient(index.snapshot(gradient)), at == position - 1)
+
+
+def _is_part(index: Index, number: int) -> bool:
+    """Whether others send to the same place in this pass: the gradient there is the sum of all."""
+    edge = index.tape.edges[number]
+    found = index.arrivals.get(index.target(edge.target, edge.input_nr), ())
+    return sum(1 for arrival in found if arrival.run == edge.run) > 1
 
 
 def _how(
@@ -247,6 +259,8 @@ def _how(
     scalars = slope_at(index, node, edge.slot)
     if scalars is not None and local(index, number) is None:
         return ""  # the numbers are the truth: no derivative is shown that does not fit them
+    if op.op == "einsum":
+        return einsum.share(op, names, operand, above)
     if scalars is None and operand < len(rule.shares):
         return _product(index, op, rule.shares[operand], names.having(g=above), operand)
     if operand >= len(rule.slopes):
@@ -263,18 +277,20 @@ def _by_table(index: Index, edge: tuple[int, int], names: Named, above: str) -> 
     number, slot = edge
     node = index.nodes[number]
     formula = from_torch.formula_of(index, node)
-    if formula is None:
-        return ""
+    if formula is None or index.op(index.node_ops[number]).node != number:
+        return ""  # an inner step speaks of tensors that the program never sees
     name = from_torch.argument(formula, len(node.next), slot)
-    written = from_torch.share(formula, name, _called(index, node, formula, names, above))
+    called = _called(index, node, formula, names, above)
+    tensors = {one for arguments, _ in formula.gradients for one in arguments}
+    written = from_torch.share(formula, name, called)
+    if any(re.search(rf"\b{one}\b", written) for one in tensors - set(called)):
+        return ""  # it speaks of a tensor that has no name here
     return f"= {written}" if written else ""
 
 
 def _called(index: Index, node: Node, formula: Formula, names: Named, above: str) -> dict[str, str]:
     """Return what the names in torch's formula are called here; of an inner node only its own."""
     op = index.op(index.node_ops[node.id])
-    if op.node != node.id:
-        return {"grad": "its gradient"}
     called = {"grad": above, "result": names["y"]}
     back = operands.edges(index, op)
     for slot in range(len(node.next)):

@@ -43,7 +43,12 @@ class Slope(NamedTuple):
 
     def written(self, numbers: Numbers) -> str:
         """Return the template; "" where it depends on numbers that are not there."""
-        return self.text if isinstance(self.text, str) else self.text(numbers)
+        if isinstance(self.text, str):
+            return self.text
+        try:
+            return self.text(numbers)
+        except (ArithmeticError, ValueError, IndexError):
+            return ""
 
 
 class Share(NamedTuple):

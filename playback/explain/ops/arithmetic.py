@@ -14,7 +14,7 @@ def _power_text(n: Numbers) -> str:
         return "2{a}"
     if exponent == 1:
         return "1"
-    if exponent == int(exponent) and abs(exponent) < 1000:
+    if math.isfinite(exponent) and exponent == int(exponent) and abs(exponent) < 1000:
         power = "{a}" if exponent == 2 else "{a}" + symbols.superscript(exponent - 1)
         return "{b}·" + power
     return "{b}·{a}^({b}−1)"
@@ -46,14 +46,24 @@ def _larger(one: int, other: int, direction: int) -> Slope:
     return Slope(text, value)
 
 
+def _chosen(word: str) -> tuple[Share, Share]:
+    """Return what a choice of the larger or smaller of two tensors sends to either."""
+    sign = ">" if word == "larger" else "<"
+    text = "{g} where {%s} " + sign + " {%s}, half of it where equal, elsewhere 0"
+    return Share(text % ("a", "b")), Share(text % ("b", "a"))
+
+
 def _inside(n: Numbers) -> float:
     low = n.option(1, "min", -math.inf)
     high = n.option(2, "max", math.inf)
     return float(low <= n.x <= high)
 
 
+_POWER = "The exponent comes down as a factor and the power falls by one"
+_EXPONENT = "an exponent's slope is the result times ln of the base"
+_POWER_SLOPES = (Slope(_power_text, _power), Slope("{y}·ln {a}", _power_exponent))
 _OTHER = "Each factor's gradient is what arrived times the other factor"
-_QUOTIENT = "The numerator is divided by the denominator; the denominator gets −quotient ÷ itself"
+_QUOTIENT = "The numerator's slope is 1 ÷ denominator, the denominator's −quotient ÷ denominator"
 
 RULES = (
     Rule(
@@ -107,15 +117,14 @@ RULES = (
     ),
     Rule(("neg",), "{y} = −{a}", "A minus sign turns the gradient's sign", (constant(-1),)),
     Rule(("positive",), "{y} = +{a}", "The gradient passes unchanged", (_ONE,)),
-    Rule(
-        ("pow", "float_power", "rpow"),
-        "{y} = {a}^{b}",
-        "The exponent comes down as a factor and the power falls by one",
-        (
-            Slope(_power_text, _power),
-            Slope("{y}·ln {a}", _power_exponent),
-        ),
-        stretches=True,
+    *(
+        Rule((name,), "{y} = {a}^{b}", words, _POWER_SLOPES, stretches=True)
+        for name, words in (
+            ("pow", _POWER),
+            ("float_power", _POWER),
+            ("rpow", f"{_EXPONENT[0].upper()}{_EXPONENT[1:]}"),
+            ("pow_by_tensor", f"{_POWER}; {_EXPONENT}"),
+        )
     ),
     Rule(
         ("square",),
@@ -144,7 +153,7 @@ RULES = (
     Rule(
         ("abs",),
         "{y} = |{a}|",
-        "The gradient keeps its sign right of zero and turns it left",
+        "Right of 0 the gradient passes, left of 0 it turns its sign; at 0 it is 0",
         (Slope("sign({a})", lambda n: sign(n.x)),),
     ),
     Rule(
@@ -152,6 +161,7 @@ RULES = (
         "{y} = max({a}, {b})",
         "The larger one takes the whole gradient, the other nothing; equal ones share it",
         (_larger(0, 1, 1), _larger(1, 0, 1)),
+        _chosen("larger"),
         stretches=True,
     ),
     Rule(
@@ -159,6 +169,7 @@ RULES = (
         "{y} = min({a}, {b})",
         "The smaller one takes the whole gradient, the other nothing; equal ones share it",
         (_larger(0, 1, -1), _larger(1, 0, -1)),
+        _chosen("smaller"),
         stretches=True,
     ),
     Rule(

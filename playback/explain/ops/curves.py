@@ -17,6 +17,12 @@ def _gelu(n: Numbers) -> float:
     return 0.5 * (1 + math.erf(n.x / math.sqrt(2))) + n.x * _bell(n.x)
 
 
+def _gelu_by_tanh(n: Numbers) -> float:
+    scale = math.sqrt(2 / math.pi)
+    t = math.tanh(scale * (n.x + 0.044715 * n.x**3))
+    return 0.5 * (1 + t) + 0.5 * n.x * (1 - t * t) * scale * (1 + 3 * 0.044715 * n.x**2)
+
+
 def _silu(n: Numbers) -> float:
     s = _sigmoid(n.x)
     return s + n.x * s * (1 - s)
@@ -189,10 +195,10 @@ RULES = (
     ),
     _curve(
         "elu",
-        "{y} = {a} if {a} > 0, else e^{a} − 1",
+        "{y} = {a} if {a} > 0, else α(e^{a} − 1)",
         "Above 0 the gradient passes unchanged, below it fades away",
-        Slope(lambda n: "1" if n.x > 0 else "e^{a}", _elu),
-        "{g} where {a} > 0, elsewhere {g} × e^{a}",
+        Slope(lambda n: "1" if n.x > 0 else "α·e^{a}", _elu),
+        "{g} where {a} > 0, elsewhere {g} × α·e^{a}",
     ),
     _curve(
         "selu",
@@ -206,6 +212,12 @@ RULES = (
         "{y} = {a}·Φ({a})",
         "A smooth gate: Φ plus what the gate itself moves",
         Slope("Φ({a})+{a}·φ({a})", _gelu),
+    ),
+    _curve(
+        "gelu_special",
+        "{y} = {a}·Φ({a}), Φ put together from a tanh",
+        "A smooth gate: Φ plus what the gate itself moves",
+        Slope("gelu'({a})", _gelu_by_tanh),
     ),
     _curve(
         "silu",
@@ -224,6 +236,12 @@ RULES = (
         "{y} = ln(1 + e^{a})",
         "The slope of the softplus is the sigmoid",
         Slope("σ({a})", _softplus),
+    ),
+    _curve(
+        "softplus_special",
+        "{y} = ln(1 + e^(β{a})) ÷ β",
+        "The slope of the softplus is the sigmoid of β times the input",
+        Slope("σ(β{a})", _softplus),
     ),
     Rule(
         ("softsign",),

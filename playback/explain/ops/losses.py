@@ -33,7 +33,10 @@ RULES = (
         "{y} = a square near 0, straight lines farther out",
         "Near the target the pull grows with the distance, farther out it stays the same",
         (),
-        (Share("{g} × bounded({a} − {b}) ÷ {n}", "({as})"),),
+        (
+            Share("{g} × bounded({a} − {b}) ÷ {n}", "({as})"),
+            Share("−{g} × bounded({a} − {b}) ÷ {n}", "({bs})"),
+        ),
     ),
     Rule(
         ("cross_entropy",),
@@ -98,6 +101,6 @@ RULES = (
             "ctc_loss",
         ),
         "{y} = {op}({all})",
-        "Each input gets the gradient by how much the loss would move with it",
+        "It is made of several steps, and the gradient takes their way back one by one",
     ),
 )

@@ -14,11 +14,18 @@ RULES = (
         (Share("{g}ᵀ", "({gs}) → ({as})"),),
     ),
     Rule(
-        ("permute", "movedim", "flip", "fliplr", "flipud", "roll", "rot90"),
+        ("permute", "movedim", "moveaxis", "swapaxes", "swapdims"),
         "{y} = {a} with its dimensions in another order",
         _PASSES,
         (),
-        _BACK,
+        (Share("{g}, its dimensions in the old order", "({gs}) → ({as})"),),
+    ),
+    Rule(
+        ("flip", "fliplr", "flipud", "roll", "rot90"),
+        "{y} = {a} with its elements in other places",
+        _PASSES,
+        (),
+        (Share("{g}, put back in place", "({gs}) → ({as})"),),
     ),
     Rule(
         (

@@ -32,7 +32,14 @@ RULES = (
         (Share("{g} × the product of the others", "({gs}) → ({as})"),),
     ),
     Rule(
-        ("max", "min", "amax", "amin", "median", "aminmax"),
+        ("amax", "amin"),
+        "{y} = one element of {a}",
+        "Only the element that was taken gets the gradient; equal ones share it, all others get 0",
+        (),
+        (Share("{g} at the chosen place, shared by equal ones", "({gs}) → ({as})"),),
+    ),
+    Rule(
+        ("max", "min", "median", "aminmax"),
         "{y} = one element of {a}",
         "Only the element that was taken gets the gradient, all others get 0",
         (),

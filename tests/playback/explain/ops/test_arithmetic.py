@@ -15,6 +15,7 @@ EXPRESSIONS = {
     "pow": "a ** 3",
     "float_power": "torch.float_power( a , 3 )",
     "rpow": "2.0 ** a",
+    "pow_by_tensor": "a ** b",
     "square": "torch.square( a )",
     "sqrt": "torch.sqrt( a )",
     "rsqrt": "torch.rsqrt( a )",
@@ -29,7 +30,7 @@ EXPRESSIONS = {
     "lerp": "torch.lerp( a , b , c )",
     "addcmul": "torch.addcmul( a , b , c )",
 }
-NEEDS_POSITIVE = {"sqrt", "rsqrt"}
+NEEDS_POSITIVE = {"sqrt", "rsqrt", "pow_by_tensor"}
 
 
 @pytest.mark.parametrize("name", sorted({n for rule in RULES if rule.slopes for n in rule.names}))

@@ -1,0 +1,43 @@
+"""The gradient of an einsum is an einsum: its letters say which."""
+
+from engine.tape import Op
+from playback.explain.naming import Named
+
+_KEYS = "abcdefghijklmnop"
+
+
+def share(op: Op, names: Named, operand: int, above: str) -> str:
+    """Return ``= einsum('i,j->ij', ∂L/∂y, v)``; "" where the letters do not say.
+
+    ``operand`` counts the equation. What arrived and all other operands are multiplied, and summed
+    over the letters that this operand has not; a letter that only it has is repeated.
+    """
+    letters = _letters(op)
+    place = operand - 1
+    if letters is None or not 0 <= place < len(letters[0]):
+        return ""
+    given, result = letters
+    own = given[place]
+    others = [i for i in range(len(given)) if i != place]
+    known = set(result).union(*(given[i] for i in others)) if others else set(result)
+    if len(set(own)) < len(own):
+        return ""
+    there = "".join(letter for letter in own if letter in known)
+    terms = [result, *(given[i] for i in others)]
+    called = [above, *(names[_KEYS[i + 1]] for i in others)]
+    missing = [letter for letter in own if letter not in known]
+    tail = f", repeated over {', '.join(missing)}" if missing else ""
+    return f"= einsum('{','.join(terms)}->{there}', {', '.join(called)}){tail}"
+
+
+def _letters(op: Op) -> tuple[list[str], str] | None:
+    """Return the letters of the operands and of the result; None where they are not plain."""
+    text = op.args[0].text.strip("'").replace(" ", "") if op.args else ""
+    left, arrow, right = text.partition("->")
+    given = left.split(",")
+    if not text or "." in text or not all(part.isalpha() or not part for part in given):
+        return None
+    if not arrow:
+        joined = "".join(given)
+        right = "".join(sorted(letter for letter in set(joined) if joined.count(letter) == 1))
+    return given, right
