@@ -14,6 +14,10 @@ MOST_LINES = 12
 """So many lines of a diff are shown."""
 
 
+MOST_CARDS = 12
+"""So many findings are shown at once: a card takes a while to make, and a run comes at each key."""
+
+
 class FindingCard(QFrame):
     """One finding: title, lines, what was measured, why it matters, what to change."""
 
@@ -30,7 +34,7 @@ class FindingCard(QFrame):
         self._column.setContentsMargins(12, 10, 12, 10)
         self._column.setSpacing(6)
         self._add_head(finding)
-        self._column.addWidget(self._selectable(Label("words", f"{finding.message}.", self)))
+        self._column.addWidget(self._selectable(Label("words", _closed(finding.message), self)))
         self._column.addWidget(self._selectable(Label("caption", finding.why, self)))
         self.apply: QPushButton | None = None
         self.show_me: QPushButton | None = None
@@ -147,6 +151,9 @@ class Findings(QWidget):
         self._column.setSpacing(10)
         self._none = Label("absent", "Nothing found in the last run", self)
         self._column.addWidget(self._none)
+        self._more = Label("caption", "", self)
+        self._more.hide()
+        self._column.addWidget(self._more)
         self._column.addStretch(1)
         self._cards: list[FindingCard] = []
         self._shown: tuple[tuple[Finding, ...], str] = ((), "")
@@ -170,7 +177,10 @@ class Findings(QWidget):
             self._column.removeWidget(card)
             card.hide()
             card.deleteLater()
-        self._cards = [FindingCard(finding, source, self) for finding in findings]
+        shown, rest = findings[:MOST_CARDS], len(findings) - MOST_CARDS
+        self._cards = [FindingCard(finding, source, self) for finding in shown]
+        self._more.say(f"and {rest} more, once some of these are mended")
+        self._more.setVisible(rest > 0)
         for place, card in enumerate(self._cards):
             card.line_asked.connect(self.line_asked)
             card.fix_asked.connect(self.fix_asked)
@@ -186,3 +196,7 @@ class Findings(QWidget):
     def card(self, finding: Finding) -> FindingCard | None:
         """Return the card of a finding, if it is shown."""
         return next((card for card in self._cards if card.finding == finding), None)
+
+
+def _closed(text: str) -> str:
+    return text if text.endswith((".", "…", "?", "!")) else f"{text}."

@@ -6,12 +6,18 @@ The first row that matches wins, so within a table the special stands before the
 import re
 from collections.abc import Mapping
 
-from engine.hints import autograd, layers, operands, python, tensors
+from engine.hints import autograd, layers, operands, parts, python, tensors
 from engine.hints.advice import Case, Row
 from engine.tape import Place
 
-ROWS: tuple[Row, ...] = (*python.ROWS, *autograd.ROWS, *layers.ROWS, *tensors.ROWS)
-_OF_TENSORS = frozenset((*layers.ROWS, *tensors.ROWS))
+ROWS: tuple[Row, ...] = (
+    *python.ROWS,
+    *autograd.ROWS,
+    *parts.ROWS,
+    *layers.ROWS,
+    *tensors.ROWS,
+)
+_OF_TENSORS = frozenset((*parts.ROWS, *layers.ROWS, *tensors.ROWS))
 """Rows whose help goes on with what took part."""
 
 

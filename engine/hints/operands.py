@@ -31,7 +31,8 @@ def told(case: Case) -> str:
 def operands(case: Case) -> list[tuple[str, torch.Tensor | nn.Module]]:
     """Return the variables and fields of the failing code that hold tensors or modules."""
     found: dict[str, torch.Tensor | nn.Module] = {}
-    for node in _reads(case.code):
+    changed = _changed(case.code)
+    for node in ([changed] if changed is not None else []) + list(_reads(case.code)):
         thing = value(node, case.scope)
         if isinstance(thing, torch.Tensor) or (
             isinstance(thing, nn.Module) and (thing.extra_repr() or not list(thing.children()))
@@ -44,7 +45,10 @@ def sides(case: Case) -> list[tuple[str, torch.Tensor]]:
     """Return the two operands of a product or a sum as written, where both are known tensors."""
     tree = _parsed(case.code)
     pair: list[ast.expr] = []
-    if isinstance(tree, ast.BinOp):
+    changed = _changed(case.code)
+    if changed is not None and tree is not None:
+        pair = [changed, tree]
+    elif isinstance(tree, ast.BinOp):
         pair = [tree.left, tree.right]
     elif isinstance(tree, ast.Call) and len(tree.args) == 2:
         pair = list(tree.args)
@@ -118,6 +122,16 @@ def _parsed(code: str) -> ast.expr | None:
     statement = body[0]
     held = getattr(statement, "value", None)
     return held if isinstance(held, ast.expr) else None
+
+
+def _changed(code: str) -> ast.expr | None:
+    """Return what a statement like ``x += y`` changes."""
+    try:
+        body = ast.parse(code.strip()).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    first = body[0] if len(body) == 1 else None
+    return first.target if isinstance(first, ast.AugAssign) else None
 
 
 def _tensor(t: torch.Tensor, message: str) -> str:

@@ -1,5 +1,6 @@
 """Hints about shapes that do not fit, and what would make them fit."""
 
+import math
 import re
 
 from engine.hints import operands
@@ -11,7 +12,8 @@ def matmul(match: re.Match[str], case: Case) -> str:
     rows, inner, other, columns = match.groups()
     text = f"(n × k) @ (k × m): the inner sizes {inner} and {other} must be equal."
     if not re.search(r"@|\bmm\(|matmul\(", case.code):
-        return f"{text} A Linear layer needs in_features={inner} for this input."
+        flat = _flattened(case, int(other))
+        return f"{text} {flat or f'A Linear layer needs in_features={inner} for this input.'}"
     names = [name for name, _ in operands.sides(case)]
     first, second = names if len(names) == 2 else ("", "")
     if inner == columns:
@@ -19,6 +21,16 @@ def matmul(match: re.Match[str], case: Case) -> str:
     if rows == other:
         return f"{text} {_transposed(first, 'first')} would fit."
     return text
+
+
+def _flattened(case: Case, features: int) -> str:
+    """Return how a batch of pictures becomes rows of ``features`` numbers; empty if it cannot."""
+    for name, thing in operands.operands(case):
+        sizes = getattr(thing, "shape", ())
+        if len(sizes) > 2 and math.prod(sizes[1:]) == features:
+            product = " × ".join(map(str, sizes[1:]))
+            return f"{name}.flatten(1) would fit: {product} = {features}."
+    return ""
 
 
 def _transposed(name: str, which: str) -> str:
@@ -56,6 +68,11 @@ def size_mismatch(match: re.Match[str], case: Case) -> str:
 
 def joined(match: re.Match[str], case: Case) -> str:  # noqa: ARG001
     """Help with tensors that don't line up where they are joined."""
+    if str(case.exc).startswith("stack expects") and not re.search(r"stack\(|cat\(", case.code):
+        return (
+            "The examples of one batch differ in shape: make them equal, or give the DataLoader "
+            "a collate_fn that pads them."
+        )
     shapes = [name for name, thing in operands.operands(case) if hasattr(thing, "shape")]
     which = f" of {' and '.join(shapes[:3])}" if len(shapes) > 1 else ""
     return f"All but the joined dimension need equal sizes; see .shape{which or ' of each'}."

@@ -137,12 +137,6 @@ ROWS = (
     ),
     Row(
         IndexError,
-        "index out of range in self",
-        "An embedding's indices go from 0 to num_embeddings − 1.",
-        "index out of range in self",
-    ),
-    Row(
-        IndexError,
         r"Dimension out of range \(expected to be in range of \[(-?\d+), (-?\d+)\]",
         "This tensor's dimensions are {1} to {2}.",
         "Dimension out of range (expected to be in range of [-2, 1], but got 5)",
@@ -223,12 +217,6 @@ ROWS = (
         "CUDA out of memory. Tried to allocate 2.00 GiB",
     ),
     # Layers, losses, optimizers
-    Row(
-        RuntimeError,
-        "loading state_dict",
-        "The saved state belongs to a model with other layers or sizes: build the same one.",
-        "Error(s) in loading state_dict for Linear:",
-    ),
     Row(
         RuntimeError,
         "all elements of (input|target) should be between 0 and 1",

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QPushButton
 
 from engine.tape import Finding, Place
 from playback.mended import Row
-from widgets.findings import MOST_LINES, Findings
+from widgets.findings import MOST_CARDS, MOST_LINES, Findings
 from widgets.labels import Label
 from widgets.theme import Theme
 
@@ -120,3 +120,18 @@ def test_both_themes_and_a_narrow_pane(pane):
     pane.set_theme(Theme.load("dark"))
     pane.resize(180, 500)
     assert pane.minimumSizeHint().width() <= 252
+
+
+def test_of_very_many_findings_the_first_are_shown_and_the_rest_counted(pane):
+    many = tuple(
+        Finding("id", f"Title {i}", Place(i + 1, 0, i + 1, 5), "went 1 → …", "w.")
+        for i in range(40)
+    )
+    pane.set_findings(many, SOURCE)
+    assert len(pane.cards()) == MOST_CARDS
+    assert pane._more.said() == f"and {40 - MOST_CARDS} more, once some of these are mended"
+    assert pane._more.isVisible()
+    # A sentence that ends in dots gets no full stop behind them.
+    assert texts(pane.cards()[0])[1] == "went 1 → …"
+    pane.set_findings((ONE,), SOURCE)
+    assert not pane._more.isVisible()

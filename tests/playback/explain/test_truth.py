@@ -180,28 +180,6 @@ def row_of(call: str, op: str, label: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("call", "operand", "text"),
-    [
-        ("torch.einsum('ij,j->i', M, v)", "M", "= einsum('i,j->ij', ∂L/∂y, v)"),
-        ("torch.einsum('ij,j->i', M, v)", "v", "= einsum('i,ij->j', ∂L/∂y, M)"),
-        ("torch.einsum('ij,kj', M, W)", "M", "= einsum('ik,kj->ij', ∂L/∂y, W)"),
-        ("torch.einsum('ij->j', M)", "M", "= einsum('j->j', ∂L/∂y), repeated over i"),
-    ],
-)
-def test_the_gradient_of_an_einsum_is_an_einsum(call, operand, text):
-    assert row_of(call, "einsum", f"∂L/∂{operand}") == text
-
-
-def test_a_gradient_as_that_einsum_is_torchs_own():
-    source = (
-        "M = torch.randn(3, 4, requires_grad=True)\nW = torch.randn(5, 4, requires_grad=True)\n"
-        "y = torch.einsum('ij,kj', M, W)\ng = torch.randn(3, 5)\ny.backward(g)\n"
-        "ok = torch.equal(M.grad, torch.einsum('ik,kj->ij', g, W))\nassert ok"
-    )
-    assert record(source).status == "ok"
-
-
-@pytest.mark.parametrize(
     ("call", "op", "operand", "words"),
     [
         ("F.cross_entropy(M, torch.tensor([0, 2]))", "cross_entropy", "M", "one-hot"),
