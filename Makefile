@@ -56,6 +56,7 @@ conformance: setup
 bench: setup
 	@QT_QPA_PLATFORM=offscreen "$(BIN)/python" tools/bench.py
 	@"$(BIN)/python" tools/bench_layout.py
+	@QT_QPA_PLATFORM=offscreen "$(BIN)/python" tools/bench_frames.py
 	@"$(BIN)/python" tools/bench_record.py
 	@"$(BIN)/python" tools/bench_train.py
 

@@ -177,8 +177,8 @@ PROGRAMS = {
     "GPT-2-small-like": GPT.format(loop=False, layers=12),
     "LSTM, 50 steps": LSTM,
 }
-HEADS = GPT.format(loop=True, layers=36)
-"""Attention written as a loop over its heads: some ten thousand nodes in some 300 modules."""
+HEADS = GPT.format(loop=True, layers=78)
+"""Attention written as a loop over its heads: ten thousand nodes in some 700 modules."""
 
 
 def record(source: str) -> Tape:

@@ -373,6 +373,7 @@ class GraphView(GraphColors):
         """Paint the still layer again unless it covers the view, or the zoom is just changing."""
         ratio, view = self.devicePixelRatioF(), self._view()
         if self._layer.covers(self._camera, view, ratio):
+            self._layer.follow(self._drawing, self._camera)
             return
         zooming = self._sharpen.isActive() or self._flight is not None
         zooming = zooming and self._layer.valid and self._layer.zoom != self._camera.zoom

@@ -108,7 +108,7 @@ class Drawing:
             return [self.stage.bounds.adjusted(-60, -60, 200, 60)]
         areas = [self._card_area(key, old.cards.get(key)) for key in changed]
         areas += [self._card_area(key, look.cards.get(key)) for key in changed]
-        areas += [self.stage.wire_area(key) for key in tones]
+        areas += [area for key in tones for area in self.stage.wire_areas(key)]
         return areas + [box.adjusted(-3, -3, 3, 3) for box in labelled]
 
     def changed_cards(self, old: Look) -> list[str]:

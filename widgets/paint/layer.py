@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from PySide6.QtCore import QPointF, QRectF, QSizeF
+from PySide6.QtCore import QPointF, QRect, QRectF, QSizeF
 from PySide6.QtGui import QPainter, QPixmap, QRegion
 
 from widgets.camera import Camera
@@ -10,6 +10,11 @@ from widgets.paint.drawing import Drawing, detail_at
 from widgets.paint.ground import greyed, paint_dots
 
 MARGIN = 240
+STEP = 48
+"""Panned so many pixels, the pixmap is moved along and only what has come into it is painted: a
+little in many frames rather than all in one."""
+MOST_BOXES = 40
+"""More areas than this are painted in one go."""
 HINTS = (
     QPainter.RenderHint.Antialiasing
     | QPainter.RenderHint.TextAntialiasing
@@ -44,6 +49,29 @@ class Layer:
         return (
             x <= 0 and y <= 0 and x + size.width() >= view.width()
         ) and y + size.height() >= view.height()
+
+    def follow(self, drawing: Drawing, camera: Camera) -> None:
+        """Keep the view in the middle of a pixmap that covers it, a strip at a time."""
+        ratio = self._pixmap.devicePixelRatio()
+        dx = round((camera.x - self._camera.x) * ratio)
+        dy = round((camera.y - self._camera.y) * ratio)
+        if self._stale or max(abs(dx), abs(dy)) < STEP * ratio:
+            return
+        self._pixmap.scroll(dx, dy, self._pixmap.rect())
+        # By whole pixels: what stays is where it would be painted.
+        self._camera = self._camera.moved(dx / ratio, dy / ratio)
+        size = self._pixmap.deviceIndependentSize()
+        whole = QRectF(QPointF(), size)
+        drawing.tiles.keep(self._camera.moved(MARGIN, MARGIN).box_to_scene(whole))
+        boxes = []
+        if dx:
+            width = abs(dx) / ratio
+            boxes.append(QRectF(0 if dx > 0 else size.width() - width, 0, width, size.height()))
+        if dy:
+            height = abs(dy) / ratio
+            boxes.append(QRectF(0, 0 if dy > 0 else size.height() - height, size.width(), height))
+        for box in boxes:
+            self._paint_region(drawing, QRegion(box.toAlignedRect()))
 
     def render(
         self, drawing: Drawing, camera: Camera, view: QSizeF, ratio: float, stale: bool
@@ -85,9 +113,10 @@ class Layer:
 
     def _paint(self, drawing: Drawing, boxes: list[QRectF]) -> None:
         """Paint the boxes (pixels of the pixmap) with the ground below."""
-        region = QRegion()
-        for box in boxes:
-            region = region.united(box.toAlignedRect())
+        for region in _apart(boxes):
+            self._paint_region(drawing, region)
+
+    def _paint_region(self, drawing: Drawing, region: QRegion) -> None:
         camera = self._camera.moved(MARGIN, MARGIN)
         painter = QPainter(self._pixmap)
         try:
@@ -118,3 +147,23 @@ class Layer:
         size = self._pixmap.deviceIndependentSize() * grow
         source = QRectF(self._pixmap.rect())
         painter.drawPixmap(QRectF(QPointF(x, y), size), self._pixmap, source)
+
+
+def _apart(boxes: list[QRectF]) -> list[QRegion]:
+    """Return the boxes as regions to be painted one by one: those that touch are one.
+
+    Few boxes far from each other would else cost as much as all that lies between them.
+    """
+    found: list[QRect] = []
+    for box in boxes:
+        rect = box.toAlignedRect()
+        while touching := next((other for other in found if other.intersects(rect)), None):
+            found.remove(touching)
+            rect = rect.united(touching)
+        found.append(rect)
+    if len(found) <= MOST_BOXES:
+        return [QRegion(rect) for rect in found]
+    whole = QRegion()
+    for rect in found:
+        whole = whole.united(rect)
+    return [whole]

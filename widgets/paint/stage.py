@@ -151,6 +151,18 @@ class Stage:
         begin = (x + (before[0] - x) * share, y + (before[1] - y) * share)
         return [begin, *tail] if len(tail) < len(line) else line
 
+    def wire_areas(self, key: str) -> list[QRectF]:
+        """Return all that painting a wire may touch, piece by piece: a long wire needs little."""
+        r, route = _WIRE_REACH, self.placement.routes[key]
+        found = []
+        for at in range(0, len(route) - 1, 3):
+            piece = route[at : at + 4]
+            xs, ys = [x for x, _ in piece], [y for _, y in piece]
+            left, top = min(xs), min(ys)
+            box = QRectF(left, top, max(xs) - left, max(ys) - top)
+            found.append(box.adjusted(-r, -r, r, r))
+        return found
+
     def wire_area(self, key: str) -> QRectF:
         """Return all that painting a wire may touch."""
         r = _WIRE_REACH

@@ -4,17 +4,21 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, QRectF, QSizeF
 
+from engine.tape import Tape
+from playback.layout import place
 from playback.picture import CardLook, Look
+from tests.playback.drafts import Draft
 from tests.widgets.pixels import drawing_of, near, painted
 from tests.widgets.scenes import Maker, grid, network, neuron
 from widgets.camera import Camera, fitting
 from widgets.paint import ground, overlay
 from widgets.paint.cards import Layers
-from widgets.paint.layer import MARGIN, Layer
+from widgets.paint.layer import MARGIN, STEP, Layer
 from widgets.paint.minimap import Minimap
 from widgets.paint.morph import Morph
 from widgets.paint.motion import Motion, active_wires
 from widgets.paint.sprites import Sprites
+from widgets.paint.stage import Stage
 from widgets.theme import Theme
 
 
@@ -54,6 +58,57 @@ def test_painting_the_changed_areas_equals_painting_everything(theme):
     fresh.render(drawing, camera, view, 1.0, False)
     difference = np.abs(shown(stepped) - shown(fresh)).max(axis=-1)
     assert (difference > 8).mean() < 0.0005
+
+
+@pytest.mark.parametrize("way", [(60.0, 0.0), (0.0, -75.5), (-90.3, 51.0), (49.0, 49.0)])
+def test_panning_strip_by_strip_shows_what_painting_anew_shows(light, way):
+    drawing = drawing_of(neuron(), light)
+    view, camera = QSizeF(300, 240), Camera(1.0, -180.0, -200.0)
+    followed, fresh = Layer(), Layer()
+    followed.render(drawing, camera, view, 1.0, False)
+    for _ in range(9):
+        camera = camera.moved(*way)
+        followed.follow(drawing, camera)
+        assert followed.covers(camera, view, 1.0)
+    assert followed.renders == 1
+    fresh.render(drawing, camera, view, 1.0, False)
+    shown, wanted = (
+        painted(lambda p, layer=layer: layer.draw(p, camera), (300, 240))
+        for layer in (followed, fresh)
+    )
+    # What stood already stands on whole pixels: it may be half a pixel off.
+    assert (np.abs(shown - wanted).max(axis=-1) > 60).mean() < (0.02 if way[1] % 1 else 0.0005)
+
+
+def test_a_small_pan_paints_nothing(light, monkeypatch):
+    layer, drawing = Layer(), drawing_of(neuron(), light)
+    layer.render(drawing, Camera(), QSizeF(300, 200), 1.0, False)
+    monkeypatch.setattr(drawing, "paint", lambda *_: pytest.fail("painted"))
+    layer.follow(drawing, Camera().moved(STEP - 1, 1 - STEP))
+
+
+def test_boxes_far_apart_are_painted_one_by_one(light, monkeypatch):
+    layer, drawing, areas = Layer(), drawing_of(neuron(), light), []
+    layer.render(drawing, Camera(), QSizeF(700, 720), 1.0, False)
+    monkeypatch.setattr(drawing, "paint", lambda _p, area, _z: areas.append(area))
+    layer.refresh(drawing, [QRectF(0, 0, 20, 20), QRectF(600, 600, 20, 20), QRectF(10, 10, 20, 20)])
+    assert sorted((area.width(), area.height()) for area in areas) == [(20, 20), (30, 30)]
+
+
+def test_a_long_wires_areas_hold_it_and_little_else(qapp):
+    d = Draft()
+    h = x = d.op("x")
+    for k in range(20):
+        h = d.op(f"f{k}", h, d.leaf(f"w{k}"))
+    d.op("add", x, h)
+    stage = Stage(Tape(), d.picture(), place(d.picture()))
+    key = "x-add-0"
+    areas = stage.wire_areas(key)
+    for point in stage.lines[key]:
+        assert any(area.contains(QPointF(*point)) for area in areas)
+    whole = stage.wire_area(key)
+    sizes = [area.width() * area.height() for area in areas]
+    assert sum(sizes) < 0.7 * whole.width() * whole.height()
 
 
 def test_the_layer_serves_pans_within_its_margin_and_no_zoom(light):
