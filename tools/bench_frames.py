@@ -1,8 +1,8 @@
 """How long the graph takes to paint, for `make bench`: a table in Markdown.
 
 A frame is what one repaint of the canvas costs, everything in it: panning, zooming by the wheel
-(the still layer is shown scaled until the hand rests), a hundred tokens under way, and at high speed
-a sweep of light, twenty wires further in each frame. *All anew* paints the still layer again.
+(the still layer is shown scaled until the hand rests), a hundred tokens under way, and as at high
+speed a sweep of light, twenty wires further in each frame. *All anew* paints the still layer again.
 Milliseconds of the thread's own time, so that a busy machine disturbs little; without a graphics
 card, into memory.
 """
