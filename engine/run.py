@@ -19,7 +19,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn, optim
 
-from engine import errors, watchdog
+from engine import breaks, errors, watchdog
 from engine.derivatives import formulas
 from engine.doctor.examine import examine_safely
 from engine.exits import Exits
@@ -170,6 +170,7 @@ def perform(request: Run, recorder: Recorder, printed: Callable[[str], None] | N
         with (
             _clean(request.seed, request.threads or THREADS),
             _caught(module, output, warned),
+            breaks.noted(),
             guard,
             recorder,
             Kept() as kept,
