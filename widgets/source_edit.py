@@ -14,7 +14,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
-from widgets import code_keys, code_rows, code_text
+from widgets import code_keys, code_rows, code_text, unflatten
 from widgets.code_rows import Row, SpacedLayout
 from widgets.code_style import MAX_PX, MIN_PX, TEXT_PX, Style
 from widgets.edit_history import History, Step, base
@@ -245,8 +245,19 @@ class SourceEdit(QPlainTextEdit):
         if why := code_text.objection(source.text()):
             self.refused.emit(f"This is not pasted: {why}")
             return
-        self.textCursor().insertText(code_text.clean(source.text()))
+        text = code_text.clean(source.text())
+        if self._stands_alone():
+            text = unflatten.lines_again(text)
+        self.textCursor().insertText(text)
         self.ensureCursorVisible()
+
+    def _stands_alone(self) -> bool:
+        """Tell whether what is inserted now has its lines for itself."""
+        cursor = self.textCursor()
+        last = self.document().findBlock(cursor.selectionEnd())
+        first = self.document().findBlock(cursor.selectionStart())
+        at_start = cursor.selectionStart() == first.position()
+        return at_start and cursor.selectionEnd() == last.position() + last.length() - 1
 
     def keyPressEvent(self, press: QKeyEvent) -> None:
         """Edit; called by Qt. After Escape the next Tab moves the focus on."""

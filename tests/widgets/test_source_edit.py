@@ -328,3 +328,15 @@ def test_a_very_long_line_can_be_edited(qtbot, edit):
     qtbot.keyClicks(edit, "#")
     edit.grab()
     assert edit.source().endswith("]#")
+
+
+def test_a_program_without_line_ends_gets_them_back_where_it_stands_alone(edit):
+    edit.set_source("")
+    paste(edit, "x = param(2.0) y = x ** 2 y.backward()")
+    assert edit.source() == "x = param(2.0)\ny = x ** 2\ny.backward()\n"
+    edit.undo()
+    assert edit.source() == ""
+    edit.set_source("z = ")
+    edit.set_caret(4, 4)
+    paste(edit, "f(1) g(2)")
+    assert edit.source() == "z = f(1) g(2)"
