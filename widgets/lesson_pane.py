@@ -1,6 +1,6 @@
 """The pane of a lesson: words, a question to answer before its answer is shown, Back and Next."""
 
-from PySide6.QtCore import Qt, Signal, SignalInstance
+from PySide6.QtCore import Qt, QTimer, Signal, SignalInstance
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QFrame,
@@ -215,6 +215,15 @@ class LessonPane(QFrame):
         self.dots.show_step(page.number, page.total)
         if fresh:
             self.area.verticalScrollBar().setValue(0)
+        elif old is not None and (old.mood, old.hint) != (page.mood, page.hint):
+            # Words get their height as they are laid out; what was said last is to be seen then.
+            QTimer.singleShot(0, self, self._show_outcome)
+
+    def _show_outcome(self) -> None:
+        """Scroll until what came of the answer is in sight."""
+        for words in (self.why, self.hint, self.verdict):
+            if words.isVisible():
+                self.area.ensureWidgetVisible(words, 0, 8)
 
     def _show_card(self, page: Page, fresh: bool) -> None:
         self.label.say(page.label)

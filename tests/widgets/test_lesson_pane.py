@@ -48,6 +48,24 @@ def test_a_number_is_typed_and_checked(pane, qtbot):
         pane.check.click()
 
 
+def test_what_came_of_an_answer_is_scrolled_into_sight(shown, qtbot):
+    pane = shown(LessonPane(), 260, 300)
+    page = replace(CHOOSING, words="<p>Many words.</p>" * 40)
+    pane.show_page(page)
+    sight = pane.area.viewport()
+    assert pane.area.verticalScrollBar().value() == 0
+
+    def seen(words):
+        return sight.rect().contains(words.mapTo(sight, words.rect().center()))
+
+    qtbot.waitUntil(lambda: pane.area.verticalScrollBar().maximum() > 100)
+    assert not seen(pane.choices[0])
+    pane.show_page(replace(page, mood="good", said="1", verdict="Yes", why="<p>Because</p>"))
+    qtbot.waitUntil(lambda: seen(pane.verdict))
+    pane.show_page(replace(page, number=3))
+    assert pane.area.verticalScrollBar().value() == 0
+
+
 def test_what_is_typed_stays_while_the_step_is_the_same(pane, qtbot):
     pane.show_page(ASKING)
     qtbot.keyClicks(pane.field, "1")
