@@ -30,6 +30,7 @@ from widgets.theme import Theme
 from widgets.training.bar import TrainingBar
 from widgets.training.element_pick import ElementPick
 from widgets.training.file_look import FileLook
+from widgets.training.pages import Pages
 from widgets.training.run_table import RunTable
 from widgets.training.setup_form import SetupForm
 from widgets.training.step_axis import StepAxis
@@ -44,7 +45,7 @@ TABS = """
 QTabBar { margin-top: 6px; } QTabBar::tab { padding: 4px 7px; margin: 1px; }
 QTabBar QToolButton { padding: 0px; min-height: 12px; border-radius: 4px; }
 """
-"""Six tabs stand in a narrow column."""
+"""Four tabs stand in a narrow column."""
 
 
 class TrainingRoom(QWidget):
@@ -122,13 +123,14 @@ class TrainingRoom(QWidget):
         self.below = tabs(
             ("One step", scrolled(self.lines)), ("Runs", self.table), ("Weights", self.weights)
         )
+        self.over_time = Pages(
+            ("Gradients", self.flow), ("Updates", self.ratios), ("Rate", self.rate)
+        )
         self.numbers = tabs(
             ("Gradients", self.gradients),
-            ("Flow", self.flow),
-            ("Updates", self.ratios),
+            ("Over time", self.over_time),
             ("Spread", self.histograms),
             ("State", self.optimizer),
-            ("Rate", self.rate),
         )
         for tab in (self.says, self.below, self.numbers):
             tab.tabBar().setStyleSheet(TABS)
