@@ -127,7 +127,7 @@ class TrainingRoom(QWidget):
             ("Gradients", self.flow), ("Updates", self.ratios), ("Rate", self.rate)
         )
         self.numbers = tabs(
-            ("Gradients", self.gradients),
+            ("Now", self.gradients),
             ("Over time", self.over_time),
             ("Spread", self.histograms),
             ("State", self.optimizer),

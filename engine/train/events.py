@@ -69,7 +69,7 @@ class Events:
                 return [f"loss is {self._total:.6g}"]
             case "backward" | "clip":
                 return [
-                    f"{name}.grad has norm {p.grad.norm().item():.4g}"
+                    f"{name}.grad norm {p.grad.norm().item():.4g}"
                     for name, p in named
                     if p.grad is not None
                 ]

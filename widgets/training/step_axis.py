@@ -101,7 +101,7 @@ class StepAxis(QWidget):
             x = self._x(number) - metrics.horizontalAdvance(label) / 2
             x = min(x, self.width() - EDGE - metrics.horizontalAdvance(label))
             if number == round(number) and x > taken:
-                painter.drawText(QPointF(x, line), label)
+                painter.drawText(QPointF(x, line), label.removesuffix(".0"))
         painter.setPen(QPen(theme.parameter, 2))
         for fork in self._forks:
             x = self._x(fork)

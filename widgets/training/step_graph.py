@@ -3,7 +3,7 @@
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from widgets.graph_view import GraphView
-from widgets.labels import Heading, sheet
+from widgets.labels import Heading, Label, sheet
 from widgets.theme import Theme
 
 LAYERS = ("Values", "Gradients", "Shapes")
@@ -14,7 +14,7 @@ class StepGraph(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.heading = Heading("Computation graph", "")
+        self.heading, self.caption = Heading("Graph"), Label("caption")
         self.graph = GraphView(self)
         self.layers: dict[str, QPushButton] = {}
         top = QHBoxLayout()
@@ -33,8 +33,9 @@ class StepGraph(QWidget):
         top.addWidget(fit)
         column = QVBoxLayout(self)
         column.setContentsMargins(16, 12, 12, 12)
-        column.setSpacing(8)
+        column.setSpacing(6)
         column.addLayout(top)
+        column.addWidget(self.caption)
         column.addWidget(self.graph, 1)
         self._set_layers()
 
@@ -45,7 +46,7 @@ class StepGraph(QWidget):
 
     def set_caption(self, text: str) -> None:
         """Say what is shown."""
-        self.heading.set_text("Computation graph", text)
+        self.caption.say(text)
 
     def _set_layers(self) -> None:
         on = [self.layers[name].isChecked() for name in LAYERS]

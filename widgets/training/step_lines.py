@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QGridLayout,
     QHBoxLayout,
@@ -81,9 +81,7 @@ class StepLines(QWidget):
         self._rows = []
         for place, (_event, text) in enumerate(self._lines):
             mark, code = QLabel("○"), QLabel(text)
-            what = Label("caption")
-            # Words that wrap in a narrow room would push the lines apart.
-            what.setWordWrap(False)
+            what = _OneLine("caption")
             code.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
             for at, part in enumerate((mark, code, what)):
                 self._grid.addWidget(part, place, at)
@@ -130,6 +128,32 @@ class StepLines(QWidget):
     def keyPressEvent(self, happened: QKeyEvent) -> None:
         """Leave keys to the window."""
         happened.ignore()
+
+
+class _OneLine(Label):
+    """A label that ends in an ellipsis where it has no room: wrapping would push lines apart."""
+
+    def paintEvent(self, _happened: QPaintEvent) -> None:
+        """Draw as much of the text as fits."""
+        painter = QPainter(self)
+        try:
+            metrics = self.fontMetrics()
+            text = metrics.elidedText(self.said(), Qt.TextElideMode.ElideRight, self.width())
+            flags = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+            role = self.foregroundRole()
+            self.style().drawItemText(
+                painter, self.rect(), flags.value, self.palette(), True, text, role
+            )
+        finally:
+            painter.end()
+
+    def sizeHint(self) -> QSize:
+        """Return the room of one line."""
+        return QSize(self.fontMetrics().horizontalAdvance(self.said()), super().sizeHint().height())
+
+    def heightForWidth(self, _width: int) -> int:
+        """Return the height of one line."""
+        return self.fontMetrics().height()
 
 
 def short(changed: Sequence[str]) -> str:

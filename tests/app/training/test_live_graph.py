@@ -62,7 +62,7 @@ def test_a_tape_is_asked_for_while_the_graph_is_seen(looked, train_link, tape):
     train_link.received.emit(StepTape(1, 2, tape, "\n".join(LINES), live=True))
     cards = looked.graph.graph.stage().cards
     assert len(cards) > 5
-    assert "step 3" in looked.graph.heading.text()[1]
+    assert "step 3" in looked.graph.caption.said()
     looked.says.setCurrentWidget(looked.picture)
     train_link.sent.clear()
     train_link.state(1, 9)
@@ -79,7 +79,7 @@ def test_a_line_of_the_step_moves_the_graph(looked, begun, train_link, tape):
         train_link.received.emit(say.Happened(1, 2, index, "forward", ()))
     half = looked.graph.graph.look()
     assert not any(card.gradient for card in half.cards.values())
-    assert "output = model(x)" in looked.graph.heading.text()[1]
+    assert "output = model(x)" in looked.graph.caption.said()
     train_link.sent.clear()
     train_link.state(1, 2, event=2)
     assert train_link.last(say.TapeStep) is None

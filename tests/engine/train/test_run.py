@@ -141,7 +141,7 @@ def test_events_tell_what_changed():
     run = begun(data="line", model="linear", loss="mse", optimizer="sgd")
     words = [run.next_event().changed for _ in range(5)]
     gradient = run.program.model.weight.grad.norm().item()
-    assert words[3][0] == f"weight.grad has norm {gradient:.4g}"
+    assert words[3][0] == f"weight.grad norm {gradient:.4g}"
     assert words[4][0] == f"weight moved by {0.001 * gradient:.4g}"
 
 

@@ -19,4 +19,4 @@ def test_the_caption_stands_below_the_title(qtbot):
     qtbot.addWidget(made)
     made.set_theme(Theme.load("dark"))
     made.set_caption("step 3")
-    assert made.heading.text() == ("Computation graph", "step 3")
+    assert made.caption.said() == "step 3"

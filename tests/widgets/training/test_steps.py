@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QWidget
 
 from engine.training import FileLooked, Parameter
 from widgets.training.file_look import FileLook
@@ -125,3 +126,19 @@ def test_the_lines_of_another_model_take_the_place_of_the_old_ones(shown):
     steps.set_lines([("step", "c()")])
     assert [code.text() for _m, code, _w in steps._rows] == ["c()"]
     assert "not yet" in steps._rows[0][1].accessibleName()
+
+
+def test_words_without_room_end_in_an_ellipsis_and_stay_on_one_line(qtbot):
+    host = QWidget()
+    qtbot.addWidget(host)
+    host.resize(420, 200)
+    made = StepLines(host)
+    made.set_lines((("backward", "loss.backward()"), ("step", "optimizer.step()")))
+    made.resize(420, 200)
+    host.show()
+    before = made._rows[1][1].y()
+    made.happen(0, ["0.weight.grad norm 0.1234567890123456789" * 3, "0.bias.grad norm 3"])
+    made.layout().activate()
+    assert made._rows[1][1].y() == before
+    assert not made.grab().isNull()
+    assert "0.bias.grad" in made._rows[0][2].said()
