@@ -101,6 +101,7 @@ class Session(QObject):
         shown = min(0, self.result.shown_id) - 1
         told = {"problem": tape.error, "stdout": tape.stdout, "stderr": tape.stderr}
         shows = {"shown_id": shown, "tape": tape, "source": self.doc.source, "stale": False}
+        shows |= {"latest": tape, "latest_source": self.doc.source}
         self._change_result(run_id=0, seconds=0.0, **shows, **told)
         self._fresh = tape.status != "ok" or not tape.events
         self.view = replace(self.view, position=0)

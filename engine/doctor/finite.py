@@ -26,6 +26,9 @@ def mended(evidence: Evidence, op: Op) -> str:
         if isinstance(node, ast.Call):
             return _bounded(program, node)
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+            root = peeled(node.right, "sqrt")
+            if root is not None:  # a root has no slope at 0: it is kept off inside
+                return program.replaced((root, f"({program.source(root)} + 1e-12)"))
             return program.replaced((node.right, f"({program.source(node.right)} + 1e-8)"))
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
             return program.replaced((node.left, f"{closed(program, node.left)}.clamp_min(1e-12)"))

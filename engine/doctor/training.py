@@ -1,6 +1,7 @@
 """How training went: losses over steps, update sizes, gradients by layer, what the data is like."""
 
 import math
+from itertools import takewhile
 from typing import NamedTuple
 
 import numpy as np
@@ -41,6 +42,18 @@ def diverged(one: Series) -> bool:
         return True
     start, end = abs(losses[0]), losses[-1]
     return end > 10 * max(start, 1e-12) and end > losses[0] and end >= 0.5 * max(losses)
+
+
+def blew_up(evidence: Evidence) -> bool:
+    """Whether a loss grew a thousandfold, step by step, while it was a number at all.
+
+    What is infinite or dead after that is its consequence and no mistake of its own.
+    """
+    for one in series(evidence):
+        finite = [*takewhile(math.isfinite, one.losses)]
+        if len(finite) > 2 and abs(finite[-1]) > 1e3 * max(abs(finite[0]), 1e-12):
+            return True
+    return False
 
 
 def update_ratios(evidence: Evidence) -> list[tuple[int, float]]:

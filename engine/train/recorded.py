@@ -6,9 +6,10 @@ import math
 import msgspec
 import torch
 
+from engine.doctor.examine import examine_safely
 from engine.record.freeze import freeze, leaves
 from engine.record.recorder import Recorder
-from engine.tape import Problem, Snapshot, Tape
+from engine.tape import Finding, Problem, Snapshot, Tape
 from engine.train.program import Program, quiet
 from engine.train.run import Run
 
@@ -55,11 +56,23 @@ def _recorded(run: Run) -> tuple[Tape, str]:
     recorder.release()
     return msgspec.structs.replace(
         tape,
+        findings=_found(msgspec.structs.replace(tape, error=error), source),
         status="ok" if error is None else "error",
         error=error,
         torch=str(torch.__version__),
         device=program.setup.device,
     ), source
+
+
+def _found(tape: Tape, source: str) -> tuple[Finding, ...]:
+    """Return what the doctor finds in a step, which is mended in its run's set-up."""
+    return tuple(
+        msgspec.structs.replace(one, fix="", unmended=_SET_UP)
+        for one in examine_safely(tape, source)
+    )
+
+
+_SET_UP = "This is a step of a training run, whose set-up writes these lines: change it there"
 
 
 def _scope(program: Program) -> dict[str, object]:

@@ -4,6 +4,7 @@ import pytest
 from PySide6.QtCore import Qt
 
 from app.comparing import CompareCard
+from app.state import Doc
 from app.trial import Trial
 from tests.app.fakes import FakeLink
 from widgets.labels import Label
@@ -156,3 +157,10 @@ def test_where_nothing_can_be_mended_the_card_says_why(settled, link, record):
     assert card.show_me is None
     said = [label.said() for label in card.findChildren(Label)]
     assert any("last layer has too few outputs" in text for text in said)
+
+
+def test_findings_of_a_tape_that_was_recorded_elsewhere_are_shown(settled, record):
+    settled.session.load(Doc(source=SICK, saved=SICK), tape=record(SICK))
+    assert [card.finding.id for card in settled.findings.cards()] == ["grad-of-non-leaf"]
+    assert settled.editor.findings.lines() == {4}
+    assert settled.findings.cards()[0].apply.isEnabled()

@@ -7,7 +7,7 @@ from engine.doctor.carried import cut_between_rounds
 from engine.doctor.entry import Entry, Found
 from engine.doctor.errors import failed_node, failing
 from engine.doctor.evidence import Evidence
-from engine.doctor.program import Program, receiver
+from engine.doctor.program import Program, names, receiver
 from engine.tape import Node, Op, Place
 
 
@@ -54,10 +54,17 @@ def _mended(evidence: Evidence, earlier: int | None, op: Op | None, place: Place
     if line == place.line and loop is not None and op is not None:
         made = program.statement(op.place.line)
         if made is not None and not program.loop(op.place.line) and made.lineno < loop.lineno:
-            return _moved(evidence, op, loop.body[0].lineno)
+            moved = _moved(evidence, op, loop.body[0].lineno)
+            return moved if moved and not _is_read_by(loop, made) else _kept(program, line)
         since = evidence.pass_at[earlier]
         return cut_between_rounds(evidence, line, since) or _kept(program, line)
     return _kept(program, line)
+
+
+def _is_read_by(loop: ast.For | ast.While, made: ast.stmt) -> bool:
+    """Whether a loop goes over something that stands before it, as over a list of losses."""
+    head = loop.iter if isinstance(loop, ast.For) else loop.test
+    return bool(names(head) - {"range", "enumerate"}) and made.lineno < loop.lineno
 
 
 def _kept(program: Program, line: int) -> str:

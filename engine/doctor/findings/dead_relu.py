@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from engine.doctor import training
 from engine.doctor.entry import Entry, Found
 from engine.doctor.evidence import Evidence
 from engine.doctor.starts import with_relu
@@ -15,6 +16,8 @@ SAMPLES, SHARE = 4, 0.75
 
 def detect(evidence: Evidence) -> Iterator[Found]:
     """Yield ReLUs most of whose units were silent in the last pass that trained them."""
+    if training.blew_up(evidence):
+        return
     last: dict[object, list[Op]] = {}
     for op in evidence.tape.ops:
         is_relu = op.op in ("relu", "relu_") and op.phase == "forward" and op.node is not None

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from engine.doctor import finite
+from engine.doctor import finite, training
 from engine.doctor.entry import Entry, Found
 from engine.doctor.evidence import Evidence
 from engine.doctor.numbers import has_inf, has_nan, shape
@@ -22,12 +22,12 @@ def detect(evidence: Evidence) -> Iterator[Found]:
                 message = f"{name} {shape(value.shape)} holds NaN from the start"
                 yield Found(value.place, message, unmended=_MISSING)
                 return
-    first = _first_op(evidence)
+    first = None if training.blew_up(evidence) else _first_op(evidence)
     if first is not None:
         yield first
         return
     backward = _first_node(evidence)
-    if backward is not None:
+    if backward is not None and not training.blew_up(evidence):
         yield backward
 
 

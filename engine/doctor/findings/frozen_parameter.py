@@ -119,9 +119,12 @@ def _half_frozen(evidence: Evidence, frozen: list[Value], lines: list[int]) -> I
 def _last_freed(program: Program, line: int) -> str:
     """Let the last layer learn: weight and bias are the last two parameters."""
     loop = program.loop(line)
-    if not isinstance(loop, ast.For) or not ast.unparse(loop.iter).endswith(".parameters()"):
+    if not isinstance(loop, ast.For):
         return ""
-    text = f"for p in list({program.source(loop.iter)})[-2:]:\n    p.requires_grad = True"
+    every = program.source(loop.iter).replace(".named_parameters()", ".parameters()")
+    if not every.endswith(".parameters()"):
+        return ""
+    text = f"for p in list({every})[-2:]:\n    p.requires_grad = True"
     return program.inserted(loop.lineno, text, after=True)
 
 

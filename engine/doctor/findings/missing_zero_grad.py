@@ -54,6 +54,9 @@ def _mixed(evidence: Evidence, moments: list[Moment]) -> tuple[Moment, list[Mome
             before = evidence.tape.accumulations[moment.ref].before
             if before is None or is_zero(evidence.tape.snapshots[before]):
                 fresh, used, mixed = [], None, []
+            elif not fresh and used is None:
+                # A single step of a longer run: it began with what the step before had left.
+                used, mixed = moment, [moment]
             elif used is not None:
                 mixed.append(moment)
             fresh.append(moment)

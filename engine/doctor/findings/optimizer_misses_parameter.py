@@ -9,6 +9,7 @@ from engine.doctor.entry import Entry, Found
 from engine.doctor.evidence import Evidence
 from engine.doctor.mends import optimizer_calls
 from engine.doctor.numbers import norm, say
+from engine.doctor.program import Program
 from engine.tape import Place, Value
 
 
@@ -87,6 +88,16 @@ def _hidden_layers(evidence: Evidence) -> ast.expr | None:
     return None
 
 
+def _plain_field(program: Program, missed: list[Value]) -> ast.Call | None:
+    """Return the call that makes a field of a module which should be an `nn.Parameter`."""
+    if len(missed) != 1 or "." not in missed[0].name:
+        return None
+    rows = program.bindings.get(f"self.{missed[0].name.rpartition('.')[2]}", [])
+    made = rows[0][1] if len(rows) == 1 else None
+    asks = isinstance(made, ast.Call) and any(k.arg == "requires_grad" for k in made.keywords)
+    return made if isinstance(made, ast.Call) and asks else None
+
+
 def _optimizer_line(evidence: Evidence) -> int:
     lines = [line for line, _ in optimizer_calls(evidence.program).values()]
     return min(lines, default=0)
@@ -99,6 +110,18 @@ def _mended(evidence: Evidence, missed: list[Value]) -> str:
     hidden = _hidden_layers(evidence)
     if hidden is not None:
         return program.replaced((hidden, f"nn.ModuleList({program.source(hidden)})"))
+    plain = _plain_field(program, missed)
+    if plain is not None:
+        bare = ", ".join(
+            [program.source(a) for a in plain.args]
+            + [
+                f"{k.arg}={program.source(k.value)}"
+                for k in plain.keywords
+                if k.arg != "requires_grad"
+            ]
+        )
+        fresh = f"nn.Parameter({program.source(plain.func)}({bare}))"
+        return program.replaced((plain, fresh))
     if len(calls) != 1 or not calls[0].args:
         return ""
     if any("." in one.name and one.name.split(".")[0] not in program.bindings for one in missed):

@@ -1,0 +1,43 @@
+"""A recorded step of a run is looked at by the doctor."""
+
+import pytest
+
+from engine.setup import Part, Setup
+from engine.train import recorded
+from engine.train.run import Run
+
+
+def findings(mistake: str = "", data: str = "circle"):
+    run = Run(Setup(data=Part(data), mistakes=(mistake,) if mistake else ()))
+    run.advance(3)
+    tape, source, step = recorded.record(run)
+    assert step == 3
+    return tape.findings, source
+
+
+@pytest.mark.parametrize(
+    ("mistake", "data", "id_", "line"),
+    [
+        ("no_zero_grad", "circle", "missing-zero-grad", "loss.backward()"),
+        ("column_target", "sine", "silent-broadcast", "squeeze"),
+        ("softmax_first", "circle", "sigmoid-before-bce-with-logits", "softmax"),
+    ],
+)
+def test_a_mistake_made_on_purpose_is_found_in_its_step(mistake, data, id_, line):
+    found, source = findings(mistake, data)
+    assert [one.id for one in found] == [id_]
+    assert line in source.split("\n")[found[0].place.line - 1]
+    # The text is written by the set-up: what is to be changed stands there.
+    assert found[0].fix == ""
+    assert "set-up" in found[0].unmended
+
+
+@pytest.mark.parametrize("data", ["circle", "sine", "line"])
+def test_a_right_step_has_no_findings(data):
+    assert findings(data=data)[0] == ()
+
+
+def test_gradients_of_several_micro_batches_add_up_on_purpose():
+    run = Run(Setup(accumulate=2, batch=16))
+    run.advance(2)
+    assert recorded.record(run)[0].findings == ()
