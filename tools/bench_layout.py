@@ -128,7 +128,7 @@ def folded() -> Iterator[tuple[str, int, float]]:
     nodes = len(layout_graphs.opened(tape).cards)
     first = graph.build(tape, scene)
     times = [timed(first)[1] for _ in range(ROUNDS)]
-    yield f"GPT, 36 layers: first picture of {nodes:,}", len(first.cards), statistics.median(times)
+    yield f"GPT, 78 layers: first picture of {nodes:,}", len(first.cards), statistics.median(times)
     shown, keys = first, {frame.key for frame in first.frames}
     for _ in range(4):
         inner = [card.key for card in shown.cards if card.kind == "module"]
