@@ -68,6 +68,8 @@ def files_in(folder: Path) -> list[Path]:
     """
     if folder.is_file():
         return [folder]
+    if not folder.exists():
+        raise Refused(f"{folder} is not there")
     found = sorted(folder.glob("*.md")) if folder.is_dir() else []
     if not found:
         raise Refused(f"{folder} holds no lesson: a lesson's name ends in .md")

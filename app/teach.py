@@ -12,6 +12,7 @@ from app import lessons
 from app.documents import Refused, read
 from app.record import Recorder
 from engine.tape import Tape
+from playback import text
 from playback.lessons.check import Flaw, check
 from playback.lessons.lesson import Lesson
 from playback.lessons.parse import BadLesson, parse
@@ -83,29 +84,42 @@ def check_all(folder: str, trust: bool = False) -> int:
     sources = _sources(folder)
     wrong = 0
     with Recorder(is_open=trust) as recorder:
-        for name, text in sources:
-            flaws, steps = _flaws(name, text, recorder, policy=bool(folder) and not trust)
+        for name, source in sources:
+            flaws, steps = _flaws(name, source, recorder, policy=bool(folder) and not trust)
             if recorder.problem:
                 sys.stderr.write(f"gradscribe: {recorder.problem}\n")
                 return DIED
             wrong += bool(flaws)
-            for flaw in flaws:
+            for flaw in sorted(flaws, key=lambda one: one.line):
                 _say(f"{name}, line {flaw.line}: {flaw.why}\n")
             if not flaws:
-                _say(f"{name}: {steps} steps, all as they say\n")
+                _say(f"{name}: {text.count(steps, 'step')}, all as said\n")
     _say(f"{len(sources) - wrong} of {len(sources)} lessons are right\n")
     return FLAWED if wrong else RIGHT
 
 
-def _sources(folder: str) -> list[tuple[str, str]]:
+def _sources(folder: str) -> list[tuple[str, str | Refused]]:
+    """Return name and text of each lesson, or why it has none; a single one is refused at once."""
     if folder:
-        return [(path.name, read(path)) for path in lessons.files_in(Path(folder))]
+        paths = lessons.files_in(Path(folder))
+        return [(path.name, read(path) if len(paths) == 1 else _text(path)) for path in paths]
     return [(entry.name, entry.read_text(encoding="utf-8")) for entry in lessons.entries()]
 
 
-def _flaws(name: str, text: str, recorder: Recorder, policy: bool) -> tuple[list[Flaw], int]:
+def _text(path: Path) -> str | Refused:
     try:
-        lesson = parse(name, text)
+        return read(path)
+    except Refused as refusal:
+        return refusal
+
+
+def _flaws(
+    name: str, source: str | Refused, recorder: Recorder, policy: bool
+) -> tuple[list[Flaw], int]:
+    if isinstance(source, Refused):
+        return [Flaw(1, str(source))], 0
+    try:
+        lesson = parse(name, source)
     except BadLesson as error:
         return [Flaw(error.line, str(error))], 0
 

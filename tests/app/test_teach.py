@@ -127,11 +127,14 @@ def test_a_folder_is_checked_by_the_engine(tmp_path, capsys):
     assert command_line.main(["lessons", "--check", str(tmp_path)]) == 0
     (tmp_path / "02_bad.md").write_text(GOOD.replace("== 4", "== 5"), encoding="utf-8")
     (tmp_path / "03_none.md").write_text("no lesson", encoding="utf-8")
+    (tmp_path / "04_picture.md").write_bytes(b"\x89PNG\0")
     assert command_line.main(["lessons", "--check", str(tmp_path)]) == 1
     out = capsys.readouterr().out
     assert "02_bad.md, line 24: this does not hold" in out
     assert "03_none.md, line 1: a lesson begins with a head" in out
-    assert "1 of 3 lessons are right" in out
+    assert "is not text" in out
+    assert "01_good.md: 1 step, all as said" in out
+    assert "1 of 4 lessons are right" in out
 
 
 @pytest.mark.parametrize(
