@@ -14,7 +14,7 @@ _OVERLAP = 7.0
 """How far a bubble reaches into its card: not as far as the last line of text."""
 _BELOW = 7.0
 """How far below its card a bubble stands that makes room for a tag."""
-_RISE = 13.0
+_RISE, _LOW_RISE = 13.0, 5.0
 _DASHES = (4.0, 3.0)
 
 
@@ -30,10 +30,18 @@ def box_of(box: QRectF, words: str, scale: float = 1.0, tag: str = "") -> QRectF
 
 
 def update_box(box: QRectF, words: str, scale: float = 1.0) -> QRectF:
-    """Return where it stands what an update did: over the upper right corner."""
+    """Return where it stands what an update did: over the upper right corner.
+
+    Seen from afar it grows little and rises less: a module's name, larger there, stands above.
+    """
+    scale = _held_back(scale)
     width, height = (shapes.text_width(words, 12, 600) + 29) * scale, 20 * scale
-    # However large it is, it rises no higher: a module's name stands there.
-    return QRectF(box.right() + 12 - width, box.top() - _RISE, width, height)
+    rise = _RISE if scale == 1 else _LOW_RISE
+    return QRectF(box.right() + 12 - width, box.top() - rise, width, height)
+
+
+def _held_back(scale: float) -> float:
+    return 1 + (scale - 1) * 0.4
 
 
 def tag_box(box: QRectF, words: str) -> QRectF:
@@ -99,7 +107,7 @@ def paint_update(
     painter: QPainter, box: QRectF, reading: Reading, theme: Theme, scale: float = 1.0
 ) -> None:
     """Paint what an update did to a leaf: its number before and after."""
-    whole = update_box(box, reading.update, scale)
+    whole, scale = update_box(box, reading.update, scale), _held_back(scale)
     painter.save()
     painter.translate(whole.topLeft())
     painter.scale(scale, scale)
