@@ -36,8 +36,10 @@ THUMBS_BYTES = 32 << 20
 COARSEST = 6
 ALIKE_ELEMENTS = 1 << 16
 """Tensors of at most this many elements are read together with others of their shape."""
-CHUNK_ELEMENTS = 1 << 20
-"""So many elements are read at once."""
+CHUNK_ELEMENTS = 1 << 18
+"""So many elements of tensors alike are read at once."""
+BLOCK_ELEMENTS = 1 << 16
+"""So many elements of one tensor: in double precision they fit the processor's own cache."""
 
 STATISTICS_LIMIT = 50_000_000
 """Past this many elements (an expanded view costs no memory) only the thumbnail is made."""
@@ -120,7 +122,10 @@ def _summaries(stacked: torch.Tensor, dtype: str, side: int) -> list[Snapshot]:
     thumb_shape = (grids.shape[1], grids.shape[2])
     if stacked[0].numel() > STATISTICS_LIMIT:
         return [Snapshot(shape, dtype, store, thumb=x, thumb_shape=thumb_shape) for x in thumbs]
-    real = (stacked.abs() if stacked.is_complex() else stacked).reshape(many, -1)
+    # In the order of memory, for statistics ask for no other.
+    order = sorted(range(1, stacked.dim()), key=stacked.stride, reverse=True)
+    real = stacked.permute(0, *order)
+    real = (real.abs() if real.is_complex() else real).reshape(many, -1)
     columns = _statistics(real)
     mean, std, low, high, norm, nan, inf = (column.tolist() for column in columns)
     return [
@@ -139,22 +144,37 @@ def _statistics(real: torch.Tensor) -> tuple[torch.Tensor, ...]:
     In double precision, where the squares of float32 neither overflow nor vanish, and in few
     passes: ``torch.std`` and ``isinf`` each take several times as long as all of this.
     """
-    exact = real.to(torch.float64) if real.device.type != "mps" else real.float()
-    # Not aminmax: along a dimension that is not vectorised.
-    ordered = real if real.dtype in (torch.float32, torch.float16, torch.bfloat16) else exact
-    low, high = ordered.amin(1), ordered.amax(1)
-    mean, norm = exact.mean(1), torch.linalg.vector_norm(exact, dim=1)
-    count, squares = real.shape[1], norm * norm
+    count = real.shape[1]
+    total, norm, low, high = _sums(real)
+    mean, squares = total / count, norm * norm
     away = squares - count * mean * mean
     std = (away / (count - 1)).sqrt()
     # Next to a far greater mean a difference of squares has few digits left; squares may overflow.
     for row in (~(away > 1e-3 * squares)).nonzero().flatten().tolist():
-        std[row] = torch.linalg.vector_norm(exact[row] - mean[row]) / (count - 1) ** 0.5
+        std[row] = torch.linalg.vector_norm(_exact(real[row]) - mean[row]) / (count - 1) ** 0.5
     nan, inf = torch.zeros(2, len(real), dtype=torch.int64)
     for row in (~(low.isfinite() & high.isfinite())).nonzero().flatten().tolist():
         nan[row] = torch.count_nonzero(real[row] != real[row])
         inf[row] = torch.count_nonzero(real[row].abs() == torch.inf)
     return mean, std, low, high, norm, nan, inf
+
+
+def _sums(real: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    """Return per row the sum, the norm, the least and the greatest element."""
+    if real.shape[1] > BLOCK_ELEMENTS:
+        starts = range(0, real.shape[1], BLOCK_ELEMENTS)
+        parts = [_sums(real[:, at : at + BLOCK_ELEMENTS]) for at in starts]
+        total, norm, low, high = (torch.stack(part) for part in zip(*parts, strict=True))
+        return total.sum(0), torch.linalg.vector_norm(norm, dim=0), low.amin(0), high.amax(0)
+    exact = _exact(real)
+    # Not aminmax: along a dimension that is not vectorised.
+    ordered = real if real.dtype in (torch.float32, torch.float16, torch.bfloat16) else exact
+    norm = torch.linalg.vector_norm(exact, dim=1)
+    return exact.sum(1), norm, ordered.amin(1), ordered.amax(1)
+
+
+def _exact(real: torch.Tensor) -> torch.Tensor:
+    return real.to(torch.float64) if real.device.type != "mps" else real.float()
 
 
 def _dense(t: torch.Tensor) -> torch.Tensor:
@@ -178,9 +198,14 @@ def _thumbs(stacked: torch.Tensor, side: int) -> np.ndarray:
     row = np.arange(rows_shown) * rows // rows_shown
     column = np.arange(columns_shown) * columns // columns_shown
     flat = (row[:, None] * columns + column[None, :]).reshape(-1)
-    # torch's own unravel_index imports half a second's worth of modules.
-    at = [torch.from_numpy(x).to(stacked.device) for x in np.unravel_index(flat, tuple(shape))]
-    sampled = stacked.movedim(0, -1)[tuple(at)].movedim(-1, 0)
+    if stacked.is_contiguous() and stacked.dtype in STORES:
+        at = torch.from_numpy(flat).to(stacked.device)
+        sampled = stacked.view(len(stacked), -1).index_select(1, at)
+    else:
+        # torch's own unravel_index imports half a second's worth of modules.
+        places = [torch.from_numpy(x) for x in np.unravel_index(flat, tuple(shape))]
+        at_each = tuple(place.to(stacked.device) for place in places)
+        sampled = stacked.movedim(0, -1)[at_each].movedim(-1, 0)
     if sampled.is_complex():
         sampled = sampled.abs()
     grids: np.ndarray = sampled.float().cpu().numpy()

@@ -8,11 +8,10 @@ kept when the run is over, and the next run, mostly of nearly the same program, 
 from collections import deque
 
 import torch
-from msgspec import Struct
 
 from engine.record.log import Log
 from engine.record.unseen import has_numbers, is_watched, is_wrapped, memory, unwatched
-from engine.tape import INLINE_ELEMENTS
+from engine.tape import INLINE_ELEMENTS, Snapshot
 from engine.untouched import keep_builtins
 from engine.values import snapshot, snapshots
 
@@ -29,16 +28,7 @@ _BITS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
 Layout = tuple[torch.dtype, torch.Size, tuple[int, ...]]
 _spare: dict[Layout, list[torch.Tensor]] = {}
-"""Memory of the run before, until it is used again or given back for something else."""
-
-
-class _Big(Struct, gc=False, eq=False):
-    """A copy that counts against the budget, and the snapshots that are views of it."""
-
-    layout: Layout | None
-    """What the memory can be used for again; None where it cannot."""
-    size: int
-    indices: list[int]
+"""Memory of the run before by its layout, until it is used again or given back."""
 
 
 class Copies:
@@ -48,19 +38,26 @@ class Copies:
         self.log = log
         self.budget = budget
         self._bytes = 0
-        self._big: deque[_Big] = deque()
-        self._big_of: dict[int, _Big] = {}
+        self._big: deque[tuple[int, int, Layout | None]] = deque()
+        """The copies that count against the budget, oldest first: their bytes, and as what their
+        memory can be used again (None where it cannot)."""
+        self._views: dict[int, list[int]] = {}
+        """By such a copy the snapshots that are views of it; by each of those the same list."""
 
-    def keep(self, t: torch.Tensor) -> int | None:
+    def keep(self, t: torch.Tensor, readable: bool = False) -> int | None:
         """Copy the numbers of ``t`` and return the snapshot's index; None if it has none.
 
-        Where torch refuses the copy there is none, either: a hook must never raise.
+        Where torch refuses the copy there is none, either: a hook must never raise. ``readable``:
+        that it `has_numbers` is known.
         """
-        if not has_numbers(t):
+        if not (readable or has_numbers(t)):
             return None
         if is_watched():
             with unwatched():
-                return self.keep(t)
+                return self._keep(t)
+        return self._keep(t)
+
+    def _keep(self, t: torch.Tensor) -> int | None:
         kept, count = self.log.snapshots, t.numel()
         try:
             if count > INLINE_ELEMENTS:
@@ -85,9 +82,9 @@ class Copies:
 
         A write may count no version (numpy, ``.data``), so the numbers themselves are compared.
         """
-        kind = _BITS.get(t.element_size())
         readable = t.numel() >= SHARED_ELEMENTS and has_numbers(t) and not is_watched()
-        if kept is not None and kind is not None and readable:
+        kind = _BITS.get(t.element_size()) if readable else None
+        if kept is not None and kind is not None:
             view = self._view(t, base, kept)
             if view is not None and torch.equal(view.view(kind), t.detach().view(kind)):
                 return self._shared(view, kept)
@@ -103,19 +100,20 @@ class Copies:
     def _shared(self, view: torch.Tensor, kept: int) -> int:
         index = len(self.log.snapshots)
         self.log.snapshots.append(view)
-        if (big := self._big_of.get(kept)) is not None:
-            big.indices.append(index)
-            self._big_of[index] = big
+        views = self._views.setdefault(kept, [])
+        views.append(index)
+        self._views[index] = views
         return index
 
     def release(self) -> None:
         """Give all copies back; the memory of big ones is kept for the next run."""
         _spare.clear()
-        for big in self._big:
-            self._recycle(big)
+        kept = self.log.snapshots
+        for index, _, layout in self._big:
+            _recycle(kept[index], layout)
         self._big.clear()
-        self._big_of.clear()
-        self.log.snapshots.clear()
+        self._views.clear()
+        kept.clear()
 
     def _keep_big(self, t: torch.Tensor, size: int) -> None:
         kept = self.log.snapshots
@@ -123,10 +121,21 @@ class Copies:
             kept.append(snapshot(t))
             self.log.dropped += 1
             return
-        copy, layout = _copy(t, size)
-        big = self._big_of[len(kept)] = _Big(layout, size, [len(kept)])
+        if t.requires_grad:
+            t = t.detach()
+        layout: Layout | None = None
+        copy: torch.Tensor | None = None
+        if t.is_cpu and t.layout is torch.strided and type(t) in _PLAIN:
+            layout = t.dtype, t.shape, t.stride()
+            fitting = _spare.get(layout)
+            copy = _into(fitting.pop(), t) if fitting else None
+        if copy is None:
+            _make_room(size)
+            copy = t.clone()
+            if type(copy) is not torch.Tensor or copy.is_quantized or copy.is_inference():
+                layout = None
+        self._big.append((len(kept), size, layout))
         kept.append(copy)
-        self._big.append(big)
         self._bytes += size
         if self._bytes > self.budget:
             self._drop()
@@ -136,44 +145,40 @@ class Copies:
 
         A little room is made beyond that, so that many small ones are read together.
         """
-        bigs: list[_Big] = []
+        kept, log = self.log.snapshots, self.log
+        dropped: list[tuple[int, Layout | None]] = []
+        indices: list[int] = []
         while self._bytes > self.budget - self.budget // 16:
-            bigs.append(self._big.popleft())
-            self._bytes -= bigs[-1].size
-        indices = [index for big in bigs for index in big.indices]
-        copies = [c for i in indices if isinstance(c := self.log.snapshots[i], torch.Tensor)]
-        made = snapshots(copies, self.log.dropped)
-        for big in bigs:
-            self._recycle(big)
+            index, size, layout = self._big.popleft()
+            self._bytes -= size
+            dropped.append((index, layout))
+            indices += [index, *self._views.pop(index, ())]
+        copies = [c for i in indices if isinstance(c := kept[i], torch.Tensor)]
+        made = snapshots(copies, log.dropped)
+        for index, layout in dropped:
+            _recycle(kept[index], layout)
         for index, summary in zip(indices, made, strict=True):
-            self.log.snapshots[index] = summary
-            del self._big_of[index]
-        self.log.dropped += len(indices)
-
-    def _recycle(self, big: _Big) -> None:
-        copy = self.log.snapshots[big.indices[0]]
-        if big.layout is not None and isinstance(copy, torch.Tensor):
-            _spare.setdefault(big.layout, []).append(copy)
+            kept[index] = summary
+            self._views.pop(index, None)
+        log.dropped += len(indices)
 
 
-def _copy(t: torch.Tensor, size: int) -> tuple[torch.Tensor, Layout | None]:
-    """Return a copy of a big tensor, and what its memory may be used for again."""
-    if t.requires_grad:
-        t = t.detach()
-    plain = type(t) in _PLAIN and t.is_cpu and t.layout is torch.strided and not t.is_quantized
-    if not plain or torch.is_inference_mode_enabled():
-        return t.clone(), None
-    layout = t.dtype, t.shape, t.stride()
-    fitting = _spare.get(layout)
-    if not fitting:
-        _make_room(size)
-        copy = t.clone()
-        return copy, layout if type(copy) is torch.Tensor else None
+def _into(spare: torch.Tensor, t: torch.Tensor) -> torch.Tensor | None:
+    """Copy into memory that was used before; None where that may not be written to."""
     try:
-        return fitting.pop().copy_(t), layout
+        return spare.copy_(t)
     except RuntimeError:
-        # Inside of torch.func's transforms nothing from outside may be written to.
-        return t.clone(), None
+        # Inside of torch.func's transforms nothing from outside may be changed.
+        return None
+
+
+def _recycle(copy: torch.Tensor | Snapshot, layout: Layout | None) -> None:
+    if layout is not None and isinstance(copy, torch.Tensor):
+        fitting = _spare.get(layout)
+        if fitting is None:
+            _spare[layout] = [copy]
+        else:
+            fitting.append(copy)
 
 
 def _make_room(size: int) -> None:
@@ -190,11 +195,13 @@ def _lies_in(t: torch.Tensor, whole: torch.Tensor, copy: torch.Tensor) -> bool:
     """Tell whether ``t`` is a view of ``whole``, all of which is in ``copy`` in the same layout."""
     if t.dtype is not whole.dtype or t.layout is not torch.strided is not whole.layout:
         return False
-    if is_wrapped(t) or is_wrapped(whole) or t.is_neg() or t.is_conj():
-        return False
-    if whole.is_neg() or whole.is_conj() or copy.is_conj() or copy.stride() != whole.stride():
+    if is_wrapped(t) or is_wrapped(whole):
         return False
     if memory(t) != memory(whole):
+        return False
+    if t.is_neg() or t.is_conj() or whole.is_neg() or whole.is_conj() or copy.is_conj():
+        return False
+    if copy.stride() != whole.stride():
         return False
     first = t.storage_offset() - whole.storage_offset()
     steps = zip(t.shape, t.stride(), strict=True)

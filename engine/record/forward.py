@@ -7,21 +7,20 @@ switch the in-place checks off, TorchDispatchMode changes the gradients of ``pro
 
 import functools
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
 import torch
 from msgspec import Struct
-from torch.nn import Parameter
-from torch.nn.parameter import is_lazy
 from torch.overrides import TorchFunctionMode
 
+from engine.record.arguments import kept_args, tensors_given, tensors_in
 from engine.record.backward import PassReached
 from engine.record.log import OpRow, ValueRow
 from engine.record.source import Where
 from engine.record.tensors import grad_fn, is_leaf, version
-from engine.tape import Arg, Reset, Role
+from engine.tape import Reset, Role
 from engine.untouched import keep_builtins
 
 if TYPE_CHECKING:
@@ -53,8 +52,7 @@ _READERS = frozenset(
 _TENSOR_GETTERS = frozenset(("T", "mT", "H", "mH", "data", "real", "imag"))
 _FACTORIES = frozenset(("tensor", "as_tensor", "scalar_tensor", "asarray", "from_numpy"))
 _RUNNING = frozenset(("batch_norm", "instance_norm"))
-_PLAIN = frozenset((int, float, bool, str, type(None), torch.dtype, torch.device, torch.Size))
-_NUMBERS = (int, float)
+_DETACHING = frozenset(("detach", "detach_", "data"))
 _NAMES = {
     "__truediv__": "div",
     "__itruediv__": "div_",
@@ -143,12 +141,12 @@ class ForwardMode(TorchFunctionMode):
         kwargs: dict[str, object],
     ) -> object:
         recorder, lane = self.recorder, self.lane
-        where, doing = recorder.source.here(sys._getframe(2))
+        where, doing = recorder.source.here(sys._getframe(2), lane)
         if doing or where is None:
             return func(*args, **kwargs)
         # A tensor subclass of the user's must not hear of the recorder's own look-ups.
         with torch._C.DisableTorchFunction(), recorder.lanes.lock:
-            given = _given(args, kwargs)
+            given = tensors_given(args, kwargs)
             fresh = kind == "factory" or not given
             values = [] if fresh else recorder.tensors.present(given, where)
         since = _next_number()
@@ -172,15 +170,13 @@ class ForwardMode(TorchFunctionMode):
 
         ``running``: it may have changed an argument without counting a version.
         """
-        tensors = self.recorder.tensors
-        changed: list[torch.Tensor] = []
-        for t, row in zip(seen.given, seen.values, strict=True):
-            if version(t) != row.version or (
-                running and not t.requires_grad and tensors.differs(t, row)
-            ):
-                changed.append(t)
-        given = list(map(id, seen.given))
-        results = [t for t in _found(out) if id(t) not in given]
+        tensors, given = self.recorder.tensors, seen.given
+        changed = _changed(given, seen.values)
+        if running:
+            pairs = zip(given, seen.values, strict=True)
+            unseen = [t for t, row in pairs if not t.requires_grad and tensors.differs(t, row)]
+            changed = [t for t in given if _among(t, changed) or _among(t, unseen)]
+        results = [t for t in tensors_in(out) if not _among(t, given)]
         if changed:
             leaf = tensors.leaf_of_gradient(changed[0]) if not results else None
             if leaf is not None and name == "zero_":
@@ -191,53 +187,56 @@ class ForwardMode(TorchFunctionMode):
         if len(results) > 1:
             results = list({id(t): t for t in results}.values())
         if results:
-            self._results(self._row(name, where, seen, bool(changed)), results, seen)
+            self._results(name, where, results, seen, bool(changed))
 
     def _factory(self, name: str, out: object, where: Where, given: list[torch.Tensor]) -> None:
-        for t in _found(out):
-            if not any(t is g for g in given):
+        for t in tensors_in(out):
+            if not _among(t, given):
                 self.recorder.tensors.value(t, where, maker=name)
 
-    def _row(self, name: str, where: Where, seen: "_Seen", inplace: bool) -> OpRow:
-        log, lane = self.recorder.log, self.lane
-        call = lane.calls[-1][0] if lane.calls else None
-        return OpRow(
+    def _results(
+        self, name: str, where: Where, results: list[torch.Tensor], seen: "_Seen", inplace: bool
+    ) -> None:
+        recorder, lane = self.recorder, self.lane
+        log, tensors = recorder.log, recorder.tensors
+        index, is_detached, values = len(log.ops), name in _DETACHING, list(seen.values)
+        row = OpRow(
             next(log.ids),
             name,
-            [v.id for v in seen.values],
-            _args(seen),
+            seen.values,
+            kept_args(seen.args, seen.kwargs, seen.given, seen.values),
             where,
-            log.calls[call].name if call is not None else "",
-            call,
+            lane.calls[-1].index if lane.calls else None,
             torch._C.is_grad_enabled(),
             "backward" if lane.runs else "forward",
             inplace,
+            [],
         )
-
-    def _results(self, row: OpRow, results: list[torch.Tensor], seen: "_Seen") -> None:
-        recorder = self.recorder
-        index = len(recorder.log.ops)
-        recorder.log.ops.append(row)
-        recorder.log.times.append(seen.took)
-        values = list(seen.values)
+        log.ops.append(row)
+        log.times.append(seen.took)
         for t in results:
-            value = recorder.tensors.add(t, row.where, op=index)
-            if row.op in ("detach", "detach_", "data"):
-                value.role = "constant" if value.role == "result" else value.role
-                # w.grad.data.zero_() resets w's gradient, too.
-                leaf = recorder.tensors.leaf_of_gradient(seen.given[0])
-                if leaf is not None:
-                    recorder.tensors.is_gradient_of(t, leaf)
+            value = tensors.add(t, where, index)
+            if is_detached:
+                self._detached(t, value, seen)
             if value.version:
-                recorder.tensors.changed(value, index)
-            row.outputs.append(value.id)
+                tensors.changed(value, index)
+            row.outputs.append(value)
             row.node = value.node if row.node is None else row.node
             values.append(value)
         if row.node is not None:
             made = [fn for t in results if (fn := grad_fn(t)) is not None]
             row.nodes = recorder.nodes.claim(made, seen.since, index, values)
-        if row.phase == "forward":
-            recorder.log.tell("op", index, row.where)
+        if not lane.runs:
+            log.tell("op", index, where)
+
+    def _detached(self, t: torch.Tensor, value: ValueRow, seen: "_Seen") -> None:
+        tensors = self.recorder.tensors
+        if value.role == "result":
+            value.role = "constant"
+        # w.grad.data.zero_() resets w's gradient, too.
+        leaf = tensors.leaf_of_gradient(seen.given[0])
+        if leaf is not None:
+            tensors.is_gradient_of(t, leaf)
 
 
 def record_custom(
@@ -249,8 +248,8 @@ def record_custom(
     kwargs: dict[str, object],
 ) -> object:
     """Record a call of a custom ``autograd.Function`` as one op, whatever its forward does."""
-    where, doing = recorder.source.here(sys._getframe(2))
-    given = _given(args, kwargs)
+    where, doing = recorder.source.here(sys._getframe(2), lane)
+    given = tensors_given(args, kwargs)
     if doing or where is None or not given:
         return apply(*args, **kwargs)
     with torch._C.DisableTorchFunction(), recorder.lanes.lock:
@@ -310,68 +309,18 @@ def _kind(func: Function) -> str:
     return "running" if name in _RUNNING else "op"
 
 
-def _given(args: tuple[object, ...], kwargs: dict[str, object]) -> list[torch.Tensor]:
-    """Return the tensors among a call's arguments; one given as ``out=`` is a result."""
-    found: list[torch.Tensor] = []
-    for one in args:
-        kind = type(one)
-        if kind is torch.Tensor or kind is Parameter:
-            found.append(one)  # type: ignore[arg-type]
-        elif kind not in _PLAIN:
-            found.extend(_tensors(one))
-    for keyword, one in kwargs.items():
-        if type(one) not in _PLAIN and keyword != "out":
-            found.extend(_tensors(one))
-    return found
+def _changed(given: list[torch.Tensor], values: list[ValueRow]) -> list[torch.Tensor]:
+    """Return the tensors whose version is not that of their values any more."""
+    try:
+        return [t for t, row in zip(given, values, strict=True) if t._version != row.version]
+    except RuntimeError:
+        # An inference tensor is among them.
+        return [t for t, row in zip(given, values, strict=True) if version(t) != row.version]
 
 
-def _found(out: object) -> list[torch.Tensor]:
-    """Return the tensors of a result."""
-    return [out] if type(out) is torch.Tensor else list(_tensors(out))
-
-
-def _tensors(thing: object, depth: int = 0) -> Iterator[torch.Tensor]:
-    """Yield the tensors in nested tuples, lists and dicts, but no parameter without a shape yet."""
-    if isinstance(thing, torch.Tensor):
-        if not is_lazy(thing):
-            yield thing
-    elif depth < 6:
-        if isinstance(thing, tuple | list):
-            for one in thing:
-                yield from _tensors(one, depth + 1)
-        elif isinstance(thing, dict):
-            for one in thing.values():
-                yield from _tensors(one, depth + 1)
-
-
-def _args(seen: _Seen) -> list[Arg]:
-    ids = {id(t): v.id for t, v in zip(seen.given, seen.values, strict=True)}
-    result: list[Arg] = []
-    for one in seen.args:
-        value = ids.get(id(one))
-        result.extend(_arg(one, "", ids)) if value is None else result.append(Arg(value))
-    for keyword, one in seen.kwargs.items():
-        result.extend(_arg(one, keyword, ids))
-    return result
-
-
-def _arg(one: object, keyword: str, ids: dict[int, int]) -> list[Arg]:
-    if isinstance(one, _NUMBERS) and not isinstance(one, bool):
-        number = float(one) if abs(one) < 2**1000 else None
-        return [Arg(None, repr(one)[:80], number, "", keyword)]
-    if isinstance(one, torch.Tensor):
-        return [Arg(ids.get(id(one)), keyword=keyword)]
-    if isinstance(one, bool) or one is None or isinstance(one, str | slice):
-        return [Arg(text=repr(one)[:80], keyword=keyword)]
-    if isinstance(one, tuple | list):
-        if any(isinstance(x, torch.Tensor) for x in one):
-            return [arg for x in one for arg in _arg(x, keyword, ids)]
-        text = ", ".join("…" if x is Ellipsis else repr(x) for x in one[:12])
-        return [Arg(text=f"({text})"[:80], keyword=keyword)]
-    return [Arg(text=_plain(one)[:80], keyword=keyword)]
-
-
-def _plain(one: object) -> str:
-    if isinstance(one, torch.dtype | torch.device | torch.layout | torch.memory_format):
-        return str(one).removeprefix("torch.")
-    return getattr(one, "__name__", type(one).__name__)
+def _among(t: torch.Tensor, given: list[torch.Tensor]) -> bool:
+    """Tell whether a tensor is in a list: ``in`` would compare numbers."""
+    for one in given:  # noqa: SIM110 (a generator costs three times as much)
+        if one is t:
+            return True
+    return False

@@ -1,10 +1,12 @@
 """Log -> tape: positions decoded, names given, copies turned into snapshots."""
 
 import ast
+from math import prod
 
 import torch
 from torch import nn
 
+from engine.record.arguments import told_args
 from engine.record.log import CallRow, Log, NodeRow, OpRow, ValueRow
 from engine.record.recorder import Recorder
 from engine.record.source import Source, Span
@@ -78,7 +80,7 @@ def freeze(recorder: Recorder, found: list[Leaf]) -> Tape:
     return Tape(
         snapshots=kept,
         values=tuple(_value(v, source) for v in log.values),
-        ops=tuple(_op(o, source, called) for o in log.ops),
+        ops=tuple(_op(o, log, source, called) for o in log.ops),
         calls=tuple(_call(i, c) for i, c in enumerate(log.calls)),
         nodes=tuple(_node(n) for n in log.nodes),
         edges=tuple(log.edges),
@@ -128,8 +130,8 @@ def _snapshots(log: Log) -> tuple[Snapshot, ...]:
 
 def _node(n: NodeRow) -> Node:
     kept = tuple(
-        Saved(name, value, tuple(shape), dtype_name(dtype), size, storage)
-        for name, value, shape, dtype, size, storage in n.kept
+        Saved(name, value, tuple(shape), dtype_name(dtype), prod(shape) * dtype.itemsize, storage)
+        for name, value, shape, dtype, storage in n.kept
     )
     return Node(n.id, n.name, n.op, tuple(n.next or ()), n.saved, kept, n.made, n.freed)
 
@@ -147,7 +149,7 @@ def _name_values(recorder: Recorder) -> None:
         # Inside torch's own modules every op stands at the user's one call; its result is named
         # by the call below.
         if call is None or call.where != op.where:
-            _name(source, op.where, [values[i] for i in op.outputs])
+            _name(source, op.where, op.outputs)
     # What a module makes for itself is not what its call is assigned to.
     called = {source.span(call.where) for call in log.calls}
     for row in log.values:
@@ -186,10 +188,11 @@ def _name(source: Source, where: object, rows: list[ValueRow]) -> None:
 def _name_arguments(recorder: Recorder, op: OpRow, values: dict[int, ValueRow]) -> None:
     """Name values that no assignment named, as a loop's batches, after the variables passed."""
     source, log = recorder.source, recorder.log
-    nameless = [a.value for a in op.args if a.value and _is_nameless(values[a.value], op)]
+    args = told_args(op.args)
+    nameless = [a.value for a in args if a.value and _is_nameless(values[a.value], op)]
     span = source.span(op.where) if nameless else None
     expression = source.words.expressions.get(span) if span is not None else None
-    given = [a.value for a in op.args if not a.keyword]
+    given = [a.value for a in args if not a.keyword]
     written: list[ast.expr] = []
     if isinstance(expression, ast.BinOp):
         written = [expression.left, expression.right]
@@ -257,20 +260,20 @@ def _is_contiguous(shape: tuple[int, ...], stride: tuple[int, ...]) -> bool:
     return True
 
 
-def _op(row: OpRow, source: Source, called: dict[int, str]) -> Op:
+def _op(row: OpRow, log: Log, source: Source, called: dict[int, str]) -> Op:
     span = source.span(row.where)
-    args = row.args
+    args = told_args(row.args)
     expression = source.words.expressions.get(span) if span is not None else None
     if isinstance(expression, ast.BinOp):
         args = _named_operands(row, args, expression, called)
     return Op(
         id=row.id,
         op=row.op,
-        inputs=tuple(row.inputs),
-        outputs=tuple(row.outputs),
+        inputs=tuple(v.id for v in row.inputs),
+        outputs=tuple(v.id for v in row.outputs),
         args=tuple(args),
         place=source.place(span) if span is not None else Place(),
-        scope=row.scope,
+        scope=log.calls[row.call].name if row.call is not None else "",
         call=row.call,
         node=row.node,
         nodes=tuple(row.nodes),

@@ -41,8 +41,8 @@ class Run:
     def __init__(self, number: int, lane: "Lane") -> None:
         self.number = number
         self.lane = lane
-        self.reached: list[tuple[int, NodeRow]] = []
-        """Every node that it can reach, with its sequence number."""
+        self.reached: list[NodeRow] = []
+        """Every node that it can reach."""
         self.arrived: dict[Target, list[tuple[weakref.ref[torch.Tensor], int, int]]] = {}
         """What is on its way to a target: the gradient, its version, its snapshot."""
 
@@ -83,22 +83,22 @@ class Hooks:
     def reach(self, run: Run, nodes: list[Node]) -> None:
         """Give a hook to every node that can be reached and has none yet."""
         row_of, read_edges = self.recorder.nodes.row, self.recorder.nodes.read_edges
-        stack, seen, reached = list(nodes), set[int](), run.reached
+        stack, number, reached = list(nodes), run.number, run.reached
         while stack:
             node = stack.pop()
             if type(node) is AccumulateGrad:
                 self._reach_leaf(node)
                 continue
             row = row_of(node)
-            if row.id in seen:
+            if row.reached == number:
                 continue
-            seen.add(row.id)
-            after = node.next_functions
-            reached.append((node._sequence_nr(), row))
-            read_edges(row, after)
-            if not row.hooked:
-                row.hooked = True
+            if row.reached < 0:
                 node.register_hook(_AfterNode(self, row))
+            row.reached = number
+            reached.append(row)
+            after = node.next_functions
+            if row.next is None:
+                read_edges(row, after)
             for one, _ in after:
                 if one is not None:
                     stack.append(one)
@@ -109,17 +109,11 @@ class Hooks:
         It is the one that had all it waits for and did not run; of several the youngest, which is
         the one the engine takes first.
         """
-        rows = run.reached
         ran = {e.node for e in self.log.executions if e.run == run.number}
-        waiting = {
-            target[0]
-            for _, row in rows
-            if row.id not in ran
-            for target in row.next or ()
-            if target is not None
-        }
-        ready = [(n, i) for i, (n, row) in enumerate(rows) if row.id not in ran | waiting]
-        return rows[max(ready)[1]][1] if ready else None
+        left = [row for row in run.reached if row.id not in ran]
+        waiting = {target[0] for row in left for target in row.next or () if target is not None}
+        ready = [(r.number, i) for i, r in enumerate(left) if r.id not in waiting]
+        return left[max(ready)[1]] if ready else None
 
     def sent(
         self,

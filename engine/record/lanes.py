@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     import torch
-    from torch import nn
 
     from engine.record.hooks import Run
     from engine.record.log import ValueRow
+    from engine.record.modules import Entered
     from engine.record.recorder import Recorder
 
 keep_builtins(globals())
@@ -33,8 +33,8 @@ class Lane:
         """While above zero nothing that torch does is written down."""
         self.inside = 0
         """Above zero inside a torch function, whose own custom Functions are part of it."""
-        self.calls: list[tuple[int, nn.Module]] = []
-        """The module calls that are running, the innermost last, by index."""
+        self.calls: list[Entered] = []
+        """The module calls that are running, the innermost last."""
         self.runs: list[Run] = []
         """The backward passes that are running: a node may start one of its own."""
         self.steps: list[list[tuple[torch.Tensor, ValueRow]]] = []

@@ -13,7 +13,6 @@ from msgspec import Struct
 from engine.record.source import Where
 from engine.tape import (
     Accumulation,
-    Arg,
     Change,
     Edge,
     EventKind,
@@ -27,8 +26,8 @@ from engine.untouched import keep_builtins
 
 keep_builtins(globals())
 
-SavedRow = tuple[str, int | None, tuple[int, ...], torch.dtype, int, int]
-"""The fields of a `tape.Saved`."""
+SavedRow = tuple[str, int | None, tuple[int, ...], torch.dtype, int]
+"""The fields of a `tape.Saved` but for its size."""
 
 
 class ValueRow(Struct, gc=False, eq=False):
@@ -63,15 +62,15 @@ class OpRow(Struct, gc=False, eq=False):
 
     id: int
     op: str
-    inputs: list[int]
-    args: list[Arg]
+    inputs: list[ValueRow]
+    args: list[object]
+    """Tensors as their rows, plain literals with their keywords, all else as `tape.Arg`."""
     where: Where
-    scope: str
     call: int | None
     grad_mode: bool
     phase: Phase
     inplace: bool
-    outputs: list[int] = []
+    outputs: list[ValueRow]
     nodes: list[int] = []
     node: int | None = None
 
@@ -97,9 +96,12 @@ class NodeRow(Struct, gc=False, eq=False):
     name: str
     saved: tuple[str, ...]
     made: int
+    number: int
+    """Torch's own: a thread's nodes are numbered as they are made, and run in that order."""
     op: int | None = None
     next: list[tuple[int, int] | None] | None = None
-    hooked: bool = False
+    reached: int = -1
+    """The last pass that could reach it; with the first it is given its hook."""
     runs: int = 0
     kept: Sequence[SavedRow] = ()
     freed: int | None = None

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from types import FrameType
 from typing import TYPE_CHECKING, cast
 
 import torch
@@ -10,6 +11,7 @@ from torch import nn
 from torch.nn.parameter import is_lazy
 
 from engine.record.log import CallRow
+from engine.record.source import Where
 from engine.untouched import keep_builtins
 
 if TYPE_CHECKING:
@@ -29,8 +31,26 @@ class _Known(Struct, gc=False, eq=False):
     number: int
     parameters: int
     about: str
-    inside: dict[int, str] | None = None
-    """The way from it down to each module in it, by ``id()``."""
+    inside: dict[int, str | None]
+    """The way from it down to each module in it, by ``id()``; None for one that is elsewhere."""
+    variables: dict[tuple[int, int], str]
+    """The variable that held it, by the code object and instruction that called it."""
+    is_named: bool = False
+    """True once its parameters have their full names."""
+
+
+class Entered(Struct, gc=False, eq=False):
+    """A module call that is running."""
+
+    index: int
+    """That of its row in `Log.calls`."""
+    known: _Known
+    name: str
+    frame: FrameType | None
+    """The frame that all of the call lies below, until it ends."""
+    where: Where
+    doing: str
+    """Where the user's text called it, and what torch was doing there; see `Source.here`."""
 
 
 class Modules:
@@ -50,13 +70,12 @@ class Modules:
             lane = here()
             if lane is None:
                 return original(module, *args, **kwargs)
-            with torch._C.DisableTorchFunction():
-                index = enter(lane, module)
+            entered = enter(lane, module)
             out: object = None
             try:
                 out = original(module, *args, **kwargs)
             finally:
-                leave(lane, index, out)
+                leave(lane, entered, out)
             return out
 
         nn.Module._call_impl = call  # type: ignore[method-assign,assignment]
@@ -65,25 +84,27 @@ class Modules:
         """Let modules be."""
         nn.Module._call_impl = self._call  # type: ignore[method-assign]
 
-    def _enter(self, lane: "Lane", module: nn.Module) -> int:
-        recorder = self.recorder
+    def _enter(self, lane: "Lane", module: nn.Module) -> Entered:
+        recorder, log = self.recorder, self.recorder.log
+        frame = sys._getframe(1)
+        where, doing = recorder.source.here(frame.f_back, lane)
         known = self._known.get(id(module))
         if known is None:
-            # Outside the lock: these may be the program's own code.
-            count, about = _count(module), module.extra_repr()
-        where, _ = recorder.source.here(sys._getframe(2))
+            with torch._C.DisableTorchFunction():
+                known = self._meet(module)
+        name, parent = self._path(lane, known, where), None
+        if not known.is_named:
+            known.is_named = True
+            self._name_parameters(module, name)
+        if lane.calls:
+            parent = lane.calls[-1].index
         with recorder.lanes.lock:
-            name = self._path(lane, module)
-            if known is None:
-                known = self._known[id(module)] = _Known(module, len(self._known), count, about)
-                self._name_parameters(module, name)
-            calls = recorder.log.calls
-            index = len(calls)
-            calls.append(
+            entered = Entered(len(log.calls), known, name, frame, where, doing)
+            log.calls.append(
                 CallRow(
                     name,
                     type(module).__name__,
-                    lane.calls[-1][0] if lane.calls else None,
+                    parent,
                     known.number,
                     module.training,
                     known.parameters,
@@ -91,28 +112,48 @@ class Modules:
                     where,
                 )
             )
-            lane.calls.append((index, module))
-            recorder.log.tell("enter", index, where)
-            return index
+            log.tell("enter", entered.index, where)
+        lane.calls.append(entered)
+        return entered
 
-    def _leave(self, lane: "Lane", index: int, out: object) -> None:
+    def _leave(self, lane: "Lane", entered: Entered, out: object) -> None:
         recorder = self.recorder
         lane.calls.pop()
+        # The frame holds this in turn: the two would keep the call's result alive.
+        entered.frame = None
         if recorder.writing():
             with recorder.lanes.lock:
-                row = recorder.log.calls[index]
                 if isinstance(out, torch.Tensor):
                     known = recorder.tensors.known(out)
-                    row.result = known.id if known is not None else None
-                recorder.log.tell("leave", index, row.where)
+                    if known is not None:
+                        recorder.log.calls[entered.index].result = known.id
+                recorder.log.tell("leave", entered.index, entered.where)
 
-    def _path(self, lane: "Lane", module: nn.Module) -> str:
+    def _meet(self, module: nn.Module) -> _Known:
+        """Write down what is told of a module that is called for the first time."""
+        # Outside the lock: these may be the program's own code.
+        count, about = _count(module), module.extra_repr()
+        with self.recorder.lanes.lock:
+            known = self._known.get(id(module))
+            if known is None:
+                number = len(self._known)
+                known = self._known[id(module)] = _Known(module, number, count, about, {}, {})
+        return known
+
+    def _path(self, lane: "Lane", known: _Known, where: Where) -> str:
         """Return ``net.0``: the outermost module's variable and the way down from it."""
-        for index, outer in reversed(lane.calls):
-            name = self._inside(outer, module)
+        for entered in reversed(lane.calls):
+            name = _way(entered.known, known.module)
             if name is not None:
-                base = self.recorder.log.calls[index].name
-                return f"{base}.{name}" if name else base
+                return f"{entered.name}.{name}" if name else entered.name
+        key = (id(where[0]), where[1]) if where is not None else (0, 0)
+        name = known.variables.get(key)
+        if name is None:
+            name = known.variables[key] = self._variable(known.module)
+        return name
+
+    def _variable(self, module: nn.Module) -> str:
+        """Return the variable that holds a module; its class where there is none."""
         frame = self.recorder.source.user_frame()
         while frame is not None:
             for scope in (frame.f_locals, frame.f_globals):
@@ -121,13 +162,6 @@ class Modules:
                         return name
             frame = frame.f_back if frame.f_code.co_name != "<module>" else None
         return type(module).__name__
-
-    def _inside(self, outer: nn.Module, module: nn.Module) -> str | None:
-        """Return the way from one module down to another; None where there is none."""
-        known = self._known[id(outer)]
-        if known.inside is None or id(module) not in known.inside:
-            known.inside = {id(m): n for n, m in outer.named_modules()}
-        return known.inside.get(id(module))
 
     def _name_parameters(self, module: nn.Module, path: str) -> None:
         """Give the module's own parameters and buffers their full names before they are used."""
@@ -144,6 +178,17 @@ class Modules:
 
 def _call_of(kind: type[nn.Module]) -> Call:
     return cast("Call", kind._call_impl)
+
+
+def _way(outer: _Known, module: nn.Module) -> str | None:
+    """Return the way from one module down to another; None where there is none."""
+    key = id(module)
+    if key not in outer.inside:
+        # Read again, for modules may be added while it runs; but once for each that is elsewhere.
+        found = {id(m): n for n, m in outer.module.named_modules()}
+        outer.inside |= found
+        outer.inside.setdefault(key, None)
+    return outer.inside[key]
 
 
 def _count(module: nn.Module) -> int:

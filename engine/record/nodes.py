@@ -40,12 +40,13 @@ class Nodes:
         # The C++ node's own dict; torch's stubs take it for a method.
         held: dict[object, _Alive] = node.metadata  # type: ignore[assignment]
         alive = held.get(self._key)
-        if alive is None:
-            name = node.name().rpartition("::")[2]
-            row = NodeRow(next(self.log.ids), name, _saved(type(node)), len(self.log.events))
-            alive = held[self._key] = _Alive(row, self.log)
-            self.log.nodes.append(row)
-        return alive.row
+        if alive is not None:
+            return alive[0]
+        name, log = node.name().rpartition("::")[2], self.log
+        row = NodeRow(next(log.ids), name, _saved(type(node)), len(log.events), node._sequence_nr())
+        held[self._key] = _Alive((row, log))
+        log.nodes.append(row)
+        return row
 
     def claim(self, roots: list[Node], since: int, op: int, values: list[ValueRow]) -> list[int]:
         """List the nodes that an op made and return their ids, the results' own nodes first.
@@ -55,13 +56,11 @@ class Nodes:
         saved tensors are found again.
         """
         claimed: list[int] = []
+        seen: set[int] = set()
         look = torch._C._autograd._top_saved_tensors_default_hooks(True) is None
-        stack, seen = roots[::-1], set[int]()
+        stack = [n for n in reversed(roots) if since <= n._sequence_nr() != LAST]
         while stack:
             node = stack.pop()
-            number = node._sequence_nr()
-            if number < since or number == LAST:
-                continue
             row = self.row(node)
             if row.id in seen:
                 continue
@@ -69,23 +68,23 @@ class Nodes:
             after = node.next_functions
             if row.op is None:
                 row.op = op
-                if look:
-                    self._look(node, row, values)
+                if look and (raw := _raw(type(node))):
+                    self._look(node, raw, row, values)
                 claimed.append(row.id)
-                self.read_edges(row, after)
+                if row.next is None:
+                    self.read_edges(row, after)
             for one, _ in reversed(after):
                 if one is not None and since <= one._sequence_nr() != LAST:
                     stack.append(one)
         return claimed
 
     def read_edges(self, row: NodeRow, after: "Edges") -> None:
-        """Note a node's next functions once; an edge to AccumulateGrad leads to the leaf's value.
+        """Note a node's next functions; an edge to AccumulateGrad leads to the leaf's value.
 
         Called when the op is recorded, so that the leaf's value is the one the op used.
         """
-        if row.next is None:
-            target = self.target
-            row.next = [None if n is None else target(n, nr) for n, nr in after]
+        target = self.target
+        row.next = [None if n is None else target(n, nr) for n, nr in after]
 
     def target(self, node: Node, nr: int) -> tuple[int, int]:
         """Return where an edge leads: a node's id and its input, or a leaf's value and 0."""
@@ -93,14 +92,16 @@ class Nodes:
             return self.tensors.value(variable(node), None).id, 0
         return self.row(node).id, nr
 
-    def _look(self, node: Node, row: NodeRow, values: list[ValueRow]) -> None:
+    def _look(
+        self, node: Node, raw: tuple[tuple[str, str], ...], row: NodeRow, values: list[ValueRow]
+    ) -> None:
         """Note what a node saved; not to be called where that would call a user's hooks."""
         if is_watched():
             with unwatched():
-                self._look(node, row, values)
+                self._look(node, raw, row, values)
             return
         found: list[SavedRow] = []
-        for name, attribute in _raw(type(node)):
+        for name, attribute in raw:
             thing = getattr(node, attribute)
             if isinstance(thing, torch.Tensor):
                 found.append(self._saved(name, thing, values))
@@ -119,20 +120,18 @@ class Nodes:
                 if row.storage == storage and row.shape == shape:
                     value = row.id
                     break
-        return name, value, shape, t.dtype, t.numel() * t.element_size(), storage
+        return name, value, shape, t.dtype, storage
 
 
-class _Alive:
+class _Alive(tuple[NodeRow, Log]):
     """Lives in a node's own dict and notes when the node dies."""
 
-    __slots__ = ("log", "row")
-
-    def __init__(self, row: NodeRow, log: Log) -> None:
-        self.row, self.log = row, log
+    __slots__ = ()
 
     def __del__(self) -> None:
-        if self.row.freed is None and self.log.open:
-            self.row.freed = len(self.log.events)
+        row, log = self
+        if row.freed is None and log.open:
+            row.freed = len(log.events)
 
 
 @functools.cache

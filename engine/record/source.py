@@ -8,11 +8,15 @@ import ast
 import functools
 import sys
 from types import CodeType, FrameType
+from typing import TYPE_CHECKING
 
 import torch
 
 from engine.tape import Place
 from engine.untouched import keep_builtins
+
+if TYPE_CHECKING:
+    from engine.record.lanes import Lane
 
 keep_builtins(globals())
 
@@ -93,15 +97,21 @@ class Source:
         """What the text says; read once the run is over."""
         return Words(self._text)
 
-    def here(self, frame: FrameType | None) -> tuple[Where, str]:
+    def here(self, frame: FrameType | None, lane: "Lane | None" = None) -> tuple[Where, str]:
         """Return the nearest place in the user's text, and what torch was doing on the way.
 
         The second part is ``optimizer`` inside an optimizer's own code, ``building`` inside the
-        making of one of torch's modules, else empty.
+        making of one of torch's modules, else empty. ``lane`` is that of the calling thread: below
+        its innermost module call the way up has been gone already.
         """
         doing = ""
         kinds = self._kinds
+        inner = lane.calls[-1] if lane is not None and lane.calls else None
+        stop = inner.frame if inner is not None else None
         while frame is not None:
+            if frame is stop:
+                assert inner is not None
+                return inner.where, doing or inner.doing
             code = frame.f_code
             kind = kinds.get(id(code))
             if kind is None:

@@ -10,7 +10,6 @@ from engine.record.copies import Copies
 from engine.record.log import Log, NodeRow, ValueRow
 from engine.record.source import Where
 from engine.record.unseen import has_numbers, is_watched, is_wrapped, memory, unwatched
-from engine.tape import Role
 from engine.untouched import keep_builtins
 
 keep_builtins(globals())
@@ -60,7 +59,7 @@ class Tensors:
 
     def present(self, given: list[torch.Tensor], where: Where) -> list[ValueRow]:
         """Return the present values of an op's arguments."""
-        seen, rows = self._seen, list[ValueRow]()
+        seen, rows = self._seen, []
         for t in given:
             entry = seen.get(id(t))
             known = entry is not None and entry[0]() is t and entry[1].version == version(t)
@@ -71,25 +70,25 @@ class Tensors:
         self, t: torch.Tensor, where: Where, op: int | None = None, maker: str = ""
     ) -> ValueRow:
         """Write down a new value of ``t``, made by ``op`` or by nobody on the tape."""
-        key, me = id(t), weakref.ref(t)
-        entry, grad = self._seen.get(key), self._grads.get(key)
-        before = entry[1] if entry is not None and entry[0] is me else None
+        log, key, me = self.log, id(t), weakref.ref(t)
+        before, grad = self._before(key, me), self._grads.get(key)
         if grad is not None and grad[0] is not me:
             grad = None
-        nested = t.is_nested
+        nested, leaf, requires_grad = t.is_nested, is_leaf(t), t.requires_grad
         dense = not nested and t.layout is torch.strided
+        plain, user = dense and has_numbers(t), me if before is None or before.storage < 0 else None
         row = ValueRow(
-            next(self.log.ids),
+            next(log.ids),
             before.tensor if before is not None else next(self._numbers),
             t.shape if not nested else (),
             t.dtype,
             t.device,
-            t.requires_grad,
-            is_leaf(t),
+            requires_grad,
+            leaf,
             version(t),
             None,
-            _role(t, op, grad is not None),
-            self.storage(t, user=me if before is None or before.storage < 0 else None),
+            "parameter" if leaf and requires_grad else "data" if op is None else "result",
+            self.storage(t, user, plain) if dense else -1,
             t.stride() if dense else (),
             int(t.storage_offset()) if dense else 0,
             None,
@@ -103,18 +102,24 @@ class Tensors:
             row.name = self.names.pop(key, "")
         if grad is not None:
             row.gradient_of = grad[1].tensor
+            row.role = row.role if row.role == "parameter" else "constant"
         if self.nudge is not None:
             self._nudged(row.id, t)
         if (base := t._base) is not None and (known := self.known(base)) is not None:
             row.base = known.id
             row.snapshot = self.copies.keep_view(t, base, known.snapshot)
         else:
-            row.snapshot = self.copies.keep(t)
+            row.snapshot = self.copies.keep(t, plain)
         if (fn := grad_fn(t)) is not None:
             row.node, row.output_nr = self.nodes.row(fn).id, t.output_nr
-        self.log.values.append(row)
+        log.values.append(row)
         self._seen[key] = me, row
         return row
+
+    def _before(self, key: int, me: "weakref.ref[torch.Tensor]") -> ValueRow | None:
+        """Return the value that a tensor had before; another one may have had its ``id()``."""
+        entry = self._seen.get(key)
+        return entry[1] if entry is not None and entry[0] is me else None
 
     def _nudged(self, value: int, t: torch.Tensor) -> None:
         assert self.nudge is not None
@@ -146,17 +151,22 @@ class Tensors:
                 return self.differs(t, row)
         return not same_numbers(kept, t.detach())
 
-    def storage(self, t: torch.Tensor, user: "weakref.ref[torch.Tensor] | None" = None) -> int:
+    def storage(
+        self, t: torch.Tensor, user: "weakref.ref[torch.Tensor] | None" = None, plain: bool = False
+    ) -> int:
         """Return a small number for the memory ``t`` lives in; -1 where it has none of its own.
 
-        The number holds for as long as the tensor lives that ``user`` refers to.
+        The number holds for as long as the tensor lives that ``user`` refers to. ``plain``: that it
+        is strided and has numbers is known.
         """
-        if t.layout is not torch.strided or t.is_nested or is_wrapped(t):
+        if not plain and (t.layout is not torch.strided or t.is_nested or is_wrapped(t)):
             return -1
         try:
-            address = memory(t)
+            return self._memory(memory(t, plain), user)
         except (RuntimeError, NotImplementedError):
             return -1
+
+    def _memory(self, address: int, user: "weakref.ref[torch.Tensor] | None") -> int:
         known = self._memories.get(address)
         # Memory that was freed is used again at the same address: its number dies with its users.
         if known is None or not known.used():
@@ -246,11 +256,3 @@ _BYTEWISE = frozenset(
 
 def _bytes(t: torch.Tensor) -> bytes:
     return t.cpu().reshape(-1).contiguous().view(torch.uint8).numpy().tobytes()
-
-
-def _role(t: torch.Tensor, op: int | None, is_grad: bool) -> Role:
-    if t.requires_grad and is_leaf(t):
-        return "parameter"
-    if is_grad:
-        return "constant"
-    return "data" if op is None else "result"

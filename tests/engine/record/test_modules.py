@@ -1,5 +1,12 @@
 """Module calls: paths, nesting, repeated and shared modules."""
 
+import gc
+import weakref
+
+import torch
+from torch import nn
+
+from engine.record.recorder import Recorder
 from engine.run import record
 from tests.engine.mirror import mirror, ops
 
@@ -81,3 +88,53 @@ def test_lazy_modules_are_seen_once_they_have_a_shape():
     )
     assert ops(tape) == ["conv2d", "add_", "batch_norm", "flatten", "linear", "sum"]
     assert all(v.name for v in tape.values if v.role == "parameter")
+
+
+def test_a_call_does_not_keep_its_result_alive():
+    net = nn.Sequential(nn.Linear(2, 2), nn.Tanh())
+    gc.disable()
+    try:
+        with Recorder("", __file__):
+            dead = weakref.ref(net(torch.ones(1, 2)))
+        assert dead() is None
+    finally:
+        gc.enable()
+
+
+def test_an_op_deep_inside_modules_stands_where_the_user_called_the_outermost():
+    tape = record(
+        "net = nn.Sequential(nn.Sequential(nn.Sequential(nn.Linear(2, 2))))\n"
+        "class Own(nn.Module):\n    def forward(self, x):\n        x = net(x)\n"
+        "        return x * 2\nown = Own()\ny = own(torch.ones(1, 2))"
+    )
+    assert [(o.op, o.place.line) for o in tape.ops] == [("linear", 4), ("mul", 5)]
+    enters = [e.line for e in tape.events if e.kind == "enter"]
+    assert enters == [7, 4, 4, 4, 4]
+
+
+def test_a_module_made_while_another_runs_is_found_in_it():
+    tape = record(
+        "class Grows(nn.Module):\n    def forward(self, x):\n"
+        "        n = len(self._modules)\n        self.add_module(f'layer{n}', nn.Linear(2, 2))\n"
+        "        return self._modules[f'layer{n}'](x)\n"
+        "net = Grows()\nfor _ in range(2):\n    net(torch.ones(1, 2))"
+    )
+    assert [c.name for c in tape.calls] == ["net", "net.layer0", "net", "net.layer1"]
+
+
+def test_a_module_from_elsewhere_is_looked_for_once_in_the_one_that_calls_it(monkeypatch):
+    walks = []
+    walk = nn.Module.named_modules
+
+    def counted(module, *args, **kwargs):
+        walks.append(module)
+        return walk(module, *args, **kwargs)
+
+    monkeypatch.setattr(nn.Module, "named_modules", counted)
+    tape = record(
+        "act = nn.Tanh()\nclass Net(nn.Module):\n    def forward(self, x):\n"
+        "        for _ in range(50):\n            x = act(x)\n        return x\n"
+        "net = Net()\nnet(torch.ones(1))"
+    )
+    assert {c.name for c in tape.calls} == {"net", "act"}
+    assert len([m for m in walks if type(m).__name__ == "Net"]) <= 2

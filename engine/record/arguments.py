@@ -1,0 +1,115 @@
+"""What a torch function was given and what it returned: tensors, and words for the rest."""
+
+from collections.abc import Iterator
+
+import torch
+from torch.nn import Parameter
+from torch.nn.parameter import is_lazy
+
+from engine.record.log import ValueRow
+from engine.tape import Arg
+from engine.untouched import keep_builtins
+
+keep_builtins(globals())
+
+_PLAIN = frozenset((int, float, bool, str, type(None), torch.dtype, torch.device, torch.Size))
+"""Types that hold no tensor and never change, so that words can be found for them later."""
+_NUMBERS = (int, float)
+
+
+def tensors_given(args: tuple[object, ...], kwargs: dict[str, object]) -> list[torch.Tensor]:
+    """Return the tensors among a call's arguments; one given as ``out=`` is a result."""
+    found: list[torch.Tensor] = []
+    for one in args:
+        kind = type(one)
+        if kind is torch.Tensor or kind is Parameter:
+            found.append(one)  # type: ignore[arg-type]
+        elif kind not in _PLAIN:
+            found.extend(_tensors(one))
+    for keyword, one in kwargs.items():
+        if type(one) not in _PLAIN and keyword != "out":
+            found.extend(_tensors(one))
+    return found
+
+
+def tensors_in(out: object) -> list[torch.Tensor]:
+    """Return the tensors of a call's result."""
+    return [out] if type(out) is torch.Tensor else list(_tensors(out))
+
+
+def _tensors(thing: object, depth: int = 0) -> Iterator[torch.Tensor]:
+    """Yield the tensors in nested tuples, lists and dicts, but no parameter without a shape yet."""
+    if isinstance(thing, torch.Tensor):
+        if not is_lazy(thing):
+            yield thing
+    elif depth < 6:
+        if isinstance(thing, tuple | list):
+            for one in thing:
+                yield from _tensors(one, depth + 1)
+        elif isinstance(thing, dict):
+            for one in thing.values():
+                yield from _tensors(one, depth + 1)
+
+
+def kept_args(
+    args: tuple[object, ...],
+    kwargs: dict[str, object],
+    given: list[torch.Tensor],
+    values: list[ValueRow],
+) -> list[object]:
+    """Return a call's arguments as they are kept until the run is over; see `OpRow.args`.
+
+    ``given`` are the tensors among them, ``values`` the values of those.
+    """
+    kept: list[object] = []
+    at, count = 0, len(given)
+    for one in args:
+        if at < count and one is given[at]:
+            kept.append(values[at])
+            at += 1
+        elif type(one) in _PLAIN:
+            kept.append(("", one))
+        else:
+            break
+    else:
+        if not kwargs or all(type(one) in _PLAIN for one in kwargs.values()):
+            kept += kwargs.items()
+            return kept
+    ids = {id(t): v.id for t, v in zip(given, values, strict=True)}
+    told = [arg for one in args for arg in _arg(one, "", ids)]
+    return [*told, *(arg for key, one in kwargs.items() for arg in _arg(one, key, ids))]
+
+
+def told_args(kept: list[object]) -> list[Arg]:
+    """Return arguments in words from what was kept of them."""
+    result: list[Arg] = []
+    for one in kept:
+        if type(one) is ValueRow:
+            result.append(Arg(one.id))
+        elif type(one) is tuple:
+            result += _arg(one[1], one[0], {})
+        elif type(one) is Arg:
+            result.append(one)
+    return result
+
+
+def _arg(one: object, keyword: str, ids: dict[int, int]) -> list[Arg]:
+    if isinstance(one, _NUMBERS) and not isinstance(one, bool):
+        number = float(one) if abs(one) < 2**1000 else None
+        return [Arg(None, repr(one)[:80], number, "", keyword)]
+    if isinstance(one, torch.Tensor):
+        return [Arg(ids.get(id(one)), keyword=keyword)]
+    if isinstance(one, bool) or one is None or isinstance(one, str | slice):
+        return [Arg(text=repr(one)[:80], keyword=keyword)]
+    if isinstance(one, tuple | list):
+        if any(isinstance(x, torch.Tensor) for x in one):
+            return [arg for x in one for arg in _arg(x, keyword, ids)]
+        text = ", ".join("…" if x is Ellipsis else repr(x) for x in one[:12])
+        return [Arg(text=f"({text})"[:80], keyword=keyword)]
+    return [Arg(text=_plain(one)[:80], keyword=keyword)]
+
+
+def _plain(one: object) -> str:
+    if isinstance(one, torch.dtype | torch.device | torch.layout | torch.memory_format):
+        return str(one).removeprefix("torch.")
+    return getattr(one, "__name__", type(one).__name__)
