@@ -1,6 +1,16 @@
 """One engine, alive or dead: a QProcess that speaks `engine.wire`."""
 
-from PySide6.QtCore import QObject, QProcess, QProcessEnvironment, Signal
+import math
+from collections.abc import Iterator
+
+from PySide6.QtCore import (
+    QElapsedTimer,
+    QObject,
+    QProcess,
+    QProcessEnvironment,
+    QTimer,
+    Signal,
+)
 
 from app import child
 from engine import wire
@@ -8,6 +18,10 @@ from engine import wire
 CLOSE_MS = 500
 """An engine that was asked to end gets so long before it is killed."""
 KILL_MS = 2000
+TURN_MS = 15
+"""Messages are taken for so long at a time; then the interface has its turn."""
+BACKLOG = 64 << 20
+"""An engine that is so many bytes ahead of us is broken, or not ours any more."""
 
 
 class EngineProcess(QObject):
@@ -30,6 +44,11 @@ class EngineProcess(QObject):
         self._over = False
         self._silenced = False
         self._reader = wire.Reader[wire.Reply](wire.Reply)  # type: ignore[arg-type]
+        self._messages: Iterator[wire.Reply] = iter(())
+        self._backlog = bytearray()
+        self._turn = QTimer(self)
+        self._turn.setSingleShot(True)
+        self._turn.timeout.connect(self._take)
         self._process = process = QProcess(self)
         process.setProgram(child.program())
         words = [*([child.SPARE] if spare else []), *([child.OPEN] if is_open else [])]
@@ -110,6 +129,7 @@ class EngineProcess(QObject):
 
     def _silence(self) -> None:
         self._over = True
+        self._turn.stop()
         if self._silenced:
             return
         self._silenced = True
@@ -119,13 +139,30 @@ class EngineProcess(QObject):
         self._process.errorOccurred.disconnect(self._fail)
 
     def _read(self) -> None:
-        data = bytes(self._process.readAllStandardOutput().data())
+        self._backlog += bytes(self._process.readAllStandardOutput().data())
+        if len(self._backlog) > BACKLOG:
+            self._end("it wrote without end")
+        elif not self._turn.isActive():
+            self._take()
+
+    def _take(self, turn_ms: float = TURN_MS) -> None:
+        """Take as many messages as one turn of the event loop allows."""
+        since = QElapsedTimer()
+        since.start()
         try:
-            for message in self._reader.feed(data):
+            while not self._over:
+                message = next(self._messages, None)
+                if message is None:
+                    if not self._backlog:
+                        return
+                    data, self._backlog = bytes(self._backlog), bytearray()
+                    self._messages = self._reader.feed(data)
+                    continue
                 if isinstance(message, wire.Ready):
                     self.ready = message
                 self.received.emit(message)
-                if self._over:
+                if since.elapsed() >= turn_ms:
+                    self._turn.start(0)
                     return
         except wire.Garbage:
             self._end("it wrote something else than messages")
@@ -138,7 +175,9 @@ class EngineProcess(QObject):
     def _finish(self, code: int, status: QProcess.ExitStatus) -> None:
         # What it said last may arrive together with the news of its end.
         child.kill(self._pid)
-        self._read()
+        self._turn.stop()
+        self._backlog += bytes(self._process.readAllStandardOutput().data())
+        self._take(math.inf)
         self._read_errors()
         self._end(child.cause(code, status == QProcess.ExitStatus.CrashExit, self.errors))
 

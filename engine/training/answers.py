@@ -1,5 +1,7 @@
 """What the engine answers about a training run: plain data."""
 
+import math
+import re
 from typing import Literal
 
 import numpy as np
@@ -9,6 +11,8 @@ from engine.setup import Setup
 from engine.tape import Problem, Tape
 from engine.training.parts import Entry, Task
 
+MOST_AXES = 8
+_DTYPE = re.compile(r"[<|](?:[fiu][1248]|b1)|\?")
 SERIES_STEPS = 4096
 """Steps in one `Series` message at most."""
 
@@ -19,6 +23,18 @@ class Array(Struct, frozen=True, array_like=True, gc=False):
     shape: tuple[int, ...]
     dtype: str
     data: bytes
+
+    def __post_init__(self) -> None:
+        """Refuse, where it is read from the wire too, what is not as long as it says.
+
+        Raises:
+            ValueError: dtype, shape and data do not belong together.
+        """
+        if not _DTYPE.fullmatch(self.dtype) or len(self.shape) > MOST_AXES:
+            raise ValueError(f"no array has {len(self.shape)} axes of {self.dtype[:20]!r}")
+        size = max(1, int(self.dtype[2:] or 1))
+        if min(self.shape, default=0) < 0 or math.prod(self.shape) * size != len(self.data):
+            raise ValueError(f"{len(self.data)} bytes are no {self.dtype} of {self.shape}")
 
     def array(self) -> np.ndarray:
         """Return it as a numpy array of ``shape``, read-only."""
