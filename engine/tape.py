@@ -47,13 +47,10 @@ class Snapshot(Struct, frozen=True, array_like=True, gc=False):
         return int(np.prod(self.shape, dtype=np.int64))
 
     def array(self) -> np.ndarray | None:
-        """All elements as a numpy array of ``shape``, or None if they did not travel whole."""
+        """All elements as a numpy array of ``shape``, or None if they did not travel."""
         if self.data is None:
             return None
-        try:
-            return np.frombuffer(self.data, dtype=self.store).reshape(self.shape)
-        except (ValueError, TypeError, OverflowError):
-            return None
+        return np.frombuffer(self.data, dtype=self.store).reshape(self.shape)
 
     def item(self) -> float | int | bool | complex | None:
         """Return the number of a one-element tensor, else None."""
