@@ -19,7 +19,7 @@ help:
 	@echo 'make format       let ruff format the source and mend what it can'
 	@echo 'make torture      the slow tests: many random programs against plain PyTorch'
 	@echo 'make conformance  every operator of PyTorch'\''s own suite against plain PyTorch'
-	@echo 'make bench        how long starting, recording and laying out take'
+	@echo 'make bench        how long starting, recording, laying out and training take'
 	@echo 'make clean        remove the environment and every cache'
 
 # The first Python that is new enough does the set-up; a pyenv shim may exist and still not run.

@@ -1,25 +1,33 @@
-"""Steps per second of the bare eager loop, the reference mode and the captured mode, side by side.
+"""Steps per second of the bare eager loop and of the trainer's modes, with and without views.
 
-Each number is the best of several interleaved rounds in CPU time, so that a busy machine disturbs
-the ratios little.
+Each ratio is the median of interleaved rounds in CPU time, to the bare loop of the same round, so
+that a busy machine disturbs it little. The trainer is driven as the engine drives it.
 """
 
+import gc
+import logging
+import shutil
+import statistics
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import torch
 
-from engine import setup
+from engine import setup, wire
 from engine.train import views
+from engine.train.beside import memory
+from engine.train.host import Host
 from engine.train.program import Program
-from engine.train.run import Run
+from engine.training import TrainReply, answers, asks
 
-ROUNDS = 5
-SECONDS = 0.4
+ROUNDS = 15
+SECONDS = 0.12
 SETUPS: dict[str, Mapping[str, object]] = {
     "linear regression": {
         "data": {"name": "line", "n": 100},
@@ -41,7 +49,61 @@ SETUPS: dict[str, Mapping[str, object]] = {
         "batch": 10,
     },
 }
-VIEWS = ("boundary", "fit", "units", "gradients", "histograms", "scores", "confusion")
+WINDOW = {"scores": 200, "boundary": 33, "fit": 33, "gradients": 50}
+"""Views that stand open in the window at once, and how often they are wanted, in milliseconds."""
+PICTURES = {"boundary": 33, "units": 33}
+ALL = dict.fromkeys(views.KINDS, 33) | WINDOW | {"surface": 1500, "confusion": 200}
+LONG = 1_000_000
+SETTLED = 20_000
+
+
+class Clock:
+    """CPU time of one contestant: what the others take while it waits does not count."""
+
+    def __init__(self) -> None:
+        self.now = time.thread_time()
+
+    @contextmanager
+    def runs(self) -> Iterator[None]:
+        """Let this clock be the one that the trainer looks at."""
+        wall, off = time.perf_counter, time.thread_time() - self.now
+        time.perf_counter = lambda: time.thread_time() - off
+        try:
+            yield
+        finally:
+            self.now = time.perf_counter()
+            time.perf_counter = wall
+
+
+class Served:
+    """A run as the engine serves it: every message is made and packed, then thrown away."""
+
+    def __init__(self, given: Mapping[str, object], mode: str, wishes: Mapping[str, int]) -> None:
+        self.clock, self.made = Clock(), Counter[str]()
+        with self.clock.runs():
+            host = Host(self.take)
+            host.take(asks.Train(1, setup.parse({**given, "mode": mode}), play=True))
+            host.take(asks.Watch(1, tuple(asks.Wish(*wish) for wish in wishes.items())))
+            self.host, self.run = host, host._runs[1].run
+            while self.run.step < 300:
+                host.work()
+        self.made.clear()
+        self.seconds = 0.0
+
+    def take(self, message: TrainReply) -> None:
+        """Pack a message, as if it were sent."""
+        deque(wire.frames(message), maxlen=0)
+        if isinstance(message, answers.View):
+            self.made[message.kind] += 1
+
+    def rate(self, seconds: float) -> float:
+        """Return steps per second of CPU time."""
+        with self.clock.runs():
+            first, begun = self.run.step, time.thread_time()
+            while (spent := time.thread_time() - begun) < seconds:
+                self.host.work()
+        self.seconds += spent
+        return (self.run.step - first) / spent
 
 
 def bare(given: Mapping[str, object]) -> Callable[[], None]:
@@ -73,54 +135,84 @@ def rate(go: Callable[[], object], seconds: float = SECONDS) -> float:
     return count / spent
 
 
-def run_rate(run: Run, wishes: tuple[str, ...] = (), seconds: float = SECONDS) -> float:
-    """Return a run's steps per second of CPU time, its views made as the host makes them."""
-    due = dict.fromkeys(wishes, 0.0)
-    first, begun = run.step, time.process_time()
-    while (now := time.process_time() - begun) < seconds:
-        run.advance(1 << 30, 0.004)
-        for kind, when in due.items():
-            if when <= now:
-                before = time.process_time()
-                views.show(run, kind, {})
-                cost = time.process_time() - before
-                due[kind] = now + max(1 / 30, cost / views.KINDS[kind].share)
-        run.history.take()
-    return (run.step - first) / (time.process_time() - begun)
+def compiled(given: Mapping[str, object]) -> Callable[[], object] | str:
+    """Return the same step through ``torch.compile``, or why there is none."""
+    if not any(map(shutil.which, ("g++", "clang++", "c++"))):
+        return "no C++ compiler here"
+    program = Program(setup.parse(dict(given)))
+    x, y = program.tensor("x_train"), program.tensor("y_train")
+    size = given.get("batch")
+    step = torch.compile(program.step_function)
+    batch = (x[: int(str(size))], y[: int(str(size))]) if size else (x, y)
+    try:
+        for _ in range(5):
+            step(*batch)
+    except Exception as error:  # noqa: BLE001 - whatever the compiler says
+        return str(error).strip().partition("\n")[0][:80]
+    return lambda: step(*batch)
 
 
 def say(line: str) -> None:
     """Print a line."""
     sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+def measure(name: str, given: Mapping[str, object]) -> None:
+    """Print the ratios of one setup to the bare loop beside it."""
+    plain, made = bare(given), compiled(given)
+    runs = {
+        "reference, no view open": Served(given, "reference", {}),
+        "reference, the window's views": Served(given, "reference", WINDOW),
+        "reference, every view at once": Served(given, "reference", ALL),
+        "captured, no view open": Served(given, "captured", {}),
+        "captured, boundary and units": Served(given, "captured", PICTURES),
+        "captured, every view at once": Served(given, "captured", ALL),
+    }
+    rates: dict[str, list[float]] = {row: [] for row in (*runs, "torch.compile, whole step")}
+    base = []
+    gc.collect()
+    gc.freeze()
+    for _ in range(ROUNDS):
+        base.append(rate(plain))
+        for row, served in runs.items():
+            rates[row].append(served.rate(SECONDS) / base[-1])
+        if not isinstance(made, str):
+            rates["torch.compile, whole step"].append(rate(made) / base[-1])
+    say(f"{name}: bare loop {statistics.median(base):,.0f} steps/s")
+    for row, found in rates.items():
+        if not found:
+            say(f"    {row:<32} {made}")
+            continue
+        words = ""
+        if row in runs:
+            served = runs[row]
+            shown = {k: n / served.seconds for k, n in served.made.items() if k in PICTURES}
+            words = "".join(f"  {kind} {n:.0f}/s" for kind, n in sorted(shown.items()))
+            words += f"  ({served.run.why})" if served.run.why else ""
+        say(f"    {row:<32} {statistics.median(found):>6.2f}x{words}")
+
+
+def long_run(given: Mapping[str, object]) -> None:
+    """Print what a million steps leave in memory."""
+    served = Served(given, "captured", WINDOW)
+    resident = []
+    for goal in (SETTLED, LONG // 10, LONG):
+        while served.run.step < goal:
+            served.host.work()
+        gc.collect()
+        resident.append(memory())
+    parts = "  ".join(f"{n / 1e6:.1f} MB" for n in resident)
+    say(f"resident after {SETTLED:,}, {LONG // 10:,} and {LONG:,} steps: {parts}")
 
 
 def main() -> None:
     """Measure and print."""
     torch.set_num_threads(1)
-    say(f"{'steps/s':<20} {'bare':>8} {'reference':>10} {'with views':>11} {'captured':>9}")
+    logging.getLogger("torch").setLevel(logging.ERROR)
     for name, given in SETUPS.items():
-        given = {**given, "validate_every": 0}
-        plain = bare(given)
-        runs = {
-            mode: Run(setup.parse({**given, "mode": mode})) for mode in ("reference", "captured")
-        }
-        seen = Run(setup.parse({**given, "mode": "reference"}))
-        for run in (*runs.values(), seen):
-            run.advance(50)
-        best = [0.0] * 4
-        for _ in range(ROUNDS):
-            found = (
-                rate(plain),
-                run_rate(runs["reference"]),
-                run_rate(seen, VIEWS),
-                run_rate(runs["captured"]),
-            )
-            best = [max(pair) for pair in zip(best, found, strict=True)]
-        ratios = [one / best[0] for one in best]
-        numbers = f"{best[0]:>8.0f} {best[1]:>10.0f} {best[2]:>11.0f} {best[3]:>9.0f}"
-        say(f"{name:<20} {numbers}")
-        words = f"{'x1':>8} {ratios[1]:>9.2f}x {ratios[2]:>10.2f}x {ratios[3]:>8.2f}x"
-        say(f"{'':<20} {words}  {runs['captured'].mode} {runs['captured'].why}")
+        measure(name, {**given, "validate_every": 0})
+    long_run({**SETUPS["linear regression"], "validate_every": 0})
 
 
 if __name__ == "__main__":

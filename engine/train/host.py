@@ -18,7 +18,7 @@ from engine.zoo import given
 SLICE_S, SHORTEST_S = 0.012, 0.001
 """So long at most a run goes on before the next message is looked for, and so long at least."""
 TELL_S = 1 / 30
-TELL_SHARE = {"reference": 0.01, "captured": 0.05}
+TELL_SHARE = {"reference": 0.01, "captured": 0.15}
 """The share of the time that telling may take, with the step that is measured for it: then it is
 done less often than every `TELL_S`, but never less than every `SLOWEST_S`."""
 SLOWEST_S = 0.1

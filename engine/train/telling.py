@@ -131,8 +131,7 @@ def pictures(run_id: int, held: Held, at_once: bool) -> Iterator[View]:
             held.pace.never(key)
             continue
         yield View(run_id, wish.kind, held.run.step, picture.arrays, picture.facts)
-        end = time.perf_counter()
-        held.pace.made(key, end - now, end, budget(held))
+        held.pace.made(key, time.perf_counter() - now, now, budget(held))
 
 
 def state(run_id: int, held: Held, now: float) -> TrainState:

@@ -32,7 +32,7 @@ class Pace:
         return now >= self._due.get(key, 0.0)
 
     def made(self, key: str, cost: float, now: float, budget: float) -> None:
-        """Note that a view was made for ``cost`` seconds; decide when it is due again.
+        """Note that a view was begun at ``now`` and took ``cost``; decide when it is due again.
 
         The first of its kind costs far more than those that follow, so a second is made soon.
         """
@@ -46,7 +46,9 @@ class Pace:
         share = level([(c, self._wanted[k]) for k, c in self._costs.items() if k in self._wanted],
                       budget)  # fmt: skip
         longest = STALE_S if before is None else max(STALE_S, cost / MOST)
-        self._due[key] = now + max(every, min(cost / share, longest))
+        rest = max(every, min(cost / share, longest))
+        # A little late is not made later still: else it would miss every second of regular turns.
+        self._due[key] = max(self._due.get(key, now), now - rest / 4) + rest
 
     def never(self, key: str) -> None:
         """Note that a view cannot be made of this run."""

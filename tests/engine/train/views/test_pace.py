@@ -76,3 +76,15 @@ def test_what_cannot_be_shown_waits_until_something_else_is_wanted():
     assert not pace.is_due("a", 1e9)
     pace.want({"a": 0.033})
     assert pace.is_due("a", 0.0)
+
+
+def test_a_view_is_made_at_each_turn_of_a_rhythm_that_is_no_quicker_than_its_own():
+    """Turns come every thirtieth of a second, and the view is not the first of each."""
+    pace, made = Pace(), 0
+    pace.want({"a": 0.033})
+    for turn in range(300):
+        now = turn / 30 + 0.002 * (turn % 3)
+        if pace.is_due("a", now):
+            pace.made("a", 0.0005, now, 0.1)
+            made += 1
+    assert made >= 290
