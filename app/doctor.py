@@ -77,4 +77,6 @@ def _told(finding: Finding, script: str, source: str) -> Iterator[str]:
     if others:
         lines = ", ".join(str(line) for line in dict.fromkeys(others))
         yield f"  See also line {lines}.\n"
+    if finding.unmended:
+        yield f"  Not mended here. {finding.unmended}.\n"
     yield from (f"    {line}\n" for line in changes(source, finding.fix))

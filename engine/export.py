@@ -268,6 +268,7 @@ def _finding(finding: Finding) -> Json:
         "message": finding.message,
         "why": finding.why,
         "fix": finding.fix,
+        "unmended": finding.unmended,
         "severity": finding.severity,
     }
 

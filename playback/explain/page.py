@@ -187,8 +187,12 @@ def _sum(
     if len(shares) == 1 and not why:
         return [Row(label, _from(index, shares[0]), written)]
     rows = [
-        Row(label if not i else "", _from(index, a), short.gradient(index.snapshot(a.snapshot)))
-        for i, a in enumerate(shares)
+        Row(
+            f"part of {label}" if len(shares) > 1 else label,
+            _from(index, a),
+            short.gradient(index.snapshot(a.snapshot)),
+        )
+        for a in shares
     ]
     numbers = [naming.scalar(index, a.snapshot) for a in shares]
     if len(shares) > 1 and not why and None not in numbers:

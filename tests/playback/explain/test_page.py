@@ -57,8 +57,8 @@ def test_a_leaf_tells_the_sum_its_gradient_is(fan):
     found = explain(fan, value=fan.values[0].id, position=end(fan))
     told = [(row.label, row.text, row.number) for row in found.rows]
     assert told[1:4] == [
-        ("∂loss/∂x", "from add", "16.0000"),
-        ("", "from mul", "48.0000"),
+        ("part of ∂loss/∂x", "from add", "16.0000"),
+        ("part of ∂loss/∂x", "from mul", "48.0000"),
         ("∂loss/∂x", "= 16 + 48", "64.0000"),
     ]
     assert told[-1][0] == "x.grad"
