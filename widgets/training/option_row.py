@@ -22,6 +22,7 @@ from engine.training import Option
 from widgets.labels import Label
 from widgets.training.layers_edit import LayersEdit
 from widgets.training.numbers import NumberField, written
+from widgets.training.still import keep_still
 
 LABEL = 96
 """Pixels for the names on the left."""
@@ -48,6 +49,8 @@ class OptionRow(QWidget):
         self.note.hide()
         self.editor, self._show = self._make(title)
         self.editor.setToolTip(option.help)
+        if not isinstance(self.editor, QPlainTextEdit):
+            keep_still(self.editor)
         self.editor.setAccessibleDescription(option.help)
         self._lay_out(title)
         self.set_value(option.default)

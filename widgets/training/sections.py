@@ -16,6 +16,7 @@ from engine.setup import Part, Plain
 from engine.training import Entry, Option
 from widgets.labels import Label
 from widgets.training.option_row import OptionRow, column
+from widgets.training.still import keep_still
 
 AUTOMATIC = ""
 """Name of the choice that leaves a part to the engine, or out."""
@@ -102,6 +103,7 @@ class PartSection(Section):
         self.choice.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.choice.setMaxVisibleItems(24)
         self.choice.activated.connect(self._choose)
+        keep_still(self.choice)
         self.help = Label("caption")
         self.options = QWidget()
         self.rows.addWidget(self.choice)
