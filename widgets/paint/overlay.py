@@ -55,9 +55,8 @@ def _ring(painter: QPainter, drawing: Drawing, key: str, width: float, color: ob
     painter.save()
     outside = QPainterPath()
     outside.addRect(box.adjusted(-40, -40, 200, 40))
-    for over in (drawing.bubble(key), drawing.badge(key)):
-        if over is not None:
-            outside = outside.subtracted(shapes.rounded(over, over.height() / 2))
+    for over in ways.hung(drawing, key):
+        outside = outside.subtracted(shapes.rounded(over, over.height() / 2))
     painter.setClipPath(outside, Qt.ClipOperation.IntersectClip)
     painter.setPen(QPen(color, width))  # type: ignore[call-overload]
     painter.drawPath(cards.body_path(card, box))

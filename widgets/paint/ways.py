@@ -65,18 +65,24 @@ def paint(painter: QPainter, drawing: Drawing, key: str, area: QRectF, zoom: flo
     painter.restore()
 
 
+def hung(drawing: Drawing, key: str) -> list[QRectF]:
+    """Return the boxes of what hangs on a card: bubble, badge and tag."""
+    tag = drawing.reading(key).tag
+    boxes = [drawing.bubble(key), drawing.badge(key)]
+    boxes += [bubbles.tag_box(drawing.stage.boxes[key], tag)] if tag else []
+    return [box for box in boxes if box is not None]
+
+
 def keep_clear(painter: QPainter, drawing: Drawing, wires: Iterable[str]) -> None:
     """Let nothing be painted over what hangs on the cards at the wires' ends, nor over labels."""
     stage, held = drawing.stage, drawing.tiles.held()
     clear = QRegion(stage.bounds.adjusted(-400, -400, 400, 400).toAlignedRect())
     wires = list(wires)
     cards = {end for key in wires for end in (stage.wires[key].source, stage.wires[key].target)}
-    over = [held[key].box for key in wires if key in held]
+    labels = [name for key in wires for name in (key, f"{key}#part") if name in held]
+    over = [held[name].box for name in labels]
     for key in cards:
-        tag = drawing.reading(key).tag
-        hung = (drawing.bubble(key), drawing.badge(key))
-        over += [box for box in hung if box is not None]
-        over += [bubbles.tag_box(stage.boxes[key], tag)] if tag else []
+        over += hung(drawing, key)
     for box in over:
         clear = clear.subtracted(QRegion(box.toAlignedRect()))
     painter.setClipRegion(clear, Qt.ClipOperation.IntersectClip)

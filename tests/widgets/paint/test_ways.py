@@ -7,7 +7,7 @@ from PySide6.QtGui import QImage, QPainter
 
 from app.film_files import pixels
 from tests.widgets.scenes import Maker, grid, network, neuron
-from widgets.paint import ways
+from widgets.paint import overlay, ways
 from widgets.paint.cards import Layers
 from widgets.paint.drawing import Drawing
 from widgets.paint.stage import Stage
@@ -79,3 +79,23 @@ def test_of_a_big_picture_only_what_is_seen_is_painted():
     stage = staged(grid(400, 10))
     whole = ways.way(stage, stage.card_keys[0])
     assert len(stage.wires_in(QRectF(0, 0, 300, 300))) < len(whole)
+
+
+def test_lights_keep_clear_of_what_hangs_on_a_card():
+    m = Maker()
+    m.card("a", "op", "add", (150, 60), 1.0, mark="⧉ base · v1 · now v4")
+    m.card("b", "op", "add", (150, 220), 1.0)
+    m.wire("a", "b")
+    drawing = Drawing(staged(m), Theme.load("light"), Layers())
+    drawing.set_look(m.reached())
+    (tag,) = ways.hung(drawing, "a")
+    assert ways.hung(drawing, "b") == []
+    image = QImage(300, 300, QImage.Format.Format_RGB32)
+    image.fill(0)
+    painter = QPainter(image)
+    overlay.paint_marks(painter, drawing, "a", "a", 1.0, QRectF(0, 0, 300, 300))
+    painter.end()
+    shown = pixels(image).sum(-1)
+    inner = tag.adjusted(10, 2, -10, -2).toAlignedRect()
+    assert shown.any()
+    assert not shown[inner.top() : inner.bottom(), inner.left() : inner.right()].any()
