@@ -1,5 +1,6 @@
 """Curves over steps: many of them, linear or log, smoothed, with what stands under the mouse."""
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -26,6 +27,10 @@ from widgets.theme import Theme, faded
 
 FINE = 450
 """A smoothed curve has at most so many points: thick smooth lines are dear."""
+ALL_FINE, LEAST_FINE = 3600, 90
+"""And all together, as long as each has a few."""
+LONGEST_DASHED = 6000.0
+"""Pixels up and down: a line that swings more has too many dashes to paint, or to see."""
 LISTED = 8
 """So many curves at most are named under the mouse."""
 
@@ -160,14 +165,16 @@ class Lines(Plot):
         if smooth > 0:
             self._draw_swing(painter, curve, steps, rows)
         # As coarse as the window over which one smooths: finer would not be seen.
-        stride = max(1, -(-steps.size // FINE))
+        fine = max(LEAST_FINE, min(FINE, ALL_FINE // max(1, len(self._curves))))
+        stride = max(1, -(-steps.size // fine))
         line = smoothed(rows[2], smooth * steps.size)[::stride]
         pen = QPen(curve.color, curve.width * min(1.5, self.theme.scale))
         pen.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
-        if curve.dashes:
+        points = self._points(steps[::stride], line)
+        if curve.dashes and _length(points) < LONGEST_DASHED:
             pen.setDashPattern([dash / curve.width * 1.5 for dash in curve.dashes])
         painter.setPen(pen)
-        strokes(painter, self._points(steps[::stride], line))
+        strokes(painter, points)
 
     def _draw_swing(
         self,
@@ -249,6 +256,12 @@ class Lines(Plot):
             self.fit()
         elif high - low >= 2:
             self.zoom(max(low, first), min(high, last))
+
+
+def _length(points: Sequence[QPointF | None]) -> float:
+    """Return how far a line goes up and down, in pixels."""
+    down = [point.y() for point in points if point is not None]
+    return sum(abs(b - a) for a, b in itertools.pairwise(down))
 
 
 def strokes(painter: QPainter, points: Sequence[QPointF | None]) -> None:
