@@ -230,7 +230,7 @@ def screenshot(options: argparse.Namespace) -> int:
         raise Refused(f"{options.screenshot} cannot be written: its folder does not exist")
     from app.shot import screenshot as draw
 
-    return draw(options.screenshot, options.file or "", options.at)
+    return draw(options.screenshot, options.file or "", options.at, trusted=options.trust)
 
 
 def headless(options: argparse.Namespace) -> int:

@@ -303,3 +303,11 @@ def test_a_screenshot_is_drawn_at_an_event(folder):
     done = gradscribe(*words, cwd=folder, QT_QPA_PLATFORM="offscreen")
     assert done.returncode == 0, done.stderr
     assert (folder / "shot.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_screenshot_holds_a_script_to_the_policy_unless_it_is_trusted(folder):
+    (folder / "strange.py").write_text("import os\nx = param(2.0)\n(x * x).backward()\n")
+    words = ["--screenshot", "shot.png", "strange.py"]
+    for more, code in ([], 2), (["--trust"], 0):
+        done = gradscribe(*words, *more, cwd=folder, QT_QPA_PLATFORM="offscreen")
+        assert done.returncode == code, done.stderr
