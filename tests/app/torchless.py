@@ -45,7 +45,7 @@ def main():
     server = Server(incoming, outgoing)
     threading.Thread(target=server.read, daemon=True).start()
     server.send(wire.Ready("none", "3", ("cpu",), os.getpid()))
-    server.serve(Engine(execute, None, None, None))
+    server.serve(Engine(execute, None, None, None, None))
 
 
 if __name__ == "__main__":
