@@ -238,9 +238,6 @@ STRANGE = {
 def test_whatever_an_engine_sends_the_next_program_runs(
     open_link, qtbot, monkeypatch, tmp_path, strange, end
 ):
-    monkeypatch.setattr(child, "GRACE_S", 0.1)
-    monkeypatch.setattr(child, "FREEZE_S", 0.2)
-    monkeypatch.setattr(link, "START_S", 0.3)
     script = tmp_path / "puppet.py"
     script.write_text(PUPPET.replace("sys.argv[2]", f"open({str(tmp_path / 'said')!r}).read()"))
     (tmp_path / "said").write_text(STRANGE[strange].hex())
@@ -248,8 +245,12 @@ def test_whatever_an_engine_sends_the_next_program_runs(
     engines = iter([["-u", str(script), hello, "", end]])
     monkeypatch.setattr(child, "arguments", lambda: next(engines, None) or torchless.arguments())
     heard = open_link()
-    first = heard.link.run("print('first')", timeout=0.2)
-    qtbot.waitUntil(lambda: heard.tape(first) is not None, timeout=PATIENCE_MS)
+    with monkeypatch.context() as impatient:
+        impatient.setattr(child, "GRACE_S", 0.1)
+        impatient.setattr(child, "FREEZE_S", 0.2)
+        impatient.setattr(link, "START_S", 0.3)
+        first = heard.link.run("print('first')", timeout=0.2)
+        qtbot.waitUntil(lambda: heard.tape(first) is not None, timeout=PATIENCE_MS)
     assert heard.tape(first).status in ("died", "timeout") or heard.tape(first).stdout == "first\n"
     assert heard.tape(first).stdout != "no"
     assert tape_of(qtbot, heard, "print('second')").stdout == "second\n"
