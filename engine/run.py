@@ -237,11 +237,9 @@ def _caught(module: ModuleType, output: Output, warned: "Warned") -> Iterator[No
     """Give a program its own streams, an empty standard input and itself as ``__main__``."""
     _streams.extend((output, warned))
     before = sys.stdout, sys.stderr, sys.stdin, sys.argv
-    debugger = sys.breakpointhook
     main = sys.modules["__main__"]
     sys.stdout, sys.stderr, sys.stdin = output, warned, io.StringIO()
     sys.argv = [str(module.__dict__["__file__"])]
-    sys.breakpointhook = _pass_by
     sys.modules["__main__"] = module
     warnings.showwarning = warned.show
     try:
@@ -249,16 +247,7 @@ def _caught(module: ModuleType, output: Output, warned: "Warned") -> Iterator[No
     finally:
         output.is_open = False
         sys.stdout, sys.stderr, sys.stdin, sys.argv = before
-        sys.breakpointhook = debugger
         sys.modules["__main__"] = main
-
-
-def _pass_by(*_: object, **__: object) -> None:
-    """Say at a `breakpoint()` that nobody can type into a debugger here, and go on."""
-    line = sys._getframe(1).f_lineno
-    sys.stderr.write(
-        f"line {line}: breakpoint() is passed by; step through the run with the buttons below\n"
-    )
 
 
 @contextmanager

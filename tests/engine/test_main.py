@@ -143,7 +143,10 @@ def test_a_flood_of_output_is_cut_into_pieces_and_bounded(shared):
 
 
 def test_printing_from_c_and_into_descriptors_does_not_reach_the_wire(shared):
-    source = "import os\nos.write(1, b'raw')\nos.system('echo shell')\nprint('fine')"
+    source = (
+        "import ctypes, os\nos.write(1, b'raw')\n"
+        "c = ctypes.CDLL(None if os.name == 'posix' else 'msvcrt')\nc.puts(b'C')\nprint('fine')"
+    )
     assert shared.run(source).stdout == "fine\n"
     assert b"raw" in shared.errors
 

@@ -367,11 +367,3 @@ def test_an_error_whose_text_cannot_be_had_is_placed_all_the_same(body):
     source = f"class E(Exception):\n    def __str__(self):\n        {body}\nraise E"
     tape = record(source)
     assert (tape.status, tape.error.type, tape.error.place.line) == ("error", "E", 4)
-
-
-def test_a_breakpoint_is_passed_by_with_a_word():
-    tape = record("x = 1\nbreakpoint()\nprint(x)\n")
-    assert (tape.status, tape.stdout) == ("ok", "1\n")
-    assert tape.stderr == (
-        "line 2: breakpoint() is passed by; step through the run with the buttons below\n"
-    )

@@ -34,8 +34,8 @@ def lab(host, qtbot):
     made.resize(host.size())
     made.asked.connect(lambda source: made.show_probed(probe(Probe(1, source))))
     made.start()
-    host.show()
-    qtbot.waitExposed(host)
+    with qtbot.waitExposed(host):
+        host.show()
     return made
 
 
