@@ -52,18 +52,23 @@ class Axis:
         return [(i * step, short(i * step, step)) for i in range(first, last + 1)]
 
 
+LARGEST = 1e306
+"""A log axis ends about here, so that the powers of ten beside its ends are numbers, too."""
+
+
 def spanning(low: float, high: float, log: bool = False) -> Axis:
     """Return an axis that holds ``low`` to ``high`` with a little room at both ends.
 
-    What is not finite is taken for nothing; a log axis never shows more than 12 decades.
+    What is not finite is taken for nothing; a log axis never shows more than 12 decades, and ends
+    a little below the largest float.
     """
     if not (math.isfinite(low) and math.isfinite(high)) or low > high:
         low, high = (0.1, 1.0) if log else (0.0, 1.0)
     if log:
-        high = max(high, 1e-300)
-        low = max(low, high * 1e-12, 1e-307) if low > 0 else high * 1e-3
+        high = min(max(high, 1e-300), LARGEST)
+        low = max(min(low, high), high * 1e-12, 1e-307) if low > 0 else high * 1e-3
         room = max(1.15, (high / low) ** 0.06)
-        return Axis(low / room, min(high * room, 1e308), log=True)
+        return Axis(low / room, high * room, log=True)
     room = 0.06 * (high - low) or 0.5 * abs(high) or 1.0
     return Axis(low - room, high + room)
 
