@@ -243,7 +243,7 @@ def engine_line(result: Result, doc: Doc) -> str:
     if result.engine == "stopping":
         return "Stopping…"
     parts = [f"torch {result.torch}" if result.torch else "", doc.device, f"seed {doc.seed}"]
-    if result.shown_id and not result.stale:
+    if result.shown_id and not result.stale and result.seconds:
         parts.insert(0, f"Ran in {result.seconds * 1000:.0f} ms")
     elif result.stale:
         parts.insert(0, "Showing the last good graph")

@@ -18,7 +18,7 @@ def at_start(index: Index) -> Explanation:
     """Return what to tell at position 0: what this tape is about to show."""
     tape = index.tape
     if not tape.events:
-        return Explanation("", words="No tensor was made. Type PyTorch, or press Examples.")
+        return Explanation("", words="There are no tensors yet. Type PyTorch, or press Examples.")
     rows = [
         Row("ops", "will run forward", f"{len(tape.ops):,}"),
         Row("backward nodes", "will run", f"{len(tape.executions):,}"),

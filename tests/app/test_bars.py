@@ -80,6 +80,7 @@ def test_a_problem_is_one_line_with_its_place_and_hint():
         (Result(engine="running"), "Running…"),
         (Result(engine="stopping"), "Stopping…"),
         (Result(engine="ready", shown_id=1, seconds=0.0123), "Ran in 12 ms · cpu · seed 0"),
+        (Result(engine="ready", shown_id=1), "cpu · seed 0"),
         (Result(engine="ready", shown_id=1, stale=True, torch="2"), "Showing the last good graph"),
     ],
 )
