@@ -3,11 +3,12 @@
 import threading
 from collections.abc import Callable
 
-from PySide6.QtCore import QElapsedTimer, QObject, QRunnable, QThreadPool, QTimer, Signal
+from PySide6.QtCore import QElapsedTimer, QObject, QRunnable, QThreadPool, Signal
 
 from app import atomic
 from app.kept import Kept
 from app.sessions import Slot, same
+from widgets.once import once
 
 GAP_MS = 250
 """After a save the next one waits for so long; what is edited meanwhile goes with it."""
@@ -51,9 +52,7 @@ class Autosave(QObject):
         self._trouble = ""
         self._writing = threading.Lock()
         self._since = QElapsedTimer()
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.timeout.connect(self._save)
+        self._timer = once(self, self._save)
         self._again = -1
         """Milliseconds after which to save again once the worker is done; -1: there is no need."""
         self._pool = QThreadPool(self)

@@ -1,11 +1,12 @@
 """The bar on top of the window and the status line at its bottom."""
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
 
 from app.state import ENGINE_DIED, Doc, Result, View
 from playback import text
+from widgets.once import once
 from widgets.transport_buttons import TransportButtons
 from widgets.workspaces import WorkspaceSwitch
 
@@ -141,10 +142,7 @@ class StatusLine(QFrame):
         self._said = ""
         self._problem = ""
         self._elsewhere = False
-        self._quiet = QTimer(self)
-        self._quiet.setSingleShot(True)
-        self._quiet.setInterval(SAID_MS)
-        self._quiet.timeout.connect(self._hush)
+        self._quiet = once(self, self._hush, SAID_MS)
         row = QHBoxLayout(self)
         row.setContentsMargins(16, 4, 16, 6)
         row.setSpacing(16)

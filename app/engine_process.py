@@ -8,12 +8,12 @@ from PySide6.QtCore import (
     QObject,
     QProcess,
     QProcessEnvironment,
-    QTimer,
     Signal,
 )
 
 from app import child
 from engine import wire
+from widgets.once import once
 
 CLOSE_MS = 500
 """An engine that was asked to end gets so long before it is killed."""
@@ -46,9 +46,7 @@ class EngineProcess(QObject):
         self._reader = wire.Reader[wire.Reply](wire.Reply)  # type: ignore[arg-type]
         self._messages: Iterator[wire.Reply] = iter(())
         self._backlog = bytearray()
-        self._turn = QTimer(self)
-        self._turn.setSingleShot(True)
-        self._turn.timeout.connect(self._take)
+        self._turn = once(self, self._take)
         self._process = process = QProcess(self)
         process.setProgram(child.program())
         words = [*([child.SPARE] if spare else []), *([child.OPEN] if is_open else [])]

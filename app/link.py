@@ -3,13 +3,14 @@
 import time
 from collections import deque
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from app import child
 from app.engine_process import EngineProcess
 from app.jobs import Job, answer, epitaph, unchecked
 from engine import wire
 from engine.tape import Tape
+from widgets.once import once
 
 STOP_GRACE_MS = 1500
 """A program that was asked to stop is killed after so long."""
@@ -69,15 +70,9 @@ class Link(QObject):
         self._running: Job | None = None
         self._next: Job | None = None
         self._starts: deque[float] = deque()
-        self._limit = self._timer(self._too_late)
-        self._grace = self._timer(self._too_late)
-        self._rest = self._timer(self._start_spare)
-
-    def _timer(self, then: object) -> QTimer:
-        timer = QTimer(self)
-        timer.setSingleShot(True)
-        timer.timeout.connect(then)
-        return timer
+        self._limit = once(self, self._too_late)
+        self._grace = once(self, self._too_late)
+        self._rest = once(self, self._start_spare)
 
     def start(self) -> None:
         """Start an engine unless there is one."""

@@ -3,11 +3,12 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer
+from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QListWidget, QListWidgetItem, QWidget
 
 from app.overlay import Overlay
+from widgets.once import once
 
 
 @dataclass(frozen=True)
@@ -72,9 +73,7 @@ class Palette(Overlay):
         self.found.itemClicked.connect(self._run)
         self._bare: list[tuple[QListWidgetItem, Line]] = []
         """Items that still wait for what is seen of them."""
-        self._turn = QTimer(self)
-        self._turn.setSingleShot(True)
-        self._turn.timeout.connect(self._fill)
+        self._turn = once(self, self._fill)
         self._search("")
 
     def open(self) -> None:

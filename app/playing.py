@@ -1,10 +1,11 @@
 """The playback clock: it moves the session's position as time goes by."""
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from app.session import Session
 from playback import line_states
 from playback.tempo import duration
+from widgets.once import once
 
 SLOWEST, FASTEST = 0.25, 8.0
 PLAYABLE = 60
@@ -25,9 +26,7 @@ class Clock(QObject):
         self._speed = 1.0
         self._playing = False
         self._until: int | None = None
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.timeout.connect(self._tick)
+        self._timer = once(self, self._tick)
         session.tape_changed.connect(self._resume_or_stop)
 
     @property

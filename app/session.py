@@ -4,7 +4,7 @@
 """
 
 from msgspec.structs import replace
-from PySide6.QtCore import QElapsedTimer, QObject, QTimer, Signal
+from PySide6.QtCore import QElapsedTimer, QObject, Signal
 
 from app.arrivals import Arrivals
 from app.state import ENGINE_DIED, UNNAMED, Doc, Engine, Limits, Result, View
@@ -12,6 +12,7 @@ from engine import wire
 from engine.tape import Problem, Tape
 from playback.coloring import Mode
 from playback.picture import Flow
+from widgets.once import once
 
 DEBOUNCE_MS = 150
 """Typing must rest for so long before the program runs."""
@@ -52,20 +53,13 @@ class Session(QObject):
         self._fresh = True
         self._place: int | None = None
         self._since = QElapsedTimer()
-        self._rest = self._timer(DEBOUNCE_MS, self._run_live)
-        self._patience = self._timer(PATIENCE_MS, self._lose_patience)
+        self._rest = once(self, self._run_live, DEBOUNCE_MS)
+        self._patience = once(self, self._lose_patience, PATIENCE_MS)
         self._arrivals = Arrivals(self)
         self._arrivals.arrived.connect(self._accept)
         link.ready.connect(self._greet)
         link.received.connect(self._fold)
         link.died.connect(self._mourn)
-
-    def _timer(self, ms: int, then: object) -> QTimer:
-        timer = QTimer(self)
-        timer.setSingleShot(True)
-        timer.setInterval(ms)
-        timer.timeout.connect(then)
-        return timer
 
     # The document
 

@@ -100,8 +100,8 @@ class View(Struct, frozen=True):
     flow: Flow = "down"
 
 
-class Engine(Protocol):
-    """What a session asks of the link to the engine."""
+class EngineNews(Protocol):
+    """What is heard of an engine."""
 
     @property
     def ready(self) -> SignalInstance:
@@ -114,6 +114,10 @@ class Engine(Protocol):
     @property
     def died(self) -> SignalInstance:
         """Says why the engine died; a fresh one is started by the link."""
+
+
+class Engine(EngineNews, Protocol):
+    """What a session asks of the link to the engine."""
 
     def start(self) -> None:
         """Start an engine."""

@@ -4,11 +4,12 @@ from collections.abc import Iterator
 from typing import Protocol
 
 import shiboken6
-from PySide6.QtCore import QElapsedTimer, QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QElapsedTimer, QObject, Qt, Signal
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.restyling import restyled
 from app.settings import Settings
+from widgets.once import once
 from widgets.theme import Theme, ui_font
 
 TEXT_PX = 13
@@ -37,9 +38,7 @@ class Look(QObject):
         self._steps: Iterator[None] | None = None
         self._held: list[QWidget] = []
         """Windows that are not painted before they have the new look everywhere."""
-        self._turn = QTimer(self)
-        self._turn.setSingleShot(True)
-        self._turn.timeout.connect(self._go_on)
+        self._turn = once(self, self._go_on)
         settings.changed.connect(self._follow)
         QApplication.styleHints().colorSchemeChanged.connect(self._system_changed)
 

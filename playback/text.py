@@ -45,24 +45,21 @@ def shape(dims: tuple[int, ...]) -> str:
 
 def size(count: int) -> str:
     """Return a number of bytes as ``96 B``, ``1.2 kB``, ``3.4 MB``; a kB is 1,000 bytes."""
-    if count < 1000:
-        return f"{count} B"
-    amount = float(count)
-    for unit in ("kB", "MB", "GB"):
-        amount /= 1000
-        if amount < 999.95 or unit == "GB":
-            break
-    return f"{amount:,.1f}".removesuffix(".0") + f" {unit}"
+    return f"{count} B" if count < 1000 else _in_units(count, ("kB", "MB", "GB"))
 
 
 def duration(nanoseconds: float) -> str:
     """Return a time as ``850 ns``, ``12.3 µs``, ``4.1 ms``, ``2.5 s``."""
     if nanoseconds < 999.5:
         return f"{round(nanoseconds)} ns"
-    amount = float(nanoseconds)
-    for unit in ("µs", "ms", "s"):
+    return _in_units(nanoseconds, ("µs", "ms", "s"))
+
+
+def _in_units(amount: float, units: tuple[str, ...]) -> str:
+    """Return an amount in the first of the units, each 1,000 of the one before, that suits it."""
+    for unit in units:
         amount /= 1000
-        if amount < 999.95 or unit == "s":
+        if amount < 999.95 or unit == units[-1]:
             break
     return f"{amount:,.1f}".removesuffix(".0") + f" {unit}"
 

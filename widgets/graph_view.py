@@ -13,6 +13,7 @@ from playback.picture import Look, Picture, Placement
 from widgets import graph_sight, graph_tips, graph_words
 from widgets.camera import Camera, centered, fitting
 from widgets.graph_colors import GraphColors
+from widgets.once import once
 from widgets.paint import overlay
 from widgets.paint.cards import Layers
 from widgets.paint.drawing import Drawing, detail_at
@@ -65,10 +66,7 @@ class GraphView(GraphColors):
         self._ticks.setTimerType(Qt.TimerType.PreciseTimer)
         self._ticks.setInterval(FRAME_MS)
         self._ticks.timeout.connect(self._tick)
-        self._sharpen = QTimer(self)
-        self._sharpen.setSingleShot(True)
-        self._sharpen.setInterval(SHARPEN_MS)
-        self._sharpen.timeout.connect(self.update)
+        self._sharpen = once(self, self.update, SHARPEN_MS)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from enum import IntEnum
 from typing import Literal
 
-from PySide6.QtCore import QElapsedTimer, QTimer
+from PySide6.QtCore import QElapsedTimer
 from PySide6.QtGui import (
     QColor,
     QFont,
@@ -21,6 +21,7 @@ from PySide6.QtGui import (
     QTextDocument,
 )
 
+from widgets.once import once
 from widgets.theme import Theme
 
 Kind = Literal[
@@ -169,10 +170,7 @@ class Highlighter(QSyntaxHighlighter):
         """The first line that still waits for its colours."""
         self.at_work = False
         """Whether lines are being coloured whose text has not changed."""
-        self._turn = QTimer(self)
-        self._turn.setSingleShot(True)
-        self._turn.setInterval(0)
-        self._turn.timeout.connect(self._go_on)
+        self._turn = once(self, self._go_on)
 
     def set_theme(self, theme: Theme) -> None:
         """Take the colours of ``theme`` and paint the whole document anew."""

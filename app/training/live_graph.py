@@ -3,7 +3,7 @@
 from bisect import bisect_right
 from itertools import accumulate
 
-from PySide6.QtCore import QElapsedTimer, QObject, QTimer
+from PySide6.QtCore import QElapsedTimer, QObject
 
 from app.scenery import Scenery
 from app.training.session import TrainSession
@@ -13,6 +13,7 @@ from engine.training import Happened, StepTape
 from playback import look, scenes
 from playback.picture import Picture
 from playback.scenes import Scene
+from widgets.once import once
 from widgets.paint.stage import Stage
 from widgets.training.step_graph import StepGraph
 
@@ -41,9 +42,7 @@ class LiveGraph(QObject):
         self._open_calls: frozenset[str] | None = None
         self._turn = 0
         self._seen = self._waits = False
-        self._pace = QTimer(self)
-        self._pace.setSingleShot(True)
-        self._pace.timeout.connect(self._ask)
+        self._pace = once(self, self._ask)
         session.drawn.connect(self._take)
         session.begun.connect(self._begin)
         session.stated.connect(self._follow)

@@ -1,11 +1,12 @@
 """Runs outlive their engine: what it told last of them goes to the one that comes after it."""
 
-from PySide6.QtCore import QElapsedTimer, QObject, QTimer, Signal
+from PySide6.QtCore import QElapsedTimer, QObject, Signal
 
 from app.training.session import TrainSession
 from app.training.state import Run, TrainEngine
 from engine import training as say
 from playback import text
+from widgets.once import once
 
 PLAYING_MS = 1000
 """While a run plays, its engine is asked for it so often at most."""
@@ -39,9 +40,7 @@ class Revival(QObject):
         self._since = QElapsedTimer()
         self._since.start()
         self._pause_ms = 0
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.timeout.connect(self._ask)
+        self._timer = once(self, self._ask)
         # After the session, which has then taken what is told.
         link.received.connect(self._take)
         link.died.connect(self._mourn)

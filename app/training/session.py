@@ -6,7 +6,7 @@ Views listen to its signals and read `TrainSession.setup`, `run` and `runs`; the
 from collections.abc import Sequence
 
 from msgspec.structs import replace
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from app.training.folding import after_rewind, take_series
 from app.training.runs import Runs
@@ -14,6 +14,7 @@ from app.training.state import Run, TrainEngine, difference, named
 from engine import training as say
 from engine import wire
 from engine.setup import Setup
+from widgets.once import once
 
 REST_MS = 60
 """A slider that is dragged is told to the engine so often at most."""
@@ -49,18 +50,11 @@ class TrainSession(Runs):
         self._plays = False
         self._until: tuple[say.Until, ...] = ()
         self._wishes: tuple[say.Wish, ...] = ()
-        self._rest = self._timer(REST_MS, self._send_setup)
-        self._patience = self._timer(PATIENCE_MS, self._lose_patience)
+        self._rest = once(self, self._send_setup, REST_MS)
+        self._patience = once(self, self._lose_patience, PATIENCE_MS)
         link.ready.connect(self._greet)
         link.received.connect(self.fold)
         link.died.connect(self._mourn)
-
-    def _timer(self, ms: int, then: object) -> QTimer:
-        timer = QTimer(self)
-        timer.setSingleShot(True)
-        timer.setInterval(ms)
-        timer.timeout.connect(then)
-        return timer
 
     @property
     def plays(self) -> bool:

@@ -3,7 +3,7 @@
 import math
 
 import numpy as np
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QColor
 
 from app.training import mistakes, own_module, pictures
@@ -15,6 +15,7 @@ from app.training.state import Run, difference
 from engine.setup import Plain, Setup
 from engine.training import Happened, Wish
 from playback import text
+from widgets.once import once
 from widgets.plots.colors import run_color, run_dashes
 from widgets.plots.lines import Curve, Lines
 from widgets.theme import Theme
@@ -43,10 +44,7 @@ class TrainShowing(QObject):
         self._listed: tuple[object, ...] = ()
         self.own = OwnData(session, room, self)
         self.live = LiveGraph(session, room.graph, self)
-        self._redraw = QTimer(self)
-        self._redraw.setSingleShot(True)
-        self._redraw.setInterval(CURVES_MS)
-        self._redraw.timeout.connect(self._draw_curves)
+        self._redraw = once(self, self._draw_curves, CURVES_MS)
         self._connect()
         self._listen()
         room.form.set_setup(session.setup)

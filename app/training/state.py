@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from msgspec import Struct
-from PySide6.QtCore import SignalInstance
 
+from app.state import EngineNews
 from engine.setup import Part, Setup
 from engine.training import (
     Begun,
@@ -79,20 +79,8 @@ class Run:
         return self.series[name]
 
 
-class TrainEngine(Protocol):
+class TrainEngine(EngineNews, Protocol):
     """What the session asks of the link to the training engine."""
-
-    @property
-    def ready(self) -> SignalInstance:
-        """Carries `wire.Ready`."""
-
-    @property
-    def received(self) -> SignalInstance:
-        """Carries every other message."""
-
-    @property
-    def died(self) -> SignalInstance:
-        """Says why the engine died."""
 
     def next_id(self) -> int:
         """Return a run id that no run has had."""

@@ -3,6 +3,8 @@
 import pytest
 from PySide6.QtWidgets import QWidget
 
+from widgets.graph_view import GraphView
+
 
 @pytest.fixture
 def shown(qtbot):
@@ -24,3 +26,15 @@ def shown(qtbot):
         return widget
 
     return show
+
+
+@pytest.fixture
+def view(qtbot):
+    """Return a graph view as large as in the mock, in which nothing moves by itself."""
+    made = GraphView()
+    qtbot.addWidget(made)
+    made.resize(810, 730)
+    made.set_reduced_motion(True)
+    made.show()
+    yield made
+    made.finish_motion()

@@ -1,24 +1,12 @@
 import itertools
 
-import pytest
 from PySide6.QtGui import QImage
 from PySide6.QtSvg import QSvgRenderer
 
 from tests.widgets.graph_window import show
 from tests.widgets.scenes import network, neuron
 from widgets.camera import Camera
-from widgets.graph_view import GraphView
 from widgets.theme import Theme
-
-
-@pytest.fixture
-def view(qtbot):
-    made = GraphView()
-    qtbot.addWidget(made)
-    made.resize(810, 730)
-    made.set_reduced_motion(True)
-    made.show()
-    return made
 
 
 def test_a_png_shows_the_whole_picture_whatever_is_in_sight(view):

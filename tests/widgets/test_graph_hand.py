@@ -11,18 +11,6 @@ from tests.widgets.scenes import grid, network, neuron
 from widgets import graph_walk
 from widgets.camera import Camera
 from widgets.graph_hand import CLOSE_UP, GraphHand
-from widgets.graph_view import GraphView
-
-
-@pytest.fixture
-def view(qtbot):
-    made = GraphView()
-    qtbot.addWidget(made)
-    made.resize(810, 730)
-    made.set_reduced_motion(True)
-    made.show()
-    yield made
-    made.finish_motion()
 
 
 def test_clicking_a_card_a_wire_and_the_ground_is_told(view, qtbot):

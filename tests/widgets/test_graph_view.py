@@ -9,19 +9,7 @@ from tests.widgets.graph_window import at, click, press, show
 from tests.widgets.scenes import Maker, grid, network, neuron
 from widgets import graph_words
 from widgets.camera import CLOSEST_FIT, Camera
-from widgets.graph_view import GraphView
 from widgets.theme import Theme
-
-
-@pytest.fixture
-def view(qtbot):
-    made = GraphView()
-    qtbot.addWidget(made)
-    made.resize(810, 730)
-    made.set_reduced_motion(True)
-    made.show()
-    yield made
-    made.finish_motion()
 
 
 def test_a_first_picture_is_seen_whole_and_not_too_large(view):

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -25,6 +25,7 @@ from widgets.lab.jacobian_view import JacobianView
 from widgets.lab.memory_view import MemoryView
 from widgets.lab.waves import wavy
 from widgets.labels import Heading, Label, sheet
+from widgets.once import once
 from widgets.source_edit import SourceEdit
 from widgets.theme import Theme
 
@@ -65,10 +66,7 @@ class ShapeLab(QWidget):
         self.numbers.toggled.connect(self._show_numbers)
         self.note = Label("caption")
         self.kinds = Label("caption")
-        self._rest = QTimer(self)
-        self._rest.setSingleShot(True)
-        self._rest.setInterval(REST_MS)
-        self._rest.timeout.connect(self.ask)
+        self._rest = once(self, self.ask, REST_MS)
         self._asked = ""
         self._place()
         self.list.currentRowChanged.connect(self._choose)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from engine.training import Option
 from widgets.labels import Label
+from widgets.once import once
 from widgets.training.layers_edit import LayersEdit
 from widgets.training.numbers import NumberField, written
 from widgets.training.still import keep_still
@@ -201,10 +202,7 @@ class OptionRow(QWidget):
         edit.setAccessibleName(title)
         edit.setTabChangesFocus(True)
         edit.setFixedHeight(22 + 17 * min(self.option.lines, 12))
-        rest = QTimer(edit)
-        rest.setSingleShot(True)
-        rest.setInterval(REST_MS)
-        rest.timeout.connect(lambda: self._tell(edit.toPlainText()))
+        rest = once(edit, lambda: self._tell(edit.toPlainText()), REST_MS)
         edit.textChanged.connect(rest.start)
 
         def show(value: object) -> None:

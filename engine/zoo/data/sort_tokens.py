@@ -2,7 +2,7 @@
 
 import torch
 
-from engine.training.parts import Option
+from engine.zoo.data import copy_tokens
 from engine.zoo.pieces import Data
 
 
@@ -22,10 +22,6 @@ ENTRY = Data(
     "Tokens, to be given back in rising order",
     "tokens",
     "tokens",
-    options=(
-        Option("n", "int", 500, "Sequences", low=4, high=100_000, log=True),
-        Option("length", "int", 4, "Tokens in a sequence", low=1, high=32),
-        Option("vocabulary", "int", 8, "Different tokens, the blank included", low=2, high=64),
-    ),
+    options=copy_tokens.ENTRY.options,
     group="Sequences",
 )
