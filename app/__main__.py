@@ -93,6 +93,12 @@ def _record_parser() -> argparse.ArgumentParser:
         "--theme", choices=("light", "dark"), default="light", help="of pictures and films (light)"
     )
     parser.add_argument(
+        "--direction",
+        choices=("down", "right"),
+        default="down",
+        help="which way values run in pictures and films (down)",
+    )
+    parser.add_argument(
         "--timeout", type=_seconds, default=60.0, metavar="S", help="give up after S seconds (60)"
     )
     _add_trust(parser)
@@ -208,12 +214,13 @@ def _write(tape: Tape, options: argparse.Namespace) -> None:
         if name is not None:
             from app.shot import graph_picture
 
-            graph_picture(tape, name, options.theme)
+            graph_picture(tape, name, options.theme, options.direction)
     for name in (options.gif, options.mp4):
         if name is not None:
             from app.shot import film
 
-            film(tape, name, options.theme, _progress if sys.stderr.isatty() else None)
+            progress = _progress if sys.stderr.isatty() else None
+            film(tape, name, options.theme, options.direction, progress)
 
 
 def _progress(name: str, done: int, count: int) -> None:

@@ -16,6 +16,7 @@ from app.settings import Settings
 from app.state import ENGINE_DIED, Result
 from engine.tape import Tape
 from playback.lessons.lesson import Lesson
+from playback.picture import Flow
 
 if TYPE_CHECKING:
     from app.window import Window
@@ -166,8 +167,10 @@ def wait_until(holds: Callable[[], bool], timeout: float) -> bool:
     return holds()
 
 
-def graph_picture(tape: Tape, path: str, theme: str = "light") -> None:
+def graph_picture(tape: Tape, path: str, theme: str = "light", flow: Flow = "down") -> None:
     """Draw the graph of the last scene of ``tape``, all of it done, to an SVG or PNG file.
+
+    ``flow`` is which way its values run.
 
     Raises:
         Refused: the ending is neither ``.svg`` nor ``.png``, or the file cannot be written.
@@ -186,7 +189,7 @@ def graph_picture(tape: Tape, path: str, theme: str = "light") -> None:
     view.set_theme(Theme.load(theme))
     scene = scenes.scenes(tape)[-1]
     picture = graph.build(tape, scene)
-    view.set_scene(tape, picture, layout.place(picture), animate=False)
+    view.set_scene(tape, picture, layout.place(picture, flow), animate=False)
     view.set_look(look.look(tape, picture, scene, scene.stop))
     data = view.encoded(kind.removeprefix("."))
     view.deleteLater()
@@ -197,6 +200,7 @@ def film(
     tape: Tape,
     path: str,
     theme: str = "light",
+    flow: Flow = "down",
     progress: Callable[[str, int, int], None] | None = None,
 ) -> None:
     """Write the playing tape to a GIF or MP4 file.
@@ -205,6 +209,7 @@ def film(
         tape: all of it is played, at speed 1 where that takes two minutes at most.
         path: the file; its ending says which kind.
         theme: ``light`` or ``dark``.
+        flow: which way values run.
         progress: told the file's name, how many frames are done, and how many there are.
 
     Raises:
@@ -217,7 +222,7 @@ def film(
     from widgets.theme import Theme
 
     make_app(sys.argv)
-    job = Job(Path(path), tape, Style(Theme.load(theme)))
+    job = Job(Path(path), tape, Style(Theme.load(theme), flow=flow))
     for done in job.steps():
         if progress is not None and done:
             progress(Path(path).name, done, len(job))

@@ -171,13 +171,16 @@ def test_a_script_that_raises_is_written_all_the_same(folder):
 
 def test_pictures_of_the_graph_are_written(folder):
     films = ("--gif", "film.gif", "--mp4", "film.mp4", "--theme", "dark")
-    drawn = ("--png", "graph.png", *films)
+    drawn = ("--png", "graph.png", "--direction", "right", *films)
     done = gradscribe("record", "good.py", "--json", "-", *drawn, cwd=folder)
     assert done.returncode == 0
     assert "frame" not in done.stderr  # progress is for terminals
     assert (folder / "film.gif").read_bytes().startswith(b"GIF89a")
     assert (folder / "film.mp4").read_bytes()[4:8] == b"ftyp"
-    assert (folder / "graph.png").read_bytes().startswith(b"\x89PNG")
+    drawn_to_the_right = (folder / "graph.png").read_bytes()
+    assert drawn_to_the_right.startswith(b"\x89PNG")
+    wide, high = (int.from_bytes(drawn_to_the_right[at : at + 4]) for at in (16, 20))
+    assert wide > high
 
 
 @pytest.mark.parametrize("timeout", ["0.4", "1"])

@@ -58,6 +58,24 @@ def test_the_graph_alone_is_drawn(qapp, tmp_path, sum_times, kind):
     assert out.stat().st_size > 1000
 
 
+def test_values_run_the_way_that_is_asked_for(qapp, tmp_path, sum_times):
+    sizes = {}
+    for flow in ("down", "right"):
+        out = tmp_path / f"{flow}.png"
+        graph_picture(sum_times, str(out), flow=flow)
+        sizes[flow] = QImage(str(out)).size()
+    assert sizes["down"].height() > sizes["right"].height()
+    assert sizes["right"].width() > sizes["down"].width()
+
+
+def test_a_film_runs_the_way_that_is_asked_for(qapp, tmp_path, sum_times):
+    films = {}
+    for flow in ("down", "right"):
+        film(sum_times, str(tmp_path / f"{flow}.gif"), flow=flow)
+        films[flow] = (tmp_path / f"{flow}.gif").read_bytes()
+    assert films["down"] != films["right"]
+
+
 def test_other_pictures_are_refused(qapp, tmp_path, sum_times):
     with pytest.raises(Refused, match="svg or"):
         graph_picture(sum_times, str(tmp_path / "graph.gif"))
