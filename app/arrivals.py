@@ -4,6 +4,7 @@ from PySide6.QtCore import QObject, QRunnable, QThreadPool, Signal
 
 from engine import wire
 from playback import readying
+from widgets.panes.page import Versions
 
 INLINE_EVENTS = 400
 """A tape of at most so many events is handed on at once: it is ready in some milliseconds."""
@@ -20,6 +21,7 @@ class _Job(QRunnable):
         """Make it ready; a fault in that is met again, and told, where the tape is shown."""
         try:
             readying.ready(self.message.tape, len(self.message.tape.events))
+            Versions.of(self.message.tape)
         finally:
             self.arrivals.readied.emit(self.turn, self.message)
 

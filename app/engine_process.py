@@ -20,6 +20,7 @@ CLOSE_MS = 500
 KILL_MS = 2000
 TURN_MS = 15
 """Messages are taken for so long at a time; then the interface has its turn."""
+DONE = object()
 BACKLOG = 64 << 20
 """An engine that is so many bytes ahead of us is broken, or not ours any more."""
 
@@ -44,7 +45,7 @@ class EngineProcess(QObject):
         self._over = False
         self._silenced = False
         self._reader = wire.Reader[wire.Reply](wire.Reply)  # type: ignore[arg-type]
-        self._messages: Iterator[wire.Reply] = iter(())
+        self._messages: Iterator[wire.Reply | None] = iter(())
         self._backlog = bytearray()
         self._turn = once(self, self._take)
         self._process = process = QProcess(self)
@@ -149,16 +150,17 @@ class EngineProcess(QObject):
         since.start()
         try:
             while not self._over:
-                message = next(self._messages, None)
-                if message is None:
+                message = next(self._messages, DONE)
+                if message is DONE:
                     if not self._backlog:
                         return
                     data, self._backlog = bytes(self._backlog), bytearray()
-                    self._messages = self._reader.feed(data)
+                    self._messages = self._reader.bits(data)
                     continue
                 if isinstance(message, wire.Ready):
                     self.ready = message
-                self.received.emit(message)
+                if message is not None:
+                    self.received.emit(message)
                 if since.elapsed() >= turn_ms:
                     self._turn.start(0)
                     return

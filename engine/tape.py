@@ -7,6 +7,7 @@ names one thing only. An edge may therefore point at a node or at a leaf value w
 Snapshots (numbers at one moment) are shared: whoever needs one holds its index in `Tape.snapshots`.
 """
 
+import math
 from typing import Literal
 
 import numpy as np
@@ -44,7 +45,7 @@ class Snapshot(Struct, frozen=True, array_like=True, gc=False):
     @property
     def numel(self) -> int:
         """Number of elements of the tensor (not of the thumbnail)."""
-        return int(np.prod(self.shape, dtype=np.int64))
+        return math.prod(self.shape)
 
     def array(self) -> np.ndarray | None:
         """All elements as a numpy array of ``shape``, or None if they did not travel."""

@@ -7,15 +7,18 @@ messages are cut so that no single read stalls the window.
 
 import struct
 from collections.abc import Iterator
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, cast, get_args
 
 import msgspec
 from msgspec import Struct
 
+from engine import pieces
 from engine.tape import Problem, Snapshot, Tape
 from engine.training import TrainReply, TrainRequest
 
 CHUNK = 1 << 20
+LONG = 256 << 10
+"""The tape in a message of more bytes is decoded bit by bit."""
 MAX_MESSAGE = 512 << 20
 """A message longer than this is refused: the other side is broken or hostile."""
 
@@ -261,7 +264,20 @@ Reply = (
     | TrainReply
 )
 
+
+class _Shell(Struct, tag="Recorded"):
+    """`Recorded` with its tape still encoded."""
+
+    run_id: int
+    tape: msgspec.Raw
+    seconds: float
+    spent: bool = False
+
+
+_RECORDED = b"\xa4type\xa8Recorded"
+"""How its encoding goes on after the first byte."""
 _encoder = msgspec.msgpack.Encoder()
+_shells = msgspec.msgpack.Decoder(_Shell)
 
 
 class TooLong(ValueError):
@@ -290,6 +306,7 @@ class Reader(Generic[T]):
     """Turn bytes, in pieces of any size, into messages of one direction."""
 
     def __init__(self, kind: type[T]) -> None:
+        self._records = Recorded in get_args(kind)
         self._decoder = msgspec.msgpack.Decoder(kind)
         self._bytes = bytearray()
         self._parts = bytearray()
@@ -299,6 +316,14 @@ class Reader(Generic[T]):
 
         Raises:
             Garbage: the bytes are no frames, too long, or no message of this direction.
+        """
+        yield from (message for message in self.bits(data) if message is not None)
+
+    def bits(self, data: bytes) -> Iterator[T | None]:
+        """Do as `feed` does, but yield None wherever a long message has come a bit further.
+
+        Raises:
+            Garbage: as in `feed`.
         """
         self._bytes += data
         while len(self._bytes) >= _HEADER.size:
@@ -313,6 +338,17 @@ class Reader(Generic[T]):
                 continue
             body, self._parts = bytes(self._parts), bytearray()
             try:
-                yield self._decoder.decode(body)
+                if self._records and len(body) > LONG and body[1 : 1 + len(_RECORDED)] == _RECORDED:
+                    yield from self._recorded(body)
+                else:
+                    yield self._decoder.decode(body)
             except msgspec.DecodeError as error:
                 raise Garbage(str(error)) from error
+
+    def _recorded(self, body: bytes) -> Iterator[T | None]:
+        shell = _shells.decode(body)
+        for tape in pieces.tape(shell.tape):
+            if tape is None:
+                yield None
+            else:
+                yield cast("T", Recorded(shell.run_id, tape, shell.seconds, shell.spent))

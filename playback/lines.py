@@ -85,9 +85,9 @@ def _mark(index: Index, lines: _Lines, line: int, shown: int | None, position: i
     value = index.values[shown]
     known = index.gradient(shown, position)
     newest = index.numbers(shown, position) if value.node is None else value.snapshot
-    written = short.value(index.snapshot(newest))
-    gradient = short.gradient(index.snapshot(known.snapshot))
-    return LineMark(line, value.name, written, gradient, True)
+    writer = short.written(index)
+    gradient = writer.gradient(known.snapshot)
+    return LineMark(line, value.name, writer.value(newest), gradient, True)
 
 
 def _moved(index: Index, at: int) -> set[int]:

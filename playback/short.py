@@ -1,7 +1,10 @@
 """Snapshots in the few characters that fit beside a line, on a row or in a sentence."""
 
+from collections.abc import Callable
+
 from engine.tape import Snapshot
 from playback import text
+from playback.index import Index
 
 FEW = 4
 """Tensors of at most this many elements are written out."""
@@ -24,6 +27,37 @@ def gradient(snapshot: Snapshot | None) -> str:
         return written
     size = norm(snapshot)
     return f"∇ {text.number(size)}" if size is not None else text.shape(snapshot.shape)
+
+
+class Written:
+    """The snapshots of one tape in few characters, each written once."""
+
+    def __init__(self, index: Index) -> None:
+        self._snapshots = index.tape.snapshots
+        self._values: dict[int, str] = {}
+        self._gradients: dict[int, str] = {}
+
+    def value(self, number: int | None) -> str:
+        """Return what `value` says of a snapshot, by its number."""
+        return self._once(number, self._values, value)
+
+    def gradient(self, number: int | None) -> str:
+        """Return what `gradient` says of a snapshot, by its number."""
+        return self._once(number, self._gradients, gradient)
+
+    def _once(
+        self, number: int | None, kept: dict[int, str], write: Callable[[Snapshot | None], str]
+    ) -> str:
+        if number is None:
+            return ""
+        if number not in kept:
+            kept[number] = write(self._snapshots[number])
+        return kept[number]
+
+
+def written(index: Index) -> Written:
+    """Return the writer of a tape's snapshots: whoever asks again need not wait again."""
+    return index.kept("written", Written)
 
 
 def norm(snapshot: Snapshot) -> float | None:

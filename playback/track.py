@@ -152,10 +152,11 @@ def _row(index: Index, name: str, number: int, position: int) -> ValueRow:
     value = index.values[number]
     known = index.gradient(number, position)
     newest = index.numbers(number, position) if value.node is None else value.snapshot
-    written = short.value(index.snapshot(newest))
+    writer = short.written(index)
+    written = writer.value(newest)
     if known.pending:
         return ValueRow(name, number, written, PENDING, True)
-    gradient = short.gradient(index.snapshot(known.snapshot))
+    gradient = writer.gradient(known.snapshot)
     if not gradient:
         gradient = text.number(0.0) if known.zeros else NONE
     return ValueRow(name, number, written, gradient)

@@ -98,10 +98,11 @@ class ValueModel(QAbstractTableModel):
         while tail < min(len(new), len(old)) - head and new[-1 - tail].name == old[-1 - tail].name:
             tail += 1
         self._splice(head, len(old) - tail, new[head : len(new) - tail])
-        for index, row in enumerate(new):
-            if self.rows[index] != row:
-                self.rows[index] = row
-                self.dataChanged.emit(self.index(index, 0), self.index(index, 2))
+        changed = [at for at, row in enumerate(new) if self.rows[at] != row]
+        self.rows[:] = new
+        # A signal for each of thousands of rows would hold the window up.
+        if changed:
+            self.dataChanged.emit(self.index(changed[0], 0), self.index(changed[-1], 2))
 
     def _splice(self, start: int, stop: int, rows: list[ValueRow]) -> None:
         if stop > start:

@@ -1,13 +1,17 @@
 """What to tell of an event that is no op, no node and no leaf: passes, updates, prints, modules."""
 
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
 import numpy as np
 
-from engine.tape import Event, EventKind, Snapshot
+from engine.tape import Change, Event, EventKind, Snapshot
 from playback import short, symbols, text, words
 from playback.explain import naming
 from playback.explain.page import Explanation, Row, root_name
 from playback.index import Index
 
+T = TypeVar("T")
 MOST = 12
 """At most so many leaves are listed, the rest is counted."""
 INVITATION = "Click a card, an edge or a line to look inside"
@@ -63,23 +67,22 @@ def _end(index: Index, event: Event, position: int) -> _Told:
     loss = root_name(index, event.ref)
     added = [one for one in index.tape.accumulations if one.run == event.ref]
     old = {index.home(one.leaf) for one in added if one.before is not None}
-    rows = []
-    for home in sorted({index.home(one.leaf) for one in added}):
-        name = _name(index, home)
-        label = f"{name}.grad" if home in old else f"∂{loss}/∂{name}"
-        rows.append(
-            Row(
-                label, "" if home not in old else "added up", _gradient(index, home, position), True
-            )
-        )
-    if not rows:
+
+    def told(home: int) -> Row:
+        name, gradient = _name(index, home), _gradient(index, home, position)
+        if home in old:
+            return Row(f"{name}.grad", "added up", gradient, True)
+        return Row(f"∂{loss}/∂{name}", "", gradient, True)
+
+    if not added:
         asked = index.tape.passes[event.ref].kind == "grad"
         why = "Its results were returned, not added to .grad" if asked else "It reached no leaf"
         return "", f"{why}. {INVITATION}", []
     said = f"How fast {loss} changes with each leaf"
     if old:
         said += "; added to what was there before"
-    return "", said, [*_few(rows), Row("", INVITATION, "")]
+    leaves = sorted({index.home(one.leaf) for one in added})
+    return "", said, [*_few(leaves, told), Row("", INVITATION, "")]
 
 
 def _begin(index: Index, event: Event, _position: int) -> _Told:
@@ -109,32 +112,32 @@ def _wide(index: Index, seed: int | None) -> bool:
 def _step(index: Index, event: Event, _position: int) -> _Told:
     """List every parameter with its numbers before and after."""
     step = index.tape.steps[event.ref]
-    rows = []
-    for change in step.changes:
+
+    def told(change: Change) -> Row:
+        name = _name(index, change.before)
         old, new = (index.snapshot(index.values[v].snapshot) for v in (change.before, change.after))
-        if new is not None and new.numel > short.FEW:
-            by = _distance(old, new)
-            moved = "changed" if by is None else f"moved by {text.number(by)}"
-            rows.append(Row(_name(index, change.before), moved, text.shape(new.shape), True))
-        else:
-            moved = f"{short.value(old)} → {short.value(new)}"
-            rows.append(Row(_name(index, change.before), "", moved, True))
+        if new is None or new.numel <= short.FEW:
+            return Row(name, "", f"{short.value(old)} → {short.value(new)}", True)
+        by = _distance(old, new)
+        moved = "changed" if by is None else f"moved by {text.number(by)}"
+        return Row(name, moved, text.shape(new.shape), True)
+
     rate = "" if step.lr is None else f", learning rate {short.trimmed(step.lr, 6)}"
     said = "Each parameter takes a step against its gradient"
     if kept := list(dict.fromkeys(name for _, name, _ in step.memory)):
         said += f". It keeps {', '.join(kept)} for each; the table Line shows them"
-    if not rows:
+    if not step.changes:
         said = "No parameter had a gradient, so none was changed"
-    return f"{step.optimizer}{rate}", said, _few(rows)
+    return f"{step.optimizer}{rate}", said, _few(step.changes, told)
 
 
 def _reset(index: Index, event: Event, _position: int) -> _Told:
     """List every gradient that was cleared."""
     reset = index.tape.resets[event.ref]
     to = "None" if reset.to_none else "0"
-    rows = [Row(f"{_name(index, leaf)}.grad", "", to) for leaf in reset.leaves]
+    rows = _few(reset.leaves, lambda leaf: Row(f"{_name(index, leaf)}.grad", "", to))
     said = "The next backward starts from nothing; without this it would add to the old gradients"
-    return "", said if rows else "There was no gradient to clear", _few(rows)
+    return "", said if rows else "There was no gradient to clear", rows
 
 
 def _print(index: Index, event: Event, _position: int) -> _Told:
@@ -180,6 +183,7 @@ def _gradient(index: Index, home: int, position: int) -> str:
     return short.gradient(index.snapshot(known.snapshot)) or ("0" if known.zeros else "None")
 
 
-def _few(rows: list[Row]) -> list[Row]:
-    more = len(rows) - MOST
-    return rows if more <= 0 else [*rows[:MOST], Row("…", f"and {text.count(more, 'other')}", "")]
+def _few(things: Sequence[T], told: Callable[[T], Row]) -> list[Row]:
+    """Tell of the first things; a big model has thousands, and each takes its time."""
+    rows, more = [told(one) for one in things[:MOST]], len(things) - MOST
+    return rows if more <= 0 else [*rows, Row("…", f"and {text.count(more, 'other')}", "")]

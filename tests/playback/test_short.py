@@ -1,7 +1,8 @@
 import numpy as np
 
-from engine.tape import Snapshot
+from engine.tape import Snapshot, Tape
 from playback import short
+from playback.index import index_of
 
 
 def snapshot(numbers, store="<f4"):
@@ -53,3 +54,13 @@ def test_trimming_keeps_what_counts():
 def test_complex_numbers_lose_their_zeros_on_both_sides():
     assert short.trimmed(1 + 2j) == "1 + 2i"
     assert short.trimmed(-0.5 - 0.25j) == "−0.5 − 0.25i"
+
+
+def test_a_snapshot_of_a_tape_is_written_once():
+    many = snapshot(np.full((2, 8), 0.5))
+    index = index_of(Tape(snapshots=(snapshot(2.0), many)))
+    writer = short.written(index)
+    assert writer is short.written(index)
+    assert [writer.value(n) for n in (None, 0, 1, 0)] == ["", "2.0000", "2 × 8", "2.0000"]
+    assert [writer.gradient(n) for n in (None, 0, 1)] == ["", "2.0000", "∇ 2.0000"]
+    assert writer.value(0) is writer.value(0)

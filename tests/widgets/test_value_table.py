@@ -167,3 +167,14 @@ def test_gradients_are_drawn_in_the_backward_colour(table, theme):
         for y in range(picture.height())
     ]
     assert chosen.backward.name() in colors
+
+
+def test_a_thousand_changed_rows_are_told_in_one_go(table):
+    def rows(gradient):
+        return [ValueRow(f"w{n}", n, "1.0000", gradient, False) for n in range(1000)]
+
+    table.set_rows(rows("—"))
+    heard = watch(table)
+    table.set_rows(rows("2.0000"))
+    assert heard == [("changed", 0, 999)]
+    assert texts(table)[999][2] == "2.0000"

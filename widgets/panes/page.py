@@ -74,7 +74,7 @@ class Versions:
     @classmethod
     def of(cls, tape: Tape) -> "Versions":
         """Return the versions of a tape."""
-        return cls(index_of(tape))
+        return index_of(tape).kept("versions", cls)
 
     def until(self, value: int, position: int) -> list[int]:
         """Return the ids of the tensor's versions that exist at ``position``, oldest first."""

@@ -49,6 +49,8 @@ class Row(QWidget):
         self._line = Line("")
         self.theme = Theme.load("light")
         self.label_room = 0.0
+        self._placed: dict[float, Place] = {}
+        self._placed_for: tuple[object, ...] = ()
         # Not Fixed: the hint is of the width so far, and would cap the height at the next one.
         policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
@@ -94,6 +96,16 @@ class Row(QWidget):
 
     def place(self, width: float) -> Place:
         """Return where the three texts stand, and the height, when ``width`` pixels are there."""
+        known = (self._line, self.label_room, self.theme)
+        if known != self._placed_for:
+            self._placed_for = known
+            self._placed.clear()
+        # A layout asks for the heights of all rows again and again.
+        if width not in self._placed:
+            self._placed[width] = self._place(width)
+        return self._placed[width]
+
+    def _place(self, width: float) -> Place:
         fact = self._line.tone.startswith("fact")
         pad = 0.0 if fact else PAD
         above = 3.0 if fact else 6.0

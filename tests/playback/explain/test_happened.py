@@ -5,7 +5,8 @@ import torch
 
 from engine.run import record
 from playback.explain import at_start, happened
-from playback.index import index_of
+from playback.explain.happened import MOST
+from playback.index import Index, index_of
 
 LOOP = """\
 torch.manual_seed(0)
@@ -56,6 +57,20 @@ def test_many_leaves_are_counted():
     found = after(record(source), "end")
     assert len(found.rows) == 14
     assert found.rows[-2].text == "and 8 others"
+
+
+def test_leaves_that_are_only_counted_cost_nothing(monkeypatch):
+    source = "ws = [param(float(i)) for i in range(50)]\nsum(w * w for w in ws).backward()"
+    tape, asked = record(source), []
+    gradient = Index.gradient
+
+    def noted(index, value, position):
+        asked.append(value)
+        return gradient(index, value, position)
+
+    monkeypatch.setattr(Index, "gradient", noted)
+    assert after(tape, "end").rows[-2].text == "and 38 others"
+    assert len(asked) == MOST
 
 
 @pytest.mark.parametrize(
