@@ -397,5 +397,4 @@ class Tape(Struct, frozen=True):
     """The parameters that optimizers have, as numbers of tensors; see `Step.held`."""
     findings: tuple[Finding, ...] = ()
     times: tuple[int, ...] = ()
-    """Nanoseconds that the call of each op took, without what recording it costs; on a GPU those of
-    its launch. No part of `ops`, so that two runs of one program have equal ops."""
+    """Nanoseconds of each op's call (on a GPU of its launch), apart from `ops`, which repeat."""
