@@ -1,55 +1,22 @@
-"""Nothing typed is lost: autosave, recovery, drafts, and a watch on the file itself.
+"""Nothing typed is lost: autosave, recovery and drafts.
 
 `Keeping` belongs to one window. What it has to say stands in the window's strip of notices.
 """
 
-import hashlib
-import os
 import time
 from pathlib import Path
-from typing import Protocol
 
-from PySide6.QtCore import QEvent, QLockFile, QObject, QTimer
+from PySide6.QtCore import QObject, QTimer
 
 from app import atomic, documents
 from app.autosave import Autosave
 from app.commands import Notice
 from app.documents import Draft, Drafts, Refused
+from app.file_watch import FileWatch, Host
 from app.kept import Kept
-from app.notices import Notices
-from app.session import Session
 from app.sessions import Found, Sessions
-from app.settings import Settings
-from widgets.code_edit import CodeEdit
-from widgets.code_text import objection
 
 Stamp = tuple[int, int, int]
-
-
-class Host(Protocol):
-    """What keeping asks of its window."""
-
-    @property
-    def session(self) -> Session:
-        """What is edited."""
-
-    @property
-    def settings(self) -> Settings:
-        """What is remembered, the programs that are trusted among it."""
-
-    @property
-    def editor(self) -> CodeEdit:
-        """Where it is edited."""
-
-    @property
-    def notices(self) -> Notices:
-        """Where something is said that wants an answer."""
-
-    def say(self, text: str) -> None:
-        """Say something that wants none."""
-
-    def save_elsewhere(self) -> None:
-        """Let the user save the program in another file."""
 
 
 class Keeping(QObject):
@@ -61,27 +28,15 @@ class Keeping(QObject):
         self.sessions = Sessions(drafts.where.with_name("sessions") if drafts.where else None)
         self._slot = self.sessions.begin()
         self._saver = Autosave(self._slot, self.look, self) if self._slot else None
-        self._path = ""
-        self._lock: QLockFile | None = None
-        self._stamp: Stamp | None = None
-        self._accepted: Stamp | None = None
-        """The file as another program left it, where the user wants their own text."""
-        self._told: Stamp | None = None
-        self._suspect = False
-        """Whether the text was made from another one than the file held when it was opened."""
+        self.file = FileWatch(host, self.sessions, self)
+        """The file itself, which others may write to."""
+        parent.installEventFilter(self.file)
         self._warned = False
         self._connect()
-        parent.installEventFilter(self)
-
-    def eventFilter(self, watched: QObject, happened: QEvent) -> bool:
-        """Look at the file again when one comes back to the window; called by Qt."""
-        if happened.type() == QEvent.Type.WindowActivate:
-            self.check_disk()
-        return super().eventFilter(watched, happened)
 
     def _connect(self) -> None:
         session, saver = self._host.session, self._saver
-        session.doc_changed.connect(self._follow)
+        session.doc_changed.connect(self._lighten)
         if saver is None:
             if self.sessions.where is not None:
                 self._lament(f"{self.sessions.where} cannot be written")
@@ -92,6 +47,10 @@ class Keeping(QObject):
         self._host.editor.cursorPositionChanged.connect(saver.looked)
         saver.failed.connect(self._lament)
         saver.mended.connect(lambda: self._host.notices.drop("autosave"))
+
+    def _lighten(self) -> None:
+        if self._host.editor.history.is_heavy:
+            QTimer.singleShot(0, self._host.editor, self._host.editor.lighten)
 
     def _lament(self, why: str) -> None:
         text = f"What you type is not being kept: {why}. Save it where there is room."
@@ -111,109 +70,6 @@ class Keeping(QObject):
             scroll=(bars[0].value(), bars[1].value()),
             when=time.time(),
         )
-
-    # Another window, another program
-
-    def _follow(self) -> None:
-        """Notice that another file is edited now, and that the history grew too long."""
-        doc = self._host.session.doc
-        if doc.path != self._path:
-            self._path = doc.path
-            self.saved()
-            self._take_lock()
-        if self._host.editor.history.is_heavy:
-            QTimer.singleShot(0, self._host.editor, self._host.editor.lighten)
-
-    def _take_lock(self) -> None:
-        self._let_go()
-        if not self._path:
-            return
-        name = hashlib.sha256(os.fsencode(self._path)).hexdigest()[:16]
-        self._lock = self.sessions.lock(name)
-        if self._is_elsewhere():
-            text = f"{Path(self._path).name} is open in another window too; save it in one of them"
-            self._host.notices.tell(Notice("twice", text, more=self._path))
-
-    def _let_go(self) -> None:
-        if self._lock is not None and self._lock.isLocked():
-            self._lock.unlock()
-        self._lock = None
-
-    def _is_elsewhere(self) -> bool:
-        """Return whether another window has the same file open."""
-        if self._lock is None or self._lock.isLocked() or self._lock.tryLock(0):
-            return False
-        return self._lock.error() == QLockFile.LockError.LockFailedError
-
-    def saved(self) -> None:
-        """Note that the file now holds the text, or that there is another one."""
-        self._stamp = stamp(self._path)
-        self._accepted, self._suspect = None, False
-        for key in ("disk", "twice", "save"):
-            self._host.notices.drop(key)
-
-    def check_disk(self) -> None:
-        """Tell of a file that another program has changed."""
-        now = stamp(self._path)
-        if now is None or now in (self._stamp, self._accepted, self._told):
-            return
-        doc = self._host.session.doc
-        if not documents.differs(Path(doc.path), doc.saved):
-            self._stamp = now
-            return
-        self.tell_changed()
-
-    def tell_changed(self) -> None:
-        """Offer the choice between the text here and the one in the file."""
-        doc = self._host.session.doc
-        self._suspect, self._told = True, stamp(doc.path)
-        name = Path(doc.path).name
-        text = f"{name} was changed by another program"
-        if doc.modified:
-            text += ", and you have changes that are not saved"
-        choices = (("Reload", self._reload), ("Keep mine", self._keep_mine))
-        self._host.notices.tell_first(Notice("disk", text, choices, doc.path))
-
-    def _reload(self) -> None:
-        path = self._host.session.doc.path
-        text = documents.read(Path(path))
-        if why := objection(text):
-            raise Refused(f"{Path(path).name} is not taken over: {why}")
-        # Whoever changed the file, it was not this window.
-        self._host.session.reload(text, not self._host.settings.is_trusted(path, text))
-        self.saved()
-        self._host.say("Reloaded; undo leads back to what you had")
-
-    def _keep_mine(self) -> None:
-        self._accepted, self._suspect = stamp(self._path), False
-        self._host.say("Yours stays; saving keeps the other text in a .bak file")
-
-    def objection(self, path: Path) -> str:
-        """Return why writing the program to ``path`` wants a second thought; empty if it doesn't.
-
-        ``disk`` says that another program changed the file, ``twice`` that another window has it.
-        """
-        if str(path) != self._path:
-            return ""
-        now = stamp(self._path)
-        if now is not None and now not in (self._stamp, self._accepted):
-            self._suspect |= documents.differs(path, self._host.session.doc.saved)
-        if self._suspect and now is not None:
-            return "disk"
-        return "twice" if self._is_elsewhere() else ""
-
-    def set_aside(self, path: Path) -> None:
-        """Keep a copy of what another program wrote before it is written over.
-
-        Raises:
-            Refused: there is no room for it.
-        """
-        if self._accepted is None or str(path) != self._path:
-            return
-        try:
-            atomic.write(atomic.spare_name(path), path.read_bytes())
-        except OSError as error:
-            raise Refused(f"{path} cannot be set aside: {atomic.why(error)}") from error
 
     # Drafts
 
@@ -329,7 +185,7 @@ class Keeping(QObject):
         host.notices.tell_first(Notice("recovered", _words(kept), choices, kept.doc.path))
         path = kept.doc.path
         if path and documents.differs(Path(path), kept.doc.saved):
-            self.tell_changed()
+            self.file.tell_changed()
 
     def _discard(self, kept: Kept) -> None:
         """Go back to what was saved; undo leads to what was recovered."""
@@ -364,7 +220,7 @@ class Keeping(QObject):
         return True
 
     def _end(self, *, keep: bool) -> None:
-        self._let_go()
+        self.file.let_go()
         if self._saver is not None and self._slot is not None:
             self._saver.close()
             if keep:
@@ -372,15 +228,6 @@ class Keeping(QObject):
             else:
                 self._slot.drop()
         self._saver = self._slot = None
-
-
-def stamp(path: str) -> Stamp | None:
-    """Return what changes when a file is written to; None where there is no file."""
-    try:
-        found = Path(path).stat() if path else None
-    except OSError:
-        return None
-    return (found.st_mtime_ns, found.st_size, found.st_ino) if found else None
 
 
 def _is_worth(kept: Kept) -> bool:

@@ -75,20 +75,8 @@ class Strip(Protocol):
         """Say nothing more about a matter that is settled."""
 
 
-class Keeper(Protocol):
-    """What commands ask of `app.keeping`, each as it says there."""
-
-    def recover(self, path: str) -> bool:
-        """Go on with what a window left that did not end by itself; offer the rest."""
-
-    def put_away(self) -> None:
-        """Keep what is typed but not saved."""
-
-    def find_draft(self, path: str) -> Draft | None:
-        """Return what was typed but not saved."""
-
-    def take_over(self, path: str) -> None:
-        """Note that a draft is being edited here now."""
+class Watch(Protocol):
+    """What commands ask of `app.file_watch`, each as it says there."""
 
     def objection(self, path: Path) -> str:
         """Return why writing to ``path`` wants a second thought: ``disk``, ``twice`` or nothing."""
@@ -101,6 +89,26 @@ class Keeper(Protocol):
 
     def saved(self) -> None:
         """Note that the file now holds the text."""
+
+
+class Keeper(Protocol):
+    """What commands ask of `app.keeping`, each as it says there."""
+
+    @property
+    def file(self) -> Watch:
+        """The file itself, which others may write to."""
+
+    def recover(self, path: str) -> bool:
+        """Go on with what a window left that did not end by itself; offer the rest."""
+
+    def put_away(self) -> None:
+        """Keep what is typed but not saved."""
+
+    def find_draft(self, path: str) -> Draft | None:
+        """Return what was typed but not saved."""
+
+    def take_over(self, path: str) -> None:
+        """Note that a draft is being edited here now."""
 
 
 class Learning(Protocol):

@@ -41,7 +41,7 @@ def open_path(shell: Shell, path: str) -> None:
     if draft:
         shell.keeping.take_over(str(file))
         if draft.saved != text:
-            shell.keeping.tell_changed()
+            shell.keeping.file.tell_changed()
 
 
 def offer_trust(shell: Shell) -> None:
@@ -168,9 +168,9 @@ def save_as(shell: Shell) -> None:
 def _save(shell: Shell, path: Path, sure: bool = False) -> None:
     """Write the program to ``path``; ``sure`` says that whoever else writes there is outdone."""
     path = path.resolve()
-    objection = "" if sure else shell.keeping.objection(path)
+    objection = "" if sure else shell.keeping.file.objection(path)
     if objection == "disk":
-        shell.keeping.tell_changed()
+        shell.keeping.file.tell_changed()
         return
     if objection == "twice":
         text = f"{path.name} is open in another window too"
@@ -182,7 +182,7 @@ def _save(shell: Shell, path: Path, sure: bool = False) -> None:
         return
     doc = shell.session.doc
     try:
-        shell.keeping.set_aside(path)
+        shell.keeping.file.set_aside(path)
         documents.write(path, doc.source, like=Path(doc.path) if doc.path else None)
     except Refused as refusal:
         choices = (
@@ -195,7 +195,7 @@ def _save(shell: Shell, path: Path, sure: bool = False) -> None:
     shell.session.mark_saved(str(path), path.name)
     if not doc.foreign:
         shell.settings.trust(str(path), doc.source)
-    shell.keeping.saved()
+    shell.keeping.file.saved()
     shell.settings.add_recent(str(path))
     shell.say(f"Saved {path.name}")
 

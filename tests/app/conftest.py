@@ -3,6 +3,7 @@
 import pytest
 
 from tests.app.fakes import FakeLink
+from tests.app.homes import type_in
 
 
 @pytest.fixture
@@ -81,3 +82,13 @@ def sum_times(record):
     from app import examples
 
     return record(examples.load()[0].source)
+
+
+@pytest.fixture
+def edited(open_window, tmp_path):
+    """Return a window with an edit that is not saved, and its file."""
+    path = tmp_path / "a.py"
+    path.write_text("a = 1\n")
+    window = open_window(path)
+    type_in(window, "# mine\n")
+    return window, path

@@ -1,4 +1,4 @@
-"""Nothing typed is lost: windows that end without a word, two windows, a history that grows."""
+"""Nothing typed is lost: windows that end without a word, and a history that grows."""
 
 import shutil
 
@@ -180,27 +180,6 @@ def test_two_windows_that_close_both_keep_their_text(open_window):
     after.close()
     texts = {open_window().editor.source()[:6] for _ in range(2)}
     assert texts == {"# one\n", "# two\n"}
-
-
-def test_a_second_window_on_one_file_is_noticed(open_window, tmp_path):
-    path = tmp_path / "a.py"
-    path.write_text("a = 1\n")
-    one, two = open_window(path), open_window(path)
-    assert said(one) == ""
-    assert "another window" in said(two)
-    type_in(two, "# two\n")
-    file.save(two)
-    assert path.read_text() == "a = 1\n"
-    press(two, "Save anyway")
-    assert path.read_text() == "# two\na = 1\n"
-    type_in(one, "# one\n")
-    file.save(one)
-    assert "changed by another program" in said(one)
-    assert path.read_text() == "# two\na = 1\n"
-    one.close()
-    type_in(two, "# more\n")
-    file.save(two)
-    assert path.read_text().startswith("# two\n# more\n")
 
 
 def test_a_heavy_history_is_made_light(open_window, qtbot, monkeypatch):

@@ -93,7 +93,7 @@ def test_what_another_program_made_of_the_file_is_refused_where_it_is_too_much(s
     path.write_text("x = 1\n")
     file.open_path(settled, str(path))
     path.write_text("x = 1  # " + "A" * 100_000)
-    settled.keeping.check_disk()
+    settled.keeping.file.check_disk()
     with pytest.raises(Refused, match="is not taken over: line 1"):
         settled.notices.notice.choices[0][1]()
     assert settled.session.doc.source == "x = 1\n"

@@ -1,0 +1,136 @@
+"""The file itself: other programs that change it, other windows that have it."""
+
+import os
+
+from PySide6.QtCore import QEvent
+from PySide6.QtWidgets import QApplication
+
+from app.commands import file
+from app.file_watch import stamp
+from tests.app.homes import press, said, type_in
+
+
+def theirs(path):
+    path.write_text("# theirs, longer\n")
+
+
+def test_a_file_that_another_program_changed_is_not_written_over(edited):
+    window, path = edited
+    theirs(path)
+    file.save(window)
+    assert "changed by another program" in said(window)
+    assert path.read_text() == "# theirs, longer\n"
+    press(window, "Reload")
+    assert window.editor.source() == "# theirs, longer\n"
+    assert not window.session.doc.modified
+    window.editor.undo()
+    assert window.editor.source() == "# mine\na = 1\n"
+    file.save(window)
+    assert path.read_text() == "# mine\na = 1\n"
+
+
+def test_keeping_mine_sets_the_other_text_aside(edited):
+    window, path = edited
+    theirs(path)
+    file.save(window)
+    press(window, "Keep mine")
+    file.save(window)
+    assert path.read_text() == "# mine\na = 1\n"
+    assert path.with_name("a.py.bak").read_text() == "# theirs, longer\n"
+    type_in(window, "# more\n")
+    file.save(window)
+    assert path.read_text().startswith("# mine\n# more\n")
+
+
+def test_coming_back_to_the_window_tells_of_a_changed_file_once(edited):
+    window, path = edited
+    theirs(path)
+    QApplication.sendEvent(window, QEvent(QEvent.Type.WindowActivate))
+    assert "changed by another program" in said(window)
+    window.notices.hide_button.click()
+    QApplication.sendEvent(window, QEvent(QEvent.Type.WindowActivate))
+    assert said(window) == ""
+    file.save(window)
+    assert "changed by another program" in said(window)
+    assert path.read_text() == "# theirs, longer\n"
+
+
+def test_a_touched_file_with_the_same_text_is_no_matter(edited):
+    window, path = edited
+    os.utime(path, (1, 1))
+    QApplication.sendEvent(window, QEvent(QEvent.Type.WindowActivate))
+    assert said(window) == ""
+    file.save(window)
+    assert path.read_text() == "# mine\na = 1\n"
+
+
+def test_a_file_that_is_gone_is_written_anew(edited):
+    window, path = edited
+    path.unlink()
+    file.save(window)
+    assert path.read_text() == "# mine\na = 1\n"
+
+
+def test_a_draft_of_a_file_that_has_changed_since_is_told_of(edited, open_window):
+    window, path = edited
+    window.close()
+    theirs(path)
+    after = open_window(path)
+    assert after.editor.source() == "# mine\na = 1\n"
+    assert "changed by another program" in said(after)
+    file.save(after)
+    assert path.read_text() == "# theirs, longer\n"
+    press(after, "Reload")
+    assert after.editor.source() == "# theirs, longer\n"
+
+
+def test_a_second_window_on_one_file_is_noticed(open_window, tmp_path):
+    path = tmp_path / "a.py"
+    path.write_text("a = 1\n")
+    one, two = open_window(path), open_window(path)
+    assert said(one) == ""
+    assert "another window" in said(two)
+    type_in(two, "# two\n")
+    file.save(two)
+    assert path.read_text() == "a = 1\n"
+    press(two, "Save anyway")
+    assert path.read_text() == "# two\na = 1\n"
+    type_in(one, "# one\n")
+    file.save(one)
+    assert "changed by another program" in said(one)
+    assert path.read_text() == "# two\na = 1\n"
+    one.close()
+    type_in(two, "# more\n")
+    file.save(two)
+    assert path.read_text().startswith("# two\n# more\n")
+
+
+def test_what_another_program_wrote_waits_to_be_read_before_it_runs(edited, monkeypatch):
+    window, path = edited
+    # Of somebody who has trusted nothing but what they wrote.
+    monkeypatch.setattr(window.settings, "is_trusted", lambda _, text: text.startswith("# mine"))
+    theirs(path)
+    file.save(window)
+    press(window, "Reload")
+    assert window.session.doc.foreign
+    assert not window.session.doc.may_run
+    assert "came from outside" in said(window)
+
+
+def test_a_reloaded_text_that_is_trusted_runs(edited):
+    window, path = edited
+    theirs(path)
+    file.save(window)
+    press(window, "Reload")
+    assert window.session.doc.may_run
+
+
+def test_a_stamp_tells_writings_apart_and_there_is_none_without_a_file(tmp_path):
+    path = tmp_path / "a.py"
+    assert stamp("") is None
+    assert stamp(str(path)) is None
+    path.write_text("a")
+    before = stamp(str(path))
+    assert stamp(str(path)) == before
+    theirs(path)
+    assert stamp(str(path)) != before
