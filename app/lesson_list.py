@@ -1,6 +1,6 @@
 """The list of lessons: part by part, with what is done and where one stands."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QShowEvent
@@ -9,8 +9,12 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVB
 from app.overlay import Overlay
 from app.panels import scrolled
 from app.progress import Progress, Reached
+from app.slices import Slices
 from playback import text
 from playback.lessons.lesson import Lesson
+
+TURN_MS = 12
+"""Rows are made for so long at a time; then the interface has its turn."""
 
 
 class Row(QPushButton):
@@ -44,8 +48,7 @@ class Row(QPushButton):
         super().showEvent(happened)
         layout = self.layout()
         if layout is not None:
-            high = layout.sizeHint().height()
-            self.setStyleSheet(f"QPushButton {{ min-height: {high}px; padding: 0px; }}")
+            self.setFixedHeight(layout.sizeHint().height())
 
     def keyPressEvent(self, happened: QKeyEvent) -> None:
         """Open it with Return, walk with the arrows."""
@@ -72,22 +75,27 @@ class LessonList(Overlay):
         self.column.addWidget(heading)
         self.column.addWidget(caption)
         page = QWidget()
-        column = QVBoxLayout(page)
-        column.setContentsMargins(0, 0, 8, 0)
-        column.setSpacing(6)
+        self._rows = QVBoxLayout(page)
+        self._rows.setContentsMargins(0, 0, 8, 0)
+        self._rows.setSpacing(6)
         self.rows: list[Row] = []
+        self.area = scrolled(page)
+        self.column.addWidget(self.area, 1)
+        self.card.setAccessibleName("Lessons")
+        self._filling = Slices(TURN_MS, self)
+        self._filling.begin(self._fill(lessons, progress))
+
+    def _fill(self, lessons: Sequence[Lesson], progress: Progress) -> Iterator[None]:
         part = ""
         for number, lesson in enumerate(lessons, 1):
             if lesson.part != part:
                 part = lesson.part
-                column.addSpacing(6 if self.rows else 0)
-                column.addWidget(_label(part, "heading"))
+                self._rows.addSpacing(6 if self.rows else 0)
+                self._rows.addWidget(_label(part, "heading"))
             self.rows.append(self._row(number, lesson, progress.of(lesson.name)))
-            column.addWidget(self.rows[-1])
-        column.addStretch(1)
-        self.area = scrolled(page)
-        self.column.addWidget(self.area, 1)
-        self.card.setAccessibleName("Lessons")
+            self._rows.addWidget(self.rows[-1])
+            yield
+        self._rows.addStretch(1)
 
     def _row(self, number: int, lesson: Lesson, reached: Reached) -> Row:
         row = Row(number, lesson, reached)
@@ -98,6 +106,15 @@ class LessonList(Overlay):
     def open_at(self, name: str) -> None:
         """Show it with that lesson ready to be opened; else the first that is not done."""
         self.open()
+        self._filling.ended.connect(lambda: self._go_to(name))
+        self._filling.go_on()
+
+    def leave(self) -> None:
+        """Close it, whole or not."""
+        self._filling.stop()
+        super().leave()
+
+    def _go_to(self, name: str) -> None:
         row = next((one for one in self.rows if one.lesson.name == name), None)
         if row is not None:
             row.setFocus()

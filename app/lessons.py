@@ -22,7 +22,18 @@ def load() -> tuple[Lesson, ...]:
     Raises:
         BadLesson: a file does not follow the format.
     """
-    return tuple(parse(entry.name, entry.read_text(encoding="utf-8")) for entry in entries())
+    return tuple(ours(entry.name) for entry in entries())
+
+
+@functools.cache
+def ours(name: str) -> Lesson:
+    """Return the lesson of ours in the file with that name, which is read once.
+
+    Raises:
+        BadLesson: it does not follow the format.
+    """
+    entry = resources.files("assets") / "lessons" / name
+    return parse(name, entry.read_text(encoding="utf-8"))
 
 
 def entries() -> list[Traversable]:

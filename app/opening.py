@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QApplication
 from app.documents import Drafts, Refused
 from app.fault_card import confess
 from app.faults import Faults
+from app.preparing import Preparing
 from app.settings import Settings, folder
 from app.window import Window
 
@@ -67,6 +68,8 @@ def _live(
         return 2
     confess(window, faults)
     window.painted.connect(link.start)
+    preparing = Preparing(window.rooms.prepare, window)
+    window.painted.connect(preparing.start)
     if begin is not None:
         begin(window)
     elif window.settings.shape("window").isEmpty() and not path:

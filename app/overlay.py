@@ -2,9 +2,7 @@
 
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
-
-from app.panels import scrolled
+from PySide6.QtWidgets import QFrame, QLabel, QTextBrowser, QVBoxLayout, QWidget
 
 SHADE = QColor(10, 16, 26, 70)
 
@@ -84,11 +82,16 @@ def page(over: QWidget, title: str, text: str) -> Overlay:
     overlay = Overlay(over, 460, 560)
     heading = QLabel(title)
     heading.setProperty("role", "heading")
-    body = QLabel(text)
-    body.setTextFormat(Qt.TextFormat.RichText)
-    body.setWordWrap(True)
-    body.setAlignment(Qt.AlignmentFlag.AlignTop)
+    # Not a label: that lays a long table out a dozen times before it knows its size.
+    body = QTextBrowser()
+    body.setFrameShape(QFrame.Shape.NoFrame)
+    body.setOpenLinks(False)
+    body.setAccessibleName(title)
+    body.setStyleSheet("background: transparent; border: none; padding: 0px;")
+    body.document().setDocumentMargin(0)
+    body.setHtml(text)
     overlay.column.addWidget(heading)
-    overlay.column.addWidget(scrolled(body), 1)
+    overlay.column.addWidget(body, 1)
     overlay.card.setAccessibleName(title)
+    overlay.setFocusProxy(body)
     return overlay

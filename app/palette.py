@@ -48,8 +48,8 @@ def fitting(query: str, lines: Iterable[Line]) -> list[Line]:
     return [line for _, line in sorted(kept, key=lambda pair: pair[0])]
 
 
-AT_ONCE = 20
-"""More lines than are seen at first."""
+AT_ONCE = 12
+"""As many lines as are seen at first."""
 
 
 class Palette(Overlay):

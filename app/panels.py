@@ -58,9 +58,9 @@ def rule() -> QFrame:
 
 
 class Panel(QFrame):
-    """A rounded card around one widget."""
+    """A rounded card around one widget, or around none before it is told to `hold` one."""
 
-    def __init__(self, inside: QWidget, name: str) -> None:
+    def __init__(self, inside: QWidget | None, name: str) -> None:
         super().__init__()
         self.setProperty("panel", True)
         self.setAccessibleName(name)
@@ -68,8 +68,14 @@ class Panel(QFrame):
         # The border is one pixel wide and what is inside must not paint over it.
         column.setContentsMargins(1, 1, 1, 1)
         column.setSpacing(0)
-        column.addWidget(inside)
+        self._column = column
+        if inside is not None:
+            self.hold(inside)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Expanding)
+
+    def hold(self, inside: QWidget) -> None:
+        """Take ``inside`` in."""
+        self._column.addWidget(inside)
 
 
 def tabs(*pages: tuple[str, QWidget]) -> QTabWidget:

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from typing import Protocol
 
 import shiboken6
-from PySide6.QtCore import QElapsedTimer, QObject, Qt, Signal
+from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.restyling import restyled
 from app.settings import Settings
-from widgets.once import once
+from app.slices import Slices
 from widgets.theme import Theme, ui_font
 
 TEXT_PX = 13
@@ -35,10 +35,9 @@ class Look(QObject):
         super().__init__(parent)
         self._settings = settings
         self._themed: list[Themed] = []
-        self._steps: Iterator[None] | None = None
+        self._steps = Slices(TURN_MS, self)
         self._held: list[QWidget] = []
         """Windows that are not painted before they have the new look everywhere."""
-        self._turn = once(self, self._go_on)
         settings.changed.connect(self._follow)
         QApplication.styleHints().colorSchemeChanged.connect(self._system_changed)
 
@@ -68,19 +67,25 @@ class Look(QObject):
 
     def finish(self) -> None:
         """Put on at once what is left of a look that is on its way."""
-        while self._steps is not None:
-            self._step()
+        self._steps.finish()
 
     def _follow(self, key: str) -> None:
         if key in ("theme", "text", "lecture"):
             self._begin()
-            self._go_on()
+            self._steps.go_on()
 
     def _begin(self) -> None:
         """Begin anew where another change was on its way."""
-        self._steps = self._dress(self.theme())
+        self._steps.begin(self._dress(self.theme()))
 
     def _dress(self, theme: Theme) -> Iterator[None]:
+        try:
+            yield from self._dressed(theme)
+        except Exception:
+            self._let_go()
+            raise
+
+    def _dressed(self, theme: Theme) -> Iterator[None]:
         app = QApplication.instance()
         assert isinstance(app, QApplication)
         self._hold(app)
@@ -113,33 +118,12 @@ class Look(QObject):
             if shiboken6.isValid(window):
                 window.setUpdatesEnabled(True)
 
-    def _step(self) -> None:
-        try:
-            if self._steps is not None:
-                next(self._steps)
-        except StopIteration:
-            self._steps = None
-        except BaseException:
-            self._steps = None
-            self._let_go()
-            raise
-
-    def _go_on(self) -> None:
-        """Put on as much of the new look as one turn of the event loop allows."""
-        since = QElapsedTimer()
-        since.start()
-        while self._steps is not None and since.elapsed() < TURN_MS:
-            self._step()
-        if self._steps is not None:
-            self._turn.start(0)
-
     def _system_changed(self) -> None:
         if self._settings.text("theme") == "system":
             self._follow("theme")
 
     def close(self) -> None:
         """Stop listening to the system, and put nothing more on."""
-        self._steps = None
-        self._turn.stop()
+        self._steps.stop()
         self._let_go()
         QApplication.styleHints().colorSchemeChanged.disconnect(self._system_changed)

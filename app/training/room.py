@@ -1,5 +1,7 @@
 """The training room's page: bar, set-up, pictures and the axis of steps, in their places."""
 
+from collections.abc import Iterator
+
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QComboBox,
@@ -49,41 +51,155 @@ QTabBar QToolButton { padding: 0px; min-height: 12px; border-radius: 4px; }
 
 
 class TrainingRoom(QWidget):
-    """All widgets of the training room; `Showing` fills them and listens to them."""
+    """All widgets of the training room; `Showing` fills them and listens to them.
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    With ``at_once`` false it is made by whoever goes through `making`, a widget or two a step.
+    """
+
+    def __init__(self, parent: QWidget | None = None, at_once: bool = True) -> None:
         super().__init__(parent)
-        self.bar = TrainingBar()
-        self.form, self.file = SetupForm(), FileLook()
-        self.form.extra.addWidget(self.file)
-        self.boundary, self.fit, self.confusion = Boundary(), Fit(), Confusion()
-        self.units, self.surface, self.graph = UnitMaps(), Surface(), StepGraph()
+        self.making = self._make()
+        if at_once:
+            for _ in self.making:
+                pass
+
+    def _make(self) -> Iterator[None]:
+        # From the outside in: each widget that finds its place is dressed anew with all it holds.
+        self._rows = QVBoxLayout(self)
+        self._rows.setContentsMargins(0, 0, 0, 0)
+        self._rows.setSpacing(0)
+        self.bar = TrainingBar(self)
+        self._rows.addWidget(self.bar)
+        yield
+        yield from self._make_frame()
+        yield from self._make_form()
+        yield from self._make_pictures()
+        yield from self._make_steps()
+        yield from self._make_curves()
+        yield from self._make_numbers()
+
+    def _make_frame(self) -> Iterator[None]:
+        """Make the columns and strips that everything else stands in."""
+        self.message, self.beside = Label("error"), Label("warning")
+        self.strip = self._strip()
+        self._rows.addWidget(rule())
+        self._rows.addWidget(self.strip)
+        yield
+        self.columns = _splitter(Qt.Orientation.Horizontal)
+        middle = QVBoxLayout()
+        middle.setContentsMargins(GUTTER, GUTTER, GUTTER, GUTTER)
+        middle.addWidget(self.columns)
+        self._rows.addLayout(middle, 1)
+        self.beside_strip = _quiet_strip(self.beside)
+        self._rows.addWidget(self.beside_strip)
+        self._rows.addWidget(rule())
+        yield
+        ground = QFrame()
+        ground.setProperty("bar", True)
+        self._rows.addWidget(ground)
+        inside = QHBoxLayout(ground)
+        inside.setContentsMargins(0, 0, 0, 0)
+        self.axis = StepAxis()
+        inside.addWidget(self.axis)
+        yield
+
+    def _make_form(self) -> Iterator[None]:
+        setup = Panel(None, "Set-up")
+        centre, right = _splitter(Qt.Orientation.Vertical), _splitter(Qt.Orientation.Vertical)
+        _put(self.columns, setup, centre, right, sizes=(LEFT, 700, RIGHT))
+        for place, share in enumerate((0, 3, 2)):
+            self.columns.setStretchFactor(place, share)
+        self.says, self.below, self.numbers = tabs(), tabs(), tabs()
         self.loss = Lines("Loss", "", log=True)
-        self.gradients = GradientBars()
+        yield
+        views = Panel(self.says, "What the model says")
+        _put(centre, views, Panel(self.below, "Steps, runs and weights"), sizes=(470, 250))
+        yield
+        curves = Panel(self.loss, "Loss")
+        _put(right, curves, Panel(self.numbers, "Gradients and more"), sizes=(330, 390))
+        yield
+        self.form = SetupForm()
+        yield
+        setup.hold(scrolled(self.form))
+        yield
+        self.file = FileLook()
+        self.form.extra.addWidget(self.file)
+        yield
+
+    def _make_pictures(self) -> Iterator[None]:
+        self.picture = QStackedWidget()
+        self.says.addTab(self.picture, "What it says")
+        self.boundary = Boundary()
+        self._make_boundary_tools()
+        self.picture.addWidget(self.boundary)
+        yield
+        self.fit, self.confusion = Fit(), Confusion()
+        for view in (self.fit, self.confusion):
+            self.picture.addWidget(view)
+            yield
+        self.units = UnitMaps()
+        self.says.addTab(self.units, "Units")
+        yield
+        self.surface = Surface()
+        self._make_directions()
+        self.says.addTab(self.surface, "Loss surface")
+        yield
+        self.graph = StepGraph()
+        yield
+        self.says.addTab(self.graph, "Graph")
+        self.says.tabBar().setStyleSheet(TABS)
+        yield
+
+    def _make_steps(self) -> Iterator[None]:
+        self.lines, self.table, self.weights = StepLines(), RunTable(), Weights()
+        yield
+        pages = (
+            ("One step", scrolled(self.lines)),
+            ("Runs", self.table),
+            ("Weights", self.weights),
+        )
+        for title, page in pages:
+            self.below.addTab(page, title)
+            yield
+        self.below.tabBar().setStyleSheet(TABS)
+
+    def _make_curves(self) -> Iterator[None]:
+        self._make_loss_tools()
         self.flow = Lines("Gradients over time", "norm of ∂L/∂p at each step", log=True)
+        yield
         self.ratios = Lines(
             "Update by weight", "norm of each update over that of its weights", True
         )
         self.rate = Lines("Learning rate", "", log=True)
-        self.histograms = Histograms()
+        yield
+        self.over_time = Pages(
+            ("Gradients", self.flow), ("Updates", self.ratios), ("Rate", self.rate)
+        )
+        yield
+
+    def _make_numbers(self) -> Iterator[None]:
+        self.gradients, self.histograms = GradientBars(), Histograms()
+        self.spread_of = _choice("Which numbers", ("weight", "gradient", "activation"))
+        self.histograms.tools.addWidget(self.spread_of)
+        yield
         self.optimizer = Histograms()
         self.optimizer.heading.set_text("Optimizer state")
         self.optimizer.set_caption("what the optimizer remembers of each parameter")
-        self.lines, self.weights, self.table = StepLines(), Weights(), RunTable()
-        self.axis = StepAxis()
-        self.message = Label("error")
-        self.beside = Label("warning")
-        self.spread_of = _choice("Which numbers", ("weight", "gradient", "activation"))
-        self.histograms.tools.addWidget(self.spread_of)
+        yield
+        pages = {"Now": self.gradients, "Over time": self.over_time}
+        pages |= {"Spread": self.histograms, "State": self.optimizer}
+        for title, page in pages.items():
+            self.numbers.addTab(page, title)
+            yield
+        self.numbers.tabBar().setStyleSheet(TABS)
+
+    def _make_directions(self) -> None:
         self.directions = _choice("Directions", ("random", "pca", "parameters"))
         self.across, self.up = ElementPick("Across"), ElementPick("Up")
         for pick in (self.across, self.up):
             pick.hide()
             self.surface.tools.addWidget(pick)
         self.surface.tools.addWidget(self.directions)
-        self._make_loss_tools()
-        self._make_boundary_tools()
-        self._place()
 
     def _make_loss_tools(self) -> None:
         self.log = _switch("Log", "Logarithmic axis", True)
@@ -109,75 +225,6 @@ class TrainingRoom(QWidget):
 
     def _set_smoothing(self, place: int) -> None:
         self.loss.set_smoothing(place * place / 1000)
-
-    def _place(self) -> None:
-        self.picture = QStackedWidget()
-        for view in (self.boundary, self.fit, self.confusion):
-            self.picture.addWidget(view)
-        self.says = tabs(
-            ("What it says", self.picture),
-            ("Units", self.units),
-            ("Loss surface", self.surface),
-            ("Graph", self.graph),
-        )
-        self.below = tabs(
-            ("One step", scrolled(self.lines)), ("Runs", self.table), ("Weights", self.weights)
-        )
-        self.over_time = Pages(
-            ("Gradients", self.flow), ("Updates", self.ratios), ("Rate", self.rate)
-        )
-        self.numbers = tabs(
-            ("Now", self.gradients),
-            ("Over time", self.over_time),
-            ("Spread", self.histograms),
-            ("State", self.optimizer),
-        )
-        for tab in (self.says, self.below, self.numbers):
-            tab.tabBar().setStyleSheet(TABS)
-        self.columns = self._columns()
-        self.strip = self._strip()
-        self.beside_strip = _quiet_strip(self.beside)
-        middle = QVBoxLayout()
-        middle.setContentsMargins(GUTTER, GUTTER, GUTTER, GUTTER)
-        middle.addWidget(self.columns)
-        rows = QVBoxLayout(self)
-        rows.setContentsMargins(0, 0, 0, 0)
-        rows.setSpacing(0)
-        rows.addWidget(self.bar)
-        rows.addWidget(rule())
-        rows.addWidget(self.strip)
-        rows.addLayout(middle, 1)
-        rows.addWidget(self.beside_strip)
-        rows.addWidget(rule())
-        ground = QFrame()
-        ground.setProperty("bar", True)
-        inside = QHBoxLayout(ground)
-        inside.setContentsMargins(0, 0, 0, 0)
-        inside.addWidget(self.axis)
-        rows.addWidget(ground)
-
-    def _columns(self) -> QSplitter:
-        """Return set-up, pictures and curves side by side."""
-        across = _splitter(
-            Qt.Orientation.Horizontal,
-            Panel(scrolled(self.form), "Set-up"),
-            _splitter(
-                Qt.Orientation.Vertical,
-                Panel(self.says, "What the model says"),
-                Panel(self.below, "Steps, runs and weights"),
-                sizes=(470, 250),
-            ),
-            _splitter(
-                Qt.Orientation.Vertical,
-                Panel(self.loss, "Loss"),
-                Panel(self.numbers, "Gradients and more"),
-                sizes=(330, 390),
-            ),
-            sizes=(LEFT, 700, RIGHT),
-        )
-        for place, share in enumerate((0, 3, 2)):
-            across.setStretchFactor(place, share)
-        return across
 
     def _strip(self) -> QFrame:
         """Return the strip below the bar that says what went wrong with the run."""
@@ -225,16 +272,19 @@ class TrainingRoom(QWidget):
         )
 
 
-def _splitter(way: Qt.Orientation, *parts: QWidget, sizes: tuple[int, ...] = ()) -> QSplitter:
+def _splitter(way: Qt.Orientation) -> QSplitter:
     made = QSplitter(way)
     made.setHandleWidth(GUTTER)
     made.setChildrenCollapsible(False)
+    return made
+
+
+def _put(into: QSplitter, *parts: QWidget, sizes: tuple[int, ...]) -> None:
     for part in parts:
         part.setMinimumHeight(110)
         part.setMinimumWidth(LEAST)
-        made.addWidget(part)
-    made.setSizes(list(sizes))
-    return made
+        into.addWidget(part)
+    into.setSizes(list(sizes))
 
 
 def _quiet_strip(words: Label) -> QFrame:

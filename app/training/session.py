@@ -47,6 +47,9 @@ class TrainSession(Runs):
         super().__init__(link, parent)
         self.catalogue: say.Catalogue | None = None
         self.devices: tuple[str, ...] = ("cpu",)
+        self.complaint = ("", "")
+        """(place in the setup, what is wrong), as `complained` carried it last."""
+        self.complained.connect(self._note_complaint)
         self._plays = False
         self._until: tuple[say.Until, ...] = ()
         self._wishes: tuple[say.Wish, ...] = ()
@@ -362,6 +365,9 @@ class TrainSession(Runs):
                 run.alive = False
             self.stated.emit(run)
         self.complained.emit(message.place, words)
+
+    def _note_complaint(self, place: str, why: str) -> None:
+        self.complaint = (place, why)
 
     # When it does not
 

@@ -1,12 +1,14 @@
 """The training session shown in the training room, and what one does there taken back to it."""
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QColor
 
 from app.training import mistakes, own_module, pictures
+from app.training.curves import RunCurves
 from app.training.live_graph import LiveGraph
 from app.training.own_data import OwnData
 from app.training.room import TrainingRoom
@@ -15,15 +17,11 @@ from app.training.state import Run, difference
 from engine.setup import Plain, Setup
 from engine.training import Happened, Wish
 from playback import text
-from widgets.once import once
-from widgets.plots.colors import run_color, run_dashes
-from widgets.plots.lines import Curve, Lines
+from widgets.plots.colors import run_color
 from widgets.theme import Theme
 from widgets.training.run_table import RunLine
 
 SLOW_MS = 200
-CURVES_MS = 60
-"""Curves are drawn anew so often at most: thick smooth lines are dear."""
 SURFACE_MS = 1500
 LONG_WAY_BACK = 100
 
@@ -41,14 +39,35 @@ class TrainShowing(QObject):
         self._session, self._room = session, room
         self._theme = Theme.load("light")
         self._visible = False
-        self._listed: tuple[object, ...] = ()
         self.own = OwnData(session, room, self)
         self.live = LiveGraph(session, room.graph, self)
-        self._redraw = once(self, self._draw_curves, CURVES_MS)
+        self.curves = RunCurves(session, room, self)
         self._connect()
         self._listen()
         room.form.set_setup(session.setup)
         room.bar.set_words("PyTorch is starting…", "")
+
+    def catch_up(self) -> Iterator[None]:
+        """Show what the session knew before this was made, a part of it at each step."""
+        session = self._session
+        if session.catalogue is not None:
+            self._show_catalogue(session.catalogue)
+            yield
+        self._show_setup()
+        self.own.show_setup()
+        yield
+        run = session.run
+        if run is not None and run.begun is not None:
+            self._show_begun(run)
+            yield
+        if run is not None and (run.begun is not None or run.problem):
+            self._show_state(run)
+            self._show_curves(run)
+            yield
+        self._room.bar.set_playing(session.plays)
+        if session.complaint[1]:
+            self._complain(*session.complaint)
+        self._show_runs()
 
     def _connect(self) -> None:
         session = self._session
@@ -93,7 +112,7 @@ class TrainShowing(QObject):
 
     def follow(self, theme: Theme) -> None:
         """Draw what takes its colours from here in those of ``theme``."""
-        self._theme = theme
+        self._theme = self.curves.theme = theme
         self._room.table.show_lines(())
         self._show_runs()
 
@@ -101,7 +120,7 @@ class TrainShowing(QObject):
         """Ask for views only while the room is seen."""
         self._visible = visible
         if not visible:
-            self._redraw.stop()
+            self.curves.rest()
         self.want()
 
     def want(self) -> None:
@@ -266,58 +285,14 @@ class TrainShowing(QObject):
             self._room.lines.happen(happened.index, happened.changed)
 
     def _show_curves(self, run: Run) -> None:
-        if self._curve_key() != self._listed:
-            self._list_curves()
-        if not self._redraw.isActive():
-            self._redraw.start()
+        self.curves.grow()
         if run.run_id == self._session.look.run_id:
             self._say_loss(run)
         self._show_lines()
 
-    def _draw_curves(self) -> None:
-        for plot in self._room.plots():
-            plot.refresh()
-
     def _show_runs(self) -> None:
-        self._list_curves()
+        self.curves.list()
         self._show_lines()
-
-    # Curves
-
-    def _curve_key(self) -> tuple[object, ...]:
-        session = self._session
-        shown = tuple((run.run_id, run.color, len(run.series)) for run in session.runs)
-        return (shown, session.look, self._theme.name)
-
-    def _list_curves(self) -> None:
-        self._listed = self._curve_key()
-        session, room, theme = self._session, self._room, self._theme
-        losses: list[Curve] = []
-        for one in session.runs:
-            if one.run_id != session.look.run_id and one.run_id not in session.look.hidden:
-                color = run_color(one.color, theme.dark)
-                dashes = run_dashes(one.color)
-                curve = one.curve("loss")
-                losses.append(Curve(one.name, curve, color, dashes, shade=True, width=1.4))
-        run = session.run
-        if run is not None:
-            losses.append(Curve("batch", run.curve("loss"), theme.forward, shade=True))
-            val = run.curve("val")
-            losses.append(Curve("validation", val, theme.data, dashes=(5, 3), width=1.8))
-            room.rate.set_curves([Curve("learning rate", run.curve("lr"), theme.parameter)])
-            self._list_flow(room.flow, run, "grad:")
-            self._list_flow(room.ratios, run, "ratio:")
-        room.loss.set_curves(losses)
-
-    def _list_flow(self, plot: Lines, run: Run, start: str) -> None:
-        names = [name for name in run.series if name.startswith(start)]
-        dark = self._theme.dark
-        plot.set_curves(
-            [
-                Curve(name[len(start) :], run.series[name], run_color(i, dark), run_dashes(i // 7))
-                for i, name in enumerate(names)
-            ]
-        )
 
     def _turn(self) -> None:
         """Show and ask for what is on the page that was turned to."""

@@ -1,11 +1,15 @@
 """The rooms of the window: the program's page, and the training room once it is first opened."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from typing import TYPE_CHECKING
 
+import shiboken6
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from app.documents import Refused
+from app.slices import Slices
 from app.theming import Look
 from app.training.link import TrainLink
 from app.training.revival import Revival
@@ -14,6 +18,23 @@ from app.training.session import TrainSession
 from app.training.state import TrainEngine
 from engine.training import Exported, StepTape
 from widgets.workspaces import WorkspaceSwitch
+
+if TYPE_CHECKING:
+    from app.training.room import TrainingRoom
+    from app.training.showing import TrainShowing
+
+TURN_MS = 12
+"""The training room is made for so long at a time; then the interface has its turn."""
+REST_MS = 30
+"""Between two turns, while nobody waits for it."""
+PARTS = (
+    *(f"widgets.plots.{name}" for name in ("plot", "boundary", "bars", "fit", "histograms")),
+    *(f"widgets.plots.{name}" for name in ("lines", "confusion", "surface", "unit_maps")),
+    *(f"widgets.training.{name}" for name in ("bar", "sections", "setup_form", "run_table")),
+    *(f"widgets.training.{name}" for name in ("file_look", "step_axis", "step_graph", "weights")),
+    *(f"app.training.{name}" for name in ("room", "live_graph", "pictures", "showing")),
+)
+"""Its modules, imported one at a time."""
 
 
 class Workspaces(QObject):
@@ -44,44 +65,107 @@ class Workspaces(QObject):
         self.saving.said.connect(self.said)
         self.revival = Revival(self.session, link, self)
         self.revival.said.connect(self.said)
-        self._room: QWidget | None = None
-        self.room = "program"
-        switch.picked.connect(self.show_room)
-
-    def show_room(self, name: str) -> None:
-        """Go to ``program`` or ``training``."""
-        if name == "training" and self._room is None:
-            self._make()
-        self.room = name
-        room = self._room
-        self.stack.setCurrentIndex(1 if name == "training" else 0)
-        self._switch.show_room(name)
-        if room is not None:
-            self.showing.set_visible(name == "training")
-            self.widgets.bar.switch.show_room(name)
-            if name == "training":
-                self.session.open()
-                self.widgets.bar.setFocus(Qt.FocusReason.OtherFocusReason)
-        self.entered.emit(name)
-
-    def _make(self) -> None:
-        # Here and not above: the plots cost time that the first paint of the program need not pay.
-        from app.training.room import TrainingRoom
-        from app.training.showing import TrainShowing
-
-        self.widgets = TrainingRoom()
-        self._room = self.widgets
-        self.showing = TrainShowing(self.session, self.widgets, self)
-        self.stack.addWidget(self.widgets)
-        self.widgets.bar.switch.picked.connect(self.show_room)
-        self.widgets.bar.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
-        self.showing.commanded.connect(lambda name: self.commanded.emit(COMMANDS[name]))
         self.session.taped.connect(self._tape)
         self.session.exported.connect(self._export)
         self.session.said.connect(self.said)
-        self._look.add(*self.widgets.themed())
-        self._look.changed.connect(self.showing.follow)
-        self.showing.follow(self._look.theme())
+        self._made: list[tuple[TrainingRoom, TrainShowing]] = []
+        """The widgets and what shows in them, once they are whole."""
+        self._making = Slices(TURN_MS, self)
+        self.room = "program"
+        switch.picked.connect(self.show_room)
+
+    @property
+    def widgets(self) -> "TrainingRoom":
+        """The training room's widgets, made by now."""
+        return self._shown()[0]
+
+    @property
+    def showing(self) -> "TrainShowing":
+        """What keeps them in step with the session."""
+        return self._shown()[1]
+
+    def _shown(self) -> "tuple[TrainingRoom, TrainShowing]":
+        if not self._is_whole:
+            self._start()
+            self._making.finish()
+        return self._made[0]
+
+    @property
+    def _is_whole(self) -> bool:
+        return bool(self._made)
+
+    def prepare(self) -> None:
+        """Make the training room's widgets while nobody waits for them."""
+        if not self._is_whole and not self._making.busy:
+            self._making.rest_ms = REST_MS
+            self._start()
+            self._making.go_on()
+
+    def show_room(self, name: str) -> None:
+        """Go to ``program`` or ``training``; the widgets of that one are made at its first sight.
+
+        They are made in turns of the event loop, so that nothing else has to wait for them.
+        """
+        self.room = name
+        self._switch.show_room(name)
+        if name == "training":
+            self.session.open()
+            self._making.rest_ms = 0
+            if not self._is_whole:
+                self._start()
+                # Keys of the training room are not meant for the program that is still seen.
+                self.stack.setFocus()
+                self._making.go_on()
+        if self._is_whole:
+            self._turn_to(name)
+        self.entered.emit(name)
+
+    def _turn_to(self, name: str) -> None:
+        self.stack.setCurrentIndex(1 if name == "training" else 0)
+        self.showing.set_visible(name == "training")
+        self.widgets.bar.switch.show_room(name)
+        if name == "training":
+            self.widgets.bar.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _start(self) -> None:
+        if not self._making.busy:
+            self._making.begin(self._make())
+
+    def _make(self) -> Iterator[None]:
+        # Here and not above: the plots cost time that the first paint of the program need not pay.
+        for name in PARTS:
+            import_module(name)
+            yield
+        from app.training.room import TrainingRoom
+        from app.training.showing import TrainShowing
+
+        room = TrainingRoom(at_once=False)
+        # In its place first: a widget that moves is dressed anew with all that it holds.
+        self.stack.addWidget(room)
+        yield from room.making
+        yield from self._dress(room)
+        showing = TrainShowing(self.session, room, self)
+        yield
+        room.bar.switch.picked.connect(self.show_room)
+        room.bar.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        showing.commanded.connect(lambda name: self.commanded.emit(COMMANDS[name]))
+        self._look.changed.connect(showing.follow)
+        showing.follow(self._look.theme())
+        yield
+        yield from showing.catch_up()
+        self._made.append((room, showing))
+        if self.room == "training":
+            self._turn_to(self.room)
+
+    def _dress(self, room: "TrainingRoom") -> Iterator[None]:
+        """Give each widget its look before all of them are seen at once."""
+        for part in room.themed():
+            self._look.add(part)
+            yield
+        for widget in room.findChildren(QWidget):
+            if shiboken6.isValid(widget):
+                widget.ensurePolished()
+                yield
 
     def _tape(self, message: StepTape) -> None:
         self.taped.emit(message)
@@ -94,13 +178,14 @@ class Workspaces(QObject):
 
     def draw(self, path: str) -> bool:
         """Write what is seen of the training room to a PNG file."""
-        if self._room is None:
+        if not self._is_whole:
             raise Refused("The training room has not been opened yet")
-        return self._room.grab().save(path, "PNG")
+        return self.widgets.grab().save(path, "PNG")
 
     def close(self) -> None:
         """End the training engine."""
-        if self._room is not None:
+        self._making.stop()
+        if self._is_whole:
             self.showing.live.close()
         self.revival.close()
         self.session.close()

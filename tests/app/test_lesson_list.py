@@ -28,10 +28,13 @@ def shown(qtbot, progress):
     progress.reach(EVERY[1].name, 2)
     made = LessonList(over, EVERY, progress)
     made.over = over
+    made.filled = lambda: qtbot.waitUntil(lambda: len(made.rows) == len(EVERY))
     return made
 
 
 def test_every_lesson_has_a_row_that_tells_how_far_one_is(shown):
+    shown.open_at(EVERY[0].name)
+    shown.filled()
     assert [row.lesson for row in shown.rows] == list(EVERY)
     assert "done" in shown.rows[0].accessibleName()
     assert "step 3 of" in shown.rows[1].accessibleName()
@@ -41,6 +44,7 @@ def test_every_lesson_has_a_row_that_tells_how_far_one_is(shown):
 def test_the_lesson_to_go_on_with_is_ready(shown, progress, qtbot):
     assert upcoming(EVERY, progress) == EVERY[1].name
     shown.open_at(EVERY[1].name)
+    shown.filled()
     qtbot.waitUntil(lambda: shown.over.focusWidget() is shown.rows[1])
     qtbot.keyClick(shown.rows[1], Qt.Key.Key_Up)
     assert shown.over.focusWidget() is shown.rows[0]
@@ -53,6 +57,7 @@ def test_the_lesson_to_go_on_with_is_ready(shown, progress, qtbot):
 
 def test_the_lines_of_a_row_do_not_touch(shown, qtbot):
     shown.open_at(EVERY[0].name)
+    shown.filled()
     row = shown.rows[0]
     qtbot.waitUntil(lambda: row.height() >= row.layout().sizeHint().height())
     labels = [label for label in row.findChildren(QLabel) if label.text() in _WORDS]
@@ -70,3 +75,17 @@ def test_after_the_last_lesson_the_first_open_one_is_next(progress):
     for one in EVERY:
         progress.finish(one.name)
     assert upcoming(EVERY, progress) == ""
+
+
+def test_the_rows_are_made_in_turns_of_the_event_loop(shown, monkeypatch):
+    monkeypatch.setattr(shown._filling, "_turn_ms", 0)
+    shown.open_at(EVERY[-1].name)
+    assert len(shown.rows) == 1, "one at a turn where a turn lasts no longer"
+    shown.filled()
+
+
+def test_a_list_that_is_left_before_it_is_whole_makes_no_more_rows(shown, monkeypatch, qtbot):
+    monkeypatch.setattr(shown._filling, "_turn_ms", 0)
+    shown.open_at(EVERY[-1].name)
+    with qtbot.waitSignal(shown.destroyed):
+        shown.leave()

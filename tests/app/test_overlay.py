@@ -2,7 +2,7 @@
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QLineEdit, QWidget
+from PySide6.QtWidgets import QLineEdit, QTextBrowser, QWidget
 
 from app.overlay import Overlay, page
 
@@ -51,3 +51,16 @@ def test_it_follows_the_size_of_the_window(over, qtbot):
     over.resize(500, 400)
     qtbot.waitUntil(lambda: shown.size() == over.size())
     assert shown.rect().contains(shown.card.geometry())
+
+
+def test_a_page_longer_than_the_card_scrolls_and_takes_the_keys(over, qtbot):
+    shown = page(over, "Keys", "<br>".join(f"line {i}" for i in range(200)))
+    shown.open()
+    body = shown.findChild(QTextBrowser)
+    bar = body.verticalScrollBar()
+    assert bar.maximum() > 0
+    assert over.focusWidget() is body
+    qtbot.keyClick(body, Qt.Key.Key_PageDown)
+    qtbot.waitUntil(lambda: bar.value() > 0)
+    with qtbot.waitSignal(shown.destroyed):
+        qtbot.keyClick(body, Qt.Key.Key_Escape)

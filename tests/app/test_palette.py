@@ -75,5 +75,5 @@ def test_lines_below_the_fold_are_filled_in_while_the_loop_turns(qtbot):
     last = made.found.item(made.found.count() - 1)
     assert made.found.itemWidget(last) is None
     qtbot.waitUntil(lambda: made.found.itemWidget(last) is not None)
-    made.query.setText("Command 59")
+    made.query.setText("Command 30")
     assert made.found.itemWidget(made.found.item(0)) is not None

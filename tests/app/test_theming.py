@@ -77,7 +77,7 @@ def test_a_change_on_the_way_to_another_wins(qtbot):
     page.show()
     settings.put("theme", "dark")
     settings.put("theme", "light")
-    qtbot.waitUntil(lambda: look._steps is None)
+    qtbot.waitUntil(lambda: not look._steps.busy)
     assert widget.names[-1] == "light"
     assert page.updatesEnabled()
     look.close()

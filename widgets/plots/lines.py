@@ -29,8 +29,8 @@ FINE = 450
 """A smoothed curve has at most so many points: thick smooth lines are dear."""
 ALL_FINE, LEAST_FINE = 3600, 90
 """And all together, as long as each has a few."""
-LONGEST_DASHED = 6000.0
-"""Pixels up and down: a line that swings more has too many dashes to paint, or to see."""
+LONGEST_THICK = 1200.0
+"""Pixels up and down: a line that swings more is thin and has no dashes, which would be dear."""
 LISTED = 8
 """So many curves at most are named under the mouse."""
 
@@ -168,10 +168,11 @@ class Lines(Plot):
         fine = max(LEAST_FINE, min(FINE, ALL_FINE // max(1, len(self._curves))))
         stride = max(1, -(-steps.size // fine))
         line = smoothed(rows[2], smooth * steps.size)[::stride]
-        pen = QPen(curve.color, curve.width * min(1.5, self.theme.scale))
-        pen.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
         points = self._points(steps[::stride], line)
-        if curve.dashes and _length(points) < LONGEST_DASHED:
+        thick = _length(points) < LONGEST_THICK
+        pen = QPen(curve.color, curve.width * min(1.5, self.theme.scale) if thick else 1.0)
+        pen.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
+        if curve.dashes and thick:
             pen.setDashPattern([dash / curve.width * 1.5 for dash in curve.dashes])
         painter.setPen(pen)
         strokes(painter, points)

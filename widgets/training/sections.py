@@ -1,6 +1,6 @@
 """Sections of the set-up: a heading that opens and closes, and a part chosen with its options."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QStandardItem, QStandardItemModel
@@ -23,7 +23,7 @@ AUTOMATIC = ""
 
 
 class Section(QWidget):
-    """A heading one can fold, and rows below it."""
+    """A heading one can fold, and rows below it, which are made once it is open."""
 
     def __init__(self, title: str, is_open: bool = True, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -55,7 +55,17 @@ class Section(QWidget):
         outer.addWidget(self.body)
         self._fold(is_open)
 
+    @property
+    def is_open(self) -> bool:
+        """Whether its rows are seen."""
+        return self.head.isChecked()
+
+    def fill(self) -> None:
+        """Make the rows that are not there yet, for they are seen from now on."""
+
     def _fold(self, is_open: bool) -> None:
+        if is_open:
+            self.fill()
         self.body.setVisible(is_open)
         self.head.setArrowType(Qt.ArrowType.DownArrow if is_open else Qt.ArrowType.RightArrow)
 
@@ -73,16 +83,39 @@ class Rows(Section):
     edited = Signal(str, object)
 
     def __init__(self, title: str, options: Sequence[Option], is_open: bool = False) -> None:
-        super().__init__(title, is_open)
         self.by_name: dict[str, OptionRow] = {}
+        """The rows that are there by now."""
+        self._options: list[Option] = []
+        self._values: dict[str, object] = {}
+        super().__init__(title, is_open)
         self.add(options)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all its options."""
+        return tuple(option.name for option in self._options)
+
     def add(self, options: Sequence[Option]) -> None:
-        """Put rows for these options at the end."""
-        for option in options:
-            row = self.by_name[option.name] = OptionRow(option)
-            row.edited.connect(self.edited)
-            self.rows.addWidget(row)
+        """Put these options at the end."""
+        self._options.extend(options)
+        if self.is_open:
+            self.fill()
+
+    def set_values(self, values: Mapping[str, object]) -> None:
+        """Show these, by the options' names; emits nothing."""
+        self._values = dict(values)
+        for name, row in self.by_name.items():
+            row.set_value(values[name])
+
+    def fill(self) -> None:
+        """Make the rows that are not there yet."""
+        for option in self._options:
+            if option.name not in self.by_name:
+                row = self.by_name[option.name] = OptionRow(option, self.body)
+                if option.name in self._values:
+                    row.set_value(self._values[option.name])
+                row.edited.connect(self.edited)
+                self.rows.addWidget(row)
 
 
 class PartSection(Section):
@@ -92,7 +125,7 @@ class PartSection(Section):
     """The `Part` that is wanted now, or None."""
 
     def __init__(self, title: str, absent: str = "", is_open: bool = True) -> None:
-        super().__init__(title, is_open)
+        super().__init__(title, is_open=False)
         self._absent = absent
         self._entries: dict[str, Entry] = {}
         self._part: Part | None = None
@@ -109,6 +142,7 @@ class PartSection(Section):
         self.rows.addWidget(self.choice)
         self.rows.addWidget(self.help)
         self.rows.addWidget(self.options)
+        self.head.setChecked(is_open)
 
     def set_entries(self, entries: Sequence[Entry]) -> None:
         """Offer these, group by group."""
@@ -137,6 +171,12 @@ class PartSection(Section):
     def set_part(self, part: Part | None) -> None:
         """Show this choice and its options; rows stay where the entry stays."""
         self._part = part
+        if self.is_open:
+            self.fill()
+
+    def fill(self) -> None:
+        """Show what is chosen, for it is seen from now on."""
+        part = self._part
         name = part.name if part is not None else AUTOMATIC
         if name != self._shown:
             self._shown = name

@@ -2,14 +2,15 @@
 
 from msgspec.structs import replace
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QCheckBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from engine.setup import Part, Setup
 from engine.training import Catalogue
-from widgets.labels import Label, sheet
+from widgets.labels import sheet
 from widgets.theme import Theme
 from widgets.training import general
-from widgets.training.sections import PartSection, Rows, Section
+from widgets.training.sections import PartSection, Rows
+from widgets.training.switches import Switches
 
 PARTS = ("data", "model", "loss", "optimizer", "schedule")
 _TUPLES = ("features", "frozen", "mistakes")
@@ -34,8 +35,7 @@ class SetupForm(QWidget):
         self.batches = Rows("Batches and validation", general.BATCHES, is_open=True)
         self.limits = Rows("Regularization and clipping", general.LIMITS)
         self.machine = Rows("Seed, device, precision", ())
-        self.mistakes = Section("Mistakes on purpose", is_open=False)
-        self._boxes: dict[str, QCheckBox] = {}
+        self.mistakes = Switches("Mistakes on purpose", general.MISTAKES)
         self.extra = QVBoxLayout()
         """Room below the data for what only the window can show."""
         self._lay_out()
@@ -43,6 +43,7 @@ class SetupForm(QWidget):
             section.chosen.connect(lambda part, key=key: self._choose(key, part))
         for rows in self._general():
             rows.edited.connect(self._edit)
+        self.mistakes.switched.connect(self._make_mistakes)
 
     def _general(self) -> tuple[Rows, ...]:
         return (self.split, self.batches, self.limits, self.machine)
@@ -77,17 +78,7 @@ class SetupForm(QWidget):
         for key, section in self.parts.items():
             section.set_entries([entry for entry in catalogue.entries if entry.kind == key])
         self.machine.add(general.machine(devices))
-        for name, what in catalogue.mistakes.items():
-            title = general.MISTAKES.get(name, name.replace("_", " ").capitalize())
-            box = self._boxes[name] = QCheckBox(title)
-            box.setToolTip(what)
-            box.setAccessibleDescription(what)
-            box.clicked.connect(self._tell_mistakes)
-            words = Label("caption", what)
-            words.hide()
-            box.toggled.connect(words.setVisible)
-            self.mistakes.rows.addWidget(box)
-            self.mistakes.rows.addWidget(words)
+        self.mistakes.offer(catalogue.mistakes)
         self.set_setup(self._setup)
 
     def set_setup(self, setup: Setup) -> None:
@@ -96,10 +87,8 @@ class SetupForm(QWidget):
         for key, section in self.parts.items():
             section.set_part(getattr(setup, key))
         for rows in self._general():
-            for key, row in rows.by_name.items():
-                row.set_value(getattr(setup, key))
-        for name, box in self._boxes.items():
-            box.setChecked(name in setup.mistakes)
+            rows.set_values({name: getattr(setup, name) for name in rows.names})
+        self.mistakes.choose(setup.mistakes)
 
     def complain(self, place: str, why: str) -> None:
         """Show what is wrong at the setting it is about; empty ``why`` takes all of it away."""
@@ -114,19 +103,19 @@ class SetupForm(QWidget):
         key, _, option = place.partition(".")
         if key in self.parts:
             part = self.parts[key]
+            part.head.setChecked(True)
             row = part.by_name.get(option)
             (part if row is None or row.isHidden() else row).complain(why)
-            part.head.setChecked(True)
             return
         for rows in self._general():
-            if key in rows.by_name:
+            if key in rows.names:
                 rows.head.setChecked(True)
                 rows.by_name[key].complain(why)
 
     def knows(self, place: str) -> bool:
         """Whether there is a place for a complaint about that setting."""
         key = place.partition(".")[0]
-        return key in self.parts or any(key in one.by_name for one in self._general())
+        return key in self.parts or any(key in one.names for one in self._general())
 
     def _choose(self, key: str, part: Part | None) -> None:
         changes: dict[str, object] = {key: part}
@@ -140,8 +129,7 @@ class SetupForm(QWidget):
             value = tuple(value)
         self._tell(replace(self._setup, **{key: value}))
 
-    def _tell_mistakes(self) -> None:
-        made = tuple(name for name, box in self._boxes.items() if box.isChecked())
+    def _make_mistakes(self, made: tuple[str, ...]) -> None:
         self._tell(replace(self._setup, mistakes=made))
 
     def _tell(self, setup: Setup) -> None:

@@ -1,11 +1,12 @@
 """The switch between the rooms, and commands in the training room."""
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 
 from app.commands import train
 from engine import training as say
 from engine.setup import Setup
+from engine.tape import Problem
 from tests.app.training.fakes import FakeTrainLink
 
 
@@ -39,6 +40,7 @@ def window(qtbot, link, tmp_path):
 @pytest.fixture
 def training(window):
     window.show_room("training")
+    assert window.rooms.widgets
     window.train_link.greet()
     window.train_link.begin(1, window.training.setup)
     return window
@@ -52,6 +54,58 @@ def test_nothing_trains_before_the_room_is_entered(window):
 def test_entering_the_room_trains(training):
     assert training.train_link.last(say.Play) is not None
     assert training.rooms.stack.currentIndex() == 1
+
+
+def test_the_room_is_made_in_turns_of_the_event_loop(window, qtbot, monkeypatch):
+    rooms = window.rooms
+    monkeypatch.setattr(rooms._making, "_turn_ms", 0)
+    turns = []
+    ticks = QTimer()
+    ticks.timeout.connect(lambda: turns.append(rooms.stack.count()))
+    ticks.start(0)
+    window.show_room("training")
+    assert window.room == "training"
+    assert rooms.stack.currentIndex() == 0, "nobody waits before there is something to see"
+    qtbot.waitUntil(lambda: rooms.stack.currentIndex() == 1)
+    ticks.stop()
+    assert len(turns) > 60
+    assert rooms.widgets.isVisibleTo(window)
+
+
+def test_who_goes_back_meanwhile_stays_there(window, qtbot):
+    rooms = window.rooms
+    window.show_room("training")
+    window.show_room("program")
+    qtbot.waitUntil(lambda: not rooms._making.busy)
+    assert (window.room, rooms.stack.currentIndex()) == ("program", 0)
+    window.show_room("training")
+    assert rooms.stack.currentIndex() == 1
+
+
+def test_a_room_that_was_prepared_is_there_at_once_and_trains_only_then(window, qtbot):
+    rooms = window.rooms
+    rooms.prepare()
+    qtbot.waitUntil(lambda: not rooms._making.busy)
+    assert window.train_link.sent == []
+    assert rooms.stack.currentIndex() == 0
+    window.show_room("training")
+    assert rooms.stack.currentIndex() == 1
+    assert window.train_link.last(say.Train) is not None
+
+
+def test_a_room_made_late_shows_what_was_told_before(window):
+    window.show_room("training")
+    window.train_link.greet()
+    window.train_link.begin(1, window.training.setup)
+    window.train_link.grow(1, 0, 40)
+    window.train_link.state(1, 40)
+    window.train_link.received.emit(say.TrainProblem(1, Problem("error", "it is too big"), "batch"))
+    widgets = window.rooms.widgets
+    assert "step 40" in widgets.bar.accessibleDescription()
+    assert len(widgets.loss.curves()[0].series) == 39
+    assert widgets.form.parts["optimizer"].choice.count() > 1
+    assert widgets.form.batches.by_name["batch"].note.said() == "it is too big"
+    assert widgets.lines.isEnabled()
 
 
 def test_the_switch_leads_there_and_back(window, qtbot):

@@ -3,7 +3,8 @@ import pytest
 from PySide6.QtCore import QPointF
 
 from tests.widgets.pixels import near
-from widgets.plots.lines import LONGEST_DASHED, Curve, Lines, _length
+from widgets.plots import lines
+from widgets.plots.lines import LONGEST_THICK, Curve, Lines, _length
 from widgets.plots.plot import Plot
 from widgets.plots.series import Series
 from widgets.theme import Theme
@@ -116,9 +117,18 @@ def test_the_heading_is_told_to_screen_readers(qtbot):
     assert plot.accessibleDescription() == "this batch 0.1976"
 
 
-def test_a_line_that_swings_wildly_is_measured_before_it_is_dashed():
+def test_a_line_that_swings_wildly_is_measured_before_it_is_drawn_thick():
     still = [QPointF(0, 5), QPointF(100, 5), None, QPointF(200, 5)]
     wild = [QPointF(i, 300 * (i % 2)) for i in range(100)]
     assert _length(still) == 0
-    assert _length(wild) == 99 * 300 > LONGEST_DASHED
+    assert _length(wild) == 99 * 300 > LONGEST_THICK
     assert _length([]) == 0
+
+
+def test_a_line_that_swings_wildly_is_drawn_thin(plot, look, monkeypatch):
+    widths = []
+    monkeypatch.setattr(lines, "strokes", lambda painter, _: widths.append(painter.pen().widthF()))
+    for numbers in (np.ones(300), np.arange(300) % 2):
+        plot.set_curves([curve(plot, numbers, width=3.0)])
+        look(plot)
+    assert widths == [3.0, 1.0]

@@ -170,7 +170,9 @@ def test_headings_of_groups_cannot_be_chosen(form):
 
 
 def test_mistakes_are_ticked(form):
-    form._boxes["no_zero_grad"].click()
+    assert not form.mistakes.boxes, "made once they are seen"
+    form.mistakes.head.click()
+    form.mistakes.boxes["no_zero_grad"].click()
     assert form.told[-1].mistakes == ("no_zero_grad",)
 
 

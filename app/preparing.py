@@ -1,0 +1,51 @@
+"""What one may open next, made ready while nobody waits for it."""
+
+from collections.abc import Callable, Iterator
+from importlib import import_module
+
+from PySide6.QtCore import QObject
+
+from app import lessons
+from app.slices import Slices
+from widgets.once import once
+
+CALM_MS = 1200
+"""The first program is run and drawn before anything is prepared."""
+TURN_MS, REST_MS = 8, 30
+"""How long is worked at a time, and how long is rested in between."""
+CARDS = (
+    *(f"widgets.lab.{name}" for name in ("cells", "arrange", "canvas", "waves", "axes_view")),
+    *(f"widgets.lab.{name}" for name in ("memory_view", "jacobian_view", "page")),
+    *(f"app.{name}" for name in ("shape_lab", "lesson_list", "gallery", "palette")),
+)
+"""The modules of cards over the window, imported one at a time."""
+
+
+class Preparing(QObject):
+    """Imports and reads in small steps, then calls ``then``."""
+
+    def __init__(self, then: Callable[[], None], parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._slices = Slices(TURN_MS, self)
+        self._slices.rest_ms = REST_MS
+        self._slices.ended.connect(then)
+        self._calm = once(self, self._slices.go_on, CALM_MS)
+
+    def start(self) -> None:
+        """Begin once it is calm."""
+        self._slices.begin(_steps())
+        self._calm.start()
+
+    def stop(self) -> None:
+        """Prepare nothing more."""
+        self._calm.stop()
+        self._slices.stop()
+
+
+def _steps() -> Iterator[None]:
+    for name in CARDS:
+        import_module(name)
+        yield
+    for entry in lessons.entries():
+        lessons.ours(entry.name)
+        yield

@@ -1,0 +1,78 @@
+"""Which curves stand in which plot, in which colour, and when they are drawn anew."""
+
+from PySide6.QtCore import QObject
+
+from app.training.room import TrainingRoom
+from app.training.session import TrainSession
+from app.training.state import Run
+from widgets.once import once
+from widgets.plots.colors import run_color, run_dashes
+from widgets.plots.lines import Curve, Lines
+from widgets.theme import Theme
+
+CURVES_MS = 60
+"""Curves are drawn anew so often at most: thick smooth lines are dear."""
+
+
+class RunCurves(QObject):
+    """Keeps the plots over steps in step with the runs there are."""
+
+    def __init__(
+        self, session: TrainSession, room: TrainingRoom, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._session, self._room = session, room
+        self.theme = Theme.load("light")
+        self._listed: tuple[object, ...] = ()
+        self._redraw = once(self, self._draw, CURVES_MS)
+
+    def grow(self) -> None:
+        """Draw what has grown, soon."""
+        if self._key() != self._listed:
+            self.list()
+        if not self._redraw.isActive():
+            self._redraw.start()
+
+    def rest(self) -> None:
+        """Draw nothing, for nobody looks."""
+        self._redraw.stop()
+
+    def list(self) -> None:
+        """Give each plot its curves."""
+        self._listed = self._key()
+        session, room, theme = self._session, self._room, self.theme
+        losses: list[Curve] = []
+        for one in session.runs:
+            if one.run_id != session.look.run_id and one.run_id not in session.look.hidden:
+                color = run_color(one.color, theme.dark)
+                dashes = run_dashes(one.color)
+                curve = one.curve("loss")
+                losses.append(Curve(one.name, curve, color, dashes, shade=True, width=1.4))
+        run = session.run
+        if run is not None:
+            losses.append(Curve("batch", run.curve("loss"), theme.forward, shade=True))
+            val = run.curve("val")
+            losses.append(Curve("validation", val, theme.data, dashes=(5, 3), width=1.8))
+            room.rate.set_curves([Curve("learning rate", run.curve("lr"), theme.parameter)])
+            self._list_flow(room.flow, run, "grad:")
+            self._list_flow(room.ratios, run, "ratio:")
+        room.loss.set_curves(losses)
+
+    def _draw(self) -> None:
+        for plot in self._room.plots():
+            plot.refresh()
+
+    def _key(self) -> tuple[object, ...]:
+        session = self._session
+        shown = tuple((run.run_id, run.color, len(run.series)) for run in session.runs)
+        return (shown, session.look, self.theme.name)
+
+    def _list_flow(self, plot: Lines, run: Run, start: str) -> None:
+        names = [name for name in run.series if name.startswith(start)]
+        dark = self.theme.dark
+        plot.set_curves(
+            [
+                Curve(name[len(start) :], run.series[name], run_color(i, dark), run_dashes(i // 7))
+                for i, name in enumerate(names)
+            ]
+        )

@@ -1,0 +1,35 @@
+"""What is made ready while nobody waits for it."""
+
+import sys
+
+import pytest
+
+from app import lessons, preparing
+from app.preparing import Preparing
+
+
+@pytest.fixture
+def at_once(monkeypatch):
+    monkeypatch.setattr(preparing, "CALM_MS", 0)
+    monkeypatch.setattr(preparing, "REST_MS", 0)
+
+
+def test_cards_and_lessons_are_there_when_they_are_asked_for(qtbot, at_once):
+    lessons.ours.cache_clear()
+    done = []
+    made = Preparing(lambda: done.append(lessons.ours.cache_info().currsize))
+    made.start()
+    assert not done, "not while the first program is run"
+    qtbot.waitUntil(lambda: bool(done))
+    assert done == [len(lessons.load())]
+    assert all(name in sys.modules for name in preparing.CARDS)
+
+
+def test_a_window_that_closes_before_is_not_prepared(qtbot, monkeypatch):
+    monkeypatch.setattr(preparing, "CALM_MS", 1)
+    done = []
+    made = Preparing(lambda: done.append(1))
+    made.start()
+    made.stop()
+    qtbot.wait(20)
+    assert not done

@@ -1,0 +1,58 @@
+"""A section of switches, each with a sentence that is read once it is on."""
+
+from collections.abc import Iterable, Mapping
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QCheckBox
+
+from widgets.labels import Label
+from widgets.training.sections import Section
+
+
+class Switches(Section):
+    """What can be switched on, in the order in which it is offered."""
+
+    switched = Signal(object)
+    """The names of all that is on now."""
+
+    def __init__(self, title: str, titles: Mapping[str, str]) -> None:
+        super().__init__(title, is_open=False)
+        self.boxes: dict[str, QCheckBox] = {}
+        """The switches that are there by now."""
+        self._titles = titles
+        self._about: dict[str, str] = {}
+        self._on: tuple[str, ...] = ()
+
+    def offer(self, about: Mapping[str, str]) -> None:
+        """Offer these, by name, with what each does."""
+        self._about.update(about)
+        if self.is_open:
+            self.fill()
+
+    def choose(self, names: Iterable[str]) -> None:
+        """Show these as on; emits nothing."""
+        self._on = tuple(names)
+        for name, box in self.boxes.items():
+            box.setChecked(name in self._on)
+
+    def fill(self) -> None:
+        """Make the switches that are not there yet."""
+        for name, what in self._about.items():
+            if name not in self.boxes:
+                self.boxes[name] = self._switch(name, what)
+        self.choose(self._on)
+
+    def _switch(self, name: str, what: str) -> QCheckBox:
+        box = QCheckBox(self._titles.get(name, name.replace("_", " ").capitalize()))
+        box.setToolTip(what)
+        box.setAccessibleDescription(what)
+        box.clicked.connect(self._tell)
+        words = Label("caption", what)
+        words.hide()
+        box.toggled.connect(words.setVisible)
+        self.rows.addWidget(box)
+        self.rows.addWidget(words)
+        return box
+
+    def _tell(self) -> None:
+        self.switched.emit(tuple(name for name, box in self.boxes.items() if box.isChecked()))
