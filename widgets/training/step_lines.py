@@ -140,10 +140,9 @@ class _OneLine(Label):
             metrics = self.fontMetrics()
             text = metrics.elidedText(self.said(), Qt.TextElideMode.ElideRight, self.width())
             flags = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-            role = self.foregroundRole()
-            self.style().drawItemText(
-                painter, self.rect(), flags.value, self.palette(), True, text, role
-            )
+            # Not by the style: Python may hold one that is gone, where a sheet has replaced it.
+            painter.setPen(self.palette().color(self.foregroundRole()))
+            painter.drawText(self.rect(), flags.value, text)
         finally:
             painter.end()
 
