@@ -1,0 +1,43 @@
+"""Which curves stand in which plot."""
+
+from app.training import curves
+from engine import training as say
+
+
+def names(plot):
+    return [curve.name for curve in plot.curves()]
+
+
+def test_the_run_that_is_driven_is_drawn_last_and_others_by_name(room, begun, train_link):
+    train_link.grow(1, 0, 40)
+    assert names(room.loss) == ["batch", "validation"]
+    begun.fork()
+    train_link.begin(2, begun.setup, parent=1, parent_step=0)
+    assert names(room.loss) == [begun.find(1).name, "batch", "validation"]
+    begun.hide(1, hidden=True)
+    assert names(room.loss) == ["batch", "validation"]
+
+
+def test_gradients_and_updates_have_a_curve_for_each_parameter(room, begun, train_link):
+    train_link.grow(1, 0, 40)
+    assert names(room.flow) == ["0.weight"]
+    assert names(room.ratios) == ["0.weight"]
+    assert names(room.rate) == ["learning rate"]
+
+
+def test_what_grows_is_drawn_soon_and_nothing_while_nobody_looks(
+    room, begun, train_link, qtbot, monkeypatch
+):
+    drawn = []
+    monkeypatch.setattr(room.loss, "refresh", lambda: drawn.append(1))
+    train_link.grow(1, 0, 40)
+    drawn.clear()
+    train_link.grow(1, 40, 80)
+    train_link.grow(1, 80, 120)
+    qtbot.waitUntil(lambda: drawn == [1])
+    train_link.grow(1, 120, 160)
+    room.showing.set_visible(False)
+    qtbot.wait(2 * curves.CURVES_MS)
+    assert drawn == [1]
+    assert begun.run.curve("loss").last == 159
+    assert train_link.last(say.Watch).wishes == ()
