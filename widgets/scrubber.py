@@ -21,13 +21,13 @@ from PySide6.QtWidgets import QAbstractSlider, QSizePolicy, QToolTip, QWidget
 from playback.track import Segment
 from widgets.theme import Theme
 from widgets.track_layout import (
-    Iteration,
     Span,
-    iteration_at,
-    iterations,
+    Stretch,
     position_at,
     scenes,
     spans,
+    stretch_at,
+    stretches,
 )
 
 BAR = 8.0
@@ -36,7 +36,7 @@ OVERVIEW = 6.0
 TICK_ROOM = 7.0
 """Ticks are drawn where events stand at least this many pixels apart."""
 ZOOM_FROM = 8
-"""A track of more segments than this, in several iterations, shows one iteration at a time."""
+"""A track of more segments than this, in several stretches, shows one stretch at a time."""
 
 
 class Scrubber(QAbstractSlider):
@@ -49,7 +49,7 @@ class Scrubber(QAbstractSlider):
         super().__init__(parent)
         self._theme = Theme.load("light")
         self._all: tuple[Segment, ...] = ()
-        self._groups: tuple[Iteration, ...] = ()
+        self._groups: tuple[Stretch, ...] = ()
         self._group = 0
         self._spans: tuple[Span, ...] = ()
         self._bounds: list[int] = []
@@ -78,9 +78,9 @@ class Scrubber(QAbstractSlider):
         forward pass that follows a backward pass.
         """
         self._all = tuple(segments)
-        groups = scenes(self._all, starts) if starts else iterations(self._all)
+        groups = scenes(self._all, starts) if starts else stretches(self._all)
         zoomed = len(groups) > 1 and len(self._all) > ZOOM_FROM
-        whole = Iteration(0, length, self._all)
+        whole = Stretch(0, length, self._all)
         self._groups = groups if zoomed else (whole,)
         self._bounds = sorted({0, length, *(s.start for s in self._all)})
         self.blockSignals(True)
@@ -99,7 +99,7 @@ class Scrubber(QAbstractSlider):
         self.update()
 
     def zoomed(self) -> bool:
-        """Tell whether the strip shows one iteration of several, with an overview below."""
+        """Tell whether the strip shows one stretch of several, with an overview below."""
         return len(self._groups) > 1
 
     _steady = False
@@ -110,8 +110,8 @@ class Scrubber(QAbstractSlider):
         self.updateGeometry()
 
     def shown(self) -> tuple[int, int]:
-        """Return the first and last position of the strip (of one iteration when zoomed)."""
-        group = self._groups[self._group] if self._groups else Iteration(0, self.maximum(), ())
+        """Return the first and last position of the strip (of one stretch when zoomed)."""
+        group = self._groups[self._group] if self._groups else Stretch(0, self.maximum(), ())
         return group.start, group.stop
 
     def spans(self) -> tuple[Span, ...]:
@@ -144,7 +144,7 @@ class Scrubber(QAbstractSlider):
         if not self._groups:
             return
         if self._held != "strip":
-            self._group = iteration_at(self._groups, self.value())
+            self._group = stretch_at(self._groups, self.value())
         group = self._groups[self._group]
         width = self.width() - 2 * self.margin()
         metrics = QFontMetricsF(self._theme.font(13, 600))
@@ -196,7 +196,7 @@ class Scrubber(QAbstractSlider):
             self.setValue(round(x / self._overview_width() * self.maximum()))
             return
         position = position_at(self._spans, x)
-        # The first position of a later iteration still belongs to the one before it.
+        # The first position of a later stretch still belongs to the one before it.
         lowest = self.shown()[0] + (1 if self._group else 0)
         self.setValue(max(lowest, position))
 
@@ -317,11 +317,11 @@ class Scrubber(QAbstractSlider):
             free = span.left + need + 8
 
     def _note(self) -> str:
-        return f"Iteration {self._group + 1:,} of {len(self._groups):,}"
+        return f"Scene {self._group + 1:,} of {len(self._groups):,}"
 
     def _overview_width(self) -> float:
         """Return the width of the overview: what its note leaves, which keeps its own room."""
-        widest = f"Iteration {len(self._groups):,} of {len(self._groups):,}"
+        widest = f"Scene {len(self._groups):,} of {len(self._groups):,}"
         note = QFontMetricsF(self._theme.font(12)).horizontalAdvance(widest) + 14
         whole = self.width() - 2 * self.margin()
         return max(10.0, whole - note if whole > 2 * note else whole)

@@ -1,4 +1,4 @@
-"""Where the segments of a track stand on a strip, and which of them belong to one iteration."""
+"""Where the segments of a track stand on a strip, and which of them belong to one stretch."""
 
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ class Span(Struct, frozen=True):
         return self.left + (self.right - self.left) * min(1.0, max(0.0, share))
 
 
-class Iteration(Struct, frozen=True):
+class Stretch(Struct, frozen=True):
     """A stretch of the track from one forward pass to the next, with its segments."""
 
     start: int
@@ -32,7 +32,7 @@ class Iteration(Struct, frozen=True):
     segments: tuple[Segment, ...]
 
 
-def iterations(segments: Sequence[Segment]) -> tuple[Iteration, ...]:
+def stretches(segments: Sequence[Segment]) -> tuple[Stretch, ...]:
     """Cut a track at every forward pass that follows a backward pass."""
     groups: list[list[Segment]] = []
     ended = True
@@ -42,15 +42,15 @@ def iterations(segments: Sequence[Segment]) -> tuple[Iteration, ...]:
             ended = False
         groups[-1].append(segment)
         ended = ended or segment.phase == "Backward"
-    return tuple(Iteration(g[0].start, g[-1].stop, tuple(g)) for g in groups)
+    return tuple(Stretch(g[0].start, g[-1].stop, tuple(g)) for g in groups)
 
 
-def scenes(segments: Sequence[Segment], starts: Sequence[int]) -> tuple[Iteration, ...]:
+def scenes(segments: Sequence[Segment], starts: Sequence[int]) -> tuple[Stretch, ...]:
     """Cut a track at the positions ``starts``; a segment that spans one is cut in two."""
     if not segments:
         return ()
     borders = sorted({0, *starts, segments[-1].stop})
-    found: list[Iteration] = []
+    found: list[Stretch] = []
     at = 0
     for start, stop in pairwise(borders):
         while at < len(segments) and segments[at].stop <= start:
@@ -62,12 +62,12 @@ def scenes(segments: Sequence[Segment], starts: Sequence[int]) -> tuple[Iteratio
             low, high = max(start, segment.start), min(stop, segment.stop)
             inside.append(Segment(segment.phase, low, high))
         if inside:
-            found.append(Iteration(start, stop, tuple(inside)))
+            found.append(Stretch(start, stop, tuple(inside)))
     return tuple(found)
 
 
-def iteration_at(groups: Sequence[Iteration], position: int) -> int:
-    """Return the index of the iteration that the event before ``position`` belongs to."""
+def stretch_at(groups: Sequence[Stretch], position: int) -> int:
+    """Return the index of the stretch that the event before ``position`` belongs to."""
     index = bisect_left([group.stop for group in groups], position)
     return min(index, len(groups) - 1)
 

@@ -16,11 +16,9 @@ SEGMENTS = (
 )
 
 
-def loop(iterations):
+def loop(passes):
     return tuple(
-        Segment(s.phase, s.start + 23 * i, s.stop + 23 * i)
-        for i in range(iterations)
-        for s in SEGMENTS
+        Segment(s.phase, s.start + 23 * i, s.stop + 23 * i) for i in range(passes) for s in SEGMENTS
     )
 
 
@@ -126,7 +124,7 @@ def test_a_few_segments_are_shown_whole(scrubber):
     assert scrubber.shown() == (0, 23)
 
 
-def test_a_long_loop_shows_the_current_iteration_and_pages_with_the_position(scrubber):
+def test_a_long_loop_shows_the_current_stretch_and_pages_with_the_position(scrubber):
     scrubber.set_track(loop(250), 250 * 23)
     assert scrubber.zoomed()
     scrubber.set_position(23 * 7 + 5)
@@ -138,7 +136,7 @@ def test_a_long_loop_shows_the_current_iteration_and_pages_with_the_position(scr
     assert scrubber.shown() == (23 * 8, 23 * 9)
 
 
-def test_dragging_in_an_iteration_stays_in_it(scrubber):
+def test_dragging_in_a_stretch_stays_in_it(scrubber):
     scrubber.set_track(loop(250), 250 * 23)
     scrubber.resize(1000, scrubber.sizeHint().height())
     scrubber.set_position(23 * 7 + 5)
@@ -151,7 +149,7 @@ def test_dragging_in_an_iteration_stays_in_it(scrubber):
     assert scrubber.shown() == (23 * 7, 23 * 8)
 
 
-def test_the_overview_reaches_every_iteration(scrubber):
+def test_the_overview_reaches_every_stretch(scrubber):
     scrubber.set_track(loop(250), 250 * 23)
     scrubber.resize(1000, scrubber.sizeHint().height())
     seen = []
@@ -163,7 +161,7 @@ def test_the_overview_reaches_every_iteration(scrubber):
     assert len(set(seen)) >= 8
 
 
-def test_scenes_that_are_given_decide_the_iterations(scrubber):
+def test_scenes_that_are_given_decide_the_stretches(scrubber):
     scrubber.set_track(loop(3), 69, (0, 46))
     scrubber.set_position(30)
     assert scrubber.shown() == (0, 46)
@@ -171,12 +169,12 @@ def test_scenes_that_are_given_decide_the_iterations(scrubber):
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [10, 160, 1300])
-@pytest.mark.parametrize("iterations", [0, 1, 250])
-def test_it_paints_at_any_width(scrubber, theme, width, iterations):
+@pytest.mark.parametrize("passes", [0, 1, 250])
+def test_it_paints_at_any_width(scrubber, theme, width, passes):
     scrubber.set_theme(Theme.load(theme))
-    scrubber.set_track(loop(iterations), iterations * 23)
+    scrubber.set_track(loop(passes), passes * 23)
     scrubber.resize(width, scrubber.sizeHint().height())
-    for position in (0, iterations * 11, iterations * 23):
+    for position in (0, passes * 11, passes * 23):
         scrubber.set_position(position)
         assert not scrubber.grab().isNull()
 

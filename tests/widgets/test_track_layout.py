@@ -10,9 +10,9 @@ from widgets import track_layout
 PHASES = ("Forward", "Loss", "Backward", "Update")
 
 
-def train(iterations, sizes=(30, 1, 40, 9)):
+def train(passes, sizes=(30, 1, 40, 9)):
     segments, at = [], 0
-    for _ in range(iterations):
+    for _ in range(passes):
         for phase, size in zip(PHASES, sizes, strict=True):
             segments.append(Segment(phase, at, at + size))
             at += size
@@ -27,27 +27,27 @@ def lengths(counts):
     return tuple(segments)
 
 
-def test_every_iteration_of_a_training_loop_is_one_stretch():
-    groups = track_layout.iterations(train(250))
+def test_every_pass_of_a_training_loop_is_one_stretch():
+    groups = track_layout.stretches(train(250))
     assert len(groups) == 250
     assert [(g.start, g.stop) for g in groups[:2]] == [(0, 80), (80, 160)]
     assert all([s.phase for s in group.segments] == list(PHASES) for group in groups)
 
 
-def test_zeroing_gradients_before_the_first_forward_pass_makes_no_iteration_of_its_own():
+def test_zeroing_gradients_before_the_first_forward_pass_makes_no_stretch_of_its_own():
     before = (Segment("Forward", 0, 4), Segment("Update", 4, 5))
     loop = tuple(Segment(s.phase, s.start + 5, s.stop + 5) for s in train(3))
-    assert len(track_layout.iterations((*before, *loop))) == 3
+    assert len(track_layout.stretches((*before, *loop))) == 3
 
 
 def test_two_backward_passes_without_a_forward_between_them_stay_together():
     segments = lengths([5, 1, 4])
     more = (*segments, Segment("Backward", 10, 14))
-    assert len(track_layout.iterations(more)) == 1
+    assert len(track_layout.stretches(more)) == 1
 
 
-def test_no_segments_make_no_iterations_and_no_spans():
-    assert track_layout.iterations(()) == ()
+def test_no_segments_make_no_stretches_and_no_spans():
+    assert track_layout.stretches(()) == ()
     assert track_layout.scenes((), (0, 4)) == ()
     assert track_layout.spans((), 500) == ()
     assert track_layout.position_at((), 12.0) == 0
@@ -64,8 +64,8 @@ def test_scenes_cut_the_segments_they_fall_into():
 
 
 @pytest.mark.parametrize(("position", "index"), [(0, 0), (1, 0), (80, 0), (81, 1), (160, 1)])
-def test_a_position_belongs_to_the_iteration_of_the_event_before_it(position, index):
-    assert track_layout.iteration_at(track_layout.iterations(train(2)), position) == index
+def test_a_position_belongs_to_the_stretch_of_the_event_before_it(position, index):
+    assert track_layout.stretch_at(track_layout.stretches(train(2)), position) == index
 
 
 def test_widths_go_by_events_but_a_short_loss_is_still_seen():
