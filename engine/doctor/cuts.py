@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple
 
 from engine.doctor.errors import failing
 from engine.doctor.evidence import Evidence
+from engine.doctor.functions import callers, given
 from engine.doctor.program import Program, called, receiver
 from engine.tape import Op, Value
 
@@ -78,7 +79,8 @@ def _kind(evidence: Evidence, op: Op) -> Kind:
 
 def told(leaves: tuple[Value, ...]) -> str:
     """Return the leaves' names in words: up to three of them."""
-    names = list(dict.fromkeys(leaf.name or "a leaf" for leaf in leaves))
+    called_so = dict.fromkeys(leaf.name for leaf in leaves if leaf.name)
+    names = list(called_so) or ["a leaf"]
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""
     return ", ".join(names[:3]) + more
 
@@ -162,17 +164,22 @@ def _depends(
     evidence: Evidence, owner: ast.expr, tensors: dict[int, Value]
 ) -> tuple[Value | None, tuple[Value, ...]]:
     """Return the value an expression had and the leaves it depends on, through ``.detach()``."""
+    places = {evidence.program.place(owner)}
     while isinstance(owner, ast.Call) and called(owner) in ("detach", "cpu", "clone"):
         inner = receiver(owner)
         if inner is None:
             break
         owner = inner
-    text, place = ast.unparse(owner), evidence.program.place(owner)
-    candidates = [v for v in evidence.tape.values if v.name == text]
+        places.add(evidence.program.place(owner))
+    texts = {ast.unparse(owner), *map(ast.unparse, given(evidence.program, owner))}
+    candidates = [v for v in evidence.tape.values if v.name in texts]
+    if isinstance(owner, ast.Attribute) and ast.unparse(owner.value) == "self":
+        fields = (v for v in evidence.leaves.values() if v.name.endswith(f".{owner.attr}"))
+        candidates += fields
     candidates += [
         evidence.values[op.outputs[0]]
         for op in evidence.tape.ops
-        if op.place == place and op.outputs
+        if op.place in places and op.outputs
     ]
     for value in candidates[:50]:
         before = {evidence.values[v].tensor for v in evidence.led_to([value.id])}
@@ -182,13 +189,21 @@ def _depends(
     return None, ()
 
 
-def _goes_on(evidence: Evidence, call: ast.Call) -> bool:
+_DEPTH = 5
+"""So many functions outwards a returned number is followed."""
+
+
+def _goes_on(evidence: Evidence, call: ast.Call, depth: int = 0) -> bool:
     """Whether what a call returns becomes part of the root of a pass."""
     program = evidence.program
     lines = {evidence.place_of(v).line for v in evidence.used_for_training}
     statement = program.statement_of(call)
     if statement is None or isinstance(statement, ast.Expr):
         return False
+    if isinstance(statement, ast.Return) and depth < _DEPTH:
+        outer = callers(program, call)
+        if any(_goes_on(evidence, one, depth + 1) for one in outer):
+            return True
     if any(
         isinstance(n, ast.Call) and called(n) in ("print", "append") for n in program.above(call)
     ):

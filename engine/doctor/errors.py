@@ -4,6 +4,7 @@ import ast
 import re
 
 from engine.doctor.evidence import Evidence
+from engine.doctor.functions import entry
 from engine.doctor.program import called, receiver
 from engine.tape import Node, Problem, Value
 
@@ -25,7 +26,7 @@ def named(evidence: Evidence, node: ast.expr) -> Value | None:
     for op in reversed(evidence.tape.ops):
         if op.place == place and op.outputs:
             return evidence.values[op.outputs[0]]
-    return None
+    return next((v for v in evidence.tape.values if v.op is None and v.place == place), None)
 
 
 def tensors_at(evidence: Evidence, line: int) -> list[tuple[ast.expr, Value]]:
@@ -39,6 +40,12 @@ def tensors_at(evidence: Evidence, line: int) -> list[tuple[ast.expr, Value]]:
             if not node.lineno <= line <= (node.end_lineno or line):
                 continue
             value = evidence.latest(ast.unparse(node))
+            if value is not None:
+                found.setdefault(ast.unparse(node), (node, value))
+        elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+            table = evidence.program.bound(ast.unparse(node.value), node.lineno)
+            held = entry(table, node.slice.value)
+            value = named(evidence, held) if held is not None else None
             if value is not None:
                 found.setdefault(ast.unparse(node), (node, value))
     return list(found.values())

@@ -73,9 +73,16 @@ def clearing(evidence: Evidence, line: int, tensor: int, step: int, *, after: bo
         for t, leaf in evidence.leaves.items()
         if t in evidence.updated and leaf.name.isidentifier()
     ]
-    if not names:
-        return ""
-    return program.inserted(line, "\n".join(f"{name}.grad = None" for name in dict.fromkeys(names)))
+    lines = [f"{name}.grad = None" for name in names]
+    lines += [f"{name}.zero_grad()" for name in _modules(evidence)]
+    return program.inserted(line, "\n".join(dict.fromkeys(lines))) if lines else ""
+
+
+def _modules(evidence: Evidence) -> list[str]:
+    """Return the variables of the modules whose parameters are updated by hand."""
+    updated = [leaf.name for t, leaf in evidence.leaves.items() if t in evidence.updated]
+    owners = dict.fromkeys(name.split(".")[0] for name in updated if "." in name)
+    return [owner for owner in owners if owner in evidence.program.bindings]
 
 
 def closed(program: Program, node: ast.expr) -> str:

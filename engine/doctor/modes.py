@@ -54,6 +54,13 @@ def mode_lines(evidence: Evidence, mode: str) -> list[int]:
     ]
 
 
-def owner_of(call: Call) -> str:
-    """Return the variable of a call's module, empty where it is none."""
+def owner_of(evidence: Evidence, call: Call) -> str:
+    """Return how the program writes a call's module at the call: ``self.net``; or empty."""
+    statement = evidence.program.statement(call_line(evidence, call))
+    last = call.name.rpartition(".")[2]
+    for node in ast.walk(statement) if statement is not None else ():
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute):
+            text = ast.unparse(node.func)
+            if text == call.name or (text.rpartition(".")[2] == last and "(" not in text):
+                return text
     return call.name if call.name.isidentifier() and call.name != call.kind else ""

@@ -10,6 +10,8 @@ _FUNCTIONS = frozenset(
     "square dot matmul".split()
 )
 _CLAMPS = {"maximum": "min", "fmax": "min", "minimum": "max", "fmin": "max"}
+_BOUNDED = frozenset(("clip", "hypot", "arctan2"))
+"""Functions of numpy's that torch has under the same name, with further arguments."""
 _OUTSIDE = ("np", "numpy", "math")
 _MAKERS = frozenset("tensor from_numpy as_tensor FloatTensor Tensor".split())
 
@@ -29,8 +31,10 @@ def rebuilt(program: Program, taken: Taken) -> str:
         if isinstance(node, ast.Call) and called(node) in _MAKERS and node.args[:1] == [target]:
             target = node
             continue
-        if isinstance(node, ast.Call) and _is_function(node) and node.args[:1] == [target]:
-            inner = f"torch.{called(node)}({bare})"
+        if isinstance(node, ast.Call) and _is_outside(node) and node.args[:1] == [target]:
+            inner = _in_torch(program, node, bare)
+            if not inner:
+                return ""
             outer = next(program.above(node), None)
             if isinstance(outer, ast.Call) and called(outer) in _MAKERS:
                 return program.replaced((outer, inner))
@@ -44,6 +48,9 @@ def _in_torch(program: Program, call: ast.Call, given: str) -> str:
     name = called(call)
     if name in _FUNCTIONS and len(call.args) == 1:
         return f"torch.{name}({given})"
+    if name in _BOUNDED and 2 <= len(call.args) <= 3 and not call.keywords:
+        rest = ", ".join(program.source(one) for one in call.args[1:])
+        return f"torch.{name}({given}, {rest})"
     if name in _CLAMPS and len(call.args) == 2 and isinstance(call.args[1], ast.Constant):
         return f"torch.clamp({given}, {_CLAMPS[name]}={program.source(call.args[1])})"
     return ""
@@ -84,12 +91,6 @@ def _is_rewrapped(program: Program, statement: ast.stmt) -> bool:
         for call in takers
         if called(call) in _MAKERS or ast.unparse(call.func).startswith(("np.", "math."))
     )
-
-
-def _is_function(node: ast.Call) -> bool:
-    owner = receiver(node)
-    known = isinstance(owner, ast.Name) and owner.id in _OUTSIDE
-    return known and called(node) in _FUNCTIONS and len(node.args) == 1
 
 
 def _plain(node: ast.expr) -> ast.expr:

@@ -60,7 +60,8 @@ def _straight_through(program: Program, node: ast.Call, inner: ast.expr) -> str:
     """Round forward, and send the gradient back as if nothing had been rounded."""
     statement = program.statement_of(node)
     plain = program.source(inner)
-    if isinstance(inner, ast.Name):
+    if _is_repeatable(inner):
+        plain = closed(program, inner)
         return program.replaced((node, f"({plain} + ({program.source(node)} - {plain}).detach())"))
     if not isinstance(statement, ast.Assign) or statement.value is not node:
         return ""
@@ -70,6 +71,26 @@ def _straight_through(program: Program, node: ast.Call, inner: ast.expr) -> str:
     text = f"{target.id} = {target.id} + (torch.{called(node)}({target.id}) - {target.id}).detach()"
     again = Program(program.replaced((node, plain)))
     return again.inserted(statement.lineno, text, after=True)
+
+
+def _is_repeatable(node: ast.expr) -> bool:
+    """Whether an expression may stand twice: it calls nothing that costs or changes something."""
+    return not any(isinstance(n, ast.Call | ast.NamedExpr | ast.Await) for n in ast.walk(node))
+
+
+def why_none(op: Op) -> str:
+    """Return why there is no mended program for an op without a slope; empty where unknown."""
+    if op.op in ("argmax", "argmin", "topk", "argsort"):
+        return (
+            f"{op.op} chooses, and a choice has no slope: compute the loss from the scores "
+            f"themselves, weigh by their softmax, or learn from rewards"
+        )
+    if op.op in ("multinomial", "bernoulli", "poisson"):
+        return (
+            f"{op.op} draws, and a draw has no slope: use rsample() of a distribution, "
+            f"gumbel_softmax, or the log-probability of what was drawn"
+        )
+    return ""
 
 
 def _chosen(evidence: Evidence, op: Op, node: ast.Call, scores: ast.expr) -> str:

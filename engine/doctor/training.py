@@ -26,11 +26,34 @@ class Series(NamedTuple):
 
 def series(evidence: Evidence) -> list[Series]:
     """Return the loss curves of lines that train: three passes or more, with updates between."""
-    found = []
-    for line, rows in evidence.losses.items():
-        if len(rows) >= 3 and evidence.updated:
-            found.append(Series(line, tuple(n for n, _ in rows), tuple(x for _, x in rows)))
-    return found
+    trains = bool(evidence.updated)
+    found = [
+        Series(line, tuple(n for n, _ in rows), tuple(x for _, x in rows))
+        for line, rows in evidence.losses.items()
+        if len(rows) >= 3 and trains
+    ]
+    return found or _asked(evidence)
+
+
+def _asked(evidence: Evidence) -> list[Series]:
+    """Return the loss curves of lines that ask `autograd.grad` for leaves updated by hand."""
+    tape, found = evidence.tape, dict[int, list[tuple[int, float]]]()
+    by_hand = {t for t, ms in evidence.moments.items() if any(m.kind == "update" for m in ms)}
+    for number, one in enumerate(tape.passes):
+        if one.kind != "grad" or one.create_graph or len(one.roots) != 1:
+            continue
+        targets = {e.target for e in tape.edges if e.run == number and e.target in evidence.values}
+        if not any(evidence.values[t].tensor in by_hand for t in targets):
+            continue
+        snapshot = evidence.snapshot(one.roots[0]) if one.roots[0] is not None else None
+        item = snapshot.item() if snapshot is not None else None
+        if isinstance(item, int | float):
+            found.setdefault(one.line, []).append((number, float(item)))
+    return [
+        Series(line, tuple(n for n, _ in rows), tuple(x for _, x in rows))
+        for line, rows in found.items()
+        if len(rows) >= 3
+    ]
 
 
 def diverged(one: Series) -> bool:

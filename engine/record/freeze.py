@@ -9,7 +9,7 @@ from torch import nn
 from engine.record.arguments import told_args
 from engine.record.log import CallRow, Log, NodeRow, OpRow, ValueRow
 from engine.record.recorder import Recorder
-from engine.record.source import Source, Span
+from engine.record.source import Source, Span, Where
 from engine.record.tensors import is_leaf
 from engine.tape import (
     Arg,
@@ -157,10 +157,7 @@ def _name_values(recorder: Recorder) -> None:
             _name(source, row.where, [row])
     for op in log.ops:
         _name_arguments(recorder, op, values)
-    for call in log.calls:
-        outer = log.calls[call.parent] if call.parent is not None else None
-        if call.result is not None and (outer is None or outer.where != call.where):
-            _name(source, call.where, [values[call.result]])
+    _name_results(log, source, values)
     # A leaf that got its name at the end had it before an optimizer changed it, too.
     last = {row.tensor: row.name for row in reversed(log.values) if row.name and row.op is None}
     for row in log.values:
@@ -170,6 +167,32 @@ def _name_values(recorder: Recorder) -> None:
             last[row.tensor] = row.name
         else:
             row.name = last.get(row.tensor, "")
+
+
+def _name_results(log: Log, source: Source, values: dict[int, ValueRow]) -> None:
+    """Name what module calls returned."""
+    outer = {
+        call.where: call.module
+        for call in log.calls
+        if call.parent is None or log.calls[call.parent].where != call.where
+    }
+    for call in log.calls:
+        if call.result is None or call.where not in outer:
+            continue
+        if call.parent is not None and log.calls[call.parent].where == call.where:
+            continue
+        # ``net.forward(x)`` calls what net holds side by side: only the last result is its own.
+        if _is_forward(source, call.where) and call.module != outer[call.where]:
+            continue
+        _name(source, call.where, [values[call.result]])
+
+
+def _is_forward(source: Source, where: Where) -> bool:
+    span = source.span(where)
+    expression = source.words.expressions.get(span) if span is not None else None
+    if not isinstance(expression, ast.Call) or not isinstance(expression.func, ast.Attribute):
+        return False
+    return expression.func.attr == "forward"
 
 
 def _name(source: Source, where: object, rows: list[ValueRow]) -> None:

@@ -1,7 +1,8 @@
 """Which module an op ran in: each thread keeps a stack of the module calls that are running."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from types import FrameType
 from typing import TYPE_CHECKING, cast
 
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 keep_builtins(globals())
 
 Call = Callable[..., object]
+
+_MANY = 64
+"""So many elements of a list are looked at for the module that is called."""
 
 
 class _Known(Struct, gc=False, eq=False):
@@ -153,14 +157,20 @@ class Modules:
         return name
 
     def _variable(self, module: nn.Module) -> str:
-        """Return the variable that holds a module; its class where there is none."""
-        frame = self.recorder.source.user_frame()
-        while frame is not None:
-            for scope in (frame.f_locals, frame.f_globals):
-                for name, thing in list(scope.items()):
-                    if thing is module and name not in ("self", "module", "__class__"):
-                        return name
-            frame = frame.f_back if frame.f_code.co_name != "<module>" else None
+        """Return what the program calls a module; its class where it has no name for it."""
+        frames = list(_frames(self.recorder.source.user_frame()))
+        for look in (_same, _within):
+            for frame in frames:
+                for scope in (frame.f_locals, frame.f_globals):
+                    for name, thing in list(scope.items()):
+                        if name not in ("self", "module", "__class__") and not name.startswith("_"):
+                            found = look(name, thing, module)
+                            if found:
+                                return found
+        for frame in frames:
+            found = _field(frame.f_locals.get("self"), module)
+            if found:
+                return found
         return type(module).__name__
 
     def _name_parameters(self, module: nn.Module, path: str) -> None:
@@ -174,6 +184,48 @@ class Modules:
                         tensors.names[id(t)] = f"{path}.{name}"
                     elif not row.name:
                         row.name = f"{path}.{name}"
+
+
+def _frames(frame: FrameType | None) -> Iterator[FrameType]:
+    """Yield a frame and those that called it, up to the program's own."""
+    while frame is not None:
+        yield frame
+        frame = frame.f_back if frame.f_code.co_name != "<module>" else None
+
+
+def _same(name: str, thing: object, module: nn.Module) -> str:
+    return name if thing is module else ""
+
+
+def _within(name: str, thing: object, module: nn.Module) -> str:
+    """Return the way to a module from one that holds it, or from a list or dict: ``nets[0].1``."""
+    if isinstance(thing, nn.Module):
+        path = next((path for path, one in thing.named_modules() if one is module), "")
+        return f"{name}.{path}" if path else ""
+    # Exact types: to iterate over anything else may run the program's own code.
+    rows: Iterable[tuple[object, object]] = ()
+    if type(thing) in (list, tuple):
+        rows = enumerate(cast("list[object]", thing)[:_MANY])
+    elif type(thing) is dict:
+        rows = islice(thing.items(), _MANY)
+    for key, one in rows:
+        if isinstance(one, nn.Module) and type(key) in (int, str):
+            inner = f"{name}[{key!r}]"
+            found = inner if one is module else _within(inner, one, module)
+            if found:
+                return found
+    return ""
+
+
+def _field(owner: object, module: nn.Module) -> str:
+    """Return the field of a program's object that holds a module: ``self.net``."""
+    fields = getattr(owner, "__dict__", None)
+    for look in (_same, _within):
+        for name, thing in list(fields.items()) if type(fields) is dict else ():
+            found = look(f"self.{name}", thing, module) if not name.startswith("_") else ""
+            if found:
+                return found
+    return ""
 
 
 def _call_of(kind: type[nn.Module]) -> Call:

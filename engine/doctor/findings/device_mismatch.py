@@ -1,11 +1,14 @@
 """Tensors on different devices met in one op."""
 
+import ast
 from collections.abc import Iterator
 
 from engine.doctor.entry import Entry, Found
 from engine.doctor.errors import failing
 from engine.doctor.evidence import Evidence
+from engine.doctor.functions import function_of
 from engine.doctor.mismatch import Party, parties, told
+from engine.doctor.program import called
 
 
 def detect(evidence: Evidence) -> Iterator[Found]:
@@ -24,7 +27,10 @@ def detect(evidence: Evidence) -> Iterator[Found]:
     message = told(everyone) or error.message.split(" (when")[0]
     program = evidence.program
     yield Found(
-        program.line(line), message, tuple(p.place for p in everyone), _mended(evidence, everyone)
+        program.line(line),
+        message,
+        tuple(p.place for p in everyone),
+        _mended(evidence, everyone) or _made_elsewhere(evidence, line),
     )
 
 
@@ -41,6 +47,34 @@ def _mended(evidence: Evidence, everyone: list[Party]) -> str:
         if party.kind != target.kind and party.node is not None and not party.is_module:
             return program.replaced((party.node, f"{program.source(party.node)}.to({device})"))
     return ""
+
+
+def _made_elsewhere(evidence: Evidence, line: int) -> str:
+    """Make a tensor that is made on the failing line where the others are."""
+    program = evidence.program
+    statement = program.statement(line)
+    for node in ast.walk(statement) if statement is not None else ():
+        if not isinstance(node, ast.Call) or called(node) not in _MAKERS:
+            continue
+        if ast.unparse(node.func) != f"torch.{called(node)}" or _says_device(node):
+            continue
+        inside = {id(n) for n in ast.walk(node)}
+        function = function_of(program, node)
+        given = [a.arg for a in function.args.args if a.arg != "self"] if function else []
+        for other in ast.walk(statement) if statement is not None else ():
+            if not isinstance(other, ast.Name) or id(other) in inside:
+                continue
+            if other.id in given or evidence.latest(other.id) is not None:
+                text = program.source(node)[:-1].rstrip().rstrip(",")
+                return program.replaced((node, f"{text}, device={other.id}.device)"))
+    return ""
+
+
+def _says_device(call: ast.Call) -> bool:
+    return not call.args or any(word.arg == "device" for word in call.keywords)
+
+
+_MAKERS = frozenset("tensor zeros ones full arange linspace eye rand randn randint empty".split())
 
 
 def _devices(message: str) -> bool:

@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterator
 
 from engine.doctor.entry import Entry, Found
-from engine.doctor.errors import failing
+from engine.doctor.errors import failing, modules_at
 from engine.doctor.evidence import Evidence
+from engine.doctor.mends import closed
 from engine.doctor.mismatch import parties, told
 
 _LOSS = re.compile(r"cross_entropy|nll_loss|bce|binary_cross|CrossEntropyLoss|NLLLoss|BCE")
@@ -49,6 +50,12 @@ def detect(evidence: Evidence) -> Iterator[Found]:
         if wanted in _CASTS and party.kind != wanted and party.node is not None:
             fix = program.replaced((party.node, program.source(party.node) + _CASTS[wanted]))
             break
+    for call, parameters in () if fix else modules_at(evidence, line):
+        wanted = parameters[0].dtype
+        if wanted in _CASTS and len(call.args) == 1 and not tensors:
+            name = program.source(call.func)
+            message = f"{name} has parameters in {wanted}: {error.message}"
+            fix = program.replaced((call.args[0], closed(program, call.args[0]) + _CASTS[wanted]))
     yield Found(program.line(line), message, tuple(p.place for p in everyone), fix)
 
 

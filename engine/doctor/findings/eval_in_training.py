@@ -32,7 +32,7 @@ def _learns(evidence: Evidence, values: list[int]) -> bool:
 
 def _case(evidence: Evidence, call: Call, moody: list[Call]) -> Found:
     line = modes.call_line(evidence, call)
-    program, name = evidence.program, modes.owner_of(call)
+    program, name = evidence.program, modes.owner_of(evidence, call)
     kinds = ", ".join(dict.fromkeys(f"{c.name} ({c.kind})" for c in moody[:3]))
     message = f"{call.name} is in evaluation mode while it trains; this switches off {kinds}"
     ends = modes.mode_lines(evidence, "eval")

@@ -8,6 +8,9 @@ from engine.doctor.entry import Entry, Found
 from engine.doctor.evidence import Evidence
 from engine.doctor.numbers import say
 
+_UNMENDED = (
+    "Where the first weights are made, divide them by the square root of how many inputs they meet"
+)
 LAYERS, RATIO, PASSES = 4, 1e3, 3
 
 
@@ -30,7 +33,7 @@ def detect(evidence: Evidence) -> Iterator[Found]:
             )
             related = (last.op.place, evidence.pass_place(number))
             fix = starts.reset(evidence, evidence.program, found, "xavier_normal_")
-            yield Found(first.op.place, message, related, fix)
+            yield Found(first.op.place, message, related, fix, _UNMENDED)
         return
 
 

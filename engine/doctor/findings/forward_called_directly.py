@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from engine.doctor.entry import Entry, Found
 from engine.doctor.evidence import Evidence
-from engine.doctor.program import receiver
+from engine.doctor.program import Program, receiver
 
 
 def detect(evidence: Evidence) -> Iterator[Found]:
@@ -25,15 +25,37 @@ def detect(evidence: Evidence) -> Iterator[Found]:
 
 def _is_module(evidence: Evidence, owner: ast.expr) -> bool:
     """Whether an expression stands for a module rather than a class or something else."""
-    text = ast.unparse(owner)
-    if text.startswith("self."):
-        return True
+    text, program = ast.unparse(owner), evidence.program
     known = any(leaf.name.startswith(f"{text}.") for leaf in evidence.tape.leaves)
-    called_so = any(call.name == text for call in evidence.tape.calls)
-    if known or called_so:
+    if known or any(call.name == text for call in evidence.tape.calls):
         return True
-    bound = evidence.program.bound(text, owner.lineno)
-    return isinstance(bound, ast.Call) and ast.unparse(bound.func).startswith(("nn.", "torch.nn."))
+    bound = program.bound(text, owner.lineno)
+    if isinstance(bound, ast.Call) and ast.unparse(bound.func).startswith(("nn.", "torch.nn.")):
+        return True
+    classes = [node for node in program.nodes if isinstance(node, ast.ClassDef)]
+    is_class = text[:1].isupper() or any(node.name == text for node in classes)
+    # Any other name, a parameter or a loop's variable, is one where nothing else has a forward.
+    own = any(_is_plain(program, node) for node in classes)
+    return not is_class and not own and _has_modules(program)
+
+
+def _has_modules(program: Program) -> bool:
+    calls = (ast.unparse(n.func) for n in program.nodes if isinstance(n, ast.Call))
+    return any(text.startswith(("nn.", "torch.nn.")) for text in calls)
+
+
+def _is_plain(program: Program, node: ast.ClassDef) -> bool:
+    """Whether a class that is no module has a method called forward."""
+    has = any(isinstance(one, ast.FunctionDef) and one.name == "forward" for one in node.body)
+    return has and not any(_says_module(program, base) for base in node.bases)
+
+
+def _says_module(program: Program, base: ast.expr) -> bool:
+    text = ast.unparse(base)
+    if "Module" in text or text.startswith(("nn.", "torch.nn.")):
+        return True
+    classes = (n for n in program.nodes if isinstance(n, ast.ClassDef) and n.name == text)
+    return any(_says_module(program, inner) for one in classes for inner in one.bases)
 
 
 ENTRY = Entry(

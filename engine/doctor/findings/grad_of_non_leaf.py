@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from engine.doctor.entry import Entry, Found
 from engine.doctor.evidence import Evidence
 from engine.doctor.findings.lost_leaf import lost_names
+from engine.doctor.program import Program, names, receiver
 from engine.tape import Value
 
 
@@ -17,22 +18,65 @@ def detect(evidence: Evidence) -> Iterator[Found]:
     for node in program.nodes:
         if not isinstance(node, ast.Attribute) or node.attr != "grad":
             continue
-        name = ast.unparse(node.value)
-        if not isinstance(node.ctx, ast.Load) or name in seen:
+        read = ast.unparse(node.value)
+        if not isinstance(node.ctx, ast.Load) or read in seen:
             continue
-        seen.add(name)
-        value = evidence.latest(name)
-        if value is None or not _is_computed(evidence, value, name):
-            continue
-        made = evidence.op_of(value.id)
-        what = f"{made.op} on line {made.place.line}" if made is not None else "an op"
-        message = (
-            f"{name} was computed by {what}, so {name}.grad stays None: only leaves "
-            f"that require a gradient keep one"
-        )
-        place = evidence.place_of(value.id)
-        fix = program.inserted(place.line, f"{name}.retain_grad()", after=True)
-        yield Found(program.place(node), message, (place,), fix if name.isidentifier() else "")
+        seen.add(read)
+        for name in (read, *_elements(program, node.value)):
+            value = evidence.latest(name)
+            if value is not None and _is_computed(evidence, value, name):
+                yield _case(evidence, node, name, value)
+                break
+
+
+def _case(evidence: Evidence, node: ast.Attribute, name: str, value: Value) -> Found:
+    program, made = evidence.program, evidence.op_of(value.id)
+    what = f"{made.op} on line {made.place.line}" if made is not None else "an op"
+    message = (
+        f"{name} was computed by {what}, so {ast.unparse(node)} stays None: only leaves "
+        f"that require a gradient keep one"
+    )
+    place = evidence.place_of(value.id)
+    fix = program.inserted(place.line, f"{name}.retain_grad()", after=True)
+    return Found(program.place(node), message, (place,), fix if name.isidentifier() else "")
+
+
+def _elements(program: Program, read: ast.expr) -> Iterator[str]:
+    """Yield what the program puts into the list or dict that an expression came out of."""
+    held = read.value if isinstance(read, ast.Subscript) else _looped(program, read)
+    while isinstance(held, ast.Call):
+        owner = receiver(held)
+        held = owner if owner is not None else (held.args[0] if held.args else None)
+    if held is None:
+        return
+    name = ast.unparse(held)
+    for bound, rows in program.bindings.items():
+        for _, value in rows:
+            if bound.startswith(f"{name}[") and isinstance(value, ast.Name):
+                yield value.id
+            elif bound == name and isinstance(value, ast.List | ast.Tuple):
+                yield from (one.id for one in value.elts if isinstance(one, ast.Name))
+            elif bound == name and isinstance(value, ast.Dict):
+                yield from (one.id for one in value.values if isinstance(one, ast.Name))
+    for call in program.calls("append"):
+        owner = receiver(call)
+        if owner is not None and ast.unparse(owner) == name:
+            yield from (one.id for one in call.args if isinstance(one, ast.Name))
+
+
+def _looped(program: Program, read: ast.expr) -> ast.expr | None:
+    """Return what a loop or a comprehension goes through to bind a variable."""
+    if not isinstance(read, ast.Name):
+        return None
+    for node in program.above(read):
+        loops = node.generators if isinstance(node, _COMPREHENSIONS) else [node]
+        for loop in loops:
+            if isinstance(loop, ast.For | ast.comprehension) and read.id in names(loop.target):
+                return loop.iter
+    return None
+
+
+_COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
 
 def _is_computed(evidence: Evidence, value: Value, name: str) -> bool:

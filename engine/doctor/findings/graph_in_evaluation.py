@@ -26,7 +26,7 @@ def detect(evidence: Evidence) -> Iterator[Found]:
             idle.append((call, values))
     for call, values in idle:
         if _evaluates(evidence, call, values, seen[modes.call_line(evidence, call)]):
-            yield _case(evidence, call, values)
+            yield from _case(evidence, call, values)
 
 
 def _evaluates(evidence: Evidence, call: Call, values: list[int], times: int) -> bool:
@@ -39,17 +39,19 @@ def _evaluates(evidence: Evidence, call: Call, values: list[int], times: int) ->
     return any(word in op.op for op in users for word in _LOSSES)
 
 
-def _case(evidence: Evidence, call: Call, values: list[int]) -> Found:
+def _case(evidence: Evidence, call: Call, values: list[int]) -> Iterator[Found]:
     program, line = evidence.program, modes.call_line(evidence, call)
     nodes = [n for n in evidence.tape.nodes if n.op is not None]
     made = {evidence.values[v].op for v in values}
     own = [n for n in nodes if n.op in made]
+    if not own:
+        return
     size = sum({s.storage: s.size for n in own for s in n.kept}.values())
     message = (
         f"{call.name} records {len(own)} backward nodes here, which keep {size:,} bytes, "
         f"and no backward ever uses them"
     )
-    return Found(program.line(line), message, (), _mended(evidence, line))
+    yield Found(program.line(line), message, (), _mended(evidence, line))
 
 
 def _mended(evidence: Evidence, line: int) -> str:
@@ -64,7 +66,7 @@ def _mended(evidence: Evidence, line: int) -> str:
     if loop is not None and not _trains(evidence, loop.lineno, loop.end_lineno or line):
         return program.wrapped(loop.lineno, loop.end_lineno or line, "with torch.no_grad():")
     last = statement.end_lineno or line
-    siblings = [s for s in program.tree.body if s.lineno > last] if loop is None else []
+    siblings = [s for s in program.siblings(statement) if s.lineno > last] if loop is None else []
     for one in siblings:
         # What is computed from the result belongs inside as well.
         if _trains(evidence, one.lineno, one.end_lineno or one.lineno):

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from engine.doctor.entry import Entry, Found
 from engine.doctor.evidence import Evidence
+from engine.doctor.functions import given
 from engine.doctor.program import called
 from engine.tape import Value
 
@@ -17,21 +18,41 @@ def detect(evidence: Evidence) -> Iterator[Found]:
             continue
         kept = _collected(node) or _summed(node)
         if kept is None or program.loop(node.lineno) is None:
+            yield from _passed(evidence, node, kept)
             continue
         values = _values(evidence, kept, node.lineno)
-        if len(values) < 2 or _differentiated(evidence, values, node):
-            continue
-        if len(evidence.tape.passes) < 2 and any(evidence.users.get(v.id) for v in values):
-            continue
-        name = program.source(kept)
-        count, size = _weight(evidence, values)
-        held = f", {size:,} bytes of saved tensors" if size else ""
-        message = f"{len(values)} times {name} is kept with its graph: {count} backward nodes{held}"
-        made = evidence.place_of(values[0].id)
-        fix = program.replaced(
-            (kept, f"{name}.item()" if _is_scalar(values) else f"{name}.detach()")
-        )
-        yield Found(program.line(node.lineno), message, (made,), fix)
+        yield from _case(evidence, node, kept, values)
+
+
+def _passed(
+    evidence: Evidence, node: ast.Call | ast.AugAssign | ast.Assign, kept: ast.expr | None
+) -> Iterator[Found]:
+    """As `detect`, for a parameter that a function keeps: its callers stand in the loop."""
+    program = evidence.program
+    for word in given(program, kept) if kept is not None else ():
+        if isinstance(word, ast.Name | ast.Attribute) and program.loop(word.lineno) is not None:
+            assert kept is not None
+            yield from _case(evidence, node, kept, _values(evidence, word, word.lineno))
+
+
+def _case(
+    evidence: Evidence,
+    node: ast.Call | ast.AugAssign | ast.Assign,
+    kept: ast.expr,
+    values: list[Value],
+) -> Iterator[Found]:
+    program = evidence.program
+    if len(values) < 2 or _differentiated(evidence, values, node):
+        return
+    if len(evidence.tape.passes) < 2 and any(evidence.users.get(v.id) for v in values):
+        return
+    name = program.source(kept)
+    count, size = _weight(evidence, values)
+    held = f", {size:,} bytes of saved tensors" if size else ""
+    message = f"{len(values)} times {name} is kept with its graph: {count} backward nodes{held}"
+    made = evidence.place_of(values[0].id)
+    fix = program.replaced((kept, f"{name}.item()" if _is_scalar(values) else f"{name}.detach()"))
+    yield Found(program.line(node.lineno), message, (made,), fix)
 
 
 def _collected(node: ast.AST) -> ast.expr | None:

@@ -8,8 +8,10 @@ from itertools import pairwise
 from engine.doctor import training
 from engine.doctor.entry import Entry, Found
 from engine.doctor.evidence import Evidence
+from engine.doctor.functions import written
 from engine.doctor.mends import optimizer_calls
 from engine.doctor.numbers import say
+from engine.doctor.program import Program
 from engine.tape import Place
 
 
@@ -64,15 +66,40 @@ def rate_place(evidence: Evidence, factor: float) -> tuple[Place, str]:
     for _, call in optimizer_calls(program).values():
         word = next((k.value for k in call.keywords if k.arg == "lr"), None)
         word = word or (call.args[1] if len(call.args) > 1 else None)
-        if isinstance(word, ast.Name):
-            word = program.bound(word.id, call.lineno) or word
-        if isinstance(word, ast.Constant) and isinstance(word.value, int | float):
-            return program.place(word), program.replaced((word, f"{word.value * factor:g}"))
+        number = written(program, word) if word is not None else None
+        if number is not None:
+            return _scaled(program, number, factor)
         return program.place(word if word is not None else call), ""
+    return _by_hand(evidence, factor)
+
+
+def _scaled(program: Program, number: ast.Constant, factor: float) -> tuple[Place, str]:
+    assert isinstance(number.value, int | float)
+    return program.place(number), program.replaced((number, f"{number.value * factor:g}"))
+
+
+def _by_hand(evidence: Evidence, factor: float) -> tuple[Place, str]:
+    """As `rate_place`, for ``w -= 0.1 * w.grad`` and its like."""
+    program = evidence.program
+    updates = [m.op for ms in evidence.moments.values() for m in ms if m.kind == "update"]
+    lines = {evidence.tape.ops[op].place.line for op in updates if op is not None}
+    rates = set[ast.Constant]()
+    for line in lines:
+        statement = program.statement(line)
+        value = statement.value if isinstance(statement, ast.AugAssign) else None
+        if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Mult):
+            number = written(program, value.left)
+            if number is not None:
+                rates.add(number)
+    if len(rates) == 1:
+        return _scaled(program, rates.pop(), factor)
+    if rates:
+        edits = [(n, f"{n.value * factor:g}") for n in rates if isinstance(n.value, int | float)]
+        return program.place(min(rates, key=lambda n: n.lineno)), program.replaced(*edits)
     for name in ("lr", "learning_rate", "eta", "alpha", "step_size"):
         for _, value in program.bindings.get(name, ()):
             if isinstance(value, ast.Constant) and isinstance(value.value, int | float):
-                return program.place(value), program.replaced((value, f"{value.value * factor:g}"))
+                return _scaled(program, value, factor)
     return Place(), ""
 
 

@@ -21,7 +21,9 @@ def detect(evidence: Evidence) -> Iterator[Found]:
         )
         last = evidence.pass_place(len(evidence.tape.passes) - 1)
         fix = stand_ins.mended(evidence, cut.op)
-        yield Found(cut.op.place, text, (cut.leaves[0].place, last), fix)
+        yield Found(
+            cut.op.place, text, (cut.leaves[0].place, last), fix, stand_ins.why_none(cut.op)
+        )
     yield from _flat(evidence)
 
 
@@ -40,7 +42,7 @@ def _flat(evidence: Evidence) -> Iterator[Found]:
                 f"The gradient of {names} is exactly 0: {op.op} is flat, its slope is 0 everywhere"
             )
             fix = stand_ins.mended(evidence, op)
-            yield Found(op.place, text, (leaves[0].place,), fix)
+            yield Found(op.place, text, (leaves[0].place,), fix, stand_ins.why_none(op))
 
 
 def _starved(evidence: Evidence, op: Op) -> tuple[Value, ...]:

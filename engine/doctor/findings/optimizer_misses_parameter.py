@@ -9,7 +9,7 @@ from engine.doctor.entry import Entry, Found
 from engine.doctor.evidence import Evidence
 from engine.doctor.mends import optimizer_calls
 from engine.doctor.numbers import norm, say
-from engine.doctor.program import Program
+from engine.doctor.program import Program, called, receiver
 from engine.tape import Place, Value
 
 
@@ -32,7 +32,9 @@ def detect(evidence: Evidence) -> Iterator[Found]:
     change = "changes" if one else "change"
     hidden = _hidden_layers(evidence)
     if hidden is not None:
-        sizes += f"; parameters() does not look into the plain list on line {hidden.lineno}"
+        sizes += (
+            f"; parameters() does not look into the plain {_kind(hidden)} on line {hidden.lineno}"
+        )
     message = f"{told(tuple(missed))} {verb} in no optimizer, and never {change}{sizes}"
     place = evidence.program.line(line) if line else Place()
     related = tuple(leaf.place for leaf in missed[:3])
@@ -81,11 +83,28 @@ def _hidden_layers(evidence: Evidence) -> ast.expr | None:
     """Return a plain list of layers kept in ``self``, whose parameters a module does not see."""
     for name, rows in evidence.program.bindings.items():
         for _, value in rows:
-            if name.startswith("self.") and isinstance(value, ast.List | ast.ListComp):
-                inner = value.elts[:1] if isinstance(value, ast.List) else [value.elt]
-                if inner and ast.unparse(inner[0]).startswith("nn."):
-                    return value
+            if name.startswith("self.") and any(map(_makes_layer, _inside(value))):
+                return value
     return None
+
+
+def _inside(value: ast.expr) -> list[ast.expr]:
+    """Return what a list or dict that is written down holds."""
+    if isinstance(value, ast.List):
+        return value.elts
+    if isinstance(value, ast.Dict):
+        return value.values
+    if isinstance(value, ast.ListComp):
+        return [value.elt]
+    return [value.value] if isinstance(value, ast.DictComp) else []
+
+
+def _makes_layer(value: ast.expr) -> bool:
+    return isinstance(value, ast.Call) and ast.unparse(value.func).startswith(("nn.", "torch.nn."))
+
+
+def _kind(hidden: ast.expr) -> str:
+    return "dict" if isinstance(hidden, ast.Dict | ast.DictComp) else "list"
 
 
 def _plain_field(program: Program, missed: list[Value]) -> ast.Call | None:
@@ -109,7 +128,9 @@ def _mended(evidence: Evidence, missed: list[Value]) -> str:
     calls = [call for _, call in optimizer_calls(program).values()]
     hidden = _hidden_layers(evidence)
     if hidden is not None:
-        return program.replaced((hidden, f"nn.ModuleList({program.source(hidden)})"))
+        kind = "ModuleDict" if isinstance(hidden, ast.Dict | ast.DictComp) else "ModuleList"
+        start = "torch.nn" if "torch.nn." in program.source(hidden) else "nn"
+        return program.replaced((hidden, f"{start}.{kind}({program.source(hidden)})"))
     plain = _plain_field(program, missed)
     if plain is not None:
         bare = ", ".join(
@@ -135,6 +156,8 @@ def _mended(evidence: Evidence, missed: list[Value]) -> str:
     text = program.source(first)
     if text.endswith(".parameters()") and text.split(".")[0] in owners:
         return program.replaced((first, f"{text.split('.')[0]}.parameters()"))
+    if len(owners) == 1 and _chosen_from(program, first) == owners[0]:
+        return program.replaced((first, f"{owners[0]}.parameters()"))
     if "*" in text or any(leaf.name.isidentifier() for leaf in missed):
         more = [leaf.name for leaf in missed if leaf.name.isidentifier()]
         more += [
@@ -146,6 +169,18 @@ def _mended(evidence: Evidence, missed: list[Value]) -> str:
         return program.replaced((call.args[0], f"[{start}, {', '.join(more)}]"))
     more = [f"*{owner}.parameters()" for owner in owners]
     return program.replaced((first, f"[*{text}, {', '.join(more)}]"))
+
+
+def _chosen_from(program: Program, given: ast.expr) -> str:
+    """Return the module that a list of parameters was picked from; empty where it is not known."""
+    if isinstance(given, ast.Name):
+        given = program.bound(given.id, given.lineno) or given
+    if not isinstance(given, ast.ListComp) or not given.generators[0].ifs:
+        return ""
+    source = given.generators[0].iter
+    owner = receiver(source) if isinstance(source, ast.Call) else None
+    is_all = isinstance(source, ast.Call) and called(source) in ("parameters", "named_parameters")
+    return ast.unparse(owner) if owner is not None and is_all else ""
 
 
 ENTRY = Entry(

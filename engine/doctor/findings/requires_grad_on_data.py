@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from engine.doctor import parameters
 from engine.doctor.entry import Entry, Found
 from engine.doctor.evidence import Evidence
-from engine.tape import Value
+from engine.doctor.program import Program, called, receiver
+from engine.tape import Place, Value
 
 
 def detect(evidence: Evidence) -> Iterator[Found]:
@@ -23,11 +24,13 @@ def detect(evidence: Evidence) -> Iterator[Found]:
         count = sum(
             1 for a in evidence.tape.accumulations if evidence.values[a.leaf].tensor == tensor
         )
+        times = "1 pass" if count == 1 else f"{count} passes"
         message = (
-            f"{leaf.name or 'The data'} requires a gradient and got one in {count} passes; "
+            f"{leaf.name or 'The data'} requires a gradient and got one in {times}; "
             f"nothing reads it and no optimizer holds it"
         )
-        yield Found(leaf.place, message, (), _mended(evidence, leaf))
+        place, fix = _asked(evidence, leaf)
+        yield Found(place, message, (), fix)
 
 
 def _asks(evidence: Evidence) -> bool:
@@ -35,18 +38,34 @@ def _asks(evidence: Evidence) -> bool:
     return any(p.kind == "grad" for p in evidence.tape.passes)
 
 
-def _mended(evidence: Evidence, leaf: Value) -> str:
+def _asked(evidence: Evidence, leaf: Value) -> tuple[Place, str]:
+    """Return where the gradient was asked for, and the program without that."""
     program = evidence.program
     for node in program.nodes:
-        if not isinstance(node, ast.Call) or node.lineno != leaf.place.line:
+        if not isinstance(node, ast.Call):
             continue
+        made_here = node.lineno == leaf.place.line
         for word in node.keywords:
-            if word.arg == "requires_grad":
-                flag = ast.Constant(False)
-                return program.replaced((word.value, ast.unparse(flag)))
-        if isinstance(node.func, ast.Attribute) and node.func.attr == "requires_grad_":
-            return program.replaced((node, program.source(node.func.value)))
-    return ""
+            if made_here and word.arg == "requires_grad":
+                return leaf.place, program.replaced((word.value, "False"))
+        owner = receiver(node)
+        if called(node) != "requires_grad_" or owner is None:
+            continue
+        if not made_here and program.source(owner) != leaf.name:
+            continue
+        statement = program.statement_of(node)
+        if isinstance(statement, ast.Expr) and statement.value is node:
+            return program.line(node.lineno), program.without(node.lineno)
+        return program.line(node.lineno), program.replaced((node, program.source(owner)))
+    return _by_attribute(program, leaf)
+
+
+def _by_attribute(program: Program, leaf: Value) -> tuple[Place, str]:
+    """Return where ``x.requires_grad = True`` stands, and the program without it."""
+    for line, value in program.bindings.get(f"{leaf.name}.requires_grad", ()):
+        if isinstance(value, ast.Constant) and value.value:
+            return program.line(line), program.without(line)
+    return leaf.place, ""
 
 
 ENTRY = Entry(

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from engine.doctor.entry import Entry, Found
 from engine.doctor.evidence import Evidence
 from engine.doctor.mends import peeled
-from engine.doctor.program import Program
+from engine.doctor.program import Program, called
 from engine.tape import Op, Place
 
 _MAKERS = ("softmax", "sigmoid")
+_LAYERS = {"softmax": "Softmax", "sigmoid": "Sigmoid"}
 
 
 def detect(evidence: Evidence) -> Iterator[Found]:
@@ -38,7 +39,9 @@ def doubled(
         array = snapshot.array() if snapshot is not None else None
         if array is not None and array.size:
             message += f": it lies between {array.min():.3g} and {array.max():.3g}"
-        yield Found(place, message, (op.place,), _mended(evidence.program, maker, place))
+        fix = _mended(evidence.program, maker, place)
+        related = (op.place, *_layers(evidence.program, maker))
+        yield Found(place, message, related, fix)
 
 
 def _own(loss: str) -> str:
@@ -52,15 +55,27 @@ def _mended(program: Program, maker: Op, place: Place) -> str:
             inner = peeled(node, maker.op)
             if inner is not None:
                 return program.replaced((node, program.source(inner)))
-    return _without_layer(program, {"softmax": "Softmax", "sigmoid": "Sigmoid"}[maker.op])
+    layers = program.calls(_LAYERS[maker.op])
+    return _without_layer(program, layers[0]) if len(layers) == 1 else ""
 
 
-def _without_layer(program: Program, layer: str) -> str:
-    """Replace the last such layer by one that does nothing."""
-    calls = program.calls(layer)
-    if len(calls) != 1:
-        return ""
-    return program.replaced((calls[0], "nn.Identity()"))
+def _layers(program: Program, maker: Op) -> list[Place]:
+    """Return where the layer that ran is made, where a layer did."""
+    calls = program.calls(_LAYERS[maker.op]) if maker.call is not None else []
+    return [program.line(call.lineno) for call in calls[:1]]
+
+
+def _without_layer(program: Program, layer: ast.Call) -> str:
+    """Take a layer out of the list it ends, or put one that does nothing in its place."""
+    around = next(program.above(layer), None)
+    if isinstance(around, ast.Call) and layer in around.args and called(around) == "Sequential":
+        index = around.args.index(layer)
+        if index and index == len(around.args) - 1 and not around.keywords:
+            before, end = program.place(around.args[index - 1]), program.place(layer)
+            gap = Place(before.end_line, before.end_column, end.end_line, end.end_column)
+            return program.replaced((gap, ""))
+    text = program.source(layer.func)
+    return program.replaced((layer, f"{text[: -len(called(layer))]}Identity()"))
 
 
 ENTRY = Entry(

@@ -49,6 +49,8 @@ def _samples(evidence: Evidence, call: Call) -> bool:
     """Whether a generator draws from noise: nothing is measured with what comes out."""
     ops = [op for op in evidence.tape.ops if op.call is not None]
     own = [o for o in ops if (outer := evidence.top_call(o)) is not None and outer.id == call.id]
+    if not _generates(evidence, call):
+        return False
     given = [i for op in own[:1] for i in op.inputs if evidence.values[i].role != "parameter"]
     inside = {op.id for op in own}
     if not given or any(evidence.values[i].maker not in _NOISE for i in given):
@@ -63,6 +65,24 @@ def _samples(evidence: Evidence, call: Call) -> bool:
             stack.extend(op.outputs)
         seen.add(value)
     return True
+
+
+def _generates(evidence: Evidence, call: Call) -> bool:
+    """Whether another model is given what this one returns in training, as a critic is."""
+    made = modes.results(evidence)
+    own = {c.id for c in evidence.tape.calls if c.module == call.module and c.parent is None}
+    stack = [v for number in own for v in made.get(number, ())]
+    seen = set[int]()
+    while stack:
+        value = stack.pop()
+        for index in () if value in seen else evidence.users.get(value, ()):
+            op = evidence.tape.ops[index]
+            outer = evidence.top_call(op)
+            if outer is not None and outer.id not in own and outer.parameters:
+                return True
+            stack.extend(op.outputs)
+        seen.add(value)
+    return False
 
 
 _NOISE = frozenset("randn rand normal randn_like rand_like".split())
@@ -98,7 +118,7 @@ def _call_text(evidence: Evidence, op: Op) -> str:
 
 def _case(evidence: Evidence, call: Call, layer: str) -> Found:
     line, program = modes.call_line(evidence, call), evidence.program
-    name = modes.owner_of(call)
+    name = modes.owner_of(evidence, call)
     message = f"{call.name} is still in training mode here; {layer} acts as in training"
     return Found(program.line(line), message, (), _mended(evidence, line, name))
 

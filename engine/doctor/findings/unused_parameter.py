@@ -26,6 +26,8 @@ def detect(evidence: Evidence) -> Iterator[Found]:
         if value.tensor in evidence.received or _is_used(evidence, value):
             continue
         path = leaf.name.rpartition(".")[0]
+        if path == owner and _is_read(evidence, leaf.name):
+            continue
         groups.setdefault(leaf.name if path == owner else path, []).append(value)
     for path, values in groups.items():
         message = (
@@ -43,6 +45,13 @@ def _mended(evidence: Evidence, path: str, place: Place) -> str:
     statement = program.statement(place.line)
     alone = len(fields) == 1 and isinstance(statement, ast.Assign)
     return program.without(place.line) if alone and not last.isdigit() else ""
+
+
+def _is_read(evidence: Evidence, name: str) -> bool:
+    """Whether the program reads a model's own parameter, if only to take a number out of it."""
+    field = name.rpartition(".")[2]
+    reads = (n for n in evidence.program.nodes if isinstance(n, ast.Attribute) and n.attr == field)
+    return any(isinstance(n.ctx, ast.Load) for n in reads)
 
 
 def _is_used(evidence: Evidence, value: Value) -> bool:

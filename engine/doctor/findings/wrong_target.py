@@ -80,6 +80,8 @@ def _call_on(evidence: Evidence, line: int) -> ast.Call | None:
 
 def _change(message: str, target: Value, source: Value | None) -> str:
     """Return the method calls that make the target fit."""
+    if "class probabilities" in message:
+        return ".float()"
     if "Long" in message and "Found dtype" not in message and "cast" not in message:
         return ".long()"
     if "Found dtype" in message or "cast to" in message or "not implemented" in message:
@@ -91,8 +93,6 @@ def _change(message: str, target: Value, source: Value | None) -> str:
             return ".unsqueeze(-1)" + ("" if target.dtype.startswith("float") else ".float()")
         if target.shape == (*source.shape, 1):
             return ".squeeze(-1)"
-    if "class probabilities" in message:
-        return ".float()"
     return ""
 
 

@@ -7,6 +7,7 @@ from engine.doctor.examine import examine
 from tests.engine.doctor.programs import Program, learners, load
 
 UNMENDED = {
+    "hard attention in a module",
     "only no_grad in an evaluate method",
     "only the last of a dict of layers",
     "Adam in a function",

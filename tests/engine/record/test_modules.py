@@ -138,3 +138,42 @@ def test_a_module_from_elsewhere_is_looked_for_once_in_the_one_that_calls_it(mon
     )
     assert {c.name for c in tape.calls} == {"net", "act"}
     assert len([m for m in walks if type(m).__name__ == "Net"]) <= 2
+
+
+def test_forward_called_directly_names_what_is_inside_after_the_variable():
+    tape = record(
+        "net = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 1))\n"
+        "for _ in range(2):\n    pred = net.forward(torch.ones(1, 2))\n"
+        "pred.sum().backward()"
+    )
+    assert [call.name for call in tape.calls] == ["net.0", "net.1", "net.2"] * 2
+    names = {value.id: value.name for value in tape.values}
+    made = [names[op.outputs[0]] for op in tape.ops if op.call is not None]
+    assert made == ["", "", "pred"] * 2
+    assert {"net.0.weight", "net.2.bias"} <= set(names.values())
+
+
+def test_one_of_several_modules_called_in_turn_still_names_its_result():
+    tape = record("for net in (nn.Linear(1, 1), nn.ReLU()):\n    y = net(torch.ones(1, 1))")
+    names = {value.id: value.name for value in tape.values}
+    assert [names[op.outputs[0]] for op in tape.ops] == ["y", "y"]
+
+
+HELD = """
+class Trainer:
+    def __init__(self, net):
+        self.net = net
+    def loss(self, x):
+        return self.net(x).mean()
+"""
+
+
+def test_a_module_held_by_something_else_goes_by_the_way_to_it():
+    trained = "Trainer(nn.Linear(1, 1)).loss(torch.ones(1, 1))"
+    assert [c.name for c in record(HELD + trained).calls] == ["self.net"]
+    inside = "nets = [nn.ReLU(), nn.Sequential(nn.Tanh())]\nnets[1][0](torch.ones(1))"
+    assert [c.name for c in record(inside).calls] == ["nets[1].0"]
+    held = "heads = {'a': nn.ReLU()}\nheads['a'](torch.ones(1))"
+    assert [c.name for c in record(held).calls] == ["heads['a']"]
+    field = "net = nn.Sequential(nn.ReLU())\nnet.act = net[0]\nnet.act(torch.ones(1))"
+    assert [c.name for c in record(field).calls] == ["net.0"]

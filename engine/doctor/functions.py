@@ -1,0 +1,120 @@
+"""Functions of the program's own: what their parameters are given where they are called."""
+
+import ast
+
+from engine.doctor.program import Program, called, receiver
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+
+def function_of(program: Program, node: ast.AST) -> Function | None:
+    """Return the innermost function a node stands in."""
+    return next((n for n in program.above(node) if isinstance(n, Function)), None)
+
+
+def given(program: Program, node: ast.expr) -> list[ast.expr]:
+    """Return what a parameter, read at ``node``, is given by the callers of its function.
+
+    A default counts as given last. Empty where the node is no parameter of that function.
+    """
+    function = function_of(program, node)
+    if function is None or not isinstance(node, ast.Name):
+        return []
+    name = node.id
+    words = function.args
+    places = [a.arg for a in (*words.posonlyargs, *words.args)]
+    if name not in places and name not in [a.arg for a in words.kwonlyargs]:
+        return []
+    found = []
+    for call in _calls(program, function):
+        skipped = 1 if places[:1] == ["self"] else 0
+        word = next((k.value for k in call.keywords if k.arg == name), None)
+        index = places.index(name) - skipped if name in places else len(call.args)
+        if word is None and 0 <= index < len(call.args):
+            word = call.args[index]
+        if word is not None and not isinstance(word, ast.Starred):
+            found.append(word)
+    return found + _default(words, places, name)
+
+
+def callers(program: Program, node: ast.AST) -> list[ast.Call]:
+    """Return the calls of the function around ``node``."""
+    function = function_of(program, node)
+    return _calls(program, function) if function is not None else []
+
+
+def _calls(program: Program, function: Function) -> list[ast.Call]:
+    if isinstance(function, ast.Lambda):
+        bound = [n for n, rows in program.bindings.items() if any(v is function for _, v in rows)]
+        return [call for name in bound for call in program.calls(name)]
+    owner = next(iter(program.above(function)), None)
+    if function.name == "__init__" and isinstance(owner, ast.ClassDef):
+        return program.calls(owner.name)
+    is_method = isinstance(owner, ast.ClassDef)
+    return [c for c in program.calls(function.name) if is_method == (receiver(c) is not None)]
+
+
+def _default(words: ast.arguments, places: list[str], name: str) -> list[ast.expr]:
+    ends = dict(zip(reversed(places), reversed(words.defaults), strict=False))
+    keyed = zip(words.kwonlyargs, words.kw_defaults, strict=True)
+    ends |= {a.arg: value for a, value in keyed if value is not None}
+    return [ends[name]] if name in ends else []
+
+
+def written(program: Program, node: ast.expr) -> ast.Constant | None:
+    """Return the number that an expression stands for, where the program writes it down.
+
+    Followed are variables, fields, entries of a dict, and parameters through their callers.
+    """
+    for _ in range(5):
+        if isinstance(node, ast.Constant):
+            return node if type(node.value) in (int, float) else None
+        found = _behind(program, node)
+        if found is None:
+            return None
+        node = found
+    return None
+
+
+def _behind(program: Program, node: ast.expr) -> ast.expr | None:
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+        table = program.bound(ast.unparse(node.value), node.lineno)
+        return entry(table, node.slice.value)
+    if isinstance(node, ast.Name):
+        outside = given(program, node)
+        return outside[0] if outside else program.bound(node.id, node.lineno)
+    if isinstance(node, ast.Attribute):
+        rows = program.bindings.get(ast.unparse(node)) or _fields(program, node.attr)
+        return rows[-1][1] if rows else None
+    return None
+
+
+def _fields(program: Program, name: str) -> list[tuple[int, ast.expr]]:
+    """Return what a field is bound to in the body of a class, or by a call: ``Config(lr=1.0)``."""
+    rows = program.bindings.get(name, [])
+    inside = [(at, value) for at, value in rows if _is_in_class(program, value)]
+    words = [
+        (k.value.lineno, k.value)
+        for node in program.nodes
+        if isinstance(node, ast.Call) and called(node)[:1].isupper()
+        for k in node.keywords
+        if k.arg == name and isinstance(k.value, ast.Constant)
+    ]
+    return inside or words
+
+
+def _is_in_class(program: Program, node: ast.expr) -> bool:
+    statement = program.statement_of(node)
+    around = next(program.above(statement), None) if statement is not None else None
+    return isinstance(around, ast.ClassDef)
+
+
+def entry(table: ast.expr | None, key: object) -> ast.expr | None:
+    """Return what a dict that is written down holds below a key."""
+    if isinstance(table, ast.Dict):
+        for name, value in zip(table.keys, table.values, strict=True):
+            if isinstance(name, ast.Constant) and name.value == key:
+                return value
+    if isinstance(table, ast.Call) and called(table) == "dict":
+        return next((k.value for k in table.keywords if k.arg == key), None)
+    return None

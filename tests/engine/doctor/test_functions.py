@@ -1,0 +1,70 @@
+"""What a function's parameters stand for, followed from the inside out."""
+
+import ast
+
+import pytest
+
+from engine.doctor.functions import callers, entry, function_of, given, written
+from engine.doctor.program import Program
+
+
+def read(program: Program, name: str, line: int) -> ast.Name:
+    found = (n for n in program.nodes if isinstance(n, ast.Name) and n.id == name)
+    return next(n for n in found if n.lineno == line)
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("def f(a, b):\n    a\nf(one, two)", ["one"]),
+        ("def f(b, a):\n    a\nf(one, a=two)\nf(1, three)", ["two", "three"]),
+        ("def f(a=5):\n    a\nf()", ["5"]),
+        ("def f(*, a=5):\n    a\nf(a=6)", ["6", "5"]),
+        ("class T:\n def f(self, a): a\nT().f(one)\nf(two)", ["one"]),
+        ("class T:\n def __init__(self, a): a\nT(one)", ["one"]),
+        ("f = lambda z, a: (\n a)\nf(1, one)", ["one"]),
+        ("def f(a):\n    a\nf(*all)", []),
+        ("a = 1\na", []),
+    ],
+)
+def test_a_parameter_is_what_the_callers_give(source, expected):
+    program = Program(source)
+    assert [ast.unparse(e) for e in given(program, read(program, "a", 2))] == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "number"),
+    [
+        ("use(0.5)", 0.5),
+        ("lr = 0.1\nuse(lr)", 0.1),
+        ("cfg = {'lr': 0.2}\nuse(cfg['lr'])", 0.2),
+        ("cfg = dict(lr=0.3)\nuse(cfg['lr'])", 0.3),
+        ("class A:\n    lr = 0.4\nuse(A.lr)", 0.4),
+        ("cfg = Config(lr=0.5)\nuse(cfg.lr)", 0.5),
+        ("def f(lr):\n    use(lr)\nf(0.6)", 0.6),
+        ("def f(lr=0.7):\n    use(lr)\nf()", 0.7),
+        ("class T:\n def __init__(self, lr):\n  self.lr = lr\n  use(self.lr)\nT(0.8)", 0.8),
+        ("use(flag)\nflag = True", None),
+        ("x = x\nuse(x)", None),
+        ("use(compute())", None),
+    ],
+)
+def test_a_number_is_found_where_it_is_written(source, number):
+    program = Program(source)
+    found = written(program, program.calls("use")[0].args[0])
+    assert (found.value if found is not None else None) == number
+
+
+def test_the_function_around_a_node_and_its_callers():
+    program = Program("def f(a):\n    return a\nf(1)\nf(2)\nx.f(3)")
+    node = read(program, "a", 2)
+    function = function_of(program, node)
+    assert isinstance(function, ast.FunctionDef)
+    assert function.name == "f"
+    assert [call.lineno for call in callers(program, node)] == [3, 4]
+    assert callers(program, program.tree.body[1]) == []
+
+
+def test_an_entry_of_something_else_is_none():
+    assert entry(None, "a") is None
+    assert entry(ast.parse("{1: 2, **more}", mode="eval").body, "a") is None
