@@ -93,7 +93,7 @@ def _fields(program: Program, name: str) -> list[tuple[int, ast.expr]]:
     """Return what a field is bound to in the body of a class, or by a call: ``Config(lr=1.0)``."""
     rows = program.bindings.get(name, [])
     inside = [(at, value) for at, value in rows if _is_in_class(program, value)]
-    words = [
+    words: list[tuple[int, ast.expr]] = [
         (k.value.lineno, k.value)
         for node in program.nodes
         if isinstance(node, ast.Call) and called(node)[:1].isupper()

@@ -88,7 +88,7 @@ def _modules(evidence: Evidence) -> list[str]:
 def closed(program: Program, node: ast.expr) -> str:
     """Return an expression's text, in parentheses where a method could not follow it."""
     text = program.source(node)
-    simple = ast.Name | ast.Attribute | ast.Call | ast.Subscript
+    simple = ast.Name | ast.Attribute | ast.Call | ast.Subscript | ast.Constant
     return text if isinstance(node, simple) else f"({text})"
 
 

@@ -51,9 +51,10 @@ def _compared(evidence: Evidence, op: Op, node: ast.Compare) -> str:
     if made is not None and made.op in ("sigmoid", "softmax") and high is node.left:
         # The probability itself is the smooth form of "above one half".
         return program.replaced((node, closed(program, high)))
-    return program.replaced(
-        (node, f"torch.sigmoid({program.source(high)} - {closed(program, low)})")
-    )
+    text = program.source(high)
+    if not (isinstance(low, ast.Constant) and low.value == 0):
+        text += f" - {closed(program, low)}"
+    return program.replaced((node, f"torch.sigmoid({text})"))
 
 
 def _straight_through(program: Program, node: ast.Call, inner: ast.expr) -> str:

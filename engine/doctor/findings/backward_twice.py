@@ -7,6 +7,7 @@ from engine.doctor.carried import cut_between_rounds
 from engine.doctor.entry import Entry, Found
 from engine.doctor.errors import failed_node, failing
 from engine.doctor.evidence import Evidence
+from engine.doctor.functions import function_of
 from engine.doctor.program import Program, names, receiver
 from engine.tape import Node, Op, Place
 
@@ -50,6 +51,9 @@ def _mended(evidence: Evidence, earlier: int | None, op: Op | None, place: Place
     if earlier is None:
         return ""
     line = evidence.tape.passes[earlier].line
+    again = _in_function(evidence, place) if line == place.line else ""
+    if again:
+        return again
     loop = program.loop(place.line)
     if line == place.line and loop is not None and op is not None:
         made = program.statement(op.place.line)
@@ -59,6 +63,19 @@ def _mended(evidence: Evidence, earlier: int | None, op: Op | None, place: Place
         since = evidence.pass_at[earlier]
         return cut_between_rounds(evidence, line, since) or _kept(program, line)
     return _kept(program, line)
+
+
+def _in_function(evidence: Evidence, place: Place) -> str:
+    """Compute the root again where a function, such as a closure, asks for its gradient."""
+    program, root = evidence.program, evidence.tape.passes[-1].roots[:1]
+    statement = program.statement(place.line)
+    function = function_of(program, statement) if statement is not None else None
+    if not root or root[0] is None or not isinstance(function, ast.FunctionDef):
+        return ""
+    made = program.statement(evidence.place_of(root[0]).line)
+    if not isinstance(made, ast.Assign) or function_of(program, made) is not None:
+        return ""
+    return program.inserted(place.line, program.source(made))
 
 
 def _is_read_by(loop: ast.For | ast.While, made: ast.stmt) -> bool:

@@ -1,12 +1,13 @@
 """A tensor went through numpy in the middle of the computation."""
 
+import ast
 from collections.abc import Iterator
 
 from engine.doctor import cuts
 from engine.doctor.entry import Entry, Found
 from engine.doctor.errors import failing
 from engine.doctor.evidence import Evidence
-from engine.doctor.program import receiver
+from engine.doctor.program import Program, names, receiver
 from engine.doctor.remake import rebuilt
 from engine.tape import Place
 
@@ -27,7 +28,26 @@ def detect(evidence: Evidence) -> Iterator[Found]:
             f"{cuts.told(taken.leaves)} cannot get a gradient through numpy"
         )
         related = (evidence.place_of(taken.value.id), taken.leaves[0].place)
-        yield Found(place, message, related, rebuilt(program, taken))
+        fix = rebuilt(program, taken)
+        left = _still_numpy(fix, taken.call.lineno)
+        yield Found(place, message, related, "" if left else fix, _UNMENDED)
+
+
+def _still_numpy(fix: str, line: int) -> bool:
+    """Whether what is bound on a line of a mended program goes on into numpy."""
+    program = Program(fix)
+    statement = program.statement(line)
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    bound = {name for target in targets for name in names(target)}
+    calls = (n for n in program.nodes if isinstance(n, ast.Call) and n.lineno >= line)
+    return any(
+        ast.unparse(call.func).startswith(("np.", "numpy."))
+        and any(names(one) & bound for one in call.args)
+        for call in calls
+    )
+
+
+_UNMENDED = "Write what numpy computes here with torch's own functions"
 
 
 def _refused(evidence: Evidence, line: int) -> Iterator[Found]:

@@ -8,7 +8,7 @@ from engine.doctor.errors import failing
 from engine.doctor.evidence import Evidence
 from engine.doctor.functions import function_of
 from engine.doctor.mismatch import Party, parties, told
-from engine.doctor.program import called
+from engine.doctor.program import Program, called
 
 
 def detect(evidence: Evidence) -> Iterator[Found]:
@@ -67,6 +67,20 @@ def _made_elsewhere(evidence: Evidence, line: int) -> str:
             if other.id in given or evidence.latest(other.id) is not None:
                 text = program.source(node)[:-1].rstrip().rstrip(",")
                 return program.replaced((node, f"{text}, device={other.id}.device)"))
+    return _made_above(program, statement) if statement is not None else ""
+
+
+def _made_above(program: Program, statement: ast.stmt) -> str:
+    """As `_made_elsewhere`, for a tensor that the same function made on a line above."""
+    function = function_of(program, statement)
+    given = [a.arg for a in function.args.args if a.arg != "self"] if function else []
+    for node in ast.walk(statement):
+        made = program.bound(node.id, statement.lineno) if isinstance(node, ast.Name) else None
+        if not isinstance(made, ast.Call) or called(made) not in _MAKERS or _says_device(made):
+            continue
+        if given and function_of(program, made) is function:
+            text = program.source(made)[:-1].rstrip().rstrip(",")
+            return program.replaced((made, f"{text}, device={given[0]}.device)"))
     return ""
 
 

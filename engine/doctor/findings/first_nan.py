@@ -17,6 +17,8 @@ def detect(evidence: Evidence) -> Iterator[Found]:
         if value.op is None and value.is_leaf and value.version == 0 and not value.node:
             snapshot = evidence.snapshot(value.id)
             changed = value.tensor in evidence.stepped
+            if value.maker in _UNINITIALISED:
+                continue
             if snapshot is not None and has_nan(snapshot) and not changed:
                 name = value.name or "The data"
                 message = f"{name} {shape(value.shape)} holds NaN from the start"
@@ -31,6 +33,8 @@ def detect(evidence: Evidence) -> Iterator[Found]:
         yield backward
 
 
+_UNINITIALISED = frozenset("empty empty_like new_empty empty_strided".split())
+"""What these make holds whatever lay in the memory, for something else to write over."""
 _MISSING = "Only you know what belongs in place of the missing numbers"
 
 

@@ -22,23 +22,37 @@ def detect(evidence: Evidence) -> Iterator[Found]:
         if not isinstance(node.ctx, ast.Load) or read in seen:
             continue
         seen.add(read)
-        for name in (read, *_elements(program, node.value)):
+        found = dict[str, Value]()
+        for name in (read, *_field(node.value), *_elements(program, node.value)):
             value = evidence.latest(name)
             if value is not None and _is_computed(evidence, value, name):
-                yield _case(evidence, node, name, value)
-                break
+                found.setdefault(name, value)
+        if found:
+            yield _case(evidence, node, found)
 
 
-def _case(evidence: Evidence, node: ast.Attribute, name: str, value: Value) -> Found:
-    program, made = evidence.program, evidence.op_of(value.id)
+def _case(evidence: Evidence, node: ast.Attribute, found: dict[str, Value]) -> Found:
+    program = evidence.program
+    (name, value), *others = found.items()
+    made = evidence.op_of(value.id)
     what = f"{made.op} on line {made.place.line}" if made is not None else "an op"
+    too = f" (so {'was' if len(others) == 1 else 'were'} {', '.join(n for n, _ in others)})"
     message = (
-        f"{name} was computed by {what}, so {ast.unparse(node)} stays None: only leaves "
-        f"that require a gradient keep one"
+        f"{name} was computed by {what}{too if others else ''}, so {ast.unparse(node)} stays "
+        f"None: only leaves that require a gradient keep one"
     )
-    place = evidence.place_of(value.id)
-    fix = program.inserted(place.line, f"{name}.retain_grad()", after=True)
-    return Found(program.place(node), message, (place,), fix if name.isidentifier() else "")
+    places = {name: evidence.place_of(value.id) for name, value in found.items()}
+    fix = program.text
+    for one in sorted(places, key=lambda name: places[name].line, reverse=True):
+        is_name = one.replace("self.", "", 1).isidentifier()
+        line = places[one].line
+        fix = Program(fix).inserted(line, f"{one}.retain_grad()", after=True) if is_name else ""
+    return Found(program.place(node), message, tuple(places.values()), fix)
+
+
+def _field(read: ast.expr) -> tuple[str, ...]:
+    """Return what a module itself calls the field that ``net.hidden`` reads."""
+    return (f"self.{read.attr}",) if isinstance(read, ast.Attribute) else ()
 
 
 def _elements(program: Program, read: ast.expr) -> Iterator[str]:
@@ -48,6 +62,10 @@ def _elements(program: Program, read: ast.expr) -> Iterator[str]:
         owner = receiver(held)
         held = owner if owner is not None else (held.args[0] if held.args else None)
     if held is None:
+        return
+    if isinstance(held, ast.List | ast.Tuple):
+        parts = [one.elts if isinstance(one, ast.Tuple) else [one] for one in held.elts]
+        yield from (one.id for part in parts for one in part if isinstance(one, ast.Name))
         return
     name = ast.unparse(held)
     for bound, rows in program.bindings.items():

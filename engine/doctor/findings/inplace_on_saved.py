@@ -34,7 +34,8 @@ def detect(evidence: Evidence) -> Iterator[Found]:
                 f"saved {_what(evidence, saved, name)} for backward{counted}"
             )
             related = (needed.place, evidence.program.line(error.place.line))
-            yield Found(op.place, message, related, _mended(evidence.program, op.place, op))
+            fix = _mended(evidence.program, op.place, op) or _of_layer(evidence.program, op)
+            yield Found(op.place, message, related, fix)
             return
 
 
@@ -111,6 +112,18 @@ def _mended(program: Program, place: Place, op: Op) -> str:
     if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
         return _out_of_place(program, statement, statement.value)
     return ""
+
+
+def _of_layer(program: Program, op: Op) -> str:
+    """Make the layer that worked in place, ``nn.ReLU(inplace=True)``, work out of place."""
+    flags = [
+        word.value
+        for node in program.nodes
+        if op.call is not None and isinstance(node, ast.Call)
+        for word in node.keywords
+        if word.arg == "inplace" and ast.unparse(word.value) == "True"
+    ]
+    return program.replaced(*((flag, "False") for flag in flags)) if flags else ""
 
 
 def _out_of_place(program: Program, statement: ast.Expr, call: ast.Call) -> str:

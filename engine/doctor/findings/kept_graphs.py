@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from itertools import pairwise
 
 from engine.doctor.entry import Entry, Found
 from engine.doctor.evidence import Evidence
@@ -9,14 +10,21 @@ from engine.doctor.functions import given
 from engine.doctor.program import called
 from engine.tape import Value
 
+_Node = ast.Call | ast.AugAssign | ast.Assign | ast.ListComp
+
 
 def detect(evidence: Evidence) -> Iterator[Found]:
     """Yield tensors with a history that a loop collects or adds up and nobody differentiates."""
     program = evidence.program
     for node in program.nodes:
+        if isinstance(node, ast.ListComp):
+            yield from _returned(evidence, node, node.elt)
         if not isinstance(node, ast.Call | ast.AugAssign | ast.Assign):
             continue
         kept = _collected(node) or _summed(node)
+        if isinstance(kept, ast.Call):
+            yield from _returned(evidence, node, kept)
+            continue
         if kept is None or program.loop(node.lineno) is None:
             yield from _passed(evidence, node, kept)
             continue
@@ -24,9 +32,7 @@ def detect(evidence: Evidence) -> Iterator[Found]:
         yield from _case(evidence, node, kept, values)
 
 
-def _passed(
-    evidence: Evidence, node: ast.Call | ast.AugAssign | ast.Assign, kept: ast.expr | None
-) -> Iterator[Found]:
+def _passed(evidence: Evidence, node: _Node, kept: ast.expr | None) -> Iterator[Found]:
     """As `detect`, for a parameter that a function keeps: its callers stand in the loop."""
     program = evidence.program
     for word in given(program, kept) if kept is not None else ():
@@ -35,9 +41,23 @@ def _passed(
             yield from _case(evidence, node, kept, _values(evidence, word, word.lineno))
 
 
+def _returned(evidence: Evidence, node: _Node, kept: ast.expr) -> Iterator[Found]:
+    """As `detect`, for what a function of the program's own returns, as a step its loss."""
+    if not isinstance(kept, ast.Call):
+        return
+    program, name = evidence.program, called(kept)
+    for function in program.nodes:
+        if isinstance(function, ast.FunctionDef) and function.name == name:
+            last = function.body[-1]
+            if isinstance(last, ast.Return) and isinstance(last.value, ast.Name):
+                values = _values(evidence, last.value, last.lineno)
+                if _is_scalar(values) and _had_own_passes(evidence, values):
+                    yield from _case(evidence, node, kept, values)
+
+
 def _case(
     evidence: Evidence,
-    node: ast.Call | ast.AugAssign | ast.Assign,
+    node: _Node,
     kept: ast.expr,
     values: list[Value],
 ) -> Iterator[Found]:
@@ -59,7 +79,7 @@ def _collected(node: ast.AST) -> ast.expr | None:
     """Return what ``losses.append(loss)`` keeps."""
     if isinstance(node, ast.Call) and called(node) == "append" and len(node.args) == 1:
         kept = node.args[0]
-        return kept if isinstance(kept, ast.Name | ast.Attribute) else None
+        return kept if isinstance(kept, ast.Name | ast.Attribute | ast.Call) else None
     if isinstance(node, ast.AugAssign) and isinstance(node.value, ast.List):
         only = node.value.elts
         return only[0] if len(only) == 1 and isinstance(only[0], ast.Name) else None
@@ -69,7 +89,7 @@ def _collected(node: ast.AST) -> ast.expr | None:
 def _summed(node: ast.AST) -> ast.expr | None:
     """Return what ``total += loss`` adds."""
     if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add):
-        return node.value if isinstance(node.value, ast.Name) else None
+        return node.value if isinstance(node.value, ast.Name | ast.Call) else None
     if isinstance(node, ast.Assign) and isinstance(node.value, ast.BinOp):
         total, sides = ast.unparse(node.targets[0]), [node.value.left, node.value.right]
         others = [side for side in sides if ast.unparse(side) != total]
@@ -95,6 +115,8 @@ def _values(evidence: Evidence, kept: ast.expr, line: int) -> list[Value]:
 def _differentiated(evidence: Evidence, values: list[Value], node: ast.stmt | ast.expr) -> bool:
     """Whether what was collected becomes part of a later root, or was no round's own loss."""
     roots = set(evidence.roots)
+    if _is_scalar(values) and _had_own_passes(evidence, values):
+        return False
     for value in values:
         for index in evidence.users.get(value.id, ()):
             op = evidence.tape.ops[index]
@@ -102,6 +124,25 @@ def _differentiated(evidence: Evidence, values: list[Value], node: ast.stmt | as
                 return True
     used = evidence.used_for_training
     return not any(v.id in roots or v.id in used for v in values) and _is_stacked(evidence, node)
+
+
+def _had_own_passes(evidence: Evidence, values: list[Value]) -> bool:
+    """Whether each value was differentiated before the next was made, and is only kept since."""
+    starts = sorted((at, number) for number, at in evidence.pass_at.items())
+    for value, following in pairwise(values):
+        begin, end = evidence.position(value.id), evidence.position(following.id)
+        roots = [
+            root
+            for at, number in starts
+            if begin < at < end
+            for root in evidence.tape.passes[number].roots
+        ]
+        if value.id not in evidence.led_to(roots):
+            return False
+        later = [i for i in evidence.users.get(value.id, ()) if evidence.op_at.get(i, 0) > end]
+        if later:
+            return False
+    return True
 
 
 def _is_stacked(evidence: Evidence, node: ast.stmt | ast.expr) -> bool:

@@ -8,10 +8,10 @@ from itertools import pairwise
 from engine.doctor import training
 from engine.doctor.entry import Entry, Found
 from engine.doctor.evidence import Evidence
-from engine.doctor.functions import written
+from engine.doctor.functions import entry, written
 from engine.doctor.mends import optimizer_calls
 from engine.doctor.numbers import say
-from engine.doctor.program import Program
+from engine.doctor.program import Program, called
 from engine.tape import Place
 
 
@@ -65,12 +65,22 @@ def rate_place(evidence: Evidence, factor: float) -> tuple[Place, str]:
     program = evidence.program
     for _, call in optimizer_calls(program).values():
         word = next((k.value for k in call.keywords if k.arg == "lr"), None)
-        word = word or (call.args[1] if len(call.args) > 1 else None)
+        word = word or (call.args[1] if len(call.args) > 1 else None) or _of_group(call)
         number = written(program, word) if word is not None else None
         if number is not None:
             return _scaled(program, number, factor)
         return program.place(word if word is not None else call), ""
     return _by_hand(evidence, factor)
+
+
+def _of_group(call: ast.Call) -> ast.expr | None:
+    """Return the rate that a group of parameters is given: ``{"params": ..., "lr": 0.1}``."""
+    for node in ast.walk(call):
+        if isinstance(node, ast.Dict) or (isinstance(node, ast.Call) and called(node) == "dict"):
+            found = entry(node, "lr")
+            if found is not None:
+                return found
+    return None
 
 
 def _scaled(program: Program, number: ast.Constant, factor: float) -> tuple[Place, str]:

@@ -67,9 +67,15 @@ def _read(evidence: Evidence, name: str) -> Place | None:
 def _mended(program: Program, place: Place, name: str) -> str:
     """Require the gradient last: ``w = (torch.randn(3) * 0.1).requires_grad_()``."""
     statement = program.statement(place.line)
-    if not isinstance(statement, ast.Assign) or ast.unparse(statement.targets[0]) != name:
+    returns = isinstance(statement, ast.Return) and statement.value is not None
+    if not returns and not (
+        isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == name
+    ):
         return ""
+    assert isinstance(statement, ast.Assign | ast.Return)
     value = statement.value
+    if value is None:
+        return ""
     text = program.source(value)
     maker = next((n for n in ast.walk(value) if _asks(n)), None)
     if isinstance(maker, ast.Call):

@@ -65,7 +65,8 @@ def _likelihoods(evidence: Evidence) -> Iterator[Found]:
         op: Op | None = first
         while op is not None and op.op in _PICKS and op.inputs:
             op = evidence.op_of(op.inputs[0])
-        if op is not None and op.op == "log_softmax" and op is not first:
+        by_name = "log_prob" in evidence.program.lines[first.place.line - 1]
+        if op is not None and (by_name or op.op == "log_softmax") and op is not first:
             message = (
                 f"The root is a mean of log-probabilities, and steps make it smaller: it went "
                 f"from {say(one.losses[0])} to {say(one.losses[-1])}"

@@ -55,7 +55,7 @@ def detect(evidence: Evidence) -> Iterator[Found]:
             )
             fix = program.replaced((target, closed + change))
     related = (evidence.place_of(value.id),) if value is not None else ()
-    yield Found(program.line(line), message, related, fix, _unmended(error.message))
+    yield Found(program.line(line), message, related, fix, _unmended(error.message, source))
 
 
 def _loss(evidence: Evidence, line: int) -> ast.Call | None:
@@ -87,7 +87,9 @@ def _change(message: str, target: Value, source: Value | None) -> str:
     if "Found dtype" in message or "cast to" in message or "not implemented" in message:
         return ".float()"
     if "0D or 1D" in message or "spatial" in message:
-        return ".squeeze(-1)" if target.shape[-1:] == (1,) else ".argmax(1)"
+        if target.shape[-1:] != (1,):
+            return ".argmax(1)"
+        return ".squeeze(-1)" + (".long()" if target.dtype.startswith("float") else "")
     if "arget size" in message and source is not None:
         if (*target.shape, 1) == source.shape:
             return ".unsqueeze(-1)" + ("" if target.dtype.startswith("float") else ".float()")
@@ -96,7 +98,12 @@ def _change(message: str, target: Value, source: Value | None) -> str:
     return ""
 
 
-def _unmended(message: str) -> str:
+def _unmended(message: str, source: Value | None) -> str:
+    if "out of bounds" in message and source is not None and source.shape[1:] == (1,):
+        return (
+            "One score per row is a yes or no: take binary_cross_entropy_with_logits with a real "
+            "target of the same shape, or give the last layer as many outputs as there are classes"
+        )
     if "out of bounds" in message:
         return "Either a class number is wrong or the last layer has too few outputs"
     if "batch_size" in message:

@@ -4,6 +4,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from engine import run
 from engine.doctor.examine import entries, examine
@@ -92,3 +93,12 @@ def test_the_page_lists_every_finding():
 def test_the_doctor_stands_any_program(source):
     tape = run.record(source, timeout=0.5)
     assert examine(tape, source) == ()
+
+
+def test_memory_that_nothing_was_written_to_yet_is_no_nan():
+    source = "x = torch.full((2,), float('nan'))"
+    tape = run.record(source)
+    assert [finding.id for finding in examine(tape, source)] == ["first-nan"]
+    # Whether torch.empty() happens to hold NaN is chance; what made the value decides.
+    values = tuple(replace(value, maker="empty") for value in tape.values)
+    assert examine(replace(tape, values=values), source) == ()
