@@ -1,11 +1,13 @@
 """The still part of the graph: frames, wires, cards and labels at a position, in any detail."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import replace
-from functools import partial
-from typing import Literal
+from functools import lru_cache, partial
+from itertools import compress
+from operator import is_not
+from typing import Literal, TypeVar
 
-from PySide6.QtCore import QLineF, QRectF, Qt
+from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QPainter
 
 from playback.coloring import Coloring, Mode, Tinter
@@ -14,16 +16,20 @@ from widgets.paint import bubbles, cards, frames, plain, tints, wires
 from widgets.paint.bubbles import FAR_SCALE
 from widgets.paint.cards import LABELS_FROM, Layers, Style
 from widgets.paint.labels import Box, Kind, Wish
-from widgets.paint.reading import LEAVES, Reading
+from widgets.paint.reading import LEAVES, Reading, has_gradient
+from widgets.paint.specks import Specks
 from widgets.paint.sprites import Sprites
 from widgets.paint.stage import Stage
 from widgets.paint.tiles import Tiles
 from widgets.theme import Theme, mix
 
+T = TypeVar("T")
 Detail = Literal["full", "name", "block", "speck"]
 
 MOST_AREAS = 400
 """Where more cards and wires change than this, all is painted anew."""
+_TONES: tuple[wires.Tone, ...] = ("rest", "carried", "forward", "share", "backward")
+"""In the order in which they are painted from very far."""
 NOTHING = Look(cards={}, wires={})
 
 
@@ -51,6 +57,9 @@ class Drawing:
         self.coloring: Tinter | None = None
         self.zoom = self.label_scale = 1.0
         self.tiles = Tiles(stage, self._wishes, self._taken)
+        self._specks: Specks | None = None
+        """Everything as it is seen from very far, once it was."""
+        self._compared: tuple[object, object, list[str]] = (None, None, [])
 
     def reading(self, key: str, look: CardLook | None = None) -> Reading:
         """Return what a card says now, or with another ``look``."""
@@ -67,6 +76,7 @@ class Drawing:
         """Paint in other colours from now on."""
         self.theme = theme
         self.sprites.clear()
+        self._specks = None
 
     def set_coloring(self, mode: Mode) -> None:
         """Colour the cards by something else from now on; by what they are where it is empty."""
@@ -80,12 +90,14 @@ class Drawing:
         self.coloring = tinter
         self._readings.clear()
         self.sprites.clear()
+        self._specks = None
         self.tiles.clear()
 
     def set_layers(self, layers: Layers) -> None:
         """Show other layers from now on."""
         self.layers = layers
         self.sprites.clear()
+        self._specks = None
         self.tiles.clear()
 
     @property
@@ -97,12 +109,9 @@ class Drawing:
         """Take another position's look; return the areas (scene units) that change."""
         old, self.look = self.look, look
         changed = self.changed_cards(old)
-        phase = old.phase != look.phase
-        tones = [
-            key
-            for key in self.stage.wires
-            if old.wires.get(key) != look.wires.get(key) or (phase and self._retoned(key, old))
-        ]
+        tones = self._changed_wires(old)
+        if self._specks is not None:
+            self._specks.touch(changed, tones)
         labelled = self.tiles.renew()
         if len(changed) + len(tones) > MOST_AREAS:
             return [self.stage.bounds.adjusted(-60, -60, 200, 60)]
@@ -113,10 +122,22 @@ class Drawing:
 
     def changed_cards(self, old: Look) -> list[str]:
         """Return the keys of the cards that look different from ``old``."""
-        return [k for k in self.stage.cards if old.cards.get(k) != self.look.cards.get(k)]
+        if self._compared[0] is not old.cards or self._compared[1] is not self.look.cards:
+            found = differing(old.cards, self.look.cards)
+            found = [key for key in found if key in self.stage.cards]
+            self._compared = (old.cards, self.look.cards, found)
+        return self._compared[2]
 
-    def _retoned(self, key: str, old: Look) -> bool:
-        return self._tone(key, old) != self._tone(key, self.look)
+    def _changed_wires(self, old: Look) -> list[str]:
+        """Return the keys of the wires that look different from ``old``."""
+        stage, look = self.stage, self.look
+        found = dict.fromkeys(key for key in differing(old.wires, look.wires) if key in stage.wires)
+        # Outside of the forward pass it is no news that a wire has carried its value.
+        if (old.phase == "forward") != (look.phase == "forward"):
+            turned = [key for key in look.wires if key in stage.wires and key not in found]
+            turned = [key for key in turned if self._tone(key, old) != self._tone(key, look)]
+            found |= dict.fromkeys(turned)
+        return list(found)
 
     def _tone(self, key: str, look: Look) -> wires.Tone:
         return wires.tone(look.wires.get(key), look.phase, self.layers.gradients)
@@ -211,11 +232,19 @@ class Drawing:
         tint, scale = self.reading(key).tint, self.label_scale
         return tints.badge_box(self.stage.boxes[key], tint.words, scale) if tint and scale else None
 
+    def paint_all(self, painter: QPainter, areas: list[QRectF], zoom: float) -> None:
+        """Paint what touches the areas (scene units)."""
+        if detail_at(zoom) == "speck":
+            self._paint_specks(painter, areas)
+            return
+        for area in areas:
+            self.paint(painter, area, zoom)
+
     def paint(self, painter: QPainter, area: QRectF, zoom: float, sprites: bool = True) -> None:
         """Paint what touches ``area`` (scene units); without ``sprites`` all is vectors."""
         detail: Detail = detail_at(zoom) if sprites else "full"
         if detail == "speck":
-            self._paint_specks(painter, area)
+            self._paint_specks(painter, [area])
             return
         shown = [k for k in self.stage.frame_order if self.stage.frame_boxes[k].intersects(area)]
         for key in shown:
@@ -278,37 +307,58 @@ class Drawing:
         style = Style(self.theme, self.layers)
         plain.paint(painter, card, box, self.reading(key), style, zoom, named)
 
-    def _paint_specks(self, painter: QPainter, area: QRectF) -> None:
+    def _paint_specks(self, painter: QPainter, areas: list[QRectF]) -> None:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
         for key in self.stage.frame_order:
             box = self.stage.frame_boxes[key]
-            if box.intersects(area):
+            if any(box.intersects(area) for area in areas):
                 odd = self.stage.depths[key] % 2
                 painter.fillRect(box, self.theme.frame_odd if odd else self.theme.frame_even)
-        groups: dict[str, list[QLineF]] = {}
-        for key in self.stage.wires_in(area):
-            (ax, ay), (bx, by) = self.stage.lines[key][0], self.stage.lines[key][-1]
-            groups.setdefault(self._tone(key, self.look), []).append(QLineF(ax, ay, bx, by))
-        for how in ("rest", "carried", "forward", "share", "backward"):
-            painter.setPen(wires.stroke(how, False, self.theme, True))
-            painter.drawLines(groups.get(how, []))
-        painter.setPen(Qt.PenStyle.NoPen)
-        for key in self.stage.cards_in(area, 0.0):
-            if key not in self.hidden:
-                reading = self.reading(key)
-                theme = cards.faint(self.theme) if reading.state == "waiting" else self.theme
-                painter.fillRect(self.stage.boxes[key], _speck(key, self, reading, theme))
+        if self._specks is None:
+            self._specks = Specks(self.stage, self._speck, self._line)
+        self._specks.paint_wires(painter, areas, self._take_hair)
+        self._specks.paint_cards(painter, areas)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=True)
 
+    def _line(self, key: str) -> int:
+        return _TONES.index(self._tone(key, self.look))
 
-def _speck(key: str, drawing: Drawing, reading: Reading, theme: Theme) -> QColor:
-    """Return the colour of a card that is a dot: what happens, else its role."""
-    kind = drawing.stage.cards[key].kind
-    if reading.active:
-        return drawing.theme.backward if reading.active == "backward" else drawing.theme.forward
-    if reading.tinted:
-        tint = reading.tint
-        return theme.line if tint is None else tints.color(tint, theme.dark)
-    if reading.gradient and drawing.layers.gradients:
-        return mix(theme.backward, theme.canvas, 0.75)
-    return theme.color(kind) if kind in LEAVES else theme.ink if kind == "loss" else theme.edge
+    def _take_hair(self, painter: QPainter, tone: int) -> None:
+        painter.setPen(wires.stroke(_TONES[tone], False, self.theme, True))
+
+    def _speck(self, key: str) -> QColor:
+        """Return the colour of a card that is a dot: what happens, else its role."""
+        card, look = self.stage.cards[key], self.look.cards.get(key)
+        if look is not None and look.active:
+            return self.theme.backward if look.active == "backward" else self.theme.forward
+        theme = self.theme if look is not None and look.reached else cards.faint(self.theme)
+        if self.coloring is not None:
+            tint = self.coloring.tint(card, look)
+            return theme.line if tint is None else tints.color(tint, theme.dark)
+        if look is not None and has_gradient(look) and self.layers.gradients:
+            return _pale(theme)
+        if card.kind in LEAVES:
+            return theme.color(card.kind)
+        return theme.ink if card.kind == "loss" else theme.edge
+
+
+@lru_cache(maxsize=8)
+def _pale(theme: Theme) -> QColor:
+    return mix(theme.backward, theme.canvas, 0.75)
+
+
+def differing(old: Mapping[str, T], new: Mapping[str, T]) -> list[str]:
+    """Return the keys of what differs between two tables, which mostly share their entries.
+
+    As tables grow and shrink at their ends, what they share stands side by side.
+    """
+    if old is new:
+        return []
+    before, after = list(old), list(new)
+    same = min(len(before), len(after))
+    if before[:same] != after[:same]:
+        keys = [*new, *(key for key in old if key not in new)]
+        return [key for key in keys if old.get(key) != new.get(key)]
+    others = compress(after[:same], map(is_not, old.values(), new.values()))
+    found = [key for key in others if old[key] != new[key]]
+    return [*found, *before[same:], *after[same:]]

@@ -71,7 +71,8 @@ class Layer:
             height = abs(dy) / ratio
             boxes.append(QRectF(0, 0 if dy > 0 else size.height() - height, size.width(), height))
         for box in boxes:
-            self._paint_region(drawing, QRegion(box.toAlignedRect()))
+            whole = box.toAlignedRect()
+            self._paint_region(drawing, QRegion(whole), [QRectF(whole)])
 
     def render(
         self, drawing: Drawing, camera: Camera, view: QSizeF, ratio: float, stale: bool
@@ -113,21 +114,29 @@ class Layer:
 
     def _paint(self, drawing: Drawing, boxes: list[QRectF]) -> None:
         """Paint the boxes (pixels of the pixmap) with the ground below."""
-        for region in _apart(boxes):
-            self._paint_region(drawing, region)
+        regions = [(region, [QRectF(region.boundingRect())]) for region in _apart(boxes)]
+        if detail_at(self._camera.zoom) == "speck" and regions:
+            # Dots in many boxes are found and painted in one go.
+            whole = QRegion()
+            for region, _ in regions:
+                whole = whole.united(region)
+            regions = [(whole, [box for _, found in regions for box in found])]
+        for region, found in regions:
+            self._paint_region(drawing, region, found)
 
-    def _paint_region(self, drawing: Drawing, region: QRegion) -> None:
+    def _paint_region(self, drawing: Drawing, region: QRegion, boxes: list[QRectF]) -> None:
+        """Paint a region; all that is to be seen in it lies in the ``boxes``."""
         camera = self._camera.moved(MARGIN, MARGIN)
         painter = QPainter(self._pixmap)
         try:
             painter.setRenderHints(HINTS)
             painter.setClipRegion(region)
-            area = QRectF(region.boundingRect())
-            painter.fillRect(area, drawing.theme.canvas)
-            paint_dots(painter, area, camera, drawing.theme)
+            for box in boxes:
+                painter.fillRect(box, drawing.theme.canvas)
+                paint_dots(painter, box, camera, drawing.theme)
             painter.translate(camera.x, camera.y)
             painter.scale(camera.zoom, camera.zoom)
-            drawing.paint(painter, camera.box_to_scene(area), camera.zoom)
+            drawing.paint_all(painter, [camera.box_to_scene(box) for box in boxes], camera.zoom)
         finally:
             painter.end()
 

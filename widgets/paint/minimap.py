@@ -7,6 +7,7 @@ from widgets.camera import Camera
 from widgets.paint import shapes, tints
 from widgets.paint.drawing import Drawing
 from widgets.paint.reading import LEAVES
+from widgets.paint.specks import Specks
 from widgets.theme import faded
 
 LARGEST = QSizeF(132, 168)
@@ -14,6 +15,8 @@ MOST_HEIGHT = 0.5
 """Part of the widget's height; a map that would take more is left out."""
 TINTED = 1000
 """In a picture of at most so many cards the map's colours follow each step."""
+ROUNDED = 300
+"""The cards of a bigger picture are too small for round corners to be seen."""
 _MARGIN = 14.0
 _PAD = 8.0
 
@@ -95,6 +98,10 @@ class Minimap:
                 ground = theme.frame_odd if odd else theme.frame_even
                 shapes.fill(painter, stage.frame_boxes[key], 14, ground)
                 shapes.outline(painter, stage.frame_boxes[key], 14, theme.frame_line, 0.8 / zoom)
+            if len(stage.boxes) > ROUNDED:
+                dots = Specks(stage, lambda key: _color(drawing, key))
+                dots.paint_cards(painter, [stage.bounds])
+                return pixmap
             for key, box in stage.boxes.items():
                 shapes.fill(painter, box, 10, _color(drawing, key))
         finally:

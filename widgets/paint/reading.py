@@ -55,6 +55,12 @@ class Reading:
     """A colour mode is on: what it says nothing of is left without a colour."""
 
 
+def has_gradient(look: CardLook) -> bool:
+    """Tell whether a card with this look has a gradient to say, or one on its way to it."""
+    on_its_way = look.pending and bool(look.shares)
+    return on_its_way or look.gradient is not None or look.reset in ("none", "zeros")
+
+
 class Reader:
     """Reads a tape for the painters; results are kept, because a tape never changes."""
 

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QPainterPath, QPolygonF
 
@@ -12,9 +11,9 @@ from engine.tape import Tape
 from playback.picture import Card, Frame, Picture, Placement, Rect, Wire
 from widgets.paint import frames as frame_paint
 from widgets.paint.reading import Reader
+from widgets.paint.spots import Boxes, Spots
 from widgets.paint.wires import Track, arrow_head, route_path, sample
 
-Boxes = NDArray[np.float64]
 Line = list[tuple[float, float]]
 T = TypeVar("T")
 
@@ -50,11 +49,12 @@ class Stage:
         self.head_room = self._head_room()
         self.cut_keys = [key for key in self.wire_keys if self.wires[key].cut]
         self.card_keys = list(self.cards)
-        self._card_array = _array([self.boxes[key] for key in self.card_keys])
+        self.card_spots = Spots(_array([self.boxes[key] for key in self.card_keys]))
         samples = list(self._samples.values())
         self.points = np.concatenate(samples) if samples else np.empty((0, 2))
         self.owners = np.repeat(np.arange(len(samples)), [len(line) for line in samples])
         self.wire_boxes = self._wire_boxes()
+        self.wire_spots = Spots(self.wire_boxes)
         self.bounds = self._bounds()
 
     def _read_wires(self) -> None:
@@ -126,11 +126,11 @@ class Stage:
 
     def cards_in(self, area: QRectF, reach: float) -> list[str]:
         """Return the keys of the cards within ``reach`` of ``area``, in order of execution."""
-        return [self.card_keys[n] for n in _touching(self._card_array, area, reach)]
+        return [self.card_keys[n] for n in self.card_spots.touching(area, reach).tolist()]
 
     def wires_in(self, area: QRectF, reach: float = _WIRE_REACH) -> list[str]:
         """Return the keys of the wires whose boxes are within ``reach`` of ``area``."""
-        return [self.wire_keys[n] for n in _touching(self.wire_boxes, area, reach)]
+        return [self.wire_keys[n] for n in self.wire_spots.touching(area, reach).tolist()]
 
     def track(self, key: str) -> Track:
         """Return the wire's line, to run along."""
@@ -211,13 +211,6 @@ class _Lazy(dict[str, T]):
 def _array(boxes: list[QRectF]) -> Boxes:
     rows = [(box.left(), box.top(), box.right(), box.bottom()) for box in boxes]
     return np.asarray(rows, dtype=np.float64).reshape(-1, 4)
-
-
-def _touching(boxes: Boxes, area: QRectF, reach: float) -> list[int]:
-    hit = (boxes[:, 0] <= area.right() + reach) & (boxes[:, 2] >= area.left() - reach)
-    hit &= (boxes[:, 1] <= area.bottom() + reach) & (boxes[:, 3] >= area.top() - reach)
-    found: list[int] = np.flatnonzero(hit).tolist()
-    return found
 
 
 def _distance(line: Line, x: float, y: float) -> float:

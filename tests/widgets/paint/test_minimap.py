@@ -5,7 +5,7 @@ from PySide6.QtCore import QSizeF
 
 from playback.coloring import Tint
 from tests.widgets.pixels import drawing_of, near, painted
-from tests.widgets.scenes import network
+from tests.widgets.scenes import grid, network
 from widgets.camera import Camera
 from widgets.paint import tints
 from widgets.paint.minimap import Minimap
@@ -60,3 +60,12 @@ def test_what_a_mode_tells_of_another_position_is_painted_anew(drawing):
     assert (seen(minimap, drawing) == before).all()  # nothing moved
     drawing.set_look(type(drawing.look)(dict(drawing.look.cards), dict(drawing.look.wires)))
     assert (seen(minimap, drawing) != before).any()
+
+
+def test_of_many_cards_each_is_still_a_dot_of_its_colour(qapp):
+    m = grid(400, 20)
+    m.card("w", "parameter", "w", (4200, 600), 1.0, (600, 600))
+    drawing = drawing_of((m, m.reached()), Theme.load("light"))
+    pixels = seen(Minimap(), drawing)
+    assert near(pixels, drawing.theme.parameter, 40) > 50
+    assert near(pixels, drawing.theme.line_strong, 60) > 200

@@ -1,0 +1,74 @@
+"""What differs between two looks, however their tables have grown."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from playback.picture import CardLook, Look, WireLook
+from tests.widgets.pixels import drawing_of, near, painted
+from tests.widgets.scenes import grid, neuron
+from widgets.paint import cards
+from widgets.paint.drawing import differing
+from widgets.theme import Theme
+
+tables = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(0, 2).map(float), max_size=8)
+
+
+@given(tables, tables)
+def test_what_differs_is_found_whatever_the_order(old, new):
+    wanted = {key for key in old.keys() | new.keys() if old.get(key) != new.get(key)}
+    found = differing(old, new)
+    assert set(found) == wanted
+    assert len(found) == len(wanted)
+
+
+@given(tables, tables)
+def test_what_differs_is_found_where_a_table_has_grown_or_shrunk_at_its_end(old, more):
+    grown = old | {key: value for key, value in more.items() if key not in old}
+    assert set(differing(old, grown)) == grown.keys() - old.keys()
+    assert set(differing(grown, old)) == grown.keys() - old.keys()
+
+
+def test_the_end_of_the_forward_pass_changes_the_wires_that_carried(qapp):
+    m, look = neuron()
+    carried = {key: WireLook(carried=True) for key in drawing_of((m, look), light()).stage.wires}
+    forward = Look(look.cards, carried, 1, "forward")
+    drawing = drawing_of((m, forward), light())
+    areas = drawing.set_look(Look(look.cards, carried, 1, "backward"))
+    assert all(any(area.intersects(drawing.stage.wire_area(k)) for area in areas) for k in carried)
+    assert drawing.set_look(Look(look.cards, carried, 1, "update")) == []
+
+
+def light():
+    return Theme.load("light")
+
+
+@pytest.mark.parametrize(
+    ("look", "token"),
+    [
+        (CardLook(reached=True, active="forward"), "forward"),
+        (CardLook(reached=True, active="backward"), "backward"),
+        (CardLook(reached=True), "edge"),
+    ],
+)
+def test_from_very_far_a_card_has_the_colour_of_what_happens(qapp, look, token):
+    m, theme = grid(4, 2), light()
+    drawing = drawing_of((m, m.reached()), theme)
+
+    def pixels():
+        return painted(
+            lambda p: drawing.paint(p, drawing.stage.bounds, 0.1), (400, 200), theme.canvas
+        )
+
+    box = drawing.stage.boxes["c3"].toRect()
+    pixels()
+    drawing.set_look(m.reached(c3=look))
+    inside = pixels()[box.top() + 2 : box.bottom() - 2, box.left() + 2 : box.right() - 2]
+    assert near(inside, theme.color(token), 4) == inside.shape[0] * inside.shape[1]
+
+
+def test_from_very_far_what_is_not_reached_is_faint(qapp):
+    m, theme = grid(1), light()
+    drawing = drawing_of((m, Look({}, {})), theme)
+    pixels = painted(lambda p: drawing.paint(p, drawing.stage.bounds, 0.1), (164, 58))
+    assert near(pixels, cards.faint(theme).edge, 4) > 8000

@@ -1,0 +1,83 @@
+"""A picture from very far: every card a dot of its colour, every wire a line of its kind."""
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QColor, QPen
+
+from engine.tape import Tape
+from tests.widgets.pixels import near, painted
+from tests.widgets.scenes import grid
+from widgets.paint.specks import Specks
+from widgets.paint.stage import Stage
+
+BLUE, RED = QColor("#0000ff"), QColor("#ff0000")
+SIZE = (600, 500)
+
+
+@pytest.fixture
+def stage(qapp):
+    m = grid(9, 3)
+    return Stage(Tape(), m.picture, m.placement)
+
+
+def dots(made, stage, areas=None):
+    return painted(lambda p: made.paint_cards(p, areas or [stage.bounds]), SIZE)
+
+
+def test_every_card_is_a_box_of_its_colour(stage):
+    made = Specks(stage, lambda key: RED if key == "c4" else BLUE)
+    pixels = dots(made, stage)
+    box = stage.boxes["c4"]
+    assert near(pixels, RED) == pytest.approx(box.width() * box.height(), rel=0.02)
+    assert near(pixels, BLUE) == pytest.approx(8 * box.width() * box.height(), rel=0.02)
+    middle = box.center().toPoint()
+    assert pixels[middle.y(), middle.x()].tolist() == [255, 0, 0]
+
+
+def test_only_what_is_near_the_areas_is_painted(stage):
+    pixels = dots(Specks(stage, lambda _key: BLUE), stage, [stage.boxes["c0"], stage.boxes["c8"]])
+    box = stage.boxes["c0"]
+    assert near(pixels, BLUE) == pytest.approx(2 * box.width() * box.height(), rel=0.02)
+
+
+def test_a_colour_is_asked_for_again_only_where_something_was_touched(stage):
+    asked = []
+
+    def color(key):
+        asked.append(key)
+        return RED if len(asked) > 9 else BLUE
+
+    made = Specks(stage, color)
+    made.touch(["c3"], [])
+    assert asked == []
+    assert near(dots(made, stage), RED) == 0
+    assert len(asked) == 9
+    made.touch(["c3"], [])
+    assert asked[9:] == ["c3"]
+    assert near(dots(made, stage), RED) > 0
+    assert len(asked) == 10
+
+
+def test_wires_are_lines_with_the_pen_of_their_kind(stage):
+    pens, first = {0: QPen(BLUE, 3), 1: QPen(RED, 3)}, stage.wire_keys[0]
+    made = Specks(stage, lambda _key: BLUE, lambda key: int(key == first))
+    whole = [stage.bounds]
+
+    def lines():
+        return painted(lambda p: made.paint_wires(p, whole, lambda p, n: p.setPen(pens[n])), SIZE)
+
+    pixels = lines()
+    (x0, y0), *_, (x1, y1) = stage.placement.routes[first]
+    assert near(pixels, RED) >= np.hypot(x1 - x0, y1 - y0)
+    assert near(pixels[round((y0 + y1) / 2), round((x0 + x1) / 2)], RED) == 1
+    assert near(pixels, BLUE) > 5 * near(pixels, RED)
+
+
+def test_an_empty_picture_paints_nothing(qapp):
+    m = grid(0)
+    stage = Stage(Tape(), m.picture, m.placement)
+    made = Specks(stage, lambda _key: BLUE)
+    area = [QRectF(0, 0, 100, 100)]
+    assert near(dots(made, stage, area), BLUE) == 0
+    made.paint_wires(None, area, lambda *_: pytest.fail("no wire is there"))

@@ -1,0 +1,57 @@
+"""Many boxes by where they are: what touches an area is found without a look at all of them."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QRectF
+
+Boxes = NDArray[np.float64]
+"""Left, top, right, bottom in each row."""
+FEW = 500
+"""So many boxes are looked through faster than they are looked up."""
+TALL = 8.0
+"""A box so many times taller than usual is looked at always; else every search had to reach so
+far."""
+
+
+class Spots:
+    """Boxes (n, 4), sorted from top to bottom; those that are very tall stand aside."""
+
+    def __init__(self, boxes: Boxes) -> None:
+        self.boxes = boxes
+        heights = boxes[:, 3] - boxes[:, 1]
+        usual = float(np.median(heights)) if len(boxes) else 0.0
+        tall = heights > TALL * usual
+        if len(boxes) <= FEW:
+            tall[:] = True
+        self._tall = np.flatnonzero(tall)
+        short = np.flatnonzero(~tall)
+        self._order = short[np.argsort(boxes[short, 1], kind="stable")]
+        self._sorted = boxes[self._order]
+        self._tops = np.ascontiguousarray(self._sorted[:, 1])
+        self._reach = float(heights[short].max(initial=0.0))
+
+    def touching(self, area: QRectF, reach: float = 0.0) -> NDArray[np.intp]:
+        """Return the numbers of the boxes within ``reach`` of ``area``, in order."""
+        left, top = area.left() - reach, area.top() - reach
+        right, bottom = area.right() + reach, area.bottom() + reach
+        first = int(np.searchsorted(self._tops, top - self._reach))
+        stop = int(np.searchsorted(self._tops, bottom, side="right"))
+        band = self._sorted[first:stop]
+        hit = (band[:, 0] <= right) & (band[:, 2] >= left) & (band[:, 3] >= top)
+        found = self._order[first:stop][hit]
+        if len(self._tall):
+            aside = self.boxes[self._tall]
+            hit = (aside[:, 0] <= right) & (aside[:, 2] >= left)
+            hit &= (aside[:, 1] <= bottom) & (aside[:, 3] >= top)
+            found = np.concatenate([found, self._tall[hit]])
+        found.sort()
+        return found
+
+    def touching_any(self, areas: Sequence[QRectF]) -> NDArray[np.intp]:
+        """Return the numbers of the boxes that touch any of some areas, in order."""
+        if len(areas) == 1:
+            return self.touching(areas[0])
+        found = [self.touching(area) for area in areas]
+        return np.unique(np.concatenate(found)) if found else np.empty(0, np.intp)
