@@ -5,10 +5,11 @@ from PySide6.QtCore import QPointF, QRectF, QSizeF
 from playback.picture import Look
 from widgets import graph_walk
 from widgets.camera import CLOSEST_FIT, Camera, centered, fitting
+from widgets.paint.cards import LABELS_FROM
 from widgets.paint.stage import Stage
 
-READABLE = 0.45
-"""A picture that fits at this zoom or a larger one is shown whole at first."""
+READABLE = LABELS_FROM
+"""A picture that fits at this zoom or a larger one, with its numbers, is shown whole at first."""
 NEAR = 0.85
 """Any other is shown in part, at this zoom; the view then follows what happens."""
 RIM = (14.0, 18.0, 26.0, 20.0)

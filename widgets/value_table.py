@@ -35,7 +35,8 @@ COLUMNS = ("name", "value", "gradient")
 NONE, PENDING = "\N{EM DASH}", "\N{HORIZONTAL ELLIPSIS}"
 PAD = 14
 """Free pixels beside the text of a cell."""
-LEAST_NAME = 64
+LEAST_NAME = 84
+"""Pixels: ``…0.weight`` fits."""
 USUAL = ("name", "−0.0000", "∇ 0.0000")
 """What fits into the columns at least, so that they stand still while the tape plays."""
 MEASURED = 200

@@ -71,8 +71,8 @@ class Layer:
             height = abs(dy) / ratio
             boxes.append(QRectF(0, 0 if dy > 0 else size.height() - height, size.width(), height))
         for box in boxes:
-            whole = box.toAlignedRect()
-            self._paint_region(drawing, QRegion(whole), [QRectF(whole)])
+            strip = box.toAlignedRect()
+            self._paint_region(drawing, QRegion(strip), [QRectF(strip)])
 
     def render(
         self, drawing: Drawing, camera: Camera, view: QSizeF, ratio: float, stale: bool

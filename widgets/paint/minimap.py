@@ -11,6 +11,10 @@ from widgets.paint.specks import Specks
 from widgets.theme import faded
 
 LARGEST = QSizeF(132, 168)
+SHARE = 0.25
+"""Of a small widget it takes no more than so much of the width."""
+NARROW, FOOT = 560.0, 46.0
+"""In a narrow widget it stands above the row of buttons, which is so high."""
 MOST_HEIGHT = 0.5
 """Part of the widget's height; a map that would take more is left out."""
 TINTED = 1000
@@ -43,15 +47,16 @@ class Minimap:
     @staticmethod
     def box(bounds: QRectF, view: QSizeF) -> QRectF:
         """Return where the map lies in the widget."""
-        zoom = _zoom(bounds)
+        zoom = _zoom(bounds, view)
         width = max(40.0, bounds.width() * zoom + 2 * _PAD)
         height = max(40.0, bounds.height() * zoom + 2 * _PAD)
-        return QRectF(_MARGIN, view.height() - _MARGIN - height, width, height)
+        foot = _MARGIN if view.width() >= NARROW else FOOT
+        return QRectF(_MARGIN, view.height() - foot - height, width, height)
 
     @staticmethod
     def to_scene(bounds: QRectF, view: QSizeF, point: QPointF) -> QPointF:
         """Return the scene point below a point of the map."""
-        away = (point - Minimap.box(bounds, view).center()) / _zoom(bounds)
+        away = (point - Minimap.box(bounds, view).center()) / _zoom(bounds, view)
         return bounds.center() + away
 
     def paint(self, painter: QPainter, drawing: Drawing, camera: Camera, view: QSizeF) -> None:
@@ -65,9 +70,9 @@ class Minimap:
         key = (id(drawing.stage), id(drawing.theme), ratio, box.width(), box.height(), look)
         if key != self._key:
             self._key = key
-            self._pixmap = self._copy(drawing, box.size(), ratio)
+            self._pixmap = self._copy(drawing, box.size(), ratio, view)
         painter.drawPixmap(box.topLeft(), self._pixmap)
-        zoom = _zoom(bounds)
+        zoom = _zoom(bounds, view)
         seen = camera.box_to_scene(QRectF(QPointF(), view))
         middle = box.center() + (seen.center() - bounds.center()) * zoom
         size = seen.size() * zoom
@@ -78,7 +83,7 @@ class Minimap:
         painter.drawRoundedRect(window, 3, 3)
 
     @staticmethod
-    def _copy(drawing: Drawing, size: QSizeF, ratio: float) -> QPixmap:
+    def _copy(drawing: Drawing, size: QSizeF, ratio: float, view: QSizeF) -> QPixmap:
         theme, stage = drawing.theme, drawing.stage
         pixmap = QPixmap((size * ratio).toSize())
         pixmap.setDevicePixelRatio(ratio)
@@ -89,7 +94,7 @@ class Minimap:
             whole = QRectF(QPointF(), size)
             shapes.fill(painter, whole, 8, faded(theme.panel, 0.94))
             shapes.outline(painter, whole, 8, theme.line, 1.0)
-            zoom = _zoom(stage.bounds)
+            zoom = _zoom(stage.bounds, view)
             painter.translate(whole.center())
             painter.scale(zoom, zoom)
             painter.translate(-stage.bounds.center())
@@ -120,7 +125,8 @@ def _color(drawing: Drawing, key: str) -> QColor:
     return theme.ink if kind == "loss" else theme.line_strong
 
 
-def _zoom(bounds: QRectF) -> float:
-    across = (LARGEST.width() - 2 * _PAD) / max(1.0, bounds.width())
+def _zoom(bounds: QRectF, view: QSizeF) -> float:
+    width = min(LARGEST.width(), SHARE * view.width())
+    across = max(1.0, width - 2 * _PAD) / max(1.0, bounds.width())
     down = (LARGEST.height() - 2 * _PAD) / max(1.0, bounds.height())
     return min(across, down)
