@@ -48,6 +48,7 @@ class Engine(NamedTuple):
     check: Callable[[wire.Check], wire.Checked]
     gradcheck: Callable[[wire.Gradcheck], wire.Gradchecked]
     probe: Callable[[wire.Probe], wire.Probed]
+    tidy: Callable[[], object] = gc.collect
     before: Baseline | None = None
     """The process as it was before any program."""
 
@@ -129,7 +130,7 @@ class Server:
             if not self._may_serve():
                 continue
             if self._mail.idle(TIDY_S):
-                gc.collect()
+                engine.tidy()
             request, stopped = self._mail.take()
             try:
                 if isinstance(request, wire.Run):
@@ -296,7 +297,7 @@ def _warm() -> Engine:
 
     torch.set_num_threads(1)
     run.execute(wire.Run(0, "x = param(1.0)\n(x * x).backward()\nprint(x)"))
-    return Engine(run.execute, peek.peek, check.check, gradcheck.gradcheck, lab.probe)
+    return Engine(run.execute, peek.peek, check.check, gradcheck.gradcheck, lab.probe, run.tidy)
 
 
 def _warm_optimizers() -> None:

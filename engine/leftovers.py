@@ -38,6 +38,7 @@ _names = vars(builtins)
 _whole = dict(_names)
 _refill = _names.update
 _modules: dict[str, ModuleType] = {}
+_count = -1
 
 
 class Kept:
@@ -50,9 +51,11 @@ class Kept:
     """To be called before the context ends: a trace function that raises would hang its end."""
 
     def __enter__(self) -> Self:
-        global _modules
-        if len(_modules) != len(sys.modules):
-            _modules = dict(sys.modules)
+        global _modules, _count
+        if _count != len(sys.modules):
+            # Not the program itself: what it made is to go when it has ended.
+            _modules = {name: one for name, one in sys.modules.items() if name != "__main__"}
+            _count = len(sys.modules)
         self._profile = sys.getprofile()
         self.untrace = functools.partial(sys.settrace, sys.gettrace())
         self._threads = set(threading.enumerate())
@@ -70,7 +73,7 @@ class Kept:
             sys.setprofile(self._profile)
         for name in _names.keys() - _whole.keys():
             del _names[name]
-        if len(sys.modules) < len(_modules) or "sys" not in sys.modules:
+        if len(sys.modules) < _count or "sys" not in sys.modules:
             sys.modules.update({**_modules, **sys.modules})
         if kind is None and threading.active_count() > len(self._threads):
             wait_for_threads(self._threads)
@@ -80,7 +83,7 @@ class Baseline:
     """A process as it was before any program; taken once torch is there."""
 
     def __init__(self) -> None:
-        self._libraries = list(_libraries())
+        self._libraries, self._own = list(_libraries()), list(_own())
         self._folder = os.getcwd()
         self._path, self._recursion = list(sys.path), sys.getrecursionlimit()
         self._environment = dict(os.environ)
@@ -119,6 +122,7 @@ class Baseline:
         return (
             _signals() != self._signals
             or _limits() != self._limits
+            or any(not vars(owner).items() >= names.items() for owner, names in self._own)
             or any(_runs(frame, filename) for frame in _others())
         )
 
@@ -137,6 +141,18 @@ def _libraries() -> Iterator[tuple[ModuleType | type, dict[str, object], int]]:
         for kind in found:
             names = {n: x for n, x in vars(kind).items() if hasattr(x, "__get__")}
             yield kind, names, len(vars(kind))
+
+
+def _own() -> Iterator[tuple[ModuleType | type, dict[str, object]]]:
+    """Yield the engine's own modules and classes, with what no program is to change."""
+    for name, module in list(sys.modules.items()):
+        if not name.startswith("engine."):
+            continue
+        called = {n: x for n, x in vars(module).items() if callable(x)}
+        yield module, called
+        for kind in called.values():
+            if isinstance(kind, type) and kind.__module__ == name:
+                yield kind, {n: x for n, x in vars(kind).items() if callable(x)}
 
 
 def _uncover(kind: type, names: dict[str, object]) -> None:

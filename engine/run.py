@@ -9,7 +9,7 @@ import sys
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
 from types import CodeType, ModuleType
 
@@ -36,6 +36,10 @@ from engine.wire import Run
 
 EXPLAIN_S = 1.0
 """How long putting an exception into words may take: that runs code of the program's own."""
+AFTERMATH_S = 0.5
+"""So long may an object of a program take to die before it is interrupted."""
+YOUNG = 1
+"""The generation of what a program made: to look no further takes no time."""
 THREADS = torch.get_num_threads()
 """As many threads as torch takes by itself."""
 
@@ -46,10 +50,14 @@ _streams: deque[object] = deque(maxlen=4)
 class Finished:
     """The run before: its recorder, so that more numbers can be asked for."""
 
-    def __init__(self, request: Run, recorder: Recorder, tape: Tape) -> None:
+    def __init__(
+        self, request: Run, recorder: Recorder, tape: Tape, names: dict[str, object]
+    ) -> None:
         self.request = request
         self.recorder = recorder
         self.tape = tape
+        self.names: dict[str, object] | None = names
+        """Its program's names, until `tidy`."""
 
 
 finished: Finished | None = None
@@ -94,6 +102,8 @@ def execute(request: Run, printed: Callable[[str], None] | None = None) -> Tape:
     """
     global finished
     if finished is not None:
+        if finished.names is not None:
+            tidy(YOUNG)
         finished.recorder.release()
         finished = None
     text = program.readable(request.source) if request.policy else request.source
@@ -103,8 +113,19 @@ def execute(request: Run, printed: Callable[[str], None] | None = None) -> Tape:
         tape = _with(freeze(recorder, leaves(recorder, done.names)), done, request.device)
         tape = msgspec.structs.replace(tape, findings=examine_safely(tape, request.source))
     recorder.backward.failed_by = None
-    finished = Finished(request, recorder, tape)
+    finished = Finished(request, recorder, tape, done.names)
     return tape
+
+
+def tidy(generation: int = 2) -> None:
+    """Let the objects of the last program go: that may run code of its own, but not for ever.
+
+    ``generation``: up to which Python's collector looks for those that hold each other.
+    """
+    with suppress(watchdog.Interrupted), watchdog.Guard(AFTERMATH_S, is_last=True):
+        if finished is not None:
+            finished.names = None
+        gc.collect(generation)
 
 
 @dataclass

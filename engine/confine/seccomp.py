@@ -19,6 +19,7 @@ _SECCOMP, _SET_FILTER, _TSYNC, _KNOWN_ACTION = 317, 1, 1, 2
 _NO_NEW_PRIVS = 38
 _ALLOW, _KILL, _ERROR = 0x7FFF0000, 0x80000000, 0x00050000
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+_AND = 0x54
 _NR, _MACHINE = 0, 4
 
 FREE: dict[str, int] = dict(  # noqa: C408
@@ -26,14 +27,14 @@ FREE: dict[str, int] = dict(  # noqa: C408
     brk=12, rt_sigaction=13, rt_sigprocmask=14, rt_sigreturn=15, pread64=17, pwrite64=18, readv=19,
     writev=20, access=21, pipe=22, select=23, sched_yield=24, mremap=25, msync=26, mincore=27,
     madvise=28, dup=32, dup2=33, pause=34, nanosleep=35, getitimer=36, alarm=37, setitimer=38,
-    getpid=39, exit=60, wait4=61, uname=63, getdents=78, getcwd=79, chdir=80, fchdir=81,
-    readlink=89, umask=95, gettimeofday=96, getrlimit=97, getrusage=98, sysinfo=99, times=100,
-    getuid=102, getgid=104, geteuid=107, getegid=108, getppid=110, getpgrp=111, getgroups=115,
-    getresuid=118, getresgid=120, getpgid=121, getsid=124, capget=125, rt_sigpending=127,
-    rt_sigtimedwait=128, rt_sigsuspend=130, sigaltstack=131, statfs=137, fstatfs=138,
-    getpriority=140, sched_getparam=143, sched_getscheduler=145, sched_get_priority_max=146,
-    sched_get_priority_min=147, arch_prctl=158, gettid=186, time=201, futex=202,
-    sched_getaffinity=204, epoll_create=213, getdents64=217, set_tid_address=218,
+    getpid=39, recvfrom=45, shutdown=48, getsockname=51, exit=60, wait4=61, uname=63, getdents=78,
+    getcwd=79, chdir=80, fchdir=81, readlink=89, umask=95, gettimeofday=96, getrlimit=97,
+    getrusage=98, sysinfo=99, times=100, getuid=102, getgid=104, geteuid=107, getegid=108,
+    getppid=110, getpgrp=111, getgroups=115, getresuid=118, getresgid=120, getpgid=121, getsid=124,
+    capget=125, rt_sigpending=127, rt_sigtimedwait=128, rt_sigsuspend=130, sigaltstack=131,
+    statfs=137, fstatfs=138, getpriority=140, sched_getparam=143, sched_getscheduler=145,
+    sched_get_priority_max=146, sched_get_priority_min=147, arch_prctl=158, gettid=186, time=201,
+    futex=202, sched_getaffinity=204, epoll_create=213, getdents64=217, set_tid_address=218,
     restart_syscall=219, fadvise64=221, timer_create=222, timer_settime=223, timer_gettime=224,
     timer_getoverrun=225, timer_delete=226, clock_gettime=228, clock_getres=229,
     clock_nanosleep=230, exit_group=231, epoll_wait=232, epoll_ctl=233, get_mempolicy=239,
@@ -56,6 +57,8 @@ _IOCTLS = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
 _FCNTLS = (0, 1, 2, 3, 4, 5, 1030, 1031, 1032)
 _PRCTLS = (3, 15, 16, 0x53564D41)
 """Ask whether dumpable, name a thread, ask its name, name memory."""
+_SOCKETPAIR, _SENDTO = 53, 44
+_UNIX, _STREAM, _KINDS = 1, 1, 0xF
 
 _Code = list[tuple[int, int, int, int]]
 
@@ -118,7 +121,27 @@ def program(pid: int) -> _Code:
     code += _where(72, _one_of(1, _FCNTLS))
     code += _where(157, _one_of(0, _PRCTLS))
     code += _where(302, [*_zero(_low(2)), *_zero(_low(2) + 4), (_RETURN, 0, 0, _ALLOW)])
+    code += _where(_SOCKETPAIR, _connected())
+    # Only to the other end: no address may be given.
+    code += _where(_SENDTO, [*_zero(_low(4)), *_zero(_low(4) + 4), (_RETURN, 0, 0, _ALLOW)])
     return [*code, _no()]
+
+
+def _connected() -> _Code:
+    """Allow two sockets of this process that are connected with each other, as asyncio needs them.
+
+    A stream can be connected with nobody else; a datagram could be sent to any address.
+    """
+    return [
+        (_LOAD, 0, 0, _low(0)),
+        (_EQUAL, 1, 0, _UNIX),
+        _no(),
+        (_LOAD, 0, 0, _low(1)),
+        (_AND, 0, 0, _KINDS),
+        (_EQUAL, 1, 0, _STREAM),
+        _no(),
+        (_RETURN, 0, 0, _ALLOW),
+    ]
 
 
 def _low(argument: int) -> int:

@@ -46,6 +46,13 @@ def _offline(_: re.Match[str], __: advice.Case) -> str:
 ROWS = (
     Row(PermissionError, "", _closed, "[Errno 1] Operation not permitted: 'out.txt'"),
     Row(
+        RuntimeError,
+        r"(?i)(open file failed|shared memory|failed to bind).*(not permitted|ermission denied)",
+        _closed,
+        "[enforce fail at inline_container.cc:747] . open file failed with strerror: Operation "
+        "not permitted",
+    ),
+    Row(
         OSError,
         "name resolution|Name or service not known|nodename nor servname|etwork is unreachable",
         _offline,

@@ -5,12 +5,13 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 
 from engine import wire
 from engine.leftovers import wait_for_threads
-from tests.engine.driver import Engine
+from tests.engine.driver import PATIENCE_S, Engine
 
 GOOD = (
     "x = param(2.0)\ny = x * x\ny.backward()\nprint(x.grad, nn.Linear(2, 1)(torch.ones(2)).shape)"
@@ -23,6 +24,10 @@ def f():
 threading.Thread(target=f, daemon=True).start()
 """
 DEAF = "import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)"
+TAMPERING = (
+    "import engine.run\nengine.run._explained = None",
+    "from engine.record.recorder import Recorder\nRecorder.__exit__ = lambda *_: None",
+)
 FORKS = "import os\nfor _ in range(3): os.fork()\nprint('parent')"
 TREE = "import subprocess\nsubprocess.Popen(['sh', '-c', 'setsid sleep 987 & sleep 987'])"
 
@@ -96,7 +101,9 @@ def test_signals_that_are_blocked_or_due_are_taken_back(shared):
     assert tape.stdout == "set()\n"
 
 
-@pytest.mark.parametrize("source", [BUSY_THREAD, DEAF], ids=["thread", "signal"])
+@pytest.mark.parametrize(
+    "source", [BUSY_THREAD, DEAF, *TAMPERING], ids=["thread", "signal", "function", "class"]
+)
 def test_what_cannot_be_put_back_spends_the_engine(engine, source):
     assert answer(engine, source).spent
 
@@ -167,6 +174,22 @@ def test_what_runs_when_objects_die_does_not_meet_the_next_program(shared):
     source = "class Late:\n    def __del__(self): print('died')\na = Late()\na.me = a"
     answer(shared, source)
     assert answer(shared, GOOD).tape.stdout == PRINTED
+
+
+@pytest.mark.parametrize("held", ["", "a.me = a"], ids=["alone", "in a circle"])
+def test_an_object_that_does_not_die_holds_nobody_up(shared, held):
+    source = "class Late:\n    def __del__(self):\n        while True: pass\na = Late()\n"
+    answer(shared, source + held)
+    begun = time.monotonic()
+    for _ in range(3):
+        assert answer(shared, GOOD).tape.stdout == PRINTED
+    assert time.monotonic() - begun < PATIENCE_S / 2
+
+
+def test_what_a_program_made_is_gone_with_it(shared):
+    answer(shared, "import sys, builtins, xml\nclass Big: pass\nbig = Big()")
+    found = "import gc\nprint([1 for one in gc.get_objects() if type(one).__name__ == 'Big'])"
+    assert answer(shared, found).tape.stdout == "[]\n"
 
 
 def test_a_module_beside_the_script_is_read_anew(shared, tmp_path):

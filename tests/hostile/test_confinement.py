@@ -4,6 +4,7 @@ Each program runs in a real engine without the policy; a fresh one follows where
 A quarter of the programs runs always, all of them in `make torture`.
 """
 
+import socket
 import sys
 
 import pytest
@@ -19,6 +20,30 @@ pytestmark = pytest.mark.skipif(
     not {"files", "network", "processes"} <= set(box.available()),
     reason="this kernel has neither Landlock nor a filter of system calls",
 )
+SOCKETS = """
+import socket
+a, b = socket.socketpair()
+where = 'WHERE'
+tried = (
+    lambda: socket.socketpair(type=socket.SOCK_DGRAM)[0].sendto(b'x', where),
+    lambda: socket.socketpair(type=socket.SOCK_SEQPACKET),
+    lambda: socket.socketpair(socket.AF_INET),
+    lambda: socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).connect(where),
+    lambda: a.connect(where),
+    lambda: a.bind(where + '2'),
+    lambda: a.sendto(b'x', where),
+    lambda: a.sendmsg([b'x'], [], 0, where),
+    lambda: (a.listen(), a.accept()),
+)
+led = 0
+for one in tried:
+    try:
+        one()
+        led += 1
+    except OSError:
+        pass
+print(led, 'led out of', len(tried))
+"""
 SLOW = ("cpp_extension", "torch.compile", "torch.export", "torch.onnx", "torch.fx")
 """What imports half of torch is tried by `make torture` alone."""
 
@@ -142,6 +167,19 @@ def test_a_command_that_does_not_start_is_told_at_its_line(prisoners):
     assert "PermissionError" in said
     assert "No other program or process starts from here" in said
     assert "line=2" in said
+    prisoners.close()
+
+
+def test_asyncio_works_and_its_sockets_lead_to_nobody(prisoners, tmp_path):
+    said = prisoners.run("import asyncio\nprint(asyncio.run(asyncio.sleep(0.01, 'slept')))")
+    assert said.startswith("slept")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listening:
+        listening.bind(str(tmp_path / "listens"))
+        listening.setblocking(False)
+        said = prisoners.run(SOCKETS.replace("WHERE", str(tmp_path / "listens")))
+        assert said.startswith("0 led out of 9\n"), said
+        with pytest.raises(BlockingIOError):
+            listening.recv(9)
     prisoners.close()
 
 
