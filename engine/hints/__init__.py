@@ -32,7 +32,7 @@ def hint(exc: BaseException, source: str, place: Place, scope: Mapping[str, obje
     """
     try:
         text = str(exc.msg if isinstance(exc, SyntaxError) else exc)
-        case = Case(exc, _code(source, place), scope or {})
+        case = Case(exc, _code(source, place), scope or {}, source)
         for row in ROWS:
             match = re.search(row.pattern, text) if isinstance(exc, row.kind) else None
             if match is not None:

@@ -13,6 +13,8 @@ class Case(NamedTuple):
     exc: BaseException
     code: str
     scope: Mapping[str, object]
+    source: str = ""
+    """The whole program."""
 
 
 Answer = str | Callable[[re.Match[str], Case], str]

@@ -1,8 +1,55 @@
 """Errors of backward, of gradients and of in-place changes."""
 
-from engine.hints.advice import Row
+import ast
+import contextlib
+import re
+
+from engine.hints.advice import Case, Row
 
 _LEAF = "Change a parameter inside `with torch.no_grad():`, or make a new tensor instead."
+
+
+def _no_way_back(match: re.Match[str], case: Case) -> str:  # noqa: ARG001 - as every answer
+    with contextlib.suppress(SyntaxError):
+        if _is_of_gradient(case):
+            return _AGAIN
+    return (
+        "No parameter leads here: give an input requires_grad=True, and look for detach(), "
+        "no_grad() or .item() on the way."
+    )
+
+
+_AGAIN = (
+    "This was computed from a gradient, and gradients have no graph of their own: compute that "
+    "one with create_graph=True to differentiate it again."
+)
+
+
+def _is_of_gradient(case: Case) -> bool:
+    """Tell whether what is differentiated was computed from ``autograd.grad`` or from a ``.grad``.
+
+    Names are followed through the program's assignments, wherever these stand.
+    """
+    made: dict[str, list[ast.expr]] = {}
+    for node in ast.walk(ast.parse(case.source)):
+        if isinstance(node, ast.Assign):
+            for name in (
+                n.id for t in node.targets for n in ast.walk(t) if isinstance(n, ast.Name)
+            ):
+                made.setdefault(name, []).append(node.value)
+    asked = ast.parse(case.code.strip(), mode="eval").body
+    if not isinstance(asked, ast.Call) or not isinstance(asked.func, ast.Attribute):
+        return False
+    seen, stack = set[str](), [*asked.args[:1], asked.func.value]
+    while stack:
+        for node in ast.walk(stack.pop()):
+            if isinstance(node, ast.Attribute) and node.attr == "grad":
+                return True
+            if isinstance(node, ast.Name) and node.id not in seen:
+                seen.add(node.id)
+                stack += made.get(node.id, [])
+    return False
+
 
 ROWS = (
     Row(
@@ -42,8 +89,7 @@ ROWS = (
     Row(
         RuntimeError,
         "does not require grad and does not have a grad_fn",
-        "No parameter leads here: give an input requires_grad=True, and look for detach(), "
-        "no_grad() or .item() on the way.",
+        _no_way_back,
         "element 0 of tensors does not require grad and does not have a grad_fn",
     ),
     Row(

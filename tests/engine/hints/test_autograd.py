@@ -39,3 +39,19 @@ def test_every_row(check, row):
 )
 def test_torchs_own_error_gets_its_hint(source, words):
     assert words in told(X + source, torch=torch)
+
+
+@pytest.mark.parametrize(
+    ("source", "says"),
+    [
+        ("(g,) = torch.autograd.grad((x**3).sum(), x)\ng.sum().backward()", True),
+        ("g = torch.autograd.grad((x**3).sum(), x)[0]\ntorch.autograd.grad(g.sum(), x)", True),
+        ("(x**2).sum().backward()\np = x.grad.norm()\np.backward()", True),
+        ("torch.autograd.grad(x.detach().sum(), x)", False),
+        ("y = x.detach() * 2\ny.sum().backward()", False),
+    ],
+)
+def test_a_gradient_without_a_graph_is_told_from_other_cuts(source, says):
+    hint = told("import torch\nx = torch.ones(2, requires_grad=True)\n" + source)
+    assert ("create_graph=True" in hint) == says
+    assert ("detach()" in hint) != says

@@ -1,0 +1,88 @@
+"""A gradient differentiated once more, although no graph of it was recorded."""
+
+from collections.abc import Iterator
+
+from engine.doctor.cuts import NO_GRADIENT
+from engine.doctor.entry import Entry, Found
+from engine.doctor.errors import failing
+from engine.doctor.evidence import Evidence
+from engine.tape import Op, Value
+
+_MAKERS = frozenset(("grad", ".grad"))
+
+
+def detect(evidence: Evidence) -> Iterator[Found]:
+    """Yield a failed pass from a gradient, and gradients that are only added to a loss."""
+    if not evidence.tape.passes:
+        return
+    if failing(evidence, NO_GRADIENT) is not None:
+        roots = evidence.tape.passes[-1].roots
+        value = _gradient_behind(evidence, [r for r in roots if r is not None])
+        if value is not None:
+            last = len(evidence.tape.passes) - 1
+            yield _case(evidence, value, evidence.tape.passes[last].line, "")
+    for op in evidence.tape.ops:
+        value = _added(evidence, op)
+        if value is not None:
+            yield _case(evidence, value, op.place.line, ": the term counts as a constant")
+            return
+
+
+def _gradient_behind(evidence: Evidence, values: list[int]) -> Value | None:
+    """Return a gradient without a graph that went into ``values``, which lead to nothing else."""
+    behind = [evidence.values[v] for v in evidence.led_to(values)]
+    if any(v.requires_grad for v in behind if not v.is_leaf):
+        return None
+    found = (v for v in behind if v.maker in _MAKERS and not v.requires_grad)
+    return min(found, key=lambda v: v.id, default=None)
+
+
+def _added(evidence: Evidence, op: Op) -> Value | None:
+    """Return the gradient that a number added to a loss was computed from."""
+    if op.op not in ("add", "radd") or len(op.inputs) != 2 or not op.grad_mode:
+        return None
+    if not op.outputs or op.outputs[0] not in evidence.used_for_training:
+        return None
+    given = [evidence.values[i] for i in op.inputs]
+    constants = [v.id for v in given if not v.requires_grad and v.shape == ()]
+    if len(constants) != 1 or evidence.values[op.outputs[0]].shape != ():
+        return None
+    return _gradient_behind(evidence, constants)
+
+
+def _case(evidence: Evidence, value: Value, line: int, why: str) -> Found:
+    program = evidence.program
+    number = max(
+        (n for n, at in evidence.pass_at.items() if at < evidence.position(value.id)), default=0
+    )
+    first = evidence.tape.passes[number].line
+    name = value.name or "the gradient"
+    message = (
+        f"{name} was computed on line {first} without create_graph=True, so it has no graph of "
+        f"its own, and line {line} cannot differentiate it{why}"
+    )
+    return Found(program.line(line), message, (program.line(first),), _mended(evidence, first))
+
+
+def _mended(evidence: Evidence, line: int) -> str:
+    """Ask for the graph in the call that computed the gradient."""
+    program = evidence.program
+    for call in (*program.calls("grad"), *program.calls("backward")):
+        if not call.lineno <= line <= (call.end_lineno or line):
+            continue
+        flag = next((w.value for w in call.keywords if w.arg == "create_graph"), None)
+        if flag is not None:
+            return program.replaced((flag, "True"))
+        head = program.source(call)[:-1].rstrip().rstrip(",")
+        comma = ", " if call.args or call.keywords else ""
+        return program.replaced((call, f"{head}{comma}create_graph=True)"))
+    return ""
+
+
+ENTRY = Entry(
+    "gradient-without-graph",
+    "A gradient has no graph of its own",
+    "Gradients are plain numbers unless create_graph=True records how they were computed. To "
+    "differentiate one again, for a second derivative or a penalty on it, ask for that graph.",
+    detect,
+)
