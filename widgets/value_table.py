@@ -33,9 +33,9 @@ from widgets.theme import Theme
 Index = QModelIndex | QPersistentModelIndex
 COLUMNS = ("name", "value", "gradient")
 NONE, PENDING = "\N{EM DASH}", "\N{HORIZONTAL ELLIPSIS}"
-PAD = 14
+PAD = 11
 """Free pixels beside the text of a cell."""
-LEAST_NAME = 84
+LEAST_NAME = 72
 """Pixels: ``…0.weight`` fits."""
 USUAL = ("name", "−0.0000", "∇ 0.0000")
 """What fits into the columns at least, so that they stand still while the tape plays."""

@@ -20,6 +20,8 @@ _GAP = 7.0
 _TOKEN = 12.0
 FAR_OUT, _MARGIN = 60.0, 20.0
 """What a scene unit further outside of the picture costs, and how far out is still in sight."""
+_MOST_COVERED = 0.12
+"""Part of a label seen from afar that may lie on something else."""
 _ROW = 36.0
 """Half the height of a card and a gap: over the row of cards that a level wire runs in."""
 
@@ -50,15 +52,16 @@ class Placer:
         self._owners = owners[order]
         self._heights = np.ascontiguousarray(self._points[:, 1])
         self._bounds = np.array(bounds if bounds is not None else (-1e9, -1e9, 1e9, 1e9))
-        self._found: dict[tuple[str, str, str, float, bytes], Label] = {}
+        self._found: dict[tuple[str, str, str, float, bytes], Label | None] = {}
 
     def place(
         self, wishes: Sequence[Wish], taken: Sequence[Box], scale: float = 1.0
     ) -> dict[str, Label]:
-        """Return a place for every wish, in their order, whatever was placed before.
+        """Return a place for the wishes, in their order, whatever was placed before.
 
         ``taken`` are boxes (left, top, right, bottom) that no label may cover: cards and bubbles.
-        Labels are ``scale`` times their usual size.
+        Labels are ``scale`` times their usual size; where they are larger, from afar, one that
+        would stand far from its wire or on something else is left out.
         """
         held = np.zeros((len(taken) + len(wishes), 4))
         if taken:
@@ -66,12 +69,14 @@ class Placer:
         placed: dict[str, Label] = {}
         for n, wish in enumerate(wishes, start=len(taken)):
             label = self._best(wish, held[:n], scale)
+            if label is None:
+                continue
             placed[wish.key] = label
             box = label.box
             held[n] = box.left(), box.top(), box.right(), box.bottom()
         return placed
 
-    def _best(self, wish: Wish, held: Numbers, scale: float) -> Label:
+    def _best(self, wish: Wish, held: Numbers, scale: float) -> Label | None:
         width = label_width(wish.words, wish.kind) * scale
         reach = np.array([width / 2 + 1.5, LABEL_HEIGHT * scale / 2 + 1.5])
         ends = np.array(wish.line)
@@ -87,16 +92,28 @@ class Placer:
             points = self._points[band]
             inside = (points[:, 0] < high[0]) & (points[:, 0] > low[0])
             foreign = points[inside & (self._owners[band] != wish.owner)]
-            x, y = _cheapest(wish, width, reach, near, foreign, self._bounds)
-            self._found[name] = Label(wish.words, x, y, width, wish.kind, scale)
+            far = scale > 1
+            x, y, covered = _cheapest(wish, width, reach, near, foreign, self._bounds, far)
+            fits = not far or covered <= _MOST_COVERED * width * LABEL_HEIGHT * scale
+            label = Label(wish.words, x, y, width, wish.kind, scale)
+            self._found[name] = label if fits else None
         return self._found[name]
 
 
 def _cheapest(
-    wish: Wish, width: float, reach: Numbers, near: Numbers, foreign: Numbers, bounds: Numbers
-) -> tuple[float, float]:
-    """Return the middle with which a label covers least; earlier spots win among equals."""
-    spots = np.array(_spots(wish, width, 2 * reach[1]))
+    wish: Wish,
+    width: float,
+    reach: Numbers,
+    near: Numbers,
+    foreign: Numbers,
+    bounds: Numbers,
+    far: bool,
+) -> tuple[float, float, float]:
+    """Return the middle with which a label covers least, and how much that is.
+
+    Earlier spots win among equals.
+    """
+    spots = np.array(_spots(wish, width, 2 * reach[1], far))
     if wish.kind == "active":
         x, y, _ = Track(wish.line).at(0.5)
         token = np.array([[x - _TOKEN, y - _TOKEN, x + _TOKEN, y + _TOKEN]])
@@ -104,20 +121,21 @@ def _cheapest(
     low, high = spots - reach, spots + reach
     across = np.minimum(high[:, None, 0], near[:, 2]) - np.maximum(low[:, None, 0], near[:, 0])
     down = np.minimum(high[:, None, 1], near[:, 3]) - np.maximum(low[:, None, 1], near[:, 1])
-    cost = (np.clip(across, 0, None) * np.clip(down, 0, None)).sum(axis=1)
+    covered = (np.clip(across, 0, None) * np.clip(down, 0, None)).sum(axis=1)
     inside = ((foreign > low[:, None]) & (foreign < high[:, None])).all(axis=2).sum(axis=1)
     outside = np.clip(bounds[:2] - low, 0, None) + np.clip(high - bounds[2:], 0, None)
-    cost += outside.sum(axis=1) + FAR_OUT * np.clip(outside - _MARGIN, 0, None).sum(axis=1)
+    cost = covered + outside.sum(axis=1) + FAR_OUT * np.clip(outside - _MARGIN, 0, None).sum(axis=1)
     best = int(np.argmin(cost * 10 + inside * 4 + np.arange(len(spots)) * 0.5))
     x, y = spots[best]
-    return float(x), float(y)
+    return float(x), float(y), float(covered[best])
 
 
-def _spots(wish: Wish, width: float, height: float) -> list[tuple[float, float]]:
+def _spots(wish: Wish, width: float, height: float, far: bool) -> list[tuple[float, float]]:
     """Return where a label may stand: on its wire, beside it, and over or under a level one."""
     track = Track(wish.line)
     (ax, ay), (bx, by) = wish.line[0], wish.line[-1]
-    rises = (height / 2 + 14, height / 2 + _ROW) if abs(bx - ax) > abs(by - ay) else ()
+    rises = (height / 2 + 14, height / 2 + _ROW)[: 1 if far else 2]
+    rises = rises if abs(bx - ax) > abs(by - ay) else ()
     on_wire = [track.at(t)[:2] for t in (_AT_SOURCE if wish.kind == "part" else _ON_WIRE)]
     if wish.kind == "part":
         return on_wire

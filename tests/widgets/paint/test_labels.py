@@ -131,3 +131,17 @@ def test_a_label_rather_touches_a_card_than_leaves_the_picture():
     assert kept.right() <= bounds[2] + 20
     assert kept.top() >= bounds[1] - 20
     assert kept.bottom() <= bounds[3] + 20
+
+
+def test_seen_from_afar_a_label_without_room_is_left_out():
+    walls = [(-400, -60, 400, 12), (-400, 18, 400, 90)]
+    line = sample([((0, 12), (0, 14), (0, 16), (0, 18))])[0]
+    assert place([wish(line=line)], walls, scale=1.35) == {}
+    assert list(place([wish(line=line)], walls)) == ["w"]
+
+
+def test_seen_from_afar_a_label_stays_near_its_wire():
+    level = sample([((0, 0), (100, 0), (200, 0), (300, 0))])[0]
+    row = [(x, -12, x + 60, 12) for x in range(-40, 340, 62)]
+    for label in place([wish(line=level)], row, scale=1.35).values():
+        assert abs(label.y) < 40
