@@ -1,7 +1,9 @@
 """One engine, alive or dead: a QProcess that speaks `engine.wire`."""
 
 import math
+from collections import deque
 from collections.abc import Iterator
+from itertools import chain
 
 from PySide6.QtCore import (
     QElapsedTimer,
@@ -21,6 +23,8 @@ KILL_MS = 2000
 TURN_MS = 15
 """Messages are taken for so long at a time; then the interface has its turn."""
 DONE = object()
+AHEAD = 4 << 20
+"""So many bytes at most wait for the pipe; what comes after them waits with us."""
 BACKLOG = 64 << 20
 """An engine that is so many bytes ahead of us is broken, or not ours any more."""
 
@@ -56,7 +60,9 @@ class EngineProcess(QObject):
         for name, text in child.environment(is_open).items():
             environment.insert(name, text)
         process.setProcessEnvironment(environment)
+        self._outgoing: deque[Iterator[bytes]] = deque()
         self._pid = 0
+        process.bytesWritten.connect(self._write)
         process.started.connect(self._note_pid)
         process.readyReadStandardOutput.connect(self._read)
         process.readyReadStandardError.connect(self._read_errors)
@@ -81,7 +87,18 @@ class EngineProcess(QObject):
         if not self._over:
             if self.folder is None:
                 self.folder = ""
-            for frame in wire.frames(message):
+            frames = wire.frames(message)
+            # Here, so that a message that is too long is refused to who sends it.
+            self._outgoing.append(chain((next(frames),), frames))
+            self._write()
+
+    def _write(self) -> None:
+        """Write as much as the pipe is soon rid of; what is long goes in turns."""
+        while self._outgoing and self._process.bytesToWrite() < AHEAD:
+            frame = next(self._outgoing[0], None)
+            if frame is None:
+                self._outgoing.popleft()
+            else:
                 self._process.write(frame)
 
     def pid(self) -> int:
@@ -129,9 +146,11 @@ class EngineProcess(QObject):
     def _silence(self) -> None:
         self._over = True
         self._turn.stop()
+        self._outgoing.clear()
         if self._silenced:
             return
         self._silenced = True
+        self._process.bytesWritten.disconnect(self._write)
         self._process.readyReadStandardOutput.disconnect(self._read)
         self._process.readyReadStandardError.disconnect(self._read_errors)
         self._process.finished.disconnect(self._finish)

@@ -18,7 +18,8 @@ import numpy as np
 
 from app import documents
 from app.record import Engine, Gone, NoDevice, Silent
-from app.training.files import Giver
+from app.training import sampling
+from app.training.files import needed as file_needed
 from engine import setup as setups
 from engine import wire
 from engine.setup import BadSetup, Setup
@@ -99,9 +100,9 @@ def run(
         if device not in ready.devices:
             raise NoDevice(f"no device {setup.device} here; there is {', '.join(ready.devices)}")
         train = asks.Train(RUN, msgspec.structs.replace(setup, device=device))
-        file = Giver().before(train)
-        if file is not None:
-            engine.send(file)
+        need = file_needed(train)
+        if need is not None:
+            engine.send(sampling.whole(need.path, need.rows))
         engine.send(train)
         outcome = _begin(engine)
         began = time.monotonic()

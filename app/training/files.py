@@ -1,12 +1,24 @@
-"""Files of data, read for an engine that may read none."""
+"""Which files an engine needs that may read none, and which of them it has."""
 
 from pathlib import Path
 
+from msgspec import Struct
+
 from engine.setup import Setup
-from engine.training import Alter, GiveFile, LookIntoFile, Resume, Train, TrainRequest
+from engine.training import Alter, LookIntoFile, Resume, Train, TrainRequest
 from engine.zoo.given import MOST
 
-LIMIT = 256 << 20
+ROWS = 20_000
+"""So many rows of a long table are trained on where nobody says otherwise."""
+
+Stamp = tuple[str, int, int]
+
+
+class Need(Struct, frozen=True):
+    """A file that a request is about, and how many of its rows."""
+
+    path: str
+    rows: int = ROWS
 
 
 def named_in(setup: Setup) -> str:
@@ -15,21 +27,30 @@ def named_in(setup: Setup) -> str:
     return found if setup.data.name == "csv" and isinstance(found, str) else ""
 
 
-def given(path: str) -> GiveFile:
-    """Return what is in a file, or why it cannot be read."""
-    try:
-        size = Path(path).stat().st_size
-        if size > LIMIT:
-            return GiveFile(0, path, problem=f"it has more than {LIMIT >> 20} MB")
-        return GiveFile(0, path, Path(path).read_bytes())
-    except FileNotFoundError:
-        return GiveFile(0, path, problem="there is no such file")
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or str(error)
-        return GiveFile(0, path, problem=why.lower())
+def rows_in(setup: Setup) -> int:
+    """Return how many rows of its file a setup trains on at most."""
+    found = setup.data.options.get("limit", ROWS)
+    return max(1, found) if isinstance(found, int) else ROWS
 
 
-def stamp(path: str) -> tuple[str, int, int]:
+def file_of(setup: Setup) -> tuple[str, int]:
+    """Return the file that a setup's data is in, and how many of its rows."""
+    return named_in(setup), rows_in(setup)
+
+
+def needed(message: TrainRequest) -> Need | None:
+    """Return the file that an engine must have for a request; None where there is none."""
+    match message:
+        case Train() | Alter() if named_in(message.setup):
+            return Need(named_in(message.setup), rows_in(message.setup))
+        case LookIntoFile() if message.path:
+            return Need(message.path, 0)
+        case Resume() if message.path:
+            return Need(message.path, message.rows)
+    return None
+
+
+def stamp(path: str) -> Stamp:
     """Return what tells a file from what it was: its path, size and time; zeros for none."""
     try:
         found = Path(path).stat()
@@ -38,26 +59,24 @@ def stamp(path: str) -> tuple[str, int, int]:
     return path, found.st_size, found.st_mtime_ns
 
 
-class Giver:
+class Given:
     """Knows what one engine has been given already."""
 
     def __init__(self) -> None:
-        self._stamps: dict[str, tuple[str, int, int]] = {}
+        self._files: dict[str, tuple[Stamp, int]] = {}
 
-    def before(self, message: TrainRequest) -> GiveFile | None:
-        """Return the file that an engine must have before it takes ``message``, if it has not."""
-        match message:
-            case Train() | Alter():
-                path = named_in(message.setup)
-            case LookIntoFile() | Resume():
-                path = message.path
-            case _:
-                path = ""
-        now = stamp(path)
-        if not path or self._stamps.get(path) == now:
-            return None
-        self._stamps.pop(path, None)
-        self._stamps[path] = now
-        while len(self._stamps) > MOST:
-            del self._stamps[next(iter(self._stamps))]
-        return given(path)
+    def note(self, path: str, what: Stamp, rows: int) -> None:
+        """Note that it has a file now; ``rows``: of a part of its lines, 0: all of them."""
+        self._files.pop(path, None)
+        self._files[path] = (what, rows)
+        while len(self._files) > MOST:
+            del self._files[next(iter(self._files))]
+
+    def forget(self, path: str) -> None:
+        """Have it given this file again."""
+        self._files.pop(path, None)
+
+    def has(self, need: Need) -> bool:
+        """Whether the engine has the file as it is now, or the part of it that it needs."""
+        what, rows = self._files.get(need.path, (("", -1, -1), 0))
+        return what == stamp(need.path) and (not rows or not need.rows or rows == need.rows)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, Signal
 
 from app.engine_process import EngineProcess
-from app.training.files import Giver
+from app.training.reading import Reading
 from engine import wire
 from engine.training import TrainRequest
 
@@ -25,6 +25,8 @@ class TrainLink(QObject):
     """Carries every other message."""
     died = Signal(str)
     """Says why; the next `send` starts another one."""
+    progressed = Signal(str, float)
+    """(path, share) of a file that is being read for it; 1 when that is over."""
 
     def __init__(
         self,
@@ -35,7 +37,9 @@ class TrainLink(QObject):
         self._lend = lend
         self._engine: EngineProcess | None = None
         self._waiting: list[TrainRequest] = []
-        self._giver = Giver()
+        self.files = Reading(self)
+        self.files.passed.connect(self._pass)
+        self.files.progressed.connect(self.progressed)
         self._last_id = 0
         self._failures = 0
 
@@ -58,7 +62,7 @@ class TrainLink(QObject):
         if self._engine is not None:
             return
         lent = self._lend(self) if self._lend is not None else None
-        engine, self._giver = lent or EngineProcess(self), Giver()
+        engine = lent or EngineProcess(self)
         self._engine = engine
         engine.received.connect(self._take)
         engine.ended.connect(self._bury)
@@ -71,10 +75,7 @@ class TrainLink(QObject):
         """Send a request, or keep it until the engine is ready."""
         self.start()
         if self._engine is not None and self._engine.is_ready:
-            file = self._giver.before(message)
-            if file is not None:
-                self._engine.send(file)
-            self._engine.send(message)
+            self.files.take(message)
         else:
             self._waiting.append(message)
 
@@ -86,8 +87,17 @@ class TrainLink(QObject):
         """End the engine for good."""
         engine, self._engine = self._engine, None
         self._waiting.clear()
+        self.files.close()
         if engine is not None:
             engine.close()
+
+    def stop_reading(self) -> None:
+        """Leave the file alone that is being read for the engine."""
+        self.files.stop()
+
+    def _pass(self, message: TrainRequest) -> None:
+        if self._engine is not None:
+            self._engine.send(message)
 
     def _take(self, message: object) -> None:
         if isinstance(message, wire.Ready):
@@ -102,6 +112,7 @@ class TrainLink(QObject):
     def _bury(self, why: str) -> None:
         engine, self._engine = self._engine, None
         self._waiting.clear()
+        self.files.forget()
         if engine is None:
             return
         engine.discard()

@@ -19,7 +19,9 @@ class OwnData(QObject):
         self._session, self._room = session, room
         session.setup_changed.connect(self.show_setup)
         session.looked.connect(self._show_file)
+        session.file_progressed.connect(self._show_progress)
         room.file.chosen.connect(self._choose_columns)
+        room.file.stopped.connect(session.stop_reading)
         for view in (room.boundary, room.fit):
             view.drawn.connect(self._draw_point)
             view.moved.connect(self._move_point)
@@ -40,7 +42,17 @@ class OwnData(QObject):
         drawable = self._points_option() is not None
         self._room.boundary.editable = self._room.fit.editable = drawable
 
+    def _show_progress(self, path: str, share: float) -> None:
+        if path == self._path:
+            self._room.file.show_progress(path, share)
+
+    def show_note(self, note: str) -> None:
+        """Show a word on the data of a run: that a file was sampled, say."""
+        self._room.file.show_note(note)
+
     def _show_file(self, looked: FileLooked) -> None:
+        if looked.path != self._path:
+            return
         self._looked = looked
         options = self._session.setup.data.options
         inputs = options.get("inputs") or options.get("columns") or ()

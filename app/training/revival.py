@@ -2,6 +2,7 @@
 
 from PySide6.QtCore import QElapsedTimer, QObject, Signal
 
+from app.training.files import file_of
 from app.training.session import TrainSession
 from app.training.state import Run, TrainEngine
 from engine import training as say
@@ -133,7 +134,7 @@ class Revival(QObject):
                 coming.append((run, held))
         self._coming = {run.run_id for run, _ in coming}
         for run, held in coming:
-            self._link.send(say.Resume(run.run_id, held.data, _parent(run)))
+            self._link.send(say.Resume(run.run_id, held.data, _parent(run), *file_of(run.setup)))
         self._session.runs_changed.emit()
         if self._session.run is not None:
             self._session.stated.emit(self._session.run)

@@ -24,6 +24,8 @@ class Runs(QObject):
     runs_changed = Signal()
     touched = Signal()
     """A weight is set by hand."""
+    file_progressed = Signal(str, float)
+    """(path, share) of a file that is being read; 1 when that is over."""
 
     def __init__(self, link: TrainEngine, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -35,6 +37,7 @@ class Runs(QObject):
         self.right_id = 0
         """The run that goes along with the current one and makes none of its mistakes; 0: none."""
         self._link = link
+        link.progressed.connect(self.file_progressed)
         self._colors = -1
         self._undo: list[Setup] = []
         self._redo: list[Setup] = []
@@ -95,6 +98,10 @@ class Runs(QObject):
     def look_into(self, path: str) -> None:
         """Ask what a CSV file holds; `looked` carries it."""
         self._link.send(say.LookIntoFile(self.look.run_id, path))
+
+    def stop_reading(self) -> None:
+        """Read no further in the file that is being read."""
+        self._link.stop_reading()
 
     def export(self, kind: str) -> None:
         """Ask for the bytes of a file; `exported` carries them."""

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Signal
 from app import documents
 from app.documents import Refused
 from app.training import kept
-from app.training.files import named_in
+from app.training.files import file_of
 from app.training.kept import KeptRoom, KeptRun
 from app.training.session import TrainSession
 from app.training.state import Run, TrainEngine
@@ -128,7 +128,7 @@ class Saving(QObject):
         for run, row in zip(runs, room.runs, strict=True):
             if row.data:
                 parent = (runs[row.parent].run_id, row.parent_step) if row.parent >= 0 else None
-                self._link.send(say.Resume(run.run_id, row.data, parent, named_in(row.setup)))
+                self._link.send(say.Resume(run.run_id, row.data, parent, *file_of(row.setup)))
 
 
 def _nothing(_programs: str) -> None:

@@ -186,6 +186,7 @@ class TrainShowing(QObject):
         if run.run_id != self._session.look.run_id or run.begun is None:
             return
         room = self._room
+        self.own.show_note(run.begun.note)
         room.lines.set_lines(run.begun.lines)
         room.weights.set_parameters(run.begun.parameters)
         for flat, pick in enumerate((room.across, room.up)):

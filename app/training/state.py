@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from msgspec import Struct
+from PySide6.QtCore import SignalInstance
 
 from app.state import EngineNews
 from engine.setup import Part, Setup
@@ -81,6 +82,13 @@ class Run:
 
 class TrainEngine(EngineNews, Protocol):
     """What the session asks of the link to the training engine."""
+
+    @property
+    def progressed(self) -> SignalInstance:
+        """Carries the path of a file that is being read, and how much of it is."""
+
+    def stop_reading(self) -> None:
+        """Leave that file alone."""
 
     def next_id(self) -> int:
         """Return a run id that no run has had."""

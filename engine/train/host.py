@@ -62,13 +62,13 @@ class Host:
                 self._send(answers.Catalogue(run_id, catalogue.entries(), dict(MISTAKES)))
             case asks.Train():
                 self._begin(request)
-            case asks.GiveFile(_, path, data, problem):
-                given.give(path, data, problem)
+            case asks.GiveFile(_, path, data, problem, sample):
+                given.give(path, data, problem, sample)
             case asks.LookIntoFile(run_id, path):
                 self._send(files.look(run_id, path))
             case asks.Fork():
                 self._fork(request)
-            case asks.Resume(run_id, data, parent, _):
+            case asks.Resume(run_id, data, parent):
                 self._hold(run_id, Held(saved.resume(data), parent=parent), resumed=True)
             case asks.Drop(run_id):
                 self._runs.pop(run_id, None)

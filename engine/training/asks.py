@@ -146,6 +146,26 @@ class TapeStep(Struct, frozen=True, tag=True):
     """It is for a view that is kept up to date; `StepTape.live` tells the answer."""
 
 
+class Sample(Struct, frozen=True):
+    """Which lines of a file were kept, counted from 0.
+
+    The first ``first`` of them, and of the others those a multiple of ``every`` after ``start``.
+    """
+
+    lines: int
+    line_ends: int
+    """One fewer than lines where the last line has no end."""
+    first: int
+    start: int
+    every: int
+
+    def next_kept(self, line: int) -> int:
+        """Return the first line from ``line`` on that was kept; `lines` or more where none was."""
+        if line < self.first:
+            return line
+        return line + (self.start - line) % self.every
+
+
 class GiveFile(Struct, frozen=True, tag=True):
     """What is in the file ``path`` where the window runs, or why it cannot be read.
 
@@ -156,6 +176,8 @@ class GiveFile(Struct, frozen=True, tag=True):
     path: str
     data: bytes = b""
     problem: str = ""
+    sample: Sample | None = None
+    """Of a long file: which of its lines ``data`` holds."""
 
 
 class LookIntoFile(Struct, frozen=True, tag=True):
@@ -183,13 +205,15 @@ class Keep(Struct, frozen=True, tag=True):
 class Resume(Struct, frozen=True, tag=True):
     """Make the run that `RunKept` held, where it was. Its replies are those to `Train`.
 
-    ``parent``: the run it was forked from, and at which step. ``path``: the file its data is in.
+    ``parent``: the run it was forked from, and at which step. ``path``: the file its data is in,
+    of which it takes ``rows``.
     """
 
     run_id: int
     data: bytes
     parent: tuple[int, int] | None = None
     path: str = ""
+    rows: int = 0
 
 
 class GoAlong(Struct, frozen=True, tag=True):

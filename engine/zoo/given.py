@@ -4,16 +4,19 @@ import builtins
 import io
 from typing import IO, cast
 
+from engine.training.asks import Sample
+from engine.zoo.sampled import SampledBytes, SampledText
+
 MOST = 4
 """So many files are kept, the latest."""
 
-_files: dict[str, bytes | str] = {}
+_files: dict[str, tuple[bytes, Sample | None] | str] = {}
 
 
-def give(path: str, data: bytes, problem: str = "") -> None:
-    """Keep what is in the file ``path``, or why it cannot be read."""
+def give(path: str, data: bytes, problem: str = "", sample: Sample | None = None) -> None:
+    """Keep what is in the file ``path``, or some of its lines, or why it cannot be read."""
     _files.pop(path, None)
-    _files[path] = problem or data
+    _files[path] = problem or (data, sample)
     while len(_files) > MOST:
         del _files[next(iter(_files))]
 
@@ -26,11 +29,16 @@ def open_given(
     Raises:
         OSError: it cannot be read; with the words that were given.
     """
-    data = _files.get(str(path))
-    if data is None:
+    found = _files.get(str(path))
+    if found is None:
         return builtins.open(path, mode, newline=newline, encoding=encoding)
-    if isinstance(data, str):
-        raise OSError(data)
+    if isinstance(found, str):
+        raise OSError(found)
+    data, sample = found
+    if sample is not None and "b" in mode:
+        return cast("IO[bytes]", SampledBytes(sample))
+    if sample is not None:
+        return cast("IO[str]", SampledText(data, sample, encoding or "utf-8"))
     raw = io.BytesIO(data)
     return raw if "b" in mode else io.TextIOWrapper(raw, encoding=encoding, newline=newline)
 

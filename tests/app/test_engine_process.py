@@ -4,7 +4,8 @@ import pytest
 from PySide6.QtCore import QObject
 
 from app import child
-from app.engine_process import EngineProcess
+from app.engine_process import AHEAD, EngineProcess
+from engine import training as say
 from engine import wire
 
 PATIENCE_MS = 60_000
@@ -85,3 +86,17 @@ def test_only_the_end_of_a_flood_on_standard_error_is_kept(qtbot, engine, monkey
     assert len(made.errors) == child.TAIL
     assert made.errors.endswith("end")
     made.discard()
+
+
+def test_a_long_message_is_written_in_turns_and_arrives_before_what_follows(qtbot, engine):
+    with qtbot.waitSignal(engine.received, timeout=PATIENCE_MS):
+        engine.start()
+    table = b"a,b\n" + (30 << 20) // 8 * b"123,456\n"
+    told = []
+    engine.received.connect(told.append)
+    engine.send(say.GiveFile(0, "t.csv", table))
+    assert engine._process.bytesToWrite() < AHEAD + 2 * wire.CHUNK
+    engine.send(say.LookIntoFile(1, "t.csv"))
+    qtbot.waitUntil(lambda: bool(told), timeout=PATIENCE_MS)
+    assert (len(told), told[0].problem, told[0].columns) == (1, None, ("a", "b"))
+    assert told[0].count == table.count(b"\n") - 1

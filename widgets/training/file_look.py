@@ -1,9 +1,18 @@
 """A CSV file as it was read: its columns, the first rows, and which column is what."""
 
 from collections.abc import Sequence
+from pathlib import PurePath
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QTableWidget, QTableWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QProgressBar,
+    QPushButton,
+    QTableWidget,
+    QTableWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
 
 from engine.training import FileLooked
 from playback import text
@@ -21,11 +30,26 @@ class FileLook(QWidget):
 
     chosen = Signal(object, str)
     """(names of the inputs, name of the target)"""
+    stopped = Signal()
+    """A long file is to be read no further."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.note = Label("caption")
+        self.note, self.sampled = Label("caption"), Label("caption")
         self.problem = Label("error")
+        self.progress = QProgressBar()
+        self.progress.setTextVisible(False)
+        self.progress.setFixedHeight(6)
+        self.stop = QPushButton("Stop")
+        self.stop.setProperty("crumb", True)
+        self.stop.setToolTip("Read the file no further")
+        self.stop.clicked.connect(self.stopped)
+        self._strip = QWidget()
+        row = QHBoxLayout(self._strip)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(self.progress, 1)
+        row.addWidget(self.stop)
+        self._strip.hide()
         self.table = QTableWidget()
         self.table.setAccessibleName("First rows of the file")
         self.table.verticalHeader().hide()
@@ -36,12 +60,34 @@ class FileLook(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 6)
         column.setSpacing(4)
-        for part in (self.note, self.problem, self.table):
+        for part in (self.note, self._strip, self.problem, self.table, self.sampled):
             column.addWidget(part)
+        self.sampled.hide()
         self._looked: FileLooked | None = None
         self._inputs: list[str] = []
         self._target = ""
         self.hide()
+
+    def show_progress(self, path: str, share: float) -> None:
+        """Show how much of a long file is read; 1 takes that away."""
+        reads = share < 1
+        self._strip.setVisible(reads)
+        if not reads:
+            return
+        # What was seen of another file is not of this one.
+        for part in (self.problem, self.table, self.sampled):
+            part.hide()
+        name = PurePath(path).name
+        self.note.say(f"Reading {name}…")
+        self.note.show()
+        self.progress.setValue(round(100 * share))
+        self.progress.setAccessibleName(f"Reading {name}")
+        self.show()
+
+    def show_note(self, note: str) -> None:
+        """Show a word on the rows that were taken."""
+        self.sampled.say(note)
+        self.sampled.setVisible(bool(note))
 
     def show_file(self, looked: FileLooked, inputs: Sequence[str], target: str) -> None:
         """Show what a file holds and which columns are used now."""

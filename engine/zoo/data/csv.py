@@ -103,7 +103,7 @@ def _note(options: Options) -> str:
     limit = int(str(options["limit"]))
     if rows <= limit:
         return ""
-    return f"{Path(path).name} has about {rows:,} rows; every {math.ceil(rows / limit)}th is taken"
+    return f"{Path(path).name} has about {rows:,} rows; 1 in {math.ceil(rows / limit):,} is taken"
 
 
 ENTRY = Data(

@@ -25,6 +25,7 @@ class FakeTrainLink(QObject):
     ready = Signal(object)
     received = Signal(object)
     died = Signal(str)
+    progressed = Signal(str, float)
 
     def __init__(self) -> None:
         super().__init__()
@@ -39,6 +40,9 @@ class FakeTrainLink(QObject):
 
     def send(self, message):
         self.sent.append(message)
+
+    def stop_reading(self):
+        self.stopped = True
 
     def kill(self, why):
         self.killed = why

@@ -1,0 +1,171 @@
+"""Files on their way to an engine: a long one is read beside the interface."""
+
+from PySide6.QtCore import QObject, QRunnable, QThreadPool, Signal
+
+from app.training import sampling
+from app.training.files import ROWS, Given, Need, Stamp, needed, stamp
+from engine import training as say
+from engine.training import TrainRequest
+
+INLINE = 1 << 20
+"""A file of so many bytes at most is read while one waits."""
+STOPPED = "reading it was stopped"
+
+
+class _Job(QRunnable):
+    """One file to be read on the worker thread."""
+
+    def __init__(self, reading: "Reading", turn: int, need: Need) -> None:
+        super().__init__()
+        self.reading, self.turn, self.need = reading, turn, need
+        self._told = -1
+
+    def run(self) -> None:
+        """Read it, and tell how far it is; no more once it is not wanted."""
+        file = say.GiveFile(0, self.need.path, problem="it could not be read")
+        try:
+            file = sampling.given(self.need.path, self.need.rows or ROWS, self._tell, self._over)
+        except sampling.Stopped:
+            file = say.GiveFile(0, self.need.path, problem=STOPPED)
+        finally:
+            self.reading.finished.emit(self.turn, file)
+
+    def _tell(self, share: float) -> None:
+        if int(100 * share) != self._told:
+            self._told = int(100 * share)
+            self.reading.moved.emit(self.turn, share)
+
+    def _over(self) -> bool:
+        return self.turn != self.reading.turn or self.reading.stopping
+
+
+class Reading(QObject):
+    """Puts the files that requests need before them. Requests that need none go on meanwhile."""
+
+    passed = Signal(object)
+    """A message for the engine."""
+    progressed = Signal(str, float)
+    """(path, share of it that is read); 1 when it is over."""
+    moved = Signal(int, float)
+    finished = Signal(int, object)
+    """From the worker thread: the turn, and how far it is or the `GiveFile`."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.turn = 0
+        self.stopping = False
+        """Whether the file that is read is not wanted any more."""
+        self._given = Given()
+        self._need: Need | None = None
+        self._stamp: Stamp = ("", 0, 0)
+        self._held: list[TrainRequest] = []
+        self._pool = QThreadPool(self)
+        self._pool.setMaxThreadCount(1)
+        self.moved.connect(self._move)
+        self.finished.connect(self._finish)
+
+    def take(self, message: TrainRequest) -> None:
+        """Hand a request on once the engine has what it needs."""
+        need = needed(message)
+        self._supersede(message, need)
+        if self._need is not None and self._is_behind(message, need):
+            self._held.append(message)
+        elif need is None or self._given.has(need):
+            self.passed.emit(message)
+        elif self._need is not None or not self._give_at_once(need):
+            self._held.append(message)
+            if self._need is None:
+                self._start(need)
+        else:
+            self.passed.emit(message)
+
+    def _supersede(self, message: TrainRequest, need: Need | None) -> None:
+        """Forget what waits and is asked otherwise now, and a file that nobody waits for then."""
+        if not isinstance(message, say.Alter | say.LookIntoFile | say.Drop):
+            return
+        gone = (say.Alter, say.Train, say.Resume) if isinstance(message, say.Drop) else message
+        kinds = gone if isinstance(gone, tuple) else (type(gone),)
+        self._held = [
+            one
+            for one in self._held
+            if not (isinstance(one, kinds) and one.run_id == message.run_id)
+        ]
+        paths = {one.path for one in (*map(needed, self._held), need) if one is not None}
+        if self._need is not None and self._need.path not in paths:
+            self.stop()
+
+    def _is_behind(self, message: TrainRequest, need: Need | None) -> bool:
+        """Whether it must wait for the file that is read, or for a run that does."""
+        coming = {one.run_id for one in self._held if isinstance(one, say.Train | say.Resume)}
+        is_about_it = need is not None and self._need is not None and need.path == self._need.path
+        return is_about_it or message.run_id in coming
+
+    def _give_at_once(self, need: Need) -> bool:
+        now = stamp(need.path)
+        try:
+            if sampling.size_of(need.path) > INLINE:
+                return False
+        except (OSError, ValueError):
+            pass
+        self._given.note(need.path, now, 0)
+        self.passed.emit(sampling.whole(need.path, need.rows or ROWS))
+        return True
+
+    def _start(self, need: Need) -> None:
+        self.turn += 1
+        self.stopping = False
+        self._need, self._stamp = need, stamp(need.path)
+        self.progressed.emit(need.path, 0.0)
+        self._pool.start(_Job(self, self.turn, need))
+
+    def stop(self) -> None:
+        """Read no further; whoever waits for the file is told so."""
+        self.stopping = True
+
+    def forget(self) -> None:
+        """Forget what the engine was given and what was asked of it: it is gone."""
+        self.turn += 1
+        self._given = Given()
+        self._held = []
+        if self._need is not None:
+            path, self._need = self._need.path, None
+            self.progressed.emit(path, 1.0)
+
+    def close(self) -> None:
+        """Let the worker thread end."""
+        self.turn += 1
+        self._held, self._need = [], None
+        self._pool.clear()
+        self._pool.waitForDone()
+
+    def _move(self, turn: int, share: float) -> None:
+        if turn == self.turn and self._need is not None:
+            self.progressed.emit(self._need.path, min(share, 0.99))
+
+    def _finish(self, turn: int, file: say.GiveFile) -> None:
+        if turn != self.turn or self._need is None:
+            return
+        need, self._need = self._need, None
+        if file.problem == STOPPED:
+            self._given.forget(need.path)
+        else:
+            rows = (need.rows or ROWS) if file.sample is not None else 0
+            self._given.note(need.path, self._stamp, rows)
+        self.progressed.emit(need.path, 1.0)
+        self.passed.emit(file)
+        # What waited for it goes on even where it has changed since: it may do so without end.
+        held, self._held = self._held, []
+        waits = set[int]()
+        for message in held:
+            is_for = needed(message)
+            fits = is_for is None or (is_for.path == need.path and _suits(is_for, need, file))
+            if fits and message.run_id not in waits:
+                self.passed.emit(message)
+            else:
+                waits.add(message.run_id)
+                self.take(message)
+
+
+def _suits(wanted: Need, read: Need, file: say.GiveFile) -> bool:
+    """Whether the lines that were read are those that are wanted."""
+    return file.sample is None or not wanted.rows or wanted.rows == (read.rows or ROWS)

@@ -1,0 +1,139 @@
+"""A table's file, read whole or by a part of its lines, beside the interface."""
+
+import csv
+import io
+import math
+import stat
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+
+from engine.training import GiveFile, Sample
+
+WHOLE = 8 << 20
+"""A file of so many bytes at most is given as it is."""
+MOST = 128 << 20
+"""So many bytes at most are given of any file."""
+LINE = 1 << 20
+"""No line of a table has more bytes."""
+FIRST = 8000
+"""So many lines at the beginning are given whatever is left out: for the preview."""
+READ = 1 << 20
+
+Told = Callable[[float], None]
+"""Takes the share of the file that has been read."""
+
+
+class Stopped(Exception):
+    """Nobody wants the file any more."""
+
+
+def size_of(path: str) -> int:
+    """Return how many bytes a file has.
+
+    Raises:
+        OSError: it is not there, or is no file that ends.
+    """
+    found = Path(path).stat()
+    if stat.S_ISDIR(found.st_mode):
+        raise OSError("it is a folder")
+    if not stat.S_ISREG(found.st_mode):
+        raise OSError("it is no plain file")
+    return found.st_size
+
+
+def given(path: str, limit: int, told: Told, is_over: Callable[[], bool]) -> GiveFile:
+    """Return what is in a file, or why it cannot be read.
+
+    Of a long one every k-th line below the header is taken, so that ``limit`` are left: the lines
+    that `engine.zoo.data.csv.read_rows` takes.
+
+    Raises:
+        Stopped: ``is_over`` says so.
+    """
+    try:
+        size = size_of(path)
+        if size <= WHOLE:
+            return GiveFile(0, path, Path(path).read_bytes())
+        with Path(path).open("rb") as file:
+            return _long(path, file, size, limit, lambda done: _tell(done, told, is_over))
+    except FileNotFoundError:
+        return GiveFile(0, path, problem="there is no such file")
+    except (OSError, ValueError) as error:
+        known = getattr(error, "strerror", None)
+        return GiveFile(0, path, problem=known.lower() if known else str(error))
+
+
+def whole(path: str, rows: int) -> GiveFile:
+    """Return what is in a file as `given` does, however long that takes."""
+    return given(path, rows, lambda _share: None, lambda: False)
+
+
+def _tell(done: float, told: Told, is_over: Callable[[], bool]) -> None:
+    if is_over():
+        raise Stopped
+    told(done)
+
+
+def _long(path: str, file: BinaryIO, size: int, limit: int, told: Told) -> GiveFile:
+    ends, last = 0, b""
+    for done, chunk in _chunks(file):
+        if b"\0" in chunk[:READ]:
+            raise ValueError("it is not text")
+        ends += chunk.count(b"\n")
+        last = chunk
+        told(0.5 * done / size)
+    lines = ends + (not last.endswith(b"\n"))
+    every = max(1, math.ceil((ends - 1) / limit))
+    if every == 1 and size > MOST:
+        raise ValueError(f"it has more than {MOST >> 20} MB in {lines:,} rows")
+    file.seek(0)
+    sample = Sample(lines, ends, FIRST, _below_header(file), every)
+    file.seek(0)
+    kept = bytearray()
+    for done, part in _kept(file, sample):
+        kept += part
+        if len(kept) > MOST:
+            raise ValueError(f"{limit:,} of its rows have more than {MOST >> 20} MB")
+        told(0.5 + 0.5 * done / size)
+    return GiveFile(0, path, bytes(kept), sample=sample)
+
+
+def _chunks(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    done = 0
+    while chunk := file.read(READ):
+        done += len(chunk)
+        yield done, chunk
+
+
+def _below_header(file: BinaryIO) -> int:
+    """Return the place of the first line below the header."""
+    beginning = file.read(LINE).decode("utf-8-sig", "replace")
+    first = next((line for line in io.StringIO(beginning) if line.strip()), "")
+    mark = max(",;\t|", key=first.count)
+    reader = csv.reader(io.StringIO(beginning, newline=""), delimiter=mark)
+    try:
+        next((row for row in reader if any(row)), None)
+    except csv.Error as error:
+        raise ValueError(str(error)) from error
+    return reader.line_num
+
+
+def _kept(file: BinaryIO, sample: Sample) -> Iterator[tuple[int, bytes]]:
+    """Yield how many bytes were read and the lines among them that are kept."""
+    at, rest = 0, b""
+    for done, chunk in _chunks(file):
+        data = rest + chunk
+        ends = np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n")) + 1
+        starts = np.concatenate(([0], ends))
+        numbers = at + np.arange(ends.size)
+        wanted = (numbers < sample.first) | ((numbers - sample.start) % sample.every == 0)
+        places = np.flatnonzero(wanted)
+        yield done, b"".join([data[starts[i] : ends[i]] for i in places.tolist()])
+        at, rest = at + ends.size, data[int(starts[-1]) :]
+        if len(rest) > LINE:
+            raise ValueError(f"row {at + 1} has more than {LINE >> 20} MB")
+    if rest and sample.next_kept(at) == at:
+        yield 0, rest

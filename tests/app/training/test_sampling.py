@@ -1,0 +1,95 @@
+"""A table's file, whole or in part: what is trained on is the same."""
+
+import os
+
+import pytest
+
+from app.training import sampling
+from engine.zoo import given
+from engine.zoo.data import csv as tables
+
+
+@pytest.fixture
+def small_limits(monkeypatch):
+    """A few hundred bytes are a long file."""
+    monkeypatch.setattr(sampling, "WHOLE", 200)
+    monkeypatch.setattr(sampling, "FIRST", 20)
+    monkeypatch.setattr(sampling, "READ", 97)
+
+
+def rows_by(path, limit, opened, monkeypatch):
+    monkeypatch.setattr(tables, "open", opened, raising=False)
+    return tables.read_rows(str(path), limit)
+
+
+TEXTS = {
+    "plain": "a,b\n" + "".join(f"{i},{2 * i}\n" for i in range(500)),
+    "without a last line end": "a,b\n" + "\n".join(f"{i},{2 * i}" for i in range(333)),
+    "line ends of Windows": "a;b\r\n" + "".join(f"{i},5;{i}\r\n" for i in range(400)),
+    "mark of byte order, blank lines above": "\ufeff\n\nä,b\n"
+    + "".join(f"{i},ö{i}\n" for i in range(300)),
+    "a header of two lines": '"a\nlong name",b\n' + "".join(f"{i},{i}\n" for i in range(300)),
+}
+
+
+@pytest.mark.parametrize("limit", [1, 7, 100, 299, 10_000])
+@pytest.mark.parametrize("kind", list(TEXTS))
+def test_the_rows_of_a_part_are_those_of_the_file(tmp_path, small_limits, monkeypatch, kind, limit):
+    path = tmp_path / "t.csv"
+    path.write_bytes(TEXTS[kind].encode())
+    of_file = rows_by(path, limit, open, monkeypatch)
+    found = sampling.whole(str(path), limit)
+    assert found.problem == ""
+    monkeypatch.setattr(given, "_files", {})
+    given.give(str(path), found.data, "", found.sample)
+    assert rows_by(path, limit, given.open_given, monkeypatch) == of_file
+    assert len(of_file[1]) <= limit + 1
+    if limit == 1:
+        assert len(found.data) < len(TEXTS[kind])
+
+
+def test_a_short_file_is_given_as_it_is(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n1,2\n")
+    assert sampling.whole(str(path), 1) == sampling.GiveFile(0, str(path), b"a,b\n1,2\n")
+
+
+def test_why_a_file_cannot_be_read_is_told(tmp_path, small_limits, monkeypatch):
+    def why(path, rows=100):
+        return sampling.whole(str(path), rows).problem
+
+    assert why(tmp_path / "no.csv") == "there is no such file"
+    assert why(tmp_path) == "it is a folder"
+    assert why("a\0b")
+    pipe, noise, wide = tmp_path / "pipe", tmp_path / "noise.csv", tmp_path / "wide.csv"
+    os.mkfifo(pipe)
+    assert why(pipe) == "it is no plain file"
+    assert why("/dev/zero") == "it is no plain file"
+    noise.write_bytes(bytes(5_000))
+    assert why(noise) == "it is not text"
+    wide.write_text("a,b\n1,2\n" + 3_000 * "x" + "\n" + 90 * "1,2\n")
+    monkeypatch.setattr(sampling, "LINE", 1_000)
+    assert why(wide, 5) == "row 3 has more than 0 MB"
+    monkeypatch.setattr(sampling, "MOST", 500)
+    assert "more than" in why(wide)
+
+
+def test_how_far_it_is_is_told_and_it_can_be_stopped(tmp_path, small_limits):
+    path = tmp_path / "t.csv"
+    path.write_text(TEXTS["plain"])
+    shares = []
+    sampling.given(str(path), 10, shares.append, lambda: False)
+    assert shares == sorted(shares)
+    assert len(shares) > 20
+    assert shares[-1] == pytest.approx(1, abs=0.02)
+    with pytest.raises(sampling.Stopped):
+        sampling.given(str(path), 10, shares.append, lambda: True)
+
+
+def test_a_file_of_gigabytes_without_a_line_is_refused_at_once(tmp_path):
+    path = tmp_path / "huge.csv"
+    with path.open("wb") as file:
+        file.truncate(2 << 30)
+    told = []
+    problem = sampling.given(str(path), 10, told.append, lambda: False).problem
+    assert (problem, told) == ("it is not text", [])
