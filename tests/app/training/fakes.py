@@ -31,6 +31,7 @@ class FakeTrainLink(QObject):
         super().__init__()
         self.sent = []
         self.killed = ""
+        self.stopped = False
         self.closed = False
         self._last = 0
 
@@ -101,7 +102,7 @@ def catalogue():
     return say.Catalogue(0, entries, {"no_zero_grad": "Gradients are never cleared"})
 
 
-def begun(run_id, setup, task="binary", parent=None, parent_step=0):
+def begun(run_id, setup, task="binary", parent=None, parent_step=0, note=""):
     parameters = (
         say.Parameter("0.weight", (3, 2), 0, "Linear"),
         say.Parameter("0.bias", (3,), 6, "Linear"),
@@ -110,6 +111,7 @@ def begun(run_id, setup, task="binary", parent=None, parent_step=0):
     return say.Begun(
         run_id, setup, task, parameters, units, COLUMNS, LINES, "Sequential()",
         ("x1", "x2"), ("class 0", "class 1"), parent, parent_step,
+        note,
     )  # fmt: skip
 
 

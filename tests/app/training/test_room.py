@@ -250,8 +250,38 @@ def test_a_file_is_looked_into_and_its_columns_chosen(room, begun, train_link):
     assert begun.setup.standardize
 
 
+def test_how_much_of_a_long_file_is_read_is_shown_and_it_can_be_stopped(room, begun, train_link):
+    begun.change(Setup(data=Part("csv", {"path": "long.csv"})))
+    train_link.progressed.emit("long.csv", 0.25)
+    assert room.file.note.said() == "Reading long.csv…"
+    assert (room.file.progress.value(), room.file.isVisible()) == (25, True)
+    room.file.stop.click()
+    assert train_link.stopped
+    train_link.progressed.emit("long.csv", 1.0)
+    assert not room.file.stop.isVisible()
+
+
+def test_what_a_file_holds_that_is_not_wanted_any_more_is_not_shown(room, begun, train_link):
+    begun.change(Setup(data=Part("csv", {"path": "long.csv"})))
+    begun.change(Setup(data=Part("moons")))
+    train_link.progressed.emit("long.csv", 0.5)
+    train_link.received.emit(
+        say.FileLooked(1, "long.csv", ("a", "b"), (True, True), (("1", "2"),), 40)
+    )
+    assert not room.file.isVisible()
+    assert begun.setup == Setup(data=Part("moons"))
+
+
+def test_a_word_on_the_data_is_shown_below_the_table(room, begun, train_link):
+    begun.change(Setup(data=Part("csv", {"path": "long.csv"})))
+    train_link.begin(1, begun.setup, note="long.csv has about 9,000 rows; 1 in 3 is taken")
+    assert "1 in 3" in room.file.sampled.said()
+    train_link.begin(1, Setup())
+    assert not room.file.sampled.said()
+
+
 def test_another_file_has_its_own_columns_chosen(room, begun, train_link):
-    given = {"path": "old.csv", "inputs": ["gone"], "target": "lost"}
+    given = {"path": "new.csv", "inputs": ["gone"], "target": "lost"}
     begun.change(Setup(data=Part("csv", given)))
     train_link.received.emit(
         say.FileLooked(1, "new.csv", ("a", "b"), (True, True), (("1", "2"),), 40)
