@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -65,12 +65,22 @@ class Server:
         self._folder = ""
         self._is_copy = False
         self._host: Host | None = None
+        self.trains = False
+        """Whether the first that was asked for is training."""
+        self.painter: tuple[int, int] | None = None
+        """Pipes to and from the process that makes views of training."""
         self._reader = wire.Reader[wire.Request](wire.Request)  # type: ignore[arg-type]
         self._stream = Stream(lambda run_id, text: self.send(wire.Printed(run_id, text)))
 
     def send(self, message: wire.Reply) -> None:
         """Write a message. Ends the process where nobody listens any more."""
-        frames = wire.frames(message)
+        self._write(wire.frames(message))
+
+    def relay(self, frames: bytes) -> None:
+        """Write a message that somebody else has cut into frames."""
+        self._write([frames])
+
+    def _write(self, frames: Iterable[bytes]) -> None:
         with self._sending:
             for frame in frames:
                 view = memoryview(frame)
@@ -101,6 +111,7 @@ class Server:
                 if isinstance(request, wire.Run):
                     return _folder_of(request)
                 if not isinstance(request, wire.Stop):
+                    self.trains = isinstance(request, TrainRequest)
                     return ""
 
     def _read_once(self) -> list[wire.Request]:
@@ -159,8 +170,10 @@ class Server:
         """Return what serves training; its room is opened when it is first asked for."""
         if self._host is None:
             from engine.train.host import Host
+            from engine.train.painter import Painter
 
-            self._host = Host(self.send)
+            ends = self.painter
+            self._host = Host(self.send, Painter(self.relay, *ends) if ends else None)
         return self._host
 
     def _may_serve(self) -> bool:
@@ -354,14 +367,14 @@ def main(words: Sequence[str] = ()) -> None:
         process.cap_memory()
         process.deepen_stack()
         server.send(_ready("--open" in words))
-        _settle(server, words)
+        _settle(server, words, (incoming, outgoing))
         server.serve(engine._replace(before=Baseline()))
     except BaseException:  # noqa: BLE001 - whatever it was, threads of a program must not hold us
         _complain(traceback.format_exc())
         os._exit(1)
 
 
-def _settle(server: Server, words: Sequence[str]) -> None:
+def _settle(server: Server, words: Sequence[str], wire_ends: tuple[int, int]) -> None:
     """Wait for the first program and give up, before it runs, what no program may do.
 
     There is one thread until then: what is given up holds for those that come.
@@ -371,8 +384,16 @@ def _settle(server: Server, words: Sequence[str]) -> None:
         _warm_optimizers()
         return
     folder = server.first_folder((lambda: None) if "--spare" in words else _warm_optimizers)
-    if "--open" not in words:
-        box.enter(folder, device=_has_device())
+
+    def confine() -> None:
+        if "--open" not in words:
+            box.enter(folder, device=_has_device())
+
+    if server.trains:
+        from engine.train import easel
+
+        server.painter = easel.begin(confine, wire_ends)
+    confine()
     server.read_in_thread()
 
 

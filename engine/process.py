@@ -17,7 +17,7 @@ MEMORY_SHARE = 0.75
 STACK = 64 << 20
 """Bytes of stack: torch takes a graph apart by recursion once Python has looked at its nodes."""
 READ = 1 << 16
-LOW_PRIORITY = 15
+LOW_PRIORITY, LOWER_PRIORITY = 15, 5
 
 
 def take_pipes() -> tuple[int, int]:
@@ -85,6 +85,36 @@ def at_low_priority(work: Callable[[], None]) -> None:
     thread = threading.Thread(target=run)
     thread.start()
     thread.join()
+
+
+def fork(work: Callable[[int, int], None], close: tuple[int, ...]) -> tuple[int, int] | None:
+    """Do ``work`` in a copy of this process, at a lower priority, until it returns (Linux).
+
+    It is given a pipe to read from and one to write to, and ends with us; the descriptors ``close``
+    are not for it. To be called while there is but one thread. Returns our ends of the pipes, to
+    write to and to read from; None where there is no such copy.
+    """
+    if sys.platform != "linux":
+        return None
+    down, up = os.pipe(), os.pipe()
+    try:
+        child = os.fork()
+    except OSError:
+        for end in (*down, *up):
+            os.close(end)
+        return None
+    if child:
+        os.close(down[0])
+        os.close(up[1])
+        return down[1], up[0]
+    try:
+        for end in (down[1], up[0], *close):
+            os.close(end)
+        die_with_parent()
+        os.setpriority(os.PRIO_PROCESS, 0, LOWER_PRIORITY)
+        work(down[0], up[1])
+    finally:
+        os._exit(0)
 
 
 def cap_memory(share: float = MEMORY_SHARE) -> None:

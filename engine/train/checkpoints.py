@@ -14,7 +14,7 @@ from engine.train.program import Program, quiet
 BUDGET = 64 << 20
 """Bytes that the checkpoints of one run may hold."""
 MOST = 256
-FIRST_STRIDE = 256
+FIRST_STRIDE = 512
 """Steps between two checkpoints at first: taking one costs as much as a step or two."""
 
 

@@ -30,6 +30,7 @@ class Held:
     told: float = 0.0
     tell_at: float = 0.0
     """When its curves are told again."""
+    measure_at: float = 0.0
     best: tuple[float, int] = (math.inf, 0)
     event: int = 0
     goal: int | None = None

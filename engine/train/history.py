@@ -104,10 +104,12 @@ class History:
         rows = self._rows
         if not rows.steps and not self._val and self._forget is None:
             return None
-        told = np.array(rows.steps, dtype="<i8")
-        steps = np.union1d(told, np.array(list(self._val), dtype="<i8"))
+        steps = told = np.array(rows.steps, dtype="<i8")
+        at: slice | np.ndarray = slice(None)
+        if self._val:
+            steps = np.union1d(told, np.array(list(self._val), dtype="<i8"))
+            at = np.searchsorted(steps, told)
         values = np.full((len(steps), len(self.columns)), np.nan)
-        at = np.searchsorted(steps, told)
         values[at, 0], values[at, 2] = rows.losses, rows.rates
         if self._val:
             values[np.searchsorted(steps, list(self._val)), 1] = list(self._val.values())

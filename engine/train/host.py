@@ -10,14 +10,18 @@ from engine.setup import MISTAKES, BadSetup, Setup
 from engine.tape import Problem
 from engine.train import beside, catalogue, export, files, recorded, saved, telling
 from engine.train.held import Held
+from engine.train.painter import NoPainter, Painter
 from engine.train.program import Failed
 from engine.train.run import Edit, Run
 from engine.training import TrainReply, TrainRequest, answers, asks
 from engine.zoo import given
 
-SLICE_S, SHORTEST_S = 0.012, 0.001
-"""So long at most a run goes on before the next message is looked for, and so long at least."""
 TELL_S = 1 / 30
+SLICE_S, SHORTEST_S = TELL_S, 0.001
+"""So long at most a run goes on before the next message is looked for, and so long at least: after
+each stop the caches are cold."""
+MEASURE_S = 0.1
+"""Gradient norms and update ratios are measured at one step in so much time."""
 TELL_SHARE = {"reference": 0.01, "captured": 0.15}
 """The share of the time that telling may take, with the step that is measured for it: then it is
 done less often than every `TELL_S`, but never less than every `SLOWEST_S`."""
@@ -32,8 +36,9 @@ PLATEAU = 1e-4
 class Host:
     """All runs of an engine."""
 
-    def __init__(self, send: Callable[[TrainReply], None]) -> None:
+    def __init__(self, send: Callable[[TrainReply], None], painter: Painter | None = None) -> None:
         self._send = send
+        self._painter = painter or NoPainter()
         self._runs: dict[int, Held] = {}
         self._active: int | None = None
 
@@ -57,6 +62,7 @@ class Host:
         self._send(answers.TrainProblem(run_id, problem, place))
 
     def _take(self, request: TrainRequest) -> None:
+        self._painter.heed(request)
         match request:
             case asks.ListParts(run_id):
                 self._send(answers.Catalogue(run_id, catalogue.entries(), dict(MISTAKES)))
@@ -297,12 +303,14 @@ class Host:
         if count <= 0:
             return max(0.0, min(TELL_S, held.told + TELL_S - now))
         due = now >= held.tell_at or run.history.waiting() >= answers.SERIES_STEPS // 2
-        if due or count == 1:
+        if count == 1 or (due and now >= held.measure_at):
             run.measure()
-        else:
+            held.measure_at = now + MEASURE_S
+        elif not due:
             seconds = min(SLICE_S, max(SHORTEST_S, held.tell_at - now))
             run.advance(min(count - 1, answers.SERIES_STEPS // 2), seconds)
         self._check(held)
+        is_painted = self._painter.paint(run_id, held)
         if not held.playing:
             self._tell(run_id, held)
         elif due:
@@ -311,7 +319,8 @@ class Host:
             self._send(telling.state(run_id, held, held.told))
             spent = time.perf_counter() - now
             held.tell_at = now + min(max(TELL_S, spent / TELL_SHARE[run.mode]), SLOWEST_S)
-            self._show(run_id, held, at_once=False)
+            if not is_painted:
+                self._show(run_id, held, at_once=False)
         return 0.0
 
     def _allowance(self, held: Held, now: float) -> int:

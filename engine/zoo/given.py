@@ -21,6 +21,12 @@ def give(path: str, data: bytes, problem: str = "", sample: Sample | None = None
         del _files[next(iter(_files))]
 
 
+def held(path: str) -> bytes:
+    """Return what was given of a file; nothing where none was, or it could not be read."""
+    data = _files.get(path, b"")
+    return data if isinstance(data, bytes) else b""
+
+
 def open_given(
     path: str, mode: str = "r", newline: str | None = None, encoding: str | None = None
 ) -> IO[str] | IO[bytes]:

@@ -120,3 +120,42 @@ print("apart")
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False
     )
     assert done.stdout == "apart\n", done.stderr
+
+
+@linux
+def test_a_copy_works_beside_us_until_its_pipe_is_closed():
+    source = """
+import os, sys
+from engine.process import fork
+secret, kept = os.pipe()
+def work(orders, results):
+    try:
+        os.fstat(secret)
+    except OSError:
+        while data := os.read(orders, 9):
+            os.write(results, data.upper())
+        os.write(results, str(os.getpriority(os.PRIO_PROCESS, 0)).encode())
+before = os.getpriority(os.PRIO_PROCESS, 0)
+orders, results = fork(work, (secret,))
+os.write(orders, b"hello")
+print(os.read(results, 9).decode())
+os.close(orders)
+told = int(os.read(results, 9))
+print(told > before or told == 19, os.read(results, 9), os.waitpid(-1, 0)[1])
+"""
+    done = python(source)
+    assert done.stdout.decode().split() == ["HELLO", "True", "b''", "0"], done.stderr
+
+
+@linux
+def test_a_copy_that_fails_ends_quietly():
+    source = """
+import os
+from engine.process import fork
+def work(orders, results):
+    raise SystemExit(7)
+orders, results = fork(work, ())
+print(os.read(results, 9), os.waitpid(-1, 0)[1])
+"""
+    done = python(source)
+    assert done.stdout.decode().split() == ["b''", "0"], done.stderr

@@ -1,6 +1,8 @@
 """The training room's session on a real engine: what is seen is what PyTorch does."""
 
 import math
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -178,6 +180,30 @@ def test_every_view_that_can_be_wanted_arrives(live, qtbot):
     assert views["boundary"].arrays["grid"].array().ndim == 3
     assert len(views["gradients"].arrays["norms"].array()) == len(live.run.begun.parameters)
     assert views["scores"].facts["train_count"] + views["scores"].facts["val_count"] == 200
+
+
+def children(pid):
+    """The processes that a process has begun (Linux)."""
+    tasks = Path(f"/proc/{pid}/task").iterdir()
+    return [int(one) for task in tasks for one in (task / "children").read_text().split()]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the trainer makes them itself")
+def test_while_it_plays_another_process_makes_the_views(live, qtbot, engine):
+    before = len(children(engine.pid()))
+    assert before == 1
+    live.watch([say.Wish("boundary"), say.Wish("units")])
+    live.play()
+    steps = set()
+    for _ in range(5):
+        live.run.views.clear()
+        wait_for(qtbot, lambda: {"boundary", "units"} <= set(live.run.views))
+        steps.add(live.run.views["boundary"].step)
+    assert len(steps) == 5
+    live.pause()
+    wait_for(qtbot, lambda: not live.plays and live.run.state.status == "paused")
+    wait_for(qtbot, lambda: live.run.views["boundary"].step == live.run.state.step)
+    assert len(children(engine.pid())) == before
 
 
 def test_training_until_the_loss_is_low_pauses_there(live, qtbot):

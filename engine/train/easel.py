@@ -1,0 +1,171 @@
+"""The process that makes views of a run which another process trains.
+
+It is a fork of the engine from before its first program, confined like it. What it knows of a run
+is its setup, from which it makes the same data and the same model, and then its weights, step by
+step. So views cost the trainer no more than a copy of the weights, and a module that draws random
+numbers or counts its calls draws and counts its own.
+"""
+
+import contextlib
+import os
+import struct
+import time
+from collections.abc import Callable, Iterator
+
+import msgspec
+import torch
+from msgspec import Struct
+
+from engine import process, wire
+from engine.setup import Setup
+from engine.train import program, views
+from engine.train.run import Run
+from engine.train.views.pace import Pace
+from engine.training import asks
+from engine.training.answers import Array, View
+from engine.zoo import given
+
+SHARE = 0.5
+"""The part of a core that views take at most: the window wants to paint as well."""
+HEADER = struct.Struct("<II")
+"""Before each message: its length, and which subject it is about."""
+DONE, UNFIT = b"", b"!"
+"""How an order is answered in the end: by nothing more, or by a word that it cannot be done."""
+
+
+class Subject(Struct, frozen=True, tag=True, array_like=True):
+    """A run that is to be shown from now on, and the file that its data is in."""
+
+    run_id: int
+    setup: Setup
+    path: str = ""
+    file: bytes = b""
+
+
+class Moment(Struct, frozen=True, tag=True, array_like=True):
+    """A run after ``step``: what its views are made from."""
+
+    step: int
+    wishes: tuple[tuple[str, asks.Wish], ...]
+    lr: float
+    ratios: list[tuple[float, float]]
+    parameters: list[Array]
+    buffers: list[Array]
+    grads: list[Array | None]
+    memory: list[dict[str, Array | float]]
+    points: dict[int, Array]
+    """Where the weights have been at steps that were not told yet."""
+
+
+Order = Subject | Moment
+
+
+class Easel:
+    """What is known of the run that is shown, and when its views are due."""
+
+    def __init__(self) -> None:
+        self._run_id = 0
+        self._run: Run | None = None
+        self._pace = Pace()
+        self._wishes: tuple[tuple[str, asks.Wish], ...] = ()
+
+    def take(self, order: Order) -> Iterator[View]:
+        """Do what is ordered; yields the views of a moment that are due."""
+        if isinstance(order, Subject):
+            self._choose(order)
+        elif self._run is not None:
+            _refresh(self._run, order)
+            yield from self._views(self._run, order)
+
+    def _choose(self, subject: Subject) -> None:
+        if subject.path:
+            given.give(subject.path, subject.file)
+        same = self._run is not None and self._run_id == subject.run_id
+        run, self._run, self._wishes = self._run, None, ()
+        if same and run is not None and not program.changed(run.setup, subject.setup)[1]:
+            run.program.change(subject.setup)
+            run.trail.forget_after(-1)
+        else:
+            run = Run(msgspec.structs.replace(subject.setup, threads=1))
+        self._run_id, self._run = subject.run_id, run
+
+    def _views(self, run: Run, moment: Moment) -> Iterator[View]:
+        if moment.wishes != self._wishes:
+            self._wishes = moment.wishes
+            self._pace.want({key: wish.every_ms / 1000 for key, wish in moment.wishes})
+        for key, wish in moment.wishes:
+            begun = time.perf_counter()
+            if not self._pace.is_due(key, begun):
+                continue
+            try:
+                picture = views.show(run, wish.kind, wish.options)
+            except Exception:  # noqa: BLE001 - what a module cannot show is left out
+                picture = None
+            if picture is None:
+                self._pace.never(key)
+                continue
+            yield View(self._run_id, wish.kind, run.step, picture.arrays, picture.facts)
+            self._pace.made(key, time.perf_counter() - begun, begun, SHARE)
+
+
+@torch.no_grad()
+def _refresh(run: Run, moment: Moment) -> None:
+    """Bring a run to a moment of the one that is trained."""
+    made = run.program
+    parameters = list(made.model.parameters())
+    for tensor, array in zip(
+        [*parameters, *made.model.buffers()], [*moment.parameters, *moment.buffers], strict=True
+    ):
+        tensor.copy_(_tensor(array))
+    for parameter, grad in zip(parameters, moment.grads, strict=False):
+        parameter.grad = None if grad is None else _tensor(grad).to(parameter.dtype)
+    made.optimizer.state.clear()
+    for parameter, memory in zip(parameters, moment.memory, strict=False):
+        made.optimizer.state[parameter] = {
+            name: _tensor(held) if isinstance(held, Array) else held
+            for name, held in memory.items()
+        }
+    made.optimizer.param_groups[0]["lr"] = moment.lr
+    run.step, run.ratios = moment.step, moment.ratios
+    run.trail.points.update({step: _tensor(point) for step, point in moment.points.items()})
+
+
+def _tensor(array: Array) -> torch.Tensor:
+    return torch.from_numpy(array.array().copy())
+
+
+def begin(confine: Callable[[], None], close: tuple[int, ...]) -> tuple[int, int] | None:
+    """Begin that process, which confines itself first; see `engine.process.fork`."""
+
+    def work(orders: int, results: int) -> None:
+        confine()
+        live(orders, results)
+
+    return process.fork(work, close)
+
+
+def live(orders: int, results: int) -> None:
+    """Take orders from one descriptor and write views to another until the first is closed.
+
+    Each order is answered in the end by `DONE` or `UNFIT`.
+    """
+    torch.set_num_threads(1)
+    easel, decoder = Easel(), msgspec.msgpack.Decoder(Order)
+    with contextlib.suppress(OSError), open(orders, "rb") as incoming:
+        while len(head := incoming.read(HEADER.size)) == HEADER.size:
+            length, subject = HEADER.unpack(head)
+            order, answer = decoder.decode(incoming.read(length)), DONE
+            try:
+                for view in easel.take(order):
+                    _write(results, subject, b"".join(wire.frames(view)))
+            except OSError:
+                return
+            except Exception:  # noqa: BLE001 - a run that cannot be shown from here is not shown
+                easel, answer = Easel(), UNFIT
+            _write(results, subject, answer)
+
+
+def _write(results: int, subject: int, data: bytes) -> None:
+    view = memoryview(HEADER.pack(len(data), subject) + data)
+    while view:
+        view = view[os.write(results, view) :]

@@ -1,0 +1,184 @@
+"""Has the views of the run that plays made by another process: see `engine.train.easel`."""
+
+import contextlib
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+
+import msgspec
+import torch
+
+from engine.setup import Setup
+from engine.train import easel
+from engine.train.easel import DONE, HEADER, UNFIT, Moment, Subject
+from engine.train.held import Held
+from engine.train.run import Run
+from engine.train.views.arrays import packed
+from engine.training import asks
+from engine.training.answers import Array
+from engine.zoo import given
+
+HARMLESS = (asks.Watch, asks.TapeStep, asks.Export, asks.ListParts, asks.GiveFile)
+"""Requests that leave a run that plays as it is."""
+EVERY_S, SHARE = 1 / 60, 0.01
+"""A moment is handed over so often at most, and in so small a part of the trainer's time."""
+PATIENCE_S = 20.0
+"""After so long without an answer the trainer makes the views itself."""
+_PIPE = 1 << 20
+_WITH_GRADS = {"gradients", "weights", "histograms"}
+
+
+class NoPainter:
+    """Stands for a process that there is not."""
+
+    def paint(self, _run_id: int, _held: Held) -> bool:
+        """Return that nobody makes views."""
+        return False
+
+    def heed(self, _request: object) -> None:
+        """Do nothing."""
+
+
+class Painter(NoPainter):
+    """The trainer's end: hands moments over, and passes on the views that come back."""
+
+    def __init__(self, relay: Callable[[bytes], None], orders: int, results: int) -> None:
+        self._relay, self._orders, self._results = relay, orders, results
+        _widen(orders, results)
+        os.set_blocking(results, False)
+        self._buffer = bytearray()
+        self._subject = 0
+        self._run: Run | None = None
+        self._setup: Setup | None = None
+        self._unfit: Setup | None = None
+        """A setup that could not be shown by the other process."""
+        self._told: set[int] = set()
+        self._unanswered, self._since = 0, 0.0
+        self._next = 0.0
+        self._is_gone = False
+
+    def paint(self, run_id: int, held: Held) -> bool:
+        """Hand the present step over if the last one is done with; False: nobody makes views."""
+        if not held.playing:
+            self._stop()
+            return False
+        self.carry()
+        now = time.perf_counter()
+        self._is_gone |= self._unanswered > 0 and now - self._since > PATIENCE_S
+        setup = held.run.setup
+        if self._is_gone or setup.device != "cpu" or setup is self._unfit:
+            return False
+        if self._unanswered or now < self._next:
+            return True
+        if self._run is not held.run or self._setup is not setup:
+            self._choose(run_id, held.run)
+        wishes = tuple(pair for pair in held.wanted() if pair[1].kind != "beside")
+        if wishes:
+            self._order(self._moment(held.run, wishes))
+        spent = time.perf_counter() - now
+        self._next = now + max(EVERY_S, spent / SHARE)
+        return not self._is_gone
+
+    def heed(self, request: object) -> None:
+        """Pass on no view of what was, where a request changes it."""
+        if not isinstance(request, HARMLESS):
+            self._stop()
+
+    def _stop(self) -> None:
+        if self._run is not None:
+            self._run, self._subject = None, self._subject + 1
+
+    def carry(self) -> None:
+        """Pass on the views that have been made meanwhile."""
+        with contextlib.suppress(BlockingIOError):
+            while not self._is_gone:
+                data = os.read(self._results, _PIPE)
+                self._is_gone = not data
+                self._buffer += data
+                for subject, message in self._messages():
+                    if message in (DONE, UNFIT):
+                        self._unanswered -= 1
+                        if message == UNFIT and subject == self._subject:
+                            self._unfit = self._setup
+                    elif subject == self._subject:
+                        self._relay(message)
+
+    def _messages(self) -> Iterator[tuple[int, bytes]]:
+        while len(self._buffer) >= HEADER.size:
+            length, subject = HEADER.unpack_from(self._buffer)
+            if len(self._buffer) < HEADER.size + length:
+                return
+            yield subject, bytes(self._buffer[HEADER.size : HEADER.size + length])
+            del self._buffer[: HEADER.size + length]
+
+    def _choose(self, run_id: int, run: Run) -> None:
+        self._run, self._setup, self._told = run, run.setup, set()
+        self._subject += 1
+        path = str(run.setup.data.options.get("path") or "")
+        self._order(Subject(run_id, run.setup, path, given.held(path)))
+
+    def _order(self, order: easel.Order) -> None:
+        body = msgspec.msgpack.encode(order)
+        view = memoryview(HEADER.pack(len(body), self._subject) + body)
+        try:
+            while view:
+                view = view[os.write(self._orders, view) :]
+        except OSError:
+            self._is_gone = True
+        self._unanswered, self._since = self._unanswered + 1, time.perf_counter()
+
+    def _moment(self, run: Run, wishes: Sequence[tuple[str, asks.Wish]]) -> Moment:
+        kinds = {wish.kind for _, wish in wishes}
+        model, optimizer = run.program.model, run.program.optimizer
+        parameters = list(model.parameters())
+        state = optimizer.state
+        return Moment(
+            run.step,
+            tuple(wishes),
+            float(optimizer.param_groups[0]["lr"]),
+            run.ratios,
+            [_array(p) for p in parameters],
+            [_array(b) for b in model.buffers()],
+            [None if p.grad is None else _array(p.grad) for p in parameters]
+            if kinds & _WITH_GRADS
+            else [],
+            [_memory(state.get(p, {})) for p in parameters] if "optimizer" in kinds else [],
+            self._points(run) if "surface" in kinds else {},
+        )
+
+    def _points(self, run: Run) -> dict[int, Array]:
+        """Return where the weights have been, as far as it has not been told."""
+        found = {
+            c.step: torch.cat([p.reshape(-1).float() for p in c.parameters])
+            for c in run.past.all()
+            if c.step not in self._told
+        }
+        points = run.trail.points
+        found |= {step: points[step].float() for step in points.keys() - self._told}
+        self._told |= found.keys()
+        return {step: packed(point) for step, point in found.items()}
+
+
+def _widen(*ends: int) -> None:
+    """Let a pipe hold more than one picture, where the system has that."""
+    if sys.platform == "linux":
+        import fcntl
+
+        for end in ends:
+            with contextlib.suppress(OSError):
+                fcntl.fcntl(end, fcntl.F_SETPIPE_SZ, _PIPE)
+
+
+def _array(tensor: torch.Tensor) -> Array:
+    if not tensor.is_floating_point():
+        return packed(tensor, "<i8")
+    return packed(tensor, "<f8" if tensor.dtype == torch.float64 else "<f4")
+
+
+def _memory(state: dict[str, object]) -> dict[str, Array | float]:
+    return {
+        name: _array(held) if isinstance(held, torch.Tensor) else float(held)
+        for name, held in state.items()
+        if isinstance(held, torch.Tensor | int | float)
+    }
