@@ -78,7 +78,7 @@ class Easel:
             yield from self._views(self._run, order)
 
     def _choose(self, subject: Subject) -> None:
-        if subject.path:
+        if subject.file:
             given.give(subject.path, subject.file)
         same = self._run is not None and self._run_id == subject.run_id
         run, self._run, self._wishes = self._run, None, ()
