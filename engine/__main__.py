@@ -65,8 +65,7 @@ class Server:
         self._folder = ""
         self._is_copy = False
         self._host: Host | None = None
-        self.trains = False
-        """Whether the first that was asked for is training."""
+        self.trains = False  # Whether the first that was asked for is training.
         self.painter: tuple[int, int] | None = None
         """Pipes to and from the process that makes views of training."""
         self._reader = wire.Reader[wire.Request](wire.Request)  # type: ignore[arg-type]
@@ -172,8 +171,8 @@ class Server:
             from engine.train.host import Host
             from engine.train.painter import Painter
 
-            ends = self.painter
-            self._host = Host(self.send, Painter(self.relay, *ends) if ends else None)
+            painter = Painter(self.relay, *self.painter) if self.painter else None
+            self._host = Host(self.send, painter)
         return self._host
 
     def _may_serve(self) -> bool:
