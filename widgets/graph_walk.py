@@ -17,16 +17,8 @@ _SIDE: dict[Way, tuple[float, float]] = {
 
 
 def flows_down(stage: Stage) -> bool:
-    """Tell whether values run from top to bottom, rather than from left to right.
-
-    Told by how wires arrive: on their way they may well run further aside than down.
-    """
-    down = along = 0.0
-    for key in stage.wires:
-        (ax, ay), (bx, by) = stage.placement.routes[key][-2:]
-        down += abs(by - ay)
-        along += abs(bx - ax)
-    return down >= along
+    """Tell whether values run from top to bottom, rather than from left to right."""
+    return stage.flows_down
 
 
 def first(stage: Stage) -> str:

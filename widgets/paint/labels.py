@@ -47,10 +47,12 @@ class Placer:
     def __init__(
         self, points: Numbers, owners: NDArray[np.intp], bounds: Box | None = None
     ) -> None:
-        order = np.argsort(points[:, 1], kind="stable")
-        self._points = points[order]
-        self._owners = owners[order]
-        self._heights = np.ascontiguousarray(self._points[:, 1])
+        heights = points[:, 1]
+        if (heights[1:] < heights[:-1]).any():
+            order = np.argsort(heights, kind="stable")
+            points, owners = points[order], owners[order]
+        self._points, self._owners = points, owners
+        self._heights = np.ascontiguousarray(points[:, 1])
         self._bounds = np.array(bounds if bounds is not None else (-1e9, -1e9, 1e9, 1e9))
         self._found: dict[tuple[str, str, str, float, bytes], Label | None] = {}
 

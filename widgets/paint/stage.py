@@ -55,6 +55,10 @@ class Stage:
         self.owners = np.repeat(np.arange(len(samples)), [len(line) for line in samples])
         self.wire_boxes = self._wire_boxes()
         self.wire_spots = Spots(self.wire_boxes)
+        # Sorted from top to bottom once, beside the interface: labels are looked for by height.
+        order = np.argsort(self.points[:, 1], kind="stable")
+        self.points, self.owners = self.points[order], self.owners[order]
+        self.flows_down = self._flows_down()
         self.bounds = self._bounds()
 
     def _read_wires(self) -> None:
@@ -77,6 +81,12 @@ class Stage:
         routes = [self.placement.routes[key] for key in self.wire_keys]
         self._samples = dict(zip(self.wire_keys, sample(routes), strict=True))
         self._tracks: dict[str, Track] = {}
+
+    def _flows_down(self) -> bool:
+        """Tell whether wires arrive from above; on their way they may well run further aside."""
+        ends = np.asarray([self.placement.routes[key][-2:] for key in self.wire_keys])
+        along, down = np.abs(np.diff(ends.reshape(-1, 2, 2), axis=1)).sum(axis=(0, 1))
+        return bool(down >= along)
 
     def _depth(self, key: str) -> int:
         depth, seen = 0, {key}

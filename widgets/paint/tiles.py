@@ -49,8 +49,10 @@ class Tiles:
             boxes[number] = (*ends.min(axis=0), *ends.max(axis=0))
         middles = (boxes[:, :2] + boxes[:, 2:]) / 2
         cells, owners = np.unique(np.floor(middles / SIDE), axis=0, return_inverse=True)
-        for n, (column, row) in enumerate(cells.tolist()):
-            members = np.flatnonzero(owners.reshape(-1) == n)
+        order = np.argsort(owners.reshape(-1), kind="stable")
+        stops = np.cumsum(np.bincount(owners.reshape(-1), minlength=len(cells))).tolist()
+        for (column, row), start, stop in zip(cells.tolist(), [0, *stops], stops, strict=False):
+            members = order[start:stop]
             left, top = boxes[members, :2].min(axis=0).tolist()
             right, bottom = boxes[members, 2:].max(axis=0).tolist()
             tile = (int(column), int(row))
