@@ -5,6 +5,7 @@ byte that tells whether more of the message follows, and up to `CHUNK` bytes of 
 messages are cut so that no single read stalls the window.
 """
 
+import math
 import struct
 from collections.abc import Iterator
 from typing import Generic, TypeVar, cast, get_args
@@ -12,9 +13,9 @@ from typing import Generic, TypeVar, cast, get_args
 import msgspec
 from msgspec import Struct
 
-from engine import pieces
+from engine import pieces, sound
 from engine.tape import Problem, Snapshot, Tape
-from engine.training import TrainReply, TrainRequest
+from engine.training import StepTape, TrainReply, TrainRequest
 
 CHUNK = 1 << 20
 LONG = 256 << 10
@@ -341,7 +342,9 @@ class Reader(Generic[T]):
                 if self._records and len(body) > LONG and body[1 : 1 + len(_RECORDED)] == _RECORDED:
                     yield from self._recorded(body)
                 else:
-                    yield self._decoder.decode(body)
+                    message = self._decoder.decode(body)
+                    _refuse(next(filter(None, _flaws(message)), ""))
+                    yield message
             except msgspec.DecodeError as error:
                 raise Garbage(str(error)) from error
 
@@ -350,5 +353,46 @@ class Reader(Generic[T]):
         for tape in pieces.tape(shell.tape):
             if tape is None:
                 yield None
-            else:
-                yield cast("T", Recorded(shell.run_id, tape, shell.seconds, shell.spent))
+                continue
+            for flaw in sound.flaws(tape):
+                _refuse(flaw)
+                yield None
+            yield cast("T", Recorded(shell.run_id, tape, shell.seconds, shell.spent))
+
+
+def _refuse(flaw: str) -> None:
+    if flaw:
+        raise Garbage(f"a message that tells of {flaw}")
+
+
+def _flaws(message: object) -> Iterator[str]:
+    """Yield what in a message is not as long as it says, or leads out of it."""
+    match message:
+        case Recorded(_, tape) | StepTape(tape=tape):
+            yield from sound.flaws(tape)
+        case Peeked(full=Snapshot() as full) if not sound.is_whole(full):
+            yield "a snapshot that is not as long as it says"
+        case Probed():
+            yield from _flaws_of_cells(message)
+
+
+def _flaws_of_cells(probed: Probed) -> Iterator[str]:
+    inputs, results = probed.inputs, probed.results
+    for one in (*inputs, *results, *probed.sharing):
+        if not sound.is_whole(one.snapshot) or len(one.stride) > sound.MOST_AXES:
+            yield "cells that are not there"
+    pairs = [(one.result, one.input) for one in probed.links]
+    pairs += [(one.result, one.input) for one in probed.jacobians]
+    if any(not (0 <= a < len(results) and 0 <= b < len(inputs)) for a, b in pairs):
+        yield "a tensor that is not there"
+    for link in probed.links:
+        ends = (results[link.result], link.to), (inputs[link.input], link.source)
+        if len(link.to) != len(link.source):
+            yield "links without an end"
+        for cells, indices in ends:
+            if not sound.are_indices(indices, math.prod(cells.snapshot.shape)):
+                yield "cells that are not there"
+    for jacobian in probed.jacobians:
+        rows, columns = jacobian.shape
+        if rows < 0 or columns < 0 or len(jacobian.data) != 8 * rows * columns:
+            yield "derivatives that are not there"

@@ -24,8 +24,13 @@ requests = st.one_of(
     st.builds(Train, numbers, st.just(Setup(model=Part("mlp", {"layers": [4, 2]})))),
     st.builds(Play, numbers, st.floats(0, 9), st.just((Until("step", 9.0),))),
 )
-snapshots = st.builds(
-    Snapshot, st.tuples(st.integers(0, 9)), text, data=st.none() | st.binary(max_size=64)
+snapshots = st.integers(0, 9).flatmap(
+    lambda size: st.builds(
+        Snapshot,
+        st.just((size,)),
+        text,
+        data=st.none() | st.binary(min_size=4 * size, max_size=4 * size),
+    )
 )
 tapes = st.builds(Tape, stdout=text, snapshots=st.lists(snapshots, max_size=4).map(tuple))
 arrays = st.builds(Array, st.just((2,)), st.just("<f4"), st.binary(min_size=8, max_size=8))

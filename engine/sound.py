@@ -1,0 +1,201 @@
+"""Whether a tape belongs together; asked where it is read, for its engine may not be ours any more.
+
+Views follow a tape's numbers without asking. So none may lead out of it or round in a circle, and
+no buffer may be shorter or longer than its shape says.
+"""
+
+import math
+from collections.abc import Iterable, Iterator
+from itertools import chain
+
+import numpy as np
+
+from engine.tape import Place, Snapshot, Tape
+
+MOST_AXES = 64
+"""As many as torch allows."""
+MOST_ELEMENTS = 1 << 62
+MOST_LINES = 1 << 24
+BATCH = 4096
+"""So many snapshots are looked at in one go, some milliseconds' worth."""
+_SIZES = {
+    name: int(name[2:])
+    for name in "|b1 |i1 |u1 <i1 <u1 <i2 <u2 <i4 <u4 <i8 <u8 <f2 <f4 <f8 <c8 <c16".split()
+}
+"""Bytes of one element, by the dtypes that numbers travel in."""
+
+_Index = int | None
+_Counted = tuple[str, Iterable[_Index], int]
+
+
+def flaw(tape: Tape) -> str:
+    """Return in a few words what does not belong together, empty where everything does."""
+    return next(filter(None, flaws(tape)), "")
+
+
+def flaws(tape: Tape) -> Iterator[str]:
+    """Yield after each part of the work what it found: in a few words a flaw, empty where none."""
+    for start in range(0, len(tape.snapshots), BATCH):
+        if not all(map(is_whole, tape.snapshots[start : start + BATCH])):
+            yield "a snapshot that is not as long as it says"
+        yield ""
+    for what, numbers, count in chain(_forward(tape), _backward(tape)):
+        if any(number is not None and not 0 <= number < count for number in numbers):
+            yield f"{what} that is not there"
+        yield ""
+    if _events_lead_out(tape):
+        yield "an event of nothing"
+    yield ""
+    if len(tape.times) not in (0, len(tape.ops)):
+        yield "times of other ops"
+    if any(call.parent is not None and call.parent >= at for at, call in enumerate(tape.calls)):
+        yield "a module call inside itself"
+    yield from _of_ids(tape)
+    yield _of_places(tape)
+
+
+def is_whole(snapshot: Snapshot) -> bool:
+    """Whether a snapshot's buffers are as long as its shape and its dtype say."""
+    shape, data, thumb = snapshot.shape, snapshot.data, snapshot.thumb
+    if shape and (len(shape) > MOST_AXES or min(shape) < 0):
+        return False
+    size = math.prod(shape)
+    if data is None:
+        if size > MOST_ELEMENTS:
+            return False
+    elif len(data) != size * _SIZES.get(snapshot.store, -1):
+        return False
+    if thumb is not None:
+        rows, columns = snapshot.thumb_shape
+        if rows < 0 or columns < 0 or len(thumb) != 4 * rows * columns:
+            return False
+    return snapshot.nan >= 0 and snapshot.inf >= 0
+
+
+def are_indices(data: bytes, count: int) -> bool:
+    """Whether ``data`` is little-endian int32, each from 0 up to ``count`` (exclusive)."""
+    if len(data) % 4:
+        return False
+    numbers = np.frombuffer(data, "<i4")
+    return not len(numbers) or bool(numbers.min() >= 0 and numbers.max() < count)
+
+
+def _forward(tape: Tape) -> Iterator[_Counted]:
+    """Yield what is counted from 0: what it is called, the numbers, and how many there are."""
+    yield "a snapshot", (one.snapshot for one in tape.values), len(tape.snapshots)
+    yield "an op", (one.op for one in tape.values), len(tape.ops)
+    yield "an op", (one.op for one in tape.nodes), len(tape.ops)
+    yield "a module call", (one.call for one in tape.ops), len(tape.calls)
+    yield "a module call", (one.parent for one in tape.calls), len(tape.calls)
+    yield "a snapshot", (one.grad for one in tape.leaves), len(tape.snapshots)
+    kept = (number for one in tape.steps for _, _, number in one.memory)
+    yield "a snapshot", kept, len(tape.snapshots)
+    yield "a group", (one.held + 1 for one in tape.steps), len(tape.held) + 1
+
+
+def _backward(tape: Tape) -> Iterator[_Counted]:
+    edges, executions, sums = tape.edges, tape.executions, tape.accumulations
+    snapshots, passes, ends = len(tape.snapshots), len(tape.passes), len(tape.events) + 1
+    yield "a snapshot", (one.gradient for one in edges), snapshots
+    yield "a snapshot", (number for one in executions for number in one.received), snapshots
+    yield (
+        "a snapshot",
+        (number for one in sums for number in (one.before, one.sent, one.after)),
+        snapshots,
+    )
+    yield "a snapshot", (number for one in tape.passes for number in one.seeds), snapshots
+    yield "an execution", (one.execution for one in edges), len(executions)
+    yield "an edge", (number for one in executions for number in one.edges), len(edges)
+    for rows in (edges, executions, sums):
+        yield "a pass", (one.run for one in rows), passes
+    yield "an event", (one.made for one in tape.nodes), ends
+    yield "an event", (one.freed for one in tape.nodes), ends
+
+
+def _events_lead_out(tape: Tape) -> bool:
+    """Whether an event tells of something that is not in its list; of leaves the ids tell."""
+    counts: dict[str, int] = {
+        "leaf": 1 << 64,
+        "op": len(tape.ops),
+        "enter": len(tape.calls),
+        "leave": len(tape.calls),
+        "backward": len(tape.passes),
+        "end": len(tape.passes),
+        "node": len(tape.executions),
+        "accumulate": len(tape.accumulations),
+        "step": len(tape.steps),
+        "zero_grad": len(tape.resets),
+        "print": len(tape.prints),
+        "error": 1,
+    }
+    return any(
+        not 0 <= event.ref < counts[event.kind] or not 0 <= event.line <= MOST_LINES
+        for event in tape.events
+    )
+
+
+def _of_ids(tape: Tape) -> Iterator[str]:
+    """Yield what is wrong with the ids of values and backward nodes."""
+    values, nodes = {one.id for one in tape.values}, {one.id for one in tape.nodes}
+    if len(values) < len(tape.values) or len(nodes) < len(tape.nodes) or values & nodes:
+        yield "an id that two things share"
+    yield ""
+    if not values.issuperset(_values_named(tape)) or not nodes.issuperset(_nodes_named(tape)):
+        yield "an id of nothing"
+    yield ""
+    both = values | nodes
+    after = (next_[0] for one in tape.nodes for next_ in one.next if next_)
+    if not both.issuperset(chain(after, (edge.target for edge in tape.edges))):
+        yield "an edge to nowhere"
+    yield ""
+    for op in tape.ops:
+        if not op.outputs or (op.inputs and min(op.outputs) <= max(op.inputs)):
+            yield "an op that makes nothing new"
+    yield ""
+    inputs = {one.node: len(one.received) for one in tape.executions}
+    if not all(0 <= edge.input_nr < inputs.get(edge.target, 1 << 32) for edge in tape.edges):
+        yield "an edge to no input"
+    if any(one.output_nr < 0 for one in tape.values):
+        yield "a result before the first"
+
+
+def _values_named(tape: Tape) -> Iterator[int]:
+    for op in tape.ops:
+        yield from op.inputs
+        yield from op.outputs
+        for arg in op.args:
+            if arg.value is not None:
+                yield arg.value
+    yield from (one.base for one in tape.values if one.base is not None)
+    yield from (one.leaf for one in tape.accumulations)
+    yield from (one.value for one in tape.leaves)
+    yield from (one.ref for one in tape.events if one.kind == "leaf")
+    yield from (leaf for one in tape.resets for leaf in one.leaves)
+    yield from (root for one in tape.passes for root in one.roots if root is not None)
+    for step in tape.steps:
+        for change in step.changes:
+            yield change.before
+            yield change.after
+        yield from (one[0] for one in step.memory)
+
+
+def _nodes_named(tape: Tape) -> Iterator[int]:
+    yield from (one.node for one in tape.values if one.node is not None)
+    yield from (one.node for one in tape.ops if one.node is not None)
+    yield from (node for one in tape.ops for node in one.nodes)
+    yield from (one.node for one in tape.executions)
+
+
+def _of_places(tape: Tape) -> str:
+    places: Iterable[Place] = chain(
+        (one.place for one in tape.ops),
+        (one.place for one in tape.values),
+        (place for one in tape.findings for place in (one.place, *one.related)),
+        () if tape.error is None else (tape.error.place,),
+    )
+    return "" if all(map(_is_place, places)) else "a place in no text"
+
+
+def _is_place(place: Place) -> bool:
+    line, column, end_line, end_column = place.line, place.column, place.end_line, place.end_column
+    return 0 <= line <= end_line <= MOST_LINES and column >= 0 and end_column >= 0

@@ -1,0 +1,191 @@
+"""Tapes that belong together pass; a number that leads out of one, or in a circle, is found."""
+
+import copy
+import random
+
+import msgspec
+import pytest
+
+from engine import run, sound, wire
+from engine.tape import Place, Problem, Snapshot, Tape
+
+SOURCE = """
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Linear(2, 2)
+    def forward(self, x):
+        return torch.relu(self.inner(x)) + x
+net = nn.Sequential(Block(), nn.Linear(2, 1))
+optimizer = optim.Adam(net.parameters(), lr=0.1)
+for _ in range(2):
+    optimizer.zero_grad()
+    x = torch.ones(4, 2)
+    x[0] += 1
+    loss = net(x).square().mean()
+    loss.backward()
+    optimizer.step()
+    print(loss)
+big = torch.ones(40, 40).sum()
+"""
+
+
+@pytest.fixture(scope="module")
+def tape():
+    made = run.record(SOURCE)
+    assert made.error is None
+    return made
+
+
+def plain(tape):
+    """Return a tape as it travels: dicts and lists."""
+    return msgspec.msgpack.decode(msgspec.msgpack.encode(tape))
+
+
+def arrives(body):
+    """Return the tape as which ``body`` arrives. Raises `wire.Garbage` where it is none."""
+    frame = msgspec.msgpack.encode({"type": "Recorded", "run_id": 1, "tape": body, "seconds": 0.0})
+    data = b"".join(
+        len(part).to_bytes(4, "big") + bytes([start + wire.CHUNK < len(frame)]) + part
+        for start in range(0, len(frame), wire.CHUNK)
+        for part in [frame[start : start + wire.CHUNK]]
+    )
+    return next(iter(wire.Reader(wire.Reply).feed(data))).tape
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        SOURCE,
+        "",
+        "x = param(1.0)\nfor i in range(50):\n    x = x * 2\nx.backward()\n1 / 0",
+        "x = torch.ones(2, 3).to(torch.bfloat16)\nx + torch.ones(3) * 1j\ntorch.ones(0, 3) + 1",
+        "x = torch.ones(3).to_sparse()\nx + x\nn = torch.ones(3, dtype=torch.uint8) + 1",
+    ],
+)
+@pytest.mark.parametrize("limit", [40_000, 12])
+def test_what_was_recorded_belongs_together(source, limit):
+    assert sound.flaw(run.record(source, event_limit=limit)) == ""
+
+
+LIES = {
+    "a shape longer than its numbers": (("snapshots", 0, 0), [99]),
+    "a shape whose product overflows": (("snapshots", 0, 0), [2**62, 8]),
+    "a negative axis": (("snapshots", 0, 0), [-1]),
+    "a dtype of objects": (("snapshots", 0, 2), "|O8"),
+    "numbers cut short": (("snapshots", 0, 3), b"x"),
+    "negative counts": (("snapshots", 0, 9), -1),
+    "a snapshot past the last": (("values", 0, 8), 10**6),
+    "a value that is nobody's": (("ops", 0, 2), [10**6]),
+    "an op that takes its own result": (("ops", 3, 2), "outputs"),
+    "a call inside itself": (("calls", 0, 3), 0),
+    "an event of nothing": (("events", 0, 1), 2**63),
+    "a line before the first": (("events", 0, 2), -1),
+    "a line past every text": (("ops", 0, 5), [1, 0, 2**40, 0]),
+    "an edge to nowhere": (("edges", 0, 2), 10**6),
+    "an edge to no input": (("edges", 0, 3), 10**6),
+    "an execution of nothing": (("executions", 0, 1), 10**6),
+    "a pass that is not there": (("accumulations", 0, 4), 10**6),
+    "a leaf of nothing": (("leaves", 0, 1), 10**6),
+    "times of other ops": (("times",), [1]),
+}
+
+
+@pytest.mark.parametrize("name", LIES)
+def test_a_tape_that_lies_is_garbage(tape, name):
+    body, (path, lie) = plain(tape), LIES[name]
+    at = body
+    for step in path[:-1]:
+        at = at[step]
+    at[path[-1]] = at[3] if lie == "outputs" else lie
+    with pytest.raises(wire.Garbage):
+        arrives(body)
+
+
+def test_a_long_tape_that_lies_is_garbage_too(tape):
+    body = plain(tape)
+    body["prints"] = ["x" * 1000] * (wire.LONG // 500)
+    assert arrives(body).prints == tuple(body["prints"])
+    body["calls"][0][3] = 0
+    with pytest.raises(wire.Garbage):
+        arrives(body)
+
+
+def changed(body, dice):
+    """Put another number somewhere into a tape, or leave an item out."""
+    at = body[dice.choice([name for name, rows in body.items() if isinstance(rows, list) and rows])]
+    while True:
+        key = dice.randrange(len(at))
+        if not isinstance(at[key], list) or not at[key] or dice.random() < 0.1:
+            break
+        at = at[key]
+    if isinstance(at[key], int):
+        at[key] = dice.choice((0, -1, 1, 7, 2**31, 2**63, at[key] + 1, at[key] - 1))
+    else:
+        del at[key]
+
+
+def test_what_passes_can_be_shown(tape):
+    """Tapes with something changed at random are refused, or every view takes them."""
+    from playback import graph, layout, look, readying, scenes
+    from playback.index import index_of
+
+    dice, whole, passed = random.Random(), plain(tape), 0
+    for _ in range(150):
+        body = copy.deepcopy(whole)
+        changed(body, dice)
+        try:
+            found = arrives(body)
+        except wire.Garbage:
+            continue
+        passed += 1
+        end = len(found.events)
+        readying.ready(found, end)
+        for scene in scenes.scenes(index_of(found)):
+            picture = graph.build(found, scene, None)
+            layout.place(picture, "down", lambda: False)
+            for position in (0, end // 2, end):
+                look.look(found, picture, scene, position)
+    assert passed
+
+
+CELLS = wire.Cells(
+    "x", "tensor", Snapshot((2,), "float32", "<f4", bytes(8)), "cpu", (1,), 0, True, False, 1, 2
+)
+ONE = bytes(4)
+
+
+@pytest.mark.parametrize(
+    "probed",
+    [
+        wire.Probed(1, links=(wire.Links(0, 0, ONE, ONE),)),
+        wire.Probed(1, (CELLS,), (CELLS,), (wire.Links(0, 0, ONE, b"\5\0\0\0"),)),
+        wire.Probed(1, (CELLS,), (CELLS,), (wire.Links(0, 0, ONE, b"\xff\xff\xff\xff"),)),
+        wire.Probed(1, (CELLS,), (CELLS,), (wire.Links(0, 0, ONE, ONE * 2),)),
+        wire.Probed(1, (CELLS,), (CELLS,), (wire.Links(0, 0, b"x", b"y"),)),
+        wire.Probed(1, (CELLS,), (CELLS,), (), (wire.Jacobian(0, 0, (2, 2), bytes(8)),)),
+        wire.Probed(1, (CELLS,), (CELLS,), (), (wire.Jacobian(0, 0, (-1, -1), bytes(8)),)),
+        wire.Probed(1, (msgspec.structs.replace(CELLS, snapshot=Snapshot((3,), "x", "<f4", b"")),)),
+        wire.Peeked(1, 0, Snapshot((10**9,), "float32", "<f4", bytes(8))),
+    ],
+)
+def test_cells_that_lie_are_garbage(probed):
+    with pytest.raises(wire.Garbage):
+        list(wire.Reader(wire.Reply).feed(b"".join(wire.frames(probed))))
+
+
+def test_cells_that_belong_together_arrive():
+    whole = wire.Probed(
+        1,
+        (CELLS,),
+        (CELLS,),
+        (wire.Links(0, 0, ONE, b"\1\0\0\0"), wire.Links(0, 0, b"", b"")),
+        (wire.Jacobian(0, 0, (2, 2), bytes(32)),),
+    )
+    assert list(wire.Reader(wire.Reply).feed(b"".join(wire.frames(whole)))) == [whole]
+
+
+def test_places_are_looked_at_wherever_they_stand():
+    error = Problem("E", "m", place=Place(5, 0, 4, 0))
+    assert sound.flaw(Tape(error=error)) == "a place in no text"
+    assert sound.flaw(Tape(error=Problem("E", "m"))) == ""
