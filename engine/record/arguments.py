@@ -99,7 +99,7 @@ def _arg(one: object, keyword: str, ids: dict[int, int]) -> list[Arg]:
         return [Arg(None, repr(one)[:80], number, "", keyword)]
     if isinstance(one, torch.Tensor):
         return [Arg(ids.get(id(one)), keyword=keyword)]
-    if isinstance(one, bool) or one is None or isinstance(one, str | slice):
+    if isinstance(one, bool | complex) or one is None or isinstance(one, str | slice):
         return [Arg(text=repr(one)[:80], keyword=keyword)]
     if isinstance(one, tuple | list):
         if any(isinstance(x, torch.Tensor) for x in one):

@@ -8,6 +8,7 @@ import numpy as np
 from engine.tape import Op, Value
 from playback import operands, short, symbols, text
 from playback.explain.rule import Numbers, Rule, table
+from playback.explain.settings import settings
 from playback.index import Index
 
 _LETTERS = ("a", "b", "c", "d", "p", "q", "r", "s", "t", "u", "v")
@@ -35,9 +36,22 @@ def rule_of(index: Index, op: Op) -> Rule | None:
         name = f"a{name}"
     elif name.startswith("dropout") and said.get("training") == "False":
         name = "clone"
+    if name == "abs" and index.values[op.inputs[0]].dtype.startswith("complex"):
+        name = "abs_of_complex"
+    if name == "cross_entropy" and len(op.inputs) == 3:
+        name = "cross_entropy_weighted"
     if not _is_special(index, op, name, said):
         return table().get(name)
+    if name == "cross_entropy":
+        name = _cross_entropy(index, op)
     return table().get(f"{name}_special")
+
+
+def _cross_entropy(index: Index, op: Op) -> str:
+    """Tell apart probabilities, smoothed classes, and rows that are left out."""
+    if index.values[op.inputs[1]].dtype.startswith(("float", "bfloat")):
+        return "cross_entropy" if settings(op)["eps"] != "0" else "cross_entropy_of_probabilities"
+    return "cross_entropy_smoothed" if settings(op)["eps"] != "0" else "cross_entropy"
 
 
 def _is_special(index: Index, op: Op, name: str, said: Mapping[str, str]) -> bool:
@@ -128,6 +142,7 @@ def names(index: Index, op: Op) -> Named:
             known = called[value.id]
         found[key] = text.variable(known)
         _shapes(found, key, value)
+    found.update(settings(op))
     found["all"] = ", ".join(found[key] for key, _ in zip(_KEYS, args, strict=False))
     if op.outputs:
         made = index.values[op.outputs[0]]
@@ -136,6 +151,9 @@ def names(index: Index, op: Op) -> Named:
         if not made.name:
             found.unnamed.add("y")
         _shapes(found, "g", made)
+    others = [text.variable(index.values[v].name) for v in op.outputs[1:4]]
+    found["parts"] = ", ".join(filter(None, [found["y"], *others]))
+    found["last"] = next((found[k] for k in reversed(_KEYS) if k in found), "…")
     if op.outputs:
         found["n"] = str(_averaged(index, op))
     return found

@@ -8,6 +8,7 @@ from engine.tape import Execution, Formula, Node, Op, Place, Tape, Value
 from playback import operands, short, symbols, words
 from playback.explain import einsum, from_torch, naming
 from playback.explain.broadcast import both_ways, is_stretched, stretched
+from playback.explain.formula import formula, reduction
 from playback.explain.local import local, slope_at
 from playback.explain.naming import Named
 from playback.explain.rule import Rule, Share
@@ -96,30 +97,9 @@ def _forward(index: Index, number: int, position: int) -> Explanation:
     if op.inplace:
         title = f"{symbols.title(op)} changes {words.called(index, op.outputs[0])} in place"
     return Explanation(
-        title, _formula(op, rule, names), _words(index, op, rule), tuple(rows), op.place,
+        title, formula(op, rule, names), _words(index, op, rule), tuple(rows), op.place,
         both_ways(index, op, rule),
     )  # fmt: skip
-
-
-def _formula(op: Op, rule: Rule | None, names: Named) -> str:
-    if rule is None:
-        return names.fill("{y} = {op}({all})")
-    template = rule.formula
-    name = symbols.plain(op.op)
-    if name in ("pow", "float_power") and len(op.args) > 1 and op.args[1].value is None:
-        raised = symbols.superscript(op.args[1].number)
-        if raised != "ⁿ" and not op.args[1].name:
-            template = "{y} = {a}" + raised
-    if name == "linear" and len(op.inputs) < 3:
-        template = "{y} = {a} {b}ᵀ"
-    if _reduction(op) != "mean":
-        template = template.replace("mean of", "sum of" if _reduction(op) == "sum" else "each")
-    return names.fill(template)
-
-
-def _reduction(op: Op) -> str:
-    """Return how a loss gathers its elements: ``mean`` unless it was told otherwise."""
-    return next((a.text.strip("'") for a in op.args if a.keyword == "reduction"), "mean")
 
 
 def _words(index: Index, op: Op, rule: Rule | None) -> str:
@@ -131,6 +111,8 @@ def _words(index: Index, op: Op, rule: Rule | None) -> str:
     if rule is None:
         node = index.nodes[op.node].name if op.node is not None else ""
         said = f"{node} hands its gradient on to the inputs of {symbols.title(op)}" if node else ""
+        if node == f"{op.op}Backward":
+            said = f"{op.op} is the program's own: it sends what its backward() returns"
         return ". ".join(filter(None, (said, cut)))
     parts = [rule.words, *stretched(index, op, rule), cut]
     return ". ".join(filter(None, parts))
@@ -153,7 +135,7 @@ def _backward(index: Index, number: int, run: Execution, position: int) -> Expla
     order = index.run_executions[run.run]
     here = next(i for i, n in enumerate(order, 1) if index.tape.executions[n] is run)
     return Explanation(
-        title, _formula(op, rule, names), _words(index, op, rule), tuple(rows), op.place,
+        title, formula(op, rule, names), _words(index, op, rule), tuple(rows), op.place,
         both_ways(index, op, rule, loss),
         from_torch.origin(index, index.nodes[run.node]), f"Backward · step {here} of {len(order)}",
     )  # fmt: skip
@@ -273,20 +255,24 @@ def _how(
     if not template:
         return ""
     summed = ", summed" if rule.stretches and is_stretched(index, op, operand) else ""
-    return f"= {above} × {naming.slope_text(names.fill(template))}{summed}"
+    factor = naming.slope_text(names.fill(template))
+    # Torch sends the conjugate, so that the loss falls along minus the gradient.
+    if "complex" in index.values[op.outputs[0]].dtype and "{" in template:
+        factor = f"conj({factor.removeprefix('(').removesuffix(')')})"
+    return f"= {above} × {factor}{summed}"
 
 
 def _by_table(index: Index, edge: tuple[int, int], names: Named, above: str) -> str:
     """Return what an edge is sent as torch's table of derivatives has it; "" where it has not."""
     number, slot = edge
     node = index.nodes[number]
-    formula = from_torch.formula_of(index, node)
-    if formula is None or index.op(index.node_ops[number]).node != number:
+    entry = from_torch.formula_of(index, node)
+    if entry is None or index.op(index.node_ops[number]).node != number:
         return ""  # an inner step speaks of tensors that the program never sees
-    name = from_torch.argument(formula, len(node.next), slot)
-    called = _called(index, node, formula, names, above)
-    tensors = {one for arguments, _ in formula.gradients for one in arguments}
-    written = from_torch.share(formula, name, called)
+    name = from_torch.argument(entry, len(node.next), slot)
+    called = _called(index, node, entry, names, above)
+    tensors = {one for arguments, _ in entry.gradients for one in arguments}
+    written = from_torch.share(entry, name, called)
     if any(re.search(rf"\b{one}\b", written) for one in tensors - set(called)):
         return ""  # it speaks of a tensor that has no name here
     return f"= {written}" if written else ""
@@ -313,7 +299,7 @@ def _product(index: Index, op: Op, share: Share, names: Named, operand: int) -> 
     if (symbols.is_loss(op.op) and len(op.inputs) > 2) or not share.text:
         return ""  # weights change the formula
     template = share.text
-    if _reduction(op) not in ("mean", "batchmean"):
+    if reduction(op) not in ("mean", "batchmean"):
         template = template.replace(" ÷ {n}", "").replace(" ÷ N", "")
     written = "= " + names.fill(template)
     arg = operands.operands(op)[operand]

@@ -174,7 +174,7 @@ RULES = (
     ),
     Rule(
         ("clamp",),
-        "{y} = {a}, held between bounds",
+        "{y} = {a}, held {bounds}",
         "Inside the bounds the gradient passes, outside it is 0: there the result does not move",
         (plain(_inside),),
         (Share("{g} inside the bounds, elsewhere 0"),),
@@ -218,12 +218,12 @@ RULES = (
     ),
     Rule(
         ("addcmul",),
-        "{y} = {a} + {b} × {c}",
+        "{y} = {a} + {value}{b} × {c}",
         "The sum passes the gradient on; each factor gets it times the other",
         (
             _ONE,
-            Slope("{c}", lambda n: n.inputs[2]),
-            Slope("{b}", lambda n: n.inputs[1]),
+            Slope("{value}{c}", lambda n: n.inputs[2] * n.option(3, "value", 1.0)),
+            Slope("{value}{b}", lambda n: n.inputs[1] * n.option(3, "value", 1.0)),
         ),
         stretches=True,
     ),

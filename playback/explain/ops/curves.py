@@ -181,21 +181,21 @@ RULES = (
     ),
     _curve(
         "hardtanh",
-        "{y} = {a}, held between bounds",
+        "{y} = {a}, held {bounds}",
         "Between the bounds the gradient passes",
         plain(_hardtanh),
         "{g} between the bounds, elsewhere 0",
     ),
     _curve(
         "leaky_relu",
-        "{y} = {a} if {a} > 0, else a small part of it",
+        "{y} = {a} if {a} > 0, else {slope}·{a}",
         "Above 0 the gradient passes unchanged, below only a small part of it",
         plain(_leaky),
-        "{g} where {a} > 0, elsewhere a small part of it",
+        "{g} where {a} > 0, elsewhere {slope} × {g}",
     ),
     _curve(
         "elu",
-        "{y} = {a} if {a} > 0, else α(e^{a} − 1)",
+        "{y} = {a} if {a} > 0, else α(e^{a} − 1), with α = {alpha}",
         "Above 0 the gradient passes unchanged, below it fades away",
         Slope(lambda n: "1" if n.x > 0 else "α·e^{a}", _elu),
         "{g} where {a} > 0, elsewhere {g} × α·e^{a}",
@@ -210,7 +210,8 @@ RULES = (
     _curve(
         "gelu",
         "{y} = {a}·Φ({a})",
-        "A smooth gate: Φ plus what the gate itself moves",
+        "A smooth gate. Φ is the share of a bell curve left of the input, φ the curve's height"
+        " there: what the gate lets through, plus what moving the gate adds",
         Slope("Φ({a})+{a}·φ({a})", _gelu),
     ),
     _curve(
@@ -222,7 +223,7 @@ RULES = (
     _curve(
         "silu",
         "{y} = {a}·σ({a})",
-        "A smooth gate: σ plus what the gate itself moves",
+        "A smooth gate. σ is the sigmoid: what the gate lets through, plus what moving it adds",
         Slope("σ({a})+{a}·σ'({a})", _silu),
     ),
     _curve(

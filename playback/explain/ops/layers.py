@@ -23,9 +23,21 @@ RULES = (
         (Share("{g} ∗ {b}", "({gs}) → ({as})"),),
     ),
     Rule(
-        ("layer_norm", "group_norm", "rms_norm"),
+        ("rms_norm",),
+        "{y} = {a} ÷ root mean square × γ",
+        "The gradient loses its part along the result, which would only move the size",
+        (),
+        (
+            Share("γ·{g}, less its part along {y}, over the root mean square", "({gs})"),
+            Share(""),
+            Share("{g} × normalised {a}, summed over the batch", "({gs}) → ({cs})"),
+        ),
+    ),
+    Rule(
+        ("layer_norm", "group_norm"),
         "{y} = ({a} − mean) ÷ spread × γ + β",
-        "The gradient loses what would only move the mean or the spread, for these are fixed",
+        "The gradient loses what would only move the mean or the spread, for these are fixed;"
+        " γ and β are the layer's weight and bias",
         (),
         (
             Share("γ·{g}, less its mean and its part along {y}, over the spread", "({gs})"),
@@ -38,9 +50,15 @@ RULES = (
         ("batch_norm", "instance_norm"),
         "{y} = ({a} − mean) ÷ spread × γ + β",
         "In training, mean and spread come from the batch itself, so every example's gradient"
-        " depends on the others; in eval they are fixed numbers",
+        " depends on the others; in eval they are fixed numbers. γ and β are weight and bias",
         (),
-        (Share("γ·{g}, less what moves mean and spread, over the spread", "({gs})"),),
+        (
+            Share("γ·{g}, less what moves mean and spread, over the spread", "({gs})"),
+            Share(""),
+            Share(""),
+            Share("{g} × normalised {a}, summed over the batch", "({gs}) → ({ds})"),
+            Share("{g}, summed over the batch", "({gs}) → ({es})"),
+        ),
     ),
     Rule(
         ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout"),

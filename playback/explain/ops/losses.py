@@ -29,13 +29,23 @@ RULES = (
         ),
     ),
     Rule(
-        ("smooth_l1_loss", "huber_loss"),
-        "{y} = a square near 0, straight lines farther out",
+        ("smooth_l1_loss",),
+        "{y} = mean of d²÷2β where |d| < β, elsewhere |d| − β÷2, with d = {a} − {b}, β = {beta}",
         "Near the target the pull grows with the distance, farther out it stays the same",
         (),
         (
-            Share("{g} × bounded({a} − {b}) ÷ {n}", "({as})"),
-            Share("−{g} × bounded({a} − {b}) ÷ {n}", "({bs})"),
+            Share("{g} × (d÷β, held between −1 and 1) ÷ {n}", "({as})"),
+            Share("−{g} × (d÷β, held between −1 and 1) ÷ {n}", "({bs})"),
+        ),
+    ),
+    Rule(
+        ("huber_loss",),
+        "{y} = mean of ½d² where |d| < δ, elsewhere δ(|d| − ½δ), with d = {a} − {b}, δ = {beta}",
+        "Near the target the pull grows with the distance, farther out it stays the same",
+        (),
+        (
+            Share("{g} × (d, held between −δ and δ) ÷ {n}", "({as})"),
+            Share("−{g} × (d, held between −δ and δ) ÷ {n}", "({bs})"),
         ),
     ),
     Rule(
@@ -44,6 +54,32 @@ RULES = (
         "Each row gets its softmax minus 1 at the true class, divided by the number of rows",
         (),
         (Share("{g} × (softmax({a}) − one-hot({b})) ÷ N", "({as})"),),
+    ),
+    Rule(
+        ("cross_entropy_of_probabilities_special",),
+        "{y} = mean over rows of −Σ {b}·log softmax({a})",
+        "Each row gets its softmax minus the probabilities it should have, divided by the number"
+        " of rows",
+        (),
+        (Share("{g} × (softmax({a}) − {b}) ÷ N", "({as})"),),
+    ),
+    Rule(
+        ("cross_entropy_smoothed_special",),
+        "{y} = mean of −Σ t·log softmax({a}), t = {eps} shared by all classes, the rest at {b}",
+        "Each row gets its softmax minus its smoothed target, divided by the number of rows",
+        (),
+        (Share("{g} × (softmax({a}) − t) ÷ N", "({as})"),),
+    ),
+    Rule(
+        ("cross_entropy_special",),
+        "{y} = mean of −log softmax({a}) at the classes {b}",
+        "Each row that counts gets its softmax minus its target, divided by what all rows count",
+    ),
+    Rule(
+        ("cross_entropy_weighted",),
+        "{y} = weighted mean of −log softmax({a}) at the classes {b}",
+        "Each row gets its softmax minus 1 at the true class, times the weight of that class,"
+        " divided by the sum of the rows' weights",
     ),
     Rule(
         ("nll_loss",),

@@ -2,6 +2,8 @@
 
 from playback.explain.rule import Rule, Share, constant
 
+_COUNTS = "The result counts or compares: no gradient passes"
+
 RULES = (
     Rule(
         ("sum", "nansum"),
@@ -31,19 +33,31 @@ RULES = (
         (),
         (Share("{g} × the product of the others", "({gs}) → ({as})"),),
     ),
-    Rule(
-        ("amax", "amin"),
-        "{y} = one element of {a}",
-        "Only the element that was taken gets the gradient; equal ones share it, all others get 0",
-        (),
-        (Share("{g} at the chosen place, shared by equal ones", "({gs}) → ({as})"),),
+    *(
+        Rule(
+            (name,),
+            "{y} = " + which + " of {a}",
+            "Only the element that was taken gets the gradient; equal ones share it, all others"
+            " get 0",
+            (),
+            (Share("{g} at the chosen place, shared by equal ones", "({gs}) → ({as})"),),
+        )
+        for name, which in (("amax", "largest"), ("amin", "smallest"))
     ),
-    Rule(
-        ("max", "min", "median", "aminmax"),
-        "{y} = one element of {a}",
-        "Only the element that was taken gets the gradient, all others get 0",
-        (),
-        (Share("{g} at the chosen place, 0 elsewhere", "({gs}) → ({as})"),),
+    *(
+        Rule(
+            (name,),
+            "{y} = " + which + " of {a}",
+            "Only the element that was taken gets the gradient, all others get 0",
+            (),
+            (Share("{g} at the chosen place, 0 elsewhere", "({gs}) → ({as})"),),
+        )
+        for name, which in (
+            ("max", "largest"),
+            ("min", "smallest"),
+            ("median", "middle one"),
+            ("aminmax", "smallest and largest"),
+        )
     ),
     Rule(
         ("topk", "sort", "msort", "kthvalue"),
@@ -80,9 +94,9 @@ RULES = (
         (),
         (Share("{g} × ({a} − mean) ÷ ((n − correction)·{y})", "({gs}) → ({as})"),),
     ),
-    Rule(
-        ("argmax", "argmin", "gt", "lt", "ge", "le", "eq", "ne", "isnan", "isfinite", "bincount"),
-        "{y} = {op}({all})",
-        "The result counts or compares: no gradient passes",
+    *(
+        Rule((name,), "{y} = {a} " + sign + " {b}", _COUNTS)
+        for name, sign in zip("gt lt ge le eq ne".split(), "> < ≥ ≤ = ≠".split(), strict=True)
     ),
+    Rule(("argmax", "argmin", "isnan", "isfinite", "bincount"), "{y} = {op}({all})", _COUNTS),
 )

@@ -128,6 +128,21 @@ CALLS = (
     "torch.addmm(c, M, W.T, alpha=2)",
     "torch.cat([x, x])",
     "F.mse_loss(x, torch.zeros(2), reduction='none')",
+    "F.batch_norm(M, torch.zeros(3), torch.ones(3), v, v, training=True)",
+    "F.group_norm(I, 1, s.reshape(1), s.reshape(1))",
+    "F.rms_norm(M, (3,), v)",
+    "F.cross_entropy(M, torch.tensor([0, 2]), weight=torch.ones(3))",
+    "torch.linalg.solve(M @ M.T + torch.eye(2), x)",
+    "torch.linalg.svd(M).S",
+    "torch.linalg.eigh(M @ M.T)[0]",
+    "torch.trace(M @ M.T)",
+    "torch.logdet(M @ M.T)",
+    "torch.linalg.cholesky(M @ M.T)",
+    "x.chunk(2)[0]",
+    "torch.zeros(2).index_add(0, torch.tensor([1, 1]), x)",
+    "x.addcmul(w, w, value=2)",
+    "M.median()",
+    "F.smooth_l1_loss(x, w, beta=0.5)",
 )
 
 
@@ -185,7 +200,7 @@ def row_of(call: str, op: str, label: str) -> str:
         ("F.softplus(x)", "softplus", "x", "σ(x)"),
         ("F.softplus(x, beta=2)", "softplus", "x", "σ(βx)"),
         ("torch.maximum(x, w)", "maximum", "w", "half of it where equal"),
-        ("F.huber_loss(x, w)", "huber_loss", "w", "−∂L/∂y × bounded(x − w) ÷ 2"),
+        ("F.huber_loss(x, w)", "huber_loss", "w", "−∂L/∂y × (d, held between −δ and δ) ÷ 2"),
         ("M.permute(1, 0)", "permute", "M", "dimensions in the old order"),
     ],
 )

@@ -38,3 +38,32 @@ def test_dropout_that_is_off_is_told_as_a_copy(recorded):
     if "dropout" in names:
         found = explain(tape, op=names.index("dropout"), position=len(tape.events))
         assert "mask" not in found.formula
+
+
+def test_a_batch_norm_tells_weight_and_bias_apart(recorded):
+    tape = recorded(
+        "x = torch.tensor([[1.0], [3.0], [2.0]])\nbn = nn.BatchNorm1d(1)\ny = bn(x)\n"
+        "(y * x).sum().backward()"
+    )
+    op = next(n for n, one in enumerate(tape.ops) if one.op == "batch_norm")
+    rows = explain(tape, op=op, position=len(tape.events)).rows
+    told = {row.label.rpartition("∂")[2]: row.text for row in rows}
+    assert "× normalised x, summed" in told["weight"]
+    assert told["bias"].startswith("= ∂L/∂y, summed")
+
+
+def test_pieces_are_put_together_again(recorded):
+    tape = recorded("a = param([1.0, 2.0])\np, q = a.chunk(2)\n(p * q).sum().backward()")
+    found = explain(tape, op=0, position=len(tape.events))
+    assert found.formula == "p, q = pieces of a"
+    assert "put together" in found.rows[-1].text
+
+
+def test_an_op_of_the_programs_own_is_called_that(recorded):
+    tape = recorded(
+        "class Twice(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n"
+        "        return 2 * x\n    @staticmethod\n    def backward(ctx, g):\n        return 2 * g\n"
+        "x = param(1.0)\nTwice.apply(x).backward()"
+    )
+    op = next(n for n, one in enumerate(tape.ops) if one.op == "Twice")
+    assert "the program's own" in explain(tape, op=op, position=len(tape.events)).words

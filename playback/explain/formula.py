@@ -1,0 +1,34 @@
+"""The formula of one call: its rule's, with names, settings and what was left out."""
+
+from engine.tape import Op
+from playback import symbols
+from playback.explain.naming import Named
+from playback.explain.rule import Rule
+
+
+def formula(op: Op, rule: Rule | None, names: Named) -> str:
+    """Return an op's formula with this call's names and settings put in."""
+    if rule is None:
+        return names.fill("{y} = {op}({all})")
+    template = rule.formula
+    name = symbols.plain(op.op)
+    if name in ("pow", "float_power") and len(op.args) > 1 and op.args[1].value is None:
+        raised = symbols.superscript(op.args[1].number)
+        if raised != "ⁿ" and not op.args[1].name:
+            template = "{y} = {a}" + raised
+    if name == "linear" and len(op.inputs) < 3:
+        template = "{y} = {a} {b}ᵀ"
+    if name.startswith("conv") and not any(a.value for a in op.args[2:3]):
+        template = template.replace(" + {c}", "")
+    how = reduction(op)
+    if how == "batchmean":
+        template = template.replace("mean of", "1÷N × sum of")
+    elif how != "mean":
+        template = template.replace("mean of", "sum of" if how == "sum" else "each")
+        template = template.replace("mean over rows of", "sum of" if how == "sum" else "each row's")
+    return names.fill(template)
+
+
+def reduction(op: Op) -> str:
+    """Return how a loss gathers its elements: ``mean`` unless it was told otherwise."""
+    return next((a.text.strip("'") for a in op.args if a.keyword == "reduction"), "mean")

@@ -1,0 +1,68 @@
+"""Settings of a call that its formula speaks of: bounds, slopes, weights, thresholds."""
+
+import math
+
+from engine.tape import Arg, Op
+from playback import symbols, text
+
+_OF: dict[str, tuple[tuple[str, int, str, float], ...]] = {
+    "leaky_relu": (("slope", 1, "negative_slope", 0.01),),
+    "elu": (("alpha", 1, "alpha", 1.0),),
+    "smooth_l1_loss": (("beta", 5, "beta", 1.0),),
+    "huber_loss": (("beta", 3, "delta", 1.0),),
+    "cross_entropy": (("eps", 7, "label_smoothing", 0.0),),
+    "dropout": (("p", 1, "p", 0.5),),
+}
+"""For each op: what a template calls the setting, its place, its keyword, torch's default."""
+_BOUNDS: dict[str, tuple[str, str, float, float]] = {
+    "clamp": ("min", "max", -math.inf, math.inf),
+    "clip": ("min", "max", -math.inf, math.inf),
+    "hardtanh": ("min_val", "max_val", -1.0, 1.0),
+}
+
+
+def settings(op: Op) -> dict[str, str]:
+    """Return what a call's settings are called in a template, written as numbers."""
+    name = symbols.plain(op.op)
+    found = {
+        key: short(_given(op, place, keyword, default))
+        for key, place, keyword, default in _OF.get(name, ())
+    }
+    if name in _BOUNDS:
+        low, high, least, most = _BOUNDS[name]
+        found["bounds"] = _bounds(_given(op, 1, low, least), _given(op, 2, high, most))
+    if name == "addcmul":
+        value = _given(op, 3, "value", 1.0)
+        found["value"] = "" if value == 1 else f"{short(value)}·"
+    return found
+
+
+def _given(op: Op, place: int, keyword: str, default: float) -> float:
+    """Return a setting as a number; NaN where a tensor or something else is in its place."""
+    arg = next((a for a in op.args if a.keyword == keyword), None)
+    if arg is None and place < len(op.args) and not op.args[place].keyword:
+        arg = op.args[place]
+    return default if arg is None else _number(arg, default)
+
+
+def _number(arg: Arg, default: float) -> float:
+    if arg.number is not None:
+        return arg.number
+    return default if arg.text in ("None", "") and arg.value is None else math.nan
+
+
+def short(number: float) -> str:
+    """Return a number without zeros at its end: ``0.1``, ``−2``."""
+    return f"{number:g}".replace("-", text.MINUS)
+
+
+def _bounds(low: float, high: float) -> str:
+    if math.isnan(low) or math.isnan(high):
+        return "between bounds"
+    if math.isinf(low) and math.isinf(high):
+        return "as it is"
+    if math.isinf(low):
+        return f"at {short(high)} or below"
+    if math.isinf(high):
+        return f"at {short(low)} or above"
+    return f"between {short(low)} and {short(high)}"
