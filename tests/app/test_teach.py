@@ -4,7 +4,11 @@ import pytest
 
 from app import __main__ as command_line
 from app import lessons, teach
+from playback.index import Index
+from playback.lessons import answers
+from playback.lessons.answers import right_choice
 from playback.lessons.check import check
+from playback.lessons.page import reached
 from playback.lessons.parse import parse
 
 GOOD = """+++
@@ -210,3 +214,58 @@ def test_a_file_that_is_no_lesson_is_refused(tmp_path, capsys, data, told):
     path.write_bytes(data)
     assert command_line.main(["lesson", str(path), "--screenshot", "no.png"]) == 2
     assert told in capsys.readouterr().err
+
+
+def wrong_answers(question, truth, index):
+    """Yield what a learner might type or pick instead of the truth."""
+    if question.kind == "choice":
+        right = right_choice(question, index)
+        yield from (str(n) for n in range(len(question.choices)) if n != right)
+        return
+    if question.kind == "word":
+        yield from ("something else", truth + "x")
+        return
+    yield from ("nothing at all", "")
+    if question.kind == "shape":
+        yield from ("(1, 1, 1, 7)", truth.replace(")", ", 2)").replace(",,", ","))
+        return
+    if truth == "None":
+        yield "0"
+        return
+    numbers = truth.replace("−", "-")
+    if numbers.startswith("["):
+        yield numbers.replace("]", ", 5]", 1)
+        yield "0.123"
+    else:
+        value = float(numbers)
+        apart = max(1.0, 2.5 * question.tolerance * abs(value), 1e-5 * abs(value))
+        if value == 0:
+            yield "0.00000001"
+        yield from (str(value + apart), str(value - apart))
+
+
+@pytest.mark.parametrize("entry", lessons.entries(), ids=lambda entry: entry.name)
+def test_right_answers_are_taken_and_wrong_ones_refused(entry, record, tapes):
+    def index_of(program):
+        if program not in tapes:
+            tapes[program] = record(program)
+        return Index(tapes[program])
+
+    for step in parse(entry.name, entry.read_text(encoding="utf-8")).steps:
+        if step.question is not None:
+            question, index = step.question, index_of(step.program)
+            truth = answers.truth(question, index)
+            said = str(right_choice(question, index)) if question.kind == "choice" else truth
+            assert answers.judge(question, said, index) == "right", (step.title, said)
+            for wrong in wrong_answers(question, truth, index):
+                verdict = answers.judge(question, wrong, index)
+                assert verdict in ("wrong", "unread"), (step.title, wrong)
+        if step.task is not None:
+            assert reached(step.task, index_of(step.task.solution)), step.title
+            for program in (
+                step.program,
+                "pass",
+                "1 / 0",
+                "x = torch.zeros(2)\nx.sum().backward()",
+            ):
+                assert not reached(step.task, index_of(program)), (step.title, program)
