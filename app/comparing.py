@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.color_key import ColorKey
+from app.compare_wait import INLINE_EVENTS, CompareWait
 from app.overlay import Overlay
 from app.scenery import Scenery
 from app.theming import Look
@@ -124,9 +125,10 @@ class CompareCard(Overlay):
         right: Tape,
         titles: tuple[str, str],
         lines: tuple[Sequence[str], Sequence[str]] = ((), ()),
+        compared: Comparison | None = None,
     ) -> None:
         super().__init__(over, *SIZE)
-        self.compared = Comparison(left, right)
+        self.compared = compared or Comparison(left, right)
         theme = theming.theme()
         self.left = Side(left, Marks(self.compared, left=True), theme, self)
         self.right = Side(right, Marks(self.compared, left=False), theme, self)
@@ -352,9 +354,21 @@ class Comparing(QObject):
         left: tuple[Tape, str],
         right: tuple[Tape, str],
         lines: tuple[Sequence[str], Sequence[str]] = ((), ()),
-    ) -> CompareCard:
-        """Show two tapes, each with its title and the lines that only its program has."""
-        titles = (left[1], right[1])
-        card = CompareCard(self._over, self._theming, left[0], right[0], titles, lines)
-        card.open()
-        return card
+    ) -> CompareCard | None:
+        """Show two tapes, each with its title and the lines that only its program has.
+
+        Long ones are compared first, beside the interface; then None is returned.
+        """
+        tapes, titles = (left[0], right[0]), (left[1], right[1])
+
+        def opened(compared: Comparison | None) -> CompareCard:
+            card = CompareCard(self._over, self._theming, *tapes, titles, lines, compared)
+            card.open()
+            return card
+
+        if sum(len(tape.events) for tape in tapes) <= INLINE_EVENTS:
+            return opened(None)
+        wait = CompareWait(self._over, *tapes)
+        wait.compared.connect(opened)
+        wait.open()
+        return None

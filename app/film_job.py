@@ -1,17 +1,20 @@
 """A film of a tape on its way into a file, bit by bit."""
 
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 from app import documents
 from app.film_files import FPS, Kind, require, writer
 from engine.tape import Tape
-from playback import graph, layout
-from playback.picture import Picture, Placement
+from playback import graph, layout, look, scenes
 from playback.scenes import Scene
 from playback.tempo import Tempo
-from widgets.graph_film import Film, Style, stills
+from widgets.graph_film import Film, Style, largest, sampled, stills
+from widgets.paint.stage import Stage
 
+WAITING = -1
+"""Stands for the number of frames while a picture is being placed, on a thread of its own."""
 STILLS = 6
 """So many frames are looked at for the colours of a GIF."""
 
@@ -32,7 +35,10 @@ class Job:
         require(self.kind)
         documents.check_writable(path)
         self._open_calls = open_calls
-        self._placed: dict[Scene, tuple[Picture, Placement]] = {}
+        self._scenes = scenes.scenes(tape)
+        self._over = False
+        self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="film")
+        self._stages: dict[Scene, Future[Stage]] = {}
         self.tempo = Tempo(tape.events, FPS[self.kind], speed)
 
     def __len__(self) -> int:
@@ -40,15 +46,26 @@ class Job:
         return len(self.tempo)
 
     def steps(self) -> Iterator[int]:
-        """Make the film, and yield after each bit how many frames are done.
+        """Make the film, and yield after each bit how many frames are done, or `WAITING`.
 
         Whoever stops asking leaves no file behind.
 
         Raises:
             Refused: the file cannot be written.
         """
+        try:
+            yield from self._steps()
+        finally:
+            self._over = True
+            # Whoever cancels need not wait: what is being placed notices and ends.
+            self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def _steps(self) -> Iterator[int]:
+        yield from self._placed(largest(self._scenes))
         film, theme = self._film(), self.style.theme
         yield 0
+        for take in sampled(self.tempo, STILLS):
+            yield from self._placed(scenes.scene_at(self._scenes, take.position))
         pictures = []
         for picture in stills(self._film(), self.tempo, STILLS):
             pictures.append(picture)
@@ -56,17 +73,33 @@ class Job:
         tokens = (theme.forward, theme.backward, theme.parameter, theme.data, theme.selection)
         made = writer(self.kind, pictures, (*tokens, theme.canvas, theme.surface, theme.ink))
         for done, take in enumerate(self.tempo.takes(), 1):
+            yield from self._placed(scenes.scene_at(self._scenes, take.position))
             made.add(film.frame(take, 1000 / self.tempo.fps))
             yield done
         documents.write_bytes(self.path, made.finish())
 
     def _film(self) -> Film:
-        return Film(self.tape, self._place, self.style)
+        return Film(self.tape, lambda scene: self._ask(scene).result(), self.style)
 
-    def _place(self, scene: Scene) -> tuple[Picture, Placement]:
-        """Return the picture of a scene; two films of one job share it."""
-        found = self._placed.get(scene)
-        if found is None:
-            picture = graph.build(self.tape, scene, self._open_calls)
-            found = self._placed[scene] = (picture, layout.place(picture, self.style.flow))
-        return found
+    def _placed(self, number: int) -> Iterator[int]:
+        """Yield until the picture of a scene is placed; the one after it is begun as well."""
+        wanted = self._ask(self._scenes[number])
+        while not wanted.done():
+            yield WAITING
+        if number + 1 < len(self._scenes):
+            self._ask(self._scenes[number + 1])
+
+    def _ask(self, scene: Scene) -> Future[Stage]:
+        """Have the picture of a scene made, once; two films of one job share it."""
+        if scene not in self._stages:
+            self._stages[scene] = self._pool.submit(self._place, scene)
+        return self._stages[scene]
+
+    def _place(self, scene: Scene) -> Stage:
+        picture = graph.build(self.tape, scene, self._open_calls)
+        stage = Stage(self.tape, picture, layout.place(picture, self.style.flow, self._is_over))
+        look.look(self.tape, picture, scene, scene.start)
+        return stage
+
+    def _is_over(self) -> bool:
+        return self._over

@@ -9,6 +9,8 @@ from PySide6.QtCore import QElapsedTimer, QObject, QTimer, Signal
 from app.documents import Refused
 from app.film_chip import FilmChip
 
+WAIT_MS = 20
+"""So long it rests where it has to wait."""
 SLICE_MS = 20
 """So long frames are made in one go; then the window has its turn."""
 
@@ -24,7 +26,10 @@ class Making(Protocol):
         """Return how many frames there are."""
 
     def steps(self) -> Iterator[int]:
-        """Make it, and yield after each bit how many frames are done."""
+        """Make it, and yield after each bit how many frames are done.
+
+        Less than 0: nothing can be done before something is ready that is made elsewhere.
+        """
 
 
 class Filming(QObject):
@@ -74,7 +79,7 @@ class Filming(QObject):
         clock.start()
         try:
             done: int | None = next(self._steps, None)
-            while done is not None and not clock.hasExpired(SLICE_MS):
+            while done is not None and done >= 0 and not clock.hasExpired(SLICE_MS):
                 done = next(self._steps, None)
         except Refused as refusal:
             self._end(str(refusal))
@@ -85,8 +90,9 @@ class Filming(QObject):
             raise
         if done is None:
             self._end(f"Wrote {made.path.name}")
-        else:
+        elif done >= 0:
             self._chip.show_share(done, len(made))
+        self._turn.setInterval(WAIT_MS if done is not None and done < 0 else 0)
 
     def _end(self, words: str) -> None:
         self._turn.stop()

@@ -3,6 +3,7 @@
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QLabel, QTextBrowser, QVBoxLayout, QWidget
+from shiboken6 import isValid
 
 SHADE = QColor(10, 16, 26, 70)
 
@@ -36,8 +37,10 @@ class Overlay(QWidget):
         """Close it and give the keyboard back."""
         self._over.removeEventFilter(self)
         self.close()
-        if self._before is not None and self._before.isVisible():
-            self._before.setFocus()
+        before = self._before
+        # It may have been a card itself, and gone since.
+        if before is not None and isValid(before) and before.isVisible():
+            before.setFocus()
 
     def _settle(self) -> None:
         self.setGeometry(self._over.rect())

@@ -224,5 +224,5 @@ def film(
     make_app(sys.argv)
     job = Job(Path(path), tape, Style(Theme.load(theme), flow=flow))
     for done in job.steps():
-        if progress is not None and done:
+        if progress is not None and done > 0:
             progress(Path(path).name, done, len(job))

@@ -6,7 +6,7 @@ their names. Values and gradients are compared as torch's own numbers, to the bi
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from difflib import SequenceMatcher
 from functools import cached_property
 from typing import Literal
@@ -22,6 +22,8 @@ from playback.picture import Card, CardLook
 
 Kind = Literal["value", "gradient", "left", "right"]
 """*left* and *right*: an op that only this tape has."""
+EACH = 100
+"""After so many pairs it is told how far the comparison is."""
 GROUPS = ("Value differs", "Only on this side", "Gradient differs")
 _COLOURS: dict[Kind, int] = {"value": 0, "left": 1, "right": 1, "gradient": 2}
 """Kind -> place in `GROUPS`."""
@@ -41,17 +43,37 @@ class Difference(Struct, frozen=True):
 class Comparison:
     """Everything that differs between two tapes, in the order in which it happens."""
 
-    def __init__(self, left: Tape | Index, right: Tape | Index) -> None:
-        self.left, self.right = index_of(left), index_of(right)
+    def __init__(
+        self,
+        left: Tape | Index,
+        right: Tape | Index,
+        told: Callable[[float], object] = lambda _share: None,
+    ) -> None:
+        """``told`` hears which share of the work is done; what it raises ends the work."""
+        self._told = told
+        told(0.0)
+        self.left = index_of(left)
+        told(0.1)
+        self.right = index_of(right)
+        told(0.2)
         self.ops = _aligned(self.left, self.right)
         """Pairs of ops; None stands where the other tape has none."""
+        told(0.4)
         self.leaves = _same_leaves(self.left, self.right)
+
+    def work_out(self) -> None:
+        """Work out now all that is else worked out when it is first asked for."""
+        _ = self.differences, self._anchors, self._back_anchors
+        self._told(1.0)
 
     @cached_property
     def differences(self) -> tuple[Difference, ...]:
         """All differences: leaves and values first, then gradients in the order of the ops."""
         values, gradients = [], []
-        for a, b in self._pairs():
+        count = len(self.leaves) + len(self.ops)
+        for n, (a, b) in enumerate(self._pairs()):
+            if n % EACH == 0:
+                self._told(0.4 + 0.5 * n / count)
             if a is None or b is None:
                 values.append(self._alone(a, b))
                 continue

@@ -1,6 +1,6 @@
 """A film of the graph, frame by frame: what the view would show while the tape plays."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 from PySide6.QtCore import QPointF, QRectF, QSize, QSizeF, Qt
@@ -9,7 +9,7 @@ from PySide6.QtGui import QImage, QPainter, QPolygonF
 from engine.tape import Tape
 from playback import look, scenes
 from playback.coloring import Mode
-from playback.picture import Flow, Look, Picture, Placement
+from playback.picture import Flow, Look
 from playback.scenes import Scene
 from playback.tempo import Take, Tempo
 from widgets import graph_sight
@@ -31,7 +31,7 @@ GLIDE_MS = 300
 _MARGIN = 30.0
 _PHASES = {"forward": "Forward", "backward": "Backward", "update": "Update", "": ""}
 
-Placed = Callable[[Scene], tuple[Picture, Placement]]
+Placed = Callable[[Scene], Stage]
 """Makes the picture of a scene and places it."""
 
 
@@ -52,12 +52,8 @@ class Film:
         self._placed = placed
         self._scenes = scenes.scenes(tape)
         self._number = -1
-        self._enter(self._largest())
+        self._enter(largest(self._scenes))
         self.size = self._frame_size()
-
-    def _largest(self) -> int:
-        sizes = [scene.ops[1] - scene.ops[0] for scene in self._scenes]
-        return sizes.index(max(sizes))
 
     def _enter(self, number: int) -> None:
         """Go to a scene; nothing in it is reached yet."""
@@ -65,8 +61,8 @@ class Film:
             return
         self._number = number
         self._scene = self._scenes[number]
-        self._picture, placement = self._placed(self._scene)
-        stage = Stage(self.tape, self._picture, placement)
+        stage = self._placed(self._scene)
+        self._picture = stage.picture
         self._drawing = Drawing(stage, self.style.theme, self.style.layers)
         self._drawing.set_coloring(self.style.mode)
         self._at, self._motion = -1, Motion(self._drawing, self._drawing.look, 0)
@@ -191,6 +187,12 @@ class Film:
         shapes.write(painter, rest, title, theme.ink2, 13, 500, shapes.RIGHT)
 
 
+def largest(found: Sequence[Scene]) -> int:
+    """Return the number of the scene with the most ops: all frames are as big as it needs."""
+    sizes = [scene.ops[1] - scene.ops[0] for scene in found]
+    return sizes.index(max(sizes))
+
+
 def _paint_sign(painter: QPainter, at: QPointF, phase: str, color: object) -> None:
     """Paint the token of a phase: a disc, a triangle up, or a parameter's diamond."""
     painter.setPen(Qt.PenStyle.NoPen)
@@ -206,7 +208,11 @@ def _paint_sign(painter: QPainter, at: QPointF, phase: str, color: object) -> No
 
 def stills(film: Film, tempo: Tempo, count: int) -> Iterator[QImage]:
     """Yield some frames spread evenly over a film that is painted for them alone."""
-    takes = list(tempo.takes())
-    chosen = [takes[round(n * (len(takes) - 1) / max(1, count - 1))] for n in range(count)]
-    for take in chosen:
+    for take in sampled(tempo, count):
         yield film.frame(take, GLIDE_MS)
+
+
+def sampled(tempo: Tempo, count: int) -> list[Take]:
+    """Return some takes of a film, spread evenly over it."""
+    takes = list(tempo.takes())
+    return [takes[round(n * (len(takes) - 1) / max(1, count - 1))] for n in range(count)]

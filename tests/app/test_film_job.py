@@ -1,6 +1,7 @@
 """A film on its way into a file: whole, or not there at all."""
 
 import errno
+import threading
 
 import msgspec
 import numpy as np
@@ -10,7 +11,7 @@ from PIL import Image
 from app import atomic
 from app.documents import Refused
 from app.film_files import pixels
-from app.film_job import Job
+from app.film_job import WAITING, Job
 from playback import graph, layout, look, scenes
 from playback.tempo import BEGIN_MS, END_MS, duration
 from tests.app import films
@@ -28,7 +29,7 @@ def test_every_frame_is_told_and_the_file_is_there_only_at_the_end(job):
         done.append(frames)
         assert not job.path.exists()
     assert done[-1] == len(job)
-    assert [n for n in done if n] == list(range(1, len(job) + 1))
+    assert [n for n in done if n > 0] == list(range(1, len(job) + 1))
     with Image.open(job.path) as film:
         lasted = 0
         for number in range(film.n_frames):
@@ -100,3 +101,40 @@ def test_a_film_flows_as_the_graph_on_the_screen(tmp_path, qapp):
         with Image.open(job.path) as film:
             sizes.append(film.width / film.height)
     assert sizes[0] < sizes[1]
+
+
+def test_pictures_are_placed_on_a_thread_of_their_own(qapp, tmp_path, monkeypatch):
+    go_on, threads = threading.Event(), []
+    place = layout.place
+
+    def held(picture, flow, late):
+        threads.append(threading.get_ident())
+        assert go_on.wait(30)
+        return place(picture, flow, late)
+
+    monkeypatch.setattr(layout, "place", held)
+    job = Job(tmp_path / "film.gif", films.tape(), films.style())
+    steps = job.steps()
+    assert [next(steps) for _ in range(50)] == [WAITING] * 50
+    go_on.set()
+    done = [n for n in steps if n > 0]
+    assert done == list(range(1, len(job) + 1))
+    assert threads
+    assert threading.get_ident() not in threads
+
+
+def test_a_film_given_up_while_a_picture_is_placed_places_it_no_further(tmp_path, monkeypatch):
+    told, place = threading.Event(), layout.place
+
+    def patient(picture, flow, late):
+        while not late():
+            told.wait(0.001)
+        told.set()
+        return place(picture, flow, late)
+
+    monkeypatch.setattr(layout, "place", patient)
+    steps = Job(tmp_path / "film.gif", films.tape(), films.style()).steps()
+    assert next(steps) == WAITING
+    steps.close()
+    assert told.wait(30)
+    assert list(tmp_path.iterdir()) == []

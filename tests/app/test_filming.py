@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.documents import Refused
 from app.film_chip import FilmChip
-from app.filming import SLICE_MS, Filming
+from app.filming import SLICE_MS, WAIT_MS, Filming
 
 
 class Making:
@@ -83,3 +83,20 @@ def test_a_second_film_waits_for_nobody(filming):
     with pytest.raises(Refused, match="still being written"):
         filming.begin(Making())
     filming.cancel()
+
+
+def test_while_a_picture_is_awaited_the_window_is_left_alone(filming, qtbot):
+    asked = []
+
+    class Waits(Making):
+        def steps(self):
+            for _ in range(5):
+                asked.append(filming._turn.interval())
+                yield -1
+            yield from super().steps()
+
+    filming.begin(Waits(3))
+    with qtbot.waitSignal(filming.ended) as heard:
+        pass
+    assert heard.args == ["Wrote film.gif"]
+    assert asked == [0, *[WAIT_MS] * 4]

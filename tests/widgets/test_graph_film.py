@@ -11,6 +11,7 @@ from playback import graph, layout
 from playback.tempo import Take, Tempo
 from widgets.graph_film import LARGEST, LINE, Film, Style, stills
 from widgets.paint.cards import Layers
+from widgets.paint.stage import Stage
 from widgets.theme import Theme
 
 CHAIN = "a = param(2.0)\nb = a * 3\nb.backward()\n"
@@ -30,7 +31,7 @@ def film(source, **rest):
 
     def placed(scene):
         picture = graph.build(tape, scene)
-        return picture, layout.place(picture)
+        return Stage(tape, picture, layout.place(picture))
 
     return Film(tape, placed, Style(Theme.load("light"), **rest))
 

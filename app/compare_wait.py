@@ -1,0 +1,114 @@
+"""Two long tapes compared beside the interface, with a bar and Cancel in the meantime."""
+
+from PySide6.QtCore import QObject, QRunnable, QThreadPool, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QWidget
+
+from app.overlay import Overlay
+from engine.tape import Tape
+from playback import scenes
+from playback.compare import Comparison
+
+INLINE_EVENTS = 1500
+"""Tapes of at most so many events together are compared at once: that takes some milliseconds."""
+SIZE = (420, 150)
+STEPS = 200
+
+
+class _Cancelled(Exception):
+    """Nobody waits for the comparison any more."""
+
+
+class _Job(QRunnable):
+    """One comparison on the worker thread."""
+
+    def __init__(self, work: "Comparer", left: Tape, right: Tape) -> None:
+        super().__init__()
+        self.work, self.tapes = work, (left, right)
+
+    def run(self) -> None:
+        """Compare; a fault of ours is told like any other, and nobody goes on waiting."""
+        compared: Comparison | None = None
+        try:
+            compared = self._compared()
+        except _Cancelled:
+            return
+        finally:
+            if not self.work.over:
+                self.work.finished.emit(compared)
+
+    def _compared(self) -> Comparison:
+        compared = Comparison(*self.tapes, told=self._tell)
+        compared.work_out()
+        for index in (compared.left, compared.right):
+            scenes.scenes(index)
+        return compared
+
+    def _tell(self, share: float) -> None:
+        if self.work.over:
+            raise _Cancelled
+        self.work.progressed.emit(share)
+
+
+class Comparer(QObject):
+    """Compares two tapes on a thread of its own."""
+
+    finished = Signal(object)
+    """Carries the `Comparison`; None where a fault of ours kept it from being made."""
+    progressed = Signal(float)
+    """The share that is done."""
+
+    def __init__(self, left: Tape, right: Tape, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.over = False
+        self._pool = QThreadPool(self)
+        self._pool.start(_Job(self, left, right))
+
+    def close(self) -> None:
+        """Give up, and let the thread end."""
+        self.over = True
+        self._pool.waitForDone()
+
+
+class CompareWait(Overlay):
+    """A card with how far the comparison is; closing it gives the comparison up."""
+
+    compared = Signal(object)
+    """Carries the `Comparison`."""
+
+    def __init__(self, over: QWidget, left: Tape, right: Tape) -> None:
+        super().__init__(over, *SIZE)
+        self.card.setAccessibleName("Comparing two runs")
+        heading = QLabel("Comparing two runs")
+        heading.setProperty("role", "heading")
+        count = len(left.events) + len(right.events)
+        words = QLabel(f"{count:,} events, every value and every gradient to the bit")
+        words.setProperty("role", "caption")
+        words.setWordWrap(True)
+        self.bar = QProgressBar()
+        self.bar.setRange(0, STEPS)
+        self.bar.setTextVisible(False)
+        self.bar.setAccessibleName("How far it is")
+        self.cancel_button = QPushButton("Cancel")
+        self.cancel_button.clicked.connect(self.leave)
+        row = QHBoxLayout()
+        row.addWidget(self.bar, 1)
+        row.addWidget(self.cancel_button)
+        for part in (heading, words):
+            self.column.addWidget(part)
+        self.column.addStretch(1)
+        self.column.addLayout(row)
+        self.work = Comparer(left, right, self)
+        self.work.progressed.connect(lambda share: self.bar.setValue(round(STEPS * share)))
+        self.work.finished.connect(self._finish)
+
+    def leave(self) -> None:
+        """Close it; a comparison that is still being made is given up."""
+        self.work.close()
+        super().leave()
+
+    def _finish(self, compared: object) -> None:
+        if self.work.over:
+            return
+        self.leave()
+        if isinstance(compared, Comparison):
+            self.compared.emit(compared)
