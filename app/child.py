@@ -31,6 +31,11 @@ FAMILIES = (
 """Variables that an engine gets to know, by how they begin; the others may hold passwords."""
 SPARE_BYTES = 1 << 30
 """So much memory must be free before an engine is started that may never be needed."""
+PRINTED_LIMIT = 4_000_000
+"""An engine that sends more output of one program than this is broken, or not ours any more."""
+GARBAGE = "it wrote something else than messages"
+ENDLESS = "it wrote without end"
+"""Why an engine is given up that may not be ours any more."""
 TAIL = 16_384
 """Characters of the engine's standard error that are kept."""
 
@@ -130,6 +135,9 @@ def obituary(source: str, filename: str, why: str, errors: str, stdout: str = ""
     elif why.startswith("killed"):
         message = f"Python was {why}"
         hint = "From outside, or because memory ran out. Run it again, or make a size smaller."
+    elif why in (GARBAGE, ENDLESS):
+        message = f"Python was given up: {why}"
+        hint = "Does the program write to or close file descriptors by number? Leave those past 2."
     else:
         message = f"Python crashed ({why})"
         hint = "Something in compiled code went wrong; a library was used in a way it cannot take."

@@ -159,7 +159,7 @@ class EngineProcess(QObject):
     def _read(self) -> None:
         self._backlog += bytes(self._process.readAllStandardOutput().data())
         if len(self._backlog) > BACKLOG:
-            self._end("it wrote without end")
+            self._end(child.ENDLESS)
         elif not self._turn.isActive():
             self._take()
 
@@ -184,7 +184,7 @@ class EngineProcess(QObject):
                     self._turn.start(0)
                     return
         except wire.Garbage:
-            self._end("it wrote something else than messages")
+            self._end(child.GARBAGE)
 
     def _read_errors(self) -> None:
         data = bytes(self._process.readAllStandardError().data())

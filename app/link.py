@@ -28,8 +28,6 @@ SPARE_MS = 3000
 """A spare engine is started so long after the first has become ready."""
 NEXT_SPARE_MS = 300
 """And so long after it has taken over."""
-PRINTED_LIMIT = 4_000_000
-"""An engine that sends more output of one program than this is broken, or not ours any more."""
 RESTARTS = 3
 RESTART_WINDOW_S = 10.0
 """Engines that die before they are ready are restarted `RESTARTS` times in so many seconds."""
@@ -256,7 +254,7 @@ class Link(QObject):
                 self._end(run_id)
             case wire.Printed(run_id, text):
                 if not self._keep(run_id, text):
-                    self._bury("it wrote without end")
+                    self._bury(child.ENDLESS)
                     return
             case wire.Recorded(run_id, spent=spent):
                 self._finish(run_id)
@@ -286,7 +284,7 @@ class Link(QObject):
         """Keep a piece of output in case the engine dies; returns whether there may be so much."""
         if self._running is not None and self._runs(run_id):
             self._running.printed += text
-            return len(self._running.printed) <= PRINTED_LIMIT
+            return len(self._running.printed) <= child.PRINTED_LIMIT
         return True
 
     def _finish(self, run_id: int) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import IO, Self
 
 from app import child, documents
+from app.child import ENDLESS, GARBAGE, PRINTED_LIMIT
 from engine import wire
 from engine.tape import Problem, Tape
 
@@ -159,6 +160,8 @@ class Engine:
         self._messages: queue.Queue[wire.Reply | None] = queue.Queue()
         self._errors = bytearray()
         self._printed: list[str] = []
+        self._fault = ""
+        """Why it is not to be listened to any more."""
         self.spent = False
         """Whether the last program left something behind that the next one would meet."""
         self._threads = [
@@ -196,19 +199,22 @@ class Engine:
         """Send a program and wait for its tape, or for the moment to kill it."""
         self._printed.clear()
         self.send(run)
-        deadline = time.monotonic() + run.timeout + child.GRACE_S
+        deadline, room, ended = time.monotonic() + run.timeout + child.GRACE_S, PRINTED_LIMIT, False
         try:
-            while True:
+            while room >= 0:
                 match self.next(deadline):
-                    case wire.Recorded(_, tape, spent=spent):
+                    case wire.Recorded(run.run_id, tape, spent=spent):
                         self.spent = spent
                         return tape
-                    case wire.Ended():
-                        deadline = time.monotonic() + FREEZE_S
-                    case wire.Printed(_, text):
+                    case wire.Ended(run.run_id) if not ended:
+                        deadline, ended = time.monotonic() + FREEZE_S, True
+                    case wire.Printed(run.run_id, text):
+                        room -= len(text)
                         self._printed.append(text)
                         if printed is not None:
                             printed(text)
+            self._fault = ENDLESS
+            return self._mourn(run, late=False)
         except Silent as silence:
             return self._mourn(run, late=not isinstance(silence, Gone))
 
@@ -231,7 +237,7 @@ class Engine:
     def why_dead(self) -> str:
         """Wait for its end and return in a few words why it came."""
         code = self._process.wait()
-        return child.cause(abs(code), code < 0, self._told())
+        return self._fault or child.cause(abs(code), code < 0, self._told())
 
     def _told(self) -> str:
         return self._errors[-child.TAIL :].decode("utf-8", "replace")
@@ -261,8 +267,8 @@ class Engine:
             while data := _read(self._process.stdout):
                 for message in reader.feed(data):
                     self._messages.put(message)
-        except wire.Garbage as error:
-            self._errors += f"\nIt wrote something else than messages: {error}\n".encode()
+        except wire.Garbage:
+            self._fault = GARBAGE
         self._messages.put(None)
 
     def _overhear(self) -> None:

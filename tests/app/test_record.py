@@ -9,6 +9,8 @@ import pytest
 from app import child
 from app.documents import Refused
 from app.record import NoDevice, record_file, record_source
+from engine import wire
+from engine.tape import Snapshot, Tape
 from tests.app import torchless
 
 posix = pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
@@ -91,3 +93,63 @@ def test_the_same_seed_gives_the_same_numbers():
         record_source("x = torch.randn(3, requires_grad=True)", seed=seed) for seed in (1, 1, 2)
     )
     assert first.snapshots == second.snapshots != third.snapshots
+
+
+PUPPET = """
+import os, sys, time
+os.write(1, bytes.fromhex(sys.argv[1]))
+os.read(0, 1)
+said = open(sys.argv[2], "rb").read()
+if sys.argv[3] == "drip":
+    for byte in said:
+        os.write(1, bytes([byte]))
+        time.sleep(0.02)
+else:
+    while said:
+        said = said[os.write(1, said):]
+while os.read(0, 1 << 16):
+    pass
+"""
+"""Says it is ready; once it is asked for something it says what it was told to say."""
+
+
+def raw(*messages):
+    return b"".join(frame for message in messages for frame in wire.frames(message))
+
+
+LYING = Tape(snapshots=(Snapshot((9,), "float32", "<f4", b"1234"),))
+
+
+@pytest.mark.parametrize(
+    ("said", "how", "told"),
+    [
+        (b"<html>404</html>", "", "it wrote something else than messages"),
+        (raw(wire.Recorded(1, LYING, 0.0)), "", "it wrote something else than messages"),
+        (raw(wire.Printed(1, "x" * 900_000)) * 6, "", "it wrote without end"),
+        (raw(wire.Ended(1))[:-3], "", "Still running"),
+        (raw(wire.Recorded(7, Tape(stdout="no"), 0.0)), "", "Still running"),
+        (raw(wire.Started(1), wire.Recorded(1, Tape(stdout="y" * 500), 0.0)), "drip", "Still runn"),
+    ],
+    ids=["no frame", "a tape that lies", "a flood", "half a frame", "another's tape", "a drip"],
+)
+def test_an_engine_that_is_not_ours_any_more_is_given_up(monkeypatch, tmp_path, said, how, told):
+    script, heard = tmp_path / "puppet.py", tmp_path / "said"
+    script.write_text(PUPPET)
+    heard.write_bytes(said)
+    hello = raw(wire.Ready("none", "3", ("cpu",), 1)).hex()
+    monkeypatch.setattr(child, "arguments", lambda: [str(script), hello, str(heard), how])
+    monkeypatch.setattr(child, "GRACE_S", 0.3)
+    tape = record_source("print('first')", timeout=0.7)
+    assert tape.status in ("died", "timeout")
+    assert told in tape.error.message
+
+
+@posix
+def test_a_program_that_writes_to_every_descriptor_is_told_of():
+    source = (
+        "import os\nfor n in range(3, 64):\n    try: os.write(n, b'\\0\\0\\0\\5\\0hello')\n"
+        "    except OSError: pass\nwhile True: pass"
+    )
+    tape = record_source(source, timeout=20.0)
+    assert tape.error.message == "Python was given up: it wrote something else than messages"
+    assert "descriptors" in tape.error.hint
