@@ -20,6 +20,7 @@ class OwnData(QObject):
         session.setup_changed.connect(self.show_setup)
         session.looked.connect(self._show_file)
         session.file_progressed.connect(self._show_progress)
+        session.complained.connect(self._complain)
         room.file.chosen.connect(self._choose_columns)
         room.file.stopped.connect(session.stop_reading)
         for view in (room.boundary, room.fit):
@@ -46,6 +47,11 @@ class OwnData(QObject):
         if path == self._path:
             self._room.file.show_progress(path, share)
 
+    def _complain(self, place: str, why: str) -> None:
+        """Say it once: what is wrong with a file stands at its name."""
+        if why and place == "data.path":
+            self._room.file.problem.hide()
+
     def show_note(self, note: str) -> None:
         """Show a word on the data of a run: that a file was sampled, say."""
         self._room.file.show_note(note)
@@ -64,6 +70,7 @@ class OwnData(QObject):
             if names:
                 self._choose_columns(names, target)
         self._room.file.show_file(looked, names, str(target))
+        self._complain(*self._session.complaint)
 
     def _choose_columns(self, inputs: list[str], target: str) -> None:
         setup = self._session.setup
@@ -100,7 +107,15 @@ class OwnData(QObject):
             self._session.change(replace(setup, data=Part(setup.data.name, options)))
 
     def _draw_point(self, x: float, y: float, kind: int) -> None:
-        self._put_points([*self._points(), [round(x, 3), round(y, 3), kind]])
+        place: list[object] = [round(x, 3), round(y, 3)]
+        self._put_points([*self._points(), [*place, kind][: self._columns()]])
+
+    def _columns(self) -> int:
+        """Return how many numbers a point has: points on a curve have no class."""
+        option = self._points_option()
+        rows = option.default if option is not None else None
+        first = rows[0] if isinstance(rows, list) and rows else None
+        return len(first) if isinstance(first, list | tuple) else 3
 
     def _move_point(self, index: int, x: float, y: float) -> None:
         points = self._points()

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from app.training import network
 from app.training.room import TrainingRoom
 from app.training.state import Run
 from engine.training import DataShown, View
 from widgets.plots.boundary import NONE, Ground, Points
 from widgets.plots.histograms import Kind, Spread
-from widgets.plots.unit_maps import Layer
 
 SIDE = 100
 """Points along each side of a boundary."""
@@ -69,19 +69,6 @@ def right_of(view: View) -> str:
     words = f"{right:.0f} of {count:.0f} right"
     held, of = facts.get("val_right"), facts.get("val_count")
     return f"{words} · validation {held:.0f} of {of:.0f}" if held is not None and of else words
-
-
-def layers_of(run: Run, view: View) -> list[Layer]:
-    """Return the maps of a ``units`` view, layer by layer."""
-    grid, layers, at = view.arrays["grid"].array(), [], 0
-    if grid.ndim != 3 or run.begun is None:
-        return []
-    for unit in run.begun.units:
-        part = grid[at : at + unit.width]
-        at += unit.width
-        if len(part):
-            layers.append(Layer(f"{unit.name} {unit.kind}".strip(), part[:, ::-1]))
-    return layers
 
 
 def spreads_of(run: Run, view: View, kind: Kind) -> list[Spread]:
@@ -144,7 +131,7 @@ def show_view(room: TrainingRoom, run: Run, view: View) -> None:
             names = [one.name for one in begun.parameters] if begun is not None else []
             room.gradients.show_norms(names, view.arrays["norms"].array().tolist())
         case "units":
-            room.units.show_layers(layers_of(run, view))
+            room.units.show_layers(network.layers(run))
         case "histograms":
             shown: Kind = "weight"
             room.histograms.show_spreads(spreads_of(run, view, shown))
@@ -153,6 +140,8 @@ def show_view(room: TrainingRoom, run: Run, view: View) -> None:
         case "weights":
             grads = view.arrays["grads"].array() if "grads" in view.arrays else None
             room.weights.show_flat(view.arrays["flat"].array(), grads)
+            if room.units.isVisible():
+                room.units.show_layers(network.layers(run))
         case "surface":
             show_surface(room, view)
 

@@ -138,7 +138,7 @@ class TrainingRoom(QWidget):
             self.picture.addWidget(view)
             yield
         self.units = UnitMaps()
-        self.says.addTab(self.units, "Units")
+        self.says.addTab(self.units, "Network")
         yield
         self.surface = Surface()
         self._make_directions()

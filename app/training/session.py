@@ -106,6 +106,7 @@ class TrainSession(Runs):
             # From the beginning, so that both runs have the same weights and data.
             self.begin(play=True)
         else:
+            self.complained.emit("", "")
             self._link.send(say.Alter(run.run_id, self.setup))
 
     # Driving

@@ -7,7 +7,7 @@ import numpy as np
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QColor
 
-from app.training import mistakes, own_module, pictures
+from app.training import mistakes, network, own_module, pictures
 from app.training.curves import RunCurves
 from app.training.live_graph import LiveGraph
 from app.training.own_data import OwnData
@@ -90,7 +90,9 @@ class TrainShowing(QObject):
         room.axis.picked.connect(session.rewind)
         room.lines.next_pressed.connect(session.next_event)
         room.lines.tape_pressed.connect(lambda: self.commanded.emit("tape"))
-        room.weights.edited.connect(session.edit_weight)
+        for view in (room.weights.edited, room.units.weighed):
+            view.connect(session.edit_weight)
+        room.units.switched.connect(self._switch)
         room.table.picked.connect(session.select)
         room.table.hidden.connect(session.hide)
         room.table.dropped.connect(session.drop)
@@ -138,10 +140,10 @@ class TrainShowing(QObject):
             options = {"side": pictures.SIDE} if kind == "boundary" else {}
             wishes.append(Wish(kind, 33, dict(options)))
         elif room.says.currentWidget() is room.units:
-            wishes.append(Wish("units", 50))
+            wishes += [Wish("units", 50), Wish("weights", 100)]
         elif room.says.currentWidget() is room.surface:
             wishes.append(Wish("surface", SURFACE_MS, self._directions()))
-        if room.below.currentWidget() is room.weights:
+        if room.below.currentWidget() is room.weights and Wish("weights", 100) not in wishes:
             wishes.append(Wish("weights", 100))
         pages: dict[object, Wish] = {
             room.gradients: Wish("gradients", 50),
@@ -161,6 +163,13 @@ class TrainShowing(QObject):
                 session.said.emit(f"To show the mistake: {difference(fitting, setup)}")
             setup = fitting
         session.change(setup)
+
+    def _switch(self, name: str) -> None:
+        """Give the model a feature, or take it away."""
+        setup = network.switched(self._session.setup, name)
+        if setup == self._session.setup:
+            self._session.said.emit("A model needs one input at least")
+        self._session.change(setup)
 
     def _directions(self) -> dict[str, Plain]:
         """Return which plane of the weights is looked at."""

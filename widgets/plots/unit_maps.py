@@ -1,4 +1,4 @@
-"""What each unit computes over the plane: a small map per unit, layer by layer, bigger on hover."""
+"""What each unit computes: a small map per unit, layer by layer, and the weights between them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,44 +13,79 @@ from PySide6.QtGui import (
     QPainter,
     QPainterPath,
     QPen,
+    QPolygonF,
     QWheelEvent,
 )
 from PySide6.QtWidgets import QWidget
 
+from playback import text
 from widgets.paint import heat
+from widgets.plots import wires
+from widgets.plots.lines import bubble
 from widgets.plots.plot import EDGE, Plot, empty
+from widgets.plots.weight_entry import WeightEntry
+from widgets.plots.wires import Wire, Wires
 from widgets.theme import Theme
 
 LARGE = 150.0
 """Pixels of the map under the mouse."""
 SMALLEST, BIGGEST = 26, 84
-GAP = 7.0
+GAP, CLOSE = 7.0, 3.0
+LEAST, WIDEST = 15, 64
+"""Pixels of a map where each layer is one column."""
+HEAD = 20.0
+"""Pixels for the name of a layer."""
+OFF = 0.3
+"""Opacity of an input that the model is not given."""
+ABOUT = "what each unit says · lines are weights, dashed where negative"
 
 
 @dataclass(frozen=True)
 class Layer:
-    """The maps of one layer: (units, H, W), the first row of a map at the bottom."""
+    """The maps of one layer: (units, H, W), the first row of a map at the bottom.
+
+    Over one input a map is a curve: (units, W). Inputs have ``names``, some of them are not ``on``.
+    """
 
     name: str
     maps: NDArray[np.float32]
+    names: tuple[str, ...] = ()
+    on: tuple[bool, ...] = ()
+    wires: Wires | None = None
+
+    def title(self, unit: int) -> str:
+        """Return what a unit is called."""
+        if unit < len(self.names):
+            return self.names[unit]
+        return f"{self.name}, unit {unit}"
 
 
 class UnitMaps(Plot):
-    """A column of maps per layer, in the order in which data goes through them."""
+    """A column of maps per layer, in the order in which data goes through them.
+
+    Where each layer fits into one column, lines between them are their weights.
+    """
 
     hovered = Signal(str, int)
     """(layer, unit) under the mouse; ("", -1) for none."""
+    switched = Signal(str)
+    """The input of that name was clicked."""
+    weighed = Signal(str, int, float)
+    """(parameter, place in it, number): a weight is to be set by hand."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("Units", "what each unit says over the plane", parent)
+        super().__init__("Network", ABOUT, parent)
         self._layers: tuple[Layer, ...] = ()
         self._images: list[list[QImage]] = []
-        self._boxes: list[tuple[int, int, QRectF]] = []
+        self._boxes: list[list[QRectF]] = []
+        self._wires: list[Wire] = []
         self._mouse: QPointF | None = None
         self._top = 0.0
+        self.entry = WeightEntry(self.canvas)
+        self.entry.told.connect(self.weighed)
 
     def show_layers(self, layers: Sequence[Layer]) -> None:
-        """Show these layers; each layer has a scale of its own."""
+        """Show these layers; each layer has a scale of its own, and each input."""
         self._layers = tuple(layers)
         self._paint_images()
         self.refresh()
@@ -65,43 +100,87 @@ class UnitMaps(Plot):
         self._images = []
         for layer in self._layers:
             grid = layer.maps.astype(np.float64)
-            scale = heat.scale_of(grid)
-            self._images.append([heat.image(one[::-1], dark, scale) for one in grid])
+            scale = None if layer.names else heat.scale_of(grid)
+            flat = [one[::-1] if one.ndim == 2 else one[None] for one in grid]
+            self._images.append([heat.image(one, dark, scale) for one in flat])
 
     def draw(self, painter: QPainter, area: QRectF) -> None:
-        """Draw the layers side by side, then the map under the mouse, enlarged."""
-        self._boxes = []
+        """Draw the layers side by side, then what is under the mouse."""
+        self._boxes, self._wires = [], []
         if not self._layers:
-            empty(painter, area, self.theme, "Units are shown for models on two features")
+            empty(painter, area, self.theme, "Units are shown for models on one or two features")
             return
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
         inner = area.adjusted(EDGE, 2, -EDGE, -8)
         painter.setFont(self.theme.font(11, 500))
-        metrics = QFontMetricsF(painter.font())
-        wide = inner.width() / len(self._layers)
-        side = side_of([len(images) for images in self._images], wide - 8, inner.height() - 20)
-        rows = max(-(-len(images) // _across(wide - 8, side)) for images in self._images)
-        self._top = max(0.0, min(self._top, rows * (side + GAP) + 20 - inner.height()))
+        inner.setLeft(inner.left() + self._room_for_names(painter))
+        counts = [len(images) for images in self._images]
+        self._boxes = column_boxes(counts, inner) or self._scrolled(counts, inner)
         painter.setClipRect(area.adjusted(0, 0, 0, -2))
-        for column, (layer, images) in enumerate(zip(self._layers, self._images, strict=True)):
-            x = inner.left() + column * wide
-            painter.setPen(self.theme.ink2)
-            name = metrics.elidedText(layer.name, Qt.TextElideMode.ElideRight, wide - 8)
-            across = _across(wide - 8, side)
-            painter.drawText(QPointF(x, inner.top() + metrics.ascent() - self._top), name)
-            for unit, image in enumerate(images):
-                box = QRectF(
-                    x + unit % across * (side + GAP),
-                    inner.top() + 20 - self._top + unit // across * (side + GAP),
-                    side,
-                    side,
-                )
-                self._boxes.append((column, unit, box))
-                self._draw_map(painter, box, image)
+        if fits_columns(counts, inner):
+            self._draw_wires(painter)
+        for layer, images, boxes in zip(self._layers, self._images, self._boxes, strict=True):
+            self._draw_name(painter, layer.name, boxes, inner)
+            for unit, (image, box) in enumerate(zip(images, boxes, strict=True)):
+                painter.setOpacity(1.0 if unit >= len(layer.on) or layer.on[unit] else OFF)
+                self._draw_map(painter, box, image, layer.maps[unit])
+                if unit < len(layer.names):
+                    self._draw_input(painter, layer.names[unit], box)
+                painter.setOpacity(1.0)
         painter.setClipping(False)
         self._draw_enlarged(painter, area)
 
-    def _draw_map(self, painter: QPainter, box: QRectF, image: QImage) -> None:
+    def _room_for_names(self, painter: QPainter) -> float:
+        """Return how much room the names of the inputs take, to the left of them."""
+        metrics = QFontMetricsF(painter.font())
+        return max((metrics.horizontalAdvance(n) + 8 for n in self._layers[0].names), default=0.0)
+
+    def _draw_input(self, painter: QPainter, name: str, box: QRectF) -> None:
+        metrics = QFontMetricsF(painter.font())
+        left = box.left() - metrics.horizontalAdvance(name) - 6
+        painter.setPen(self.theme.ink)
+        down = box.center().y() + (metrics.ascent() - metrics.descent()) / 2
+        painter.drawText(QPointF(left, down), name)
+
+    def _scrolled(self, counts: Sequence[int], inner: QRectF) -> list[list[QRectF]]:
+        boxes, high = grid_boxes(counts, inner)
+        self._top = max(0.0, min(self._top, high - inner.height()))
+        return [[box.translated(0, -self._top) for box in column] for column in boxes]
+
+    def _draw_name(
+        self, painter: QPainter, name: str, boxes: Sequence[QRectF], inner: QRectF
+    ) -> None:
+        if not boxes:
+            return
+        metrics = QFontMetricsF(painter.font())
+        wide = inner.width() / len(self._layers) - 8
+        shown = metrics.elidedText(name, Qt.TextElideMode.ElideRight, wide)
+        left = min(boxes[0].left(), inner.right() - metrics.horizontalAdvance(shown))
+        painter.setPen(self.theme.ink2)
+        painter.drawText(QPointF(left, boxes[0].top() - 20 + metrics.ascent()), shown)
+
+    def _draw_wires(self, painter: QPainter) -> None:
+        for column, layer in enumerate(self._layers):
+            if column and layer.wires is not None:
+                self._wires += wires.wires_of(column, layer.wires, self._boxes)
+        if len(self._wires) > wires.MOST:
+            self._wires = []
+            return
+        lit, found, wire = None, self._under(), self._wire_under()
+        if found is not None:
+            column, unit, _ = found
+            lit = [w for w in self._wires if (w.column, w.unit) == (column, unit)]
+            lit += [w for w in self._wires if (w.column - 1, w.source) == (column, unit)]
+        elif wire is not None:
+            lit = [wire]
+        wires.draw(painter, self._wires, self.theme, lit)
+
+    def _draw_map(
+        self, painter: QPainter, box: QRectF, image: QImage, numbers: NDArray[np.float32]
+    ) -> None:
+        if numbers.ndim == 1:
+            self._draw_curve(painter, box, numbers)
+            return
         clip = QPainterPath()
         clip.addRoundedRect(box, 5, 5)
         painter.save()
@@ -112,11 +191,30 @@ class UnitMaps(Plot):
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawRoundedRect(box, 5, 5)
 
+    def _draw_curve(self, painter: QPainter, box: QRectF, numbers: NDArray[np.float32]) -> None:
+        """Draw a unit's answers over its one input."""
+        painter.setPen(QPen(self.theme.line, 1))
+        painter.setBrush(self.theme.panel2)
+        painter.drawRoundedRect(box, 5, 5)
+        finite = np.isfinite(numbers)
+        if not finite.any():
+            return
+        inside = box.adjusted(3, 4, -3, -4)
+        across = np.linspace(inside.left(), inside.right(), numbers.size)[finite]
+        low, high = float(numbers[finite].min()), float(numbers[finite].max())
+        share = (numbers[finite] - low) / (high - low) if high > low else 0.5 + 0 * across
+        down = inside.bottom() - share * inside.height()
+        points = [QPointF(x, y) for x, y in zip(across.tolist(), down.tolist(), strict=True)]
+        painter.setPen(QPen(self.theme.forward, 1.5))
+        painter.drawPolyline(QPolygonF(points))
+
     def _draw_enlarged(self, painter: QPainter, area: QRectF) -> None:
         found = self._under()
         if found is None:
+            self._draw_weight(painter, area)
             return
         column, unit, box = found
+        layer = self._layers[column]
         side = min(LARGE * self.theme.scale, area.height() - 30, area.width() - 20)
         left = box.right() + 10
         if left + side + 8 > area.right():
@@ -126,23 +224,49 @@ class UnitMaps(Plot):
         painter.setPen(QPen(self.theme.line_strong, 1))
         painter.setBrush(self.theme.panel)
         painter.drawRoundedRect(card, 8, 8)
-        painter.drawImage(QRectF(left + 4, top + 4, side, side), self._images[column][unit])
+        large = QRectF(left + 4, top + 4, side, side)
+        if layer.maps[unit].ndim == 1:
+            self._draw_curve(painter, large, layer.maps[unit])
+        else:
+            painter.drawImage(large, self._images[column][unit])
         painter.setPen(self.theme.ink)
         painter.setFont(self.theme.font(12, 500))
         below = QRectF(left + 8, top + side + 4, side - 8, 20)
-        words = f"{self._layers[column].name}, unit {unit}"
+        words = layer.title(unit)
+        if layer.wires is not None and unit < len(layer.wires.bias):
+            words += f" · bias {text.number(float(layer.wires.bias[unit]))}"
         short = QFontMetricsF(painter.font()).elidedText(
             words, Qt.TextElideMode.ElideLeft, side - 8
         )
         painter.drawText(below, Qt.AlignmentFlag.AlignVCenter, short)
 
+    def _draw_weight(self, painter: QPainter, area: QRectF) -> None:
+        wire = self._wire_under()
+        if wire is None or self._mouse is None or self.entry.isVisible():
+            return
+        found = self._layers[wire.column].wires
+        name = found.name if found is not None else ""
+        words = [f"{name}[{wire.unit}, {wire.at}]", f"weight  {text.number(wire.weight)}"]
+        colors = [self.theme.ink2, heat.color(-1 if wire.weight < 0 else 1, 1, self.theme.dark)]
+        if found is not None and found.grads is not None:
+            words.append(f"gradient  {text.number(float(found.grads[wire.unit, wire.at]))}")
+            colors.append(self.theme.backward)
+        bubble(painter, area, self._mouse, words, colors, self.theme)
+
     def _under(self) -> tuple[int, int, QRectF] | None:
         if self._mouse is None:
             return None
-        return next((one for one in self._boxes if one[2].contains(self._mouse)), None)
+        for column, boxes in enumerate(self._boxes):
+            for unit, box in enumerate(boxes):
+                if box.contains(self._mouse):
+                    return column, unit, box
+        return None
+
+    def _wire_under(self) -> Wire | None:
+        return wires.nearest(self._wires, self._mouse) if self._mouse is not None else None
 
     def handle(self, happened: QEvent) -> bool:
-        """Enlarge the map under the mouse; scroll with the wheel."""
+        """Enlarge what is under the mouse; a click switches an input or opens a weight."""
         if isinstance(happened, QWheelEvent):
             self._top -= happened.angleDelta().y() / 3
             self.refresh()
@@ -152,8 +276,24 @@ class UnitMaps(Plot):
             self._mouse = happened.position() if isinstance(happened, QMouseEvent) else None
             found = self._under() if inside else None
             self.hovered.emit(*((self._layers[found[0]].name, found[1]) if found else ("", -1)))
+            if happened.type() == QEvent.Type.MouseButtonPress:
+                self._click(found)
             self.refresh()
         return False
+
+    def _click(self, found: tuple[int, int, QRectF] | None) -> None:
+        wire = self._wire_under() if found is None else None
+        if found is not None:
+            column, unit, _ = found
+            if unit < len(self._layers[column].on):
+                self.switched.emit(self._layers[column].names[unit])
+        elif wire is not None and self._mouse is not None:
+            layer = self._layers[wire.column].wires
+            if layer is not None:
+                place = wire.unit * layer.weights.shape[1] + wire.at
+                self.entry.open(layer.name, place, wire.weight, self._mouse)
+        else:
+            self.entry.hide()
 
 
 def side_of(units: Sequence[int], wide: float, high: float) -> float:
@@ -167,3 +307,48 @@ def side_of(units: Sequence[int], wide: float, high: float) -> float:
 
 def _across(wide: float, side: float) -> int:
     return max(1, int((wide + GAP) // (side + GAP)))
+
+
+def fits_columns(counts: Sequence[int], inner: QRectF) -> bool:
+    """Whether each layer's maps fit into a column of their own, with room for lines between."""
+    return bool(column_boxes(counts, inner))
+
+
+def column_boxes(counts: Sequence[int], inner: QRectF) -> list[list[QRectF]]:
+    """Return where maps stand if each layer is one column; nothing where that is too small."""
+    high, most = inner.height() - HEAD, max(counts)
+    side = min(float(WIDEST), high / most - CLOSE, inner.width() / (2 * len(counts)))
+    if side < LEAST:
+        return []
+    step = (inner.width() - side) / max(1, len(counts) - 1)
+    gap = min(GAP, high / most - side)
+    columns = []
+    for column, count in enumerate(counts):
+        left = inner.left() + column * step
+        top = inner.top() + HEAD + (high - count * (side + gap)) / 2
+        places = (top + unit * (side + gap) for unit in range(count))
+        columns.append([QRectF(left, place, side, side) for place in places])
+    return columns
+
+
+def grid_boxes(counts: Sequence[int], inner: QRectF) -> tuple[list[list[QRectF]], float]:
+    """Return where maps stand if a layer takes several columns, and how high all of it is."""
+    wide = inner.width() / len(counts)
+    side = side_of(counts, wide - 8, inner.height() - HEAD)
+    across = _across(wide - 8, side)
+    columns = []
+    for column, count in enumerate(counts):
+        left, top = inner.left() + column * wide, inner.top() + HEAD
+        columns.append(
+            [
+                QRectF(
+                    left + unit % across * (side + GAP),
+                    top + unit // across * (side + GAP),
+                    side,
+                    side,
+                )
+                for unit in range(count)
+            ]
+        )
+    rows = max(-(-count // across) for count in counts)
+    return columns, rows * (side + GAP) + HEAD

@@ -96,6 +96,8 @@ class FileLook(QWidget):
         problem = looked.problem
         self.problem.say("" if problem is None else f"{problem.message} {problem.hint}".strip())
         self.problem.setVisible(problem is not None)
+        if problem is not None:
+            self.sampled.hide()
         self.table.setVisible(bool(looked.columns))
         rows = text.count(looked.count, "row")
         self.note.say(f"{rows} · click a column: input, target, left out")

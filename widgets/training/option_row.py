@@ -39,10 +39,12 @@ class OptionRow(QWidget):
     edited = Signal(str, object)
     """(name, what it shall be)"""
 
-    def __init__(self, option: Option, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, option: Option, parent: QWidget | None = None, title: str | None = None
+    ) -> None:
         super().__init__(parent)
         self.option = option
-        title = option.title or option.name.replace("_", " ")
+        title = title or option.title or option.name.replace("_", " ")
         self.label = QLabel(title, self)
         self.label.setProperty("role", "caption")
         self.label.setToolTip(option.help)

@@ -20,6 +20,8 @@ from widgets.training.still import keep_still
 
 AUTOMATIC = ""
 """Name of the choice that leaves a part to the engine, or out."""
+WORDS = {"n": "examples", "k": "classes", "path": "file", "limit": "rows at most"}
+"""Options whose names are too short to be read."""
 
 
 class Section(QWidget):
@@ -124,9 +126,12 @@ class PartSection(Section):
     chosen = Signal(object)
     """The `Part` that is wanted now, or None."""
 
-    def __init__(self, title: str, absent: str = "", is_open: bool = True) -> None:
+    def __init__(
+        self, title: str, absent: str = "", is_open: bool = True, ours: bool = False
+    ) -> None:
+        """Make one; ``ours``: the options' names are our words, not arguments of torch."""
         super().__init__(title, is_open=False)
-        self._absent = absent
+        self._absent, self._ours = absent, ours
         self._entries: dict[str, Entry] = {}
         self._part: Part | None = None
         self._shown = "?"
@@ -180,6 +185,8 @@ class PartSection(Section):
         name = part.name if part is not None else AUTOMATIC
         if name != self._shown:
             self._shown = name
+            # Before there is a catalogue its name is all that is known.
+            self.choice.setPlaceholderText(name)
             self.choice.setCurrentIndex(self.choice.findData(name))
             self._make_rows(self._entries.get(name))
         given = part.options if part is not None else {}
@@ -189,7 +196,8 @@ class PartSection(Section):
     def _make_rows(self, entry: Entry | None) -> None:
         self.by_name = {}
         for option in entry.options if entry is not None else ():
-            row = self.by_name[option.name] = OptionRow(option)
+            title = sentence(option) if self._ours else None
+            row = self.by_name[option.name] = OptionRow(option, title=title)
             row.edited.connect(self._edit)
         old = self.options
         self.options = QWidget(self.body)
@@ -215,3 +223,9 @@ class PartSection(Section):
         if value == self.by_name[key].option.default:
             del options[key]
         self.chosen.emit(Part(self._part.name, options))
+
+
+def sentence(option: Option) -> str:
+    """Return what an option is called as the beginning of a sentence."""
+    words = option.title or WORDS.get(option.name, option.name.replace("_", " "))
+    return words[:1].upper() + words[1:]

@@ -25,8 +25,8 @@ class SetupForm(QWidget):
         super().__init__(parent)
         self._setup = Setup()
         self.parts = {
-            "data": PartSection("Data"),
-            "model": PartSection("Model"),
+            "data": PartSection("Data", ours=True),
+            "model": PartSection("Model", ours=True),
             "loss": PartSection("Loss", "the one that fits the data", is_open=False),
             "optimizer": PartSection("Optimizer"),
             "schedule": PartSection("Schedule", "constant learning rate", is_open=False),

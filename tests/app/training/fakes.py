@@ -83,6 +83,7 @@ def catalogue():
     layers = Option("layers", "ints", [4, 2], "Units of each hidden layer", low=1, high=64)
     path = Option("path", "text", "", "The file")
     inputs = Option("inputs", "choices", [], "Input columns")
+    line = Option("points", "points", [[-1.0, 0.0], [1.0, 1.0]], "Drawn by hand")
     points = Option("points", "points", [[0, 0, 0], [1, 1, 1]], "Drawn by hand")
     noise = Option("noise", "float", 0.1, "Noise", low=0.0, high=0.5)
     activation = Option("activation", "choice", "tanh", "Of each layer", choices=("tanh", "relu"))
@@ -91,6 +92,7 @@ def catalogue():
         Entry("data", "moons", "Two moons", "Two halves", (noise,), "binary", "2", "Points"),
         Entry("data", "sine", "Sine", "A wave", (noise,), "regression", "1", "Curves"),
         Entry("data", "csv", "CSV file", "A table", (path, inputs, target), "any", "n", "Your own"),
+        Entry("data", "points_line", "Drawn curve", "", (line,), "regression", "1", "Your own"),
         Entry("data", "points", "Drawn points", "", (points,), "classes", "2", "Your own"),
         Entry("model", "mlp", "Layers", "Units in layers", (layers, activation), inputs="n"),
         Entry("model", "linear", "Linear", "One layer"),

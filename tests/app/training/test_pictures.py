@@ -118,19 +118,6 @@ def test_how_many_are_right_is_said_in_words(facts, words):
     assert pictures.right_of(say.View(1, "scores", 0, {}, facts)) == words
 
 
-def test_units_are_told_apart_by_layer():
-    grid = np.arange(3 * 4 * 4).reshape(3, 4, 4)
-    view = say.View(1, "units", 0, {"grid": array(grid, "<f4")})
-    (layer,) = pictures.layers_of(run(), view)
-    assert layer.name == "0 Linear"
-    assert layer.maps[0, 0].tolist() == [12, 13, 14, 15]
-
-
-def test_units_over_one_input_are_no_maps():
-    view = say.View(1, "units", 0, {"grid": array(np.zeros((3, 50)), "<f4")})
-    assert pictures.layers_of(run(), view) == []
-
-
 def test_histograms_are_named_by_what_they_count():
     arrays = {
         "counts": array([[1, 2], [3, 4]], "<f4"),

@@ -93,7 +93,7 @@ def test_every_view_reaches_its_plot(room, train_link):
     assert room.confusion.accessibleDescription().endswith("11 of 12 right")
     assert room.boundary.accessibleDescription() == "30 of 32 right · validation 7 of 8"
     assert room.weights.grid.rowCount() == 3
-    assert [len(layer.maps) for layer in room.units._layers] == [3]
+    assert [len(layer.maps) for layer in room.units._layers] == [7, 3]
     assert len(room.histograms._spreads) == 2
     assert len(room.optimizer._spreads) == 2
     assert room.surface._grid.shape == (5, 5)
@@ -225,6 +225,58 @@ def test_points_are_drawn_into_the_setup(room, begun):
     assert begun.setup.data.options["points"] == [[1.0, 1.0, 1]]
     begun.change(Setup())
     assert not room.boundary.editable
+
+
+def test_points_on_a_curve_have_no_class(room, begun):
+    begun.change(Setup(data=Part("points_line")))
+    room.fit.drawn.emit(0.5, 0.25, 0)
+    assert begun.setup.data.options["points"] == [[-1.0, 0.0], [1.0, 1.0], [0.5, 0.25]]
+    room.fit.moved.emit(2, 0.6, 0.3)
+    assert begun.setup.data.options["points"][2] == [0.6, 0.3]
+
+
+def test_a_click_on_an_input_of_the_network_gives_it_to_the_model(room, begun, train_link):
+    room.units.switched.emit("x1^2")
+    assert begun.setup.features == ("x1", "x2", "x1^2")
+    for name in ("x1", "x2", "x1^2"):
+        room.units.switched.emit(name)
+    assert begun.setup.features == ("x1^2",), "one is left"
+
+
+def test_a_weight_of_the_network_is_set_by_hand(room, train_link):
+    room.units.weighed.emit("0.weight", 3, 0.5)
+    assert train_link.sent[-1] == say.EditWeight(1, "0.weight", 3, 0.5)
+
+
+def test_the_network_is_drawn_with_the_weights_as_they_are(room, begun, train_link):
+    room.says.setCurrentWidget(room.units)
+    kinds = [wish.kind for wish in train_link.last(say.Watch).wishes]
+    assert kinds.count("weights") == 1
+    assert "units" in kinds
+    arrays = {"grid": array(np.zeros((3, 4, 4)), "<f4"), "box": array([0, 0, 1, 1], "<f4")}
+    train_link.received.emit(say.View(1, "units", 0, arrays))
+    flat = array(np.arange(9), "<f4")
+    train_link.received.emit(say.View(1, "weights", 0, {"flat": flat}))
+    assert room.units._layers[1].wires.weights.tolist() == [[0, 1], [2, 3], [4, 5]]
+
+
+def test_what_was_wrong_with_a_setup_is_not_said_of_the_next(room, begun, train_link, qtbot):
+    train_link.received.emit(say.TrainProblem(1, Problem("BadSetup", "too big"), "batch"))
+    assert begun.complaint == ("batch", "too big")
+    begun.change(Setup(batch=8))
+    qtbot.waitUntil(lambda: begun.complaint == ("", ""))
+    assert room.form.batches.by_name["batch"].note.said() == ""
+
+
+def test_what_is_wrong_with_a_file_is_said_once(room, begun, train_link):
+    begun.change(Setup(data=Part("csv", {"path": "no.csv"})))
+    why = Problem("CSV", "no.csv: it is not text")
+    told = [say.TrainProblem(1, why, "data.path"), say.FileLooked(1, "no.csv", problem=why)]
+    for order in (told, told[::-1]):
+        for message in order:
+            train_link.received.emit(message)
+        assert not room.file.problem.isVisible()
+        assert "not text" in room.form.parts["data"].by_name["path"].note.said()
 
 
 def test_the_first_point_joins_those_to_begin_with(room, begun):

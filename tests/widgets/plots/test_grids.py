@@ -60,7 +60,7 @@ def test_the_map_under_the_mouse_is_enlarged(shown, look, mouse):
     plot.show_layers([Layer("0", maps), Layer("2", maps[:1])])
     before, told = look(plot), []
     plot.hovered.connect(lambda *unit: told.append(unit))
-    box = plot._boxes[2][2]
+    box = plot._boxes[0][2]
     mouse(plot).move(box.center().x(), box.center().y())
     assert told == [("0", 2)]
     assert (look(plot) != before).mean() > 0.1

@@ -1,0 +1,108 @@
+"""A run's units and the weights between them, as the network that is drawn."""
+
+import math
+
+import numpy as np
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
+from app.training.state import Run
+from engine.setup import Setup
+from engine.training import Begun, Parameter, View
+from widgets.plots.unit_maps import Layer
+from widgets.plots.wires import Wires
+from widgets.training.general import FEATURES
+
+Floats = NDArray[np.float32]
+
+RAW = FEATURES[:2]
+"""What a model is given that has no features chosen."""
+
+
+def layers(run: Run) -> list[Layer]:
+    """Return the inputs and the layers of a run, as its views ``units`` and ``weights`` are now."""
+    begun, view = run.begun, run.views.get("units")
+    if begun is None or view is None:
+        return []
+    grid = view.arrays["grid"].array()
+    if grid.ndim not in (2, 3):
+        return []
+    found = [_inputs(begun, view, grid)]
+    weights = run.views.get("weights")
+    given = begun.setup.features or RAW[: 1 if grid.ndim == 2 else 2]
+    names = found[0].names
+    known = all(name in names for name in given)
+    sources, at = tuple(names.index(name) for name in given) if known else (), 0
+    for unit in begun.units:
+        part = grid[at : at + unit.width]
+        at += unit.width
+        if len(part):
+            wires = _wires(begun, unit.name, sources, weights)
+            maps = part[:, ::-1] if part.ndim == 3 else part
+            found.append(Layer(f"{unit.name} {unit.kind}".strip(), maps, wires=wires))
+            sources = tuple(range(unit.width))
+    return found if len(found) > 1 else []
+
+
+def _inputs(begun: Begun, view: View, grid: Floats) -> Layer:
+    """Return the inputs as maps: over a plane all features there are, some of them not used."""
+    x0, y0, x1, y1 = view.arrays["box"].array().astype(float).tolist()
+    across = np.linspace(x0, x1, grid.shape[-1], dtype=np.float32)
+    if grid.ndim == 2:
+        names = tuple(name for name in FEATURES if "x2" not in name)
+        names = tuple(name for name in names if name in (begun.setup.features or RAW[:1]))
+        return Layer("inputs", np.stack([_feature(name, across, across) for name in names]), names)
+    up = np.linspace(y0, y1, grid.shape[-2], dtype=np.float32)
+    plane = np.broadcast_to(across, grid.shape[-2:]), np.broadcast_to(up[:, None], grid.shape[-2:])
+    chosen = begun.setup.features or RAW
+    maps = np.stack([_feature(name, *plane) for name in FEATURES])
+    return Layer("inputs", maps, FEATURES, tuple(name in chosen for name in FEATURES))
+
+
+def _feature(name: str, x: Floats, y: Floats) -> Floats:
+    made: dict[str, Floats] = {
+        "x1": x,
+        "x2": y,
+        "x1^2": x * x,
+        "x2^2": y * y,
+        "x1*x2": x * y,
+        "sin(x1)": np.sin(x),
+        "sin(x2)": np.sin(y),
+    }
+    return made[name]
+
+
+def _wires(begun: Begun, name: str, sources: tuple[int, ...], view: View | None) -> Wires | None:
+    """Return the weights of the linear layer of that name, if that takes the units ``sources``."""
+    parameters = {one.name: one for one in begun.parameters}
+    weight = parameters.get(f"{name}.weight" if name else "weight")
+    if view is None or weight is None or len(weight.shape) != 2:
+        return None
+    if weight.shape[1] != len(sources):
+        return None
+    flat = view.arrays["flat"].array()
+    grads = view.arrays["grads"].array() if "grads" in view.arrays else None
+    numbers = _part(flat, weight)
+    bias = parameters.get(f"{name}.bias" if name else "bias")
+    return Wires(
+        weight.name,
+        numbers,
+        _part(flat, bias) if bias is not None else np.zeros(0, np.float32),
+        sources,
+        _part(grads, weight) if grads is not None else None,
+    )
+
+
+def _part(flat: Floats, one: Parameter) -> Floats:
+    return flat[one.start : one.start + math.prod(one.shape)].reshape(one.shape)
+
+
+def switched(setup: Setup, name: str) -> Setup:
+    """Return the setup with a feature given to the model, or not any more; one is left."""
+    before = setup.features or RAW
+    chosen = set(before) ^ {name}
+    written = tuple(one for one in before if one not in FEATURES)
+    features = (*(one for one in FEATURES if one in chosen), *written)
+    if not features:
+        return setup
+    return replace(setup, features=() if features == RAW else features)

@@ -1,0 +1,78 @@
+"""A run's units and weights as the network that is drawn."""
+
+import numpy as np
+import pytest
+
+from app.training import network
+from app.training.state import Run
+from engine import training as say
+from engine.setup import Setup
+from tests.app.training.fakes import array, begun
+from widgets.training.general import FEATURES
+
+
+def run(grid, setup=None, flat=None, **more):
+    setup = setup or Setup()
+    made = Run(1, setup, "r", begun=begun(1, setup))
+    arrays = {"grid": array(grid, "<f4"), "box": array([-1.0, -2.0, 1.0, 2.0], "<f4")}
+    made.views["units"] = say.View(1, "units", 0, arrays)
+    if flat is not None:
+        extra = {name: array(numbers, "<f4") for name, numbers in more.items()}
+        made.views["weights"] = say.View(1, "weights", 0, {"flat": array(flat, "<f4"), **extra})
+    return made
+
+
+def test_units_are_told_apart_by_layer():
+    inputs, layer = network.layers(run(np.arange(3 * 4 * 4).reshape(3, 4, 4)))
+    assert layer.name == "0 Linear"
+    assert layer.maps[0, 0].tolist() == [12, 13, 14, 15]
+    assert inputs.names == FEATURES
+    assert inputs.on == (True, True, False, False, False, False, False)
+
+
+def test_inputs_are_what_their_formulas_say_over_the_plane():
+    inputs, _ = network.layers(run(np.zeros((3, 5, 3))))
+    x, y = np.meshgrid(np.linspace(-1, 1, 3), np.linspace(-2, 2, 5))
+    wanted = [x, y, x * x, y * y, x * y, np.sin(x), np.sin(y)]
+    np.testing.assert_allclose(inputs.maps, wanted, rtol=1e-6)
+
+
+def test_weights_lie_between_the_inputs_that_are_given_and_the_units():
+    flat, grads = np.arange(9), np.arange(9) / 10
+    setup = Setup(features=("sin(x1)", "x2"))
+    wires = network.layers(run(np.zeros((3, 4, 4)), setup, flat, grads=grads))[1].wires
+    assert wires.name == "0.weight"
+    assert wires.sources == (FEATURES.index("sin(x1)"), FEATURES.index("x2"))
+    assert wires.weights.tolist() == [[0, 1], [2, 3], [4, 5]]
+    assert wires.bias.tolist() == [6, 7, 8]
+    np.testing.assert_allclose(wires.grads, grads[:6].reshape(3, 2), rtol=1e-6)
+
+
+@pytest.mark.parametrize("features", [("x1",), ("x1", "x2", "x1^3")])
+def test_a_layer_that_takes_something_else_has_no_wires(features):
+    made = run(np.zeros((3, 4, 4)), Setup(features=features), np.zeros(9))
+    assert network.layers(made)[1].wires is None
+
+
+def test_over_one_input_units_are_curves():
+    inputs, layer = network.layers(run(np.ones((3, 50)), Setup(features=("x1", "x1^2"))))
+    assert layer.maps.shape == (3, 50)
+    assert inputs.names == ("x1", "x1^2")
+    np.testing.assert_allclose(inputs.maps[1], np.linspace(-1, 1, 50) ** 2, atol=1e-6)
+    assert not inputs.on, "what is there is given; a click changes nothing"
+
+
+def test_without_units_there_is_nothing():
+    assert network.layers(Run(1, Setup(), "r")) == []
+    assert network.layers(run(np.zeros(0))) == []
+
+
+def test_inputs_are_switched_in_their_order_and_one_is_left():
+    setup = network.switched(Setup(), "sin(x2)")
+    assert setup.features == ("x1", "x2", "sin(x2)")
+    assert network.switched(setup, "sin(x2)").features == ()
+    assert network.switched(setup, "x1").features == ("x2", "sin(x2)")
+    last = Setup(features=("x1*x2",))
+    assert network.switched(last, "x1*x2") == last
+    written = network.switched(Setup(features=("x1^3", "x2")), "x1")
+    assert written.features == ("x1", "x2", "x1^3")

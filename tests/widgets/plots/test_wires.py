@@ -1,0 +1,139 @@
+"""Weights as lines between the maps of units."""
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPointF, QRectF, Qt
+
+from tests.widgets.pixels import near
+from widgets.paint import heat
+from widgets.plots import wires
+from widgets.plots.unit_maps import Layer, UnitMaps, column_boxes, grid_boxes
+from widgets.plots.wires import Wires
+
+MAPS = np.zeros((3, 8, 8), np.float32)
+WEIGHTS = np.array([[1.0, 0.0], [0.0, -2.0], [0.0, 0.0]], np.float32)
+
+
+@pytest.fixture
+def network(shown):
+    plot = shown(UnitMaps(), 420, 300)
+    names = ("x1", "x2", "x1*x2")
+    made = Wires("0.weight", WEIGHTS, np.array([0.5, 0, 0], np.float32), (0, 1), 0.1 * WEIGHTS)
+    plot.layers = [
+        Layer("inputs", MAPS, names, (True, True, False)),
+        Layer("0 Tanh", MAPS, wires=made),
+    ]
+    plot.show_layers(plot.layers)
+    return plot
+
+
+def middle(plot, unit, source):
+    wire = next(one for one in plot._wires if (one.unit, one.source) == (unit, source))
+    return wire.line.pointAt(0.5)
+
+
+def test_each_weight_is_a_line_from_its_input_to_its_unit(network, look):
+    look(network)
+    assert len(network._wires) == 6
+    for wire in network._wires:
+        start, end = network._boxes[0][wire.source], network._boxes[1][wire.unit]
+        assert start.right() < wire.line.x1() < wire.line.x2() < end.left()
+        assert wire.weight == WEIGHTS[wire.unit, wire.at]
+    assert {wire.source for wire in network._wires} == {0, 1}
+
+
+def test_the_greater_weight_is_the_thicker_line(network, look):
+    picture = look(network)
+    dark = network.theme.dark
+    negative = near(picture, heat.color(-1, 1, dark), 60)
+    WEIGHTS_OFF = [Layer(one.name, one.maps, one.names, one.on) for one in network.layers]
+    network.show_layers(WEIGHTS_OFF)
+    assert negative > near(look(network), heat.color(-1, 1, dark), 60)
+
+
+def test_a_weight_under_the_mouse_is_told_and_can_be_changed(network, look, mouse, qtbot):
+    look(network)
+    at = middle(network, 1, 1)
+    mouse(network).move(at.x(), at.y())
+    before = look(network)
+    told = []
+    network.weighed.connect(lambda *what: told.append(what))
+    mouse(network).press(at.x(), at.y())
+    assert network.entry.isVisible()
+    assert network.entry.text() == "-2"
+    assert (look(network) != before).any(), "the bubble makes room for the entry"
+    network.entry.setText("no number")
+    qtbot.keyClick(network.entry, Qt.Key.Key_Return)
+    assert told == []
+    network.entry.setText("1,25")
+    qtbot.keyClick(network.entry, Qt.Key.Key_Return)
+    assert told == [("0.weight", 3, 1.25)]
+    assert not network.entry.isVisible()
+
+
+def test_an_entry_is_left_with_escape_and_by_a_click_beside_it(network, look, mouse, qtbot):
+    look(network)
+    told = []
+    network.weighed.connect(lambda *what: told.append(what))
+    at = middle(network, 1, 1)
+    mouse(network).press(at.x(), at.y())
+    qtbot.keyClick(network.entry, Qt.Key.Key_Escape)
+    assert not network.entry.isVisible()
+    mouse(network).press(at.x(), at.y())
+    mouse(network).press(5, network.canvas.height() - 3)
+    assert not network.entry.isVisible()
+    assert told == []
+
+
+def test_a_click_on_an_input_switches_it(network, look, mouse):
+    look(network)
+    names = []
+    network.switched.connect(names.append)
+    for column, unit in ((0, 2), (0, 0), (1, 1)):
+        at = network._boxes[column][unit].center()
+        mouse(network).press(at.x(), at.y())
+    assert names == ["x1*x2", "x1"]
+
+
+def test_the_wires_of_the_unit_under_the_mouse_stand_out(network, look, mouse):
+    before = look(network)
+    at = network._boxes[1][2].center()
+    mouse(network).move(at.x(), at.y())
+    faded = near(look(network), heat.color(-1, 1, network.theme.dark), 40)
+    assert faded < near(before, heat.color(-1, 1, network.theme.dark), 40)
+
+
+def test_units_over_one_input_are_drawn_as_curves(shown, look):
+    plot = shown(UnitMaps(), 300, 200)
+    curves = np.stack([np.linspace(0, 1, 40), np.full(40, np.nan)]).astype(np.float32)
+    plot.show_layers([Layer("0", curves)])
+    assert near(look(plot), plot.theme.forward) > 20
+
+
+def test_the_thickest_of_the_lines_close_by_is_meant():
+    boxes = [[QRectF(0, 0, 10, 10)] * 2, [QRectF(100, 0, 10, 10)]]
+    weights = np.array([[0.1, -3.0]], np.float32)
+    made = wires.wires_of(1, Wires("w", weights, np.zeros(0, np.float32), (0, 1)), boxes)
+    assert wires.nearest(made, QPointF(50, 7)).weight == -3.0
+    assert wires.nearest(made, QPointF(50, 30)) is None
+    assert wires.nearest([], QPointF()) is None
+
+
+def test_weights_that_are_no_numbers_are_drawn(shown, look):
+    plot = shown(UnitMaps(), 300, 200)
+    bad = Wires("w", np.full((3, 3), np.nan, np.float32), np.zeros(0, np.float32), (0, 1, 2))
+    plot.show_layers([Layer("0", MAPS), Layer("2", MAPS, wires=bad)])
+    look(plot)
+    assert len(plot._wires) == 9
+
+
+def test_layers_that_are_too_long_for_a_column_stand_in_several_without_lines():
+    inner = QRectF(0, 0, 300, 200)
+    columns = column_boxes([7, 4, 2, 1], inner)
+    assert [len(column) for column in columns] == [7, 4, 2, 1]
+    assert all(inner.contains(box) for column in columns for box in column)
+    assert columns[3][0].left() > columns[2][0].right() + 20
+    assert column_boxes([7, 64, 1], inner) == []
+    boxes, high = grid_boxes([7, 64, 1], inner)
+    assert len({box.left() for box in boxes[1]}) > 1
+    assert high > 0

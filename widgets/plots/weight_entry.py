@@ -1,0 +1,63 @@
+"""A line to type a weight into, at the place where it was clicked."""
+
+import math
+
+from PySide6.QtCore import QPointF, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QKeyEvent
+from PySide6.QtWidgets import QLineEdit, QWidget
+
+WIDE = 92
+
+
+class WeightEntry(QLineEdit):
+    """Hidden until it is opened; Return takes what was typed, Esc and a click elsewhere do not."""
+
+    told = Signal(str, int, float)
+    """(parameter, place in it, number)"""
+
+    def __init__(self, over: QWidget) -> None:
+        super().__init__(over)
+        self._over = over
+        self._name, self._place = "", 0
+        self.setFixedWidth(WIDE)
+        self.setAccessibleName("Weight")
+        self.returnPressed.connect(self._take)
+        self.hide()
+
+    def open(self, name: str, place: int, number: float, at: QPointF) -> None:
+        """Offer a number to be changed, near ``at``."""
+        self._name, self._place = name, place
+        self.setText(f"{number:.6g}")
+        self.setToolTip(f"{name}: type a number, then Return")
+        self.selectAll()
+        over, size = self._over.rect(), self.sizeHint()
+        left = min(max(4, round(at.x()) + 8), over.width() - WIDE - 4)
+        top = min(max(4, round(at.y()) - size.height() // 2), over.height() - size.height() - 4)
+        self.move(left, top)
+        self.show()
+        self.setFocus(Qt.FocusReason.MouseFocusReason)
+
+    def keyPressEvent(self, happened: QKeyEvent) -> None:
+        """Leave with Esc; what is typed is for nobody else."""
+        if happened.key() == Qt.Key.Key_Escape:
+            self.hide()
+        else:
+            super().keyPressEvent(happened)
+        happened.accept()
+
+    def focusOutEvent(self, happened: QFocusEvent) -> None:
+        """Close: something else is done now."""
+        super().focusOutEvent(happened)
+        if happened.reason() != Qt.FocusReason.ActiveWindowFocusReason:
+            self.hide()
+
+    def _take(self) -> None:
+        try:
+            number = float(self.text().strip().replace("\N{MINUS SIGN}", "-").replace(",", "."))
+        except ValueError:
+            number = math.nan
+        if math.isfinite(number):
+            self.hide()
+            self.told.emit(self._name, self._place, number)
+        else:
+            self.selectAll()
