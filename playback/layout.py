@@ -159,12 +159,14 @@ def _shelves(parts: list[Part], level: Level) -> tuple[list[Point], float, float
 
 def _part(level: Level, members: list[int], numbers: list[int], check: Check) -> Part:
     """Lay out nodes that hang together."""
-    place = {node: number for number, node in enumerate(members)}
-    nodes = [level.nodes[node] for node in members]
-    edges = [
-        edge._replace(source=place[edge.source], target=place[edge.target])
-        for edge in (level.edges[number] for number in numbers)
-    ]
+    nodes, edges = list(level.nodes), list(level.edges)
+    if len(members) < len(nodes):
+        place = {node: number for number, node in enumerate(members)}
+        nodes = [nodes[node] for node in members]
+        edges = [
+            Edge(place[source], place[target], out, into, net)
+            for source, target, out, into, net in (edges[number] for number in numbers)
+        ]
     back = back_edges(len(nodes), edges)
     layer = layers(nodes, [edge for number, edge in enumerate(edges) if number not in back])
     grid = _ordered(nodes, edges, layer, back, check)
@@ -189,12 +191,13 @@ def _ordered(
     grid = Grid(nodes, layer)
     grid.lay(edges, back, trunks=True)
     order(grid, check)
-    if len(grid.layer) > BOTH_WAYS_UP_TO or not _has_trunks(edges, layer):
+    crossings = grid.crossings()
+    if not crossings or len(grid.layer) > BOTH_WAYS_UP_TO or not _has_trunks(edges, layer):
         return grid
     plain = Grid(nodes, layer)
     plain.lay(edges, back, trunks=False)
     order(plain, check)
-    return plain if plain.crossings() < grid.crossings() else grid
+    return plain if plain.crossings() < crossings else grid
 
 
 def _has_trunks(edges: list[Edge], layer: list[int]) -> bool:

@@ -18,6 +18,8 @@ SAME_GAP = 10.0
 SPREAD, SPREAD_MORE = 1.25, 600.0
 """A level may be this much wider than its widest row, by factor and in units, before it is cut."""
 ROUNDS = 12
+REST = 0.05
+"""Blocks that move less than this in a round have found their places, in scene units."""
 BOX_ROW = 106.0
 SNAP = 24.0
 """Blocks whose axes lie this near to each other are put on one line."""
@@ -49,17 +51,20 @@ class Blocks:
         """Links that would like to be straight, strongest first, as (strength, link)."""
         grid = self.grid
         chosen = [0] * len(grid.tail)
-        self.main = [0] * len(grid.tail)
-        for node in range(len(grid.layer)):
-            for links, ends, length in (
-                (grid.above[node], grid.tail, self.depth),
-                (grid.below[node], grid.head, self.rest),
-            ):
-                longest = _longest(links, [length[ends[link]] for link in links])
-                for link in longest:
-                    self.main[link] += 1
-                if len(longest) % 2:
-                    chosen[longest[len(longest) // 2]] += 1
+        self.main = main = [0] * len(grid.tail)
+        for around, ends, length in (
+            (grid.above, grid.tail, self.depth),
+            (grid.below, grid.head, self.rest),
+        ):
+            for links in around:
+                if len(links) > 1:
+                    lengths = [length[ends[link]] for link in links]
+                    most = max(lengths)
+                    links = [k for k, far in zip(links, lengths, strict=True) if far == most]
+                for link in links:
+                    main[link] += 1
+                if len(links) % 2:
+                    chosen[links[len(links) // 2]] += 1
         spine = max(self.depth, default=0)
         wanted = []
         for link, votes in enumerate(chosen):
@@ -165,20 +170,23 @@ class Blocks:
                 waits[other] -= 1
                 if not waits[other]:
                     self.sequence.append(other)
+        self._pairs = [
+            (other, block, apart) for block in self.sequence for other, apart in self.before[block]
+        ]
 
     def pushed(self, aims: list[float], rightwards: bool) -> list[float]:
         """Blocks at their aims or as far beyond as those before them push them."""
         x = aims[:]
         if rightwards:
-            for block in self.sequence:
-                for other, apart in self.before[block]:
-                    if x[other] + apart > x[block]:
-                        x[block] = x[other] + apart
+            for before, after, apart in self._pairs:
+                least = x[before] + apart
+                if least > x[after]:
+                    x[after] = least
         else:
-            for block in reversed(self.sequence):
-                for other, apart in self.after[block]:
-                    if x[other] - apart < x[block]:
-                        x[block] = x[other] - apart
+            for before, after, apart in reversed(self._pairs):
+                most = x[after] - apart
+                if most < x[before]:
+                    x[before] = most
         return x
 
     # --- too wide
@@ -225,12 +233,6 @@ class Blocks:
         return bool(joints)
 
 
-def _longest(links: list[int], lengths: list[int]) -> list[int]:
-    """Return the links on the longest ways."""
-    most = max(lengths, default=0)
-    return [link for link, length in zip(links, lengths, strict=True) if length == most]
-
-
 def _lengths(grid: Grid) -> tuple[list[int], list[int]]:
     """Find the longest ways from the sources to each node and on from it; leaves weigh least."""
     count = len(grid.layer)
@@ -242,12 +244,19 @@ def _lengths(grid: Grid) -> tuple[list[int], list[int]]:
         if kind == BOX:
             weight[node] = 2 + 2 * int(grid.height[node] / BOX_ROW)
     rows = sorted(range(count), key=grid.layer.__getitem__)
+    tail, head, above, below = grid.tail, grid.head, grid.above, grid.below
     for node in rows:
-        ways = [depth[grid.tail[link]] for link in grid.above[node]]
-        depth[node] = max(ways, default=0) + weight[node]
+        most = 0
+        for link in above[node]:
+            if depth[tail[link]] > most:
+                most = depth[tail[link]]
+        depth[node] = most + weight[node]
     for node in reversed(rows):
-        ways = [rest[grid.head[link]] for link in grid.below[node]]
-        rest[node] = max(ways, default=0) + weight[node]
+        most = 0
+        for link in below[node]:
+            if rest[head[link]] > most:
+                most = rest[head[link]]
+        rest[node] = most + weight[node]
     return depth, rest
 
 
@@ -333,28 +342,47 @@ class Relaxation:
         leftmost, rightmost = self._limits()
         x = [(a + b) / 2 for a, b in zip(leftmost, rightmost, strict=True)]
         ranks = [[b for b in range(count) if self.rank[b] == rank] for rank in range(3)]
+        snapped = False
         for turn in range(rounds):
             check()
-            if turn == rounds - 2:
+            past = x[:]
+            self._round(ranks, x, leftmost, rightmost)
+            at_rest = _rests(past, x)
+            if not snapped and (at_rest or turn == rounds - 3):
+                snapped = True
                 self._snap(x, leftmost, rightmost)
                 free = [[b for b in members if b not in self.held] for members in ranks]
-                ranks = [list(self.held), *free]
-            low, high = leftmost[:], rightmost[:]
-            for members in ranks:
-                if not members:
-                    continue
-                low, high = blocks.pushed(low, True), blocks.pushed(high, False)
-                lefts, rights = low[:], high[:]
-                for block in members:
-                    aim = min(max(self._aim(block, x), low[block]), high[block])
-                    lefts[block] = rights[block] = aim
-                lefts, rights = blocks.pushed(lefts, True), blocks.pushed(rights, False)
-                for block in members:
-                    x[block] = low[block] = high[block] = (lefts[block] + rights[block]) / 2
+                ranks, at_rest = [list(self.held), *free], at_rest and not self.held
+            if snapped and at_rest:
+                break
         for turn in range(rounds):
             check()
+            past = x[:]
             self._polish(x, turn % 2 == 1)
+            if _rests(past, x):
+                break
         return x
+
+    def _round(
+        self, ranks: list[list[int]], x: list[float], leftmost: list[float], rightmost: list[float]
+    ) -> None:
+        """Move every block to its aim or as near as those of higher rank leave it room."""
+        pushed, aim_of = self.blocks.pushed, self._aim
+        low, high = leftmost[:], rightmost[:]
+        fresh = True
+        for members in ranks:
+            if not members:
+                continue
+            if not fresh:
+                low, high = pushed(low, True), pushed(high, False)
+            fresh = False
+            lefts, rights = low[:], high[:]
+            for block in members:
+                aim = min(max(aim_of(block, x), low[block]), high[block])
+                lefts[block] = rights[block] = aim
+            lefts, rights = pushed(lefts, True), pushed(rights, False)
+            for block in members:
+                x[block] = low[block] = high[block] = (lefts[block] + rights[block]) / 2
 
     def _polish(self, x: list[float], upwards: bool) -> None:
         """Move each block in turn as far towards its aim as its neighbours leave it room."""
@@ -363,9 +391,11 @@ class Relaxation:
         for block in range(count - 1, -1, -1) if upwards else range(count):
             aim = self._aim(block, x)
             for other, apart in before[block]:
-                aim = max(aim, x[other] + apart)
+                if x[other] + apart > aim:
+                    aim = x[other] + apart
             for other, apart in after[block]:
-                aim = min(aim, x[other] - apart)
+                if x[other] - apart < aim:
+                    aim = x[other] - apart
             x[block] = aim
 
     def _limits(self) -> tuple[list[float], list[float]]:
@@ -374,6 +404,11 @@ class Relaxation:
         lefts = blocks.pushed([0.0] * len(blocks.members), True)
         width = max(lefts, default=0.0) * ROOM + ROOM_MORE
         return lefts, blocks.pushed([width] * len(blocks.members), False)
+
+
+def _rests(past: list[float], x: list[float]) -> bool:
+    """Tell whether another round would move nothing that anybody could see."""
+    return all(abs(a - b) < REST for a, b in zip(past, x, strict=True))
 
 
 def across(grid: Grid, card_gap: float, check: Check) -> list[float]:

@@ -1,6 +1,6 @@
 """The grid: a level cut into rows, with long edges cut into links from one row to the next."""
 
-from bisect import bisect_right, insort
+from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -8,6 +8,8 @@ from playback.layout_level import BEND, Edge, Node
 
 TRUNK_FROM = 3
 """A value used this often runs along one trunk, from which its consumers branch off."""
+SEAT = 1e6
+"""An end of a link as one number is its node's seat times this, plus the port beside the axis."""
 
 
 class Grid:
@@ -64,8 +66,10 @@ class Grid:
 
     def _run(self, edge: Edge, trunk: list[int]) -> list[int]:
         """Lay one edge, along the links of ``trunk`` as far as they go; extends the trunk."""
-        path: list[int] = []
         here, out = edge.source, edge.out
+        if self.layer[edge.target] - self.layer[here] == 1:
+            return [self._link(here, edge.target, out, edge.into)]
+        path: list[int] = []
         for step, layer in enumerate(range(self.layer[edge.source] + 1, self.layer[edge.target])):
             if step == len(trunk):
                 trunk.append(self._link(here, self._bend(layer, edge.net), out, 0.0))
@@ -90,7 +94,8 @@ class Grid:
             else:
                 self.paths.append(self._run(edge, []))
         for links in self.above:
-            links.sort(key=self.into.__getitem__)
+            if len(links) > 1:
+                links.sort(key=self.into.__getitem__)
 
     def cut(self, link: int, net: int) -> tuple[int, int]:
         """Put a bend into a link; return it and the link from there on."""
@@ -128,15 +133,23 @@ class Grid:
 
     def row_crossings(self, row: Sequence[int]) -> int:
         """Count the crossings of the links that leave one row."""
-        seat, into, head, out = self.seat, self.into, self.head, self.out
+        seat, into, head, out, below = self.seat, self.into, self.head, self.out, self.below
         count = 0
-        seen: list[tuple[int, float]] = []
+        last = float("-inf")
+        seen: list[float] = []
         for node in row:
-            links = self.below[node]
+            links = below[node]
+            if not links:
+                continue
             if len(links) > 1:
                 links = sorted(links, key=lambda k: (out[k], seat[head[k]], into[k]))
             for link in links:
-                end = (seat[head[link]], into[link])
-                count += len(seen) - bisect_right(seen, end)
-                insort(seen, end)
+                end = seat[head[link]] * SEAT + into[link]
+                if end >= last:
+                    last = end
+                    seen.append(end)
+                else:
+                    place = bisect_right(seen, end)
+                    count += len(seen) - place
+                    seen.insert(place, end)
         return count

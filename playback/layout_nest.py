@@ -50,7 +50,7 @@ class Room:
         self.number: dict[tuple[str, str], int] = {}
         self.nets: dict[Net, int] = {}
         self.spans: list[Span] = []
-        self._known: dict[tuple[int, int, Net], int] = {}
+        self._known: dict[tuple[tuple[int, int], Net], int] = {}
 
     def pin(self, net: Net, kind: int) -> int:
         """Return the node where a value passes the border, made at its first use."""
@@ -65,12 +65,14 @@ class Room:
 
         Edges to a card's own port are always new.
         """
-        known = (*ends, net)
-        shared = isinstance(into, Pin) or ends[1] >= len(self.items)
+        known = (ends, net)
+        shared = ends[1] >= len(self.items) or isinstance(into, Pin)
         if shared and known in self._known:
             return self._known[known]
         number = len(self.spans)
-        self.spans.append(Span(*ends, out, into, self.nets.setdefault(net, len(self.nets))))
+        self.spans.append(
+            Span(ends[0], ends[1], out, into, self.nets.setdefault(net, len(self.nets)))
+        )
         if shared:
             self._known[known] = number
         return number
@@ -159,7 +161,13 @@ class Nest:
     def _way(self, wire: Wire) -> list[tuple[str, int]]:
         """Return the edges that a wire runs along, as (room, number of the edge)."""
         net = (wire.source, wire.output)
-        up, down = (self.around(self.cards[key]) for key in (wire.source, wire.target))
+        source, target = self.cards[wire.source], self.cards[wire.target]
+        if source.frame == target.frame:
+            home = source.frame if source.frame in self.frames else ""
+            inside = self.rooms[home]
+            ends = inside.number[wire.source, "card"], inside.number[wire.target, "card"]
+            return [(home, inside.join(ends, self.outs[net], self.ins[wire.key], net))]
+        up, down = self.around(source), self.around(target)
         common = next(room for room in up if room in down)
         way = []
         node = self.rooms[up[0]].number[wire.source, "card"]
@@ -268,6 +276,9 @@ def assemble(nest: Nest, lay_out: Callable[[Level], Laid]) -> Placement:
 
 def _joined(pieces: list[tuple[Point, tuple[Point, ...]]]) -> tuple[Point, ...]:
     """One path of routes that meet at borders, straight pieces in a row made one."""
+    if len(pieces) == 1:
+        (left, top), route = pieces[0]
+        return tuple([(left + x, top + y) for x, y in route]) if left or top else route
     points: list[Point] = []
     for (left, top), route in pieces:
         moved = [(left + x, top + y) for x, y in route]

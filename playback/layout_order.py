@@ -8,7 +8,7 @@ move nodes to the mean of their neighbours. Operands of one consumer keep their 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
-from playback.layout_grid import Grid
+from playback.layout_grid import SEAT, Grid
 from playback.layout_level import BEND, Check
 
 PATIENCE = 2
@@ -40,18 +40,36 @@ class Orderer:
             [k for k in links if not hangs[head[k]]] if not hangs[node] else []
             for node, links in enumerate(grid.below)
         ]
+        sizes = [left + right + 1.0 for left, right in zip(grid.left, grid.right, strict=True)]
+        self.out = [port / sizes[node] for port, node in zip(grid.out, tail, strict=True)]
+        self.into = [port / sizes[node] for port, node in zip(grid.into, head, strict=True)]
+        """Ends of links beside the axes of their nodes, as shares of the nodes' widths."""
+        self.operands = self._operands()
+        self._pairs: dict[tuple[int, int], bool] = {}
+
+    def _operands(self) -> dict[int, list[int]]:
+        """Return the nodes above each node that has several, in the order of their ports."""
+        found = {}
+        for node, links in enumerate(self.above):
+            if len(links) > 1:
+                ends = list(dict.fromkeys(self.grid.tail[link] for link in links))
+                if len(ends) > 1:
+                    found[node] = ends
+        return found
 
     def _hanging(self) -> list[bool]:
         """Tell which nodes have one consumer and nothing above them that is not peeled as well."""
         grid = self.grid
         hangs = [False] * len(grid.layer)
+        above, below, tail = grid.above, grid.below, grid.tail
         for node in sorted(range(len(grid.layer)), key=grid.layer.__getitem__):
-            # The top of a climbing back edge has nothing above it, yet is no leaf.
-            hangs[node] = (
-                len(grid.below[node]) == 1
-                and (grid.kind[node] != BEND or bool(grid.above[node]))
-                and all(hangs[grid.tail[link]] for link in grid.above[node])
-            )
+            if len(below[node]) != 1:
+                continue
+            if above[node]:
+                hangs[node] = all(hangs[tail[link]] for link in above[node])
+            else:
+                # The top of a climbing back edge has nothing above it, yet is no leaf.
+                hangs[node] = grid.kind[node] != BEND
         return hangs
 
     def run(self) -> None:
@@ -114,7 +132,9 @@ class Orderer:
             rows = range(1, len(grid.rows)) if downwards else range(len(grid.rows) - 2, -1, -1)
             for number in rows:
                 self._sweep(number, downwards)
-            self._exchange()
+            if downwards:
+                # Upwards, too, brings little, and takes a quarter of the time.
+                self._exchange()
             count = self._core_crossings()
             stale += 1
             if count < best:
@@ -125,8 +145,10 @@ class Orderer:
     def _sweep(self, number: int, downwards: bool) -> None:
         """Sort a row by the mean of its neighbours' places in the row before."""
         row = self.grid.rows[number]
+        if len(row) < 2:
+            return
         task, before = ("down" if downwards else "up", number), self._around(number)
-        if len(row) < 2 or self._settled.get(task) == before:
+        if self._settled.get(task) == before:
             return
         keys = self._keys(row, downwards)
         order = sorted(range(len(row)), key=keys.__getitem__)
@@ -140,22 +162,25 @@ class Orderer:
 
     def _keys(self, row: list[int], downwards: bool) -> list[float]:
         """Mean place of the neighbours; without any, midway between those beside."""
-        grid = self.grid
-        seat, left, right = grid.seat, grid.left, grid.right
-        ends, ports = (grid.tail, grid.out) if downwards else (grid.head, grid.into)
+        seat, grid = self.grid.seat, self.grid
+        ends, ports = (grid.tail, self.out) if downwards else (grid.head, self.into)
         around = self.above if downwards else self.below
         keys: list[float | None] = []
+        lonely = False
         for node in row:
             links = around[node]
-            if not links:
+            if len(links) == 1:
+                link = links[0]
+                keys.append(seat[ends[link]] + ports[link])
+            elif links:
+                total = 0.0
+                for link in links:
+                    total += seat[ends[link]] + ports[link]
+                keys.append(total / len(links))
+            else:
                 keys.append(None)
-                continue
-            total = 0.0
-            for link in links:
-                end = ends[link]
-                total += seat[end] + ports[link] / (left[end] + right[end] + 1.0)
-            keys.append(total / len(links))
-        return _filled(keys)
+                lonely = True
+        return _filled(keys) if lonely else keys  # type: ignore[return-value]
 
     def _touch(self, number: int) -> None:
         self._stamp += 1
@@ -169,28 +194,32 @@ class Orderer:
 
     def _force(self, number: int) -> None:
         """Give the operands of each consumer their own seats in the order of the operands."""
-        grid = self.grid
-        row = grid.rows[number][:]
-        seat, tail = grid.seat, grid.tail
-        for consumer in grid.rows[number + 1]:
-            links = self.above[consumer]
-            if len(links) < 2:
+        row, seat = self.grid.rows[number], self.grid.seat
+        moved = False
+        for consumer in self.grid.rows[number + 1]:
+            operands = self.operands.get(consumer)
+            if operands is None:
                 continue
-            operands = list(dict.fromkeys(tail[link] for link in links))
-            seats = sorted(seat[node] for node in operands)
-            for place, node in zip(seats, operands, strict=True):
+            seats = [seat[node] for node in operands]
+            ordered = sorted(seats)
+            if seats == ordered:
+                continue
+            if not moved:
+                row, moved = row[:], True
+            for place, node in zip(ordered, operands, strict=True):
                 row[place] = node
                 seat[node] = place
-        grid.rows[number] = row
+        self.grid.rows[number] = row
 
     def _exchange(self) -> None:
         """Swap neighbours in a row where that saves crossings."""
         for number, row in enumerate(self.grid.rows):
-            task, before = ("exchange", number), self._around(number)
-            if len(row) < 2 or self._settled.get(task) == before:
+            if len(row) < 2:
                 continue
-            uppers = [self._ends(node, True) for node in row]
-            lowers = [self._ends(node, False) for node in row]
+            task, before = ("exchange", number), self._around(number)
+            if self._settled.get(task) == before:
+                continue
+            uppers, lowers = self._ends(row, True), self._ends(row, False)
             if not self._exchange_row(row, uppers, lowers):
                 self._settled[task] = before
                 continue
@@ -200,43 +229,54 @@ class Orderer:
             self._seat(number, row)
             self._touch(number)
 
-    def _ends(self, node: int, upwards: bool) -> list[tuple[int, float]]:
-        """Where the links of a node end, as (seat, port), sorted."""
+    def _ends(self, row: list[int], upwards: bool) -> list[list[float]]:
+        """Where the links of each node end, as numbers, sorted."""
         grid = self.grid
         if upwards:
-            links, ends, ports = self.above[node], grid.tail, grid.out
+            around, ends, ports = self.above, grid.tail, grid.out
         else:
-            links, ends, ports = self.below[node], grid.head, grid.into
+            around, ends, ports = self.below, grid.head, grid.into
         seat = grid.seat
-        if len(links) < 2:
-            return [(seat[ends[link]], ports[link]) for link in links]
-        return sorted([(seat[ends[link]], ports[link]) for link in links])
+        found = []
+        for node in row:
+            there = [seat[ends[link]] * SEAT + ports[link] for link in around[node]]
+            if len(there) > 1:
+                there.sort()
+            found.append(there)
+        return found
 
     def _exchange_row(
-        self,
-        row: list[int],
-        uppers: list[list[tuple[int, float]]],
-        lowers: list[list[tuple[int, float]]],
+        self, row: list[int], uppers: list[list[float]], lowers: list[list[float]]
     ) -> bool:
         moved = False
-        for k in range(len(row) - 1):
-            gain = _inversions(uppers[k], uppers[k + 1]) + _inversions(lowers[k], lowers[k + 1])
-            if gain <= 0 or (self.forced and self._bound(row[k], row[k + 1])):
-                continue
-            row[k], row[k + 1] = row[k + 1], row[k]
-            uppers[k], uppers[k + 1] = uppers[k + 1], uppers[k]
-            lowers[k], lowers[k + 1] = lowers[k + 1], lowers[k]
-            moved = True
+        up, low = uppers[0], lowers[0]
+        for k in range(1, len(row)):
+            next_up, next_low = uppers[k], lowers[k]
+            gain = 0
+            if up and next_up:
+                gain = _inversions(up, next_up)
+            if low and next_low:
+                gain += _inversions(low, next_low)
+            if gain > 0 and not (self.forced and self._bound(row[k - 1], row[k])):
+                row[k - 1], row[k] = row[k], row[k - 1]
+                uppers[k - 1], uppers[k] = next_up, up
+                lowers[k - 1], lowers[k] = next_low, low
+                moved = True
+            else:
+                up, low = next_up, next_low
         return moved
 
     def _bound(self, first: int, second: int) -> bool:
         """Tell whether some consumer takes ``first`` as an operand before ``second``."""
-        grid = self.grid
-        ports = {grid.head[link]: grid.into[link] for link in self.below[first]}
-        return any(
-            grid.into[link] > ports.get(grid.head[link], float("inf"))
-            for link in self.below[second]
-        )
+        known = self._pairs.get((first, second))
+        if known is None:
+            grid = self.grid
+            ports = {grid.head[link]: grid.into[link] for link in self.below[first]}
+            known = self._pairs[first, second] = any(
+                grid.into[link] > ports.get(grid.head[link], float("inf"))
+                for link in self.below[second]
+            )
+        return known
 
     def _put_back(self) -> None:
         """Put what was peeled off back into its rows, from below, each where it crosses least."""
@@ -257,7 +297,7 @@ class Orderer:
         core = grid.rows[number]
         seat, head, into = grid.seat, grid.head, grid.into
         ends = [
-            (place, (seat[head[link]], into[link]))
+            (place, seat[head[link]] * SEAT + into[link])
             for place, node in enumerate(core)
             for link in self.below[node]
         ]
@@ -267,7 +307,7 @@ class Orderer:
             low, high = self._between_siblings(link, len(core))
             late = not low and high < len(core)
             low = max(low, least)
-            aim = (seat[head[link]], into[link])
+            aim = seat[head[link]] * SEAT + into[link]
             least = _best_slot(ends, aim, low, max(low, high), late)
             buckets[least].append(node)
         row = buckets[0][:]
@@ -292,8 +332,8 @@ class Orderer:
 
 
 def _best_slot(
-    ends: Sequence[tuple[int, tuple[int, float]]],
-    aim: tuple[int, float],
+    ends: Sequence[tuple[int, float]],
+    aim: float,
     low: int,
     high: int,
     late: bool,
@@ -319,15 +359,12 @@ def _best_slot(
     return slot
 
 
-def _inversions(first: Sequence[tuple[int, float]], second: Sequence[tuple[int, float]]) -> int:
+def _inversions(first: Sequence[float], second: Sequence[float]) -> int:
     """Crossings that go when ``second`` is put before ``first``, less those that come."""
-    if not first or not second:
-        return 0
-    pairs = len(first) * len(second)
     if first[-1] < second[0]:
-        return -pairs
+        return -len(first) * len(second)
     if second[-1] < first[0]:
-        return pairs
+        return len(first) * len(second)
     return sum(bisect_left(second, one) + bisect_right(second, one) - len(second) for one in first)
 
 
