@@ -18,6 +18,7 @@ KEPT = 48
 """So many pictures are kept, for loops whose scenes come round again and again."""
 
 Form = tuple[object, ...]
+Placed = tuple[Picture, Placement]
 
 
 def form(picture: Picture) -> Form:
@@ -38,6 +39,7 @@ class _Job(QRunnable):
         self.picture: Picture | None = None
         self.position = 0
         self.flow: Flow = "down"
+        self.previous: Placed | None = None
 
     def run(self) -> None:
         """Make it, unless a newer one is wanted by now."""
@@ -52,7 +54,7 @@ class _Job(QRunnable):
     def _make(self) -> None:
         picture = self.picture or graph.build(self.tape, self.scene, self.open_calls)
         try:
-            placement = layout.place(picture, self.flow, self._late)
+            placement = layout.place(picture, self.flow, self._late, self.previous)
         except layout.Cancelled:
             return
         stage = Stage(self.tape, picture, placement)
@@ -117,13 +119,14 @@ class Scenery(QObject):
             return
         job = _Job(self, self.turn, tape, scene)
         job.open_calls, job.position, job.flow = open_calls, position, flow
+        job.previous = self._before(flow)
         # The layout keeps what it made, and two threads must not do that at once.
         free = self._pool.activeThreadCount() == 0
         if free and scene.ops[1] - scene.ops[0] <= INLINE_OPS:
             job.picture = graph.build(tape, scene, open_calls)
             placement = self._same_place(job.picture, flow)
             if placement is None and len(job.picture.cards) <= INLINE_CARDS:
-                placement = layout.place(job.picture, flow)
+                placement = layout.place(job.picture, flow, previous=job.previous)
             if placement is not None:
                 self._deliver(self.turn, Stage(tape, job.picture, placement))
                 return
@@ -136,6 +139,11 @@ class Scenery(QObject):
         if shown is None or self._flow != flow or len(shown.picture.cards) != len(picture.cards):
             return None
         return shown.placement if form(picture) == form(shown.picture) else None
+
+    def _before(self, flow: Flow) -> Placed | None:
+        """Return what is shown and where it stands: what is in both pictures keeps its order."""
+        shown = self._shown
+        return None if shown is None or self._flow != flow else (shown.picture, shown.placement)
 
     def _deliver(self, turn: int, stage: Stage) -> None:
         if turn != self.turn:
@@ -157,6 +165,10 @@ class Scenery(QObject):
     def forget(self) -> None:
         """Drop the pictures of a tape that is no longer shown."""
         self._kept.clear()
+
+    def start_over(self) -> None:
+        """Place the next picture as if none had been shown: it is another program's."""
+        self._shown = None
 
     def _set_busy(self, busy: bool) -> None:
         if busy != self._busy:

@@ -302,6 +302,8 @@ class Showing(QObject):
         self._views.editor.setFocus()
 
     def _replace_source(self, source: str, fresh: bool) -> None:
+        if fresh:
+            self.scenery.start_over()
         self._views.editor.set_source(source, fresh=fresh)
 
     def _show_check(self, message: object) -> None:

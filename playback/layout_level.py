@@ -7,6 +7,8 @@ as levels and share one layout. Levels flow downwards: ``y`` grows along the flo
 from collections.abc import Callable
 from typing import NamedTuple
 
+from playback.picture import Seat
+
 OP, LEAF, BOX, ENTRY, EXIT, BEND = range(6)
 """Kinds of nodes. BOX is an open frame seen from outside; ENTRY and EXIT are the places where wires
 pass the border of the level; a BEND is where a long edge passes a row."""
@@ -69,13 +71,21 @@ class Level(NamedTuple):
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
     style: Style
+    seats: tuple[Seat | None, ...] = ()
+    """Where the nodes stood before, None for new ones; empty where nothing is to be kept."""
 
 
 class Laid(NamedTuple):
-    """A level laid out: axis and top per node, points of cubics per edge, size with its pads."""
+    """A level laid out: axis and top per node, points of cubics per edge, size with its pads.
+
+    ``seats``: per node the part and row it stands in, and its middle.
+    """
 
     x: tuple[float, ...]
     y: tuple[float, ...]
     routes: tuple[tuple[Point, ...], ...]
     width: float
     height: float
+    seats: tuple[Seat, ...]
+    crossings: int
+    """Of the wires, where they are cut into links; what runs along one trunk counts once."""

@@ -4,12 +4,12 @@ A wire that leaves or enters frames becomes one edge per level it passes. Wires 
 border at one pin.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import pairwise
 from typing import NamedTuple
 
 from playback.layout_level import BOX, ENTRY, EXIT, LEAF, OP, Edge, Laid, Level, Node, Point, Style
-from playback.picture import Card, Flow, Frame, Picture, Placement, Rect, Wire
+from playback.picture import Card, Flow, Frame, Picture, Placement, Rect, Seat, Wire
 
 MARGIN = 24.0
 PAD = 14.0
@@ -81,7 +81,11 @@ class Room:
 class Nest:
     """A picture's rooms, and the edges that each wire runs along."""
 
-    def __init__(self, picture: Picture, direction: Flow) -> None:
+    def __init__(
+        self, picture: Picture, direction: Flow, seats: Mapping[str, Seat] | None = None
+    ) -> None:
+        """``seats``: where cards and frames stood before, by their keys of now."""
+        self.seats = seats or {}
         self.sideways = direction == "right"
         self.cards: dict[str, Card] = {card.key: card for card in picture.cards}
         self.frames: dict[str, Frame] = {frame.key: frame for frame in picture.frames}
@@ -220,7 +224,11 @@ class Nest:
             return end
 
         edges = (Edge(s.source, s.target, port(s.out), port(s.into), s.net) for s in room.spans)
-        return Level(tuple(nodes), tuple(edges), self.style(key))
+        seats = tuple(self.seats.get(item) for item in room.items) if self.seats else ()
+        if not any(seats):
+            return Level(tuple(nodes), tuple(edges), self.style(key))
+        seats += (None,) * len(room.pins)
+        return Level(tuple(nodes), tuple(edges), self.style(key), seats)
 
     def _node(self, card: Card) -> Node:
         across, along = self.extent(card)
@@ -247,11 +255,14 @@ def assemble(nest: Nest, lay_out: Callable[[Level], Laid]) -> Placement:
     origin: dict[str, Point] = {"": (0.0, 0.0)}
     cards: dict[str, Rect] = {}
     frames: dict[str, Rect] = {}
+    seats: dict[str, Seat] = {}
     for key in ("", *reversed(nest.innermost_first)):
         laid, room = inside[key], nest.rooms[key]
         left, top = origin[key]
         for (item, sort), number in room.number.items():
             x, y = left + laid.x[number], top + laid.y[number]
+            if number < len(room.items):
+                seats[item] = laid.seats[number]
             if sort == "card":
                 across, along = nest.extent(nest.cards[item])
                 cards[item] = Rect(x - across / 2, y, across, along)
@@ -270,6 +281,7 @@ def assemble(nest: Nest, lay_out: Callable[[Level], Laid]) -> Placement:
         routes=routes,
         width=width,
         height=height,
+        seats=seats,
     )
     return _turned(whole) if nest.sideways else whole
 
@@ -308,4 +320,5 @@ def _turned(placement: Placement) -> Placement:
         routes={key: tuple((y, x) for x, y in route) for key, route in placement.routes.items()},
         width=placement.height,
         height=placement.width,
+        seats=placement.seats,
     )

@@ -30,7 +30,7 @@ class Orderer:
         self._settled: dict[tuple[str, int], tuple[int, ...]] = {}
         """What was done to a row in vain: with these stamps it need not be tried again."""
         self._counted: dict[int, tuple[int, int, int]] = {}
-        self.hangs = self._hanging()
+        self.hangs = self.hanging()
         hangs, tail, head = self.hangs, grid.tail, grid.head
         self.above = [
             [k for k in links if not hangs[tail[k]]] if not hangs[node] else []
@@ -57,7 +57,7 @@ class Orderer:
                     found[node] = ends
         return found
 
-    def _hanging(self) -> list[bool]:
+    def hanging(self) -> list[bool]:
         """Tell which nodes have one consumer and nothing above them that is not peeled as well."""
         grid = self.grid
         hangs = [False] * len(grid.layer)
@@ -74,14 +74,14 @@ class Orderer:
 
     def run(self) -> None:
         """Fill the grid's rows."""
-        self._walk()
+        self.start()
         self.grid.seat_all()
         if any(len(row) > 1 for row in self.grid.rows):
             self._improve()
         self._put_back()
 
-    def _walk(self) -> None:
-        """Start: operands before their consumer, from left to right, from the last result up."""
+    def start(self) -> None:
+        """Fill the rows: operands before their consumer, left to right, from the last result up."""
         grid, hangs = self.grid, self.hangs
         grid.rows = [[] for _ in grid.rows]
         ends = [n for n in range(len(grid.layer)) if not hangs[n] and not grid.below[n]]
@@ -150,17 +150,17 @@ class Orderer:
         task, before = ("down" if downwards else "up", number), self._around(number)
         if self._settled.get(task) == before:
             return
-        keys = self._keys(row, downwards)
+        keys = self.keys(row, downwards)
         order = sorted(range(len(row)), key=keys.__getitem__)
         self._seat(number, [row[k] for k in order])
         if self.forced and number + 1 < len(self.grid.rows):
-            self._force(number)
+            self.force(number)
         if self.grid.rows[number] != row:
             self._touch(number)
         else:
             self._settled[task] = before
 
-    def _keys(self, row: list[int], downwards: bool) -> list[float]:
+    def keys(self, row: list[int], downwards: bool) -> list[float]:
         """Mean place of the neighbours; without any, midway between those beside."""
         seat, grid = self.grid.seat, self.grid
         ends, ports = (grid.tail, self.out) if downwards else (grid.head, self.into)
@@ -192,7 +192,7 @@ class Orderer:
         for place, node in enumerate(row):
             seat[node] = place
 
-    def _force(self, number: int) -> None:
+    def force(self, number: int) -> None:
         """Give the operands of each consumer their own seats in the order of the operands."""
         row, seat = self.grid.rows[number], self.grid.seat
         moved = False
@@ -257,7 +257,7 @@ class Orderer:
                 gain = _inversions(up, next_up)
             if low and next_low:
                 gain += _inversions(low, next_low)
-            if gain > 0 and not (self.forced and self._bound(row[k - 1], row[k])):
+            if gain > 0 and not self.bound(row[k - 1], row[k]):
                 row[k - 1], row[k] = row[k], row[k - 1]
                 uppers[k - 1], uppers[k] = next_up, up
                 lowers[k - 1], lowers[k] = next_low, low
@@ -266,8 +266,10 @@ class Orderer:
                 up, low = next_up, next_low
         return moved
 
-    def _bound(self, first: int, second: int) -> bool:
-        """Tell whether some consumer takes ``first`` as an operand before ``second``."""
+    def bound(self, first: int, second: int) -> bool:
+        """Tell whether ``first`` has to stay before ``second``: some consumer takes it before."""
+        if not self.forced:
+            return False
         known = self._pairs.get((first, second))
         if known is None:
             grid = self.grid

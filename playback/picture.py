@@ -4,7 +4,7 @@ Types only. `playback.graph` builds a `Picture` from a tape, `playback.layout` a
 picture, `playback.look` a `Look` from tape, picture and position; the graph view draws the three.
 """
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from msgspec import Struct
 
@@ -110,11 +110,26 @@ class Rect(Struct, frozen=True):
     height: float
 
 
+class Seat(NamedTuple):
+    """Which place something has in its frame, so that a later placement can keep it.
+
+    ``line`` and ``part`` count the parts that do not hang together, ``row`` the rows of the part;
+    ``x`` is across the flow and ``y`` along it, from the frame's corner to the middle of the thing.
+    """
+
+    line: int
+    part: int
+    row: int
+    x: float
+    y: float
+
+
 class Placement(Struct, frozen=True):
     """Where everything stands.
 
     ``routes``: per wire key the points of a path: a start, then triples of control, control, end
-    of cubic curves (straight pieces are cubics too), as ``((x, y), ...)``.
+    of cubic curves (straight pieces are cubics too), as ``((x, y), ...)``. ``seats``: per key of a
+    card or frame its place in the frame it stands in.
     """
 
     cards: dict[str, Rect]
@@ -122,6 +137,7 @@ class Placement(Struct, frozen=True):
     routes: dict[str, tuple[tuple[float, float], ...]]
     width: float
     height: float
+    seats: dict[str, Seat] = {}
 
 
 class CardLook(Struct, frozen=True):

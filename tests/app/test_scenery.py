@@ -121,3 +121,20 @@ def test_the_form_leaves_values_out(loop, record):
     first, second = (graph.build(tape, scene_of(tape)) for tape in (loop, other))
     assert form(first) == form(second)
     assert first != second
+
+
+def test_after_an_edit_what_was_there_keeps_its_order(pictures, record, monkeypatch):
+    seen = []
+    place = scenery.layout.place
+    monkeypatch.setattr(
+        scenery.layout,
+        "place",
+        lambda picture, flow, previous=None: seen.append(previous) or place(picture, flow),
+    )
+    first, other = record(LOOP.format(factor="2.0")), record("x = param(1.0)\n(x * 2).backward()")
+    pictures.want(first, scene_of(first), None, 1)
+    pictures.want(other, scene_of(other), None, 2)
+    pictures.want(other, scene_of(other), None, 3, 0, "right")
+    pictures.start_over()
+    pictures.want(first, scene_of(first), None, 4, 0, "right")
+    assert seen == [None, pictures.got[0], None, None]

@@ -5,11 +5,12 @@ import random
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from msgspec.structs import replace
 
+from playback import graph
 from playback.layout import place
-from playback.picture import Card, Picture, Wire
+from playback.picture import Picture
 from tests.playback.drafts import Draft
+from tests.playback.edits import edited, inserted, renamed
 from tools import layout_graphs
 from tools.layout_measure import crossings, lines_of, ordered, swapped, through
 
@@ -79,21 +80,73 @@ def test_networks_cross_at_most_1_3_times_as_often_as_with_dot(nodes, dot):
     assert_drawn_well(layout_graphs.network(nodes), 1.3 * dot)
 
 
-def inserted(picture: Picture, at: int) -> Picture:
-    """The picture with one op more, in the middle of a wire."""
-    wire = picture.wires[at]
-    place_of = next(n for n, card in enumerate(picture.cards) if card.key == wire.target)
-    fresh = Card("fresh", "op", "fresh", frame=picture.cards[place_of].frame)
-    cards = (*picture.cards[:place_of], fresh, *picture.cards[place_of:])
-    wires = [replace(wire, target="fresh", operand=0, key="to-fresh")]
-    wires.append(Wire("from-fresh", "fresh", wire.target, operand=wire.operand))
-    return Picture(cards, (*picture.wires[:at], *wires, *picture.wires[at + 1 :]))
-
-
 @pytest.mark.parametrize("seed", range(20))
-def test_one_op_more_swaps_no_neighbours(seed):
+def test_one_op_more_seldom_swaps_neighbours_even_where_nothing_is_known_of_before(seed):
     picture = layout_graphs.network(random.Random(seed).randint(40, 400), seed)
     before = place(picture)
-    at = random.Random(seed).randrange(len(picture.wires))
-    after = place(inserted(picture, at))
+    after = place(inserted(picture, random.Random(seed).randrange(len(picture.wires))))
     assert swapped(picture, before.cards, after.cards) == 0
+
+
+def assert_kept(picture: Picture, edits: int, rng: random.Random) -> None:
+    """Edit a picture again and again: nothing in it ever passes a neighbour."""
+    before = place(picture)
+    for number in range(edits):
+        after = renamed(edited(picture, rng), f"fresh{number}")
+        kept, fresh = place(after, previous=(picture, before)), place(after)
+        assert swapped(picture, before.cards, kept.cards) == 0
+        lines = lines_of(kept)
+        assert not through(lines, kept.cards, after)
+        assert ordered(lines, after) == 1.0
+        assert crossings(lines, after) <= 4 * crossings(lines_of(fresh), after) + 24
+        picture, before = after, kept
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_an_edit_never_swaps_neighbours(seed):
+    rng = random.Random(seed)
+    assert_kept(layout_graphs.network(rng.randint(20, 160), seed), 8, rng)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_an_edit_of_a_dense_graph_never_swaps_neighbours(seed, recorded):
+    program = layout_graphs.PROGRAMS["scalar MLP, 100"]
+    picture = layout_graphs.flat(layout_graphs.opened(recorded(program)))
+    assert_kept(picture, 10, random.Random(seed))
+
+
+def test_one_op_more_crosses_little_more_than_a_fresh_layout(recorded):
+    program = layout_graphs.PROGRAMS["scalar MLP, 100"]
+    picture = layout_graphs.flat(layout_graphs.opened(recorded(program)))
+    before = place(picture)
+    for at in range(0, len(picture.wires), 7):
+        after = inserted(picture, at)
+        kept, fresh = place(after, previous=(picture, before)), place(after)
+        assert swapped(picture, before.cards, kept.cards) == 0
+        most = 1.3 * crossings(lines_of(fresh), after) + 5
+        assert crossings(lines_of(kept), after) <= most
+
+
+FOLDED = {
+    "GPT": layout_graphs.GPT.format(loop=True, layers=3),
+    "ResNet": layout_graphs.RESNET,
+}
+
+
+@pytest.mark.parametrize("name", FOLDED)
+def test_opening_and_closing_modules_never_swaps_neighbours(name, recorded):
+    tape = recorded(FOLDED[name])
+    scene, rng = graph.scenes(tape)[0], random.Random(name)
+    picture = graph.build(tape, scene)
+    before = place(picture)
+    for _ in range(12):
+        closed = [card.key for card in picture.cards if card.kind == "module"]
+        opened = {frame.key for frame in picture.frames}
+        if len(picture.cards) < 120 and closed:
+            opened.add(rng.choice(closed))
+        else:
+            opened.discard(rng.choice(sorted(opened)))
+        after = graph.build(tape, scene, frozenset(opened))
+        kept = place(after, previous=(picture, before))
+        assert swapped(picture, before.cards, kept.cards) == 0
+        picture, before = after, kept
