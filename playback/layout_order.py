@@ -85,22 +85,24 @@ class Orderer:
         grid, hangs = self.grid, self.hangs
         grid.rows = [[] for _ in grid.rows]
         ends = [n for n in range(len(grid.layer)) if not hangs[n] and not grid.below[n]]
-        ends.sort(key=lambda n: (grid.kind[n] == BEND, -grid.layer[n], n))
+        ends.sort(key=lambda n: (grid.kind[n] != BEND, grid.layer[n], -n))
         seen = bytearray(len(grid.layer))
         for end in ends:
             seen[end] = 1
-            stack = [(end, iter(self.above[end]))]
+            stack = [(end, reversed(self.above[end]))]
             while stack:
                 node, rest = stack[-1]
                 for link in rest:
                     source = grid.tail[link]
                     if not seen[source]:
                         seen[source] = 1
-                        stack.append((source, iter(self.above[source])))
+                        stack.append((source, reversed(self.above[source])))
                         break
                 else:
                     grid.rows[grid.layer[node]].append(node)
                     stack.pop()
+        for row in grid.rows:
+            row.reverse()
 
     def _core_crossings(self) -> int:
         grid = self.grid
@@ -373,12 +375,9 @@ def _inversions(first: Sequence[float], second: Sequence[float]) -> int:
 def _filled(keys: list[float | None]) -> list[float]:
     """Replace each None by the mean of the nearest keys before and after it."""
     before: list[float | None] = []
-    last: float | None = None
     for key in keys:
-        last = key if key is not None else last
-        before.append(last)
-    filled = [0.0] * len(keys)
-    last = None
+        before.append(key if key is not None or not before else before[-1])
+    filled, last = [0.0] * len(keys), None
     for place in range(len(keys) - 1, -1, -1):
         key = keys[place]
         if key is not None:

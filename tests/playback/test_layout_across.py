@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from playback.layout_across import BEND_GAP, SAME_GAP, across
+from playback.layout_across import across
+from playback.layout_blocks import BEND_GAP, SAME_GAP
 from playback.layout_grid import Grid
 from playback.layout_layers import layers
 from playback.layout_level import LEAF, OP, Edge, Node
