@@ -109,6 +109,9 @@ class Relaxation:
             check()
             past = x[:]
             self._round(ranks, x, leftmost, rightmost)
+            if turn and turn % 3 == 0:
+                # Else two blocks that aim at each other's places exchange them for ever.
+                x[:] = [(was + now) / 2 for was, now in zip(past, x, strict=True)]
             at_rest = _rests(past, x)
             if not snapped and (at_rest or turn == rounds - 3):
                 snapped = True

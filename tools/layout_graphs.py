@@ -160,8 +160,8 @@ torch.manual_seed(0)
 W, U = torch.randn(4, 16, requires_grad=True), torch.randn(4, 16, requires_grad=True)
 b = torch.zeros(16, requires_grad=True)
 h, c = torch.zeros(2, 4), torch.zeros(2, 4)
-xs = torch.randn(50, 2, 4)
-for t in range(50):
+xs = torch.randn({steps}, 2, 4)
+for t in range({steps}):
     gates = xs[t] @ W + h @ U + b
     i, f, g, o = gates.chunk(4, 1)
     c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
@@ -175,7 +175,8 @@ PROGRAMS = {
     "scalar MLP, 1,000": SCALAR.format(sizes=[3, 16, 16, 1]),
     "ResNet-50-like": RESNET,
     "GPT-2-small-like": GPT.format(loop=False, layers=12),
-    "LSTM, 50 steps": LSTM,
+    "LSTM, 12 steps": LSTM.format(steps=12),
+    "LSTM, 50 steps": LSTM.format(steps=50),
 }
 HEADS = GPT.format(loop=True, layers=78)
 """Attention written as a loop over its heads: ten thousand nodes in some 700 modules."""

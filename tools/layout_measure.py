@@ -17,6 +17,8 @@ Line = NDArray[np.float64]
 PER_CURVE = 12
 CELL = 96.0
 """Side of the squares that segments are sorted into, in scene units."""
+SAME = 0.5
+"""Crossings of two values that lie this near to each other are one, in scene units."""
 ROOM = 1.0
 """So far may a wire run inside a card's border and not count as going through it."""
 
@@ -72,7 +74,11 @@ def _spread(
 
 
 def crossings(lines: Mapping[str, Line], picture: Picture) -> int:
-    """Count the points where two wires cross; wires that carry one value may branch and do not."""
+    """Count the points where two wires cross; wires that carry one value may branch and do not.
+
+    Where several wires of one value lie on each other they are one line to the eye, and what
+    crosses it crosses once.
+    """
     wires = [wire for wire in picture.wires if len(lines[wire.key]) > 1]
     values: dict[tuple[str, int], int] = {}
     net = np.array([values.setdefault((w.source, w.output), len(values)) for w in wires], int)
@@ -107,8 +113,9 @@ def _crossings_in(
     # Half-open: where a line bends on another one, only one of its two segments counts.
     meets = (np.abs(cross) > 1e-9) & (t >= 0) & (t < 1) & (u >= 0) & (u < 1)
     points = p[meets] + t[meets, None] * r[meets]
-    inside = np.floor(points / CELL) == np.asarray(square)
-    return int(inside.all(axis=1).sum())
+    inside = (np.floor(points / CELL) == np.asarray(square)).all(axis=1)
+    values = np.sort(np.stack([net[first[apart]], net[second[apart]]], axis=1)[meets][inside])
+    return len(np.unique(np.hstack([values, np.rint(points[inside] / SAME)]), axis=0))
 
 
 def through(

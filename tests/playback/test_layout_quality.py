@@ -2,6 +2,7 @@
 
 import random
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -65,7 +66,13 @@ def test_skips_around_blocks_with_weights_cross_nothing(picture):
     assert_drawn_well(picture, 0)
 
 
-DOT = {"scalar MLP, 100": 33, "scalar MLP, 1,000": 6423, "ResNet-50-like": 0, "GPT-2-small-like": 1}
+DOT = {
+    "scalar MLP, 100": 33,
+    "scalar MLP, 1,000": 6423,
+    "ResNet-50-like": 0,
+    "GPT-2-small-like": 1,
+    "LSTM, 12 steps": 111,
+}
 """Crossings of dot (pygraphviz 2.0.4) on the same pictures, its operands in any order."""
 
 
@@ -150,3 +157,17 @@ def test_opening_and_closing_modules_never_swaps_neighbours(name, recorded):
         kept = place(after, previous=(picture, before))
         assert swapped(picture, before.cards, kept.cards) == 0
         picture, before = after, kept
+
+
+def test_wires_of_one_value_that_lie_on_each_other_are_crossed_once():
+    d = Draft()
+    for number in range(3):
+        d.op(f"n{number}", "x")
+    d.op("other", "y")
+    line = np.array([[0.0, 0.0], [0.0, 100.0]])
+    forks = [np.vstack([line, [[50.0 * (k + 1), 150.0 + 10.0 * k]]]) for k in range(3)]
+    lines = {f"x-n{k}-0": fork for k, fork in enumerate(forks)}
+    lines["y-other-0"] = np.array([[-20.0, 40.0], [20.0, 60.0]])
+    assert crossings(lines, d.picture()) == 1
+    lines["y-other-0"] = np.array([[30.0, 100.0], [30.0, 200.0]])
+    assert crossings(lines, d.picture()) == 3
