@@ -34,7 +34,13 @@ class Relaxation:
             sum(mass[grid.kind[node]] for node in members) for members in blocks.members
         ]
         spine = max(12, max(masses, default=0) // 2)
-        self.rank = [0 if m >= spine else 1 if m else 2 for m in masses]
+        bends = {BEND, LEAF, ENTRY, EXIT}
+        self.rank = [
+            0 if m >= spine else 3 if not m else 2 if bends.issuperset(kinds) else 1
+            for m, kinds in zip(
+                masses, ([grid.kind[n] for n in nodes] for nodes in blocks.members), strict=True
+            )
+        ]
         self.ties: list[list[Tie]] = [[] for _ in masses]
         for link, (tail, head) in enumerate(zip(grid.tail, grid.head, strict=True)):
             first, second = blocks.lead[tail], blocks.lead[head]
@@ -59,8 +65,8 @@ class Relaxation:
         """
         ranks = self.rank
         limit = ranks[block]
-        if limit < 2 and all(ranks[other] > limit for other, _, _ in ties):
-            limit = 1
+        if limit < 3 and all(ranks[other] > limit for other, _, _ in ties):
+            limit = 2
         return [tie for tie in ties if ranks[tie[0]] <= limit]
 
     def _snap(self, x: list[float], low: list[float], high: list[float]) -> None:
@@ -103,7 +109,7 @@ class Relaxation:
         count = len(blocks.members)
         leftmost, rightmost = self._limits()
         x = [(a + b) / 2 for a, b in zip(leftmost, rightmost, strict=True)]
-        ranks = [[b for b in range(count) if self.rank[b] == rank] for rank in range(3)]
+        ranks = [[b for b in range(count) if self.rank[b] == rank] for rank in range(4)]
         snapped = False
         for turn in range(rounds):
             check()

@@ -53,14 +53,29 @@ class Blocks:
                     chosen[links[len(links) // 2]] += 1
         spine = max(self.depth, default=0)
         wanted = []
+        reach = self._reach()
         for link, votes in enumerate(chosen):
             tail, head = grid.tail[link], grid.head[link]
             through = self.depth[tail] + self.rest[head]
             bends = grid.kind[tail] == grid.kind[head] == BEND
             if votes == 2 or bends:
-                wanted.append((-through - 1e6 * bends - 1e9 * (through == spine > 6), link))
+                # Where a trunk forks it goes straight on, and the branch leaves it.
+                far = 1e6 + 1e4 * reach[head] if bends else 0.0
+                wanted.append((-through - far - 1e9 * (through == spine > 6), link))
         wanted.sort()
         return wanted
+
+    def _reach(self) -> list[int]:
+        """Through how many bends below it the longest of a bend's edges goes on."""
+        grid = self.grid
+        reach = [0] * len(grid.layer)
+        for row in reversed(grid.rows):
+            for node in row:
+                if grid.kind[node] == BEND:
+                    heads = [grid.head[link] for link in grid.below[node]]
+                    far = [reach[head] + 1 for head in heads if grid.kind[head] == BEND]
+                    reach[node] = max(far, default=0)
+        return reach
 
     def shift(self, link: int) -> float:
         """How far the head's axis stands right of the tail's when the link is straight.
