@@ -60,13 +60,13 @@ class ShellWindow(QMainWindow):
     rooms: Workspaces
     filming: Filming
 
-    def module_keys(self, deep: bool = False) -> frozenset[str]:
-        """Return the keys of the modules that are seen; ``deep``: of those inside them too."""
-        return self.showing.module_keys(deep)
+    def module_keys(self) -> frozenset[str]:
+        """Return the keys of the modules that are seen, open or folded."""
+        return self.showing.module_keys()
 
-    def keys_to(self, depth: int) -> frozenset[str]:
-        """Return the keys of the modules to open for ``depth`` levels to be seen inside."""
-        return self.showing.keys_to(depth)
+    def unfold(self, depth: int | None = None) -> None:
+        """Open modules ``depth`` levels deep, or all inside those that are seen."""
+        self.showing.unfold(depth)
 
     @property
     def levels(self) -> int:

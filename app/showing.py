@@ -12,9 +12,10 @@ from app.playing import Clock
 from app.scenery import Scenery
 from app.session import Session
 from app.state import ENGINE_DIED
+from app.unfolding import Unfolder, module_keys
 from engine import wire
 from engine.tape import Op, Tape
-from playback import crumbs, graph, held, lines, look, scenes, text, track
+from playback import crumbs, held, lines, look, scenes, text, track
 from playback.picture import Card, Picture
 from playback.scenes import Scene
 from widgets.code_edit import CodeEdit
@@ -28,8 +29,6 @@ from widgets.transport import Transport
 from widgets.value_table import ValueTable
 
 EMPTY = Picture(cards=(), wires=())
-MANY_CARDS = 400
-"""Opening all modules stops where a picture has more cards than this."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +62,8 @@ class Showing(QObject):
         super().__init__(parent)
         self._session, self._clock, self._views = session, clock, views
         self.scenery = Scenery(self)
+        self._unfolder = Unfolder(self)
+        self._unfolder.found.connect(session.open_calls)
         self._scenes: tuple[Scene, ...] = ()
         self._scene = Scene(0, 0, (0, 0))
         self._picture = EMPTY
@@ -130,15 +131,13 @@ class Showing(QObject):
         """The picture that is shown."""
         return self._picture
 
-    def keys_to(self, depth: int) -> frozenset[str]:
-        """Return the keys of the modules to open for ``depth`` levels of them to be seen inside."""
-        tape, keys = self._session.result.tape, frozenset[str]()
-        for _ in range(depth):
-            picture = graph.build(tape, self._scene, keys)
-            if len(picture.cards) > MANY_CARDS or module_keys(picture) == keys:
-                break
-            keys |= module_keys(picture)
-        return keys
+    def unfold(self, depth: int | None = None) -> None:
+        """Open modules ``depth`` levels deep, or all inside those that are seen.
+
+        In a big scene that takes a moment, and nothing waits for it.
+        """
+        keys = module_keys(self._picture) if depth is None else frozenset[str]()
+        self._unfolder.want(self._session.result.tape, self._scene, keys, depth)
 
     def levels(self) -> int:
         """Return how deep modules are called in each other in the scene that is shown."""
@@ -152,25 +151,16 @@ class Showing(QObject):
             deepest = max(deepest, levels)
         return deepest
 
-    def module_keys(self, deep: bool = False) -> frozenset[str]:
-        """Return the keys of the modules that are seen; ``deep``: of those inside them too.
-
-        Past `MANY_CARDS` cards it goes no deeper: such a picture would show nothing.
-        """
-        keys, picture = module_keys(self._picture), self._picture
-        tape = self._session.result.tape
-        while deep and len(picture.cards) <= MANY_CARDS:
-            picture = graph.build(tape, self._scene, keys)
-            if module_keys(picture) == keys:
-                break
-            keys |= module_keys(picture)
-        return keys
+    def module_keys(self) -> frozenset[str]:
+        """Return the keys of the modules that are seen, open or folded."""
+        return module_keys(self._picture)
 
     # A tape, a position
 
     def _show_tape(self) -> None:
         tape = self._session.result.tape
         self.scenery.forget()
+        self._unfolder.forget()
         self._views.inspector.set_source(self._session.result.source)
         self._scenes = scenes.scenes(tape)
         self._views.transport.set_track(track.segments(tape), len(tape.events))
@@ -315,14 +305,9 @@ class Showing(QObject):
             self._views.inspector.set_full(message)
 
     def close(self) -> None:
-        """Let the worker thread end."""
+        """Let the worker threads end."""
+        self._unfolder.close()
         self.scenery.close()
-
-
-def module_keys(picture: Picture) -> frozenset[str]:
-    """Return the keys of the modules in a picture, open or folded."""
-    folded = {card.key for card in picture.cards if card.kind == "module"}
-    return frozenset(folded | {frame.key for frame in picture.frames})
 
 
 def counts(tape: Tape, picture: Picture) -> str:

@@ -219,8 +219,8 @@ class Shell(Protocol):
     def graph(self) -> Graph:
         """The graph."""
 
-    def module_keys(self, deep: bool = False) -> frozenset[str]:
-        """Return the keys of the modules that are seen; ``deep``: of those inside them too."""
+    def module_keys(self) -> frozenset[str]:
+        """Return the keys of the modules that are seen, open or folded."""
 
     @property
     def is_filming(self) -> bool:
@@ -232,8 +232,8 @@ class Shell(Protocol):
     def cancel_film(self) -> None:
         """Give up the film that is being written."""
 
-    def keys_to(self, depth: int) -> frozenset[str]:
-        """Return the keys of the modules to open for ``depth`` levels to be seen inside."""
+    def unfold(self, depth: int | None = None) -> None:
+        """Open modules ``depth`` levels deep, or all inside those that are seen."""
 
     @property
     def levels(self) -> int:

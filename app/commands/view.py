@@ -59,7 +59,7 @@ def zoom_selection(shell: Shell) -> None:
 @command("view.expand", "Expand all modules", "View/2", keys=("Ctrl+Shift+E",), when=_has_frames)
 def expand(shell: Shell) -> None:
     """Show what is inside every module."""
-    shell.session.open_calls(shell.module_keys(deep=True))
+    shell.unfold()
 
 
 @command(
@@ -87,7 +87,7 @@ def depths(shell: Shell) -> list[Choice]:
 
     def choice(depth: int) -> Choice:
         def choose(at: Shell) -> None:
-            at.session.open_calls(at.keys_to(depth))
+            at.unfold(depth)
 
         return Choice(text.count(depth, "level"), choose)
 
