@@ -145,7 +145,8 @@ def _begin(engine: Engine) -> Outcome:
             case answers.TrainProblem(_, problem, place):
                 where = f"{place}: " if place and not problem.message.startswith(place) else ""
                 line = f" (line {problem.place.line})" if problem.place.line else ""
-                raise documents.Refused(f"{where}{problem.message}{line}")
+                hint = f". {problem.hint}" if problem.hint else ""
+                raise documents.Refused(f"{where}{problem.message}{line}{hint}")
             case answers.TrainState() as state:
                 assert begun is not None
                 assert data is not None

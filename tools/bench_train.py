@@ -21,8 +21,8 @@ import torch
 
 from engine import setup, wire
 from engine.train import easel, views
-from engine.train.beside import memory
 from engine.train.host import Host
+from engine.train.memory import resident
 from engine.train.painter import Painter
 from engine.train.program import Program
 from engine.training import TrainReply, answers, asks
@@ -183,13 +183,13 @@ def measure(name: str, given: Mapping[str, object]) -> None:
 def long_run(given: Mapping[str, object]) -> None:
     """Print what a million steps leave in memory."""
     served = Served(given, "captured", WINDOW)
-    resident = []
+    sizes = []
     for goal in (SETTLED, LONG // 10, LONG):
         while served.run.step < goal:
             served.host.work()
         gc.collect()
-        resident.append(memory())
-    parts = "  ".join(f"{n / 1e6:.1f} MB" for n in resident)
+        sizes.append(resident())
+    parts = "  ".join(f"{n / 1e6:.1f} MB" for n in sizes)
     say(f"resident after {SETTLED:,}, {LONG // 10:,} and {LONG:,} steps: {parts}")
 
 

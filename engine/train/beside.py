@@ -1,11 +1,10 @@
 """A run with a mistake beside the right one: both at the same step, and what can be measured."""
 
-import os
-
 import msgspec
 import torch
 
 from engine.setup import Setup
+from engine.train.memory import resident
 from engine.train.program import quiet
 from engine.train.run import Run
 from engine.training import asks
@@ -29,21 +28,12 @@ def mirrored(request: object, run_id: int) -> Mirrored | None:
     return None
 
 
-def memory() -> int:
-    """Return how many bytes this process holds; 0 where the system does not tell."""
-    try:
-        with open("/proc/self/statm") as file:
-            return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE")
-    except (OSError, ValueError, IndexError, AttributeError):
-        return 0
-
-
 def facts(run: Run, other: Run, before: int) -> dict[str, float]:
     """Return what was measured of a run and of the right one (``right_...``).
 
     ``loss`` is the mean of the last 20 steps, ``grad`` the norm of all gradients together and
-    ``first`` how far the first parameter is from where it began. ``before`` is what `memory` told
-    at the beginning.
+    ``first`` how far the first parameter is from where it began. ``before`` is what
+    `memory.resident` told at the beginning.
     """
     found: dict[str, float] = {}
     for prefix, one in (("", run), ("right_", other)):
@@ -66,7 +56,7 @@ def _of_mistakes(run: Run, before: int) -> dict[str, float]:
         assert isinstance(kept, list)
         found["kept"] = len(kept)
         found["nodes"] = _nodes(kept[-1]) if kept else 0
-        found["bytes"] = max(0, memory() - before)
+        found["bytes"] = max(0, resident() - before)
     if "validate_with_grad" in mistakes and run.program.has_validation:
         found["saved"] = _saved(run)
     if "column_target" in mistakes:

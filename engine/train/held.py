@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from engine.tape import Problem
+from engine.train.memory import Guard
 from engine.train.run import Run
 from engine.train.views.pace import Pace
 from engine.training import asks
@@ -31,6 +32,7 @@ class Held:
     tell_at: float = 0.0
     """When its curves are told again."""
     measure_at: float = 0.0
+    guard: Guard = field(default_factory=Guard)
     best: tuple[float, int] = (math.inf, 0)
     event: int = 0
     goal: int | None = None

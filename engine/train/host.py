@@ -8,7 +8,7 @@ import msgspec
 
 from engine.setup import MISTAKES, BadSetup, Setup
 from engine.tape import Problem
-from engine.train import beside, catalogue, export, files, recorded, saved, telling
+from engine.train import beside, catalogue, export, files, memory, recorded, saved, telling
 from engine.train.held import Held
 from engine.train.painter import NoPainter, Painter
 from engine.train.program import Failed
@@ -17,9 +17,8 @@ from engine.training import TrainReply, TrainRequest, answers, asks
 from engine.zoo import given
 
 TELL_S = 1 / 30
-SLICE_S, SHORTEST_S = TELL_S, 0.001
-"""So long at most a run goes on before the next message is looked for, and so long at least: after
-each stop the caches are cold."""
+SHORTEST_S = 0.001
+"""Between two tellings a run goes on for so long at least: after each stop the caches are cold."""
 MEASURE_S = 0.1
 """Gradient norms and update ratios are measured at one step in so much time."""
 TELL_SHARE = {"reference": 0.01, "captured": 0.15}
@@ -133,7 +132,7 @@ class Host:
                     tape, source, at = recorded.record(run, step)
                     self._send(answers.StepTape(run_id, at, tape, source, live))
             case asks.GoAlong(_, right_id):
-                held.beside, held.memory = right_id, beside.memory()
+                held.beside, held.memory = right_id, memory.resident()
             case asks.Keep():
                 self._keep(run_id, held)
             case asks.Export(_, kind, steps):
@@ -192,6 +191,7 @@ class Host:
         held.problem, held.reached, held.event = None, "", 0
         held.run.problem = None
         held.began, held.began_at = time.perf_counter(), held.run.step
+        held.guard.begin()
         held.best = (math.inf, held.run.step)
 
     def _event(self, run_id: int, held: Held) -> None:
@@ -280,7 +280,7 @@ class Host:
         other = self._runs.get(held.beside) if held.beside is not None else None
         if other is None:
             return
-        failed = held.problem is not None and held.problem.type != "Setup"
+        failed = held.problem is not None and held.problem.type not in ("Setup", "Memory")
         goal = held.run.step + (ALONE if failed else 0)
         other.run.enter()
         try:
@@ -307,7 +307,7 @@ class Host:
             run.measure()
             held.measure_at = now + MEASURE_S
         elif not due:
-            seconds = min(SLICE_S, max(SHORTEST_S, held.tell_at - now))
+            seconds = min(TELL_S, max(SHORTEST_S, held.tell_at - now))
             run.advance(min(count - 1, answers.SERIES_STEPS // 2), seconds)
         self._check(held)
         is_painted = self._painter.paint(run_id, held)
@@ -348,6 +348,8 @@ class Host:
                 held.problem = recorded.explain_nan(run)
                 held.reached = "nan"
             return
+        if held.playing and (full := held.guard.problem(run, time.perf_counter())):
+            held.playing, held.problem, held.reached = False, full, "memory"
         if held.goal is not None and run.step >= held.goal:
             held.playing = False
         for until in held.until:

@@ -18,6 +18,7 @@ from engine.errors import problem
 from engine.setup import BadSetup, Part, Plain, Setup
 from engine.tape import Place, Problem
 from engine.train import catalogue, changing, steps, texts
+from engine.train.memory import give_back
 from engine.training.parts import Task
 from engine.zoo.given import open_given
 from engine.zoo.pieces import Data, Loss, Model, Optimizer, Schedule, Shapes
@@ -68,6 +69,7 @@ class Program:
             raise BadSetup(f"the model is a {type(self.model).__name__}, no nn.Module", "model")
         if not list(self.model.parameters()):
             raise BadSetup("the model has no parameters to train", "model")
+        self._check_frozen(setup)
         self._execute("freeze", texts.freeze(setup), "frozen")
         self._execute("loss", texts.loss(setup, self.task), "loss")
         self._execute("optimizer", texts.optimizer(setup), "optimizer")
@@ -196,7 +198,7 @@ class Program:
         if name == "model" and self.setup.model.name == "own":
             source = str(_own(self.setup)["source"])
             where = in_source(found.place, self.sections.texts[name], source)
-            return Failed(msgspec.structs.replace(found, place=where), "model.source")
+            return Failed(msgspec.structs.replace(plainly(found), place=where), "model.source")
         message = str(error) if isinstance(error, ValueError) else f"{found.type}: {found.message}"
         return BadSetup(" ".join(message.split()), place)
 
@@ -205,9 +207,19 @@ class Program:
         text = self.sections.texts["model"]
         found = problem(error, text, "<training model>")
         where = Place()
+        found = plainly(found)
         if self.setup.model.name == "own":
             where = in_source(found.place, text, str(_own(self.setup)["source"]))
         return msgspec.structs.replace(found, place=where)
+
+    def _check_frozen(self, setup: Setup) -> None:
+        names = [name for name, _ in self.model.named_parameters()]
+        for held in setup.frozen:
+            if not any(name.startswith(held) for name in names):
+                some = ", ".join(names[:8])
+                raise BadSetup(f"no parameter is called or begins with {held!r}: {some}", "frozen")
+        if setup.frozen and all(name.startswith(setup.frozen) for name in names):
+            raise BadSetup("every parameter is frozen, so that nothing can learn", "frozen")
 
     # One step
 
@@ -234,6 +246,7 @@ class Program:
         setup = filled(setup, self.task)
         text = changing.statements(self.setup, setup, self.task)
         steps.function(setup)
+        self._check_frozen(setup)
         _try_optimizer(setup)
         before, sections = self.setup, dict(self.sections.texts)
         sections["loss"] = texts.loss(setup, self.task)
@@ -248,6 +261,22 @@ class Program:
             raise
         self.sections.texts.update(sections)
         self._make_step(setup)
+        if "keep_graphs" not in setup.mistakes:
+            self.let_go()
+
+    def let_go(self) -> None:
+        """Let go of the losses that were kept with their graphs, on purpose."""
+        kept = cast("list[object]", self.names["kept"])
+        if kept:
+            kept.clear()
+            give_back()
+
+
+def plainly(found: Problem) -> Problem:
+    """Return a problem without the allocator's own words, which tell where in torch it failed."""
+    if "allocate memory" not in found.message:
+        return found
+    return msgspec.structs.replace(found, message="Not enough memory for this")
 
 
 def _try_optimizer(setup: Setup) -> None:

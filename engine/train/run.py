@@ -306,6 +306,7 @@ class Run:
     def rewind(self, step: int) -> None:
         """Bring ``step`` back exactly as it was; what came later is forgotten."""
         self.events = None
+        self.program.let_go()
         step = max(0, min(step, self.step))
         self.go_to(step)
         self.problem = None

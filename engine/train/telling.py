@@ -141,7 +141,7 @@ def state(run_id: int, held: Held, now: float) -> TrainState:
     if held.playing and now > held.began:
         rate = (run.step - held.began_at) / (now - held.began)
     status: Literal["running", "paused", "failed"] = "running" if held.playing else "paused"
-    if held.problem is not None and held.problem.type != "NaN":
+    if held.problem is not None and held.problem.type not in ("NaN", "Memory"):
         status = "failed"
     return TrainState(
         run_id,

@@ -53,7 +53,12 @@ def table(
     names = [*inputs, target]
     if not rows:
         raise ValueError(f"{path} has no rows below its header")
+    for number, row in rows:
+        if any(cell.strip() for cell in row[len(header) :]):
+            raise ValueError(f"row {number} has {len(row)} cells, the header {len(header)}")
     for name in names:
+        if header.count(name) > 1:
+            raise ValueError(f"{path} has two columns that are called {name!r}")
         if name not in header:
             raise ValueError(f"{path} has no column {name!r}; it has {', '.join(header[:20])}")
 

@@ -214,6 +214,9 @@ BAD = [
     ({"model": {"name": "own", "source": "class Net(nn.Module"}}, "model.source", "line 1"),
     ({"model": {"name": "own", "source": "x = 1"}}, "model", "no class"),
     ({"optimizer": "lbfgs", "accumulate": 2}, "accumulate", "one batch"),
+    ({"frozen": ["0.weigth"]}, "frozen", "0.weight, 0.bias"),
+    ({"frozen": ["0", "2", "4"]}, "frozen", "nothing can learn"),
+    ({"optimizer": {"name": "sgd", "lr": 1e7}}, "optimizer.lr", "at most 1e+06"),
 ]
 
 
@@ -230,3 +233,14 @@ def test_all_defaults_are_written_out():
     run = begun(optimizer="sgd")
     assert run.setup.loss == Part("bce", {})
     assert run.setup.optimizer.options["momentum"] == 0.0
+
+
+def test_a_frozen_name_is_looked_at_on_the_way_too():
+    run = begun(model={"name": "mlp", "layers": [3]})
+    run.advance(2)
+    with pytest.raises(BadSetup, match="begins with 'nope'"):
+        run.alter(setup.parse({**setup.plain(run.setup), "frozen": ["nope"]}))
+    run.alter(setup.parse({**setup.plain(run.setup), "frozen": ["0"]}))
+    before = run.program.model[0].weight.detach().clone()
+    run.advance(2)
+    assert torch.equal(run.program.model[0].weight, before)

@@ -40,6 +40,10 @@ def test_other_separators_decimal_commas_and_marks_of_byte_order(table, text):
     assert table(text) == ([[1.5]], [[2.0]])
 
 
+def test_a_separator_at_the_end_of_a_row_is_no_cell(table):
+    assert table("a,b\n1,2,\n3,4, \n") == ([[1.0], [3.0]], [[2.0], [4.0]])
+
+
 def test_words_are_classes_in_sorted_order(table):
     x, y = table("a,b\n1,owl\n2,cat\n3,owl\n", classes=True)
     assert (x, y) == ([[1.0], [2.0], [3.0]], [1, 0, 1])
@@ -53,6 +57,8 @@ BAD = {
     "text": ("a,b\n1,2\n3,4\nmany,6\n", "row 4, column 'a': 'many' is no number"),
     "missing": ("a,b\n1,2\n,4\n5,\n", "row 3, column 'a': nothing there.*2 of 3"),
     "ragged": ("a,b\n1,2\n3\n", "row 3, column 'b': nothing there"),
+    "too many cells": ("a,b\n1,2\n3,4,5\n", "row 3 has 3 cells, the header 2"),
+    "twice": ("a,b,a\n1,2,3\n", "two columns that are called 'a'"),
     "blank lines count": ("a,b\n\n\n1,2\n\nx,2\n", "row 6, column 'a'"),
     "infinite": ("a,b\n1,inf\n", "row 2, column 'b': inf is not finite"),
     "no rows": ("a,b\n", "no rows below its header"),
