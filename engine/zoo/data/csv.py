@@ -32,6 +32,9 @@ def read_rows(path: str, limit: int) -> tuple[list[str], list[tuple[int, list[st
             for row in reader
             if any(cell.strip() for cell in row)
         ]
+    for number, row in rows:
+        if any(cell.strip() for cell in row[len(header) :]):
+            raise ValueError(f"row {number} has {len(row)} cells, the header {len(header)}")
     return header, rows, mark
 
 
@@ -53,14 +56,10 @@ def table(
     names = [*inputs, target]
     if not rows:
         raise ValueError(f"{path} has no rows below its header")
-    for number, row in rows:
-        if any(cell.strip() for cell in row[len(header) :]):
-            raise ValueError(f"row {number} has {len(row)} cells, the header {len(header)}")
     for name in names:
-        if header.count(name) > 1:
-            raise ValueError(f"{path} has two columns that are called {name!r}")
-        if name not in header:
-            raise ValueError(f"{path} has no column {name!r}; it has {', '.join(header[:20])}")
+        if header.count(name) != 1:
+            some = "two columns" if name in header else "no column"
+            raise ValueError(f"{path} has {some} {name!r}; it has {', '.join(header[:20])}")
 
     def cell(row: list[str], name: str) -> str:
         at = header.index(name)

@@ -58,7 +58,7 @@ BAD = {
     "missing": ("a,b\n1,2\n,4\n5,\n", "row 3, column 'a': nothing there.*2 of 3"),
     "ragged": ("a,b\n1,2\n3\n", "row 3, column 'b': nothing there"),
     "too many cells": ("a,b\n1,2\n3,4,5\n", "row 3 has 3 cells, the header 2"),
-    "twice": ("a,b,a\n1,2,3\n", "two columns that are called 'a'"),
+    "twice": ("a,b,a\n1,2,3\n", "two columns 'a'"),
     "blank lines count": ("a,b\n\n\n1,2\n\nx,2\n", "row 6, column 'a'"),
     "infinite": ("a,b\n1,inf\n", "row 2, column 'b': inf is not finite"),
     "no rows": ("a,b\n", "no rows below its header"),
