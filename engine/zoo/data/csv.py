@@ -32,6 +32,8 @@ def read_rows(path: str, limit: int) -> tuple[list[str], list[tuple[int, list[st
             for row in reader
             if any(cell.strip() for cell in row)
         ]
+    if not rows:
+        raise ValueError(f"{path} has no rows below its header")
     for number, row in rows:
         if any(cell.strip() for cell in row[len(header) :]):
             raise ValueError(f"row {number} has {len(row)} cells, the header {len(header)}")
@@ -54,8 +56,6 @@ def table(
     """
     header, rows, mark = read_rows(path, limit)
     names = [*inputs, target]
-    if not rows:
-        raise ValueError(f"{path} has no rows below its header")
     for name in names:
         if header.count(name) != 1:
             some = "two columns" if name in header else "no column"
