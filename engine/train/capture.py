@@ -8,10 +8,12 @@ import inspect
 from collections.abc import Callable
 from typing import Any, cast
 
+import numpy as np
 import torch
 from torch import fx, nn
 from torch.nn.utils import stateless
 
+from engine.train import kernels
 from engine.train.rules import constant
 
 _FAST: dict[str, Callable[..., object]] = {
@@ -113,9 +115,16 @@ class Emitter:
     """
 
     def __init__(
-        self, graph: fx.GraphModule, given: list[torch.Tensor], batch: tuple[torch.Tensor, ...]
+        self,
+        graph: fx.GraphModule,
+        given: list[torch.Tensor],
+        batch: tuple[torch.Tensor, ...],
+        may_round: bool = False,
     ) -> None:
         self._graph = graph
+        self._may_round = may_round
+        self.is_exact = True
+        """Whether every number is torch's own to the bit; else some differ in the last one."""
         self._given = [*given, *batch]
         self._of_batch: dict[fx.Node, str] = {}
         """The batch and its views, with the names of their arguments."""
@@ -236,6 +245,8 @@ class Emitter:
             self._lines.append(self._written_call(getattr(op, "_op", op), node))
             self._keep(node, arguments[0], node.args[0])
             return
+        if self._may_round and fixed and self._rounds(node, value):
+            return
         variant = out_variant(op) if isinstance(value, torch.Tensor) else None
         if variant is None or _base(op) in _VIEWS:
             self._lines.append(f"{node.name} = {self._quickest(op, node)}")
@@ -249,6 +260,21 @@ class Emitter:
         keywords_now = f"{name}={self._name(buffer)}"
         self._lines.append(self._written_call(function, node, keywords_now))
         self._keep(node, buffer)
+
+    def _rounds(self, node: fx.Node, value: object) -> bool:
+        """Have a tanh made by NumPy, if that is worth the last bit; returns whether it is."""
+        if str(node.target) != "aten.tanh.default" or self._same_as(node.args[0]) in self._of_batch:
+            return False
+        given = self._values[cast("fx.Node", node.args[0])]
+        if not isinstance(value, torch.Tensor) or not isinstance(given, torch.Tensor):
+            return False
+        if not kernels.numpy_pays(given, value):
+            return False
+        arrays = self._name(given.numpy()), self._name(value.numpy())
+        self._lines.append(f"{self._name(np.tanh)}({', '.join(arrays)})")
+        self._keep(node, value)
+        self.is_exact = False
+        return True
 
     def _is_constant(self, node: fx.Node) -> bool:
         """Whether a node makes the same numbers in every step, and nobody writes over them."""

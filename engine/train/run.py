@@ -60,7 +60,7 @@ class Run:
         self.plan: Plan | None = None
         self._plan_key: tuple[str, ...] = ()
         self.why = ""
-        """Why the captured mode is not used; empty where it is, or has not been tried."""
+        """Why the captured mode is not used, or what is special about it; empty otherwise."""
         self._attached = False
         self._validate_first()
         self._rng = checkpoints.random_state(self.program)
@@ -188,6 +188,7 @@ class Run:
             if wanted:
                 try:
                     self.plan = plans.build(self.program, self.batches)
+                    self.why = "" if self.plan.is_exact else plans.ROUNDED
                 except Refused as error:
                     self.why = str(error)
         if self.plan is not None:
@@ -330,7 +331,15 @@ class Run:
         self.step = step
 
     def _again(self, step: int) -> None:
-        self.program.step(self.draw())
+        """Make a step once more, as it was made: where the modes differ in the last bit, in its."""
+        if self.setup.mode == "captured" and (self.plan is None or not self.plan.is_exact):
+            self._attach()
+        if self._attached and self.plan is not None and not self.plan.is_exact:
+            self.plan.advance(1, math.inf, Made())
+        else:
+            self._detach()
+            self.program.step(self.draw())
+        self._detach()
         every = self.setup.validate_every
         if every and step % every == 0 and self.program.has_validation:
             self.program.evaluate()

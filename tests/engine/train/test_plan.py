@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from engine import setup
-from engine.train import catalogue, checkpoints, slots
+from engine.train import catalogue, checkpoints, kernels, slots
+from engine.train.plan import ROUNDED, TOLERANCE
 from engine.train.rules import rule_of
 from engine.train.run import Edit, Run
 
@@ -264,3 +265,71 @@ def test_the_rate_is_read_anew_at_each_step_without_another_capture():
     run.advance(2)
     assert run.plan is not plan
     assert run.mode == "captured"
+
+
+@pytest.fixture
+def _numpy_pays(monkeypatch):
+    """As on a machine on which torch's own tanh is slow, however few numbers there are."""
+    monkeypatch.setattr(kernels, "numpy_pays", lambda given, _made: given.numel() > 1)
+
+
+TANH = {"model": {"name": "mlp", "layers": [6, 3]}, "data": {"name": "sine", "n": 60}, "batch": 0}
+
+
+@pytest.mark.usefixtures("_numpy_pays")
+@pytest.mark.parametrize("name", [n for n in catalogue.pieces("optimizer") if n != "lbfgs"])
+def test_a_tanh_that_is_rounded_otherwise_stays_within_the_tolerance(name):
+    reference, captured = both(60, **TANH, optimizer=name)
+    assert (captured.mode, captured.why) == ("captured", ROUNDED)
+    assert captured.history.recent == pytest.approx(reference.history.recent, rel=10 * TOLERANCE)
+    assert any(a != b for a, b in zip(state(captured), state(reference), strict=True))
+
+
+@pytest.mark.usefixtures("_numpy_pays")
+@pytest.mark.parametrize(
+    "more",
+    [{}, {"dtype": "float64"}, {"model": {"name": "mlp", "layers": [6], "dropout": 0.3}}],
+    ids=str,
+)
+def test_what_it_made_is_brought_back_to_the_bit(more):
+    _, captured = both(20, **{**TANH, **more})
+    captured.advance(81)
+    before, losses = state(captured), captured.history.recent[-20:]
+    captured.advance(40)
+    captured.rewind(101)
+    assert state(captured) == before
+    captured.rewind(81)
+    captured.advance(20)
+    assert captured.history.recent[-20:] == losses
+    assert state(captured) == before
+    fork = captured.fork(101, captured.setup)
+    assert state(fork) == before
+
+
+@pytest.mark.usefixtures("_numpy_pays")
+def test_only_a_run_that_asks_for_it_is_rounded_otherwise(monkeypatch):
+    """A run without a word on its mode is the exported script to the bit, however long it is."""
+    monkeypatch.setattr("engine.train.run.CAPTURED_FROM", 10)
+    runs = [begun(mode, **TANH) for mode in ("reference", "auto")]
+    for run in runs:
+        run.enter()
+        run.advance(40)
+        run.advance(40)
+    assert (runs[1].mode, runs[1].why) == ("captured", "")
+    assert state(runs[0]) == state(runs[1])
+
+
+def test_few_numbers_and_strange_ones_stay_torchs():
+    few, many = torch.zeros(8), torch.zeros(100, 100)
+    assert not kernels.numpy_pays(few, torch.empty_like(few))
+    assert not kernels.numpy_pays(many.t(), torch.empty_like(many).t())
+    assert not kernels.numpy_pays(many.bfloat16(), torch.empty_like(many.bfloat16()))
+
+
+@pytest.mark.parametrize(("times", "pays"), [(0.0, True), (1e9, False)])
+def test_the_quicker_of_two_is_measured(times, pays, monkeypatch):
+    monkeypatch.setattr(kernels, "TIMES", times)
+    many = torch.linspace(-3, 3, 10_000)
+    made = torch.empty_like(many)
+    assert kernels.numpy_pays(many, made) is pays
+    assert torch.allclose(made, many.tanh(), rtol=1e-6, atol=0)
