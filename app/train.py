@@ -30,6 +30,7 @@ RUN = 1
 SILENCE_S = 600.0
 """A single step, or making the data, may take so long."""
 FORMAT = 1
+TRUST = "If you trust the setup, run it with --trust"
 
 
 class Died(Exception):
@@ -84,11 +85,13 @@ def run(
     setup: Setup,
     files: tuple[str, ...] = (),
     progress: Callable[[answers.TrainState, float], None] | None = None,
+    *,
+    policy: bool = False,
 ) -> Outcome:
     """Train in an engine of its own up to ``setup.steps`` steps, or to Ctrl-C.
 
     ``files``: what to export in the end: ``script``, ``safetensors``. ``progress`` is called with
-    each state and the last loss.
+    each state and the last loss. ``policy``: a module in the setup came from elsewhere.
 
     Raises:
         Refused: the setup cannot be run; with one line that says why.
@@ -99,7 +102,7 @@ def run(
         device = "cuda:0" if setup.device == "cuda" else setup.device
         if device not in ready.devices:
             raise NoDevice(f"no device {setup.device} here; there is {', '.join(ready.devices)}")
-        train = asks.Train(RUN, msgspec.structs.replace(setup, device=device))
+        train = asks.Train(RUN, msgspec.structs.replace(setup, device=device), policy=policy)
         need = file_needed(train)
         if need is not None:
             engine.send(sampling.whole(need.path, need.rows))
@@ -145,7 +148,8 @@ def _begin(engine: Engine) -> Outcome:
             case answers.TrainProblem(_, problem, place):
                 where = f"{place}: " if place and not problem.message.startswith(place) else ""
                 line = f" (line {problem.place.line})" if problem.place.line else ""
-                hint = f". {problem.hint}" if problem.hint else ""
+                hint = TRUST if problem.type == "Refused" else problem.hint
+                hint = f". {hint}" if hint else ""
                 raise documents.Refused(f"{where}{problem.message}{line}{hint}")
             case answers.TrainState() as state:
                 assert begun is not None

@@ -35,6 +35,11 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--json", metavar="OUT", help="write all of it; - is standard output")
     made.add_argument("--script", metavar="OUT.py", help="write the run as plain PyTorch")
     made.add_argument("--safetensors", metavar="OUT", help="write the weights")
+    made.add_argument(
+        "--trust",
+        action="store_true",
+        help="let a module in the setup do whatever Python can, but for files and the network",
+    )
     return made
 
 
@@ -70,7 +75,7 @@ def _train(options: argparse.Namespace) -> int:
         setup = msgspec.structs.replace(setup, steps=options.steps)
     files = tuple(kind for kind in ("script", "safetensors") if getattr(options, kind) is not None)
     with _progress(setup.steps) as progress:
-        outcome = train.run(setup, files, progress)
+        outcome = train.run(setup, files, progress, policy=not options.trust)
     if options.json != "-":
         _say(summary(outcome))
     _write(outcome, options)

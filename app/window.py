@@ -304,7 +304,7 @@ class Window(ShellWindow):
     def _enter(self, name: str) -> None:
         self.clock.pause()
         self.status.show_program(name == "program")
-        self.rooms.session.source = self.session.doc.source
+        self.rooms.session.know_program(self.session.doc)
         self.menus.refresh()
         if name == "program":
             self.editor.setFocus()

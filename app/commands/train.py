@@ -71,7 +71,7 @@ def train_own(shell: Shell) -> None:
         raise documents.Refused("The program has no class that is an nn.Module")
     if not shell.session.doc.may_run:
         raise documents.Refused("The program came from outside; read it and run it first")
-    shell.training.change(own_module.taken(shell.training.setup, source))
+    shell.training.change(own_module.taken(shell.training.setup, source, shell.session.doc.foreign))
     shell.show_room("training")
 
 
@@ -187,7 +187,8 @@ def open_session(shell: Shell, path: Path) -> None:
         text = f"{path.name} came from outside and brings a program. Read it, then open it."
         choices = (
             ("Read it", lambda: _read_program(shell, path, programs)),
-            ("Open and run it", lambda: _open_room(shell, path, room, programs)),
+            ("Open and run it", lambda: _open_room(shell, path, room, foreign=True)),
+            ("Trust and run it", lambda: _open_room(shell, path, room, programs)),
         )
         shell.notices.tell_first(Notice(OUTSIDE, text, choices))
         return
@@ -202,11 +203,13 @@ def _read_program(shell: Shell, path: Path, programs: str) -> None:
     shell.say(f"This program is in {path.name}; open that again to train with it")
 
 
-def _open_room(shell: Shell, path: Path, room: KeptRoom, programs: str = "") -> None:
+def _open_room(
+    shell: Shell, path: Path, room: KeptRoom, programs: str = "", foreign: bool = False
+) -> None:
     if programs:
         shell.settings.trust(str(path), programs)
     shell.notices.drop(OUTSIDE)
-    shell.saving.open(room)
+    shell.saving.open(room, foreign)
     shell.show_room("training")
     shell.settings.add_recent(str(path))
     shell.say(f"Opened {path.name} where it was saved")

@@ -54,9 +54,24 @@ class KeptRoom(Struct, frozen=True, tag="training"):
     def programs(self) -> str:
         """Return the text of every program that its runs would execute; empty for none."""
         setups = [self.setup, *(run.setup for run in self.runs)]
+        setups += [setup for run in self.runs for setup in _executed(run.data)]
         found = [str(one.model.options.get("source", "")) for one in setups]
         own = [s for s, one in zip(found, setups, strict=True) if one.model.name == "own"]
         return "\n\n\n".join(dict.fromkeys(filter(None, own)))
+
+
+class _Bytes(Struct, frozen=True):
+    """Of what the engine goes on with, the setups that it makes live."""
+
+    setups: tuple[Setup, ...] = ()
+
+
+def _executed(data: bytes) -> tuple[Setup, ...]:
+    """Return the setups in the bytes of a run; none where the engine will refuse them."""
+    try:
+        return msgspec.msgpack.decode(data, type=_Bytes).setups if data else ()
+    except msgspec.DecodeError:
+        return ()
 
 
 def kept_curve(curve: Series) -> KeptCurve:

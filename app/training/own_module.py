@@ -4,7 +4,10 @@ import ast
 
 from msgspec.structs import replace
 
-from engine.setup import Part, Setup
+from engine.setup import Part, Plain, Setup
+
+GUARDED = "guarded"
+"""The option of one's own module that holds it to the policy."""
 
 
 def has_module(source: str) -> bool:
@@ -17,15 +20,27 @@ def has_module(source: str) -> bool:
     return any(ast.unparse(base).rpartition(".")[2] == "Module" for base in bases)
 
 
-def taken(setup: Setup, source: str) -> Setup:
-    """Return the setup with the program's module as its model."""
+def taken(setup: Setup, source: str, foreign: bool = False) -> Setup:
+    """Return the setup with the program's module as its model.
+
+    ``foreign``: it came from elsewhere, and is held to what such programs may do.
+    """
     options = setup.model.options if setup.model.name == "own" else {}
-    return replace(setup, model=Part("own", {**options, "source": source}))
+    options = {name: value for name, value in options.items() if name != GUARDED}
+    guard: dict[str, Plain] = {GUARDED: True} if foreign else {}
+    return replace(setup, model=Part("own", {**options, "source": source, **guard}))
 
 
-def chosen(before: Setup, after: Setup, source: str) -> Setup:
+def held(setup: Setup) -> Setup:
+    """Return a setup from elsewhere with its module, if it has one, held to the policy."""
+    if setup.model.name != "own":
+        return setup
+    return replace(setup, model=Part("own", {**setup.model.options, GUARDED: True}))
+
+
+def chosen(before: Setup, after: Setup, source: str, foreign: bool = False) -> Setup:
     """Return ``after``, with the program's module where the model has just become one's own."""
     is_new = after.model.name == "own" and before.model.name != "own"
     if is_new and "source" not in after.model.options and has_module(source):
-        return taken(after, source)
+        return taken(after, source, foreign)
     return after

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
 
+from app.state import Doc
 from app.training.state import START, Run, TrainEngine, TrainLook, named
 from engine import training as say
 from engine.setup import Setup
@@ -34,6 +35,8 @@ class Runs(QObject):
         self.runs: list[Run] = []
         self.source = ""
         """The user's program, for the model that is their own."""
+        self.foreign = False
+        """Whether that came from elsewhere."""
         self.right_id = 0
         """The run that goes along with the current one and makes none of its mistakes; 0: none."""
         self._link = link
@@ -42,6 +45,14 @@ class Runs(QObject):
         self._undo: list[Setup] = []
         self._redo: list[Setup] = []
         self._drags = False
+
+    def know_program(self, doc: Doc) -> None:
+        """Take note of the program, for the model that is one's own; not before it may run."""
+        self.source, self.foreign = doc.source if doc.may_run else "", doc.foreign
+
+    def _is_strange(self, setup: Setup) -> bool:
+        """Whether a setup takes its module from a program that came from elsewhere."""
+        return self.foreign and not setup.model.options.get("source")
 
     @property
     def run(self) -> Run | None:
@@ -126,7 +137,9 @@ class Runs(QObject):
             self.look = replace(self.look, hidden=others)
             self.runs.append(right)
             self.right_id = right.run_id
-            self._link.send(say.Train(right.run_id, setup, source=self.source))
+            strange = self._is_strange(setup)
+            train = say.Train(right.run_id, setup, source=self.source, policy=strange)
+            self._link.send(train)
             self._link.send(say.GoAlong(run.run_id, right.run_id))
 
     def _lay_aside(self, run: Run) -> None:

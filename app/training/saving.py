@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app import documents
 from app.documents import Refused
-from app.training import kept
+from app.training import kept, own_module
 from app.training.files import file_of
 from app.training.kept import KeptRoom, KeptRun
 from app.training.session import TrainSession
@@ -108,8 +108,14 @@ class Saving(QObject):
             setup = replace(setup, model=run.begun.setup.model)
         return KeptRun(run.name, run.color, setup, step, run.furthest, curves, data, is_hidden)
 
-    def open(self, room: KeptRoom) -> None:
-        """Put a saved room in place of this one; each run stands where it stood."""
+    def open(self, room: KeptRoom, foreign: bool = False) -> None:
+        """Put a saved room in place of this one; each run stands where it stood.
+
+        ``foreign``: what modules it brings are held to what programs from elsewhere may do.
+        """
+        if foreign:
+            held = tuple(replace(row, setup=own_module.held(row.setup)) for row in room.runs)
+            room = replace(room, setup=own_module.held(room.setup), runs=held)
         runs: list[Run] = []
         hidden = set()
         for row in room.runs:
@@ -128,7 +134,8 @@ class Saving(QObject):
         for run, row in zip(runs, room.runs, strict=True):
             if row.data:
                 parent = (runs[row.parent].run_id, row.parent_step) if row.parent >= 0 else None
-                self._link.send(say.Resume(run.run_id, row.data, parent, *file_of(row.setup)))
+                where = file_of(row.setup)
+                self._link.send(say.Resume(run.run_id, row.data, parent, *where, policy=foreign))
 
 
 def _nothing(_programs: str) -> None:

@@ -119,7 +119,8 @@ class TrainSession(Runs):
         self.runs.append(run)
         self._plays = play
         self.look = replace(self.look, run_id=run.run_id)
-        self._link.send(say.Train(run.run_id, self.setup, source=self.source))
+        strange = self._is_strange(self.setup)
+        self._link.send(say.Train(run.run_id, self.setup, source=self.source, policy=strange))
         self._begin_beside(run)
         self.runs_changed.emit()
 

@@ -156,7 +156,7 @@ class TrainShowing(QObject):
     def _edit(self, setup: Setup) -> None:
         """Take a changed setup over; a mistake that could not show brings what shows it."""
         session = self._session
-        setup = own_module.chosen(session.setup, setup, session.source)
+        setup = own_module.chosen(session.setup, setup, session.source, session.foreign)
         if setup.mistakes != session.setup.mistakes and session.catalogue is not None:
             fitting = mistakes.fitting(setup, session.catalogue)
             if fitting != setup:

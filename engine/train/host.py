@@ -4,8 +4,6 @@ import math
 import time
 from collections.abc import Callable
 
-import msgspec
-
 from engine.setup import MISTAKES, BadSetup, Setup
 from engine.tape import Problem
 from engine.train import beside, catalogue, export, files, memory, recorded, saved, telling
@@ -15,6 +13,7 @@ from engine.train.program import Failed
 from engine.train.run import Edit, Run
 from engine.training import TrainReply, TrainRequest, answers, asks
 from engine.zoo import given
+from engine.zoo.models import own
 
 TELL_S = 1 / 30
 SHORTEST_S = 0.001
@@ -73,8 +72,9 @@ class Host:
                 self._send(files.look(run_id, path))
             case asks.Fork():
                 self._fork(request)
-            case asks.Resume(run_id, data, parent):
-                self._hold(run_id, Held(saved.resume(data), parent=parent), resumed=True)
+            case asks.Resume(run_id, data, parent, policy=policy):
+                again = Held(saved.resume(data, policy), parent=parent)
+                self._hold(run_id, again, resumed=True)
             case asks.Drop(run_id):
                 self._runs.pop(run_id, None)
             case _:
@@ -139,12 +139,8 @@ class Host:
                 self._export(run_id, run, kind, steps)
 
     def _begin(self, request: asks.Train) -> None:
-        setup = request.setup
-        if setup.model.name == "own" and not setup.model.options.get("source") and request.source:
-            model = msgspec.structs.replace(
-                setup.model, options={**setup.model.options, "source": request.source}
-            )
-            setup = msgspec.structs.replace(setup, model=model)
+        setup = own.with_source(request.setup, request.source)
+        setup = own.guarded(setup) if request.policy else setup
         self._hold(request.run_id, Held(Run(setup)), request.play)
 
     def _keep(self, run_id: int, held: Held) -> None:

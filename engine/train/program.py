@@ -15,15 +15,19 @@ import torch
 from torch import nn
 
 from engine.errors import problem
+from engine.policy import program as policy
 from engine.setup import BadSetup, Part, Plain, Setup
 from engine.tape import Place, Problem
 from engine.train import catalogue, changing, steps, texts
 from engine.train.memory import give_back
 from engine.training.parts import Task
 from engine.zoo.given import open_given
+from engine.zoo.models.own import GUARDED
 from engine.zoo.pieces import Data, Loss, Model, Optimizer, Schedule, Shapes
 
 FILENAME = "<training>"
+GIVEN = ("torch", "nn", "F", "math", "device", "dtype")
+"""The names that a module from elsewhere finds."""
 Batch = tuple[torch.Tensor, torch.Tensor]
 
 
@@ -189,9 +193,21 @@ class Program:
         linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
         try:
             with quiet():
-                exec(compile(text, filename, "exec", dont_inherit=True), self.names)
+                if name == "model" and self.setup.model.options.get(GUARDED):
+                    self._execute_guarded(text, filename)
+                else:
+                    exec(compile(text, filename, "exec", dont_inherit=True), self.names)
         except Exception as error:
             raise self._failure(error, name, place) from error
+
+    def _execute_guarded(self, text: str, filename: str) -> None:
+        """Make a model that came from elsewhere: the policy holds for it, then and in each step."""
+        code = policy.prepare(text, filename)
+        given: dict[str, object] = {"__name__": "training"}
+        given |= {name: self.names[name] for name in GIVEN}
+        names = policy.names(given)
+        exec(code, names)
+        self.names["model"] = names["model"]
 
     def _failure(self, error: BaseException, name: str, place: str) -> Exception:
         found = problem(error, self.sections.texts[name], f"<training {name}>")

@@ -17,6 +17,7 @@ from engine.setup import BadSetup, Setup
 from engine.train.checkpoints import Checkpoint, put_back
 from engine.train.history import History
 from engine.train.run import Change, Edit, Run
+from engine.zoo.models.own import guarded
 
 BUDGET = 32 << 20
 """Bytes of checkpoints that are saved with a run, about; of more every second is left out."""
@@ -138,8 +139,8 @@ def fingerprint(run: Run) -> str:
     return found.hexdigest()
 
 
-def resume(data: bytes) -> Run:
-    """Return the run that `save` made bytes of.
+def resume(data: bytes, policy: bool = False) -> Run:
+    """Return the run that `save` made bytes of; ``policy``: a module in it came from elsewhere.
 
     Raises:
         Unfit: it is none, or its data is not what it was.
@@ -147,8 +148,9 @@ def resume(data: bytes) -> Run:
     """
     try:
         saved = msgspec.msgpack.decode(data, type=SavedRun)
-        states = [_checkpoint(one, saved.setups) for one in (*saved.past, saved.now)]
-        changes = [_change(one, saved.setups) for one in saved.changes]
+        setups = tuple(map(guarded, saved.setups)) if policy else saved.setups
+        states = [_checkpoint(one, setups) for one in (*saved.past, saved.now)]
+        changes = [_change(one, setups) for one in saved.changes]
         kept = np.frombuffer(saved.kept, "<f8").reshape(-1, 3)
         val = np.frombuffer(saved.val, "<f8").reshape(-1, 2)
     except (msgspec.MsgspecError, ValueError, IndexError, KeyError, TypeError) as error:

@@ -29,13 +29,14 @@ class Train(Struct, frozen=True, tag=True):
     """Make a run, paused at step 0. Its replies: `Begun`, `DataShown`, views, `TrainState`.
 
     ``play``: start at once. ``source`` is the user's program for the model ``own`` where the
-    option ``source`` is empty.
+    option ``source`` is empty. ``policy``: a module that the setup brings came from elsewhere.
     """
 
     run_id: int
     setup: Setup
     play: bool = False
     source: str = ""
+    policy: bool = False
 
 
 class Play(Struct, frozen=True, tag=True):
@@ -206,7 +207,7 @@ class Resume(Struct, frozen=True, tag=True):
     """Make the run that `RunKept` held, where it was. Its replies are those to `Train`.
 
     ``parent``: the run it was forked from, and at which step. ``path``: the file its data is in,
-    of which it takes ``rows``.
+    of which it takes ``rows``. ``policy``: a module that it brings came from elsewhere.
     """
 
     run_id: int
@@ -214,6 +215,7 @@ class Resume(Struct, frozen=True, tag=True):
     parent: tuple[int, int] | None = None
     path: str = ""
     rows: int = 0
+    policy: bool = False
 
 
 class GoAlong(Struct, frozen=True, tag=True):

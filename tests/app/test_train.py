@@ -88,6 +88,18 @@ def test_the_engine_refuses_in_one_line(tmp_path, capsys):
         assert said.count("\n") == 1
 
 
+def test_a_module_in_a_setup_is_held_to_the_policy_unless_it_is_trusted(tmp_path, capsys):
+    source = "import os\nclass Net(nn.Module):\n    def __init__(self):\n"
+    source += "        super().__init__()\n        self.a = nn.Linear(2, os.getpid() * 0 + 1)\n"
+    source += "    def forward(self, x):\n        return self.a(x)\n"
+    setup = written(tmp_path, {"data": "moons", "model": {"name": "own", "source": source}})
+    assert called(setup, "--steps", 1) == 2
+    said = capsys.readouterr().err
+    assert "os" in said
+    assert "--trust" in said
+    assert called(setup, "--steps", 1, "--trust") == 0
+
+
 @pytest.mark.parametrize(
     "words",
     [[], ["gone.json"], ["s.json", "--png", "out.jpg"], ["s.json", "--csv", "no/where.csv"]],

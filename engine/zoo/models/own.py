@@ -2,6 +2,9 @@
 
 import ast
 
+import msgspec
+
+from engine.setup import Part, Setup
 from engine.training.parts import Option
 from engine.zoo.pieces import Model, Options, Shapes
 
@@ -14,6 +17,8 @@ STARTER = """class Net(nn.Module):
     def forward(self, x):
         return self.out(torch.tanh(self.hidden(x)))
 """
+GUARDED = "guarded"
+"""Option of a module that came from elsewhere: the policy holds for it."""
 _KEPT = (ast.Import, ast.ImportFrom, ast.ClassDef, ast.FunctionDef)
 
 
@@ -54,6 +59,22 @@ def module_classes(source: str) -> list[str]:
     return found
 
 
+def with_source(setup: Setup, source: str) -> Setup:
+    """Return the setup with ``source`` for its module, if that has none yet."""
+    if setup.model.name != "own" or setup.model.options.get("source") or not source:
+        return setup
+    model = Part("own", {**setup.model.options, "source": source})
+    return msgspec.structs.replace(setup, model=model)
+
+
+def guarded(setup: Setup) -> Setup:
+    """Return the setup with its module, if it brings one, held to the policy."""
+    if setup.model.name != "own":
+        return setup
+    options = {**setup.model.options, GUARDED: True}
+    return msgspec.structs.replace(setup, model=Part("own", options))
+
+
 def _name(options: Options) -> str:
     names = module_classes(str(options["source"]))
     name = str(options["class"]) or (names[-1] if names else "")
@@ -77,6 +98,7 @@ ENTRY = Model(
         Option("source", "text", STARTER, "The program", lines=20),
         Option("class", "text", "", "Which class; empty: the last one"),
         Option("arguments", "text", "", "What it is called with: 2, hidden=8"),
+        Option(GUARDED, "bool", False, "From elsewhere: PyTorch and NumPy, and nothing else"),
     ),
     prepare=lambda options: definitions(str(options["source"])),
     group="Your own",

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
@@ -207,8 +208,9 @@ class Saver:
         self.saved.append(path)
         then("class Net: ...")
 
-    def open(self, room):
+    def open(self, room, foreign=False):
         self.opened.append(room)
+        self.foreign = foreign
 
 
 @pytest.fixture
@@ -249,15 +251,31 @@ def test_a_session_with_a_program_from_outside_waits_to_be_read(desk, tmp_path):
     path.write_bytes(kept.encode(room_of(Part("own", {"source": "class A(nn.Module): ..."}))))
     train.open_session(desk, path)
     assert not desk.saving.opened
-    (_, read), (_, run) = desk.notices.notice.choices
+    (_, read), (_, run), (_, trust) = desk.notices.notice.choices
     read()
     assert desk.session.doc.foreign
     assert "class A" in desk.session.doc.source
     run()
     assert len(desk.saving.opened) == 1
+    assert desk.saving.foreign
     assert desk.notices.notice is None
     train.open_session(desk, path)
-    assert len(desk.saving.opened) == 2
+    assert len(desk.saving.opened) == 1
+    trust()
+    assert not desk.saving.foreign
+    train.open_session(desk, path)
+    assert len(desk.saving.opened) == 3
+
+
+def test_a_program_that_hides_in_what_the_engine_goes_on_with_waits_too(desk, tmp_path):
+    own = Part("own", {"source": "class A(nn.Module): ..."})
+    data = msgspec.msgpack.encode({"torch": "2", "setups": [replace(SGD, model=own)]})
+    row = kept.KeptRun("a", 0, SGD, 0, 0, {}, data)
+    path = tmp_path / "a.gradscribe"
+    path.write_bytes(kept.encode(kept.KeptRoom(SGD, (row,), 0)))
+    train.open_session(desk, path)
+    assert not desk.saving.opened
+    assert desk.notices.notice is not None
 
 
 def test_the_program_s_module_is_trained(desk):
@@ -267,6 +285,10 @@ def test_the_program_s_module_is_trained(desk):
     assert desk.room == "training"
     assert desk.training.setup.model.name == "own"
     assert "Net" in desk.training.setup.model.options["source"]
+    assert "guarded" not in desk.training.setup.model.options
+    desk.session.doc = Doc(source="class Net(nn.Module): ...", foreign=True, seen=True)
+    train.train_own(desk)
+    assert desk.training.setup.model.options["guarded"] is True
     desk.session.doc = Doc(source="x = 1", seen=True)
     with pytest.raises(Refused, match="no class"):
         train.train_own(desk)

@@ -1,5 +1,6 @@
 """The module in the program is what `own` trains."""
 
+from app.state import Doc
 from app.training import own_module
 from app.training.state import START
 from engine.setup import Part, Setup
@@ -28,6 +29,21 @@ def test_taking_it_again_keeps_the_other_options():
     before = Setup(model=Part("own", {"source": "old", "arguments": "2"}))
     assert own_module.taken(before, NET).model.options == {"source": NET, "arguments": "2"}
     assert own_module.taken(START, NET).model == Part("own", {"source": NET})
+
+
+def test_a_module_from_elsewhere_is_held_to_what_such_programs_may_do():
+    held = own_module.taken(START, NET, foreign=True)
+    assert held.model.options == {"source": NET, "guarded": True}
+    assert own_module.taken(held, NET).model.options == {"source": NET}
+    assert own_module.held(own_module.taken(START, NET)) == held
+    assert own_module.held(START) == START
+
+
+def test_a_program_that_waits_to_be_run_gives_no_module(begun):
+    begun.know_program(Doc(source=NET, foreign=True))
+    assert not begun.source
+    begun.know_program(Doc(source=NET, foreign=True, seen=True))
+    assert (begun.source, begun.foreign) == (NET, True)
 
 
 def test_the_form_takes_it_too(room, begun):

@@ -6,6 +6,7 @@ import torch
 
 from engine import setup
 from engine.train import saved
+from engine.train.program import Failed
 from engine.train.run import Edit, Run
 
 NET = {"name": "mlp", "layers": [6], "dropout": 0.3, "norm": "batch"}
@@ -152,3 +153,57 @@ def test_plain_and_live_are_each_other_s_inverse():
     assert found["e"].shape == (0,)
     with pytest.raises(saved.Unfit, match="object"):
         saved.plain(object())
+
+
+HARMLESS = """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self, width=4):
+        super().__init__()
+        self.a, self.b = nn.Linear(2, width), nn.Linear(width, 1)
+    def forward(self, x):
+        return self.b(torch.tanh(self.a(x)))
+"""
+HARM = {
+    "an import": "import os\n" + HARMLESS,
+    "when it is made": HARMLESS.replace("super().__init__()", "super().__init__(); open('x')"),
+    "at a step": HARMLESS.replace("return ", "().__class__; return "),
+    "a name made then": HARMLESS.replace("return ", "getattr(x, '_' + '_class__'); return "),
+}
+
+
+def own(source, **options):
+    return setup.parse({**BASE, "model": {"name": "own", "source": source, **options}})
+
+
+def test_a_module_from_elsewhere_trains_as_it_does_otherwise():
+    free, held = (Run(own(HARMLESS, guarded=guarded)) for guarded in (False, True))
+    for run in (free, held):
+        run.enter()
+        run.advance(5)
+        run.leave()
+    same(bits(free), bits(held))
+
+
+@pytest.mark.parametrize("name", HARM)
+def test_a_module_from_elsewhere_may_do_no_more_than_a_program_from_there(name):
+    with pytest.raises(Failed) as refused:
+        Run(own(HARM[name], guarded=True))
+    assert refused.value.problem.type == "Refused"
+    assert refused.value.problem.hint
+
+
+def test_its_arguments_are_held_to_the_same():
+    with pytest.raises(Failed):
+        Run(own(HARMLESS, arguments="__import__('os').getpid()", guarded=True))
+    Run(own(HARMLESS, arguments="__import__('os').getpid() * 0 + 3"))
+
+
+def test_what_is_opened_from_elsewhere_is_held_to_it_whatever_it_says():
+    run = Run(own(HARMLESS))
+    run.leave()
+    again = saved.resume(saved.save(run), policy=True)
+    assert again.setup.model.options["guarded"] is True
+    again.leave()
