@@ -280,8 +280,7 @@ class _Builder:
         note = " · ".join(filter(None, (symbols.about(call), symbols.parameters(count))))
         title = symbols.module_title(call)
         if unit.repeats > 1:
-            last = self.index.tape.calls[unit.calls[-1]]
-            title = f"{symbols.last(call)}–{symbols.last(last)}: {call.kind}"
+            title = f"{self._span(unit)}: {call.kind}"
         made = self.index.values[value] if value is not None else None
         width, height = sizes.module(title, note, text.shape(made.shape) if made else "")
         self.cards[unit.key] = Card(
@@ -356,14 +355,17 @@ class _Builder:
         )  # fmt: skip
         return key
 
+    def _span(self, unit: Unit) -> str:
+        """Return ``0–5`` for the calls of a row of modules, the name alone for one of them."""
+        calls = (self.index.tape.calls[unit.calls[at]] for at in (0, -1))
+        return "–".join(dict.fromkeys(map(symbols.last, calls)))
+
     def _frame(self, unit: Unit) -> Frame:
         call = self.index.tape.calls[unit.calls[0]]
         about = symbols.about(call)
         kind = f"{call.kind}({about})" if about else call.kind
         count = self._parameters(unit)
-        title = symbols.last(call)
-        if unit.repeats > 1:
-            title += "–" + symbols.last(self.index.tape.calls[unit.calls[-1]])
+        title = self._span(unit)
         return Frame(
             key=unit.key, call=unit.calls[0], title=title, kind=kind,
             note=text.count(count, "parameter") if count else "",

@@ -4,9 +4,10 @@
 when it was built belongs inside that module.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable
 
-from engine.tape import Value
+from engine.tape import Snapshot, Value
 from playback.index import Index
 
 
@@ -49,6 +50,8 @@ def prepared(index: Index, ops: Iterable[int]) -> dict[int, int]:
                 leaves.add(index.home(output))
             else:
                 leaves.update(found.get(user) for user in index.users.get(output, ()))
+        if not leaves and not any(index.users.get(output) for output in op.outputs):
+            leaves.update(_copied(index, index.values[output]) for output in op.outputs)
         leaf = leaves.pop() if len(leaves) == 1 else None
         if leaf is None:
             continue
@@ -57,6 +60,25 @@ def prepared(index: Index, ops: Iterable[int]) -> dict[int, int]:
         if names <= allowed and not any(is_own_leaf(index.values[v]) for v in op.inputs):
             found[number] = leaf
     return found
+
+
+def _copied(index: Index, value: Value) -> int | None:
+    """Return the leaf that ``nn.Parameter`` made of a value: the next one with its numbers."""
+    leaves = index.kept("leaves by numbers", _by_numbers).get(_numbers(index, value), ())
+    return next((leaf for leaf in leaves if leaf > value.id), None)
+
+
+def _by_numbers(index: Index) -> dict[Snapshot | None, list[int]]:
+    found: dict[Snapshot | None, list[int]] = defaultdict(list)
+    for value in index.tape.values:
+        if is_own_leaf(value) and index.home(value.id) == value.id:
+            found[_numbers(index, value)].append(value.id)
+    found.pop(None, None)
+    return found
+
+
+def _numbers(index: Index, value: Value) -> Snapshot | None:
+    return index.snapshot(value.snapshot)
 
 
 def adopted(index: Index, ops: Iterable[int]) -> dict[int, int]:

@@ -16,6 +16,8 @@ RIM = (14.0, 18.0, 26.0, 20.0)
 """Left, top, right, bottom: how far bubbles stick out of the outermost cards."""
 _MARGIN = 24.0
 _EDGE = 40.0
+_BESIDE = 64.0
+"""Pixels of the ground beside a picture that is seen in part: buttons stand there."""
 PATH = 30.0
 """Pixels kept free at the top where there are modules, whose path is written there."""
 
@@ -76,7 +78,20 @@ def follow(stage: Stage, look: Look, camera: Camera, view: QSizeF) -> Camera | N
     room = QRectF(QPointF(), view).adjusted(_EDGE, _EDGE, -_EDGE, -_EDGE)
     if room.contains(camera.box_to_view(stage.boxes[key])):
         return None
-    return centered(stage.boxes[key], view, camera.zoom)
+    return _filled(stage.bounds, centered(stage.boxes[key], view, camera.zoom), view)
+
+
+def _filled(bounds: QRectF, camera: Camera, view: QSizeF) -> Camera:
+    """Return the view moved so that no more of the empty ground is seen than need be."""
+    seen = camera.box_to_view(bounds)
+
+    def away(low: float, high: float, room: float) -> float:
+        if high - low < room - 2 * _BESIDE:
+            return 0.0
+        return min(0.0, _BESIDE - low) + max(0.0, room - _BESIDE - high)
+
+    across = away(seen.left(), seen.right(), view.width())
+    return camera.moved(across, away(seen.top(), seen.bottom(), view.height()))
 
 
 def toggled(old: Stage, new: Stage) -> QPointF | None:

@@ -230,12 +230,20 @@ def _name_arguments(recorder: Recorder, op: OpRow, values: dict[int, ValueRow]) 
         for one, value in zip(written, given, strict=True):
             if isinstance(one, ast.Name) and one.id not in source.words.imported and value:
                 row = values[value]
-                row.name = one.id if _is_nameless(row, op) else row.name
+                # In ``dt * f(z)`` what f returned comes first, though dt is written there.
+                if _is_nameless(row, op) and not _lies_in(source.span(row.where), span):
+                    row.name = one.id
 
 
 def _is_nameless(row: ValueRow, op: OpRow) -> bool:
     """Tell whether a value came to an op from elsewhere in the program and without a name."""
     return not row.name and row.gradient_of is None and row.where != op.where
+
+
+def _lies_in(inner: Span | None, outer: Span | None) -> bool:
+    if inner is None or outer is None:
+        return False
+    return outer[:2] <= inner[:2] and inner[2:] <= outer[2:]
 
 
 def _value(row: ValueRow, source: Source) -> Value:

@@ -153,6 +153,18 @@ def test_a_folded_model_keeps_the_way_of_the_gradient(mlp):
     assert wire.startswith(f"{net.key}>{loss.key}")
 
 
+def test_one_module_that_is_called_again_and_again_has_one_name(recorded):
+    tape = recorded(
+        "enc = nn.Sequential(nn.Linear(3, 3), nn.Tanh(), nn.Linear(3, 3))\n"
+        "xs = [torch.ones(2, 3) * i for i in range(9)]\n"
+        "ys = [enc(x) for x in xs]\nloss = torch.stack(ys).sum()\nloss.backward()"
+    )
+    card = next(c for c in picture(tape, frozenset()).cards if c.repeats > 1)
+    assert (card.title, card.repeats) == ("enc: Sequential", 9)
+    frame = next(f for f in picture(tape, frozenset({card.key})).frames if f.repeats > 1)
+    assert frame.title == "enc"
+
+
 def test_many_alike_blocks_are_counted_on_one_card(blocks):
     found = picture(blocks)
     card = next(c for c in found.cards if c.repeats > 1)

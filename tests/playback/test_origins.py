@@ -15,6 +15,17 @@ def test_what_only_makes_a_parameter_is_part_of_it(recorded):
     assert set(titles) == {"w", "v"}
 
 
+def test_what_a_parameter_copies_is_part_of_it(recorded):
+    tape = recorded(
+        "A, B = (nn.Parameter(torch.randn(2, 2) / 2) for _ in range(2))\ny = A @ B\n"
+        "other = torch.zeros(2) + 1\ntorch.ones(3) * 2"
+    )
+    index, prepared = found(tape, origins.prepared)
+    assert [index.op(op).op for op in sorted(prepared)] == ["div", "div"]
+    titles = {origins.title(index, index.values[leaf]) for leaf in prepared.values()}
+    assert titles == {"A", "B"}
+
+
 def test_what_has_a_name_of_its_own_stays(recorded):
     tape = recorded("data = torch.randn(3)\nw = (data * 0.1).requires_grad_()\ny = w * 2")
     assert found(tape, origins.prepared)[1] == {}

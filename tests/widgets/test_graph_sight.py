@@ -62,6 +62,17 @@ def test_the_view_goes_where_something_happens_and_stays_where_it_is_seen():
     assert graph_sight.follow(stage, Look({}, {}), near, VIEW) is None
 
 
+@pytest.mark.parametrize("key", ["c0", "c9", "c190", "c390", "c399"])
+def test_the_view_that_follows_looks_little_past_the_picture(key):
+    stage = staged(grid(400, 10))
+    for corner in (Camera(0.85, 5000, 5000), Camera(0.85, -9000, -9000)):
+        found = graph_sight.follow(stage, Look({key: CardLook(active="forward")}, {}), corner, VIEW)
+        seen = found.box_to_view(stage.bounds)
+        assert QRectF(0, 0, 810, 730).contains(found.box_to_view(stage.boxes[key]))
+        assert max(seen.left(), seen.top()) <= 65
+        assert min(seen.right() - 810, seen.bottom() - 730) >= -65
+
+
 def test_one_opened_module_is_known_with_how_far_its_corner_moved():
     closed, opened = Maker(), Maker()
     closed.card("m", "module", "m", (100, 100), None, (180, 72))

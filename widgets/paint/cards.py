@@ -240,6 +240,7 @@ def _heading(
     least = 0.0 if card.kind == "module" else row.width() * 0.3
     room = max(least, row.width() - title - 8) if name else 0.0
     name = shapes.fitted(variable(name), room, 11, 500)
+    name = "" if name == "…" else name
     taken = shapes.text_width(name, 11, 500) + 8 if name else 0.0
     shapes.write(painter, row.adjusted(0, 0, -taken, 0), written, ink, px, weight)
     shapes.write(painter, row, name, ink2, 11, 500, shapes.RIGHT)

@@ -56,3 +56,15 @@ def test_a_form_feed_ends_no_line():
     tape = record(f"x = param(2.0)\n\x0c\n'''a\x0c\x0b\x1c\u2028b'''\n{line}")
     add, _ = tape.ops
     assert line[add.place.column : add.place.end_column] == "x + x"
+
+
+def test_a_factor_gives_its_name_to_no_other_factor():
+    tape = record("f, dt = nn.Linear(2, 2), 0.1\nz = torch.ones(1, 2)\nz = z + dt * f(z)")
+    (result,) = next(op for op in tape.ops if op.op == "linear").outputs
+    assert next(v.name for v in tape.values if v.id == result) == ""
+    assert "dt" not in {v.name for v in tape.values}
+
+
+def test_a_value_from_a_loop_is_called_what_the_program_calls_it():
+    tape = record("for x in [torch.ones(2), torch.zeros(2)]:\n    y = x * 0.5")
+    assert {v.name for v in tape.values} == {"x", "y"}
