@@ -29,7 +29,7 @@ class OutputTab(QObject):
         self._tabs.setTabToolTip(place, text.count(warnings, "warning") if warnings else "")
         problem = result.problem
         lost = problem is not None and not problem.place.line and problem.type != ENGINE_DIED
-        speaks = bool(result.stdout) or lost
+        speaks = bool(result.stdout or result.tape.figures) or lost
         if speaks and not self._spoke and not self._chosen:
             self._tabs.setCurrentWidget(self._console)
         self._spoke = speaks

@@ -178,6 +178,7 @@ class Showing(QObject):
         if result.stdout != self._printed:
             self._printed = result.stdout
             views.console.set_text(result.stdout)
+        views.console.set_figures(result.tape.figures)
         views.console.set_warnings(result.stderr)
         views.console.set_problem(own)
 

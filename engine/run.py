@@ -24,6 +24,7 @@ from engine.derivatives import formulas
 from engine.doctor.examine import examine_safely
 from engine.exits import Exits
 from engine.leftovers import Kept
+from engine.plotting.pyplot import offer, pyplot
 from engine.policy import program
 from engine.policy.refusal import Refusal
 from engine.record.backward import PassReached
@@ -34,6 +35,7 @@ from engine.streams import OUTPUT_LIMIT, Output, Warned
 from engine.tape import Event, Problem, Status, Tape
 from engine.wire import Run
 
+offer()
 EXPLAIN_S = 1.0
 """How long putting an exception into words may take: that runs code of the program's own."""
 AFTERMATH_S = 0.5
@@ -198,9 +200,11 @@ def perform(request: Run, recorder: Recorder, printed: Callable[[str], None] | N
             Exits(request.filename) as exits,
         ):
             try:
+                pyplot.begin(recorder.plotted)
                 _to_the_end(code, names, exits)
             finally:
                 kept.untrace()
+                pyplot.end()
     except PassReached:
         pass
     except BaseException as exc:  # noqa: BLE001

@@ -13,6 +13,8 @@ from typing import Literal
 import numpy as np
 from msgspec import Struct
 
+from engine.figures import Figure
+
 FORMAT = 1
 INLINE_ELEMENTS = 1024
 """Tensors of at most this many elements travel with all their numbers; bigger ones as a summary."""
@@ -331,9 +333,8 @@ class Leaf(Struct, frozen=True, array_like=True, gc=False):
 class Finding(Struct, frozen=True):
     """Something the doctor noticed: ``id`` is stable and named after the mistake.
 
-    ``place`` is what to look at first, ``related`` are the other places that take part in it.
-    ``message`` has what was measured in this run, ``why`` what that leads to. ``fix`` is the whole
-    program, mended; empty where no edit of the text can mend it, and then ``unmended`` says why.
+    ``place`` is what to look at first, ``related`` are the other places. ``message`` has what was
+    measured, ``fix`` the whole program, mended, else ``unmended`` why not.
     """
 
     id: str
@@ -391,10 +392,9 @@ class Tape(Struct, frozen=True):
     """Torch's own formula for each kind of backward node among `nodes`."""
     dropped: int = 0
     """Values whose numbers were given up for the memory budget; their summaries are kept."""
-    truncated: str = ""
-    """Why recording stopped before the program did; empty where it did not."""
-    held: tuple[tuple[int, ...], ...] = ()
-    """The parameters that optimizers have, as numbers of tensors; see `Step.held`."""
+    truncated: str = ""  # why recording stopped before the program did, if it did
+    held: tuple[tuple[int, ...], ...] = ()  # see `Step.held`
     findings: tuple[Finding, ...] = ()
+    figures: tuple[Figure, ...] = ()
     times: tuple[int, ...] = ()
-    """Nanoseconds of each op's call (on a GPU of its launch), apart from `ops`, which repeat."""
+    """Nanoseconds of each op's call, on a GPU of its launch."""

@@ -6,8 +6,10 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
+from engine.figures import Figure
 from engine.tape import Problem
 from playback import text as words
+from widgets.figures import Figures
 from widgets.labels import Heading, Label, sheet
 from widgets.theme import Theme
 
@@ -54,8 +56,10 @@ class Console(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(16, 14, 10, 10)
         column.setSpacing(8)
+        self.figures = Figures(self)
         column.addWidget(self.heading)
         column.addWidget(self.view, 1)
+        column.addWidget(self.figures, 3)
         column.addWidget(self._bar)
         self.set_theme(Theme.load("light"))
         self._count()
@@ -86,6 +90,7 @@ class Console(QWidget):
         """Use ``theme``'s colours and fonts."""
         self._theme = theme
         self.setStyleSheet(sheet(theme))
+        self.figures.set_theme(theme)
         self._lift()
         self._put()
 
@@ -98,6 +103,11 @@ class Console(QWidget):
             more = text
         self.append(more)
         self._whole = text
+
+    def set_figures(self, figures: tuple[Figure, ...]) -> None:
+        """Show these figures below the output, which leaves them its room where it is empty."""
+        self.figures.set_figures(figures)
+        self.view.setVisible(bool(self._whole or self._lines) or not figures)
 
     def set_warnings(self, text: str) -> None:
         """Show these warnings, each on a line that begins with its place, below the output."""

@@ -7,6 +7,8 @@ from types import ModuleType
 import numpy as np
 import torch
 
+from engine.plotting.axes import Handle
+from engine.plotting.pyplot import NAMES, pyplot
 from engine.policy import twins
 
 Maker = Callable[[], Mapping[str, object]]
@@ -157,6 +159,17 @@ _CUDA = (
     "reset_peak_memory_stats seed seed_all set_device stream synchronize"
 )
 
+
+def _plots() -> Mapping[str, object]:
+    """Return the calls that plot; each asks for the axes there are then."""
+
+    def later(name: str) -> Callable[..., object]:
+        return lambda *args, **words: getattr(pyplot, name)(*args, **words)
+
+    plain = {name: Handle() for name in ("cm", "rcParams", "style")}
+    return {**{name: later(name) for name in NAMES}, **plain}
+
+
 MODULES: dict[str, Maker] = dict(
     [
         _std("abc", "ABC abstractmethod"),
@@ -167,6 +180,8 @@ MODULES: dict[str, Maker] = dict(
         _std("contextlib", "AbstractContextManager ExitStack contextmanager nullcontext suppress"),
         _std("copy", "copy deepcopy"),
         ("dataclasses", lambda: twins.DATACLASSES),
+        ("matplotlib", lambda: {"use": lambda *_args, **_words: None}),
+        ("matplotlib.pyplot", _plots),
         _std("datetime", "date datetime time timedelta timezone UTC MINYEAR MAXYEAR"),
         _std("decimal", "Decimal getcontext localcontext ROUND_HALF_UP ROUND_HALF_EVEN"),
         _std("fractions", "Fraction"),

@@ -113,6 +113,7 @@ def freeze(recorder: Recorder, found: list[Leaf]) -> Tape:
         ),
         resets=tuple(log.resets),
         prints=tuple(log.prints),
+        figures=tuple(log.figures),
         events=tuple(Event(e.kind, e.ref, _line(source.span(e.where))) for e in log.events),
         leaves=tuple(found),
         dropped=log.dropped,

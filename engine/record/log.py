@@ -10,6 +10,7 @@ from typing import Literal
 import torch
 from msgspec import Struct
 
+from engine.figures import Figure
 from engine.record.source import Where
 from engine.tape import (
     Accumulation,
@@ -170,6 +171,7 @@ class Log:
         self.held: dict[tuple[int, ...], int] = {}
         self.resets: list[Reset] = []
         self.prints: list[str] = []
+        self.figures: list[Figure] = []
         self.events: list[EventRow] = []
         self.truncated = ""
         self.dropped = 0

@@ -11,8 +11,10 @@ from types import TracebackType
 from typing import Self
 
 import torch
+from msgspec.structs import replace
 from torch import autograd, nn
 
+from engine.figures import MOST_FIGURES, Figure
 from engine.record.backward import Backward, Engine
 from engine.record.copies import BUDGET, Copies
 from engine.record.forward import record_custom
@@ -109,6 +111,12 @@ class Recorder:
             with self.lanes.lock:
                 self.log.prints.append(line)
                 self.log.tell("print", len(self.log.prints) - 1, where)
+
+    def plotted(self, figure: Figure) -> None:
+        """Write down a figure that the program shows."""
+        if self.writing() and len(self.log.figures) < MOST_FIGURES:
+            span = self.source.span(self.source.here(self.source.user_frame())[0])
+            self.log.figures.append(replace(figure, line=span[0] if span is not None else 0))
 
     def _run_backward(self, outputs: object, *args: object, **kwargs: object) -> object:
         lane = self.lanes.here()

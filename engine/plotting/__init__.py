@@ -1,0 +1,1 @@
+"""What programs import as Matplotlib: it notes what they plot."""

@@ -1,0 +1,256 @@
+"""One pair of axes that notes what a program plots on it."""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from engine import figures
+from engine.figures import Plotted, Trace, TraceKind
+
+IMAGE_SIDE = 96
+"""An image keeps at most so many rows and columns."""
+_COLORS = dict(zip("bgrcmykw", "blue green red cyan magenta gold black white".split(), strict=True))
+_STYLES = {"--": "dashed", ":": "dotted", "-.": "dashed", "-": "solid"}
+_WORDS = {"dashed": "dashed", "dotted": "dotted", "dashdot": "dashed", "None": "none", "": "none"}
+_MARKS = "ov^<>sp*hHxXD+.,|_"
+
+
+def numbers(data: object) -> tuple[float, ...]:
+    """Return data as floats, every k-th of too many. A tensor that needs a gradient refuses."""
+    flat = np.asarray(data, dtype=np.float64).ravel()
+    step = -(-flat.size // figures.MOST_POINTS) if flat.size else 1
+    return tuple(flat[::step].tolist())
+
+
+class Handle:
+    """What a plotting call returns: whatever is done to it, nothing happens."""
+
+    def __call__(self, *_args: object, **_words: object) -> "Handle":
+        """Return itself, for whatever is called on it."""
+        return self
+
+    def __getattr__(self, name: str) -> "Handle":
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self
+
+    def __iter__(self) -> Iterator["Handle"]:
+        return iter((self,))
+
+    def __getitem__(self, _key: object) -> "Handle":
+        return self
+
+    def __setitem__(self, _key: object, _value: object) -> None:
+        pass
+
+
+class Axes:
+    """One pair of axes that notes what is plotted on it."""
+
+    def __init__(self, skipped: Callable[[str], Handle]) -> None:
+        self._skipped = skipped
+        self._traces: list[Trace] = []
+        self._told: dict[str, object] = {}
+
+    def noted(self) -> Plotted:
+        """Return what was plotted here."""
+        return Plotted(traces=tuple(self._traces), **self._told)  # type: ignore[arg-type]
+
+    def _add(self, kind: TraceKind, x: object, y: object, words: dict[str, object]) -> list[Handle]:
+        if len(self._traces) < figures.MOST_TRACES:
+            label = str(words.get("label") or "")
+            style = str(words.get("linestyle", words.get("ls", "-")))
+            style = _STYLES.get(style, _WORDS.get(style, "solid"))
+            marked = bool(words.get("marker"))
+            if kind == "line" and style == "none":
+                kind, style = "points", "solid"
+            color = words.get("color", words.get("c", ""))
+            self._traces.append(
+                Trace(
+                    kind,
+                    numbers(x),
+                    numbers(y),
+                    "" if label.startswith("_") else label,
+                    _color(color),
+                    style if style != "none" else "solid",  # type: ignore[arg-type]
+                    marked,
+                    numbers(words["base"]) if "base" in words else (),
+                    float(words.get("width", 0.0)),  # type: ignore[arg-type]
+                )
+            )
+        return [Handle()]
+
+    def plot(self, *data: object, **words: object) -> list[Handle]:
+        """Note curves: ``y``, ``x, y``, with or without a format such as ``"r--"``."""
+        rest = list(data)
+        while rest:
+            first = rest.pop(0)
+            second = rest.pop(0) if rest and not isinstance(rest[0], str) else None
+            told = {**_format(str(rest.pop(0))), **words} if rest and _is_text(rest) else words
+            y = np.asarray(first if second is None else second, dtype=np.float64)
+            x = np.arange(len(y)) if second is None else np.asarray(first, dtype=np.float64)
+            if y.ndim == 2 and y.shape[1] > 1:
+                for column in y.T:
+                    self._add("line", x, column, dict(told))
+            else:
+                self._add("line", x, y, dict(told))
+        return [Handle()]
+
+    def scatter(self, x: object, y: object, *_sizes: object, **words: object) -> Handle:
+        """Note a cloud of points."""
+        if not isinstance(words.get("c", ""), str):
+            words.pop("c")
+        self._add("points", x, y, words)
+        return Handle()
+
+    def bar(self, x: object, height: object, width: float = 0.8, **words: object) -> Handle:
+        """Note a row of bars."""
+        places = np.asarray(x)
+        if places.dtype.kind not in "iufb":
+            places = np.arange(places.size)
+        self._add("bars", places, height, {**words, "width": width})
+        return Handle()
+
+    def hist(
+        self, data: object, bins: object = 10, **words: object
+    ) -> tuple[object, object, Handle]:
+        """Note a histogram; return counts, edges and a handle as Matplotlib does."""
+        flat = np.asarray(data, dtype=np.float64).ravel()
+        dense = bool(words.pop("density", False))
+        counts, edges = np.histogram(flat, bins=bins, density=dense)  # type: ignore[arg-type]
+        middles = (edges[1:] + edges[:-1]) / 2
+        self._add("bars", middles, counts, {**words, "width": float(edges[1] - edges[0])})
+        return counts, edges, Handle()
+
+    def fill_between(self, x: object, y1: object, y2: object = 0.0, **words: object) -> Handle:
+        """Note the stretch between two curves."""
+        xs = np.asarray(x, dtype=np.float64).ravel()
+        low = np.broadcast_to(np.asarray(y2, dtype=np.float64), xs.shape)
+        high = np.broadcast_to(np.asarray(y1, dtype=np.float64), xs.shape)
+        self._add("area", xs, high, {**words, "base": low})
+        return Handle()
+
+    def errorbar(self, x: object, y: object, *_errors: object, **words: object) -> Handle:
+        """Note the curve of measured points; how far they may be off is not drawn."""
+        self._add("line", x, y, words)
+        return Handle()
+
+    def axhline(self, y: float = 0.0, **words: object) -> Handle:
+        """Note a line across the whole plot."""
+        self._add("level", (), [float(y)], words)
+        return Handle()
+
+    def axvline(self, x: float = 0.0, **words: object) -> Handle:
+        """Note a line from bottom to top."""
+        self._add("upright", [float(x)], (), words)
+        return Handle()
+
+    def imshow(self, data: object, **_words: object) -> Handle:
+        """Note an image: one number for each of its points, the first row at the top."""
+        image = np.asarray(data, dtype=np.float64)
+        image = image.mean(-1) if image.ndim == 3 else np.atleast_2d(image)
+        steps = [-(-side // IMAGE_SIDE) or 1 for side in image.shape]
+        rows = image[:: steps[0], :: steps[1]]
+        self._told["image"] = tuple(tuple(row) for row in rows.tolist())
+        return Handle()
+
+    matshow = imshow
+
+    def semilogy(self, *data: object, **words: object) -> list[Handle]:
+        """Note curves over a logarithmic height."""
+        self._told["y_log"] = True
+        return self.plot(*data, **words)
+
+    def semilogx(self, *data: object, **words: object) -> list[Handle]:
+        """Note curves over a logarithmic width."""
+        self._told["x_log"] = True
+        return self.plot(*data, **words)
+
+    def loglog(self, *data: object, **words: object) -> list[Handle]:
+        """Note curves over logarithmic axes."""
+        self._told["x_log"] = True
+        return self.semilogy(*data, **words)
+
+    def set_title(self, text: object, **_words: object) -> None:
+        """Note the title."""
+        self._told["title"] = str(text)
+
+    def set_xlabel(self, text: object, **_words: object) -> None:
+        """Note what stands below."""
+        self._told["x_label"] = str(text)
+
+    def set_ylabel(self, text: object, **_words: object) -> None:
+        """Note what stands at the left."""
+        self._told["y_label"] = str(text)
+
+    def set_xlim(self, low: object = None, high: object = None, **words: object) -> None:
+        """Note where the width begins and ends."""
+        self._limit("x_range", low, high, words)
+
+    def set_ylim(self, low: object = None, high: object = None, **words: object) -> None:
+        """Note where the height begins and ends."""
+        self._limit("y_range", low, high, words)
+
+    def _limit(self, key: str, low: object, high: object, words: dict[str, object]) -> None:
+        if isinstance(low, tuple | list) and len(low) == 2:
+            low, high = low
+        low = words.get("left", words.get("bottom", low))
+        high = words.get("right", words.get("top", high))
+        if low is not None and high is not None:
+            self._told[key] = (float(low), float(high))  # type: ignore[arg-type]
+
+    def set_xscale(self, scale: str, **_words: object) -> None:
+        """Note whether the width is logarithmic."""
+        self._told["x_log"] = "log" in scale
+
+    def set_yscale(self, scale: str, **_words: object) -> None:
+        """Note whether the height is logarithmic."""
+        self._told["y_log"] = "log" in scale
+
+    def set(self, **words: object) -> None:
+        """Note several things at once: ``ax.set(title=..., xlabel=...)``."""
+        for word, value in words.items():
+            getattr(self, f"set_{word}")(value)
+
+    def legend(self, *given: object, **_words: object) -> None:
+        """Note that names are wanted; a list of names is given to the traces in order."""
+        self._told["legend"] = True
+        names = given[-1] if given and isinstance(given[-1], list | tuple) else ()
+        for place, name in enumerate(names[: len(self._traces)]):
+            changed = {f: getattr(self._traces[place], f) for f in Trace.__struct_fields__}
+            self._traces[place] = Trace(**{**changed, "label": str(name)})
+
+    def __getattr__(self, name: str) -> Handle:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return self._skipped(name)
+
+
+def _is_text(rest: list[object]) -> bool:
+    return isinstance(rest[0], str)
+
+
+def _color(given: object) -> str:
+    text = given if isinstance(given, str) else ""
+    text = text.removeprefix("tab:").removeprefix("xkcd:")
+    return _COLORS.get(text, text)[:20]
+
+
+def _format(text: str) -> dict[str, object]:
+    """Return what a format such as ``"ro--"`` says."""
+    found: dict[str, object] = {}
+    for style in _STYLES:
+        if style in text:
+            found["linestyle"] = style
+            text = text.replace(style, "", 1)
+            break
+    for letter in text:
+        if letter in _COLORS and "color" not in found:
+            found["color"] = _COLORS[letter]
+        elif letter in _MARKS:
+            found["marker"] = letter
+    if text.startswith("C") and text[1:2].isdigit():
+        found.pop("color", None)
+    if "marker" in found and "linestyle" not in found:
+        found["linestyle"] = "None"
+    return found

@@ -1,0 +1,193 @@
+"""``matplotlib.pyplot`` for programs: it notes what is plotted, and the window draws it.
+
+A program that plots its losses runs unchanged, whether Matplotlib is installed or not, without a
+display and without a file. What is not drawn here is noted as left out and does nothing else.
+"""
+
+import sys
+from collections.abc import Callable
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+import numpy as np
+
+from engine import figures
+from engine.figures import Figure, Plotted
+from engine.plotting.axes import Axes, Handle
+
+_QUIET = frozenset(
+    "grid tight_layout subplots_adjust tick_params set_aspect margins axis set_xticks set_yticks "
+    "set_axis_off xticks yticks ion ioff draw pause style rcParams rc colorbar set_facecolor "
+    "autoscale minorticks_on set_size_inches switch_backend spines cm get_cmap".split()
+)
+"""What changes only how a plot looks: nothing is said of it."""
+
+
+class Drawing:
+    """One figure: its axes, and which of them is drawn on."""
+
+    def __init__(self, owner: "Pyplot") -> None:
+        self._owner = owner
+        self.axes: list[Axes] = []
+        self.columns = 1
+        self.title = self.name = ""
+        self.left_out: list[str] = []
+
+    def grid_of(self, rows: int, columns: int) -> list[Axes]:
+        """Return the axes of a grid; made where they are not there yet."""
+        self.columns = columns
+        while len(self.axes) < min(rows * columns, figures.MOST_AXES):
+            self.axes.append(Axes(self.skipped))
+        return self.axes
+
+    def gca(self) -> Axes:
+        """Return the axes that are drawn on."""
+        if not self.axes:
+            self.axes.append(Axes(self.skipped))
+        return self.axes[-1] if self._owner.at is None else self.axes[self._owner.at]
+
+    def add_subplot(self, *given: object, **_words: object) -> Axes:
+        """Return one of a grid of axes: ``add_subplot(1, 2, 1)`` or ``add_subplot(121)``."""
+        rows, columns, place = _grid(given)
+        self.grid_of(rows, columns)
+        self._owner.at = min(place, len(self.axes)) - 1
+        return self.axes[self._owner.at]
+
+    def subplots(self, rows: int = 1, columns: int = 1, **words: object) -> object:
+        """Return a grid of axes, as Matplotlib shapes them."""
+        rows = int(str(words.get("nrows", rows)))
+        columns = int(str(words.get("ncols", columns)))
+        made = self.grid_of(rows, columns)
+        self._owner.at = 0
+        if rows * columns == 1 and words.get("squeeze", True):
+            return made[0]
+        table = np.empty((rows, columns), dtype=object)
+        for place in range(rows * columns):
+            table[place // columns, place % columns] = made[min(place, len(made) - 1)]
+        if not words.get("squeeze", True):
+            return table
+        return table.ravel() if 1 in (rows, columns) else table
+
+    def suptitle(self, text: object, **_words: object) -> None:
+        """Note the title of all."""
+        self.title = str(text)
+
+    def savefig(self, name: object, **_words: object) -> None:
+        """Keep the figure for the window, which can save it; no file is written here."""
+        self.name = str(name)
+        self._owner.shown(self)
+
+    def skipped(self, name: str) -> Handle:
+        """Note what is left out, and return what takes anything."""
+        if name not in _QUIET and name not in self.left_out:
+            self.left_out.append(name)
+        return Handle()
+
+    def __getattr__(self, name: str) -> Handle:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return self.skipped(name)
+
+
+_SETTERS = {"title": "set_title", "xlabel": "set_xlabel", "ylabel": "set_ylabel"}
+_SETTERS |= {"xlim": "set_xlim", "ylim": "set_ylim", "xscale": "set_xscale", "yscale": "set_yscale"}
+
+
+class Pyplot(ModuleType):
+    """The module that programs import as ``plt``."""
+
+    def __init__(self) -> None:
+        super().__init__("matplotlib.pyplot", __doc__)
+        self.__path__: list[str] = []
+        self.begin(lambda _figure: None)
+
+    def begin(self, take: Callable[[Figure], None]) -> None:
+        """Forget all figures; ``take`` is called with each that a program shows."""
+        self._take, self._open = take, list[Drawing]()
+        self._known: list[Drawing] = []
+        self.at: int | None = None
+
+    def end(self) -> None:
+        """Show what the program has drawn and not shown."""
+        self.show()
+        self._take = lambda _figure: None
+
+    def shown(self, drawing: Drawing) -> None:
+        """Hand a figure on, once."""
+        if drawing not in self._known and any(a.noted() != Plotted() for a in drawing.axes):
+            self._known.append(drawing)
+            plots = tuple(axes.noted() for axes in drawing.axes)
+            out = tuple(drawing.left_out)
+            self._take(Figure(plots, drawing.columns, drawing.title, drawing.name, 0, out))
+
+    def show(self, *_args: object, **_words: object) -> None:
+        """Hand all figures on and begin anew."""
+        for drawing in self._open:
+            self.shown(drawing)
+        self.close("all")
+
+    def close(self, *_which: object) -> None:
+        """Forget the figures that are drawn on."""
+        self._open, self.at = [], None
+
+    def figure(self, *_args: object, **_words: object) -> Drawing:
+        """Begin a figure."""
+        if len(self._open) < figures.MOST_FIGURES:
+            self._open.append(Drawing(self))
+        self.at = None
+        return self._open[-1]
+
+    def gcf(self) -> Drawing:
+        """Return the figure that is drawn on."""
+        return self._open[-1] if self._open else self.figure()
+
+    def gca(self, *_args: object, **_words: object) -> Axes:
+        """Return the axes that are drawn on."""
+        return self.gcf().gca()
+
+    def subplots(self, *given: int, **words: object) -> tuple[Drawing, object]:
+        """Begin a figure with a grid of axes."""
+        drawing = self.figure()
+        return drawing, drawing.subplots(*given, **words)  # type: ignore[arg-type]
+
+    def subplot(self, *given: object, **words: object) -> Axes:
+        """Turn to one of a grid of axes."""
+        return self.gcf().add_subplot(*given, **words)
+
+    def __getattr__(self, name: str) -> object:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        drawing = self.gcf()
+        if name in ("suptitle", "savefig"):
+            return getattr(drawing, name)
+        return getattr(drawing.gca(), _SETTERS.get(name, name))
+
+
+def _grid(given: tuple[object, ...]) -> tuple[int, int, int]:
+    if len(given) == 1 and isinstance(given[0], int) and given[0] > 99:
+        return given[0] // 100, given[0] // 10 % 10, given[0] % 10
+    found = [int(one) for one in given if isinstance(one, int)]
+    return (found[0], found[1], found[2]) if len(found) == 3 else (1, 1, 1)
+
+
+pyplot = Pyplot()
+
+
+NAMES = (
+    *"plot scatter bar hist fill_between errorbar axhline axvline imshow semilogx semilogy".split(),
+    *"loglog title xlabel ylabel xlim ylim xscale yscale legend grid suptitle figure gcf".split(),
+    *"gca subplot subplots show close savefig tight_layout text annotate colorbar step".split(),
+)
+"""What programs from elsewhere may call."""
+
+
+def offer() -> None:
+    """Let programs import it as ``matplotlib`` and ``matplotlib.pyplot``."""
+    package = ModuleType("matplotlib")
+    package.__path__ = []
+    package.pyplot = pyplot  # type: ignore[attr-defined]
+    package.use = Handle()  # type: ignore[attr-defined]
+    package.rcParams = Handle()  # type: ignore[attr-defined]
+    for name, module in (("matplotlib", package), ("matplotlib.pyplot", pyplot)):
+        module.__spec__ = ModuleSpec(name, None)
+        sys.modules.setdefault(name, module)
