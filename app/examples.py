@@ -1,23 +1,31 @@
 """The examples on the first screen: every script in ``assets/examples``, in the order of its name.
 
 An example is one file: its first line is a comment with the title, the comment lines below it are
-a sentence on what to look for. Adding a file is all it takes.
+a sentence on what to look for. Adding a file is all it takes. Files of that name in ``edge`` and
+``broken`` show it at its limits and with a mistake.
 """
 
 import re
 from importlib import resources
+from importlib.resources.abc import Traversable
 from itertools import takewhile
 
+import msgspec
 from msgspec import Struct
 
 
 class Example(Struct, frozen=True):
-    """A script to start from. ``name`` is its file's name without number and ending."""
+    """A script to start from. ``name`` is its file's name without number and ending.
+
+    ``edge`` is the same where something just about stops working, ``broken`` with a mistake in it.
+    """
 
     name: str
     title: str
     about: str
     source: str
+    edge: "Example | None" = None
+    broken: "Example | None" = None
 
 
 def load() -> tuple[Example, ...]:
@@ -25,9 +33,19 @@ def load() -> tuple[Example, ...]:
     folder = resources.files("assets") / "examples"
     scripts = [entry for entry in folder.iterdir() if re.fullmatch(r"\d\d_\w+\.py", entry.name)]
     return tuple(
-        parse(entry.name, entry.read_text(encoding="utf-8"))
+        msgspec.structs.replace(
+            parse(entry.name, entry.read_text(encoding="utf-8")),
+            edge=_variant(folder / "edge" / entry.name),
+            broken=_variant(folder / "broken" / entry.name),
+        )
         for entry in sorted(scripts, key=lambda entry: entry.name)
     )
+
+
+def _variant(entry: Traversable) -> Example | None:
+    if not entry.is_file():
+        return None
+    return parse(entry.name, entry.read_text(encoding="utf-8"))
 
 
 def parse(filename: str, source: str) -> Example:

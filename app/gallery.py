@@ -1,11 +1,13 @@
 """The gallery of examples: a title and a sentence each, over the window."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QGridLayout,
+    QHBoxLayout,
     QLabel,
     QPushButton,
     QSizePolicy,
@@ -76,7 +78,7 @@ class Gallery(Overlay):
         tile.setAccessibleName(example.title)
         tile.setAccessibleDescription(example.about)
         tile.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
-        tile.setMinimumHeight(86)
+        tile.setMinimumHeight(108)
         column = QVBoxLayout(tile)
         column.setContentsMargins(14, 10, 14, 10)
         title, about = QLabel(example.title), QLabel(example.about)
@@ -88,10 +90,27 @@ class Gallery(Overlay):
             label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
             column.addWidget(label)
         column.addStretch(1)
+        column.addLayout(self._variants(example))
         tile.clicked.connect(lambda: self._choose(example))
         return tile
 
-    def _choose(self, example: Example) -> None:
+    def _variants(self, example: Example) -> QHBoxLayout:
+        """Return the links to the example at its limits and with a mistake."""
+        row = QHBoxLayout()
+        row.setSpacing(14)
+        for words, variant in (("At its edge", example.edge), ("Break it", example.broken)):
+            if variant is not None:
+                link = QPushButton(words)
+                link.setProperty("link", True)
+                link.setCursor(Qt.CursorShape.PointingHandCursor)
+                link.setToolTip(f"{variant.title}: {variant.about}")
+                link.setAccessibleName(f"{words}: {variant.title}")
+                link.clicked.connect(partial(self._choose, variant))
+                row.addWidget(link)
+        row.addStretch(1)
+        return row
+
+    def _choose(self, example: Example, _on: bool = False) -> None:
         self.leave()
         self.chosen.emit(example)
 

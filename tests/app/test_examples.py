@@ -12,6 +12,7 @@ from torch import nn, optim
 from torch.nn import functional as F
 
 from app import examples
+from engine.run import record
 
 NAMES = (
     "sum_times",
@@ -164,3 +165,21 @@ def test_a_new_file_is_enough_to_add_an_example():
     added = examples.parse("09_mine.py", "# Mine\n# Look here.\nx = 1\n")
     assert (added.name, added.title, added.about) == ("mine", "Mine", "Look here.")
     assert added.source.endswith("x = 1\n")
+
+
+VARIANTS = [(e, kind) for e in examples.load() for kind in ("edge", "broken")]
+
+
+@pytest.mark.parametrize(("example", "kind"), VARIANTS, ids=lambda one: getattr(one, "name", one))
+def test_every_example_has_an_edge_that_runs_and_a_mistake_that_is_told(example, kind):
+    variant = getattr(example, kind)
+    assert variant is not None
+    assert variant.name == example.name
+    assert variant.source.splitlines()[3:] != example.source.splitlines()[3:]
+    assert len(variant.about) <= 80
+    assert max(len(line) for line in variant.source.splitlines()) <= 42
+    tape = record(variant.source)
+    if kind == "edge":
+        assert (tape.status, tape.findings) == ("ok", ())
+    else:
+        assert tape.findings or (tape.error is not None and tape.error.hint)

@@ -2,7 +2,7 @@
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from app import examples
 from app.gallery import COLUMNS, Gallery
@@ -24,6 +24,15 @@ def gallery(qtbot):
 def test_every_example_has_a_tile_with_a_sentence(gallery):
     assert [tile.accessibleName() for tile in gallery.tiles] == [e.title for e in examples.load()]
     assert all(tile.accessibleDescription() for tile in gallery.tiles)
+
+
+def test_each_example_can_be_had_at_its_edge_and_broken(gallery, qtbot):
+    first = examples.load()[0]
+    links = [b for b in gallery.tiles[0].findChildren(QPushButton) if b.text() == "Break it"]
+    with qtbot.waitSignal(gallery.chosen) as told:
+        qtbot.mouseClick(links[0], Qt.MouseButton.LeftButton)
+    assert told.args[0] == first.broken
+    assert not gallery.isVisible()
 
 
 def test_a_click_chooses_and_closes(gallery, qtbot):

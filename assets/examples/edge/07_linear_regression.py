@@ -1,0 +1,23 @@
+# A rate at its limit
+# With 1.0 b jumps from 0 to 2
+# and back, and never settles.
+
+x = torch.linspace(-1, 1, 20)
+target = 2 * x + 1
+
+w = param(0.0)
+b = param(0.0)
+lr = 1.0
+
+for step in range(20):
+    prediction = w * x + b
+    error = prediction - target
+    loss = (error**2).mean()
+    loss.backward()
+
+    with torch.no_grad():
+        w -= lr * w.grad
+        b -= lr * b.grad
+
+    w.grad = None
+    b.grad = None
