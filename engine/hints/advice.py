@@ -87,6 +87,8 @@ def attribute(match: re.Match[str], case: Case) -> str:
     word = match[1]
     owner = getattr(case.exc, "obj", None)
     close = near(word, dir(owner)) if owner is not None else ""
+    if word == "backward" and hasattr(owner, "param_groups"):
+        return "Only a loss has backward(): loss.backward(), and then step() of the optimizer."
     if close:
         return f"Did you mean .{close}?"
     return "Check the spelling; this object has no such method or field."

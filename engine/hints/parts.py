@@ -160,6 +160,12 @@ ROWS = (
     ),
     Row(
         TypeError,
+        r"torch\.nn\.\S*?(\w+) is not a Module subclass",
+        "Make the layer with parentheses: nn.{1}().",
+        "torch.nn.modules.activation.ReLU is not a Module subclass",
+    ),
+    Row(
+        TypeError,
         "list is not a Module subclass",
         "Sequential takes its layers one by one: nn.Sequential(*layers).",
         "list is not a Module subclass",

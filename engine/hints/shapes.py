@@ -66,6 +66,22 @@ def size_mismatch(match: re.Match[str], case: Case) -> str:
     return text
 
 
+def channels(match: re.Match[str], case: Case) -> str:  # noqa: ARG001 - as every answer
+    """Help with an image whose channels are too few, too many, or last."""
+    given, wanted, there = match[1].split(", "), match[2], match[3]
+    said = f"The layer takes {wanted} channels and is given {there} "
+    said += "(batch, channel, height, width)."
+    if len(given) == 4 and given[-1] == wanted:
+        return f"{said} They stand last: .permute(0, 3, 1, 2) brings them to the front."
+    return said
+
+
+def written(match: re.Match[str], case: Case) -> str:  # noqa: ARG001
+    """Help with a tensor that is written where it does not fit."""
+    place = f"({match[2]})" if match[2] else "a single number"
+    return f"The place that is written to holds {place}, the value has the shape ({match[1]})."
+
+
 def joined(match: re.Match[str], case: Case) -> str:  # noqa: ARG001
     """Help with tensors that don't line up where they are joined."""
     if str(case.exc).startswith("stack expects") and not re.search(r"stack\(|cat\(", case.code):

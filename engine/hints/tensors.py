@@ -69,8 +69,8 @@ ROWS = (
     ),
     Row(
         RuntimeError,
-        r"expected input\[.*\] to have (\d+) channels, but got (\d+) channels",
-        "The layer takes {1} channels and is given {2} (batch, channel, height, width).",
+        r"expected input\[(.*)\] to have (\d+) channels, but got (\d+) channels",
+        shapes.channels,
         "expected input[1, 1, 8, 8] to have 3 channels, but got 1 channels instead",
     ),
     Row(
@@ -174,7 +174,7 @@ ROWS = (
     ),
     Row(
         RuntimeError,
-        r"same dtype, but (got|found) (\w+) and (\w+)|expected scalar type (\w+) but found (\w+)",
+        r"same dtype, but (?:got|found) \w+(?:,| and) |expected scalar type \w+ but found \w+",
         _DTYPES,
         "mat1 and mat2 must have the same dtype, but got Double and Float",
     ),
@@ -258,6 +258,25 @@ ROWS = (
         r"missing the required .forward. function",
         "Give the class a method forward(self, ...).",
         'Module [M] is missing the required "forward" function',
+    ),
+    Row(
+        TypeError,
+        r"argument 'input' .*must be Tensor, not tuple",
+        "It is given a tuple: recurrent layers and attention return their output and a state, so "
+        "take them apart: output, state = rnn(x).",
+        "linear(): argument 'input' (position 1) must be Tensor, not tuple",
+    ),
+    Row(
+        RuntimeError,
+        r"expand\(.*\{\[([\d, ]*)\]\}, size=\[([\d, ]*)\]\): the number of sizes",
+        shapes.written,
+        "expand(torch.FloatTensor{[2]}, size=[]): the number of sizes provided (0) must be greater",
+    ),
+    Row(
+        AssertionError,
+        "Size mismatch between tensors",
+        "All tensors of a TensorDataset need the same length: one row for each example.",
+        "Size mismatch between tensors",
     ),
     Row(
         TypeError,
