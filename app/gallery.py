@@ -48,7 +48,7 @@ class Gallery(Overlay):
     chosen = Signal(object)
 
     def __init__(self, over: QWidget, examples: Sequence[Example]) -> None:
-        super().__init__(over, 760, 460)
+        super().__init__(over, 760, 560)
         heading = QLabel("Examples")
         heading.setProperty("role", "heading")
         caption = QLabel("Short programs to start from; change anything and watch")

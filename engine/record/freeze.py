@@ -100,17 +100,7 @@ def freeze(recorder: Recorder, found: list[Leaf]) -> Tape:
             )
             for p in log.passes
         ),
-        steps=tuple(
-            Step(
-                s.optimizer,
-                _line(source.span(s.where)),
-                tuple(s.changes),
-                s.lr,
-                s.held,
-                tuple(s.memory),
-            )
-            for s in log.steps
-        ),
+        steps=_steps(log, source),
         resets=tuple(log.resets),
         prints=tuple(log.prints),
         figures=tuple(log.figures),
@@ -120,6 +110,20 @@ def freeze(recorder: Recorder, found: list[Leaf]) -> Tape:
         truncated=log.truncated,
         held=tuple(log.held),
         times=tuple(log.times),
+    )
+
+
+def _steps(log: Log, source: Source) -> tuple[Step, ...]:
+    return tuple(
+        Step(
+            s.optimizer,
+            _line(source.span(s.where)),
+            tuple(s.changes),
+            s.lr,
+            s.held,
+            tuple(s.memory),
+        )
+        for s in log.steps
     )
 
 

@@ -162,7 +162,8 @@ def _error(index: Index, _event: Event, _position: int) -> _Told:
     problem = index.tape.error
     if problem is None:
         return "", "The program raised an error", []
-    return problem.type, ". ".join(filter(None, (problem.message[:400], problem.hint))), []
+    said = problem.message[:400].rstrip(".")
+    return problem.type, ". ".join(filter(None, (said, problem.hint))), []
 
 
 def _distance(old: Snapshot | None, new: Snapshot) -> float | None:
