@@ -53,8 +53,8 @@ class Host:
         except MemoryError:
             self._refuse(request.run_id, Problem("MemoryError", "Not enough memory for this"))
         except (RuntimeError, OSError) as error:
-            first = str(error).partition("\n")[0]
-            self._refuse(request.run_id, Problem(type(error).__name__, first))
+            words = str(error).partition("\n")[0]
+            self._refuse(request.run_id, Problem(type(error).__name__, words))
 
     def _refuse(self, run_id: int, problem: Problem, place: str = "") -> None:
         self._send(answers.TrainProblem(run_id, problem, place))
@@ -93,8 +93,7 @@ class Host:
         """Do to the right run that goes along what was done to the other one."""
         if held is None or held.beside not in self._runs or held.beside is None:
             return
-        also = beside.mirrored(request, held.beside)
-        if also is not None:
+        if (also := beside.mirrored(request, held.beside)) is not None:
             self._take(also)
         self._keep_up(request.run_id, held)
 
@@ -155,8 +154,7 @@ class Host:
     def _hold(self, run_id: int, held: Held, play: bool = False, resumed: bool = False) -> None:
         """Keep a new run and tell all about it."""
         if run_id not in self._runs and len(self._runs) >= MOST_RUNS:
-            idle = [i for i in self._runs if i != self._active]
-            gone = idle[0]
+            gone = next(i for i in self._runs if i != self._active)
             del self._runs[gone]
             self._send(answers.TrainState(gone, "gone", 0))
         self._runs[run_id] = held
@@ -166,6 +164,8 @@ class Host:
         self._tell(run_id, held)
         if play:
             self._play(run_id, held, 0.0, ())
+        for _ in range(held.run.unfinished):
+            self._event(run_id, held)
         held.run.leave()
 
     def _fork(self, request: asks.Fork) -> None:

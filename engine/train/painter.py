@@ -23,6 +23,8 @@ HARMLESS = (asks.Watch, asks.TapeStep, asks.Export, asks.ListParts, asks.GiveFil
 """Requests that leave a run that plays as it is."""
 EVERY_S, SHARE = 1 / 60, 0.01
 """A moment is handed over so often at most, and in so small a part of the trainer's time."""
+POINTS_S = 0.3
+"""Where the weights have been is told so often at most."""
 PATIENCE_S = 20.0
 """After so long without an answer the trainer makes the views itself."""
 _PIPE = 1 << 20
@@ -55,7 +57,7 @@ class Painter(NoPainter):
         """A setup that could not be shown by the other process."""
         self._told: set[int] = set()
         self._unanswered, self._since = 0, 0.0
-        self._next = 0.0
+        self._next = self._points_at = 0.0
         self._is_gone = False
 
     def paint(self, run_id: int, held: Held) -> bool:
@@ -113,7 +115,7 @@ class Painter(NoPainter):
             del self._buffer[: HEADER.size + length]
 
     def _choose(self, run_id: int, run: Run) -> None:
-        self._run, self._setup, self._told = run, run.setup, set()
+        self._run, self._setup, self._told, self._points_at = run, run.setup, set(), 0.0
         self._subject += 1
         path = str(run.setup.data.options.get("path") or "")
         self._order(Subject(run_id, run.setup, path, given.held(path)))
@@ -148,7 +150,11 @@ class Painter(NoPainter):
         )
 
     def _points(self, run: Run) -> dict[int, Array]:
-        """Return where the weights have been, as far as it has not been told."""
+        """Return where the weights have been, as far as it has not been told, now and then."""
+        now = time.perf_counter()
+        if now < self._points_at:
+            return {}
+        self._points_at = now + POINTS_S
         found = {
             c.step: torch.cat([p.reshape(-1).float() for p in c.parameters])
             for c in run.past.all()

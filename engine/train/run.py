@@ -54,6 +54,8 @@ class Run:
         self.changes: list[tuple[int, Change]] = []
         """What was changed, each with the step after which it was."""
         self.events: Events | None = None
+        self.unfinished = 0
+        """Of a run that was saved inside a step: the events that had happened."""
         self.ratios: list[tuple[float, float]] = []
         """Of the last step that was measured: each parameter's gradient norm and update ratio."""
         self.past.add(checkpoints.take(self.program, self.batches, 0))

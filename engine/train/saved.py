@@ -71,17 +71,19 @@ class SavedRun(Struct, frozen=True):
     val: bytes
     history_stride: int
     recent: tuple[float, ...] = ()
+    events: int = 0
+    """How many events of the next step had happened; ``now`` is before them."""
 
 
 def save(run: Run) -> bytes:
-    """Return a run as bytes; a step that is open is saved as not begun.
+    """Return a run as bytes; of a step that is open it is told how far it has come.
 
     Raises:
         Unfit: it holds something that cannot be saved, or far too much.
     """
-    now = run.state()
+    now, events = run.state(), 0
     if run.events is not None:
-        open_step = now
+        open_step, events = now, run.events.index + 1
         run.go_to(run.step)
         now = run.state()
         run.load(open_step)
@@ -111,6 +113,7 @@ def save(run: Run) -> bytes:
             val.astype("<f8").tobytes(),
             history_stride,
             tuple(run.history.recent),
+            events,
         )
     )
     if len(data) > LIMIT:
@@ -140,7 +143,9 @@ def fingerprint(run: Run) -> str:
 
 
 def resume(data: bytes, policy: bool = False) -> Run:
-    """Return the run that `save` made bytes of; ``policy``: a module in it came from elsewhere.
+    """Return the run that `save` made bytes of; `Run.unfinished` events of it are to be made again.
+
+    ``policy``: a module in it came from elsewhere.
 
     Raises:
         Unfit: it is none, or its data is not what it was.
@@ -170,6 +175,7 @@ def resume(data: bytes, policy: bool = False) -> Run:
     run.step, run.changes = states[-1].step, changes
     run.history = History.restored(run.history.columns, kept, val, saved.history_stride)
     run.history.recent = list(saved.recent)
+    run.unfinished = max(0, min(saved.events, len(run.program.lines) - 1))
     run.leave()
     return run
 

@@ -99,7 +99,7 @@ def test_it_follows_the_run(studio):
     held = held_at(3, (asks.Wish("boundary", 0), asks.Wish("surface", 0)), data="circle")
     for step in (3, 10, 300):
         held.run.advance(step - held.run.step)
-        painter._next = 0.0
+        painter._next = painter._points_at = 0.0
         seen.clear()
         shown(studio, held)
         for view in seen:

@@ -6,8 +6,10 @@ import torch
 
 from engine import setup
 from engine.train import saved
+from engine.train.host import Host
 from engine.train.program import Failed
 from engine.train.run import Edit, Run
+from engine.training import answers, asks
 
 NET = {"name": "mlp", "layers": [6], "dropout": 0.3, "norm": "batch"}
 BASE = {"data": {"name": "moons", "n": 60}, "batch": 16, "model": NET, "validate_every": 3}
@@ -80,20 +82,49 @@ def test_what_was_changed_by_hand_is_saved_too():
             one.leave()
 
 
-def test_a_step_that_is_open_is_saved_as_not_begun():
+def test_a_step_that_is_open_goes_on_where_it_was():
     run, plain = Run(setup.parse(BASE)), Run(setup.parse(BASE))
     run.advance(3)
     for _ in range(3):
         run.next_event()
     data = saved.save(run)
     again = saved.resume(data)
+    assert again.unfinished == 3
     again.enter()
+    for _ in range(again.unfinished):
+        again.next_event()
+    assert again.events.index == run.events.index == 2
+    assert again.events.loss == run.events.loss
     again.advance(3)
     plain.enter()
     plain.advance(6)
     same(bits(again), bits(plain))
-    assert run.events is not None
-    assert run.events.index == 2
+
+
+def test_the_host_lights_the_lines_that_had_happened():
+    run = Run(setup.parse(BASE))
+    run.advance(3)
+    for _ in range(2):
+        run.next_event()
+    data = saved.save(run)
+    run.leave()
+    said = []
+    host = Host(said.append)
+    host.take(asks.Resume(5, data))
+    happened = [one for one in said if isinstance(one, answers.Happened)]
+    assert [(one.step, one.index, one.done) for one in happened] == [(3, 0, False), (3, 1, False)]
+    state = [one for one in said if isinstance(one, answers.TrainState)][-1]
+    assert (state.status, state.step, state.event) == ("paused", 3, 2)
+    host.take(asks.StepEvent(5))
+    last = [one for one in said if isinstance(one, answers.Happened)][-1]
+    run.enter()
+    assert (last.index, last.loss) == (2, run.next_event().loss)
+
+
+def test_a_run_between_two_steps_has_nothing_to_finish():
+    run = Run(setup.parse(BASE))
+    run.advance(2)
+    assert saved.resume(saved.save(run)).unfinished == 0
 
 
 def test_checkpoints_are_thinned_to_the_budget(monkeypatch):
