@@ -29,7 +29,7 @@ class Orderer:
         self._stamp = 0
         self._settled: dict[tuple[str, int], tuple[int, ...]] = {}
         """What was done to a row in vain: with these stamps it need not be tried again."""
-        self._counted: dict[int, tuple[int, int, int]] = {}
+        self._counted: dict[int, tuple[tuple[int, int], int]] = {}
         self.hangs = self.hanging()
         hangs, tail, head = self.hangs, grid.tail, grid.head
         self.above = [
@@ -104,19 +104,19 @@ class Orderer:
         for row in grid.rows:
             row.reverse()
 
-    def _core_crossings(self) -> int:
+    def _row_crossings(self) -> list[int]:
+        """Count the crossings below each row but the last, anew where something was moved."""
         grid = self.grid
         whole, grid.below = grid.below, self.below
-        total = 0
+        counts = []
         for number in range(len(grid.rows) - 1):
-            upper, lower = self.stamps[number], self.stamps[number + 1]
+            stamps = self.stamps[number], self.stamps[number + 1]
             known = self._counted.get(number)
-            if known is None or known[:2] != (upper, lower):
-                known = (upper, lower, grid.row_crossings(grid.rows[number]))
-                self._counted[number] = known
-            total += known[2]
+            if known is None or known[0] != stamps:
+                known = self._counted[number] = stamps, grid.row_crossings(grid.rows[number])
+            counts.append(known[1])
         grid.below = whole
-        return total
+        return counts
 
     def _around(self, number: int) -> tuple[int, ...]:
         """Return the stamps that decide what can be done with a row."""
@@ -124,11 +124,12 @@ class Orderer:
 
     def _improve(self) -> None:
         grid = self.grid
-        best, kept = self._core_crossings(), [row[:] for row in grid.rows]
-        stale = 0
+        best, kept = sum(self._row_crossings()), [row[:] for row in grid.rows]
+        stale, stamps = 0, [-1, -1]
         for turn in range(40):
-            if not best or stale >= PATIENCE:
+            if not best or stale >= PATIENCE or stamps[-2] == self._stamp:
                 break
+            stamps.append(self._stamp)
             self.check()
             downwards = turn % 2 == 0
             rows = range(1, len(grid.rows)) if downwards else range(len(grid.rows) - 2, -1, -1)
@@ -137,7 +138,7 @@ class Orderer:
             if downwards:
                 # Upwards, too, brings little, and takes a quarter of the time.
                 self._exchange()
-            count = self._core_crossings()
+            count = sum(self._row_crossings())
             stale += 1
             if count < best:
                 best, kept, stale = count, [row[:] for row in grid.rows], 0
@@ -215,8 +216,9 @@ class Orderer:
 
     def _exchange(self) -> None:
         """Swap neighbours in a row where that saves crossings."""
+        counts = [0, *self._row_crossings(), 0]
         for number, row in enumerate(self.grid.rows):
-            if len(row) < 2:
+            if len(row) < 2 or not (counts[number] or counts[number + 1]):
                 continue
             task, before = ("exchange", number), self._around(number)
             if self._settled.get(task) == before:

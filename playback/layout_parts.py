@@ -168,7 +168,7 @@ def _part(level: Level, members: Members, check: Check, alone: bool) -> Part:
         placed = _kept(nodes, edges, level.style, check, seats, alone)
     else:
         placed = _fresh(nodes, edges, level.style, check)
-    grid, x, rows = placed
+    grid, x, rows, crossings = placed
     bands = Bands(grid, x, level.style)
     return Part(
         members=members,
@@ -178,36 +178,38 @@ def _part(level: Level, members: Members, check: Check, alone: bool) -> Part:
         routes=[route(bands, edge, number) for number, edge in enumerate(edges)],
         width=max((x[node] + grid.right[node] for node in range(len(x))), default=0.0),
         end=bands.end,
-        crossings=grid.crossings(),
+        crossings=crossings,
     )
 
 
 class Placed(NamedTuple):
     """A part's grid with its rows in order, the x of all in it, the row of each of its nodes.
 
-    Leaves that were lowered into rows of their own count to the row above.
+    Leaves that were lowered into rows of their own count to the row above, in ``crossings`` too.
     """
 
     grid: Grid
     x: list[float]
     rows: list[int]
+    crossings: int
 
 
 def _fresh(nodes: list[Node], edges: list[Edge], style: Style, check: Check) -> Placed:
     """Lay a part out from nothing."""
     back = back_edges(len(nodes), edges)
     layer = layers(nodes, _without(edges, back))
-    grid = _best(nodes, edges, layer, back, lambda grid: order(grid, check))
-    return _spread(grid, edges, style, check)
+    best = _best(nodes, edges, layer, back, lambda grid: order(grid, check))
+    return _spread(best, edges, style, check)
 
 
 def _spread(
-    grid: Grid, edges: list[Edge], style: Style, check: Check, lowered: bool = True
+    best: tuple[Grid, int], edges: list[Edge], style: Style, check: Check, lowered: bool = True
 ) -> Placed:
+    grid, crossings = best
     rows = grid.layer[: grid.size]
     if lowered:
         lower(grid, edges)
-    return Placed(grid, across(grid, style.card_gap, check), rows)
+    return Placed(grid, across(grid, style.card_gap, check), rows, crossings)
 
 
 def _kept(
@@ -223,14 +225,14 @@ def _kept(
     held = [seat is not None for seat in seats]
 
     def in_rows(layer: list[int], lowered: bool) -> Placed:
-        grid = _best(
+        best = _best(
             nodes,
             edges,
             layer,
             back,
             lambda grid: hold(grid, check, guessed(grid, edges, seats), held),
         )
-        return _spread(grid, edges, style, check, lowered)
+        return _spread(best, edges, style, check, lowered)
 
     ways: list[Callable[[], Placed]] = [
         lambda: in_rows(layers(nodes, forward), True),
@@ -261,18 +263,19 @@ def _best(
     layer: list[int],
     back: set[int],
     put_in_order: Callable[[Grid], None],
-) -> Grid:
-    """Return a grid with its rows in order: with trunks or without, whichever crosses less."""
+) -> tuple[Grid, int]:
+    """Return a grid with its rows in order, and how often it crosses: with trunks or without."""
     grid = Grid(nodes, layer)
     grid.lay(edges, back, trunks=True)
     put_in_order(grid)
     crossings = grid.crossings()
     if not crossings or len(grid.layer) > BOTH_WAYS_UP_TO or not _has_trunks(edges, layer):
-        return grid
+        return grid, crossings
     plain = Grid(nodes, layer)
     plain.lay(edges, back, trunks=False)
     put_in_order(plain)
-    return plain if plain.crossings() < crossings else grid
+    fewer = plain.crossings()
+    return (plain, fewer) if fewer < crossings else (grid, crossings)
 
 
 def _has_trunks(edges: list[Edge], layer: list[int]) -> bool:
