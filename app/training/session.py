@@ -80,7 +80,6 @@ class TrainSession(Runs):
     def open(self) -> None:
         """Begin the first run, training at once."""
         if not self.runs:
-            self._link.send(say.ListParts(0))
             self.begin(play=True)
 
     def change(self, setup: Setup) -> None:
@@ -119,6 +118,8 @@ class TrainSession(Runs):
         self.runs.append(run)
         self._plays = play
         self.look = replace(self.look, run_id=run.run_id)
+        if self.catalogue is None:
+            self._link.send(say.ListParts(0))
         strange = self._is_strange(self.setup)
         self._link.send(say.Train(run.run_id, self.setup, source=self.source, policy=strange))
         self._begin_beside(run)
@@ -141,7 +142,8 @@ class TrainSession(Runs):
         run = self.run
         if run is not None and run.alive:
             self._link.send(say.Pause(run.run_id))
-            self._patience.start()
+            if run.begun is not None:  # Else the engine may still have to start.
+                self._patience.start()
             self.stated.emit(run)
 
     def toggle(self) -> None:
@@ -234,7 +236,8 @@ class TrainSession(Runs):
             self.begin()
         elif callable(message):
             self._link.send(message(run))
-            self._patience.start()
+            if run.begun is not None:
+                self._patience.start()
 
     def select(self, run_id: int) -> None:
         """Drive another run from now on; one whose engine is gone gives its setup only."""

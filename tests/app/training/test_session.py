@@ -21,6 +21,30 @@ def test_opening_trains_at_once(session, train_link):
     assert session.plays
 
 
+def test_an_engine_that_still_starts_is_not_given_up(session, train_link):
+    session.open()
+    session.pause()
+    session.next_event()
+    assert not session._patience.isActive()
+    train_link.begin(1, START)
+    session.pause()
+    assert session._patience.isActive()
+    session._patience.stop()
+
+
+def test_what_can_be_chosen_is_asked_again_of_another_engine(session, train_link):
+    session.open()
+    train_link.kill("it ended")
+    train_link.sent.clear()
+    session.begin(play=True)
+    kinds = [type(one) for one in train_link.sent]
+    assert kinds[:2] == [say.ListParts, say.Train]
+    session.catalogue = say.Catalogue(0, (), {})
+    train_link.sent.clear()
+    session.begin()
+    assert train_link.last(say.ListParts) is None
+
+
 def test_opening_twice_begins_one_run(session, train_link):
     session.open()
     session.open()
