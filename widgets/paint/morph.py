@@ -3,6 +3,7 @@
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter, QPainterPath
 
+from playback.layout_same import same
 from widgets.paint import frames, wires
 from widgets.paint.drawing import Detail, Drawing, detail_at
 from widgets.paint.tokens import ease_out
@@ -13,23 +14,27 @@ LONGEST_MS = 250
 
 
 class Morph:
-    """The way from the picture ``old`` to ``new``; cards are the same by their key.
+    """The way from the picture ``old`` to ``new``; `playback.layout_same` tells what is the same.
 
     ``shift`` (scene units) is added to old places: so far did the view move in the new picture
     that what is held still is. A module that opens grows out of its card, one that closes shrinks.
     """
 
     def __init__(self, old: Drawing, new: Drawing, shift: QPointF | None = None) -> None:
-        self._old = old
         self._new = new
         by = shift if shift is not None else QPointF()
         boxes, frames_ = old.stage.boxes, old.stage.frame_boxes
-        self._boxes = {key: box.translated(by) for key, box in boxes.items()}
-        self._frames = {key: box.translated(by) for key, box in frames_.items()}
-        self._lines = {
-            key: [(x + by.x(), y + by.y()) for x, y in old.stage.lines[key]]
-            for key in old.stage.wire_keys
-        }
+        was = same(old.stage.picture, new.stage.picture)
+        self._boxes = {key: boxes[k].translated(by) for key, k in was.items() if k in boxes}
+        self._frames = {key: frames_[k].translated(by) for key, k in was.items() if k in frames_}
+        wires_ = {(w.source, w.target, w.operand): key for key, w in old.stage.wires.items()}
+        self._lines = {}
+        """Where the wires of the new picture ran that were there before."""
+        for key, wire in new.stage.wires.items():
+            ends = was.get(wire.source, ""), was.get(wire.target, "")
+            before = wires_.get((*ends, wire.operand))
+            if before is not None:
+                self._lines[key] = [(x + by.x(), y + by.y()) for x, y in old.stage.lines[before]]
 
     @staticmethod
     def worthwhile(old: Drawing, new: Drawing) -> bool:
@@ -50,7 +55,7 @@ class Morph:
         at = ease_out(share)
         self._paint_frames(painter, zoom, at)
         for key in self._new.stage.wires:
-            painter.setOpacity(1.0 if key in self._old.stage.wires else at)
+            painter.setOpacity(1.0 if key in self._lines else at)
             self._paint_wire(painter, key, at)
         detail = detail_at(zoom)
         for key, box in self._new.stage.boxes.items():

@@ -252,3 +252,22 @@ def test_while_a_zoom_is_passing_no_pixmap_is_kept(light):
     layer.render(drawing, Camera(0.5, 5, 5), view, 1.0, stale=False)
     assert len(drawing.sprites) > 0
     assert not drawing.sprites.passing
+
+
+def test_a_card_whose_key_counts_on_stays_where_it_is(light):
+    """One product more in front: the product that was the first is the second by its key."""
+
+    def products(*places):
+        m = Maker()
+        for number, at in enumerate(places):
+            m.card(f"op:mul:{number}", "op", "mul", at, 1.0)
+        m.card("op:exp:0", "op", "exp", (120, 260), 1.0)
+        m.card(f"op:mul:{len(places)}", "op", "mul", (120, 460), 1.0)
+        return m
+
+    old, new = products((120, 60)), products((620, 60), (120, 60))
+    morph = Morph(*(drawing_of((m, m.reached()), light) for m in (old, new)))
+    area = QRectF(0, 0, 800, 600)
+    halfway = painted(lambda p: morph.paint(p, area, 1.0, 0.5, False), (800, 600))
+    card, bare = QPointF(60, 60).toPoint(), QPointF(120, 160).toPoint()
+    assert (halfway[card.y(), card.x()] != halfway[bare.y(), bare.x()]).any()
