@@ -39,6 +39,17 @@ def _passed(evidence: Evidence, node: _Node, kept: ast.expr | None) -> Iterator[
         if isinstance(word, ast.Name | ast.Attribute) and program.loop(word.lineno) is not None:
             assert kept is not None
             yield from _case(evidence, node, kept, _values(evidence, word, word.lineno))
+            return
+    if isinstance(kept, ast.Name) and _outlives(node):
+        values = _values(evidence, kept, node.lineno)
+        if _is_scalar(values) and _had_own_passes(evidence, values):
+            yield from _case(evidence, node, kept, values)
+
+
+def _outlives(node: _Node) -> bool:
+    """Whether what is appended to belongs to an object: ``self.log``."""
+    function = node.func if isinstance(node, ast.Call) else None
+    return isinstance(function, ast.Attribute) and isinstance(function.value, ast.Attribute)
 
 
 def _returned(evidence: Evidence, node: _Node, kept: ast.expr) -> Iterator[Found]:

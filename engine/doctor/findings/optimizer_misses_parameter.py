@@ -156,7 +156,8 @@ def _mended(evidence: Evidence, missed: list[Value]) -> str:
     text = program.source(first)
     if text.endswith(".parameters()") and text.split(".")[0] in owners:
         return program.replaced((first, f"{text.split('.')[0]}.parameters()"))
-    if len(owners) == 1 and _chosen_from(program, first) == owners[0]:
+    held = {evidence.leaves[t].name.split(".")[0] for t in evidence.held if t in evidence.leaves}
+    if len(owners) == 1 and owners[0] in (_chosen_from(program, first), *held) and len(held) == 1:
         return program.replaced((first, f"{owners[0]}.parameters()"))
     if "*" in text or any(leaf.name.isidentifier() for leaf in missed):
         more = [leaf.name for leaf in missed if leaf.name.isidentifier()]

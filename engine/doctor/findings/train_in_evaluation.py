@@ -1,10 +1,12 @@
 """A model evaluated while in training mode."""
 
+import ast
 from collections.abc import Iterator
 
 from engine.doctor import modes
 from engine.doctor.entry import Entry, Found
 from engine.doctor.evidence import Evidence
+from engine.doctor.functions import callers
 from engine.tape import Call, Op
 
 
@@ -128,6 +130,12 @@ def _mended(evidence: Evidence, line: int, name: str) -> str:
     program = evidence.program
     if not name:
         return ""
+    statement = program.statement(line)
+    value = statement.value if isinstance(statement, ast.Assign) else None
+    if isinstance(value, ast.Lambda):
+        # What a lambda does happens where it is called.
+        calls = [c for c in callers(program, value.body) if c.lineno > line]
+        line = calls[0].lineno if calls else line
     loop = program.loop(line)
     if loop is None or not any(
         loop.lineno <= s.line <= (loop.end_lineno or 0) for s in evidence.tape.steps
