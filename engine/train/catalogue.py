@@ -123,7 +123,7 @@ _WORDS = {
 }
 
 
-MOST_RATE = 1e6
+MOST_RATE = 1e30
 """A learning rate may be greater than what its slider offers: see what comes of it."""
 
 

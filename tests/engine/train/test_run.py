@@ -216,7 +216,7 @@ BAD = [
     ({"optimizer": "lbfgs", "accumulate": 2}, "accumulate", "one batch"),
     ({"frozen": ["0.weigth"]}, "frozen", "0.weight, 0.bias"),
     ({"frozen": ["0", "2", "4"]}, "frozen", "nothing can learn"),
-    ({"optimizer": {"name": "sgd", "lr": 1e7}}, "optimizer.lr", "at most 1e+06"),
+    ({"optimizer": {"name": "sgd", "lr": 1e31}}, "optimizer.lr", "at most 1e+30"),
 ]
 
 
