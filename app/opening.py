@@ -15,6 +15,10 @@ from app.preparing import Preparing
 from app.settings import Settings, folder
 from app.window import Window
 
+SWITCH_S = 0.001
+"""So long a thread that computes keeps Python to itself. Usual are 5 ms: then a repaint that waits
+for Python again and again, while a long tape is made ready beside it, took a sixth of a second."""
+
 
 def make_app(argv: list[str]) -> QApplication:
     """Return the application, made if there is none yet."""
@@ -76,6 +80,7 @@ def _live(
         window.welcome()
     window.setAttribute(Qt.WidgetAttribute.WA_QuitOnClose)
     window.show()
+    sys.setswitchinterval(SWITCH_S)
     # What there is by now stays: a full collection beside a long tape need not go through it again.
     gc.freeze()
     return app.exec()

@@ -1,6 +1,14 @@
 """The first window: a file that cannot be opened is refused before anything is shown."""
 
-from app.opening import make_app, open_window
+import gc
+import sys
+
+import pytest
+from PySide6.QtWidgets import QApplication
+
+from app import child
+from app.opening import SWITCH_S, make_app, open_window
+from app.settings import Settings
 
 
 def test_there_is_one_application(qapp):
@@ -11,3 +19,27 @@ def test_there_is_one_application(qapp):
 def test_a_file_that_is_not_there_is_refused(qapp, tmp_path, capsys):
     assert open_window(str(tmp_path / "none.py")) == 2
     assert "none.py" in capsys.readouterr().err
+
+
+@pytest.fixture
+def usual_switch():
+    before = sys.getswitchinterval()
+    yield before
+    sys.setswitchinterval(before)
+    gc.unfreeze()
+
+
+def test_threads_that_compute_leave_the_interface_its_turn(
+    qapp, tmp_path, monkeypatch, usual_switch
+):
+    monkeypatch.setattr(Settings, "of_user", classmethod(lambda cls: cls()))
+    monkeypatch.setattr("app.opening.folder", lambda _where: tmp_path)
+    monkeypatch.setattr(child, "program", lambda: "/bin/false")
+    monkeypatch.setattr(QApplication, "exec", lambda _app: 0)
+    seen = []
+    assert open_window(begin=seen.append) == 0
+    assert sys.getswitchinterval() == pytest.approx(SWITCH_S)
+    assert usual_switch > SWITCH_S
+    for window in seen:
+        window.close()
+        window.deleteLater()
