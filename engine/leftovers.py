@@ -91,7 +91,8 @@ class Baseline:
         self._environment = dict(os.environ)
         self._signals = _signals()
         self._mask = _mask()
-        self._limits = _limits()
+        self._collected = list(gc.callbacks)
+        self._limits, self._standard = _limits(), _standard()
         self._library = _settings()
 
     def mend(self) -> None:
@@ -116,6 +117,8 @@ class Baseline:
         if hasattr(signal, "setitimer"):
             signal.setitimer(signal.ITIMER_REAL, 0)
         gc.enable()
+        gc.set_debug(0)
+        gc.callbacks[:] = self._collected
         if _settings() != self._library:
             _set(self._library)
 
@@ -124,6 +127,7 @@ class Baseline:
         return (
             _signals() != self._signals
             or _limits() != self._limits
+            or _standard() != self._standard
             or any(not vars(owner).items() >= names.items() for owner, names in self._own)
             or _is_run_elsewhere(filename)
         )
@@ -190,6 +194,16 @@ def _limits() -> list[tuple[int, int]]:
 
     kinds = (resource.RLIMIT_NOFILE, resource.RLIMIT_AS, resource.RLIMIT_DATA, resource.RLIMIT_CPU)
     return [resource.getrlimit(kind) for kind in kinds]
+
+
+def _standard() -> list[tuple[int, int]]:
+    """Return what the standard descriptors lead to; a program may have closed or moved them."""
+    found = []
+    for number in range(3):
+        with contextlib.suppress(OSError):
+            about = os.fstat(number)
+            found.append((about.st_dev, about.st_ino))
+    return found
 
 
 def _settings() -> tuple[str, dict[str, str]]:

@@ -62,6 +62,7 @@ def answer(engine, source):
         "import builtins\ndel builtins.isinstance, builtins.print, builtins.range",
         "import builtins\nvars(builtins).clear()",
         "import builtins\nbuiltins.left_over = 1",
+        "import gc\ndef late(*_): raise ValueError\ngc.callbacks.append(late)\ngc.disable()",
         "import sys\nsys.modules.clear()",
         "import sys\nsys.settrace(lambda *a: 1 / 0)",
         "import sys\nsys.stdout.close()\nsys.stderr = None",
@@ -102,7 +103,9 @@ def test_signals_that_are_blocked_or_due_are_taken_back(shared):
 
 
 @pytest.mark.parametrize(
-    "source", [BUSY_THREAD, DEAF, *TAMPERING], ids=["thread", "signal", "function", "class"]
+    "source",
+    [BUSY_THREAD, DEAF, *TAMPERING, "import os\nos.close(1)"],
+    ids=["thread", "signal", "function", "class", "closed"],
 )
 def test_what_cannot_be_put_back_spends_the_engine(engine, source):
     assert answer(engine, source).spent

@@ -171,6 +171,26 @@ import typing; typing.get_type_hints(type('A', (), {'__annotations__': {'x': "op
 import operator; operator.attrgetter('__class__.__base__')(()).__subclasses__()
 import operator; operator.methodcaller('__reduce_ex__', 2)(1)
 from functools import singledispatch; singledispatch(print).register
+import os; print(os.open('secret', os.O_RDONLY, dir_fd=os.open('FOLDER', os.O_PATH)))
+import os; os.open('FOLDER', os.O_TMPFILE | os.O_RDWR)
+import os; os.environ['LD_PRELOAD'] = 'SECRET'; os.execvp('touch', ['touch', 'OUT'])
+import os; os.open('/proc/self/mem', os.O_RDWR)
+import os; print(open('/proc/self/root' + 'SECRET').read())
+import os; [os.dup2(os.open('/dev/null', 0), n) for n in range(9)]; open('OUT', 'w')
+import os; [os.close(n) for n in range(9)]; open('OUT', 'w')
+import ctypes; c = ctypes.CDLL(None); assert c.syscall(319, b'x', 0) == -1; raise OSError(1, 'no file in memory')
+import ctypes; c = ctypes.CDLL(None); assert c.syscall(323, 0) == -1; raise OSError(1, 'no userfaultfd')
+import ctypes; c = ctypes.CDLL(None); assert c.syscall(437, -100, b'SECRET', 0, 24) == -1; raise OSError(1, 'no openat2')
+import ctypes; c = ctypes.CDLL(None); assert c.syscall(250, 0, -3, 0, 0, 0) == -1; raise OSError(1, 'no keys')
+import ctypes; c = ctypes.CDLL(None); assert c.syscall(29, 1, 4096, 0o1600) == -1; raise OSError(1, 'no shared memory')
+import ctypes; c = ctypes.CDLL(None); assert c.syscall(0x40000000 | 520, b'/bin/true', 0, 0) == -1; raise OSError(1, 'no x32')
+import _posixsubprocess as p; p.fork_exec([b'touch'], [b'/bin/touch'], 1, (), None, None, -1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, None, None, None, -1, None, 0)
+import sys; sys.path.insert(0, 'FOLDER'); import secret
+import linecache as l; print(l.getlines('SECRET'))
+import gc; gc.callbacks.append(lambda *_: open('OUT', 'w')); gc.collect()
+import sys; sys.settrace(lambda *_: open('OUT', 'w')); (lambda: 0)()
+import atexit; atexit.register(open, 'OUT', 'w')
+import weakref, gc; f = weakref.finalize(lambda: 0, open, 'OUT', 'w')
 from . import beside
 from .. import beside
 import torch.utils.cpp_extension as c; c.load_inline('m', 'int f() { return 1; }')
