@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
+from typing import Protocol
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
@@ -28,6 +29,18 @@ STEPS: dict[int, int] = {
 }
 
 
+class Entry(Protocol):
+    """What one may start from."""
+
+    @property
+    def title(self) -> str:
+        """Its name."""
+
+    @property
+    def about(self) -> str:
+        """A sentence on what to look for."""
+
+
 class _Tile(QPushButton):
     """A button that Return presses too, and that hands the arrow keys on."""
 
@@ -47,11 +60,16 @@ class Gallery(Overlay):
 
     chosen = Signal(object)
 
-    def __init__(self, over: QWidget, examples: Sequence[Example]) -> None:
+    def __init__(
+        self,
+        over: QWidget,
+        examples: Sequence[Entry],
+        about: str = "Short programs to start from; change anything and watch",
+    ) -> None:
         super().__init__(over, 760, 560)
         heading = QLabel("Examples")
         heading.setProperty("role", "heading")
-        caption = QLabel("Short programs to start from; change anything and watch")
+        caption = QLabel(about)
         caption.setProperty("role", "caption")
         self.column.addWidget(heading)
         self.column.addWidget(caption)
@@ -72,13 +90,13 @@ class Gallery(Overlay):
         if self.tiles:
             self.tiles[0].setFocus()
 
-    def _tile(self, example: Example) -> _Tile:
+    def _tile(self, example: Entry) -> _Tile:
         tile = _Tile()
         tile.stepped.connect(self._walk)
         tile.setAccessibleName(example.title)
         tile.setAccessibleDescription(example.about)
         tile.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
-        tile.setMinimumHeight(108)
+        tile.setMinimumHeight(108 if isinstance(example, Example) else 86)
         column = QVBoxLayout(tile)
         column.setContentsMargins(14, 10, 14, 10)
         title, about = QLabel(example.title), QLabel(example.about)
@@ -90,7 +108,8 @@ class Gallery(Overlay):
             label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
             column.addWidget(label)
         column.addStretch(1)
-        column.addLayout(self._variants(example))
+        if isinstance(example, Example):
+            column.addLayout(self._variants(example))
         tile.clicked.connect(lambda: self._choose(example))
         return tile
 
@@ -110,7 +129,7 @@ class Gallery(Overlay):
         row.addStretch(1)
         return row
 
-    def _choose(self, example: Example, _on: bool = False) -> None:
+    def _choose(self, example: Entry, _on: bool = False) -> None:
         self.leave()
         self.chosen.emit(example)
 

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QFileDialog, QInputDialog, QMainWindow, QWidget
 from app import examples
 from app.bars import StatusLine
 from app.classroom import Classroom
-from app.commands import file
+from app.commands import file, train
 from app.comparing import Comparing
 from app.doctoring import Doctoring
 from app.documents import Drafts, Refused
@@ -25,6 +25,7 @@ from app.settings import Settings
 from app.showing import Showing
 from app.state import Doc
 from app.theming import Look
+from app.training import starts
 from app.training.saving import Saving
 from app.training.session import TrainSession
 from app.training.workspaces import Workspaces
@@ -103,6 +104,15 @@ class ShellWindow(QMainWindow):
 
         gallery = Gallery(self.ground, examples.load())
         gallery.chosen.connect(self._start_from)
+        gallery.open()
+
+    def show_starts(self) -> None:
+        """Open the gallery of set-ups to start from."""
+        from app.gallery import Gallery
+
+        about = "Set-ups to start from; change anything while they train"
+        gallery = Gallery(self.ground, starts.load(), about=about)
+        gallery.chosen.connect(lambda start: train.start_from(self, start))
         gallery.open()
 
     def _start_from(self, example: examples.Example) -> None:

@@ -204,6 +204,9 @@ class Shell(Protocol):
     def show_room(self, name: str) -> None:
         """Go to that room."""
 
+    def show_starts(self) -> None:
+        """Open the gallery of set-ups to start from."""
+
     def draw_room(self, path: str) -> bool:
         """Write what is seen of the room to a PNG file; False where that cannot be done."""
 

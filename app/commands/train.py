@@ -5,7 +5,7 @@ from pathlib import Path
 from app import documents
 from app.commands import Choice, Notice, Shell, command, submenu
 from app.state import Doc
-from app.training import kept, own_module
+from app.training import kept, own_module, starts
 from app.training.kept import KeptRoom
 
 LEAP = 100
@@ -85,6 +85,28 @@ def new_weights(shell: Shell) -> None:
 def new_data(shell: Shell) -> None:
     """Begin at step 0 with other data and the same weights."""
     shell.training.reset(data=True)
+
+
+@submenu("train.starts", "Start from", menu="Train/2")
+def list_starts(_: Shell) -> list[Choice]:
+    """Set-ups to start from."""
+
+    def choice(one: starts.Start) -> Choice:
+        return Choice(one.title, lambda at: start_from(at, one), one.about)
+
+    return [choice(one) for one in starts.load()]
+
+
+def start_from(shell: Shell, start: starts.Start) -> None:
+    """Train with that set-up, in the training room."""
+    starts.begin(shell.training, start)
+    shell.show_room("training")
+
+
+@command("train.start_from", "Choose a set-up…", "Train/2", keys=("Ctrl+Alt+E",))
+def choose_start(shell: Shell) -> None:
+    """See all set-ups to start from, with a sentence about each."""
+    shell.show_starts()
 
 
 @command("train.fork", "Fork", "Train/3", keys=("Ctrl+Shift+K",), when=_has_run)

@@ -112,6 +112,8 @@ class TrainSession(Runs):
 
     def begin(self, play: bool = False) -> None:
         """Make a run of the setup as it stands; the one before keeps its curves."""
+        self._rest.stop()
+        self._drags = False
         if self.run is not None:
             self._lay_aside(self.run)
         run = Run(self._link.next_id(), self.setup, named(self.setup), self._next_color())

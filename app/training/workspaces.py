@@ -192,6 +192,7 @@ class Workspaces(QObject):
 
 
 COMMANDS = {
+    "examples": "train.start_from",
     "play": "play.toggle",
     "step": "play.step",
     "reset": "play.reset",

@@ -34,6 +34,7 @@ class TrainingBar(QFrame):
         self.switch = WorkspaceSwitch()
         self.title = Label("heading").tight()
         self.where = Label("caption").tight()
+        self.examples = self._button("Examples", "Set-ups to start from", "examples")
         self.reset = self._button("Reset", "Back to step 0; same weights, same data", "")
         self.reset.setMenu(
             self._menu(
@@ -101,6 +102,7 @@ class TrainingBar(QFrame):
         row.setSpacing(8)
         row.addWidget(self.switch)
         row.addSpacing(8)
+        row.addWidget(self.examples)
         for button in (self.reset, self.line, self.step, self.play, self.until):
             row.addWidget(button)
         row.addSpacing(6)
@@ -176,7 +178,15 @@ class TrainingBar(QFrame):
     def _fit(self) -> None:
         """Words go first, then the speed, for which there is a command too."""
         title, where = self._words
-        always = (self.switch, self.reset, self.line, self.step, self.play, self.until)
+        always = (
+            self.switch,
+            self.examples,
+            self.reset,
+            self.line,
+            self.step,
+            self.play,
+            self.until,
+        )
         taken = 120 + sum(one.sizeHint().width() + 8 for one in (*always, self.fork, self.export))
         metrics, small = self.title.fontMetrics(), self.where.fontMetrics()
         room = self.width() - taken
