@@ -4,7 +4,6 @@ from PySide6.QtCore import QObject, QRunnable, QThreadPool, Signal
 
 from engine import wire
 from playback import readying
-from widgets.panes.page import Versions
 
 INLINE_EVENTS = 400
 """A tape of at most so many events is handed on at once: it is ready in some milliseconds."""
@@ -19,6 +18,9 @@ class _Job(QRunnable):
 
     def run(self) -> None:
         """Make it ready; a fault in that is met again, and told, where the tape is shown."""
+        # Commands know the session, which knows this, and are to know no widgets.
+        from widgets.panes.page import Versions
+
         try:
             readying.ready(self.message.tape, len(self.message.tape.events))
             Versions.of(self.message.tape)

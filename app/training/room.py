@@ -80,7 +80,7 @@ class TrainingRoom(QWidget):
 
     def _make_frame(self) -> Iterator[None]:
         """Make the columns and strips that everything else stands in."""
-        self.message, self.beside = Label("error"), Label("warning")
+        self.message, self.beside = Label("error", "", self), Label("warning", "", self)
         self.strip = self._strip()
         self._rows.addWidget(rule())
         self._rows.addWidget(self.strip)
@@ -109,16 +109,17 @@ class TrainingRoom(QWidget):
         _put(self.columns, setup, centre, right, sizes=(LEFT, 700, RIGHT))
         for place, share in enumerate((0, 3, 2)):
             self.columns.setStretchFactor(place, share)
-        self.says, self.below, self.numbers = tabs(), tabs(), tabs()
-        self.loss = Lines("Loss", "", log=True)
-        yield
+        # What is made here and stands nowhere yet when this rests is a child of the room: were the
+        # making broken off, it would be left behind.
+        self.says, self.below = tabs(), tabs()
         views = Panel(self.says, "What the model says")
         _put(centre, views, Panel(self.below, "Steps, runs and weights"), sizes=(470, 250))
         yield
+        self.loss, self.numbers = Lines("Loss", "", log=True), tabs()
         curves = Panel(self.loss, "Loss")
         _put(right, curves, Panel(self.numbers, "Gradients and more"), sizes=(330, 390))
         yield
-        self.form = SetupForm()
+        self.form = SetupForm(self)
         yield
         setup.hold(scrolled(self.form))
         yield
@@ -133,7 +134,7 @@ class TrainingRoom(QWidget):
         self._make_boundary_tools()
         self.picture.addWidget(self.boundary)
         yield
-        self.fit, self.confusion = Fit(), Confusion()
+        self.fit, self.confusion = Fit(self), Confusion(self)
         for view in (self.fit, self.confusion):
             self.picture.addWidget(view)
             yield
@@ -144,45 +145,42 @@ class TrainingRoom(QWidget):
         self._make_directions()
         self.says.addTab(self.surface, "Loss surface")
         yield
-        self.graph = StepGraph()
+        self.graph = StepGraph(self)
         yield
         self.says.addTab(self.graph, "Graph")
         self.says.tabBar().setStyleSheet(TABS)
         yield
 
     def _make_steps(self) -> Iterator[None]:
-        self.lines, self.table, self.weights = StepLines(), RunTable(), Weights()
+        self.lines, self.table, self.weights = StepLines(self), RunTable(self), Weights(self)
         yield
-        pages = (
-            ("One step", scrolled(self.lines)),
-            ("Runs", self.table),
-            ("Weights", self.weights),
-        )
-        for title, page in pages:
+        self.below.addTab(scrolled(self.lines), "One step")
+        yield
+        for title, page in (("Runs", self.table), ("Weights", self.weights)):
             self.below.addTab(page, title)
             yield
         self.below.tabBar().setStyleSheet(TABS)
 
     def _make_curves(self) -> Iterator[None]:
         self._make_loss_tools()
-        self.flow = Lines("Gradients over time", "norm of ∂L/∂p at each step", log=True)
+        self.flow = Lines("Gradients over time", "norm of ∂L/∂p at each step", True, self)
         yield
         self.ratios = Lines(
-            "Update by weight", "norm of each update over that of its weights", True
+            "Update by weight", "norm of each update over that of its weights", True, self
         )
-        self.rate = Lines("Learning rate", "", log=True)
+        self.rate = Lines("Learning rate", "", True, self)
         yield
         self.over_time = Pages(
-            ("Gradients", self.flow), ("Updates", self.ratios), ("Rate", self.rate)
+            ("Gradients", self.flow), ("Updates", self.ratios), ("Rate", self.rate), parent=self
         )
         yield
 
     def _make_numbers(self) -> Iterator[None]:
-        self.gradients, self.histograms = GradientBars(), Histograms()
+        self.gradients, self.histograms = GradientBars(self), Histograms(self)
         self.spread_of = _choice("Which numbers", ("weight", "gradient", "activation"))
         self.histograms.tools.addWidget(self.spread_of)
         yield
-        self.optimizer = Histograms()
+        self.optimizer = Histograms(self)
         self.optimizer.heading.set_text("Optimizer state")
         self.optimizer.set_caption("what the optimizer remembers of each parameter")
         yield

@@ -6,13 +6,16 @@ One is JSON: a title, a sentence on what to look for, and the setup as `gradscri
 import functools
 import re
 from importlib import resources
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import Struct
 
-from app.training.session import TrainSession
 from engine import setup as setups
 from engine.setup import Setup
+
+if TYPE_CHECKING:
+    from app.training.session import TrainSession
 
 NAMES = re.compile(r"\d\d_\w+\.json")
 
@@ -53,7 +56,7 @@ def parse(filename: str, data: bytes) -> Start:
     return Start(name, file.title, file.about, setups.parse(file.setup))
 
 
-def begin(session: TrainSession, start: Start) -> None:
+def begin(session: "TrainSession", start: Start) -> None:
     """Train with that set-up; the run before keeps its curves, and undo leads back."""
     session.change(start.setup)
     session.begin(play=True)

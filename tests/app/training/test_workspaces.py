@@ -2,6 +2,7 @@
 
 import pytest
 from PySide6.QtCore import Qt, QTimer
+from PySide6.QtWidgets import QApplication
 
 from app.commands import train
 from engine import training as say
@@ -70,6 +71,15 @@ def test_the_room_is_made_in_turns_of_the_event_loop(window, qtbot, monkeypatch)
     ticks.stop()
     assert len(turns) > 60
     assert rooms.widgets.isVisibleTo(window)
+
+
+def test_a_room_that_is_never_finished_leaves_no_widget_alone(window):
+    alone, steps = set(QApplication.topLevelWidgets()), 0
+    for _ in window.rooms._make():
+        steps += 1
+        more = [one for one in QApplication.topLevelWidgets() if one not in alone]
+        assert [one for one in more if one.parent() is None] == []
+    assert steps > 60
 
 
 def test_who_goes_back_meanwhile_stays_there(window, qtbot):
