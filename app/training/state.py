@@ -135,6 +135,8 @@ def difference(setup: Setup, other: Setup) -> str:
 def _short(value: object) -> str:
     if isinstance(value, float):
         return f"{value:g}"
+    if value in ("", (), []) or value is None:
+        return "none"
     if isinstance(value, list | tuple):
         return "-".join(map(str, value)) if len(value) < 8 else f"{len(value)} values"
     text = str(value)

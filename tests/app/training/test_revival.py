@@ -88,6 +88,20 @@ def test_a_run_is_back_where_it_stood_and_goes_on_as_if_nothing_had_been(
     assert (weights(session, link), losses(run)) == (end, whole)
 
 
+def test_a_run_on_a_table_comes_back_with_the_file_it_needs(
+    session, link, revival, qtbot, tmp_path
+):
+    table = tmp_path / "t.csv"
+    table.write_text("a,b\n" + "".join(f"{i},{2 * i}\n" for i in range(40)))
+    options = {"path": str(table), "inputs": ["a"], "target": "b", "limit": 30}
+    trained(session, link, revival, qtbot, setup=replace(SETUP, data=Part("csv", options)))
+    link.die()
+    back = link.last(say.Resume)
+    assert (back.path, back.rows) == (str(table), 30)
+    assert session.run.alive
+    assert session.run.step == 30
+
+
 def test_steps_that_were_not_kept_are_made_again(session, link, revival, qtbot):
     trained(session, link, revival, qtbot)
     session.advance(7)

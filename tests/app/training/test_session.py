@@ -252,6 +252,7 @@ def test_a_run_s_name_tells_what_it_is_and_its_difference_what_is_other():
     one = Setup(model=Part("mlp", {"layers": [4, 2]}), batch=8)
     assert difference(one, Setup(model=Part("mlp"))) == "layers 4-2, batch 8"
     assert difference(one, one) == ""
+    assert difference(Setup(), Setup(features=("x1",))) == "features none"
     assert difference(Setup(data=Part("sine")), Setup(data=Part("circle"))) == "sine"
 
 
