@@ -122,7 +122,7 @@ def _settle_room(window: "Window", timeout: float) -> int:
 
     def seen() -> bool:
         run = window.training.run
-        return run is not None and run.state is not None
+        return run is not None and run.state is not None and window.rooms.is_whole
 
     return RAN if wait_until(seen, timeout) else DIED
 

@@ -85,18 +85,19 @@ class Workspaces(QObject):
         return self._shown()[1]
 
     def _shown(self) -> "tuple[TrainingRoom, TrainShowing]":
-        if not self._is_whole:
+        if not self.is_whole:
             self._start()
             self._making.finish()
         return self._made[0]
 
     @property
-    def _is_whole(self) -> bool:
+    def is_whole(self) -> bool:
+        """Whether the training room's widgets are all made."""
         return bool(self._made)
 
     def prepare(self) -> None:
         """Make the training room's widgets while nobody waits for them."""
-        if not self._is_whole and not self._making.busy:
+        if not self.is_whole and not self._making.busy:
             self._making.rest_ms = REST_MS
             self._start()
             self._making.go_on()
@@ -111,12 +112,12 @@ class Workspaces(QObject):
         if name == "training":
             self.session.open()
             self._making.rest_ms = 0
-            if not self._is_whole:
+            if not self.is_whole:
                 self._start()
                 # Keys of the training room are not meant for the program that is still seen.
                 self.stack.setFocus()
                 self._making.go_on()
-        if self._is_whole:
+        if self.is_whole:
             self._turn_to(name)
         self.entered.emit(name)
 
@@ -178,14 +179,14 @@ class Workspaces(QObject):
 
     def draw(self, path: str) -> bool:
         """Write what is seen of the training room to a PNG file."""
-        if not self._is_whole:
+        if not self.is_whole:
             raise Refused("The training room has not been opened yet")
         return self.widgets.grab().save(path, "PNG")
 
     def close(self) -> None:
         """End the training engine."""
         self._making.stop()
-        if self._is_whole:
+        if self.is_whole:
             self.showing.live.close()
         self.revival.close()
         self.session.close()

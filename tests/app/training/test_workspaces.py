@@ -67,7 +67,9 @@ def test_the_room_is_made_in_turns_of_the_event_loop(window, qtbot, monkeypatch)
     window.show_room("training")
     assert window.room == "training"
     assert rooms.stack.currentIndex() == 0, "nobody waits before there is something to see"
+    assert not rooms.is_whole
     qtbot.waitUntil(lambda: rooms.stack.currentIndex() == 1)
+    assert rooms.is_whole
     ticks.stop()
     assert len(turns) > 60
     assert rooms.widgets.isVisibleTo(window)
