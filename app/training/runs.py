@@ -25,6 +25,8 @@ class Runs(QObject):
     runs_changed = Signal()
     touched = Signal()
     """A weight is set by hand."""
+    complained = Signal(str, str)
+    """(place in the setup, what is wrong); an empty text takes complaints away."""
     file_progressed = Signal(str, float)
     """(path, share) of a file that is being read; 1 when that is over."""
 
@@ -39,6 +41,9 @@ class Runs(QObject):
         """Whether that came from elsewhere."""
         self.right_id = 0
         """The run that goes along with the current one and makes none of its mistakes; 0: none."""
+        self.complaint = ("", "")
+        """(place in the setup, what is wrong), as `complained` carried it last."""
+        self.complained.connect(self._note_complaint)
         self._link = link
         link.progressed.connect(self.file_progressed)
         self._colors = -1
@@ -109,6 +114,9 @@ class Runs(QObject):
     def look_into(self, path: str) -> None:
         """Ask what a CSV file holds; `looked` carries it."""
         self._link.send(say.LookIntoFile(self.look.run_id, path))
+
+    def _note_complaint(self, place: str, why: str) -> None:
+        self.complaint = (place, why)
 
     def stop_reading(self) -> None:
         """Read no further in the file that is being read."""

@@ -35,8 +35,6 @@ class TrainSession(Runs):
     """A view of that kind of the current run is there."""
     happened = Signal(object)
     """A `Happened` inside a step; None when the step is over."""
-    complained = Signal(str, str)
-    """(place in the setup, what is wrong); an empty text takes complaints away."""
     said = Signal(str)
     taped = Signal(object)
     drawn = Signal(object)
@@ -47,9 +45,6 @@ class TrainSession(Runs):
         super().__init__(link, parent)
         self.catalogue: say.Catalogue | None = None
         self.devices: tuple[str, ...] = ("cpu",)
-        self.complaint = ("", "")
-        """(place in the setup, what is wrong), as `complained` carried it last."""
-        self.complained.connect(self._note_complaint)
         self._plays = False
         self._until: tuple[say.Until, ...] = ()
         self._wishes: tuple[say.Wish, ...] = ()
@@ -372,9 +367,6 @@ class TrainSession(Runs):
                 run.alive = False
             self.stated.emit(run)
         self.complained.emit(message.place, words)
-
-    def _note_complaint(self, place: str, why: str) -> None:
-        self.complaint = (place, why)
 
     # When it does not
 
