@@ -97,22 +97,18 @@ class ShellWindow(QMainWindow):
         """Tell the user something in the status line."""
         self.status.say(text)
 
-    def show_examples(self) -> None:
-        """Open the gallery of examples."""
+    def show_examples(self, room: str = "program") -> None:
+        """Open the gallery of what one may start from in that room."""
         # Cards over the window are imported once they are asked for: the window opens sooner.
         from app.gallery import Gallery
 
-        gallery = Gallery(self.ground, examples.load())
-        gallery.chosen.connect(self._start_from)
-        gallery.open()
-
-    def show_starts(self) -> None:
-        """Open the gallery of set-ups to start from."""
-        from app.gallery import Gallery
-
-        about = "Set-ups to start from; change anything while they train"
-        gallery = Gallery(self.ground, starts.load(), about=about)
-        gallery.chosen.connect(lambda start: train.start_from(self, start))
+        if room == "training":
+            about = "Set-ups to start from; change anything while they train"
+            gallery = Gallery(self.ground, starts.load(), about)
+            gallery.chosen.connect(lambda start: train.start_from(self, start))
+        else:
+            gallery = Gallery(self.ground, examples.load())
+            gallery.chosen.connect(self._start_from)
         gallery.open()
 
     def _start_from(self, example: examples.Example) -> None:

@@ -204,9 +204,6 @@ class Shell(Protocol):
     def show_room(self, name: str) -> None:
         """Go to that room."""
 
-    def show_starts(self) -> None:
-        """Open the gallery of set-ups to start from."""
-
     def draw_room(self, path: str) -> bool:
         """Write what is seen of the room to a PNG file; False where that cannot be done."""
 
@@ -257,8 +254,8 @@ class Shell(Protocol):
     def say(self, text: str) -> None:
         """Tell the user something in the status line."""
 
-    def show_examples(self) -> None:
-        """Open the gallery of examples."""
+    def show_examples(self, room: str = "program") -> None:
+        """Open the gallery of what one may start from in that room."""
 
     def show_lessons(self) -> None:
         """Open the list of lessons."""

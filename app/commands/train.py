@@ -106,7 +106,7 @@ def start_from(shell: Shell, start: starts.Start) -> None:
 @command("train.start_from", "Choose a set-up…", "Train/2", keys=("Ctrl+Alt+E",))
 def choose_start(shell: Shell) -> None:
     """See all set-ups to start from, with a sentence about each."""
-    shell.show_starts()
+    shell.show_examples("training")
 
 
 @command("train.fork", "Fork", "Train/3", keys=("Ctrl+Shift+K",), when=_has_run)
