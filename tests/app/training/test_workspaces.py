@@ -5,6 +5,7 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QApplication
 
 from app.commands import train
+from app.gallery import Gallery
 from engine import training as say
 from engine.setup import Setup
 from engine.tape import Problem
@@ -206,3 +207,16 @@ def test_a_step_is_shown_on_the_tape(training, sum_times, link):
     assert len(link.runs) == runs
     training.clock.step()
     assert training.session.view.position == 1
+
+
+def test_the_rooms_examples_are_set_ups_that_train_at_once(training, qtbot):
+    training.rooms.widgets.bar.examples.click()
+    gallery = training.findChild(Gallery)
+    tile = next(one for one in gallery.tiles if one.accessibleName() == "Playground: circle")
+    tile.click()
+    qtbot.waitUntil(lambda: not training.findChildren(Gallery))
+    asked = training.train_link.last(say.Train)
+    assert asked.setup.data.name == "circle"
+    assert training.training.plays
+    training.menus.perform_by("edit.undo")
+    assert training.training.setup.data.name != "circle"
