@@ -22,7 +22,7 @@ RAW = FEATURES[:2]
 def layers(run: Run) -> list[Layer]:
     """Return the inputs and the layers of a run, as its views ``units`` and ``weights`` are now."""
     begun, view = run.begun, run.views.get("units")
-    if begun is None or view is None:
+    if begun is None or view is None or not {"grid", "box"} <= view.arrays.keys():
         return []
     grid = view.arrays["grid"].array()
     if grid.ndim not in (2, 3):
