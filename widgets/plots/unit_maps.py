@@ -113,18 +113,18 @@ class UnitMaps(Plot):
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
         inner = area.adjusted(EDGE, 2, -EDGE, -8)
         painter.setFont(self.theme.font(11, 500))
-        inner.setLeft(inner.left() + self._room_for_names(painter))
         counts = [len(images) for images in self._images]
-        self._boxes = column_boxes(counts, inner) or self._scrolled(counts, inner)
+        columns = column_boxes(counts, inner.adjusted(self._room_for_names(painter), 0, 0, 0))
+        self._boxes = columns or self._scrolled(counts, inner)
         painter.setClipRect(area.adjusted(0, 0, 0, -2))
-        if fits_columns(counts, inner):
+        if columns:
             self._draw_wires(painter)
         for layer, images, boxes in zip(self._layers, self._images, self._boxes, strict=True):
             self._draw_name(painter, layer.name, boxes, inner)
             for unit, (image, box) in enumerate(zip(images, boxes, strict=True)):
                 painter.setOpacity(1.0 if unit >= len(layer.on) or layer.on[unit] else OFF)
                 self._draw_map(painter, box, image, layer.maps[unit])
-                if unit < len(layer.names):
+                if columns and unit < len(layer.names):
                     self._draw_input(painter, layer.names[unit], box)
                 painter.setOpacity(1.0)
         painter.setClipping(False)
@@ -307,11 +307,6 @@ def side_of(units: Sequence[int], wide: float, high: float) -> float:
 
 def _across(wide: float, side: float) -> int:
     return max(1, int((wide + GAP) // (side + GAP)))
-
-
-def fits_columns(counts: Sequence[int], inner: QRectF) -> bool:
-    """Whether each layer's maps fit into a column of their own, with room for lines between."""
-    return bool(column_boxes(counts, inner))
 
 
 def column_boxes(counts: Sequence[int], inner: QRectF) -> list[list[QRectF]]:

@@ -110,6 +110,19 @@ def test_units_over_one_input_are_drawn_as_curves(shown, look):
     assert near(look(plot), plot.theme.forward) > 20
 
 
+def test_inputs_in_several_columns_have_no_names_to_cover_each_other(shown, look, monkeypatch):
+    plot, drawn = shown(UnitMaps(), 300, 190), []
+    monkeypatch.setattr(plot, "_draw_input", lambda _painter, name, _box: drawn.append(name))
+    names = ("x1", "x2", "x1*x2")
+    many = np.zeros((40, 8, 8), np.float32)
+    plot.show_layers([Layer("inputs", MAPS, names, (True,) * 3), Layer("0", many)])
+    look(plot)
+    assert drawn == []
+    plot.show_layers([Layer("inputs", MAPS, names, (True,) * 3), Layer("0", MAPS)])
+    look(plot)
+    assert drawn == list(names)
+
+
 def test_the_thickest_of_the_lines_close_by_is_meant():
     boxes = [[QRectF(0, 0, 10, 10)] * 2, [QRectF(100, 0, 10, 10)]]
     weights = np.array([[0.1, -3.0]], np.float32)
