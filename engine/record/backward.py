@@ -1,11 +1,12 @@
 """The backward pass: what each node received, and what it sent along each edge.
 
-The engine's single entry (``_engine_run_backward``) is wrapped: the pass is written down, every
-node that can be reached is hooked (`hooks`), and the engine runs as ever. What raises is found
+The engine's single entry (``_engine_run_backward``) is wrapped: the pass is written down, nodes
+that have no hook yet are given one (`hooks`), and the engine runs as ever. What raises is found
 afterwards, from the nodes that ran and those that did not.
 """
 
 import sys
+import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from torch.overrides import _get_current_function_mode
 
 from engine.record.hooks import Hooks, Run
 from engine.record.log import NodeRow, PassRow
+from engine.record.tensors import version
 from engine.untouched import keep_builtins
 
 if TYPE_CHECKING:
@@ -109,19 +111,19 @@ class Backward:
             retain_graph=bool(flags[0]),
             create_graph=bool(flags[1]),
         )
+        edges = [_edge(r) for r in roots]
+        row.targets = [None if e is None else recorder.nodes.target(*e[:2]) for e in edges]
         log.passes.append(row)
         log.tell("backward", number, where)
         if recorder.until_pass is not None and number == recorder.until_pass:
             recorder.reached_roots = [r for r in roots if isinstance(r, torch.Tensor)]
             raise PassReached
-        edges = [_edge(r) for r in roots]
-        run = Run(number, lane)
-        for edge, seed, tensor in zip(edges, row.seeds, seeds, strict=True):
-            if edge is not None:
-                target = recorder.nodes.target(edge.node, edge.output_nr)
-                self.hooks.sent(run, None, 0, target, seed, tensor)
+        run = Run(number, lane, row.targets)
+        for seed, tensor in zip(row.seeds, seeds, strict=True):
+            if isinstance(tensor, torch.Tensor):
+                run.on_its_way[id(tensor)] = weakref.ref(tensor), version(tensor), seed
         present = [e for e in edges if e is not None]
-        self.hooks.reach(run, [e.node for e in present])
+        recorder.nodes.reach(number, [e.node for e in present])
         lane.runs.append(run)
         self.hooks.running.append(run)
         return run, present

@@ -6,6 +6,7 @@ kept when the run is over, and the next run, mostly of nearly the same program, 
 """
 
 from collections import deque
+from collections.abc import Callable
 
 import torch
 
@@ -37,6 +38,8 @@ class Copies:
     def __init__(self, log: Log, budget: int) -> None:
         self.log = log
         self.budget = budget
+        self.about_to_drop: Callable[[], None] = lambda: None
+        """Called before numbers are given up: whoever has yet to compare some does it now."""
         self._bytes = 0
         self._big: deque[tuple[int, int, Layout | None]] = deque()
         """The copies that count against the budget, oldest first: their bytes, and as what their
@@ -145,6 +148,7 @@ class Copies:
 
         A little room is made beyond that, so that many small ones are read together.
         """
+        self.about_to_drop()
         kept, log = self.log.snapshots, self.log
         dropped: list[tuple[int, Layout | None]] = []
         indices: list[int] = []

@@ -18,6 +18,7 @@ from torch.overrides import TorchFunctionMode
 from engine.record.arguments import kept_args, tensors_given, tensors_in
 from engine.record.backward import PassReached
 from engine.record.log import OpRow, ValueRow
+from engine.record.nodes import LAST
 from engine.record.source import Where
 from engine.record.tensors import grad_fn, is_leaf, version
 from engine.tape import Reset, Role
@@ -199,7 +200,7 @@ class ForwardMode(TorchFunctionMode):
     ) -> None:
         recorder, lane = self.recorder, self.lane
         log, tensors = recorder.log, recorder.tensors
-        index, is_detached, values = len(log.ops), name in _DETACHING, list(seen.values)
+        index, is_detached = len(log.ops), name in _DETACHING
         row = OpRow(
             next(log.ids),
             name,
@@ -214,6 +215,7 @@ class ForwardMode(TorchFunctionMode):
         )
         log.ops.append(row)
         log.times.append(seen.took)
+        recorder.nodes.since = seen.since
         for t in results:
             value = tensors.add(t, where, index)
             if is_detached:
@@ -222,10 +224,10 @@ class ForwardMode(TorchFunctionMode):
                 tensors.changed(value, index)
             row.outputs.append(value)
             row.node = value.node if row.node is None else row.node
-            values.append(value)
         if row.node is not None:
             made = [fn for t in results if (fn := grad_fn(t)) is not None]
-            row.nodes = recorder.nodes.claim(made, seen.since, index, values)
+            row.nodes = recorder.nodes.claim(made, index)
+        recorder.nodes.since = LAST
         if not lane.runs:
             log.tell("op", index, where)
 

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from engine.record.arguments import told_args
-from engine.record.log import CallRow, Log, NodeRow, OpRow, ValueRow
+from engine.record.log import CallRow, EventRow, Log, NodeRow, OpRow, ValueRow
 from engine.record.recorder import Recorder
 from engine.record.source import Source, Span, Where
 from engine.record.tensors import is_leaf
@@ -73,6 +73,8 @@ def _named_tensors(namespace: dict[str, object]) -> list[tuple[str, torch.Tensor
 def freeze(recorder: Recorder, found: list[Leaf]) -> Tape:
     """Return what was recorded as a tape without status, output and versions."""
     log, source = recorder.log, recorder.source
+    with torch._C.DisableTorchFunction():
+        recorder.passes.settle()
     _name_values(recorder)
     called = {v.id: v.name for v in log.values}
     with torch._C.DisableTorchFunction():
@@ -82,7 +84,7 @@ def freeze(recorder: Recorder, found: list[Leaf]) -> Tape:
         values=tuple(_value(v, source) for v in log.values),
         ops=tuple(_op(o, log, source, called) for o in log.ops),
         calls=tuple(_call(i, c) for i, c in enumerate(log.calls)),
-        nodes=tuple(_node(n) for n in log.nodes),
+        nodes=tuple(_node(n, log) for n in log.nodes),
         edges=tuple(log.edges),
         executions=tuple(
             Execution(e.id, e.node, e.order, e.run, tuple(e.received), tuple(e.edges), e.hooked)
@@ -104,7 +106,11 @@ def freeze(recorder: Recorder, found: list[Leaf]) -> Tape:
         resets=tuple(log.resets),
         prints=tuple(log.prints),
         figures=tuple(log.figures),
-        events=tuple(Event(e.kind, e.ref, _line(source.span(e.where))) for e in log.events),
+        events=tuple(
+            Event(e.kind, e.ref, _line(source.span(e.where)))
+            for e in log.events
+            if type(e) is EventRow
+        ),
         leaves=tuple(found),
         dropped=log.dropped,
         truncated=log.truncated,
@@ -133,12 +139,16 @@ def _snapshots(log: Log) -> tuple[Snapshot, ...]:
     return tuple(s if isinstance(s, Snapshot) else next(made) for s in log.snapshots)
 
 
-def _node(n: NodeRow) -> Node:
-    kept = tuple(
-        Saved(name, value, tuple(shape), dtype_name(dtype), prod(shape) * dtype.itemsize, storage)
-        for name, value, shape, dtype, storage in n.kept
-    )
-    return Node(n.id, n.name, n.op, tuple(n.next or ()), n.saved, kept, n.made, n.freed)
+def _node(n: NodeRow, log: Log) -> Node:
+    """Return a node; what it saved is found again among its op's inputs and results."""
+    op = log.ops[n.op] if n.op is not None else None
+    values = (*op.inputs, *op.outputs) if op is not None else ()
+    kept = []
+    for name, shape, dtype, storage in n.kept:
+        same = (v.id for v in values if v.storage == storage >= 0 and v.shape == shape)
+        size = prod(shape) * dtype.itemsize
+        kept.append(Saved(name, next(same, None), tuple(shape), dtype_name(dtype), size, storage))
+    return Node(n.id, n.name, n.op, tuple(n.next or ()), n.saved, tuple(kept), n.made, n.freed)
 
 
 def _line(span: Span | None) -> int:

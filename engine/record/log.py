@@ -27,8 +27,6 @@ from engine.untouched import keep_builtins
 
 keep_builtins(globals())
 
-SavedRow = tuple[str, int | None, tuple[int, ...], torch.dtype, int]
-"""The fields of a `tape.Saved` but for its size."""
 
 
 class ValueRow(Struct, gc=False, eq=False):
@@ -76,6 +74,10 @@ class OpRow(Struct, gc=False, eq=False):
     node: int | None = None
 
 
+SavedRow = tuple[str, torch.Size, torch.dtype, int]
+"""A tensor that a node saved: torch's name for it, its shape and dtype, and its storage."""
+
+
 class CallRow(Struct, gc=False, eq=False):
     """A module call; see `tape.Call`. ``result`` is the value id of the tensor it returned."""
 
@@ -102,8 +104,7 @@ class NodeRow(Struct, gc=False, eq=False):
     op: int | None = None
     next: list[tuple[int, int] | None] | None = None
     reached: int = -1
-    """The last pass that could reach it; with the first it is given its hook."""
-    runs: int = 0
+    """The last pass that went through it."""
     kept: Sequence[SavedRow] = ()
     freed: int | None = None
 
@@ -120,6 +121,19 @@ class ExecutionRow(Struct, gc=False, eq=False):
     hooked: bool = False
 
 
+class Ran(Struct, gc=False, eq=False):
+    """A backward node that ran, as its hook saw it; `passes` makes an `ExecutionRow` of it."""
+
+    node: NodeRow
+    run: int
+    received: list[int | None]
+    sent: list[int | None]
+    """Snapshots, one per next function; `NOTHING` where no gradient was sent there."""
+
+
+NOTHING = -1
+
+
 class PassRow(Struct, gc=False, eq=False):
     """A backward pass; see `tape.Pass`."""
 
@@ -129,6 +143,8 @@ class PassRow(Struct, gc=False, eq=False):
     seeds: list[int | None]
     retain_graph: bool
     create_graph: bool
+    targets: list[tuple[int, int] | None] = []
+    """Where each root's seed goes: a node id and its input, or a leaf's value id and 0."""
 
 
 class StepRow(Struct, gc=False, eq=False):
@@ -172,15 +188,19 @@ class Log:
         self.resets: list[Reset] = []
         self.prints: list[str] = []
         self.figures: list[Figure] = []
-        self.events: list[EventRow] = []
+        self.events: list[EventRow | Ran] = []
         self.truncated = ""
         self.dropped = 0
         self.open = True
         """False once the program has ended: what happens then is no part of the run."""
 
     def tell(self, kind: EventKind, ref: int, where: Where) -> None:
+        """Append an event."""
+        self.write(EventRow(kind, ref, where))
+
+    def write(self, event: "EventRow | Ran") -> None:
         """Append an event; past the limit only note that recording has to stop."""
-        self.events.append(EventRow(kind, ref, where))
+        self.events.append(event)
         if len(self.events) >= self.event_limit and not self.truncated:
             self.truncated = (
                 f"Recording stopped after {self.event_limit:,} events; the program ran on."

@@ -6,15 +6,18 @@ nothing here does.
 """
 
 import functools
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import torch
 from torch.autograd.graph import Node
 
-from engine.record.log import Log, NodeRow, SavedRow, ValueRow
+from engine.record.log import Log, NodeRow, SavedRow
 from engine.record.tensors import Tensors
 from engine.record.unseen import is_watched, unwatched
 from engine.untouched import keep_builtins
+
+if TYPE_CHECKING:
+    from engine.record.hooks import AfterNode, Hooks
 
 keep_builtins(globals())
 
@@ -33,30 +36,35 @@ class Nodes:
     def __init__(self, log: Log, tensors: Tensors) -> None:
         self.log = log
         self.tensors = tensors
+        self.hooks: Hooks
+        self.since = LAST
+        """The first number of the nodes that the op just recorded could make."""
+        self.strangers = False
+        """True once a node was met that no recorded op made: what lies below it is not hooked."""
         self._key = object()
 
     def row(self, node: Node) -> NodeRow:
-        """Return the row of a node that is not AccumulateGrad, writing one if it is new."""
+        """Return the row of a node that is not AccumulateGrad; a new one is hooked."""
         # The C++ node's own dict; torch's stubs take it for a method.
-        held: dict[object, _Alive] = node.metadata  # type: ignore[assignment]
-        alive = held.get(self._key)
-        if alive is not None:
-            return alive[0]
-        name, log = node.name().rpartition("::")[2], self.log
-        row = NodeRow(next(log.ids), name, _saved(type(node)), len(log.events), node._sequence_nr())
-        held[self._key] = _Alive((row, log))
+        held: dict[object, AfterNode] = node.metadata  # type: ignore[assignment]
+        hook = held.get(self._key)
+        if hook is not None:
+            return hook[1]
+        name, log, number = node.name().rpartition("::")[2], self.log, node._sequence_nr()
+        row = NodeRow(next(log.ids), name, _saved(type(node)), len(log.events), number)
+        held[self._key] = self.hooks.on_node(node, row)
         log.nodes.append(row)
+        if not self.since <= number < LAST:
+            self.strangers = True
         return row
 
-    def claim(self, roots: list[Node], since: int, op: int, values: list[ValueRow]) -> list[int]:
+    def claim(self, roots: list[Node], op: int) -> list[int]:
         """List the nodes that an op made and return their ids, the results' own nodes first.
 
-        They are those reached from its results and numbered ``since`` or later: a thread's nodes
-        are numbered as they are made. ``values`` are the op's inputs and results, among which the
-        saved tensors are found again.
+        They are those reached from its results and numbered `since` or later: a thread's nodes are
+        numbered as they are made.
         """
-        claimed: list[int] = []
-        seen: set[int] = set()
+        claimed, seen, since = list[int](), set[int](), self.since
         look = torch._C._autograd._top_saved_tensors_default_hooks(True) is None
         stack = [n for n in reversed(roots) if since <= n._sequence_nr() != LAST]
         while stack:
@@ -68,15 +76,34 @@ class Nodes:
             after = node.next_functions
             if row.op is None:
                 row.op = op
-                if look and (raw := _raw(type(node))):
-                    self._look(node, raw, row, values)
                 claimed.append(row.id)
+                if look and (raw := _raw(type(node))):
+                    self._look(node, raw, row)
                 if row.next is None:
                     self.read_edges(row, after)
             for one, _ in reversed(after):
                 if one is not None and since <= one._sequence_nr() != LAST:
                     stack.append(one)
         return claimed
+
+    def reach(self, number: int, roots: list[Node]) -> None:
+        """Hook every node that a pass can reach; those that recorded ops made are hooked already.
+
+        ``number`` is the pass.
+        """
+        stack = list(roots)
+        while stack:
+            node = stack.pop()
+            if type(node) is AccumulateGrad:
+                continue
+            row = self.row(node)
+            if row.reached == number or not self.strangers:
+                continue
+            row.reached = number
+            after = node.next_functions
+            if row.next is None:
+                self.read_edges(row, after)
+            stack += [one for one, _ in after if one is not None]
 
     def read_edges(self, row: NodeRow, after: "Edges") -> None:
         """Note a node's next functions; an edge to AccumulateGrad leads to the leaf's value.
@@ -88,50 +115,32 @@ class Nodes:
 
     def target(self, node: Node, nr: int) -> tuple[int, int]:
         """Return where an edge leads: a node's id and its input, or a leaf's value and 0."""
-        if type(node) is AccumulateGrad:
-            return self.tensors.value(variable(node), None).id, 0
-        return self.row(node).id, nr
+        if type(node) is not AccumulateGrad:
+            return self.row(node).id, nr
+        t, held = cast("torch.Tensor", node.variable), cast("dict[object, object]", node.metadata)  # type: ignore[attr-defined]
+        if self._key not in held:
+            held[self._key] = self.hooks.on_leaf(node, t)
+        return self.tensors.value(t, None).id, 0
 
-    def _look(
-        self, node: Node, raw: tuple[tuple[str, str], ...], row: NodeRow, values: list[ValueRow]
-    ) -> None:
+    def _look(self, node: Node, raw: tuple[tuple[str, str], ...], row: NodeRow) -> None:
         """Note what a node saved; not to be called where that would call a user's hooks."""
         if is_watched():
             with unwatched():
-                self._look(node, raw, row, values)
+                self._look(node, raw, row)
             return
         found: list[SavedRow] = []
         for name, attribute in raw:
             thing = getattr(node, attribute)
             if isinstance(thing, torch.Tensor):
-                found.append(self._saved(name, thing, values))
+                found.append(self._saved(name, thing))
             elif isinstance(thing, tuple | list):
-                tensors = (t for t in thing if isinstance(t, torch.Tensor))
-                found.extend(self._saved(name, t, values) for t in tensors)
+                found += [self._saved(name, t) for t in thing if isinstance(t, torch.Tensor)]
         if found:
             row.kept = found
 
-    def _saved(self, name: str, t: torch.Tensor, values: list[ValueRow]) -> SavedRow:
+    def _saved(self, name: str, t: torch.Tensor) -> SavedRow:
         known = self.tensors.known(t)
-        storage = self.tensors.storage(t) if known is None else known.storage
-        shape, value = t.shape, None
-        if storage >= 0:
-            for row in values:
-                if row.storage == storage and row.shape == shape:
-                    value = row.id
-                    break
-        return name, value, shape, t.dtype, storage
-
-
-class _Alive(tuple[NodeRow, Log]):
-    """Lives in a node's own dict and notes when the node dies."""
-
-    __slots__ = ()
-
-    def __del__(self) -> None:
-        row, log = self
-        if row.freed is None and log.open:
-            row.freed = len(log.events)
+        return name, t.shape, t.dtype, self.tensors.storage(t) if known is None else known.storage
 
 
 @functools.cache
@@ -148,8 +157,3 @@ def _raw(kind: type) -> tuple[tuple[str, str], ...]:
     # A custom Function's node has no _saved_ names, only all its tensors together.
     custom = issubclass(kind, torch.autograd.function.BackwardCFunction)
     return tuple((n, "saved_tensors" if custom else "_saved_" + n) for n in names)
-
-
-def variable(accumulate: Node) -> torch.Tensor:
-    """Return the leaf that an AccumulateGrad adds to."""
-    return cast("torch.Tensor", accumulate.variable)  # type: ignore[attr-defined]

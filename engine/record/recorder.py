@@ -23,6 +23,7 @@ from engine.record.log import Log
 from engine.record.modules import Modules
 from engine.record.nodes import Nodes
 from engine.record.optimizers import Optimizers
+from engine.record.passes import Passes
 from engine.record.source import Source, Where
 from engine.record.tensors import Tensors
 from engine.tape import Reset
@@ -46,6 +47,9 @@ class Recorder:
         self.nodes = Nodes(self.log, self.tensors)
         self.tensors.nodes = self.nodes
         self.backward = Backward(self)
+        self.nodes.hooks = self.backward.hooks
+        self.passes = Passes(self.log)
+        self.copies.about_to_drop = self.passes.settle
         self.modules = Modules(self)
         self.optimizers = Optimizers(self)
         self.lanes = Lanes(self)

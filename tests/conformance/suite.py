@@ -140,6 +140,7 @@ def check(
 
 def _examine(recorder: Recorder, report: Report, number: int, twice: bool) -> None:
     log = recorder.log
+    recorder.passes.settle()
     arrived: dict[tuple[int, int, int], list[int]] = {}
     for edge in log.edges:
         if edge.gradient is not None:

@@ -1,0 +1,117 @@
+"""What the hooks noted while a pass ran -> executions and edges.
+
+A hook notes no more than which gradients it saw, as numbers of snapshots (`log.Ran`): the program
+waits for it. Who sent what to whom, and whether what arrived is the sum of what was sent, is read
+from these notes in their order, once the run is over.
+"""
+
+from typing import TYPE_CHECKING
+
+import torch
+
+from engine.record.log import NOTHING, EventRow, ExecutionRow, Log, NodeRow, Ran
+from engine.record.source import Where
+from engine.record.tensors import same_numbers
+from engine.record.unseen import is_watched, unwatched
+from engine.tape import Edge
+from engine.untouched import keep_builtins
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+keep_builtins(globals())
+
+Target = tuple[int, int]
+"""A node id and its input, or a leaf's value id and 0."""
+
+
+class Passes:
+    """Reads the notes of one log; those that it has read are events like any other."""
+
+    def __init__(self, log: Log) -> None:
+        self.log = log
+        self._read = 0
+        """So many events have been read."""
+        self._ran: set[int] = set()
+        """The nodes that ran before; such a one gets a new id when it runs again."""
+        self._sent: dict[tuple[int, Target], list[int]] = {}
+        """By pass and target the snapshots that are on their way there."""
+
+    def settle(self) -> None:
+        """Read what was noted since the last time."""
+        events = self.log.events
+        for position in range(self._read, len(events)):
+            event = events[position]
+            if type(event) is Ran:
+                events[position] = self._execution(event, position)
+            elif event.kind == "backward":
+                self._seeds(event.ref)
+            elif event.kind == "accumulate":
+                added = self.log.accumulations[event.ref]
+                self._sent.pop((added.run, (added.leaf, 0)), None)
+        self._read = len(events)
+
+    def _seeds(self, number: int) -> None:
+        row = self.log.passes[number]
+        for target, seed in zip(row.targets, row.seeds, strict=True):
+            if target is not None:
+                self._edge(None, 0, target, seed, number)
+
+    def _execution(self, ran: Ran, position: int) -> EventRow:
+        log, node, run = self.log, ran.node, ran.run
+        index = len(log.executions)
+        number = next(log.ids) if node.id in self._ran else node.id
+        self._ran.add(node.id)
+        hooked = False
+        for nr, kept in enumerate(ran.received):
+            sent = self._sent.pop((run, (node.id, nr)), ())
+            hooked = hooked or not self._adds_up(kept, sent)
+        edges = [
+            self._edge(index, slot, target, kept if kept != NOTHING else None, run)
+            for slot, (target, kept) in enumerate(zip(node.next or (), ran.sent, strict=False))
+            if target is not None and kept != NOTHING
+        ]
+        log.executions.append(
+            ExecutionRow(number, node.id, index, run, ran.received, edges, hooked)
+        )
+        if not log.passes[run].retain_graph:
+            freed = position + 1
+            node.freed = freed if node.freed is None else min(freed, node.freed)
+        return EventRow("node", index, self._where(node, run))
+
+    def _edge(
+        self, execution: int | None, slot: int, target: Target, kept: int | None, run: int
+    ) -> int:
+        edges = self.log.edges
+        edges.append(Edge(execution, slot, target[0], target[1], kept, run))
+        if kept is not None:
+            self._sent.setdefault((run, target), []).append(kept)
+        return len(edges) - 1
+
+    def _where(self, node: NodeRow, run: int) -> Where:
+        if node.op is not None:
+            return self.log.ops[node.op].where
+        return self.log.passes[run].where
+
+    def _adds_up(self, arrived: int | None, sent: "Iterable[int]") -> bool:
+        """Tell whether the shares, added in the order they came, are what arrived.
+
+        Where they are not, a hook changed it. Only copies can be compared; of summaries no
+        difference is claimed.
+        """
+        shares = list(sent)
+        if arrived is None or not shares:
+            return arrived is None
+        if shares == [arrived]:
+            return True
+        if is_watched():
+            with unwatched():
+                return self._adds_up(arrived, shares)
+        copies = [self.log.snapshots[i] for i in [arrived, *shares]]
+        tensors = [c for c in copies if isinstance(c, torch.Tensor)]
+        if len(tensors) < len(copies) or any(t.layout is not torch.strided for t in tensors):
+            return True
+        total = tensors[1]
+        for t in tensors[2:]:
+            total = total + t
+        return same_numbers(total, tensors[0])
