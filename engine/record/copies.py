@@ -57,10 +57,7 @@ class Copies:
             return None
         if is_watched():
             with unwatched():
-                return self._keep(t)
-        return self._keep(t)
-
-    def _keep(self, t: torch.Tensor) -> int | None:
+                return self.keep(t, readable)
         kept, count = self.log.snapshots, t.numel()
         try:
             if count > INLINE_ELEMENTS:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import torch
 from msgspec import Struct
+from torch.autograd.graph import Node
 from torch.overrides import TorchFunctionMode
 
 from engine.record.arguments import kept_args, tensors_given, tensors_in
@@ -20,7 +21,7 @@ from engine.record.backward import PassReached
 from engine.record.log import OpRow, ValueRow
 from engine.record.nodes import LAST
 from engine.record.source import Where
-from engine.record.tensors import grad_fn, is_leaf, version
+from engine.record.tensors import is_leaf, version
 from engine.tape import Reset, Role
 from engine.untouched import keep_builtins
 
@@ -145,11 +146,9 @@ class ForwardMode(TorchFunctionMode):
         where, doing = recorder.source.here(sys._getframe(2), lane)
         if doing or where is None:
             return func(*args, **kwargs)
-        # A tensor subclass of the user's must not hear of the recorder's own look-ups.
-        with torch._C.DisableTorchFunction(), recorder.lanes.lock:
-            given = tensors_given(args, kwargs)
-            fresh = kind == "factory" or not given
-            values = [] if fresh else recorder.tensors.present(given, where)
+        given = tensors_given(args, kwargs)
+        fresh = kind == "factory" or not given
+        values = [] if fresh else recorder.present(given, where)
         since = _next_number()
         lane.inside += 1
         begun = perf_counter_ns()
@@ -200,7 +199,7 @@ class ForwardMode(TorchFunctionMode):
     ) -> None:
         recorder, lane = self.recorder, self.lane
         log, tensors = recorder.log, recorder.tensors
-        index, is_detached = len(log.ops), name in _DETACHING
+        index, is_detached, made = len(log.ops), name in _DETACHING, list[Node]()
         row = OpRow(
             next(log.ids),
             name,
@@ -217,15 +216,14 @@ class ForwardMode(TorchFunctionMode):
         log.times.append(seen.took)
         recorder.nodes.since = seen.since
         for t in results:
-            value = tensors.add(t, where, index)
+            value = tensors.add(t, where, index, made=made)
             if is_detached:
                 self._detached(t, value, seen)
             if value.version:
                 tensors.changed(value, index)
             row.outputs.append(value)
             row.node = value.node if row.node is None else row.node
-        if row.node is not None:
-            made = [fn for t in results if (fn := grad_fn(t)) is not None]
+        if made:
             row.nodes = recorder.nodes.claim(made, index)
         recorder.nodes.since = LAST
         if not lane.runs:
@@ -254,8 +252,7 @@ def record_custom(
     given = tensors_given(args, kwargs)
     if doing or where is None or not given:
         return apply(*args, **kwargs)
-    with torch._C.DisableTorchFunction(), recorder.lanes.lock:
-        values = recorder.tensors.present(given, where)
+    values = recorder.present(given, where)
     since = _next_number()
     lane.quiet += 1
     begun = perf_counter_ns()

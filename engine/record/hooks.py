@@ -86,7 +86,7 @@ class Hooks:
 
     def on_node(self, node: Node, row: NodeRow) -> "AfterNode":
         """Give a node its hook and return it."""
-        hook = AfterNode((self, row))
+        hook = AfterNode(self, row)
         node.register_hook(hook)
         return hook
 
@@ -216,22 +216,26 @@ class Hooks:
         return isinstance(copy, torch.Tensor) and not same_numbers(copy, grad)
 
 
-class AfterNode(tuple[Hooks, NodeRow]):
+class AfterNode:
     """Called after a node ran; lives in the node, and notes when it dies."""
 
-    __slots__ = ()
+    __slots__ = ("hooks", "row")
+
+    def __init__(self, hooks: Hooks, row: NodeRow) -> None:
+        self.hooks = hooks
+        self.row = row
 
     def __call__(self, sent: Grads, received: Grads) -> None:
         """Note what the node was given and what it sent."""
-        hooks, row = self
+        hooks = self.hooks
         if hooks.running:
             with torch._C.DisableTorchFunction(), hooks.recorder.lanes.lock:
-                hooks.ran(row, sent, received)
+                hooks.ran(self.row, sent, received)
 
     def __del__(self) -> None:
-        hooks, row = self
-        if row.freed is None and hooks.log.open:
-            row.freed = len(hooks.log.events)
+        row, log = self.row, self.hooks.log
+        if row.freed is None and log.open:
+            row.freed = len(log.events)
 
 
 class BeforeLeaf(Struct, gc=False, eq=False):

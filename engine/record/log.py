@@ -4,6 +4,7 @@ Rows are in no cycle, so that Python's collector need not look at them: there ar
 """
 
 import itertools
+import weakref
 from collections.abc import Sequence
 from typing import Literal
 
@@ -33,6 +34,7 @@ class ValueRow(Struct, gc=False, eq=False):
     """A value while the run goes on; see `tape.Value`."""
 
     id: int
+    ref: "weakref.ref[torch.Tensor]"
     tensor: int
     shape: tuple[int, ...]
     dtype: torch.dtype

@@ -5,10 +5,10 @@ the C++ node itself owns (``node.metadata``). Holding a node would keep its save
 nothing here does.
 """
 
-import functools
 from typing import TYPE_CHECKING, cast
 
 import torch
+from msgspec import Struct
 from torch.autograd.graph import Node
 
 from engine.record.log import Log, NodeRow, SavedRow
@@ -42,6 +42,7 @@ class Nodes:
         self.strangers = False
         """True once a node was met that no recorded op made: what lies below it is not hooked."""
         self._key = object()
+        self._kinds: dict[type, _Kind] = {}
 
     def row(self, node: Node) -> NodeRow:
         """Return the row of a node that is not AccumulateGrad; a new one is hooked."""
@@ -49,9 +50,9 @@ class Nodes:
         held: dict[object, AfterNode] = node.metadata  # type: ignore[assignment]
         hook = held.get(self._key)
         if hook is not None:
-            return hook[1]
-        name, log, number = node.name().rpartition("::")[2], self.log, node._sequence_nr()
-        row = NodeRow(next(log.ids), name, _saved(type(node)), len(log.events), number)
+            return hook.row
+        kind, log, number = self._kind(node), self.log, node._sequence_nr()
+        row = NodeRow(next(log.ids), kind.name, kind.saved, len(log.events), number)
         held[self._key] = self.hooks.on_node(node, row)
         log.nodes.append(row)
         if not self.since <= number < LAST:
@@ -64,23 +65,24 @@ class Nodes:
         They are those reached from its results and numbered `since` or later: a thread's nodes are
         numbered as they are made.
         """
-        claimed, seen, since = list[int](), set[int](), self.since
+        claimed, passed, since = list[int](), set[int](), self.since
         look = torch._C._autograd._top_saved_tensors_default_hooks(True) is None
         stack = [n for n in reversed(roots) if since <= n._sequence_nr() != LAST]
         while stack:
             node = stack.pop()
             row = self.row(node)
-            if row.id in seen:
+            if row.op == op or row.id in passed:
                 continue
-            seen.add(row.id)
             after = node.next_functions
             if row.op is None:
                 row.op = op
                 claimed.append(row.id)
-                if look and (raw := _raw(type(node))):
-                    self._look(node, raw, row)
+                if look and (tensors := self._kind(node).tensors):
+                    self._look(node, tensors, row)
                 if row.next is None:
                     self.read_edges(row, after)
+            else:
+                passed.add(row.id)
             for one, _ in reversed(after):
                 if one is not None and since <= one._sequence_nr() != LAST:
                     stack.append(one)
@@ -122,14 +124,22 @@ class Nodes:
             held[self._key] = self.hooks.on_leaf(node, t)
         return self.tensors.value(t, None).id, 0
 
-    def _look(self, node: Node, raw: tuple[tuple[str, str], ...], row: NodeRow) -> None:
+    def _kind(self, node: Node) -> "_Kind":
+        kind = self._kinds.get(type(node))
+        if kind is None:
+            kind = _read_kind(node)
+            if type(node).__name__ == kind.name:
+                self._kinds[type(node)] = kind
+        return kind
+
+    def _look(self, node: Node, tensors: tuple[tuple[str, str], ...], row: NodeRow) -> None:
         """Note what a node saved; not to be called where that would call a user's hooks."""
         if is_watched():
             with unwatched():
-                self._look(node, raw, row)
+                self._look(node, tensors, row)
             return
         found: list[SavedRow] = []
-        for name, attribute in raw:
+        for name, attribute in tensors:
             thing = getattr(node, attribute)
             if isinstance(thing, torch.Tensor):
                 found.append(self._saved(name, thing))
@@ -143,17 +153,21 @@ class Nodes:
         return name, t.shape, t.dtype, self.tensors.storage(t) if known is None else known.storage
 
 
-@functools.cache
-def _saved(kind: type) -> tuple[str, ...]:
-    """Return the names of all that nodes of a kind save, numbers included."""
-    return tuple(a[len("_saved_") :] for a in dir(kind) if a.startswith("_saved_"))
+class _Kind(Struct, gc=False, eq=False):
+    """What all nodes of one class have in common."""
+
+    name: str
+    saved: tuple[str, ...]
+    """The names of all that they save, numbers included."""
+    tensors: tuple[tuple[str, str], ...]
+    """The tensors among it: the name, the attribute to read."""
 
 
-@functools.cache
-def _raw(kind: type) -> tuple[tuple[str, str], ...]:
-    """Return the tensors that nodes of a kind save: the name, the attribute to read."""
-    prefix = "_raw_saved_"
+def _read_kind(node: Node) -> _Kind:
+    kind, prefix = type(node), "_raw_saved_"
+    saved = tuple(a[len("_saved_") :] for a in dir(kind) if a.startswith("_saved_"))
     names = [a[len(prefix) :] for a in dir(kind) if a.startswith(prefix)]
     # A custom Function's node has no _saved_ names, only all its tensors together.
     custom = issubclass(kind, torch.autograd.function.BackwardCFunction)
-    return tuple((n, "saved_tensors" if custom else "_saved_" + n) for n in names)
+    tensors = tuple((n, "saved_tensors" if custom else "_saved_" + n) for n in names)
+    return _Kind(node.name().rpartition("::")[2], saved, tensors)

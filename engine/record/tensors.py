@@ -5,6 +5,8 @@ import weakref
 from typing import Protocol
 
 import torch
+from msgspec import Struct
+from torch.autograd.graph import Node
 
 from engine.record.copies import Copies
 from engine.record.log import Log, NodeRow, ValueRow
@@ -15,10 +17,13 @@ from engine.untouched import keep_builtins
 keep_builtins(globals())
 
 
+_PLAIN = (torch.Tensor, torch.nn.Parameter)
+
+
 class NodeIds(Protocol):
     """Gives backward nodes their ids (`record.nodes.Nodes`)."""
 
-    def row(self, node: torch.autograd.graph.Node) -> NodeRow:
+    def row(self, node: Node) -> NodeRow:
         """Return the row of a node, listing it if it is new."""
 
 
@@ -29,7 +34,8 @@ class Tensors:
         self.log = log
         self.copies = copies
         self.nodes: NodeIds
-        self._seen: dict[int, tuple[weakref.ref[torch.Tensor], ValueRow]] = {}
+        self._seen: dict[int, ValueRow] = {}
+        """The last value of each tensor by its ``id()``, which another may have had before."""
         self._memories: dict[int, _Memory] = {}
         self._memory_numbers = itertools.count()
         self._changed_by: dict[int, int] = {}
@@ -42,84 +48,120 @@ class Tensors:
 
     def known(self, t: torch.Tensor) -> ValueRow | None:
         """Return the last value of ``t``, of whatever version, or None if it was never seen."""
-        entry = self._seen.get(id(t))
-        return entry[1] if entry is not None and entry[0]() is t else None
+        row = self._seen.get(id(t))
+        return row if row is not None and row.ref() is t else None
 
     def value(self, t: torch.Tensor, where: Where, maker: str = "") -> ValueRow:
         """Return the present value of ``t``; a new one where it is new or was changed since."""
-        entry = self._seen.get(id(t))
-        if entry is None or entry[0]() is not t:
+        row = self._seen.get(id(t))
+        if row is None or row.ref() is not t:
             row = self.add(t, where, maker=maker)
             self.log.tell("leaf", row.id, where)
-            return row
-        row = entry[1]
-        if row.version != version(t):
+        elif row.version != version(t):
             row = self.add(t, where, op=self._changed_by.get(row.storage), maker=row.maker)
         return row
 
-    def present(self, given: list[torch.Tensor], where: Where) -> list[ValueRow]:
-        """Return the present values of an op's arguments."""
+    def unchanged(self, given: list[torch.Tensor]) -> list[ValueRow] | None:
+        """Return the present values of tensors; None if one is new, was changed or is unlike others.
+
+        To be called without precautions: nothing is written, and no subclass hears of it.
+        """
         seen, rows = self._seen, []
-        for t in given:
-            entry = seen.get(id(t))
-            known = entry is not None and entry[0]() is t and entry[1].version == version(t)
-            rows.append(entry[1] if known else self.value(t, where))  # type: ignore[index]
+        try:
+            for t in given:
+                row = seen.get(id(t))
+                if row is None or row.ref() is not t or type(t) not in _PLAIN:
+                    return None
+                if row.version != t._version:
+                    return None
+                rows.append(row)
+        except RuntimeError:
+            # An inference tensor is among them.
+            return None
         return rows
 
     def add(
-        self, t: torch.Tensor, where: Where, op: int | None = None, maker: str = ""
+        self,
+        t: torch.Tensor,
+        where: Where,
+        op: int | None = None,
+        maker: str = "",
+        made: list[Node] | None = None,
     ) -> ValueRow:
-        """Write down a new value of ``t``, made by ``op`` or by nobody on the tape."""
+        """Write down a new value of ``t``, made by ``op`` or by nobody on the tape.
+
+        Its ``grad_fn``, if it has one, is appended to ``made``.
+        """
         log, key, me = self.log, id(t), weakref.ref(t)
-        before, grad = self._before(key, me), self._grads.get(key)
-        if grad is not None and grad[0] is not me:
-            grad = None
-        nested, leaf, requires_grad = t.is_nested, is_leaf(t), t.requires_grad
-        dense = not nested and t.layout is torch.strided
-        plain, user = dense and has_numbers(t), me if before is None or before.storage < 0 else None
+        before = self._seen.get(key)
+        if before is not None and before.ref is not me:
+            before = None
+        counted, fn, readable = version(t), grad_fn(t), has_numbers(t)
+        leaf, requires_grad = fn is None and is_leaf(t), t.requires_grad
+        dense = readable and t.layout is torch.strided
+        if dense:
+            shape, stride, offset = t.shape, t.stride(), t.storage_offset()
+            user = me if before is None or before.storage < 0 else None
+            address = t.data_ptr() - offset * t.element_size() or memory(t)
+            storage = self._memory(address, user)
+        else:
+            shape, stride, offset, storage = self._layout(t, me)
         row = ValueRow(
             next(log.ids),
+            me,
             before.tensor if before is not None else next(self._numbers),
-            t.shape if not nested else (),
+            shape,
             t.dtype,
             t.device,
             requires_grad,
             leaf,
-            version(t),
+            counted,
             None,
             "parameter" if leaf and requires_grad else "data" if op is None else "result",
-            self.storage(t, user, plain) if dense else -1,
-            t.stride() if dense else (),
-            int(t.storage_offset()) if dense else 0,
+            storage,
+            stride,
+            offset,
             None,
             op,
-            maker if grad is None else ".grad",
+            maker,
             where,
         )
         if before is not None:
             row.name = before.name
         elif self.names:
             row.name = self.names.pop(key, "")
-        if grad is not None:
-            row.gradient_of = grad[1].tensor
-            row.role = row.role if row.role == "parameter" else "constant"
+        if self._grads:
+            self._note_gradient(row, key)
         if self.nudge is not None:
             self._nudged(row.id, t)
         if (base := t._base) is not None and (known := self.known(base)) is not None:
             row.base = known.id
             row.snapshot = self.copies.keep_view(t, base, known.snapshot)
         else:
-            row.snapshot = self.copies.keep(t, plain)
-        if (fn := grad_fn(t)) is not None:
+            row.snapshot = self.copies.keep(t, dense)
+        if fn is not None:
             row.node, row.output_nr = self.nodes.row(fn).id, t.output_nr
+            if made is not None:
+                made.append(fn)
         log.values.append(row)
-        self._seen[key] = me, row
+        self._seen[key] = row
         return row
 
-    def _before(self, key: int, me: "weakref.ref[torch.Tensor]") -> ValueRow | None:
-        """Return the value that a tensor had before; another one may have had its ``id()``."""
-        entry = self._seen.get(key)
-        return entry[1] if entry is not None and entry[0] is me else None
+    def _layout(
+        self, t: torch.Tensor, me: "weakref.ref[torch.Tensor]"
+    ) -> tuple[tuple[int, ...], tuple[int, ...], int, int]:
+        """Return shape, strides, offset and storage of a tensor that is unlike others."""
+        if t.is_nested:
+            return (), (), 0, -1
+        if t.layout is not torch.strided:
+            return t.shape, (), 0, -1
+        return t.shape, t.stride(), int(t.storage_offset()), self.storage(t, me)
+
+    def _note_gradient(self, row: ValueRow, key: int) -> None:
+        grad = self._grads.get(key)
+        if grad is not None and grad[0] is row.ref:
+            row.maker, row.gradient_of = ".grad", grad[1].tensor
+            row.role = row.role if row.role == "parameter" else "constant"
 
     def _nudged(self, value: int, t: torch.Tensor) -> None:
         assert self.nudge is not None
@@ -151,18 +193,15 @@ class Tensors:
                 return self.differs(t, row)
         return not same_numbers(kept, t.detach())
 
-    def storage(
-        self, t: torch.Tensor, user: "weakref.ref[torch.Tensor] | None" = None, plain: bool = False
-    ) -> int:
+    def storage(self, t: torch.Tensor, user: "weakref.ref[torch.Tensor] | None" = None) -> int:
         """Return a small number for the memory ``t`` lives in; -1 where it has none of its own.
 
-        The number holds for as long as the tensor lives that ``user`` refers to. ``plain``: that it
-        is strided and has numbers is known.
+        The number holds for as long as the tensor lives that ``user`` refers to.
         """
-        if not plain and (t.layout is not torch.strided or t.is_nested or is_wrapped(t)):
+        if t.layout is not torch.strided or t.is_nested or is_wrapped(t):
             return -1
         try:
-            return self._memory(memory(t, plain), user)
+            return self._memory(memory(t), user)
         except (RuntimeError, NotImplementedError):
             return -1
 
@@ -170,9 +209,12 @@ class Tensors:
         known = self._memories.get(address)
         # Memory that was freed is used again at the same address: its number dies with its users.
         if known is None or not known.used():
-            known = self._memories[address] = _Memory(next(self._memory_numbers))
+            number = next(self._memory_numbers)
+            if user is not None:
+                self._memories[address] = _Memory(number, user, [])
+            return number
         if user is not None:
-            known.users.append(user)
+            known.others.append(user)
         return known.number
 
     def is_gradient_of(self, grad: torch.Tensor, leaf: ValueRow) -> None:
@@ -185,21 +227,19 @@ class Tensors:
         return entry[1] if entry is not None and entry[0]() is grad else None
 
 
-class _Memory:
+class _Memory(Struct, gc=False, eq=False):
     """A storage and the tensors known to live in it."""
 
-    __slots__ = ("number", "users")
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-        self.users: list[weakref.ref[torch.Tensor]] = []
+    number: int
+    user: weakref.ref[torch.Tensor]
+    others: list[weakref.ref[torch.Tensor]]
 
     def used(self) -> bool:
         """Tell whether any of the tensors is alive; forgets those that are not on the way."""
-        users = self.users
-        while users and users[-1]() is None:
-            users.pop()
-        return bool(users)
+        others = self.others
+        while self.user() is None and others:
+            self.user = others.pop()
+        return self.user() is not None
 
 
 def version(t: torch.Tensor) -> int:
@@ -210,7 +250,7 @@ def version(t: torch.Tensor) -> int:
         return 0
 
 
-def grad_fn(t: torch.Tensor) -> torch.autograd.graph.Node | None:
+def grad_fn(t: torch.Tensor) -> Node | None:
     """Return the node that made ``t``, if any.
 
     Torch raises where a view made under ``no_grad``, or one of several that an op returned, was

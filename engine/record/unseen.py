@@ -30,20 +30,20 @@ def has_numbers(t: torch.Tensor) -> bool:
     Tensors inside a vmap stand for many and have none of their own; fake tensors, and all others
     whose class handles its ops by itself, have none that torch could copy unseen.
     """
-    own = type(t) not in _USUAL and type(t).__torch_dispatch__ is not _usual
-    return not (t.is_meta or t.is_nested or own or is_wrapped(t))
+    kind = type(t)
+    if kind is not torch.Tensor and kind not in _USUAL and kind.__torch_dispatch__ is not _usual:
+        return False
+    return not (t.is_meta or t.is_nested or is_wrapped(t))
 
 
-def memory(t: torch.Tensor, readable: bool = False) -> int:
+def memory(t: torch.Tensor) -> int:
     """Return the address of the memory that ``t`` and its views live in; strided tensors only.
-
-    ``readable``: that it `has_numbers` is known.
 
     A gradient must not be asked for its storage: from then on autograd takes the storage for
     shared and adds to a copy of the gradient instead of in place, whose strides may be others,
     and with them the last bits of what is computed from it.
     """
     start = 0
-    if readable or has_numbers(t):
+    if has_numbers(t):
         start = t.data_ptr() - int(t.storage_offset()) * t.element_size()
     return start or t.untyped_storage()._cdata
