@@ -15,6 +15,8 @@ keep_builtins(globals())
 _PLAIN = frozenset((int, float, bool, str, type(None), torch.dtype, torch.device, torch.Size))
 """Types that hold no tensor and never change, so that words can be found for them later."""
 _NUMBERS = (int, float)
+Given = tuple[list[torch.Tensor], list[ValueRow], list[object]]
+"""The tensors a call was given, their values, and its arguments as in `OpRow.args`."""
 
 
 def tensors_given(args: tuple[object, ...], kwargs: dict[str, object]) -> list[torch.Tensor]:
@@ -51,6 +53,41 @@ def _tensors(thing: object, depth: int = 0) -> Iterator[torch.Tensor]:
                 yield from _tensors(one, depth + 1)
 
 
+def everyday(
+    args: tuple[object, ...], kwargs: dict[str, object], seen: dict[int, ValueRow]
+) -> Given | None:
+    """Return what a call was given if it is like most: tensors that are known, and literals.
+
+    ``seen`` has the last value of each tensor by its ``id()``. None where a tensor is new, was
+    changed since or is of a class of its own, and where something else could hold tensors.
+    """
+    given: list[torch.Tensor] = []
+    values: list[ValueRow] = []
+    kept: list[object] = []
+    try:
+        for one in args:
+            kind = type(one)
+            if kind is torch.Tensor or kind is Parameter:
+                row = seen.get(id(one))
+                if row is None or row.ref() is not one or row.version != one._version:  # type: ignore[attr-defined]
+                    return None
+                given.append(one)  # type: ignore[arg-type]
+                values.append(row)
+                kept.append(row)
+            elif kind in _PLAIN:
+                kept.append(one)
+            else:
+                return None
+    except RuntimeError:
+        # An inference tensor has no version.
+        return None
+    if kwargs:
+        if any(type(one) not in _PLAIN for one in kwargs.values()):
+            return None
+        kept += kwargs.items()
+    return given, values, kept
+
+
 def kept_args(
     args: tuple[object, ...],
     kwargs: dict[str, object],
@@ -61,22 +98,8 @@ def kept_args(
 
     ``given`` are the tensors among them, ``values`` the values of those.
     """
-    kept: list[object] = []
-    at, count = 0, len(given)
-    for one in args:
-        if at < count and one is given[at]:
-            kept.append(values[at])
-            at += 1
-        elif type(one) in _PLAIN:
-            kept.append(("", one))
-        else:
-            break
-    else:
-        if not kwargs or all(type(one) in _PLAIN for one in kwargs.values()):
-            kept += kwargs.items()
-            return kept
     ids = {id(t): v.id for t, v in zip(given, values, strict=True)}
-    told = [arg for one in args for arg in _arg(one, "", ids)]
+    told: list[object] = [arg for one in args for arg in _arg(one, "", ids)]
     return [*told, *(arg for key, one in kwargs.items() for arg in _arg(one, key, ids))]
 
 
@@ -86,10 +109,12 @@ def told_args(kept: list[object]) -> list[Arg]:
     for one in kept:
         if type(one) is ValueRow:
             result.append(Arg(one.id))
-        elif type(one) is tuple:
-            result += _arg(one[1], one[0], {})
         elif type(one) is Arg:
             result.append(one)
+        elif type(one) is tuple:
+            result += _arg(one[1], one[0], {})
+        else:
+            result += _arg(one, "", {})
     return result
 
 

@@ -16,9 +16,9 @@ from msgspec import Struct
 from torch.autograd.graph import Node
 from torch.overrides import TorchFunctionMode
 
-from engine.record.arguments import kept_args, tensors_given, tensors_in
+from engine.record.arguments import Given, everyday, kept_args, tensors_given, tensors_in
 from engine.record.backward import PassReached
-from engine.record.log import OpRow, ValueRow
+from engine.record.log import EventRow, OpRow, ValueRow
 from engine.record.nodes import LAST
 from engine.record.source import Where
 from engine.record.tensors import is_leaf, version
@@ -146,9 +146,9 @@ class ForwardMode(TorchFunctionMode):
         where, doing = recorder.source.here(sys._getframe(2), lane)
         if doing or where is None:
             return func(*args, **kwargs)
-        given = tensors_given(args, kwargs)
-        fresh = kind == "factory" or not given
-        values = [] if fresh else recorder.present(given, where)
+        given = everyday(args, kwargs, recorder.tensors.seen)
+        if given is None:
+            given = self.given(args, kwargs, where, kind == "factory")
         since = _next_number()
         lane.inside += 1
         begun = perf_counter_ns()
@@ -157,23 +157,44 @@ class ForwardMode(TorchFunctionMode):
         finally:
             took = perf_counter_ns() - begun
             lane.inside -= 1
+        # A tensor subclass of the user's must not hear of the recorder's own look-ups.
         with torch._C.DisableTorchFunction(), recorder.lanes.lock:
-            if fresh:
-                self._factory(name, out, where, given)
+            if kind == "factory" or not given[0]:
+                self._factory(name, out, where, given[0])
             else:
-                seen = _Seen(args, kwargs, given, values, since, took)
-                self.called(name, where, seen, out, kind == "running")
+                self.called(name, where, _Seen(*given, since, took), out, kind == "running")
         return out
+
+    def given(
+        self,
+        args: tuple[object, ...],
+        kwargs: dict[str, object],
+        where: Where,
+        fresh: bool = False,
+    ) -> Given:
+        """Return what a call was given; tensors that are new or were changed become values.
+
+        ``fresh``: what it makes owes nothing to them.
+        """
+        with torch._C.DisableTorchFunction(), self.recorder.lanes.lock:
+            given = tensors_given(args, kwargs)
+            if fresh:
+                return given, [], []
+            values = [self.recorder.tensors.value(t, where) for t in given]
+            return given, values, kept_args(args, kwargs, given, values)
 
     def called(self, name: str, where: Where, seen: "_Seen", out: object, running: bool) -> None:
         """Write down what a function returned and which of its arguments it changed.
 
         ``running``: it may have changed an argument without counting a version.
         """
+        if type(out) is torch.Tensor and not running and _is_all_new(out, seen):
+            self._results(name, where, [out], seen, False)
+            return
         tensors, given = self.recorder.tensors, seen.given
-        changed = _changed(given, seen.values)
+        pairs = list(zip(given, seen.values, strict=True))
+        changed = [t for t, row in pairs if version(t) != row.version]
         if running:
-            pairs = zip(given, seen.values, strict=True)
             unseen = [t for t, row in pairs if not t.requires_grad and tensors.differs(t, row)]
             changed = [t for t in given if _among(t, changed) or _among(t, unseen)]
         results = [t for t in tensors_in(out) if not _among(t, given)]
@@ -197,14 +218,14 @@ class ForwardMode(TorchFunctionMode):
     def _results(
         self, name: str, where: Where, results: list[torch.Tensor], seen: "_Seen", inplace: bool
     ) -> None:
-        recorder, lane = self.recorder, self.lane
-        log, tensors = recorder.log, recorder.tensors
-        index, is_detached, made = len(log.ops), name in _DETACHING, list[Node]()
+        lane, log, tensors = self.lane, self.recorder.log, self.recorder.tensors
+        nodes, index = self.recorder.nodes, len(log.ops)
+        made: list[Node] = []
         row = OpRow(
             next(log.ids),
             name,
             seen.values,
-            kept_args(seen.args, seen.kwargs, seen.given, seen.values),
+            seen.kept,
             where,
             lane.calls[-1].index if lane.calls else None,
             torch._C.is_grad_enabled(),
@@ -214,20 +235,20 @@ class ForwardMode(TorchFunctionMode):
         )
         log.ops.append(row)
         log.times.append(seen.took)
-        recorder.nodes.since = seen.since
+        nodes.since = seen.since
         for t in results:
             value = tensors.add(t, where, index, made=made)
-            if is_detached:
+            row.outputs.append(value)
+            if name in _DETACHING:
                 self._detached(t, value, seen)
             if value.version:
                 tensors.changed(value, index)
-            row.outputs.append(value)
-            row.node = value.node if row.node is None else row.node
         if made:
-            row.nodes = recorder.nodes.claim(made, index)
-        recorder.nodes.since = LAST
+            row.nodes = nodes.claim(made, index)
+            row.node = next(v.node for v in row.outputs if v.node is not None)
+        nodes.since = LAST
         if not lane.runs:
-            log.tell("op", index, where)
+            log.write(EventRow("op", index, where))
 
     def _detached(self, t: torch.Tensor, value: ValueRow, seen: "_Seen") -> None:
         tensors = self.recorder.tensors
@@ -249,10 +270,9 @@ def record_custom(
 ) -> object:
     """Record a call of a custom ``autograd.Function`` as one op, whatever its forward does."""
     where, doing = recorder.source.here(sys._getframe(2), lane)
-    given = tensors_given(args, kwargs)
-    if doing or where is None or not given:
+    if doing or where is None or not tensors_given(args, kwargs):
         return apply(*args, **kwargs)
-    values = recorder.present(given, where)
+    given = lane.mode.given(args, kwargs, where)
     since = _next_number()
     lane.quiet += 1
     begun = perf_counter_ns()
@@ -265,17 +285,17 @@ def record_custom(
         took = perf_counter_ns() - begun
         lane.quiet -= 1
     with torch._C.DisableTorchFunction(), recorder.lanes.lock:
-        lane.mode.called(name, where, _Seen(args, kwargs, given, values, since, took), out, False)
+        lane.mode.called(name, where, _Seen(*given, since, took), out, False)
     return out
 
 
 class _Seen(Struct, gc=False, eq=False):
-    """What a function was given: its arguments, the tensors in them and their values then."""
+    """What a function was given: the tensors among its arguments, their values then, and all of
+    its arguments as they are kept."""
 
-    args: tuple[object, ...]
-    kwargs: dict[str, object]
     given: list[torch.Tensor]
     values: list[ValueRow]
+    kept: list[object]
     since: int
     """The sequence number of the first backward node the call could make."""
     took: int
@@ -308,13 +328,12 @@ def _kind(func: Function) -> str:
     return "running" if name in _RUNNING else "op"
 
 
-def _changed(given: list[torch.Tensor], values: list[ValueRow]) -> list[torch.Tensor]:
-    """Return the tensors whose version is not that of their values any more."""
-    try:
-        return [t for t, row in zip(given, values, strict=True) if t._version != row.version]
-    except RuntimeError:
-        # An inference tensor is among them.
-        return [t for t, row in zip(given, values, strict=True) if version(t) != row.version]
+def _is_all_new(out: torch.Tensor, seen: _Seen) -> bool:
+    """Tell whether a result is none of the arguments, and none of those was changed."""
+    for t, row in zip(seen.given, seen.values, strict=True):
+        if t is out or version(t) != row.version:
+            return False
+    return True
 
 
 def _among(t: torch.Tensor, given: list[torch.Tensor]) -> bool:

@@ -125,7 +125,9 @@ class Hooks:
         run = self._run()
         if run is None:
             return
-        way, given, arrived = run.on_its_way, list[int | None](), list[int | None]()
+        way = run.on_its_way
+        given: list[int | None] = []
+        arrived: list[int | None] = []
         for grad in received:
             if grad is None:
                 arrived.append(None)

@@ -65,7 +65,8 @@ class OpRow(Struct, gc=False, eq=False):
     op: str
     inputs: list[ValueRow]
     args: list[object]
-    """Tensors as their rows, plain literals with their keywords, all else as `tape.Arg`."""
+    """Tensors as their rows, plain literals as they are or as (keyword, literal), all else as
+    `tape.Arg`."""
     where: Where
     call: int | None
     grad_mode: bool
@@ -76,7 +77,7 @@ class OpRow(Struct, gc=False, eq=False):
     node: int | None = None
 
 
-SavedRow = tuple[str, torch.Size, torch.dtype, int]
+SavedRow = tuple[str, tuple[int, ...], torch.dtype, int]
 """A tensor that a node saved: torch's name for it, its shape and dtype, and its storage."""
 
 

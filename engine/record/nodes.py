@@ -65,9 +65,11 @@ class Nodes:
         They are those reached from its results and numbered `since` or later: a thread's nodes are
         numbered as they are made.
         """
-        claimed, passed, since = list[int](), set[int](), self.since
+        claimed: list[int] = []
+        passed: set[int] = set()
+        since = self.since
         look = torch._C._autograd._top_saved_tensors_default_hooks(True) is None
-        stack = [n for n in reversed(roots) if since <= n._sequence_nr() != LAST]
+        stack = [n for n in reversed(roots) if since <= n._sequence_nr() < LAST]
         while stack:
             node = stack.pop()
             row = self.row(node)
@@ -78,14 +80,11 @@ class Nodes:
                 row.op = op
                 claimed.append(row.id)
                 if look and (tensors := self._kind(node).tensors):
-                    self._look(node, tensors, row)
-                if row.next is None:
-                    self.read_edges(row, after)
+                    row.kept = self._look(node, tensors)
             else:
                 passed.add(row.id)
-            for one, _ in reversed(after):
-                if one is not None and since <= one._sequence_nr() != LAST:
-                    stack.append(one)
+            for one in self.read_edges(row, after):
+                stack.append(one)
         return claimed
 
     def reach(self, number: int, roots: list[Node]) -> None:
@@ -107,22 +106,42 @@ class Nodes:
                 self.read_edges(row, after)
             stack += [one for one, _ in after if one is not None]
 
-    def read_edges(self, row: NodeRow, after: "Edges") -> None:
+    def read_edges(self, row: NodeRow, after: "Edges") -> list[Node]:
         """Note a node's next functions; an edge to AccumulateGrad leads to the leaf's value.
 
-        Called when the op is recorded, so that the leaf's value is the one the op used.
+        Called when the op is recorded, so that the leaf's value is the one the op used. Returns
+        the next nodes that the same op made.
         """
-        target = self.target
-        row.next = [None if n is None else target(n, nr) for n, nr in after]
+        leads: list[tuple[int, int] | None] = []
+        own: list[Node] = []
+        since = self.since
+        for node, nr in after:
+            if node is None:
+                leads.append(None)
+            elif type(node) is AccumulateGrad:
+                leads.append((self.leaf(node), 0))
+            else:
+                below = self.row(node)
+                leads.append((below.id, nr))
+                if since <= below.number < LAST:
+                    own.append(node)
+        row.next = leads
+        own.reverse()
+        return own
 
     def target(self, node: Node, nr: int) -> tuple[int, int]:
         """Return where an edge leads: a node's id and its input, or a leaf's value and 0."""
-        if type(node) is not AccumulateGrad:
-            return self.row(node).id, nr
-        t, held = cast("torch.Tensor", node.variable), cast("dict[object, object]", node.metadata)  # type: ignore[attr-defined]
+        if type(node) is AccumulateGrad:
+            return self.leaf(node), 0
+        return self.row(node).id, nr
+
+    def leaf(self, accumulate: Node) -> int:
+        """Return the value of the leaf that an AccumulateGrad adds to; a new one is hooked."""
+        t = cast("torch.Tensor", accumulate.variable)  # type: ignore[attr-defined]
+        held: dict[object, object] = accumulate.metadata  # type: ignore[assignment]
         if self._key not in held:
-            held[self._key] = self.hooks.on_leaf(node, t)
-        return self.tensors.value(t, None).id, 0
+            held[self._key] = self.hooks.on_leaf(accumulate, t)
+        return self.tensors.value(t, None).id
 
     def _kind(self, node: Node) -> "_Kind":
         kind = self._kinds.get(type(node))
@@ -132,12 +151,11 @@ class Nodes:
                 self._kinds[type(node)] = kind
         return kind
 
-    def _look(self, node: Node, tensors: tuple[tuple[str, str], ...], row: NodeRow) -> None:
-        """Note what a node saved; not to be called where that would call a user's hooks."""
+    def _look(self, node: Node, tensors: tuple[tuple[str, str], ...]) -> list[SavedRow]:
+        """Return what a node saved; not to be called where that would call a user's hooks."""
         if is_watched():
             with unwatched():
-                self._look(node, tensors, row)
-            return
+                return self._look(node, tensors)
         found: list[SavedRow] = []
         for name, attribute in tensors:
             thing = getattr(node, attribute)
@@ -145,12 +163,13 @@ class Nodes:
                 found.append(self._saved(name, thing))
             elif isinstance(thing, tuple | list):
                 found += [self._saved(name, t) for t in thing if isinstance(t, torch.Tensor)]
-        if found:
-            row.kept = found
+        return found
 
     def _saved(self, name: str, t: torch.Tensor) -> SavedRow:
         known = self.tensors.known(t)
-        return name, t.shape, t.dtype, self.tensors.storage(t) if known is None else known.storage
+        if known is not None:
+            return name, known.shape, known.dtype, known.storage
+        return name, t.shape, t.dtype, self.tensors.storage(t)
 
 
 class _Kind(Struct, gc=False, eq=False):

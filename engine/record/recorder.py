@@ -19,7 +19,7 @@ from engine.record.backward import Backward, Engine
 from engine.record.copies import BUDGET, Copies
 from engine.record.forward import record_custom
 from engine.record.lanes import Lanes
-from engine.record.log import Log, ValueRow
+from engine.record.log import Log
 from engine.record.modules import Modules
 from engine.record.nodes import Nodes
 from engine.record.optimizers import Optimizers
@@ -101,15 +101,6 @@ class Recorder:
     def release(self) -> None:
         """Give back the memory of all copies at once; the recorder is part of a cycle."""
         self.copies.release()
-
-    def present(self, given: list[torch.Tensor], where: Where) -> list[ValueRow]:
-        """Return the present values of an op's arguments; new ones where they are new."""
-        values = self.tensors.unchanged(given)
-        if values is None:
-            # A tensor subclass of the user's must not hear of the recorder's own look-ups.
-            with torch._C.DisableTorchFunction(), self.lanes.lock:
-                values = [self.tensors.value(t, where) for t in given]
-        return values
 
     def reset(self, reset: Reset, where: Where) -> None:
         """Write down that gradients were cleared."""

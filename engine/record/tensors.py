@@ -2,6 +2,7 @@
 
 import itertools
 import weakref
+from operator import attrgetter
 from typing import Protocol
 
 import torch
@@ -15,9 +16,6 @@ from engine.record.unseen import has_numbers, is_watched, is_wrapped, memory, un
 from engine.untouched import keep_builtins
 
 keep_builtins(globals())
-
-
-_PLAIN = (torch.Tensor, torch.nn.Parameter)
 
 
 class NodeIds(Protocol):
@@ -34,7 +32,7 @@ class Tensors:
         self.log = log
         self.copies = copies
         self.nodes: NodeIds
-        self._seen: dict[int, ValueRow] = {}
+        self.seen: dict[int, ValueRow] = {}
         """The last value of each tensor by its ``id()``, which another may have had before."""
         self._memories: dict[int, _Memory] = {}
         self._memory_numbers = itertools.count()
@@ -48,37 +46,18 @@ class Tensors:
 
     def known(self, t: torch.Tensor) -> ValueRow | None:
         """Return the last value of ``t``, of whatever version, or None if it was never seen."""
-        row = self._seen.get(id(t))
+        row = self.seen.get(id(t))
         return row if row is not None and row.ref() is t else None
 
     def value(self, t: torch.Tensor, where: Where, maker: str = "") -> ValueRow:
         """Return the present value of ``t``; a new one where it is new or was changed since."""
-        row = self._seen.get(id(t))
+        row = self.seen.get(id(t))
         if row is None or row.ref() is not t:
             row = self.add(t, where, maker=maker)
             self.log.tell("leaf", row.id, where)
         elif row.version != version(t):
             row = self.add(t, where, op=self._changed_by.get(row.storage), maker=row.maker)
         return row
-
-    def unchanged(self, given: list[torch.Tensor]) -> list[ValueRow] | None:
-        """Return the present values of tensors; None if one is new, was changed or is unlike others.
-
-        To be called without precautions: nothing is written, and no subclass hears of it.
-        """
-        seen, rows = self._seen, []
-        try:
-            for t in given:
-                row = seen.get(id(t))
-                if row is None or row.ref() is not t or type(t) not in _PLAIN:
-                    return None
-                if row.version != t._version:
-                    return None
-                rows.append(row)
-        except RuntimeError:
-            # An inference tensor is among them.
-            return None
-        return rows
 
     def add(
         self,
@@ -93,26 +72,26 @@ class Tensors:
         Its ``grad_fn``, if it has one, is appended to ``made``.
         """
         log, key, me = self.log, id(t), weakref.ref(t)
-        before = self._seen.get(key)
+        before = self.seen.get(key)
         if before is not None and before.ref is not me:
             before = None
-        counted, fn, readable = version(t), grad_fn(t), has_numbers(t)
-        leaf, requires_grad = fn is None and is_leaf(t), t.requires_grad
-        dense = readable and t.layout is torch.strided
-        if dense:
-            shape, stride, offset = t.shape, t.stride(), t.storage_offset()
+        try:
+            shape, dtype, device, requires_grad, layout, counted, fn, base = _READ(t)
+        except RuntimeError:
+            shape, dtype, device, requires_grad, layout, counted, fn, base = _read(t)
+        leaf, readable = fn is None and is_leaf(t), has_numbers(t)
+        stride, offset, storage = (), 0, -1
+        if layout is torch.strided and not t.is_nested:
+            stride, offset = t.stride(), int(t.storage_offset())
             user = me if before is None or before.storage < 0 else None
-            address = t.data_ptr() - offset * t.element_size() or memory(t)
-            storage = self._memory(address, user)
-        else:
-            shape, stride, offset, storage = self._layout(t, me)
+            storage = self.storage(t, user, offset if readable else None)
         row = ValueRow(
             next(log.ids),
             me,
             before.tensor if before is not None else next(self._numbers),
             shape,
-            t.dtype,
-            t.device,
+            dtype,
+            device,
             requires_grad,
             leaf,
             counted,
@@ -134,28 +113,18 @@ class Tensors:
             self._note_gradient(row, key)
         if self.nudge is not None:
             self._nudged(row.id, t)
-        if (base := t._base) is not None and (known := self.known(base)) is not None:
+        if base is not None and (known := self.known(base)) is not None:
             row.base = known.id
             row.snapshot = self.copies.keep_view(t, base, known.snapshot)
         else:
-            row.snapshot = self.copies.keep(t, dense)
+            row.snapshot = self.copies.keep(t, readable)
         if fn is not None:
             row.node, row.output_nr = self.nodes.row(fn).id, t.output_nr
             if made is not None:
                 made.append(fn)
         log.values.append(row)
-        self._seen[key] = row
+        self.seen[key] = row
         return row
-
-    def _layout(
-        self, t: torch.Tensor, me: "weakref.ref[torch.Tensor]"
-    ) -> tuple[tuple[int, ...], tuple[int, ...], int, int]:
-        """Return shape, strides, offset and storage of a tensor that is unlike others."""
-        if t.is_nested:
-            return (), (), 0, -1
-        if t.layout is not torch.strided:
-            return t.shape, (), 0, -1
-        return t.shape, t.stride(), int(t.storage_offset()), self.storage(t, me)
 
     def _note_gradient(self, row: ValueRow, key: int) -> None:
         grad = self._grads.get(key)
@@ -193,17 +162,27 @@ class Tensors:
                 return self.differs(t, row)
         return not same_numbers(kept, t.detach())
 
-    def storage(self, t: torch.Tensor, user: "weakref.ref[torch.Tensor] | None" = None) -> int:
+    def storage(
+        self,
+        t: torch.Tensor,
+        user: "weakref.ref[torch.Tensor] | None" = None,
+        offset: int | None = None,
+    ) -> int:
         """Return a small number for the memory ``t`` lives in; -1 where it has none of its own.
 
-        The number holds for as long as the tensor lives that ``user`` refers to.
+        The number holds for as long as the tensor lives that ``user`` refers to. ``offset``: where
+        ``t`` begins in it, if it is known that ``t`` `has_numbers` and strides.
         """
-        if t.layout is not torch.strided or t.is_nested or is_wrapped(t):
-            return -1
         try:
-            return self._memory(memory(t), user)
+            if offset is not None:
+                address = t.data_ptr() - offset * t.element_size() or memory(t)
+            elif t.layout is not torch.strided or t.is_nested or is_wrapped(t):
+                return -1
+            else:
+                address = memory(t)
         except (RuntimeError, NotImplementedError):
             return -1
+        return self._memory(address, user)
 
     def _memory(self, address: int, user: "weakref.ref[torch.Tensor] | None") -> int:
         known = self._memories.get(address)
@@ -240,6 +219,29 @@ class _Memory(Struct, gc=False, eq=False):
         while self.user() is None and others:
             self.user = others.pop()
         return self.user() is not None
+
+
+_READ = attrgetter(
+    "shape", "dtype", "device", "requires_grad", "layout", "_version", "grad_fn", "_base"
+)
+"""Reads in one go what a value is told by."""
+_Read = tuple[
+    tuple[int, ...],
+    torch.dtype,
+    torch.device,
+    bool,
+    torch.layout,
+    int,
+    Node | None,
+    torch.Tensor | None,
+]
+
+
+def _read(t: torch.Tensor) -> _Read:
+    """Return the same of a tensor that cannot tell all of it."""
+    shape = () if t.is_nested else t.shape
+    fn, base = grad_fn(t), t._base
+    return shape, t.dtype, t.device, t.requires_grad, t.layout, version(t), fn, base
 
 
 def version(t: torch.Tensor) -> int:
