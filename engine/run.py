@@ -245,7 +245,7 @@ def _explained(exc: BaseException, request: Run, recorder: Recorder) -> Problem:
     failed = recorder.backward.failed
     if failed is None or recorder.backward.failed_by is not exc:
         return problem
-    note = f"It happened in {failed.name}{_of_op(failed, recorder)}."
+    note = f"It happened in {failed.kind.name}{_of_op(failed, recorder)}."
     return Problem(problem.type, problem.message, f"{note} {problem.hint}".strip(), problem.place)
 
 

@@ -69,7 +69,7 @@ def everyday(
             kind = type(one)
             if kind is torch.Tensor or kind is Parameter:
                 row = seen.get(id(one))
-                if row is None or row.ref() is not one or row.version != one._version:  # type: ignore[attr-defined]
+                if row is None or row.ref() is not one or row.version != one._version:  # type: ignore[union-attr]
                     return None
                 given.append(one)  # type: ignore[arg-type]
                 values.append(row)

@@ -13,16 +13,15 @@ from typing import TYPE_CHECKING
 
 import torch
 from msgspec import Struct
-from torch.autograd.graph import Node
 from torch.overrides import TorchFunctionMode
 
 from engine.record.arguments import Given, everyday, kept_args, tensors_given, tensors_in
 from engine.record.backward import PassReached
 from engine.record.log import EventRow, OpRow, ValueRow
-from engine.record.nodes import LAST
+from engine.record.nodes import LAST, Met
 from engine.record.source import Where
 from engine.record.tensors import is_leaf, version
-from engine.tape import Reset, Role
+from engine.tape import Reset
 from engine.untouched import keep_builtins
 
 if TYPE_CHECKING:
@@ -120,9 +119,7 @@ class ForwardMode(TorchFunctionMode):
                 return out
             if kind == "flag":
                 known.requires_grad = tensor.requires_grad
-                if is_leaf(tensor):
-                    plain: Role = "data" if known.op is None else "result"
-                    known.role = "parameter" if tensor.requires_grad else plain
+                known.is_constant = known.is_constant and not is_leaf(tensor)
             elif kind == "grad get" and isinstance(out, torch.Tensor):
                 recorder.tensors.is_gradient_of(out, known)
             elif kind == "grad set" and args[1] is None:
@@ -150,13 +147,9 @@ class ForwardMode(TorchFunctionMode):
         if given is None:
             given = self.given(args, kwargs, where, kind == "factory")
         since = _next_number()
-        lane.inside += 1
         begun = perf_counter_ns()
-        try:
-            out = func(*args, **kwargs)
-        finally:
-            took = perf_counter_ns() - begun
-            lane.inside -= 1
+        out = func(*args, **kwargs)
+        took = perf_counter_ns() - begun
         # A tensor subclass of the user's must not hear of the recorder's own look-ups.
         with torch._C.DisableTorchFunction(), recorder.lanes.lock:
             if kind == "factory" or not given[0]:
@@ -220,7 +213,7 @@ class ForwardMode(TorchFunctionMode):
     ) -> None:
         lane, log, tensors = self.lane, self.recorder.log, self.recorder.tensors
         nodes, index = self.recorder.nodes, len(log.ops)
-        made: list[Node] = []
+        made: list[Met] = []
         row = OpRow(
             next(log.ids),
             name,
@@ -231,10 +224,10 @@ class ForwardMode(TorchFunctionMode):
             torch._C.is_grad_enabled(),
             "backward" if lane.runs else "forward",
             inplace,
+            seen.took,
             [],
         )
         log.ops.append(row)
-        log.times.append(seen.took)
         nodes.since = seen.since
         for t in results:
             value = tensors.add(t, where, index, made=made)
@@ -252,8 +245,7 @@ class ForwardMode(TorchFunctionMode):
 
     def _detached(self, t: torch.Tensor, value: ValueRow, seen: "_Seen") -> None:
         tensors = self.recorder.tensors
-        if value.role == "result":
-            value.role = "constant"
+        value.is_constant = True
         # w.grad.data.zero_() resets w's gradient, too.
         leaf = tensors.leaf_of_gradient(seen.given[0])
         if leaf is not None:
@@ -290,8 +282,10 @@ def record_custom(
 
 
 class _Seen(Struct, gc=False, eq=False):
-    """What a function was given: the tensors among its arguments, their values then, and all of
-    its arguments as they are kept."""
+    """A call before it is written down.
+
+    The tensors among its arguments, their values then, and all of its arguments as they are kept.
+    """
 
     given: list[torch.Tensor]
     values: list[ValueRow]

@@ -115,7 +115,7 @@ def freeze(recorder: Recorder, found: list[Leaf]) -> Tape:
         dropped=log.dropped,
         truncated=log.truncated,
         held=tuple(log.held),
-        times=tuple(log.times),
+        times=tuple(o.took for o in log.ops),
     )
 
 
@@ -148,7 +148,9 @@ def _node(n: NodeRow, log: Log) -> Node:
         same = (v.id for v in values if v.storage == storage >= 0 and v.shape == shape)
         size = prod(shape) * dtype.itemsize
         kept.append(Saved(name, next(same, None), tuple(shape), dtype_name(dtype), size, storage))
-    return Node(n.id, n.name, n.op, tuple(n.next or ()), n.saved, tuple(kept), n.made, n.freed)
+    return Node(
+        n.id, n.kind.name, n.op, tuple(n.next or ()), n.kind.saved, tuple(kept), n.made, n.freed
+    )
 
 
 def _line(span: Span | None) -> int:

@@ -7,13 +7,13 @@ own; what they have seen goes into one log, one thread at a time (`Lanes.lock`).
 import threading
 from typing import TYPE_CHECKING
 
+import torch
+
 from engine.record.forward import ForwardMode
 from engine.untouched import keep_builtins
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    import torch
 
     from engine.record.hooks import Run
     from engine.record.log import ValueRow
@@ -26,13 +26,11 @@ keep_builtins(globals())
 class Lane:
     """What goes on in one thread."""
 
-    __slots__ = ("calls", "inside", "mode", "quiet", "runs", "steps")
+    __slots__ = ("calls", "mode", "quiet", "runs", "steps")
 
     def __init__(self, recorder: "Recorder") -> None:
         self.quiet = 0
         """While above zero nothing that torch does is written down."""
-        self.inside = 0
-        """Above zero inside a torch function, whose own custom Functions are part of it."""
         self.calls: list[Entered] = []
         """The module calls that are running, the innermost last."""
         self.runs: list[Run] = []
@@ -40,6 +38,14 @@ class Lane:
         self.steps: list[list[tuple[torch.Tensor, ValueRow]]] = []
         """The optimizers' steps that are running: each parameter and its value before."""
         self.mode = ForwardMode(recorder, self)
+
+    def is_inside(self) -> bool:
+        """Tell whether a torch function is running, whose own custom Functions are part of it.
+
+        Torch takes a mode off its stack for as long as the mode deals with a function.
+        """
+        count = torch._C._len_torch_function_stack()
+        return all(torch._C._get_function_stack_at(i) is not self.mode for i in range(count))
 
 
 class Lanes:

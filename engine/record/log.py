@@ -29,7 +29,6 @@ from engine.untouched import keep_builtins
 keep_builtins(globals())
 
 
-
 class ValueRow(Struct, gc=False, eq=False):
     """A value while the run goes on; see `tape.Value`."""
 
@@ -43,7 +42,6 @@ class ValueRow(Struct, gc=False, eq=False):
     is_leaf: bool
     version: int
     snapshot: int | None
-    role: Role
     storage: int
     stride: tuple[int, ...]
     offset: int
@@ -56,6 +54,17 @@ class ValueRow(Struct, gc=False, eq=False):
     name: str = ""
     gradient_of: int | None = None
     """The tensor whose ``.grad`` this is."""
+    is_constant: bool = False
+    """Whether it came out of detach or a ``.grad``."""
+
+    @property
+    def role(self) -> Role:
+        """The part it plays; see `tape.Value`."""
+        if self.is_leaf and self.requires_grad:
+            return "parameter"
+        if self.is_constant:
+            return "constant"
+        return "data" if self.op is None else "result"
 
 
 class OpRow(Struct, gc=False, eq=False):
@@ -72,6 +81,8 @@ class OpRow(Struct, gc=False, eq=False):
     grad_mode: bool
     phase: Phase
     inplace: bool
+    took: int
+    """Nanoseconds."""
     outputs: list[ValueRow]
     nodes: list[int] = []
     node: int | None = None
@@ -95,12 +106,21 @@ class CallRow(Struct, gc=False, eq=False):
     result: int | None = None
 
 
+class NodeKind(Struct, gc=False, eq=False):
+    """What all backward nodes of one class have in common."""
+
+    name: str
+    saved: tuple[str, ...]
+    """The names of all that they save, numbers included."""
+    tensors: tuple[tuple[str, str], ...]
+    """The tensors among it: the name, the attribute to read."""
+
+
 class NodeRow(Struct, gc=False, eq=False):
     """A backward node; see `tape.Node`. ``next`` is None until its edges have been read."""
 
     id: int
-    name: str
-    saved: tuple[str, ...]
+    kind: NodeKind
     made: int
     number: int
     """Torch's own: a thread's nodes are numbered as they are made, and run in that order."""
@@ -178,8 +198,6 @@ class Log:
         self.snapshots: list[torch.Tensor | Snapshot] = []
         self.values: list[ValueRow] = []
         self.ops: list[OpRow] = []
-        self.times: list[int] = []
-        """Nanoseconds of each op."""
         self.calls: list[CallRow] = []
         self.nodes: list[NodeRow] = []
         self.edges: list[Edge] = []

@@ -8,10 +8,9 @@ nothing here does.
 from typing import TYPE_CHECKING, cast
 
 import torch
-from msgspec import Struct
 from torch.autograd.graph import Node
 
-from engine.record.log import Log, NodeRow, SavedRow
+from engine.record.log import Log, NodeKind, NodeRow, SavedRow
 from engine.record.tensors import Tensors
 from engine.record.unseen import is_watched, unwatched
 from engine.untouched import keep_builtins
@@ -23,6 +22,8 @@ keep_builtins(globals())
 
 Edges = tuple[tuple[Node | None, int], ...]
 """A node's ``next_functions``."""
+Met = tuple[Node, NodeRow]
+"""A node, held no longer than while an op is written down, and its row."""
 
 AccumulateGrad: type = torch._C._functions.AccumulateGrad  # type: ignore[attr-defined]
 """The kind of node that adds to a leaf's ``.grad``."""
@@ -42,7 +43,7 @@ class Nodes:
         self.strangers = False
         """True once a node was met that no recorded op made: what lies below it is not hooked."""
         self._key = object()
-        self._kinds: dict[type, _Kind] = {}
+        self._kinds: dict[type, NodeKind] = {}
 
     def row(self, node: Node) -> NodeRow:
         """Return the row of a node that is not AccumulateGrad; a new one is hooked."""
@@ -51,44 +52,42 @@ class Nodes:
         hook = held.get(self._key)
         if hook is not None:
             return hook.row
-        kind, log, number = self._kind(node), self.log, node._sequence_nr()
-        row = NodeRow(next(log.ids), kind.name, kind.saved, len(log.events), number)
+        log, number = self.log, node._sequence_nr()
+        kind = self._kinds.get(type(node)) or self._new_kind(node)
+        row = NodeRow(next(log.ids), kind, len(log.events), number)
         held[self._key] = self.hooks.on_node(node, row)
         log.nodes.append(row)
         if not self.since <= number < LAST:
             self.strangers = True
         return row
 
-    def claim(self, roots: list[Node], op: int) -> list[int]:
+    def claim(self, made: list[Met], op: int) -> list[int]:
         """List the nodes that an op made and return their ids, the results' own nodes first.
 
-        They are those reached from its results and numbered `since` or later: a thread's nodes are
-        numbered as they are made.
+        They are those reached from ``made``, its results' own, and numbered `since` or later: a
+        thread's nodes are numbered as they are made.
         """
         claimed: list[int] = []
         passed: set[int] = set()
-        since = self.since
         look = torch._C._autograd._top_saved_tensors_default_hooks(True) is None
-        stack = [n for n in reversed(roots) if since <= n._sequence_nr() < LAST]
+        stack = [m for m in reversed(made) if self.since <= m[1].number < LAST]
         while stack:
-            node = stack.pop()
-            row = self.row(node)
+            node, row = stack.pop()
             if row.op == op or row.id in passed:
                 continue
-            after = node.next_functions
             if row.op is None:
                 row.op = op
                 claimed.append(row.id)
-                if look and (tensors := self._kind(node).tensors):
-                    row.kept = self._look(node, tensors)
+                if look and row.kind.tensors:
+                    row.kept = self._look(node, row.kind.tensors)
             else:
+                # An op inside of this one made it.
                 passed.add(row.id)
-            for one in self.read_edges(row, after):
-                stack.append(one)
+            stack += self.read_edges(node, row)
         return claimed
 
     def reach(self, number: int, roots: list[Node]) -> None:
-        """Hook every node that a pass can reach; those that recorded ops made are hooked already.
+        """Give a hook to every node that a pass can reach; those that ops made have theirs.
 
         ``number`` is the pass.
         """
@@ -101,31 +100,31 @@ class Nodes:
             if row.reached == number or not self.strangers:
                 continue
             row.reached = number
-            after = node.next_functions
             if row.next is None:
-                self.read_edges(row, after)
-            stack += [one for one, _ in after if one is not None]
+                self.read_edges(node, row)
+            stack += [one for one, _ in node.next_functions if one is not None]
 
-    def read_edges(self, row: NodeRow, after: "Edges") -> list[Node]:
+    def read_edges(self, node: Node, row: NodeRow) -> list[Met]:
         """Note a node's next functions; an edge to AccumulateGrad leads to the leaf's value.
 
         Called when the op is recorded, so that the leaf's value is the one the op used. Returns
         the next nodes that the same op made.
         """
         leads: list[tuple[int, int] | None] = []
-        own: list[Node] = []
-        since = self.since
-        for node, nr in after:
-            if node is None:
+        own: list[Met] = []
+        after: Edges = node.next_functions
+        for one, nr in after:
+            if one is None:
                 leads.append(None)
-            elif type(node) is AccumulateGrad:
-                leads.append((self.leaf(node), 0))
+            elif type(one) is AccumulateGrad:
+                leads.append((self.leaf(one), 0))
             else:
-                below = self.row(node)
+                below = self.row(one)
                 leads.append((below.id, nr))
-                if since <= below.number < LAST:
-                    own.append(node)
-        row.next = leads
+                if self.since <= below.number < LAST:
+                    own.append((one, below))
+        if row.next is None:
+            row.next = leads
         own.reverse()
         return own
 
@@ -143,12 +142,10 @@ class Nodes:
             held[self._key] = self.hooks.on_leaf(accumulate, t)
         return self.tensors.value(t, None).id
 
-    def _kind(self, node: Node) -> "_Kind":
-        kind = self._kinds.get(type(node))
-        if kind is None:
-            kind = _read_kind(node)
-            if type(node).__name__ == kind.name:
-                self._kinds[type(node)] = kind
+    def _new_kind(self, node: Node) -> NodeKind:
+        kind = _read_kind(node)
+        if type(node).__name__ == kind.name:
+            self._kinds[type(node)] = kind
         return kind
 
     def _look(self, node: Node, tensors: tuple[tuple[str, str], ...]) -> list[SavedRow]:
@@ -172,21 +169,11 @@ class Nodes:
         return name, t.shape, t.dtype, self.tensors.storage(t)
 
 
-class _Kind(Struct, gc=False, eq=False):
-    """What all nodes of one class have in common."""
-
-    name: str
-    saved: tuple[str, ...]
-    """The names of all that they save, numbers included."""
-    tensors: tuple[tuple[str, str], ...]
-    """The tensors among it: the name, the attribute to read."""
-
-
-def _read_kind(node: Node) -> _Kind:
+def _read_kind(node: Node) -> NodeKind:
     kind, prefix = type(node), "_raw_saved_"
     saved = tuple(a[len("_saved_") :] for a in dir(kind) if a.startswith("_saved_"))
     names = [a[len(prefix) :] for a in dir(kind) if a.startswith(prefix)]
     # A custom Function's node has no _saved_ names, only all its tensors together.
     custom = issubclass(kind, torch.autograd.function.BackwardCFunction)
     tensors = tuple((n, "saved_tensors" if custom else "_saved_" + n) for n in names)
-    return _Kind(node.name().rpartition("::")[2], saved, tensors)
+    return NodeKind(node.name().rpartition("::")[2], saved, tensors)

@@ -42,7 +42,7 @@ class Passes:
         events = self.log.events
         for position in range(self._read, len(events)):
             event = events[position]
-            if type(event) is Ran:
+            if isinstance(event, Ran):
                 events[position] = self._execution(event, position)
             elif event.kind == "backward":
                 self._seeds(event.ref)

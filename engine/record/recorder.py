@@ -145,7 +145,7 @@ class Recorder:
 
         def apply(cls: type[autograd.Function], *args: object, **kwargs: object) -> object:
             lane = self.lanes.here()
-            if lane is None or lane.inside:
+            if lane is None or lane.is_inside():
                 return original(cls, *args, **kwargs)
             bound = functools.partial(original, cls)
             return record_custom(self, lane, cls.__name__, bound, args, kwargs)

@@ -65,11 +65,11 @@ class Tensors:
         where: Where,
         op: int | None = None,
         maker: str = "",
-        made: list[Node] | None = None,
+        made: list[tuple[Node, NodeRow]] | None = None,
     ) -> ValueRow:
         """Write down a new value of ``t``, made by ``op`` or by nobody on the tape.
 
-        Its ``grad_fn``, if it has one, is appended to ``made``.
+        Its ``grad_fn``, if it has one, is appended to ``made`` with its row.
         """
         log, key, me = self.log, id(t), weakref.ref(t)
         before = self.seen.get(key)
@@ -77,10 +77,12 @@ class Tensors:
             before = None
         try:
             shape, dtype, device, requires_grad, layout, counted, fn, base = _READ(t)
+            leaf = fn is None
         except RuntimeError:
             shape, dtype, device, requires_grad, layout, counted, fn, base = _read(t)
-        leaf, readable = fn is None and is_leaf(t), has_numbers(t)
-        stride, offset, storage = (), 0, -1
+            leaf = is_leaf(t)
+        readable, offset, storage = has_numbers(t), 0, -1
+        stride: tuple[int, ...] = ()
         if layout is torch.strided and not t.is_nested:
             stride, offset = t.stride(), int(t.storage_offset())
             user = me if before is None or before.storage < 0 else None
@@ -96,7 +98,6 @@ class Tensors:
             leaf,
             counted,
             None,
-            "parameter" if leaf and requires_grad else "data" if op is None else "result",
             storage,
             stride,
             offset,
@@ -119,9 +120,10 @@ class Tensors:
         else:
             row.snapshot = self.copies.keep(t, readable)
         if fn is not None:
-            row.node, row.output_nr = self.nodes.row(fn).id, t.output_nr
+            node = self.nodes.row(fn)
+            row.node, row.output_nr = node.id, t.output_nr
             if made is not None:
-                made.append(fn)
+                made.append((fn, node))
         log.values.append(row)
         self.seen[key] = row
         return row
@@ -129,8 +131,7 @@ class Tensors:
     def _note_gradient(self, row: ValueRow, key: int) -> None:
         grad = self._grads.get(key)
         if grad is not None and grad[0] is row.ref:
-            row.maker, row.gradient_of = ".grad", grad[1].tensor
-            row.role = row.role if row.role == "parameter" else "constant"
+            row.maker, row.gradient_of, row.is_constant = ".grad", grad[1].tensor, True
 
     def _nudged(self, value: int, t: torch.Tensor) -> None:
         assert self.nudge is not None

@@ -157,7 +157,7 @@ def _examine(recorder: Recorder, report: Report, number: int, twice: bool) -> No
                 report.wrong.append(f"sample {number}: the shares do not add up")
     if not twice:
         ran = {e.node for e in log.executions}
-        report.unmapped += [n.name for n in log.nodes if n.op is None and n.id in ran]
+        report.unmapped += [n.kind.name for n in log.nodes if n.op is None and n.id in ran]
 
 
 def _adds_up(snapshots: list[object], snapshot: int, shares: list[int]) -> bool:
