@@ -275,6 +275,9 @@ def is_leaf(t: torch.Tensor) -> bool:
 
 def same_numbers(a: torch.Tensor, b: torch.Tensor) -> bool:
     """Tell whether two tensors hold the same numbers, NaN being equal to NaN."""
+    if is_watched():
+        with unwatched():
+            return same_numbers(a, b)
     if a.shape != b.shape or a.dtype != b.dtype or a.device != b.device:
         return False
     if a.layout is not torch.strided or b.layout is not torch.strided:

@@ -23,6 +23,18 @@ WATCHING = {
             print(w.grad.sum().item())
         run()
     """,
+    "a log of what a gradient that is there already is added to": """
+        from torch.utils._python_dispatch import TorchDispatchMode
+        class Log(TorchDispatchMode):
+            def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+                print(func)
+                return func(*args, **(kwargs or {}))
+        x = torch.ones(3, requires_grad=True)
+        (x * 2).sum().backward()
+        with Log():
+            (x * 3).sum().backward()
+        print(x.grad)
+    """,
     "a counter of FLOPs": """
         from torch.utils.flop_counter import FlopCounterMode
         model = nn.Linear(4, 5)
