@@ -71,24 +71,55 @@ class Tensors:
 
         Its ``grad_fn``, if it has one, is appended to ``made`` with its row.
         """
-        log, key, me = self.log, id(t), weakref.ref(t)
+        key, me = id(t), weakref.ref(t)
         before = self.seen.get(key)
         if before is not None and before.ref is not me:
             before = None
+        row, fn, base = self._read(t, me, before, (op, maker, where))
+        if before is not None:
+            row.name = before.name
+        elif self.names:
+            row.name = self.names.pop(key, "")
+        if self._grads:
+            self._note_gradient(row, key)
+        if self.nudge is not None:
+            self._nudged(row.id, t)
+        if base is not None and (known := self.known(base)) is not None:
+            row.base = known.id
+            row.snapshot = self.copies.keep_view(t, base, known.snapshot)
+        else:
+            row.snapshot = self.copies.keep(t)
+        if fn is not None:
+            node = self.nodes.row(fn)
+            row.node, row.output_nr = node.id, t.output_nr
+            if made is not None:
+                made.append((fn, node))
+        self.log.values.append(row)
+        self.seen[key] = row
+        return row
+
+    def _read(
+        self,
+        t: torch.Tensor,
+        me: "weakref.ref[torch.Tensor]",
+        before: ValueRow | None,
+        origin: tuple[int | None, str, Where],
+    ) -> tuple[ValueRow, Node | None, torch.Tensor | None]:
+        """Return what a tensor tells of itself, its ``grad_fn`` and what it is a view of."""
         try:
             shape, dtype, device, requires_grad, layout, counted, fn, base = _READ(t)
             leaf = fn is None
         except RuntimeError:
             shape, dtype, device, requires_grad, layout, counted, fn, base = _read(t)
             leaf = is_leaf(t)
-        readable, offset, storage = has_numbers(t), 0, -1
+        offset, storage = 0, -1
         stride: tuple[int, ...] = ()
         if layout is torch.strided and not t.is_nested:
             stride, offset = t.stride(), int(t.storage_offset())
             user = me if before is None or before.storage < 0 else None
-            storage = self.storage(t, user, offset if readable else None)
+            storage = self.storage(t, user, offset if has_numbers(t) else None)
         row = ValueRow(
-            next(log.ids),
+            next(self.log.ids),
             me,
             before.tensor if before is not None else next(self._numbers),
             shape,
@@ -102,31 +133,9 @@ class Tensors:
             stride,
             offset,
             None,
-            op,
-            maker,
-            where,
+            *origin,
         )
-        if before is not None:
-            row.name = before.name
-        elif self.names:
-            row.name = self.names.pop(key, "")
-        if self._grads:
-            self._note_gradient(row, key)
-        if self.nudge is not None:
-            self._nudged(row.id, t)
-        if base is not None and (known := self.known(base)) is not None:
-            row.base = known.id
-            row.snapshot = self.copies.keep_view(t, base, known.snapshot)
-        else:
-            row.snapshot = self.copies.keep(t, readable)
-        if fn is not None:
-            node = self.nodes.row(fn)
-            row.node, row.output_nr = node.id, t.output_nr
-            if made is not None:
-                made.append((fn, node))
-        log.values.append(row)
-        self.seen[key] = row
-        return row
+        return row, fn, base
 
     def _note_gradient(self, row: ValueRow, key: int) -> None:
         grad = self._grads.get(key)
