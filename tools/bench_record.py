@@ -18,7 +18,7 @@ import statistics
 import sys
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -116,8 +116,11 @@ def models() -> dict[str, tuple[nn.Module | None, torch.Tensor, int]]:
     }
 
 
-def step(model: nn.Module | None, given: torch.Tensor) -> Work:
-    """Return forward and backward of one model."""
+def step(model: nn.Module | None, given: torch.Tensor) -> tuple[Work, Work]:
+    """Return forward and backward of one model, and what takes its gradients away again.
+
+    A program begins without gradients; the latter is called, unmeasured, before each round.
+    """
     if model is None:
         x = given.clone().requires_grad_()
         y = torch.tensor(3.0, requires_grad=True)
@@ -127,12 +130,17 @@ def step(model: nn.Module | None, given: torch.Tensor) -> Work:
             w = z + x
             (w**2).backward()
 
-        return expression
+        return expression, lambda: _clear((x, y))
 
     def forward_backward() -> None:
         model(given).pow(2).mean().backward()
 
-    return forward_backward
+    return forward_backward, lambda: _clear(model.parameters())
+
+
+def _clear(leaves: Iterable[torch.Tensor]) -> None:
+    for leaf in leaves:
+        leaf.grad = None
 
 
 def recorded(work: Work) -> Work:
@@ -217,7 +225,9 @@ def spent(work: Work) -> float:
     return 1000 * (time.process_time() - start)
 
 
-def medians(contenders: dict[str, Work], rounds: int) -> dict[str, float]:
+def medians(
+    contenders: dict[str, Work], rounds: int, before: Work = lambda: None
+) -> dict[str, float]:
     """Return each contender's median CPU time in milliseconds; rounds are interleaved."""
     times: dict[str, list[float]] = {}
     for name, work in contenders.items():
@@ -226,6 +236,7 @@ def medians(contenders: dict[str, Work], rounds: int) -> dict[str, float]:
             times[name] = []
     for _ in range(rounds):
         for name, taken in times.items():
+            before()
             taken.append(spent(contenders[name]))
         gc.collect()
     return {name: statistics.median(taken) for name, taken in times.items()}
@@ -245,10 +256,10 @@ def main() -> int:
     _say("| forward + backward | plain, ms | " + " | ".join(columns) + " |")
     _say("|---|---:|" + "---:|" * len(columns))
     for name, (model, given, rounds) in models().items():
-        work = step(model, given)
-        quick = medians({"plain": work, "recorded": recorded(work)}, rounds)
-        whole = medians({"plain": work, "with the tape": taped(work)}, min(25, rounds))
-        slow = medians({"plain": work, **peers(model, given)}, min(3, rounds))
+        work, clear = step(model, given)
+        quick = medians({"plain": work, "recorded": recorded(work)}, rounds, clear)
+        whole = medians({"plain": work, "with the tape": taped(work)}, min(25, rounds), clear)
+        slow = medians({"plain": work, **peers(model, given)}, min(3, rounds), clear)
         ratios = {"recorded": quick["recorded"] / quick["plain"]}
         ratios["with the tape"] = whole["with the tape"] / whole["plain"]
         ratios |= {n: t / slow["plain"] for n, t in slow.items() if n != "plain"}
