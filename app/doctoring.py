@@ -12,6 +12,8 @@ from playback import mended
 from widgets.code_edit import CodeEdit
 from widgets.findings import Findings
 
+Elsewhere = tuple[str, frozenset[str], Callable[[Finding], None]]
+
 
 class Doctoring(QObject):
     """Keeps pane, tab and marks in step with the latest run, and does what the cards ask."""
@@ -33,6 +35,7 @@ class Doctoring(QObject):
         self._tabs, self._page = tabs, page
         self._trial = trial(self)
         self._tried: Finding | None = None
+        self._elsewhere: Elsewhere = ("", frozenset(), lambda _: None)
         self._trial.ended.connect(self._show_trial)
         session.result_changed.connect(self.show)
         session.doc_changed.connect(self._show_current)
@@ -44,12 +47,20 @@ class Doctoring(QObject):
         """Show what was found in the latest run."""
         result = self._session.result
         findings = result.latest.findings
-        self._pane.set_findings(findings, result.latest_source)
+        step, mendable, _ = self._elsewhere
+        beside = mendable if step == result.latest_source else frozenset[str]()
+        self._pane.set_findings(findings, result.latest_source, beside)
         place = self._tabs.indexOf(self._page)
         self._tabs.setTabText(place, f"Findings · {len(findings)}" if findings else "Findings")
         titles = "\n".join(f"Line {f.place.line}: {f.title}" for f in findings)
         self._tabs.setTabToolTip(place, titles)
         self._show_current()
+
+    def mend_elsewhere(
+        self, source: str, findings: frozenset[str], then: Callable[[Finding], None]
+    ) -> None:
+        """Call ``then`` to show what becomes of the findings with these ids of ``source``."""
+        self._elsewhere = source, findings, then
 
     def _show_current(self) -> None:
         result = self._session.result
@@ -85,6 +96,9 @@ class Doctoring(QObject):
         if not isinstance(finding, Finding):
             return
         self._settle()
+        if not finding.fix:
+            self._elsewhere[2](finding)
+            return
         self._tried = finding
         card = self._pane.card(finding)
         if card is not None:

@@ -1,5 +1,6 @@
 """What commands ask of the window: questions, cards over it, and what is selected in it."""
 
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QMainWindow, QWidget
@@ -25,10 +26,11 @@ from app.settings import Settings
 from app.showing import Showing
 from app.state import Doc
 from app.theming import Look
-from app.training import starts
+from app.training import mending, starts
 from app.training.saving import Saving
 from app.training.session import TrainSession
 from app.training.workspaces import Workspaces
+from engine.tape import Finding
 from engine.training import StepTape
 from playback.lab.own import lines
 from widgets import code_keys
@@ -207,9 +209,19 @@ class ShellWindow(QMainWindow):
             return
         self.keeping.put_away()
         doc = Doc(source=message.source, saved=message.source, title=f"Step {message.step + 1}")
+        mendable = mending.mendable(self.training, message.run_id, message.tape.findings)
+        show = partial(self._show_mended, message.run_id)
+        self.doctoring.mend_elsewhere(message.source, mendable, show)
         self.session.load(doc, tape=message.tape)
         self.show_room("program")
         self.say("The step as it was recorded; editing its text runs it anew, with fresh weights")
+
+    def _show_mended(self, run_id: int, finding: Finding) -> None:
+        """Train without what was found in a step, beside the run that has it."""
+        words = mending.train_mended(self.training, run_id, finding.id)
+        if words:
+            self.show_room("training")
+        self.say(words or "That run is not there any more")
 
     @property
     def is_filming(self) -> bool:

@@ -25,7 +25,9 @@ class FindingCard(QFrame):
     fix_asked = Signal(object)
     show_asked = Signal(object)
 
-    def __init__(self, finding: Finding, source: str, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, finding: Finding, source: str, beside: bool, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         self.finding = finding
         self.setProperty("row", "soft")
@@ -44,6 +46,8 @@ class FindingCard(QFrame):
             self._add_buttons()
         elif finding.unmended:
             self._column.addWidget(Label("caption", f"Not mended here. {finding.unmended}.", self))
+            if beside:
+                self._add_beside()
         self._table: QWidget | None = None
 
     def _selectable(self, label: Label) -> Label:
@@ -104,6 +108,12 @@ class FindingCard(QFrame):
         line.addStretch(1)
         self._column.addLayout(line)
 
+    def _add_beside(self) -> None:
+        self.show_me = show = QPushButton("Show me", self)
+        show.setToolTip("Train the mended run too, and see both side by side")
+        show.clicked.connect(lambda: self.show_asked.emit(self.finding))
+        self._column.addWidget(show, 0, Qt.AlignmentFlag.AlignLeft)
+
     def set_current(self, current: bool) -> None:
         """Offer the fix only while the text is the one it was made for."""
         for button in (self.apply, self.show_me):
@@ -156,7 +166,7 @@ class Findings(QWidget):
         self._column.addWidget(self._more)
         self._column.addStretch(1)
         self._cards: list[FindingCard] = []
-        self._shown: tuple[tuple[Finding, ...], str] = ((), "")
+        self._shown: tuple[tuple[Finding, ...], str, frozenset[str]] = ((), "", frozenset())
         self.setAccessibleName("Findings")
 
     def set_theme(self, theme: Theme) -> None:
@@ -168,17 +178,22 @@ class Findings(QWidget):
         """Return the cards from top to bottom."""
         return list(self._cards)
 
-    def set_findings(self, findings: tuple[Finding, ...], source: str) -> None:
-        """Show the findings of the program ``source``; those that are shown already stay."""
-        if (findings, source) == self._shown:
+    def set_findings(
+        self, findings: tuple[Finding, ...], source: str, beside: frozenset[str] = frozenset()
+    ) -> None:
+        """Show the findings of the program ``source``; those that are shown already stay.
+
+        ``beside`` are the ids of those that something else than a mended program can show.
+        """
+        if (findings, source, beside) == self._shown:
             return
-        self._shown = (findings, source)
+        self._shown = (findings, source, beside)
         for card in self._cards:
             self._column.removeWidget(card)
             card.hide()
             card.deleteLater()
         shown, rest = findings[:MOST_CARDS], len(findings) - MOST_CARDS
-        self._cards = [FindingCard(finding, source, self) for finding in shown]
+        self._cards = [FindingCard(f, source, f.id in beside, self) for f in shown]
         self._more.say(f"and {rest} more, once some of these are mended")
         self._more.setVisible(rest > 0)
         for place, card in enumerate(self._cards):

@@ -150,13 +150,13 @@ class Runs(QObject):
             self._link.send(train)
             self._link.send(say.GoAlong(run.run_id, right.run_id))
 
-    def _lay_aside(self, run: Run) -> None:
-        """Keep the curves of a run that is not driven on, if they are worth it."""
+    def _lay_aside(self, run: Run, keep: bool = False) -> None:
+        """Keep the curves of a run that is not driven on, if they are worth it or to be kept."""
         if run.alive:
             self._link.send(say.Drop(run.run_id))
             run.alive = False
         run.views.clear()
-        if len(run.curve("loss")) < WORTH_KEEPING:
+        if len(run.curve("loss")) < WORTH_KEEPING and not keep:
             self.runs.remove(run)
         self._thin_out()
 

@@ -105,12 +105,15 @@ class TrainSession(Runs):
 
     # Driving
 
-    def begin(self, play: bool = False) -> None:
-        """Make a run of the setup as it stands; the one before keeps its curves."""
+    def begin(self, play: bool = False, keep: bool = False) -> None:
+        """Make a run of the setup as it stands; the one before keeps its curves.
+
+        ``keep``: however short they are.
+        """
         self._rest.stop()
         self._drags = False
         if self.run is not None:
-            self._lay_aside(self.run)
+            self._lay_aside(self.run, keep)
         run = Run(self._link.next_id(), self.setup, named(self.setup), self._next_color())
         self.runs.append(run)
         self._plays = play

@@ -49,3 +49,31 @@ def room(qtbot, begun):
     begun.catalogue_changed.emit(begun.catalogue)
     begun.begun.emit(begun.run)
     return made
+
+
+@pytest.fixture
+def window(qtbot, link, tmp_path):
+    """Return a window with its training room on a `FakeTrainLink`, ``window.train_link``."""
+    from app.documents import Drafts
+    from app.settings import Settings
+    from app.window import Window
+
+    class Quiet(Window):
+        """Asks nobody and trains nothing."""
+
+        answers = {}
+
+        def make_train_link(self):
+            self.train_link = FakeTrainLink()
+            return self.train_link
+
+        def ask_save(self, title, name, pattern):
+            return self.answers.get("save")
+
+    made = Quiet(link, Settings(tmp_path / "s.ini"), Drafts(tmp_path / "drafts"))
+    made.answers = {}
+    qtbot.addWidget(made)
+    link.greet()
+    made.open_first()
+    yield made
+    made.close()

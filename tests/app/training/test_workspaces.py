@@ -9,34 +9,6 @@ from app.gallery import Gallery
 from engine import training as say
 from engine.setup import Setup
 from engine.tape import Problem
-from tests.app.training.fakes import FakeTrainLink
-
-
-@pytest.fixture
-def window(qtbot, link, tmp_path):
-    from app.documents import Drafts
-    from app.settings import Settings
-    from app.window import Window
-
-    class Quiet(Window):
-        """Asks nobody and trains nothing."""
-
-        answers = {}
-
-        def make_train_link(self):
-            self.train_link = FakeTrainLink()
-            return self.train_link
-
-        def ask_save(self, title, name, pattern):
-            return self.answers.get("save")
-
-    made = Quiet(link, Settings(tmp_path / "s.ini"), Drafts(tmp_path / "drafts"))
-    made.answers = {}
-    qtbot.addWidget(made)
-    link.greet()
-    made.open_first()
-    yield made
-    made.close()
 
 
 @pytest.fixture

@@ -1,0 +1,104 @@
+"""What the doctor found in a training step, mended in the set-up: a run to see beside the other."""
+
+from collections.abc import Iterable
+
+from msgspec.structs import replace
+
+from app.training.session import TrainSession
+from engine.setup import Part, Plain, Setup
+from engine.tape import Finding
+from engine.training import Catalogue
+
+MISTAKES = {
+    "missing-zero-grad": "no_zero_grad",
+    "silent-broadcast": "column_target",
+    "softmax-before-cross-entropy": "softmax_first",
+    "device-mismatch": "wrong_device",
+    "kept-graphs": "keep_graphs",
+    "train-in-evaluation": "validate_in_train_mode",
+    "graph-in-evaluation": "validate_with_grad",
+}
+"""The mistake made on purpose that a finding tells of."""
+RATES = {"learning-rate-too-big": 0.1, "first-nan": 0.1, "learning-rate-too-small": 10.0}
+"""By how much another learning rate is tried."""
+ACTIVATIONS = {
+    "vanishing-gradient": {"sigmoid": "relu", "tanh": "relu"},
+    "dead-relu": {"relu": "leaky_relu"},
+}
+"""Which activations give way to which."""
+CLIP = 1.0
+
+
+def mended(setup: Setup, finding: str, catalogue: Catalogue) -> tuple[Setup, str] | None:
+    """Return a run's setup without what a finding tells of, and what was changed.
+
+    None where nothing in the setup is the cause.
+    """
+    mistake = "huge_lr" if "huge_lr" in setup.mistakes and finding in RATES else ""
+    mistake = mistake or MISTAKES.get(finding, "")
+    if mistake in setup.mistakes:
+        left = tuple(name for name in setup.mistakes if name != mistake)
+        return replace(setup, mistakes=left), "the mistake is switched off"
+    if finding in RATES:
+        rate = _option(setup.optimizer, "optimizer", "lr", catalogue)
+        if not isinstance(rate, int | float) or rate <= 0:
+            return None
+        part = Part(setup.optimizer.name, {**setup.optimizer.options, "lr": rate * RATES[finding]})
+        words = f"learning rate {rate * RATES[finding]:g} instead of {rate:g}"
+        return replace(setup, optimizer=part), words
+    if finding == "exploding-gradient" and not setup.clip_norm:
+        return replace(setup, clip_norm=CLIP), f"gradients are clipped to a norm of {CLIP:g}"
+    return _activated(setup, ACTIVATIONS.get(finding, {}), catalogue)
+
+
+def _activated(
+    setup: Setup, others: dict[str, str], catalogue: Catalogue
+) -> tuple[Setup, str] | None:
+    named = _option(setup.model, "model", "activation", catalogue)
+    names = [str(one) for one in named] if isinstance(named, list) else [str(named)]
+    new = [others.get(name, name) for name in names]
+    if new == names:
+        return None
+    activation: Plain = new[0] if len(new) == 1 else [*new]
+    options = {**setup.model.options, "activation": activation}
+    given = next(name for name in names if name in others)
+    words = f"{others[given]} instead of {given}"
+    if others[given] == "relu" and _option(setup.model, "model", "init", catalogue) == "torch":
+        # Torch's own first weights are a third too small for many layers of ReLU.
+        options["init"] = "kaiming"
+        words += ", and weights that begin as large as it needs"
+    return replace(setup, model=Part(setup.model.name, options)), words
+
+
+def _option(part: Part, kind: str, name: str, catalogue: Catalogue) -> object:
+    """Return an option of a part, its default where it is not given; None where it has none."""
+    if name in part.options:
+        return part.options[name]
+    entry = next((e for e in catalogue.entries if (e.kind, e.name) == (kind, part.name)), None)
+    options = entry.options if entry is not None else ()
+    return next((one.default for one in options if one.name == name), None)
+
+
+def mendable(session: TrainSession, run_id: int, findings: Iterable[Finding]) -> frozenset[str]:
+    """Return the ids of the findings that a run of another setup would not have."""
+    run, catalogue = session.find(run_id), session.catalogue
+    if run is None or catalogue is None:
+        return frozenset()
+    return frozenset(one.id for one in findings if mended(run.setup, one.id, catalogue))
+
+
+def train_mended(session: TrainSession, run_id: int, finding: str) -> str:
+    """Train the mended run from the beginning beside the one where something was found.
+
+    Both have the same weights and data; no other curves are shown. Returns what is different, or
+    nothing where that run is gone.
+    """
+    run, catalogue = session.find(run_id), session.catalogue
+    made = mended(run.setup, finding, catalogue) if run is not None and catalogue else None
+    if made is None:
+        return ""
+    session.change(made[0])
+    session.begin(play=True, keep=True)
+    for one in session.runs:
+        session.hide(one.run_id, one.run_id not in (run_id, session.look.run_id))
+    return f"{made[1][0].upper()}{made[1][1:]}; both runs are shown"
