@@ -109,7 +109,7 @@ QComboBox { padding-right: 24px; }
 QComboBox::drop-down { border: none; width: 22px; }
 QComboBox::down-arrow { image: url("@icons@/chevron-down.svg"); width: 12px; height: 12px; }
 QComboBox QAbstractItemView {
-  border: 1px solid @line@; border-radius: 8px; padding: 4px; background: @surface@; outline: none;
+  border: 1px solid @line@; padding: 0px; background: @surface@; outline: none;
 }
 QSpinBox, QDoubleSpinBox { padding-right: 20px; }
 QAbstractSpinBox::up-button, QAbstractSpinBox::down-button {

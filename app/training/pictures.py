@@ -129,7 +129,10 @@ def show_view(room: TrainingRoom, run: Run, view: View) -> None:
             room.boundary.show_note(right_of(view))
         case "gradients":
             names = [one.name for one in begun.parameters] if begun is not None else []
-            room.gradients.show_norms(names, view.arrays["norms"].array().tolist())
+            norms = view.arrays["norms"].array().tolist()
+            held = view.arrays["held"].array().tolist()
+            pairs = zip(norms, held, strict=True)
+            room.gradients.show_norms(names, [norm if has else None for norm, has in pairs])
         case "units":
             room.units.show_layers(network.layers(run))
         case "histograms":

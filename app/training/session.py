@@ -359,7 +359,9 @@ class TrainSession(Runs):
             self.said.emit(f"Began anew with another {what}; the curves of before are kept")
 
     def _complain(self, message: say.TrainProblem) -> None:
-        words = message.problem.message
+        words, line = message.problem.message, message.problem.place.line
+        if message.place == "model.source" and line and not words.startswith("line "):
+            words = f"line {line}: {words}"
         if message.problem.hint:
             words = f"{words} — {message.problem.hint}"
         self._patience.stop()

@@ -15,7 +15,7 @@ from app.training.room import TrainingRoom
 from app.training.session import TrainSession
 from app.training.state import Run, difference
 from engine.setup import Plain, Setup
-from engine.training import Happened, Wish
+from engine.training import Happened, Until, Wish
 from playback import text
 from widgets.plots.colors import run_color
 from widgets.theme import Theme
@@ -86,7 +86,7 @@ class TrainShowing(QObject):
         room.form.edited.connect(self._edit)
         room.bar.pressed.connect(self.commanded)
         room.bar.rate_changed.connect(session.set_rate)
-        room.bar.until_chosen.connect(lambda until: session.play([until]))
+        room.bar.until_chosen.connect(self._train_until)
         room.axis.picked.connect(session.rewind)
         room.lines.next_pressed.connect(session.next_event)
         room.lines.tape_pressed.connect(lambda: self.commanded.emit("tape"))
@@ -163,6 +163,15 @@ class TrainShowing(QObject):
                 session.said.emit(f"To show the mistake: {difference(fitting, setup)}")
             setup = fitting
         session.change(setup)
+
+    def _train_until(self, until: Until) -> None:
+        """Train until something holds; a step that lies behind is for the axis to go back to."""
+        run = self._session.run
+        if until.kind == "step" and run is not None and run.step >= until.value:
+            words = f"Step {until.value:,.0f} has been reached; the axis below goes back to it"
+            self._session.said.emit(words)
+            return
+        self._session.play([until])
 
     def _switch(self, name: str) -> None:
         """Give the model a feature, or take it away."""
@@ -281,10 +290,10 @@ class TrainShowing(QObject):
 
     def _say_loss(self, run: Run) -> None:
         loss, val = run.curve("loss").latest, run.curve("val").latest
-        words = f"batch {text.number(loss)}" if not math.isnan(loss) else ""
+        words = [] if math.isnan(loss) else [f"batch {text.number(loss)}"]
         if not math.isnan(val):
-            words += f" · validation {text.number(val)} (dashed)"
-        self._room.loss.set_caption(words)
+            words.append(f"validation {text.number(val)} (dashed)")
+        self._room.loss.set_caption(" · ".join(words))
         rate = run.curve("lr").latest
         self._room.rate.set_caption("" if math.isnan(rate) else f"now {rate:g}")
 

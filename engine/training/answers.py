@@ -139,7 +139,8 @@ class View(Struct, frozen=True, tag=True):
     - ``units`` [``side`` 24]: ``grid`` (units, side, side) or, of one input, (units, points);
       in the order of `Begun.units`, ``box`` as above.
     - ``confusion``: ``train`` and ``val`` (classes, classes) int64: rows are the truth.
-    - ``gradients``: ``norms``, ``sizes`` (of the weights), ``ratios`` (parameters,) float64.
+    - ``gradients``: ``norms``, ``sizes`` (of the weights), ``ratios``, ``held`` (1 where there is a
+      gradient, else 0) (parameters,) float64.
     - ``histograms`` [``bins`` 32, ``of``: ``weight``, ``gradient``, ``activation``]: ``counts``
       (rows, bins) float32, ``edges`` (rows, 2) float32; rows are parameters or units' layers.
     - ``weights``: ``flat`` and ``grads`` (all elements,) float32, as `Parameter.start` tells.

@@ -24,19 +24,17 @@ class GradientBars(Plot):
             "Gradient sizes", "norm of ∂L/∂p at the last backward pass, log scale", parent
         )
         self._names: tuple[str, ...] = ()
-        self._norms: tuple[float, ...] = ()
+        self._norms: tuple[float | None, ...] = ()
         self._top = 0.0
-        self._none = False
 
-    def show_norms(self, names: Sequence[str], norms: Sequence[float]) -> None:
+    def show_norms(self, names: Sequence[str], norms: Sequence[float | None]) -> None:
         """Show one bar per parameter; NaN and infinities are told in words.
 
-        Where all are NaN there are no gradients: they have been cleared.
+        None is no gradient: it has been cleared, or the parameter is frozen or was not used.
         """
         self._names, self._norms = tuple(names), tuple(norms)
-        self._none = all(math.isnan(norm) for norm in norms)
         self.setAccessibleDescription(
-            ", ".join(f"{n} {text.number(x)}" for n, x in zip(names, norms, strict=False))
+            ", ".join(f"{n} {_words(x)}" for n, x in zip(names, norms, strict=False))
         )
         self.refresh()
 
@@ -54,8 +52,8 @@ class GradientBars(Plot):
         left = min(max(80.0, widest + 12), inner.width() * 0.42)
         painter.setFont(self.theme.font(12, 600))
         numbers = QFontMetricsF(painter.font())
-        right = max(numbers.horizontalAdvance(text.number(x)) for x in self._norms) + 10
-        most = max((x for x in self._norms if math.isfinite(x)), default=0.0)
+        right = max(numbers.horizontalAdvance(_words(x)) for x in self._norms) + 10
+        most = max((x for x in self._norms if x is not None and math.isfinite(x)), default=0.0)
         painter.setClipRect(area.adjusted(0, 0, 0, -4))
         for index, (name, norm) in enumerate(zip(self._names, self._norms, strict=True)):
             y = inner.top() + index * row - self._top
@@ -67,13 +65,13 @@ class GradientBars(Plot):
             short = names.elidedText(name, Qt.TextElideMode.ElideMiddle, left - 10)
             painter.drawText(line, Qt.AlignmentFlag.AlignVCenter, short)
             groove = QRectF(line.left() + left, y + row / 2 - 4.5, line.width() - left - right, 9)
-            self._draw_bar(painter, groove, share_of(norm, most))
+            self._draw_bar(painter, groove, 0.0 if norm is None else share_of(norm, most))
             painter.setFont(self.theme.font(12, 600))
-            # Before backward no parameter has a gradient: that is no mistake.
-            wrong = not math.isfinite(norm) and not self._none
+            # A parameter without a gradient is no mistake.
+            wrong = norm is not None and not math.isfinite(norm)
             painter.setPen(self.theme.error if wrong else self.theme.ink)
             flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
-            painter.drawText(line, flags, "None" if self._none else text.number(norm))
+            painter.drawText(line, flags, _words(norm))
 
     def _draw_bar(self, painter: QPainter, groove: QRectF, share: float) -> None:
         painter.setPen(Qt.PenStyle.NoPen)
@@ -99,7 +97,11 @@ class GradientBars(Plot):
         index = int((at.y() - 2 + self._top) / (ROW * min(1.5, self.theme.scale)))
         if not 0 <= index < len(self._names):
             return ""
-        return f"{self._names[index]}  {text.number(self._norms[index])}"
+        return f"{self._names[index]}  {_words(self._norms[index])}"
+
+
+def _words(norm: float | None) -> str:
+    return "None" if norm is None else text.number(norm)
 
 
 def share_of(norm: float, most: float) -> float:

@@ -196,7 +196,8 @@ class TrainingBar(QFrame):
         for part in speed:
             part.setVisible(room >= wide)
         room -= wide if room >= wide else 0
-        heading = metrics.elidedText(title, Qt.TextElideMode.ElideRight, max(0, min(room, 240)))
+        most = max(0, min(room, max(240, room - small.horizontalAdvance(where) - 16)))
+        heading = metrics.elidedText(title, Qt.TextElideMode.ElideRight, most)
         fits = room > 60
         self.title.setVisible(fits)
         self.title.setText(heading)

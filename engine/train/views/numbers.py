@@ -62,15 +62,15 @@ def scores(run: Run, _options: Mapping[str, Plain]) -> Picture:
 
 def gradients(run: Run, _options: Mapping[str, Plain]) -> Picture:
     """Return the norm of each parameter's gradient, NaN where it has none, and its own norm."""
-    norms = [
-        float("nan") if p.grad is None else p.grad.double().norm().item()
-        for p in run.program.model.parameters()
-    ]
-    sizes = [p.double().norm().item() for p in run.program.model.parameters()]
+    parameters = list(run.program.model.parameters())
+    norms = [float("nan") if p.grad is None else p.grad.double().norm().item() for p in parameters]
+    held = [float(p.grad is not None) for p in parameters]
+    sizes = [p.double().norm().item() for p in parameters]
     ratios = [ratio for _, ratio in run.ratios] or [float("nan")] * len(norms)
     return Picture(
         {
             "norms": packed(torch.tensor(norms, dtype=torch.float64), "<f8"),
+            "held": packed(torch.tensor(held, dtype=torch.float64), "<f8"),
             "sizes": packed(torch.tensor(sizes, dtype=torch.float64), "<f8"),
             "ratios": packed(torch.tensor(ratios, dtype=torch.float64), "<f8"),
         }

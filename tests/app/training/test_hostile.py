@@ -27,7 +27,11 @@ def test_any_number_can_be_shown_everywhere(room, train_link, number):
     views = {
         "boundary": {"grid": array(side, "<f4"), "box": box},
         "units": {"grid": array(np.repeat(side, 3, 0), "<f4"), "box": box},
-        "gradients": {"norms": array([number] * 2, "<f8"), "ratios": array([number] * 2, "<f8")},
+        "gradients": {
+            "norms": array([number] * 2, "<f8"),
+            "held": array([1] * 2, "<f8"),
+            "ratios": array([number] * 2, "<f8"),
+        },
         "weights": {"flat": array([number] * 9, "<f4"), "grads": array([number] * 9, "<f4")},
         "optimizer": {"exp_avg": array([number] * 9, "<f4")},
         "histograms": {

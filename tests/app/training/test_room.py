@@ -70,7 +70,11 @@ def test_every_view_reaches_its_plot(room, train_link):
             "counts": array(np.ones((2, 4)), "<f4"),
             "edges": array([[0, 1], [-1, 1]], "<f4"),
         },
-        "gradients": {"norms": array([0.5, 0.1], "<f8"), "ratios": array([0, 0], "<f8")},
+        "gradients": {
+            "norms": array([0.5, 0.1], "<f8"),
+            "held": array([1, 1], "<f8"),
+            "ratios": array([0, 0], "<f8"),
+        },
         "weights": {"flat": array(np.arange(9), "<f4"), "grads": array(np.zeros(9), "<f4")},
         "optimizer": {"exp_avg": array(np.arange(9), "<f4")},
         "confusion": {
@@ -366,3 +370,14 @@ def test_the_room_can_be_painted_in_both_themes(room, train_link, name):
         for page in range(tab.count()):
             tab.setCurrentIndex(page)
             assert not room.grab().isNull()
+
+
+def test_a_step_that_lies_behind_is_not_trained_to(room, begun, train_link, qtbot):
+    train_link.state(1, 600)
+    asked = len(train_link.sent)
+    with qtbot.waitSignal(begun.said) as said:
+        room.bar.until_chosen.emit(say.Until("step", 500.0))
+    assert said.args == ["Step 500 has been reached; the axis below goes back to it"]
+    assert not any(isinstance(one, say.Play) for one in train_link.sent[asked:])
+    room.bar.until_chosen.emit(say.Until("step", 601.0))
+    assert train_link.last(say.Play).until == (say.Until("step", 601.0),)

@@ -1,3 +1,4 @@
+import pytest
 from msgspec.structs import replace
 
 from app.training.runs import KEPT_RUNS
@@ -5,6 +6,7 @@ from app.training.session import PATIENCE_MS
 from app.training.state import START, difference, named
 from engine import training as say
 from engine.setup import Part, Setup
+from engine.tape import Place
 from tests.app.training.fakes import SGD, boundary, problem
 
 
@@ -262,3 +264,21 @@ def test_of_many_runs_that_are_over_the_last_are_kept(begun, train_link):
         train_link.begin(1)
     assert len([run for run in begun.runs if not run.alive]) == KEPT_RUNS
     assert begun.run.run_id == 1
+
+
+@pytest.mark.parametrize(
+    ("message", "line", "told"),
+    [
+        ("no 2", 7, "line 7: no 2"),
+        ("line 4: expected an indented block", 4, "line 4: expected an indented block"),
+        ("forward returns a tuple", 0, "forward returns a tuple"),
+    ],
+)
+def test_what_one_s_own_module_raises_is_told_with_its_line(
+    begun, train_link, qtbot, message, line, told
+):
+    found = problem(1, message, "model.source")
+    placed = replace(found.problem, place=Place(line=line))
+    with qtbot.waitSignal(begun.complained) as heard:
+        train_link.received.emit(replace(found, problem=placed))
+    assert heard.args == ["model.source", told]

@@ -30,8 +30,9 @@ def test_gradients_that_were_cleared_are_no_mistake(shown, look):
     bars = shown(GradientBars(), 400, 200)
     bars.show_norms(["a", "b"], [math.nan, 1.0])
     assert near(look(bars), bars.theme.error, 60) > 10
-    bars.show_norms(["a", "b"], [math.nan, math.nan])
+    bars.show_norms(["a", "b"], [None, 1.0])
     assert near(look(bars), bars.theme.error, 30) == 0
+    assert bars.accessibleDescription() == "a None, b 1.0000"
 
 
 def test_a_hundred_parameters_can_be_scrolled(shown, look):

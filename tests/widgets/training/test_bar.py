@@ -85,3 +85,12 @@ def test_the_switch_shows_one_room(shown):
     assert told == ["training"]
     assert switch.buttons["program"].isChecked()
     assert not switch.buttons["training"].isChecked()
+
+
+def test_a_title_takes_the_room_that_there_is(bar):
+    title = "moons · mlp · adam 0.03 · validate with grad"
+    bar.host.resize(1800, 60)
+    bar.resize(1800, 56)
+    bar.set_words(title, "step 600,000")
+    assert bar.title.text() == title
+    assert bar.where.isVisible()
