@@ -34,6 +34,8 @@ class Draft(Struct, frozen=True):
     path: str = ""
     title: str = ""
     saved: str = ""
+    foreign: bool = False
+    """Whether it came from elsewhere: it waits to be read again."""
 
 
 def read(path: Path) -> str:

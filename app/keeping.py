@@ -103,7 +103,7 @@ class Keeping(QObject):
             except OSError as error:
                 raise Refused(f"The text cannot be kept: {atomic.why(error)}") from error
             return
-        draft = Draft(source=doc.source, path=doc.path, title=doc.title, saved=doc.saved)
+        draft = Draft(doc.source, doc.path, doc.title, doc.saved, doc.foreign)
         self._drafts.keep(draft)
 
     def _is_taken(self, path: str) -> bool:

@@ -69,7 +69,8 @@ class Session(QObject):
         With ``view`` one goes on where one was: with the same seed and device, at that place.
         With a ``tape`` that is shown, and nothing runs until the text is changed.
         """
-        fresh = any((self.doc.path, doc.path, self.doc.lesson, doc.lesson))
+        # Undo must not lead from a program of one's own to one from elsewhere, which would run.
+        fresh = any(one.path or one.lesson or one.foreign for one in (self.doc, doc))
         if view is None:
             doc = replace(doc, seed=self.doc.seed, device=self.doc.device)
         self.doc = doc

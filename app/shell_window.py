@@ -26,7 +26,7 @@ from app.settings import Settings
 from app.showing import Showing
 from app.state import Doc
 from app.theming import Look
-from app.training import mending, starts
+from app.training import mending, own_module, starts
 from app.training.saving import Saving
 from app.training.session import TrainSession
 from app.training.workspaces import Workspaces
@@ -208,7 +208,11 @@ class ShellWindow(QMainWindow):
             self.say(f"The step is not shown: {why}")
             return
         self.keeping.put_away()
-        doc = Doc(source=message.source, saved=message.source, title=f"Step {message.step + 1}")
+        run, source = self.training.find(message.run_id), message.source
+        # A module that the room holds to the policy is in that text too.
+        foreign = run is not None and own_module.is_guarded(run.setup)
+        title = f"Step {message.step + 1}"
+        doc = Doc(source=source, saved=source, title=title, foreign=foreign, seen=foreign)
         mendable = mending.mendable(self.training, message.run_id, message.tape.findings)
         show = partial(self._show_mended, message.run_id)
         self.doctoring.mend_elsewhere(message.source, mendable, show)

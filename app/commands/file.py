@@ -89,7 +89,8 @@ def open_first(shell: Shell, path: str) -> None:
         return
     draft = shell.keeping.find_draft("")
     if draft:
-        doc = Doc(source=draft.source, saved=draft.saved, title=draft.title or "Untitled")
+        title = draft.title or "Untitled"
+        doc = Doc(source=draft.source, saved=draft.saved, title=title, foreign=draft.foreign)
         shell.session.load(doc)
         shell.keeping.take_over("")
         shell.say("Here is what you were typing last time")

@@ -38,6 +38,11 @@ def held(setup: Setup) -> Setup:
     return replace(setup, model=Part("own", {**setup.model.options, GUARDED: True}))
 
 
+def is_guarded(setup: Setup) -> bool:
+    """Whether a setup's model is a module that came from elsewhere and is held to the policy."""
+    return setup.model.name == "own" and bool(setup.model.options.get(GUARDED))
+
+
 def chosen(before: Setup, after: Setup, source: str, foreign: bool = False) -> Setup:
     """Return ``after``, with the program's module where the model has just become one's own."""
     is_new = after.model.name == "own" and before.model.name != "own"

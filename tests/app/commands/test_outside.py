@@ -2,7 +2,9 @@
 
 import pytest
 
-from app.commands import file, run
+from app.commands import file, run, train
+from app.training import kept
+from engine.setup import Part, Setup
 from tests.app.fakes import leaves
 
 SOURCE = "import os\nx = param(1.0)\n"
@@ -18,6 +20,19 @@ def script(tmp_path):
 @pytest.fixture
 def opened(settled, script):
     file.open_path(settled, str(script))
+    return settled
+
+
+@pytest.fixture
+def told(settled, tmp_path):
+    """A window in which the program of a strange training session is read."""
+    setup = Setup(model=Part("own", {"source": SOURCE}))
+    path = tmp_path / "strange.gradscribe"
+    row = kept.KeptRun("a", 0, setup, 0, 0, {})
+    path.write_bytes(kept.encode(kept.KeptRoom(setup, (row,), 0)))
+    train.open_session(settled, path)
+    dict(settled.notices.notice.choices)["Read it"]()
+    assert SOURCE.strip() in settled.editor.source()
     return settled
 
 
@@ -99,3 +114,27 @@ def test_the_heading_says_whether_the_program_is_live(settled, tmp_path):
     assert settled.heading.text()[1].startswith("waits")
     settled.session.run_now()
     assert settled.heading.text()[1].startswith("live")
+
+
+def test_the_program_of_a_strange_session_waits_at_the_next_start_too(told, link):
+    told.session.edit(f"{SOURCE}# mine\n")
+    file.new(told)
+    link.answer(leaves(0))
+    count = len(link.runs)
+    file.open_first(told, "")
+    assert told.editor.source() == f"{SOURCE}# mine\n"
+    assert told.session.doc.foreign
+    assert len(link.runs) == count
+    assert "came from outside" in told.notices.notice.text
+
+
+@pytest.mark.parametrize("leave", [file.new, lambda at: file.open_example(at, "Other", "y = 1")])
+def test_undo_never_leads_back_into_a_strange_program(told, link, leave):
+    link.answer(leaves(1))
+    leave(told)
+    link.answer(leaves(1))
+    before = told.editor.source()
+    told.editor.undo()
+    told.session._rest.timeout.emit()
+    assert told.editor.source() == before
+    assert all("import os" not in source for source in link.sources)

@@ -1,13 +1,14 @@
 """The switch between the rooms, and commands in the training room."""
 
 import pytest
+from msgspec.structs import replace
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QApplication
 
 from app.commands import train
 from app.gallery import Gallery
 from engine import training as say
-from engine.setup import Setup
+from engine.setup import Part, Setup
 from engine.tape import Problem
 
 
@@ -179,6 +180,18 @@ def test_a_step_is_shown_on_the_tape(training, sum_times, link):
     assert len(link.runs) == runs
     training.clock.step()
     assert training.session.view.position == 1
+
+
+def test_a_step_with_a_strange_module_stays_held_to_the_policy(training, sum_times, link):
+    link.answer(sum_times)
+    run = training.training.find(1)
+    options = {"source": "class A(nn.Module): ...", "guarded": True}
+    run.setup = replace(run.setup, model=Part("own", options))
+    training.train_link.received.emit(say.StepTape(1, 12, sum_times, "x = 1\n"))
+    assert training.session.result.tape == sum_times
+    assert training.notices.notice is None
+    training.session.nudge("x = 2\n")
+    assert (link.sources[-1], link.limits[-1]["policy"]) == ("x = 2\n", True)
 
 
 def test_the_rooms_examples_are_set_ups_that_train_at_once(training, qtbot):
