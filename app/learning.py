@@ -298,8 +298,9 @@ class Learning(QObject):
         doc, task = self._session.doc, self.step.task
         waiting = index is None and self._session.result.engine != "ready"
         held = not doc.may_run
-        shown = page(self.lesson, self.number, self._now(), index, self.place, waiting, held)
-        changed = doc.source != self._program() and not (task and self._solved(index))
+        seen = self._failed() if task and index is None else index
+        shown = page(self.lesson, self.number, self._now(), seen, self.place, waiting, held)
+        changed = doc.source != self._program() and not (task and self._solved(seen))
         return replace(shown, can_restore=changed)
 
     def _solved(self, index: Index | None) -> bool:
@@ -320,6 +321,15 @@ class Learning(QObject):
         if settled and result.source == self._session.doc.source:
             return index_of(result.tape)
         return None
+
+    def _failed(self) -> Index | None:
+        """Return the tape of the program where it failed and the last good graph is still shown.
+
+        A task may be to make a mistake.
+        """
+        result, doc = self._session.result, self._session.doc
+        ran = doc.may_run and result.run_id == 0 and result.latest.error is not None
+        return index_of(result.latest) if ran and result.latest_source == doc.source else None
 
     def _take_tape(self) -> None:
         """Look where the step says, once its tape is there."""
@@ -343,8 +353,8 @@ class Learning(QObject):
         self._refresh()
 
     def _take_selection(self) -> None:
-        """Select what the step is about, once there is a picture of it."""
-        if self.lesson is not None and self._select and self._showing.picture.cards:
+        """Select what the step is about, once there is a picture of this very tape."""
+        if self.lesson is not None and self._select and self._showing.is_drawn:
             self._showing.pick_name(self._select)
             self._select = ""
 

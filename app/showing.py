@@ -131,6 +131,11 @@ class Showing(QObject):
         """The picture that is shown."""
         return self._picture
 
+    @property
+    def is_drawn(self) -> bool:
+        """Whether the picture is one of the tape that is shown; a new tape is there before it."""
+        return self._session.result.tape is self._drawn and not self.scenery.busy
+
     def unfold(self, depth: int | None = None) -> None:
         """Open modules ``depth`` levels deep, or all inside those that are seen.
 

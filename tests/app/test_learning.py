@@ -126,6 +126,40 @@ def test_a_lesson_brings_its_program_its_place_and_its_selection(room):
     assert room.page.place == "Autograd · 1 of 1"
 
 
+def test_what_a_step_selects_is_looked_up_in_its_own_tape(room):
+    added = parse(
+        "01_added.md",
+        """+++
+title = "Added"
+about = "A line"
+part = "Autograd"
++++
+
+## Before
+
+```python
+x = param(2.0)
+```
+
+## After
+
+```python add
+late = x * 3
+```
+
+```look
+select = "late"
+```
+""",
+    )
+    room.learning.open(added)
+    room.run()
+    room.learning.next()
+    room.run()
+    selected = room.window.session.view.selection
+    assert [c.name for c in room.window.showing.picture.cards if c.key == selected] == ["late"]
+
+
 def test_leaving_gives_the_own_program_back(room):
     room.learning.next()
     room.learning.leave()
@@ -214,6 +248,23 @@ def test_a_task_is_done_when_the_tape_says_so(room):
     assert room.page.mood == "good"
     assert "Done" in room.page.verdict
     assert not room.page.can_restore
+
+
+def test_a_task_may_be_to_make_a_mistake(room):
+    goal = "error.type == 'TypeError'"
+    room.learning.open(parse("01_two_uses.md", TEXT.replace("grad(x) == 27", goal)), step=3)
+    room.run()
+    program = room.window.editor.toPlainText()
+    room.window.session.nudge("x = param(\n")
+    room.run()
+    assert room.page.mood == ""
+    room.window.session.nudge("x = param(2.0) + 'a'\n")
+    room.run()
+    assert room.window.session.result.stale
+    assert room.page.mood == "good"
+    assert not room.page.can_restore
+    room.window.session.nudge(program)
+    assert room.page.mood == ""
 
 
 def test_a_solution_can_be_shown(room):
