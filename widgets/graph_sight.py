@@ -50,8 +50,10 @@ def first(stage: Stage, view: QSizeF, scale: float = 1.0) -> tuple[Camera, bool]
     target = stage.boxes[graph_walk.first(stage)]
     middle = centered(target, view, near)
     if graph_walk.flows_down(stage):
-        return Camera(near, middle.x, view.height() * 0.85 - target.bottom() * near), True
-    return Camera(near, view.width() * 0.85 - target.right() * near, middle.y), True
+        camera = Camera(near, middle.x, view.height() * 0.85 - target.bottom() * near)
+    else:
+        camera = Camera(near, view.width() * 0.85 - target.right() * near, middle.y)
+    return _filled(stage.bounds, camera, view), True
 
 
 def around(stage: Stage, key: str) -> QRectF:
@@ -82,12 +84,15 @@ def follow(stage: Stage, look: Look, camera: Camera, view: QSizeF) -> Camera | N
 
 
 def _filled(bounds: QRectF, camera: Camera, view: QSizeF) -> Camera:
-    """Return the view moved so that no more of the empty ground is seen than need be."""
+    """Return the view moved so that no more of the empty ground is seen than need be.
+
+    The way the picture has room it stands in the middle.
+    """
     seen = camera.box_to_view(bounds)
 
     def away(low: float, high: float, room: float) -> float:
         if high - low < room - 2 * _BESIDE:
-            return 0.0
+            return (room - low - high) / 2
         return min(0.0, _BESIDE - low) + max(0.0, room - _BESIDE - high)
 
     across = away(seen.left(), seen.right(), view.width())

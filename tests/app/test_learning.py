@@ -339,7 +339,8 @@ def test_the_end_leads_to_the_list(room, qtbot):
     from app.lesson_list import LessonList
 
     (shown,) = room.window.findChildren(LessonList)
-    assert [row.lesson.name for row in shown.rows] == [one.name for one in lessons.load()]
+    names = [one.name for one in lessons.load()]
+    qtbot.waitUntil(lambda: [row.lesson.name for row in shown.rows] == names, timeout=60_000)
     with qtbot.waitSignal(shown.chosen):
         shown.rows[0].click()
     room.run()

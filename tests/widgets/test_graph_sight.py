@@ -140,3 +140,19 @@ def test_the_path_has_room_above_a_picture_too_small_to_read():
     camera = graph_sight.whole(stage, VIEW)
     assert camera.zoom < graph_sight.READABLE
     assert camera.box_to_view(stage.bounds).top() >= graph_sight.PATH
+
+
+def test_a_low_wide_picture_stands_in_the_middle_and_fills_the_width():
+    m = Maker()
+    for k in range(8):
+        m.card(f"c{k}", "op", "add", (100 + 220 * k, 60), 1.0)
+    stage = staged(m)
+    camera, part = graph_sight.first(stage, VIEW)
+    assert part
+    for key in ("c0", "c4", "c7"):
+        seen = camera.box_to_view(stage.bounds)
+        assert seen.center().y() == pytest.approx(365)
+        assert min(seen.right() - 810, -seen.left()) >= -65
+        happens = Look({key: CardLook(reached=True, active="forward")}, {})
+        camera = graph_sight.follow(stage, happens, camera, VIEW) or camera
+        assert QRectF(0, 0, 810, 730).contains(camera.box_to_view(stage.boxes[key]))
