@@ -7,7 +7,10 @@ plain text.
 import re
 from html import escape
 
-_ITEM = re.compile(r"(?:- |\d{1,2}\. )(?=\S)")
+_BULLET = re.compile(r"- (?=\S)")
+_NUMBER = re.compile(r"\d{1,2}\. (?=\S)")
+_COUNTED = re.compile(r"1\. \S.*\n(?:.*\n)*?2\. \S")
+"""A list counts from one; ``8. The two are added`` is a sentence behind a number."""
 _CODE = re.compile(r"`([^`\n]+)`")
 _STRONG = re.compile(r"(?<!\w)\*\*(\S(?:[^*\n]*\S)?)\*\*(?!\w)")
 _STRESSED = re.compile(r"(?<![*\w])\*(\S(?:[^*\n]*\S)?)\*(?![*\w])")
@@ -38,14 +41,14 @@ def _stress(words: str) -> str:
 
 
 def _block(block: str) -> str:
-    lines = block.strip().split("\n")
-    if not _ITEM.match(lines[0]):
+    block = block.strip()
+    kind, item = ("ul", _BULLET) if _BULLET.match(block) else ("ol", _NUMBER)
+    if kind == "ol" and not _COUNTED.match(block):
         return f"<p>{inline(block)}</p>"
     items: list[str] = []
-    for line in lines:
-        if mark := _ITEM.match(line):
+    for line in block.split("\n"):
+        if mark := item.match(line):
             items.append(line[mark.end() :])
         else:
             items[-1] += " " + line.strip()
-    kind = "ul" if lines[0].startswith("-") else "ol"
-    return f"<{kind}>" + "".join(f"<li>{inline(item)}</li>" for item in items) + f"</{kind}>"
+    return f"<{kind}>" + "".join(f"<li>{inline(words)}</li>" for words in items) + f"</{kind}>"

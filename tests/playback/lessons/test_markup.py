@@ -1,5 +1,6 @@
 """Words of a lesson as HTML."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -38,3 +39,12 @@ def test_no_text_opens_a_tag_of_its_own(text):
 def test_a_list_may_be_numbered():
     assert html("1. one\n2. *two*\n   more") == ("<ol><li>one</li><li><i>two</i> more</li></ol>")
     assert html("2.5 is a number") == "<p>2.5 is a number</p>"
+
+
+@pytest.mark.parametrize("words", ["8. Backward adds.", "1. It is one.", "12. Twelve\n13. more"])
+def test_a_number_that_ends_a_sentence_begins_no_list(words):
+    assert html(words) == f"<p>{' '.join(words.split())}</p>"
+
+
+def test_lists_of_two_kinds_are_not_mixed():
+    assert html("- holds\n  2. times\n- b") == "<ul><li>holds 2. times</li><li>b</li></ul>"
