@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.training.folding import after_rewind, take_series
 from app.training.runs import Runs
-from app.training.state import Run, TrainEngine, difference, named
+from app.training.state import Run, TrainEngine, difference, named, reseeded
 from engine import training as say
 from engine import wire
 from engine.setup import Setup
@@ -313,7 +313,7 @@ class TrainSession(Runs):
                 run.series = {}
             run.furthest = 0
             if run.run_id == self.look.run_id:
-                run.setup = self.setup
+                run.setup = self.setup = reseeded(self.setup, message.setup)
             elif run.run_id == self.right_id:
                 run.setup = replace(self.setup, mistakes=())
             run.name = run.name if message.parent is not None else named(run.setup)

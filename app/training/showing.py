@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
+from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QColor
 
@@ -157,6 +158,9 @@ class TrainShowing(QObject):
         """Take a changed setup over; a mistake that could not show brings what shows it."""
         session = self._session
         setup = own_module.chosen(session.setup, setup, session.source, session.foreign)
+        if setup.seed != session.setup.seed:
+            # New weights and new data have seeds of their own, which would hide this one.
+            setup = replace(setup, weight_seed=None, data_seed=None)
         if setup.mistakes != session.setup.mistakes and session.catalogue is not None:
             fitting = mistakes.fitting(setup, session.catalogue)
             if fitting != setup:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from msgspec import Struct
+from msgspec.structs import replace
 from PySide6.QtCore import SignalInstance
 
 from app.state import EngineNews
@@ -112,6 +113,11 @@ def named(setup: Setup) -> str:
     parts = [setup.data.name, setup.model.name, setup.optimizer.name]
     wrong = "".join(f" · {name.replace('_', ' ')}" for name in setup.mistakes)
     return " · ".join(parts) + (f" {rate:g}" if isinstance(rate, int | float) else "") + wrong
+
+
+def reseeded(setup: Setup, made: Setup) -> Setup:
+    """Return the setup with the weights and data that a run was made with: they may be new ones."""
+    return replace(setup, weight_seed=made.weight_seed, data_seed=made.data_seed)
 
 
 def difference(setup: Setup, other: Setup) -> str:

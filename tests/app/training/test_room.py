@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from PySide6.QtCore import Qt
 
 from app.training import own_data, pictures
@@ -381,3 +382,11 @@ def test_a_step_that_lies_behind_is_not_trained_to(room, begun, train_link, qtbo
     assert not any(isinstance(one, say.Play) for one in train_link.sent[asked:])
     room.bar.until_chosen.emit(say.Until("step", 601.0))
     assert train_link.last(say.Play).until == (say.Until("step", 601.0),)
+
+
+def test_another_seed_counts_after_new_data(room, begun, train_link):
+    train_link.begin(1, Setup(weight_seed=0, data_seed=1))
+    room.form.edited.emit(replace(begun.setup, batch=7))
+    assert begun.setup.data_seed == 1
+    room.form.edited.emit(replace(begun.setup, seed=5))
+    assert (begun.setup.seed, begun.setup.weight_seed, begun.setup.data_seed) == (5, None, None)

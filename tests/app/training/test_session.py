@@ -282,3 +282,13 @@ def test_what_one_s_own_module_raises_is_told_with_its_line(
     with qtbot.waitSignal(begun.complained) as heard:
         train_link.received.emit(replace(found, problem=placed))
     assert heard.args == ["model.source", told]
+
+
+def test_new_data_and_weights_stay_when_something_else_is_changed(begun, train_link, qtbot):
+    begun.reset(data=True)
+    train_link.begin(1, Setup(weight_seed=0, data_seed=1))
+    assert begun.run.setup.data_seed == 1
+    begun.change(replace(begun.setup, model=Part("linear")))
+    qtbot.waitUntil(lambda: train_link.last(say.Alter) is not None)
+    asked = train_link.last(say.Alter).setup
+    assert (asked.model, asked.weight_seed, asked.data_seed) == (Part("linear"), 0, 1)
