@@ -182,8 +182,7 @@ class TrainSession(Runs):
     def reset(self, weights: bool = False, data: bool = False) -> None:
         """Go back to step 0 with the same weights and data, or new ones of either."""
         plays = self._plays
-        run = self.run
-        if run is None or not run.alive:
+        if (run := self.run) is None or not run.alive:
             self.begin()
             return
         self._link.send(say.Reset(run.run_id, weights, data))
@@ -313,7 +312,10 @@ class TrainSession(Runs):
                 run.series = {}
             run.furthest = 0
             if run.run_id == self.look.run_id:
-                run.setup = self.setup = reseeded(self.setup, message.setup)
+                before, self.setup = self.setup, reseeded(self.setup, message.setup)
+                run.setup = self.setup
+                if self.setup != before:
+                    self.setup_changed.emit()
             elif run.run_id == self.right_id:
                 run.setup = replace(self.setup, mistakes=())
             run.name = run.name if message.parent is not None else named(run.setup)

@@ -386,7 +386,7 @@ def test_a_step_that_lies_behind_is_not_trained_to(room, begun, train_link, qtbo
 
 def test_another_seed_counts_after_new_data(room, begun, train_link):
     train_link.begin(1, Setup(weight_seed=0, data_seed=1))
-    room.form.edited.emit(replace(begun.setup, batch=7))
-    assert begun.setup.data_seed == 1
+    room.form.parts["model"].by_name["layers"].editor.more.click()
+    assert (begun.setup.model.options, begun.setup.data_seed) == ({"layers": [4, 2, 2]}, 1)
     room.form.edited.emit(replace(begun.setup, seed=5))
     assert (begun.setup.seed, begun.setup.weight_seed, begun.setup.data_seed) == (5, None, None)
