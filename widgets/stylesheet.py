@@ -110,7 +110,8 @@ QComboBox::drop-down { border: none; width: 22px; }
 QComboBox::down-arrow { image: url("@icons@/chevron-down.svg"); width: 12px; height: 12px; }
 QComboBoxPrivateContainer { border: 1px solid @line_strong@; background: @surface@; }
 QComboBox QAbstractItemView {
-  border: none; padding: 4px; color: @ink@; background: @surface@; outline: none;
+  border: 1px solid @line_strong@; border-radius: 8px; padding: 4px; color: @ink@;
+  background: @surface@; outline: none;
 }
 QSpinBox, QDoubleSpinBox { padding-right: 20px; }
 QAbstractSpinBox::up-button, QAbstractSpinBox::down-button {
