@@ -77,13 +77,14 @@ class RunTable(QWidget):
     def show_lines(self, lines: Sequence[RunLine]) -> None:
         """Show these runs, the newest on top."""
         lines = tuple(lines)
-        if lines == self._lines:
-            return
-        self._lines = lines
+        before, self._lines = self._lines, lines
         with QSignalBlocker(self.table):
-            self.table.setRowCount(len(lines))
+            if len(before) != len(lines):
+                self.table.setRowCount(len(lines))
             for row, line in enumerate(lines):
-                self._show_line(row, line)
+                # Most rows are of runs that are over: a cell that is set again is measured again.
+                if row >= len(before) or before[row] != line:
+                    self._show_line(row, line)
 
     def _show_line(self, row: int, line: RunLine) -> None:
         words = (

@@ -51,6 +51,23 @@ def test_the_axis_is_told_to_screen_readers(axis):
     assert axis.accessibleDescription() == "Step 100 of 400"
 
 
+def test_only_rows_that_changed_are_shown_anew(shown, monkeypatch):
+    table, anew = shown(RunTable(), 500, 200), []
+    show = table._show_line
+    monkeypatch.setattr(
+        table, "_show_line", lambda row, line: (anew.append(line.name), show(row, line))
+    )
+    red = QColor("red")
+    lines = [RunLine(i, f"run {i}", red, 10, 0.5, 0.25, 0.2) for i in range(3)]
+    table.show_lines(lines)
+    table.show_lines([RunLine(0, "run 0", red, 20, 0.4, 0.25, 0.2), *lines[1:]])
+    assert anew == ["run 0", "run 1", "run 2", "run 0"]
+    assert [table.table.item(row, 1).text() for row in range(3)] == ["20", "10", "10"]
+    table.show_lines(lines[1:])
+    assert [table.table.item(row, 0).text() for row in range(2)] == ["run 1", "run 2"]
+    assert table.table.rowCount() == 2
+
+
 def test_keys_drive_and_forget_runs(shown, qtbot):
     table, told = shown(RunTable(), 500, 200), []
     table.picked.connect(lambda run: told.append(("drive", run)))
