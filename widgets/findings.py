@@ -45,7 +45,8 @@ class FindingCard(QFrame):
             self._add_diff(rows)
             self._add_buttons()
         elif finding.unmended:
-            self._column.addWidget(Label("caption", f"Not mended here. {finding.unmended}.", self))
+            words = finding.unmended if beside else f"Not mended here. {finding.unmended}"
+            self._column.addWidget(Label("caption", f"{words}.", self))
             if beside:
                 self._add_beside()
         self._table: QWidget | None = None

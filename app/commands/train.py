@@ -173,10 +173,18 @@ SESSIONS = f"Training sessions (*{documents.SESSION})"
     "file.save_session", "Save training session…", "File/2", keys=("Ctrl+Alt+S",), when=_has_runs
 )
 def save_session(shell: Shell) -> None:
-    """Write every run with its curves, its past and its weights, to go on another time."""
+    """Write every run with its curves, its past and its weights, to go on another time.
+
+    Raises:
+        Refused: an ending had to be added, and such a file is there.
+    """
     path = shell.ask_save("Save the training session", f"training{documents.SESSION}", SESSIONS)
     if path is not None:
-        path = path if path.suffix else path.with_suffix(documents.SESSION)
+        if path.suffix != documents.SESSION:
+            # By its ending it is told from a program when it is opened.
+            path = path.with_name(path.name + documents.SESSION)
+            if path.exists():
+                raise documents.Refused(f"{path.name} is there already: choose it to replace it")
         path = path.resolve()
 
         def then(programs: str) -> None:

@@ -234,6 +234,20 @@ def test_a_session_is_saved_under_its_ending_and_is_the_users_own(desk, tmp_path
     assert desk.settings.recent == [str(path)]
 
 
+def test_another_ending_is_no_way_round_it_and_replaces_nothing_unasked(desk, tmp_path):
+    desk.save = tmp_path / "one.v2"
+    train.save_session(desk)
+    path = tmp_path / "one.v2.gradscribe"
+    assert desk.saving.saved == [path]
+    path.write_text("there")
+    with pytest.raises(Refused, match="there already"):
+        train.save_session(desk)
+    assert desk.saving.saved == [path]
+    desk.save = path
+    train.save_session(desk)
+    assert desk.saving.saved == [path, path]
+
+
 def test_a_session_opens_in_the_room(desk, tmp_path):
     path = tmp_path / "a.gradscribe"
     path.write_bytes(kept.encode(room_of(Part("mlp"))))
