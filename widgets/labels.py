@@ -177,6 +177,8 @@ QTableView { font-family: %ui%; font-size: 13px; background: transparent; color:
   border: none; outline: none; gridline-color: @line@;
   selection-background-color: @selection_soft@; selection-color: @ink@; }
 QListView { background: transparent; border: none; outline: none; }
+QComboBox QListView { background: @panel@; border: 1px solid @line_strong@; border-radius: 8px;
+  padding: 4px; }
 QHeaderView { background: transparent; border: none; }
 QHeaderView::section { font-family: %ui%; font-size: 12px; font-weight: 400;
   background: transparent; color: @ink2@; border: none; padding: 2px 6px; }

@@ -171,6 +171,9 @@ class PartSection(Section):
         assert isinstance(model, QStandardItemModel)
         head = QStandardItem(title)
         head.setFlags(Qt.ItemFlag.NoItemFlags)
+        font = head.font()
+        font.setBold(True)
+        head.setFont(font)
         model.appendRow(head)
 
     def set_part(self, part: Part | None) -> None:

@@ -165,6 +165,7 @@ def test_headings_of_groups_cannot_be_chosen(form):
     head = choice.findText("Curves")
     choice.setCurrentIndex(head)
     choice.activated.emit(head)
+    assert choice.itemData(head, Qt.ItemDataRole.FontRole).bold()
     assert form.told == []
     assert choice.currentText() == "Two moons"
 
