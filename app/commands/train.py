@@ -173,18 +173,10 @@ SESSIONS = f"Training sessions (*{documents.SESSION})"
     "file.save_session", "Save training session…", "File/2", keys=("Ctrl+Alt+S",), when=_has_runs
 )
 def save_session(shell: Shell) -> None:
-    """Write every run with its curves, its past and its weights, to go on another time.
-
-    Raises:
-        Refused: an ending had to be added, and such a file is there.
-    """
+    """Write every run with its curves, its past and its weights, to go on another time."""
     path = shell.ask_save("Save the training session", f"training{documents.SESSION}", SESSIONS)
     if path is not None:
-        if path.suffix != documents.SESSION:
-            # By its ending it is told from a program when it is opened.
-            path = path.with_name(path.name + documents.SESSION)
-            if path.exists():
-                raise documents.Refused(f"{path.name} is there already: choose it to replace it")
+        path = _with_ending(path)
         path = path.resolve()
 
         def then(programs: str) -> None:
@@ -193,6 +185,20 @@ def save_session(shell: Shell) -> None:
             shell.settings.add_recent(str(path))
 
         shell.saving.save(path, then)
+
+
+def _with_ending(path: Path) -> Path:
+    """Return ``path`` with the ending by which a session is told from a program.
+
+    Raises:
+        Refused: the ending had to be added, and such a file is there.
+    """
+    if path.suffix == documents.SESSION:
+        return path
+    path = path.with_name(path.name + documents.SESSION)
+    if path.exists():
+        raise documents.Refused(f"{path.name} is there already: choose it to replace it")
+    return path
 
 
 @command("file.open_session", "Open training session…", "File/1")

@@ -12,12 +12,14 @@ from engine.train.run import Run
 from engine.training import answers, asks
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="Linux tells how much there is")
-KEEPS = {"data": {"name": "sine", "n": 40}, "mistakes": ["keep_graphs"]}
+KEEPS = {"data": {"name": "sine", "n": 2000}, "batch": 1000, "mistakes": ["keep_graphs"]}
+"""Graphs so large that they find no room in what earlier tests have freed."""
 
 
 def played(given, until=2000):
     """What a host said while a run played, up to so many steps."""
     said = []
+    memory.give_back()
     host = Host(said.append)
     host.take(asks.Train(1, setup.parse(given), play=True))
     held = host._runs[1]
