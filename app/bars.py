@@ -221,7 +221,7 @@ def note_lines(result: Result) -> tuple[str, str]:
     tape = result.tape
     short, whole = [], []
     if tape.truncated:
-        short.append(tape.truncated.partition(";")[0].rstrip("."))
+        short += [one.partition(";")[0] for one in tape.truncated.rstrip(".").split(". ")]
         whole.append(tape.truncated)
     if tape.dropped:
         short.append(f"{text.count(tape.dropped, 'value')} kept as summaries")

@@ -392,7 +392,7 @@ class Tape(Struct, frozen=True):
     """Torch's own formula for each kind of backward node among `nodes`."""
     dropped: int = 0
     """Values whose numbers were given up for the memory budget; their summaries are kept."""
-    truncated: str = ""  # why recording stopped before the program did, if it did
+    truncated: str = ""  # what is not on it though the program did it, in words
     held: tuple[tuple[int, ...], ...] = ()  # see `Step.held`
     findings: tuple[Finding, ...] = ()
     figures: tuple[Figure, ...] = ()

@@ -113,7 +113,7 @@ def freeze(recorder: Recorder, found: list[Leaf]) -> Tape:
         ),
         leaves=tuple(found),
         dropped=log.dropped,
-        truncated=log.truncated,
+        truncated=log.lacking(),
         held=tuple(log.held),
         times=tuple(o.took for o in log.ops),
     )

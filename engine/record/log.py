@@ -189,12 +189,17 @@ class EventRow(Struct, gc=False, eq=False):
     where: Where
 
 
+PRINTS = 0.25
+"""Printed lines on the tape, as a share of its other events: a chatty loop costs no graph."""
+
+
 class Log:
     """Everything recorded so far. Rows are appended and amended, never removed."""
 
     def __init__(self, event_limit: int) -> None:
         self.ids = itertools.count(1)
         self.event_limit = event_limit
+        self.print_limit = max(1, int(PRINTS * event_limit))
         self.snapshots: list[torch.Tensor | Snapshot] = []
         self.values: list[ValueRow] = []
         self.ops: list[OpRow] = []
@@ -208,6 +213,8 @@ class Log:
         self.held: dict[tuple[int, ...], int] = {}
         self.resets: list[Reset] = []
         self.prints: list[str] = []
+        self.unprinted = 0
+        """Printed lines past `print_limit`: they are in the output alone."""
         self.figures: list[Figure] = []
         self.events: list[EventRow | Ran] = []
         self.truncated = ""
@@ -222,7 +229,23 @@ class Log:
     def write(self, event: "EventRow | Ran") -> None:
         """Append an event; past the limit only note that recording has to stop."""
         self.events.append(event)
-        if len(self.events) >= self.event_limit and not self.truncated:
+        if len(self.events) - len(self.prints) >= self.event_limit and not self.truncated:
             self.truncated = (
                 f"Recording stopped after {self.event_limit:,} events; the program ran on."
             )
+
+    def print(self, line: str, where: Where) -> None:
+        """Append a printed line and its event, which count apart from the others."""
+        self.prints.append(line)
+        self.tell("print", len(self.prints) - 1, where)
+
+    def lacking(self) -> str:
+        """Return in words what the tape lacks of what the program did; empty for nothing."""
+        left = ""
+        if self.unprinted:
+            lines = "line" if self.unprinted == 1 else "lines"
+            left = (
+                f"{self.unprinted:,} printed {lines} only in the output; the tape steps through"
+                f" the first {len(self.prints):,}."
+            )
+        return " ".join(filter(None, (self.truncated, left)))

@@ -110,11 +110,14 @@ class Recorder:
 
     def printed(self, line: str) -> None:
         """Write down one printed line."""
-        if self.writing():
-            where, _ = self.source.here(self.source.user_frame())
-            with self.lanes.lock:
-                self.log.prints.append(line)
-                self.log.tell("print", len(self.log.prints) - 1, where)
+        if not self.writing():
+            return
+        if len(self.log.prints) >= self.log.print_limit:
+            self.log.unprinted += 1
+            return
+        where, _ = self.source.here(self.source.user_frame())
+        with self.lanes.lock:
+            self.log.print(line, where)
 
     def plotted(self, figure: Figure) -> None:
         """Write down a figure that the program shows."""

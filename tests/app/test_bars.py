@@ -120,6 +120,14 @@ def test_what_the_tape_lacks_is_said_in_plain_words(qtbot):
     assert line.note.isHidden()
 
 
+def test_a_tape_that_stopped_and_printed_too_much_says_both_in_short():
+    why = "Recording stopped after 40,000 events; the program ran on."
+    prints = "7 printed lines only in the output; the tape steps through the first 3."
+    short, whole = note_lines(Result(tape=Tape(truncated=f"{why} {prints}")))
+    assert short == "Recording stopped after 40,000 events · 7 printed lines only in the output"
+    assert prints in whole
+
+
 def test_the_memory_held_for_backward_is_shown_where_there_is_some(qtbot):
     line = StatusLine()
     qtbot.addWidget(line)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from engine import sound
 from engine.run import execute, finished, param, record
 from engine.wire import Run
 from tests.engine.mirror import gradient, mirror, ops, sums
@@ -260,6 +261,17 @@ def test_past_the_event_limit_the_program_runs_on_and_its_results_are_whole():
     assert tape.status == "ok"
     assert tape.stdout == "tensor(4950.)\n"
     assert gradient(tape, "x") == 4950
+
+
+def test_printing_without_end_costs_nothing_of_the_graph():
+    source = "for i in range(30_000):\n    print(i)\nx = param(3.0)\ny = x * 2\ny.backward()"
+    tape = record(source, event_limit=8_000)
+    assert [op.op for op in tape.ops] == ["mul"]
+    assert gradient(tape, "x") == 2
+    assert tape.prints == tuple(map(str, range(2_000)))
+    assert tape.stdout.count("\n") == 30_000
+    assert tape.truncated.startswith("28,000 printed lines only in the output")
+    assert sound.flaw(tape) == ""
 
 
 def test_sys_exit_is_an_end_and_not_an_error():

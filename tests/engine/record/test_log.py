@@ -1,4 +1,4 @@
-"""Events are appended in order; past the limit the log says that it stops, once."""
+"""Events are appended in order; past the limit the log says so, once. Prints count apart."""
 
 from engine.record.log import Log
 
@@ -16,3 +16,25 @@ def test_the_limit_is_told_in_words_with_its_number():
     log.tell("leaf", 0, None)
     assert "3 events" in log.truncated
     assert len(log.events) == 3
+
+
+def test_printed_lines_count_apart_from_the_events():
+    log = Log(8)
+    for _ in range(2):
+        log.print("line", None)
+    for _ in range(7):
+        log.tell("leaf", 0, None)
+    assert log.truncated == log.lacking() == ""
+    log.tell("leaf", 0, None)
+    assert "8 events" in log.truncated
+    assert [e.kind for e in log.events].count("print") == len(log.prints) == log.print_limit
+
+
+def test_lines_that_are_left_out_are_counted_in_words():
+    log = Log(8)
+    log.print("line", None)
+    log.unprinted = 1
+    assert log.lacking().startswith("1 printed line only in the output")
+    log.truncated, log.unprinted = "Recording stopped.", 90_000
+    assert log.lacking().startswith("Recording stopped. 90,000 printed lines only in the output")
+    assert log.lacking().endswith("the first 1.")
