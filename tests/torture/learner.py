@@ -19,6 +19,8 @@ from playback.lessons import answers, markup, places
 from widgets.lesson_words import Words
 
 PATIENCE_S = 60
+LOOK_MS = 4
+"""How long the event loop turns between two looks; `processEvents` with a limit would spin."""
 WRONG = {"number": ("-98765.25", "4321.5"), "shape": ("(9, 8, 7, 6)",), "word": ("wombat",)}
 LEFT = Qt.MouseButton.LeftButton
 
@@ -232,7 +234,7 @@ class Learner:
                 self.page,
                 self.window.session.result.problem,
             )
-            QApplication.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents, 20)
+            QTest.qWait(LOOK_MS)
 
     def rest(self):
         """Let what waits for the event loop have its turn."""

@@ -6,11 +6,11 @@ Examples with tokens left out, put in and swapped, random tokens, and real keys 
 
 import random
 import re
+import time
 
 import pytest
-from PySide6.QtCore import QEventLoop, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
 
 from app import examples
 from app.documents import Drafts
@@ -23,6 +23,8 @@ PARTS = 10
 """The slow texts are shared out among so many tests."""
 TIMEOUT_S = 0.5
 PATIENCE_S = 30
+LOOK_MS = 4
+"""How long the event loop turns between two looks; `processEvents` with a limit would spin."""
 GOOD = "x = param(2.0)\ny = x * x\ny.backward()\n"
 TOKENS = (
     "x y z loss w b model opt ( ) [ ] { } , : ; . = == += -= * ** / @ - + < > not in is and or if "
@@ -71,13 +73,11 @@ def window(qtbot):
 
 def wait(until, window):
     """Let the event loop turn until something holds."""
-    import time
-
     deadline = time.monotonic() + PATIENCE_S
     while not until():
         if time.monotonic() > deadline:
             pytest.fail(f"nothing came of {window.editor.toPlainText()!r}: {window.session.result}")
-        QApplication.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents, 20)
+        QTest.qWait(LOOK_MS)
 
 
 def mutated(source, dice):
