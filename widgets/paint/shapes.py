@@ -3,7 +3,7 @@
 import math
 from functools import lru_cache
 
-from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import (
     QColor,
     QFont,
@@ -24,6 +24,9 @@ _ONE_LINE = int(Qt.AlignmentFlag.AlignVCenter) | int(Qt.TextFlag.TextSingleLine)
 LEFT = _ONE_LINE | int(Qt.AlignmentFlag.AlignLeft)
 RIGHT = _ONE_LINE | int(Qt.AlignmentFlag.AlignRight)
 CENTER = _ONE_LINE | int(Qt.AlignmentFlag.AlignHCenter)
+
+HATCH = 1.2
+"""How thick the lines of a hatched shape are."""
 
 
 @lru_cache(maxsize=64)
@@ -237,29 +240,42 @@ def chevron(painter: QPainter, center: QPointF, size: float, color: QColor, down
 def hatch(painter: QPainter, path: QPainterPath, color: QColor, step: float = 7.0) -> None:
     """Hatch a shape: its numbers are not finite, which must show without any colour."""
     box = path.boundingRect()
-    lines = QPainterPath()
-    x = box.left() - box.height()
-    while x < box.right():
-        lines.moveTo(x, box.bottom())
-        lines.lineTo(x + box.height(), box.top())
-        x += step
+    tall, left = box.height(), box.left() - box.height()
+    starts = (left + step * n for n in range(math.ceil((box.right() - left) / step)))
+    lines = [QLineF(x, box.bottom(), x + tall, box.top()) for x in starts]
+    if not _is_svg(painter):
+        # Line by line: the cost of one path of many strokes grows with their square.
+        painter.save()
+        painter.setClipPath(path, Qt.ClipOperation.IntersectClip)
+        painter.setPen(pen(color, HATCH))
+        painter.drawLines(lines)
+        painter.restore()
+        return
+    strokes = QPainterPath()
+    for line in lines:
+        strokes.moveTo(line.p1())
+        strokes.lineTo(line.p2())
     stroker = QPainterPathStroker()
-    stroker.setWidth(1.2)
-    fill_inside(painter, path, stroker.createStroke(lines), color)
+    stroker.setWidth(HATCH)
+    fill_inside(painter, path, stroker.createStroke(strokes), color)
 
 
 def fill_inside(painter: QPainter, shape: QPainterPath, part: QPainterPath, color: QColor) -> None:
     """Fill what of ``part`` lies inside ``shape``; without a clip, which SVG has none of here."""
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(color)
-    engine = painter.paintEngine()
-    if engine is not None and engine.type() == QPaintEngine.Type.SVG:
+    if _is_svg(painter):
         painter.drawPath(part.intersected(shape))
         return
     painter.save()
     painter.setClipPath(shape, Qt.ClipOperation.IntersectClip)
     painter.drawPath(part)
     painter.restore()
+
+
+def _is_svg(painter: QPainter) -> bool:
+    engine = painter.paintEngine()
+    return engine is not None and engine.type() == QPaintEngine.Type.SVG
 
 
 def scissors(painter: QPainter, center: QPointF, ground: QColor, ink: QColor) -> None:
