@@ -23,7 +23,7 @@ from widgets.lesson_pane import LessonPane
 PLAYABLE = 120
 """So many events are played to show an answer; where it takes more the tape jumps there."""
 REMARKS = {
-    "number": "Type a number, such as 1.5",
+    "number": "Type a number, such as 1.5, or a list, such as [1, 2]",
     "shape": "Type a shape, such as (3, 4)",
     "word": "Type your answer",
     "choice": "Choose one",

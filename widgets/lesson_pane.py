@@ -113,6 +113,7 @@ class LessonPane(QFrame):
         self.choices = [Choice(at, self.card) for at in range(MOST_CHOICES)]
         for choice in self.choices:
             choice.chosen.connect(self._choose)
+            choice.passed.connect(self._answer)
             column.addWidget(choice)
         self.field = QLineEdit(self.card)
         self.field.setAccessibleName("Your answer")
@@ -294,7 +295,7 @@ class LessonPane(QFrame):
 
 _HELD = "This lesson came from outside: it asks once you let its programs run"
 _PLACEHOLDERS = {
-    "number": "a number",
+    "number": "a number, or a list: [1, 2]",
     "shape": "a shape, like (3, 4)",
     "word": "your answer",
     "choice": "",

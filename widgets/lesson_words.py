@@ -85,6 +85,8 @@ class Choice(QFrame):
     """One answer to choose: its number, its words, and a sign once it has been tried."""
 
     chosen = Signal(int)
+    passed = Signal()
+    """Return was pressed where there is nothing left to choose."""
 
     def __init__(self, at: int, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -138,12 +140,15 @@ class Choice(QFrame):
 
     def keyPressEvent(self, happened: QKeyEvent) -> None:
         """Choose it with Return or Space, or go to its neighbour with the arrows."""
-        if happened.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
+        key = happened.key()
+        if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
             if self._live:
                 self.chosen.emit(self._at)
-        elif happened.key() == Qt.Key.Key_Down:
+            elif key != Qt.Key.Key_Space:
+                self.passed.emit()
+        elif key == Qt.Key.Key_Down:
             self.focusNextChild()
-        elif happened.key() == Qt.Key.Key_Up:
+        elif key == Qt.Key.Key_Up:
             self.focusPreviousChild()
         else:
             happened.ignore()

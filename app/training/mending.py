@@ -62,7 +62,7 @@ def _activated(
     activation: Plain = new[0] if len(new) == 1 else [*new]
     options = {**setup.model.options, "activation": activation}
     given = next(name for name in names if name in others)
-    words = f"{others[given]} instead of {given}"
+    words = f"activation {others[given]} instead of {given}"
     if others[given] == "relu" and _option(setup.model, "model", "init", catalogue) == "torch":
         # Torch's own first weights are a third too small for many layers of ReLU.
         options["init"] = "kaiming"

@@ -1,6 +1,9 @@
 """Errors of layers put together wrongly, of states, schedules, saved models and loaders."""
 
+import ast
+import difflib
 import re
+import traceback
 
 import torch
 from torch import nn
@@ -56,7 +59,35 @@ def state(match: re.Match[str], case: Case) -> str:  # noqa: ARG001
     return "The saved state belongs to a model with other layers or sizes: build the same one."
 
 
+def forward(match: re.Match[str], case: Case) -> str:  # noqa: ARG001
+    """Help with a module that has no forward: a method that looks like it, or one out of place."""
+    frames = [frame for frame, _ in traceback.walk_tb(case.exc.__traceback__)]
+    module = frames[-1].f_locals.get("self") if frames else None
+    own = [name for kind in type(module).__mro__ for name in vars(kind) if kind is not nn.Module]
+    own = [name for name in own if not hasattr(nn.Module, name)]
+    close = difflib.get_close_matches("forward", [name.strip("_").lower() for name in own], n=1)
+    if close:
+        meant = next(name for name in own if name.strip("_").lower() == close[0])
+        return f"Calling a module runs forward: rename the method {meant} to forward."
+    tree = ast.parse(case.source)
+    classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    inside = {id(part) for one in classes for part in one.body}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and node.name == "forward" and id(node) not in inside:
+            return (
+                f"forward on line {node.lineno} is not in the class: give its def the indentation "
+                "of __init__."
+            )
+    return "Give the class a method forward(self, ...)."
+
+
 ROWS = (
+    Row(
+        NotImplementedError,
+        r"missing the required .forward. function",
+        forward,
+        'Module [M] is missing the required "forward" function',
+    ),
     Row(
         RuntimeError,
         r"first two dimensions of batch2 tensor to be: \[(\d+), (\d+)\] but got: \[(\d+), (\d+)\]",

@@ -254,12 +254,6 @@ ROWS = (
         "linalg.inv: the inversion could not be completed because the input matrix is singular.",
     ),
     Row(
-        NotImplementedError,
-        r"missing the required .forward. function",
-        "Give the class a method forward(self, ...).",
-        'Module [M] is missing the required "forward" function',
-    ),
-    Row(
         TypeError,
         r"argument 'input' .*must be Tensor, not tuple",
         "It is given a tuple: recurrent layers and attention return their output and a state, so "

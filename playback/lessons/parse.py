@@ -64,7 +64,7 @@ def _head(body: list[str]) -> dict[str, object]:
             continue
         if key not in head:
             raise BadLesson(f"the head needs {key}")
-        if not isinstance(head[key], kind) or not head[key]:
+        if not isinstance(head[key], kind) or not (head[key] or key in OPTIONAL):
             form = "a text in quotation marks" if kind is str else 'a list, such as ["A6"]'
             raise BadLesson(f"{key} in the head must be {form}", _key_line(body, key, 2))
     return head

@@ -106,6 +106,24 @@ def test_choices_are_chosen_by_mouse_key_and_number(pane, qtbot):
         qtbot.keyClick(pane, "9")
 
 
+def test_return_on_a_choice_goes_on_once_the_question_is_answered(pane, qtbot):
+    pane.show_page(CHOOSING)
+    pane.take_keyboard()
+    pane.show_page(replace(CHOOSING, mood="good", said="0", verdict="Yes"))
+    with qtbot.waitSignal(pane.next_pressed), qtbot.assertNotEmitted(pane.answered):
+        qtbot.keyClick(pane.choices[0], Qt.Key.Key_Return)
+    pane.show_page(replace(CHOOSING, waiting=True))
+    with qtbot.assertNotEmitted(pane.next_pressed), qtbot.assertNotEmitted(pane.answered):
+        qtbot.keyClick(pane.choices[0], Qt.Key.Key_Return)
+
+
+def test_the_field_says_that_numbers_may_be_a_list(pane):
+    pane.show_page(ASKING)
+    assert "[1, 2]" in pane.field.placeholderText()
+    width = pane.field.fontMetrics().horizontalAdvance(pane.field.placeholderText())
+    assert width < pane.field.width()
+
+
 def test_a_choice_shows_how_it_came_out_by_sign_and_name(pane):
     pane.show_page(replace(CHOOSING, mood="bad", said="1", verdict="Not quite"))
     assert pane.choices[1].sign.text() == "✗"

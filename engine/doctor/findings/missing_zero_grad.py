@@ -76,9 +76,10 @@ def _message(evidence: Evidence, name: str, first: Moment, moments: list[Moment]
             after = evidence.tape.accumulations[moment.ref].after
             sums.append("?" if after is None else say(norm(evidence.tape.snapshots[after])))
     text = f"{name}.grad was not cleared after an update: backward added to what it held"
-    several = len([m for m in moments if m.kind == "add"])
+    if len(sums) < 2:  # one step of a longer run
+        return f"{text}, which made its size {sums[0]}" if sums else text
     sizes = " → ".join(sums[:5]) + (" → …" if len(sums) > 5 else "")
-    return f"{text}. Over {several} passes its size went {sizes}"
+    return f"{text}. Over {len(sums)} passes its size went {sizes}"
 
 
 def _where(evidence: Evidence, moment: Moment) -> Place:

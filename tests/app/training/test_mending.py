@@ -67,7 +67,7 @@ def test_units_activations_and_gradients_are_mended():
     dead = setup.parse({"data": "moons", "model": {"name": "mlp", "activation": ["relu", "tanh"]}})
     made, words = mending.mended(dead, "dead-relu", EVERYTHING)
     assert made.model.options["activation"] == ["leaky_relu", "tanh"]
-    assert words == "leaky_relu instead of relu"
+    assert words == "activation leaky_relu instead of relu"
     made, _ = mending.mended(dead, "exploding-gradient", EVERYTHING)
     assert made.clip_norm == 1.0
 

@@ -71,3 +71,22 @@ def test_torch_says_what_the_rows_expect(source, words):
 )
 def test_a_saved_state_that_does_not_fit_names_what_is_in_the_way(model, saved, words):
     assert words in told(f"{model}.load_state_dict({saved})", torch=torch, nn=nn)
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("    def foward(self, x): return x", "rename the method foward to forward"),
+        ("    def Forward(self, x): return x", "rename the method Forward to forward"),
+        ("    def __forward__(self, x): return x", "rename the method __forward__ to forward"),
+        (
+            "    def __init__(self):\n        super().__init__()\n        def forward(self): ...",
+            "forward on line 4 is not in the class",
+        ),
+        ("    pass\ndef forward(self, x): return x", "forward on line 3 is not in the class"),
+        ("    def embed(self, x): return x", "Give the class a method forward"),
+        ("    pass", "Give the class a method forward"),
+    ],
+)
+def test_a_module_without_forward_tells_what_looks_like_it(body, words):
+    assert words in told(f"class Net(nn.Module):\n{body}\nnet = Net()\nnet(1)", nn=nn)

@@ -67,7 +67,6 @@ def test_every_row(check, row):
         ("optim.SGD([torch.ones(2, requires_grad=True) * 2], lr=.1)", "leaves"),
         ("optim.SGD(nn.Linear(2,2).parameters(), lr=-1)", "0 or more"),
         ("torch.linalg.inv(torch.zeros(2,2))", "diagonal"),
-        ("nn.Module()(1)", "forward(self"),
         ("F.linear(1)", "must be Tensor; here it is int"),
         ("torch.add(torch.ones(2))", "compare with the forms"),
     ],

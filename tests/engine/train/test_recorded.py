@@ -32,6 +32,12 @@ def test_a_mistake_made_on_purpose_is_found_in_its_step(mistake, data, id_, line
     assert "set-up" in found[0].unmended
 
 
+def test_of_one_step_it_tells_no_row_of_sizes():
+    (one,), _ = findings("no_zero_grad")
+    assert "passes" not in one.message
+    assert "which made its size" in one.message
+
+
 @pytest.mark.parametrize("data", ["circle", "sine", "line"])
 def test_a_right_step_has_no_findings(data):
     assert findings(data=data)[0] == ()

@@ -156,6 +156,7 @@ def test_a_mistake_is_named_with_its_line(old, new, told, where):
 
 def test_the_rows_of_a_curriculum_may_be_left_out():
     assert parse("a.md", GOOD.replace('covers = ["A6"]\n', "")).covers == ()
+    assert parse("a.md", GOOD.replace('covers = ["A6"]', "covers = []")).covers == ()
 
 
 def test_each_block_knows_its_line():
