@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -73,15 +73,8 @@ class Server:
 
     def send(self, message: wire.Reply) -> None:
         """Write a message. Ends the process where nobody listens any more."""
-        self._write(wire.frames(message))
-
-    def relay(self, frames: bytes) -> None:
-        """Write a message that somebody else has cut into frames."""
-        self._write([frames])
-
-    def _write(self, frames: Iterable[bytes]) -> None:
         with self._sending:
-            for frame in frames:
+            for frame in wire.frames(message):
                 view = memoryview(frame)
                 while view:
                     try:
@@ -171,7 +164,7 @@ class Server:
             from engine.train.host import Host
             from engine.train.painter import Painter
 
-            painter = Painter(self.relay, *self.painter) if self.painter else None
+            painter = Painter(self.send, *self.painter) if self.painter else None
             self._host = Host(self.send, painter)
         return self._host
 

@@ -8,7 +8,9 @@ numbers or counts its calls draws and counts its own.
 
 import contextlib
 import os
+import select
 import struct
+import threading
 import time
 from collections.abc import Callable, Iterator
 
@@ -16,7 +18,7 @@ import msgspec
 import torch
 from msgspec import Struct
 
-from engine import process, wire
+from engine import process
 from engine.setup import Setup
 from engine.train import program, views
 from engine.train.run import Run
@@ -139,9 +141,18 @@ def begin(confine: Callable[[], None], close: tuple[int, ...]) -> tuple[int, int
 
     def work(orders: int, results: int) -> None:
         confine()
+        threading.Thread(target=_end_unheard, args=(results,), daemon=True).start()
         live(orders, results)
 
     return process.fork(work, close)
+
+
+def _end_unheard(results: int) -> None:
+    """End this process once nobody reads its views, whatever it is doing: a module may hang."""
+    waiting = select.poll()
+    waiting.register(results, 0)
+    waiting.poll()
+    os._exit(0)
 
 
 def live(orders: int, results: int) -> None:
@@ -157,7 +168,7 @@ def live(orders: int, results: int) -> None:
             order, answer = decoder.decode(incoming.read(length)), DONE
             try:
                 for view in easel.take(order):
-                    _write(results, subject, b"".join(wire.frames(view)))
+                    _write(results, subject, msgspec.msgpack.encode(view))
             except OSError:
                 return
             except Exception:  # noqa: BLE001 - a run that cannot be shown from here is not shown

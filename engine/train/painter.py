@@ -1,4 +1,8 @@
-"""Has the views of the run that plays made by another process: see `engine.train.easel`."""
+"""Has the views of the run that plays made by another process: see `engine.train.easel`.
+
+A module of the user's own runs in that process too. So nothing that it does may hold the trainer
+up, and nothing but whole views, no more than were ordered, goes on from it to the window.
+"""
 
 import contextlib
 import os
@@ -16,7 +20,7 @@ from engine.train.held import Held
 from engine.train.run import Run
 from engine.train.views.arrays import packed
 from engine.training import asks
-from engine.training.answers import Array
+from engine.training.answers import Array, View
 from engine.zoo import given
 
 HARMLESS = (asks.Watch, asks.TapeStep, asks.Export, asks.ListParts, asks.GiveFile)
@@ -27,7 +31,12 @@ POINTS_S = 0.3
 """Where the weights have been is told so often at most."""
 PATIENCE_S = 20.0
 """After so long without an answer the trainer makes the views itself."""
+MOST = 64 << 20
+"""Bytes of one message at most."""
 _PIPE = 1 << 20
+_TURN = 8 << 20
+"""Bytes that are taken in one turn at most."""
+_views = msgspec.msgpack.Decoder(View)
 _WITH_GRADS = {"gradients", "weights", "histograms"}
 
 
@@ -45,18 +54,21 @@ class NoPainter:
 class Painter(NoPainter):
     """The trainer's end: hands moments over, and passes on the views that come back."""
 
-    def __init__(self, relay: Callable[[bytes], None], orders: int, results: int) -> None:
-        self._relay, self._orders, self._results = relay, orders, results
+    def __init__(self, send: Callable[[View], None], orders: int, results: int) -> None:
+        self._send, self._orders, self._results = send, orders, results
         _widen(orders, results)
-        os.set_blocking(results, False)
-        self._buffer = bytearray()
-        self._subject = 0
+        for end in (orders, results):
+            os.set_blocking(end, False)
+        self._buffer, self._unsent = bytearray(), bytearray()
+        self._subject = self._run_id = 0
         self._run: Run | None = None
         self._setup: Setup | None = None
         self._unfit: Setup | None = None
         """A setup that could not be shown by the other process."""
         self._told: set[int] = set()
-        self._unanswered, self._since = 0, 0.0
+        self._unanswered, self._since, self._asked = 0, 0.0, 0.0
+        self._due = 0
+        """Views that may still come for what was ordered."""
         self._next = self._points_at = 0.0
         self._is_gone = False
 
@@ -67,7 +79,11 @@ class Painter(NoPainter):
             return False
         self.carry()
         now = time.perf_counter()
-        self._is_gone |= self._unanswered > 0 and now - self._since > PATIENCE_S
+        if now - self._asked > PATIENCE_S / 2:
+            self._since = now  # Nothing was brought further while the run stood still.
+        self._asked = now
+        if self._unanswered > 0 and now - self._since > PATIENCE_S:
+            self._leave()
         setup = held.run.setup
         if self._is_gone or setup.device != "cpu" or setup is self._unfit:
             return False
@@ -92,43 +108,86 @@ class Painter(NoPainter):
             self._run, self._subject = None, self._subject + 1
 
     def carry(self) -> None:
-        """Pass on the views that have been made meanwhile."""
-        with contextlib.suppress(BlockingIOError):
-            while not self._is_gone:
+        """Pass on the views that have been made meanwhile, and bring orders further."""
+        self._push()
+        taken = 0
+        while not self._is_gone and taken < _TURN:
+            try:
                 data = os.read(self._results, _PIPE)
-                self._is_gone = not data
-                self._buffer += data
-                for subject, message in self._messages():
-                    if message in (DONE, UNFIT):
-                        self._unanswered -= 1
-                        if message == UNFIT and subject == self._subject:
-                            self._unfit = self._setup
-                    elif subject == self._subject:
-                        self._relay(message)
+            except BlockingIOError:
+                return
+            except OSError:
+                data = b""
+            taken += len(data)
+            self._buffer += data
+            if not data or not all(map(self._heard, self._messages())):
+                self._leave()
+
+    def _heard(self, told: tuple[int, bytes]) -> bool:
+        """Take one message in; returns whether it may have been sent."""
+        subject, message = told
+        is_answer = message in (DONE, UNFIT)
+        self._unanswered -= is_answer
+        self._due -= not is_answer
+        if self._unanswered < 0 or self._due < 0:
+            return False
+        if subject != self._subject:
+            return True
+        if is_answer:
+            if message == UNFIT:
+                self._unfit = self._setup
+            return True
+        try:
+            view = _views.decode(message)
+        except msgspec.DecodeError:
+            return False
+        if view.run_id == self._run_id:
+            self._send(view)
+        return view.run_id == self._run_id
 
     def _messages(self) -> Iterator[tuple[int, bytes]]:
         while len(self._buffer) >= HEADER.size:
             length, subject = HEADER.unpack_from(self._buffer)
+            if length > MOST:
+                self._leave()
             if len(self._buffer) < HEADER.size + length:
                 return
             yield subject, bytes(self._buffer[HEADER.size : HEADER.size + length])
             del self._buffer[: HEADER.size + length]
 
+    def _leave(self) -> None:
+        """Have nothing more to do with that process; it ends when it notices."""
+        if not self._is_gone:
+            self._is_gone = True
+            self._buffer.clear()
+            self._unsent.clear()
+            os.close(self._orders)
+            os.close(self._results)
+
     def _choose(self, run_id: int, run: Run) -> None:
         self._run, self._setup, self._told, self._points_at = run, run.setup, set(), 0.0
-        self._subject += 1
+        self._subject, self._run_id = self._subject + 1, run_id
         path = str(run.setup.data.options.get("path") or "")
         self._order(Subject(run_id, run.setup, path, given.held(path)))
 
     def _order(self, order: easel.Order) -> None:
         body = msgspec.msgpack.encode(order)
-        view = memoryview(HEADER.pack(len(body), self._subject) + body)
-        try:
-            while view:
-                view = view[os.write(self._orders, view) :]
-        except OSError:
-            self._is_gone = True
+        self._unsent += HEADER.pack(len(body), self._subject) + body
         self._unanswered, self._since = self._unanswered + 1, time.perf_counter()
+        self._due += len(order.wishes) if isinstance(order, Moment) else 0
+        self._push()
+
+    def _push(self) -> None:
+        """Write what fits into the pipe: whoever does not read must not be waited for."""
+        try:
+            while self._unsent and not self._is_gone:
+                with memoryview(self._unsent) as view:
+                    sent = os.write(self._orders, view[:_PIPE])
+                del self._unsent[:sent]
+        except BlockingIOError:
+            pass
+        except OSError:
+            self._leave()
 
     def _moment(self, run: Run, wishes: Sequence[tuple[str, asks.Wish]]) -> Moment:
         kinds = {wish.kind for _, wish in wishes}

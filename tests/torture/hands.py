@@ -226,6 +226,9 @@ class Hands:
             lambda: session.select(dice.choice(session.runs).run_id) if session.runs else None,
         )
         dice.choice(deeds)()
+        # Nobody turns to a page that is not there yet; asked for, the room would be made at once.
+        while not window.rooms.is_whole:
+            self.rest(5)
         widgets = window.rooms.widgets
         for tabs in (widgets.says, widgets.below, widgets.numbers):
             tabs.setCurrentIndex(dice.randrange(tabs.count()))

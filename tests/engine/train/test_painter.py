@@ -2,8 +2,12 @@
 
 import os
 import select
+import subprocess
+import sys
 import threading
 
+import msgspec
+import numpy as np
 import pytest
 import torch
 
@@ -12,26 +16,45 @@ from engine.train import easel, views
 from engine.train.held import Held
 from engine.train.painter import NoPainter, Painter
 from engine.train.run import Run
-from engine.training import asks
+from engine.training import answers, asks
 from engine.zoo import given
 
 PATIENCE_S = 120
 
 
 @pytest.fixture
-def studio():
-    """A painter, what it passed on, and the loop that its process would run."""
+def studio(monkeypatch):
+    """A painter, what it passed on, and the loop that its process would run, which never rests."""
+    monkeypatch.setattr(easel, "SHARE", 1e9)
     down, up = os.pipe(), os.pipe()
     seen = []
-    reader = wire.Reader(wire.Reply)
-    painter = Painter(lambda frames: seen.extend(reader.feed(frames)), down[1], up[0])
+    painter = Painter(seen.append, down[1], up[0])
     thread = threading.Thread(target=easel.live, args=(down[0], up[1]))
     thread.start()
     yield painter, seen, up[0]
-    os.close(down[1])
+    painter._leave()
     thread.join()
-    for end in (*up,):
+    os.close(up[1])
+
+
+@pytest.fixture
+def stranger():
+    """A painter with what it passed on, and the two ends of a process that does as it likes."""
+    down, up = os.pipe(), os.pipe()
+    seen = []
+    painter = Painter(seen.append, down[1], up[0])
+    yield painter, seen, down[0], up[1]
+    painter._leave()
+    for end in (down[0], up[1]):
         os.close(end)
+
+
+def spoken(subject, *bodies):
+    return b"".join(easel.HEADER.pack(len(body), subject) + body for body in bodies)
+
+
+def view(run_id=1, kind="boundary"):
+    return msgspec.msgpack.encode(answers.View(run_id, kind, 3, {}))
 
 
 def held_at(steps, wishes=(), **given_setup):
@@ -166,8 +189,6 @@ def test_without_that_process_the_trainer_makes_its_views_itself():
     held = held_at(1, (asks.Wish("boundary"),), data="circle")
     assert not painter.paint(1, held)
     assert not NoPainter().paint(1, held)
-    for end in (down[1], up[0]):
-        os.close(end)
 
 
 def test_a_run_that_does_not_play_hands_nothing_over(studio):
@@ -191,3 +212,92 @@ def test_half_precision_arrives_whole():
         assert torch.equal(one, two)
     for end in (*down, *up):
         os.close(end)
+
+
+LIES = {
+    "rubbish": b"\xff" * 300,
+    "a body that is no message": spoken(1, b"\xc1\x00\x00"),
+    "a message of another kind": spoken(1, msgspec.msgpack.encode(wire.Printed(1, "text"))),
+    "a view of another run": spoken(1, view(run_id=2)),
+    "two views where one was ordered": spoken(1, view(), view()),
+    "a gigabyte to come": easel.HEADER.pack(1 << 30, 1),
+    "an array longer than its bytes": spoken(
+        1, view()[:-1] + b"\x80" + b"\xa6arrays" + b"\x81\xa1a\x93\x91\x09\xa3<f4\xc4\x00"
+    ),
+    "answers nobody asked for": spoken(1, easel.DONE, easel.DONE, easel.DONE, easel.DONE),
+    "old views without end": spoken(0, *[view()] * 50),
+}
+
+
+@pytest.mark.parametrize("lie", LIES.values(), ids=LIES)
+def test_a_process_that_lies_is_left_and_the_trainer_makes_its_views_itself(stranger, lie):
+    painter, seen, _, up = stranger
+    held = held_at(2, (asks.Wish("boundary"),), data="circle")
+    assert painter.paint(1, held)
+    os.write(up, lie)
+    painter.carry()
+    assert not painter.paint(1, held)
+    assert len(seen) <= 1
+    with pytest.raises(BrokenPipeError):
+        os.write(up, b"x")
+
+
+def test_what_is_true_arrives_whatever_its_pieces(stranger):
+    painter, seen, _, up = stranger
+    held = held_at(2, (asks.Wish("boundary"),), data="circle")
+    painter.paint(1, held)
+    nan = answers.Array((3,), "<f4", np.full(3, np.nan, "<f4").tobytes())
+    body = msgspec.msgpack.encode(answers.View(1, "boundary", 2, {"grid": nan}, {"x": np.nan}))
+    for byte in spoken(1, easel.DONE, body, easel.DONE):
+        os.write(up, bytes([byte]))
+        painter.carry()
+    assert [one.arrays["grid"].data for one in seen] == [nan.data]
+    assert painter._unanswered == 0
+
+
+def test_half_an_answer_is_not_waited_for_without_end(stranger, monkeypatch):
+    monkeypatch.setattr("engine.train.painter.PATIENCE_S", 0.2)
+    painter, seen, _, up = stranger
+    held = held_at(2, (asks.Wish("boundary"),), data="circle")
+    painter.paint(1, held)
+    os.write(up, spoken(1, view())[:-5])
+    while painter.paint(1, held):
+        held.run.advance(5)
+    assert seen == []
+    assert held.run.step > 2
+
+
+def test_nobody_waits_for_a_process_that_does_not_read(stranger):
+    painter, _, down, _ = stranger
+    layers = {"name": "mlp", "layers": [600, 1000]}
+    held = held_at(1, (asks.Wish("weights"),), data="circle", model=layers)
+    assert painter.paint(1, held)
+    waiting = len(painter._unsent)
+    assert waiting > 600 * 1000 * 4
+    while painter._unsent:
+        os.read(down, 1 << 16)
+        assert painter.paint(1, held)
+    assert painter._unanswered == 2
+
+
+HANGS = """
+import os
+from engine.train import easel
+
+def forever(orders, results):
+    os.write(results, b"x")
+    while True:
+        pass
+
+easel.live = forever
+orders, results = easel.begin(lambda: None, ())
+os.read(results, 1)
+os.close(results)
+print(os.waitstatus_to_exitcode(os.wait()[1]))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="there is no such process")
+def test_a_process_that_hangs_ends_when_nobody_listens():
+    told = subprocess.run([sys.executable, "-c", HANGS], capture_output=True, text=True, timeout=99)
+    assert told.stdout == "0\n", told.stderr
