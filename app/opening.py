@@ -15,9 +15,9 @@ from app.preparing import Preparing
 from app.settings import Settings, folder
 from app.window import Window
 
-SWITCH_S = 0.001
-"""So long a thread that computes keeps Python to itself. Usual are 5 ms: then a repaint that waits
-for Python again and again, while a long tape is made ready beside it, took a sixth of a second."""
+SWITCH_S = 0.0002
+"""So long a thread that computes keeps Python to itself. A repaint asks for Python some two hundred
+times: with the usual 5 ms it took a second while a long tape is made ready, with 1 ms a tenth."""
 
 
 def make_app(argv: list[str]) -> QApplication:

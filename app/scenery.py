@@ -8,6 +8,7 @@ from engine.tape import Tape
 from playback import graph, layout, look
 from playback.picture import Flow, Picture, Placement
 from playback.scenes import Scene
+from widgets.once import once
 from widgets.paint.stage import Stage
 
 INLINE_CARDS = 150
@@ -88,6 +89,9 @@ class Scenery(QObject):
         self._flow: Flow = "down"
         self._wanted_flow: Flow = "down"
         self._busy = False
+        self._next: _Job | None = None
+        # Two threads that want Python slow each other down: the turn that asks goes first.
+        self._begin = once(self, self._start)
         self.finished.connect(self._deliver)
         self.spoilt.connect(self._give_up)
 
@@ -109,8 +113,7 @@ class Scenery(QObject):
 
         ``position`` is where it will be looked at first.
         """
-        self.turn += 1
-        self._pool.clear()
+        self._leave()
         self._key = (run_id, scene.start, open_calls, flow)
         self._wanted_flow = flow
         if self._key in self._kept:
@@ -131,7 +134,20 @@ class Scenery(QObject):
                 self._deliver(self.turn, Stage(tape, job.picture, placement))
                 return
         self._set_busy(True)
-        self._pool.start(job)
+        self._next = job
+        self._begin.start()
+
+    def _start(self) -> None:
+        job, self._next = self._next, None
+        if job is not None:
+            self._pool.start(job)
+
+    def _leave(self) -> None:
+        """Make nothing more of what was wanted so far."""
+        self.turn += 1
+        self._next = None
+        self._begin.stop()
+        self._pool.clear()
 
     def _same_place(self, picture: Picture, flow: Flow) -> Placement | None:
         """Return the placement that is shown, if it fits this picture too."""
@@ -177,6 +193,5 @@ class Scenery(QObject):
 
     def close(self) -> None:
         """Let the worker thread end; what it makes is dropped."""
-        self.turn += 1
-        self._pool.clear()
+        self._leave()
         self._pool.waitForDone()

@@ -111,6 +111,8 @@ class _Named:
     def __init__(self, index: Index) -> None:
         self.index = index
         self.film = Film(len(index.tape.events), _State(), _State.copy, self.step)
+        self.latest: tuple[int, tuple[ValueRow, ...]] | None = None
+        """A position and its rows: those of a long tape are made ready, then asked for."""
 
     def step(self, state: _State, at: int) -> None:
         """Change the state by one event."""
@@ -143,9 +145,13 @@ class _Named:
 def value_rows(tape: Tape | Index, position: int) -> tuple[ValueRow, ...]:
     """Return the named values made so far, the most recent result first, leaves by their uses."""
     index = index_of(tape)
-    state = index.kept("named", _Named).film.at(position)
-    names = sorted(state.shown, key=lambda name: -state.order[name])
-    return tuple(_row(index, name, state.shown[name], position) for name in names)
+    named = index.kept("named", _Named)
+    if named.latest is None or named.latest[0] != position:
+        state = named.film.at(position)
+        names = sorted(state.shown, key=lambda name: -state.order[name])
+        rows = tuple(_row(index, name, state.shown[name], position) for name in names)
+        named.latest = (position, rows)
+    return named.latest[1]
 
 
 def _row(index: Index, name: str, number: int, position: int) -> ValueRow:

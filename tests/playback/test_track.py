@@ -65,6 +65,13 @@ def test_rows_grow_as_values_are_made(fan):
     assert [len(value_rows(fan, p)) for p in range(6)] == [0, 1, 2, 3, 4, 5]
 
 
+def test_rows_made_ready_are_not_made_again_until_one_looks_elsewhere(fan):
+    last = value_rows(fan, end(fan))
+    assert value_rows(fan, end(fan)) is last
+    assert value_rows(fan, 2) != last
+    assert value_rows(fan, end(fan)) == last
+
+
 def test_a_gradient_on_its_way_is_pending_and_one_not_begun_is_a_dash(fan):
     rows = {row.name: row for row in value_rows(fan, 8)}
     assert (rows["x"].gradient, rows["x"].pending) == ("…", True)

@@ -1,14 +1,17 @@
 """The whole picture in a corner, with the part one sees; there only when not all is seen."""
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen, QPixmap
 
+from playback.picture import CardKind
 from widgets.camera import Camera
 from widgets.paint import shapes, tints
 from widgets.paint.drawing import Drawing
 from widgets.paint.reading import LEAVES
 from widgets.paint.specks import Specks
-from widgets.theme import faded
+from widgets.theme import Theme, faded
 
 LARGEST = QSizeF(132, 168)
 SHARE = 0.25
@@ -104,8 +107,7 @@ class Minimap:
                 shapes.fill(painter, stage.frame_boxes[key], 14, ground)
                 shapes.outline(painter, stage.frame_boxes[key], 14, theme.frame_line, 0.8 / zoom)
             if len(stage.boxes) > ROUNDED:
-                dots = Specks(stage, lambda key: _color(drawing, key))
-                dots.paint_cards(painter, [stage.bounds])
+                Specks(stage, _colors(drawing)).paint_cards(painter, [stage.bounds])
                 return pixmap
             for key, box in stage.boxes.items():
                 shapes.fill(painter, box, 10, _color(drawing, key))
@@ -114,12 +116,25 @@ class Minimap:
         return pixmap
 
 
+def _colors(drawing: Drawing) -> Callable[[str], QColor]:
+    """Return what tells the colour of a card by its key; without a mode each kind is asked once."""
+    if drawing.coloring is not None:
+        return lambda key: _color(drawing, key)
+    cards, theme = drawing.stage.cards, drawing.theme
+    known = {kind: _kind_color(theme, kind) for kind in {card.kind for card in cards.values()}}
+    return lambda key: known[cards[key].kind]
+
+
 def _color(drawing: Drawing, key: str) -> QColor:
     """Return the colour of a card: what the colour mode says of it, else what it is."""
-    theme, kind = drawing.theme, drawing.stage.cards[key].kind
+    theme = drawing.theme
     if drawing.coloring is not None:
         tint = drawing.reading(key).tint
         return theme.line if tint is None else tints.color(tint, theme.dark)
+    return _kind_color(theme, drawing.stage.cards[key].kind)
+
+
+def _kind_color(theme: Theme, kind: CardKind) -> QColor:
     if kind in LEAVES:
         return theme.color(kind)
     return theme.ink if kind == "loss" else theme.line_strong

@@ -10,6 +10,7 @@ Boxes = NDArray[np.float64]
 """Left, top, right, bottom in each row."""
 FEW = 500
 """So many boxes are looked through faster than they are looked up."""
+Tile = tuple[int, int]
 TALL = 8.0
 """A box so many times taller than usual is looked at always; else every search had to reach so
 far."""
@@ -55,3 +56,23 @@ class Spots:
             return self.touching(areas[0])
         found = [self.touching(area) for area in areas]
         return np.unique(np.concatenate(found)) if found else np.empty(0, np.intp)
+
+
+def tiled(boxes: Boxes, side: float, reach: float) -> dict[Tile, tuple[list[int], QRectF]]:
+    """Group boxes by the square, ``side`` wide, in which their middles lie.
+
+    Return of each square the numbers of its boxes and the area that they reach, and ``reach`` more.
+    """
+    middles = (boxes[:, :2] + boxes[:, 2:]) / 2
+    cells, owners = np.unique(np.floor(middles / side), axis=0, return_inverse=True)
+    order = np.argsort(owners.reshape(-1), kind="stable")
+    stops = np.cumsum(np.bincount(owners.reshape(-1), minlength=len(cells))).tolist()
+    found: dict[Tile, tuple[list[int], QRectF]] = {}
+    for (column, row), start, stop in zip(cells.tolist(), [0, *stops], stops, strict=False):
+        members = order[start:stop]
+        left, top = boxes[members, :2].min(axis=0).tolist()
+        right, bottom = boxes[members, 2:].max(axis=0).tolist()
+        area = QRectF(left, top, right - left, bottom - top)
+        area = area.adjusted(-reach, -reach, reach, reach)
+        found[int(column), int(row)] = (members.tolist(), area)
+    return found

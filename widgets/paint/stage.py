@@ -11,7 +11,7 @@ from engine.tape import Tape
 from playback.picture import Card, Frame, Picture, Placement, Rect, Wire
 from widgets.paint import frames as frame_paint
 from widgets.paint.reading import Reader
-from widgets.paint.spots import Boxes, Spots
+from widgets.paint.spots import Boxes, Spots, tiled
 from widgets.paint.wires import Track, arrow_head, route_path, sample
 
 Line = list[tuple[float, float]]
@@ -20,6 +20,8 @@ T = TypeVar("T")
 _WIRE_REACH = 14.0
 LONG, END = 1200.0, 260.0
 """A wire longer than this has its labels near its end only: at most so far from it."""
+SIDE, REACH = 1200.0, 80.0
+"""Side of a tile in which labels are placed at once, and how far one may stand from its wire."""
 
 
 def to_box(rect: Rect) -> QRectF:
@@ -58,6 +60,8 @@ class Stage:
         # Sorted from top to bottom once, beside the interface: labels are looked for by height.
         order = np.argsort(self.points[:, 1], kind="stable")
         self.points, self.owners = self.points[order], self.owners[order]
+        self.tiles = tiled(self._label_boxes(), SIDE, REACH)
+        """Wires by where their labels stand: their numbers, and the area in which those may."""
         self.flows_down = self._flows_down()
         self.bounds = self._bounds()
 
@@ -124,6 +128,14 @@ class Stage:
         points = self.points
         low, high = np.minimum.reduceat(points, starts), np.maximum.reduceat(points, starts)
         return np.concatenate([low, high], axis=1)
+
+    def _label_boxes(self) -> Boxes:
+        """Return the boxes of what of the wires has room for labels."""
+        boxes = self.wire_boxes.copy()
+        for number in np.flatnonzero((boxes[:, 2:] - boxes[:, :2]).max(axis=1, initial=0) > LONG):
+            ends = np.asarray(self.label_line(int(number)))
+            boxes[number] = (*ends.min(axis=0), *ends.max(axis=0))
+        return boxes
 
     def _path(self, key: str) -> QPainterPath:
         return route_path(self.placement.routes[key])

@@ -1,25 +1,17 @@
 """Labels found tile by tile: only where one looks, so that long tapes cost no more than short ones.
 
 A wire belongs to the tile that the middle of its room for labels lies in. Tiles know nothing of
-each other's labels, so a
-label stands at the same place whatever part of the picture is seen.
+each other's labels, so a label stands at the same place whatever part of the picture is seen.
 """
 
 from collections.abc import Callable
 
-import numpy as np
 from PySide6.QtCore import QRectF
 
 from widgets.paint.labels import Box, Placer, Wish
-from widgets.paint.stage import LONG, Stage
+from widgets.paint.spots import Tile
+from widgets.paint.stage import Stage
 from widgets.paint.wires import Label
-
-SIDE = 1200.0
-"""Side of a tile, in scene units."""
-_REACH = 80.0
-"""How far a label may stand from its wire."""
-
-Tile = tuple[int, int]
 
 
 class Tiles:
@@ -39,26 +31,10 @@ class Tiles:
         edges = (bounds.left(), bounds.top(), bounds.right(), bounds.bottom())
         self._placer = Placer(stage.points, stage.owners, edges)
         self._wish, self._taken = wish, taken
-        self._wires: dict[Tile, list[int]] = {}
-        self._areas: dict[Tile, QRectF] = {}
+        self._wires = {tile: wires for tile, (wires, _) in stage.tiles.items()}
+        self._areas = {tile: area for tile, (_, area) in stage.tiles.items()}
         self._placed: dict[Tile, dict[str, Label]] = {}
         self.scale = 1.0
-        boxes = stage.wire_boxes.copy()
-        for number in np.flatnonzero((boxes[:, 2:] - boxes[:, :2]).max(axis=1, initial=0) > LONG):
-            ends = np.asarray(stage.label_line(int(number)))
-            boxes[number] = (*ends.min(axis=0), *ends.max(axis=0))
-        middles = (boxes[:, :2] + boxes[:, 2:]) / 2
-        cells, owners = np.unique(np.floor(middles / SIDE), axis=0, return_inverse=True)
-        order = np.argsort(owners.reshape(-1), kind="stable")
-        stops = np.cumsum(np.bincount(owners.reshape(-1), minlength=len(cells))).tolist()
-        for (column, row), start, stop in zip(cells.tolist(), [0, *stops], stops, strict=False):
-            members = order[start:stop]
-            left, top = boxes[members, :2].min(axis=0).tolist()
-            right, bottom = boxes[members, 2:].max(axis=0).tolist()
-            tile = (int(column), int(row))
-            self._wires[tile] = members.tolist()
-            area = QRectF(left, top, right - left, bottom - top)
-            self._areas[tile] = area.adjusted(-_REACH, -_REACH, _REACH, _REACH)
 
     def clear(self) -> None:
         """Forget every place: what wires want has changed."""

@@ -48,3 +48,21 @@ def test_what_touches_any_of_some_areas_is_found_once():
     assert made.touching_any(areas).tolist() == wanted
     assert made.touching_any(areas[:1]).tolist() == by_hand(boxes, areas[0], 0.0)
     assert made.touching_any([]).tolist() == []
+
+
+def test_tiles_hold_every_box_once_and_reach_all_of_it():
+    boxes = some(700)
+    tiles = spots.tiled(boxes, 100.0, 10.0)
+    members = sorted(n for numbers, _ in tiles.values() for n in numbers)
+    assert members == list(range(700))
+    for (column, row), (numbers, area) in tiles.items():
+        left, top = boxes[numbers, :2].min(axis=0)
+        right, bottom = boxes[numbers, 2:].max(axis=0)
+        assert area == QRectF(left - 10, top - 10, right - left + 20, bottom - top + 20)
+        for middle in (boxes[numbers, :2] + boxes[numbers, 2:]) / 2:
+            assert column <= middle[0] / 100 < column + 1
+            assert row <= middle[1] / 100 < row + 1
+
+
+def test_no_boxes_have_no_tiles():
+    assert spots.tiled(np.empty((0, 4)), 100.0, 10.0) == {}
