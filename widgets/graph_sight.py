@@ -6,18 +6,18 @@ from playback.picture import Look
 from widgets import graph_walk
 from widgets.camera import CLOSEST_FIT, Camera, centered, fitting
 from widgets.paint.cards import LABELS_FROM
-from widgets.paint.stage import Stage
+from widgets.paint.stage import RIM, Stage
 
 READABLE = LABELS_FROM
 """A picture that fits at this zoom or a larger one, with its numbers, is shown whole at first."""
 NEAR = 0.85
 """Any other is shown in part, at this zoom; the view then follows what happens."""
-RIM = (14.0, 18.0, 26.0, 20.0)
-"""Left, top, right, bottom: how far bubbles stick out of the outermost cards."""
 _MARGIN = 24.0
 _EDGE = 40.0
 _BESIDE = 64.0
 """Pixels of the ground beside a picture that is seen in part: buttons stand there."""
+TOOLS = (160.0, 40.0)
+"""Pixels that those take in the lower right corner."""
 PATH = 30.0
 """Pixels kept free at the top where there are modules, whose path is written there."""
 
@@ -31,12 +31,22 @@ def whole(stage: Stage, view: QSizeF, scale: float = 1.0) -> Camera:
     bounds, closest = stage.bounds, CLOSEST_FIT * scale
     if not bounds.isEmpty():
         bounds = bounds.adjusted(-left, -top, right, bottom)
-    camera = fitting(bounds, view, closest, _MARGIN)
-    lower = QSizeF(view.width(), max(1.0, view.height() - PATH))
-    below = fitting(bounds, lower, closest, _MARGIN).moved(0.0, PATH)
+
+    def kept_clear(above: float, below: float) -> Camera:
+        """Return the view that leaves so many pixels free at the top and at the bottom."""
+        free = QSizeF(view.width(), max(1.0, view.height() - above - below))
+        return fitting(bounds, free, closest, _MARGIN).moved(0.0, above)
+
+    widest = kept_clear(0.0, 0.0)
+    camera = kept_clear(PATH if stage.frames else 0.0, 0.0)
+    corner = QRectF(view.width() - TOOLS[0], view.height() - TOOLS[1], *TOOLS)
+    if stage.cards_in(camera.box_to_scene(corner), max(right, bottom)):
+        lifted = kept_clear(PATH if stage.frames else 0.0, TOOLS[1] - _MARGIN / 2)
+        if lifted.zoom >= READABLE * scale or camera.zoom < READABLE * scale:
+            camera = lifted
     # To see all of it and read it is worth more than room for the path.
-    crowded = below.zoom < READABLE * scale <= camera.zoom
-    return below if stage.frames and not crowded else camera
+    crowded = camera.zoom < READABLE * scale <= widest.zoom
+    return widest if crowded else camera
 
 
 def first(stage: Stage, view: QSizeF, scale: float = 1.0) -> tuple[Camera, bool]:

@@ -156,3 +156,20 @@ def test_a_low_wide_picture_stands_in_the_middle_and_fills_the_width():
         happens = Look({key: CardLook(reached=True, active="forward")}, {})
         camera = graph_sight.follow(stage, happens, camera, VIEW) or camera
         assert QRectF(0, 0, 810, 730).contains(camera.box_to_view(stage.boxes[key]))
+
+
+@pytest.mark.parametrize("height", [330, 365, 427, 500])
+def test_no_card_of_a_small_picture_stands_below_the_buttons(height):
+    m = Maker()
+    m.card("w", "parameter", "w", (82, 20), 1.0)
+    for n in range(3):
+        m.card(f"c{n}", "op", "mul", (82, 100 + 100 * n), 1.0)
+    view = QSizeF(300, height)
+    stage = staged(m)
+    camera = graph_sight.whole(stage, view)
+    left, top = view.width() - graph_sight.TOOLS[0], height - graph_sight.TOOLS[1]
+    tools = QRectF(left, top, *graph_sight.TOOLS)
+    for box in stage.boxes.values():
+        shown = camera.box_to_view(box.adjusted(0, 0, 12, 15))
+        assert not shown.intersects(tools)
+        assert shown.top() >= 0

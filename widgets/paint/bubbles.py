@@ -1,5 +1,7 @@
 """What hangs on a card's rim: its gradient, what an update did to it, and the tag of its memory."""
 
+from dataclasses import replace
+
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter
 
@@ -8,8 +10,14 @@ from widgets.paint import shapes, tints
 from widgets.paint.reading import Reading
 from widgets.theme import Theme, faded
 
+SUM = "\N{GREEK CAPITAL LETTER SIGMA}"
+"""Before the number of a sum that there is no room to write out."""
 FAR_SCALE = 1.25
 """Of bubbles and labels that are looked at from afar."""
+ASIDE = 12.0
+"""How far to the right of its card a bubble reaches."""
+APART = 6.0
+"""Free room between two bubbles, or a bubble and a card."""
 _OVERLAP = 7.0
 """How far a bubble reaches into its card: not as far as the last line of text."""
 _BELOW = 7.0
@@ -18,13 +26,54 @@ _RISE, _LOW_RISE = 13.0, 5.0
 _DASHES = (4.0, 3.0)
 
 
-def box_of(box: QRectF, words: str, scale: float = 1.0, tag: str = "") -> QRectF:
+def band(box: QRectF) -> QRectF:
+    """Return the strip in which the bubble of a card stands, without an end to either side."""
+    return QRectF(box.left(), box.bottom() - _OVERLAP, box.width(), _OVERLAP + _BELOW + 22)
+
+
+def words_of(reading: Reading) -> str:
+    """Return what the bubble of a card says."""
+    return reading.told or reading.gradient
+
+
+def fitted(box: QRectF, reading: Reading, room: tuple[float, float], scale: float) -> Reading:
+    """Return a reading whose bubble sticks out of its card at most by ``room``, left and right.
+
+    Where the words are too long it moves to the right as far as it may, else it says less.
+    """
+    left, right = room[0], max(0.0, room[1] - ASIDE)
+    told, over = "", 0.0
+    for told in _forms(reading.gradient):
+        over = max(0.0, _width(told, scale) - ASIDE - box.width() - left)
+        if over <= right:
+            break
+    told = told if told != reading.gradient else ""
+    return replace(reading, told=told, shift=min(over, right)) if told or over else reading
+
+
+def _forms(words: str) -> tuple[str, ...]:
+    """Return what a bubble may say, the most telling first."""
+    terms, equals, total = words.partition(" = ")
+    if equals:
+        return words, f"{SUM} {total}"
+    if terms.endswith(" + …"):
+        return words, f"{SUM} …"
+    return (words, words.partition(" · ")[0]) if " · " in words else (words,)
+
+
+def _width(words: str, scale: float) -> float:
+    return (shapes.text_width(words, 13, 600) + 31) * scale
+
+
+def box_of(
+    box: QRectF, words: str, scale: float = 1.0, tag: str = "", shift: float = 0.0
+) -> QRectF:
     """Return where the bubble of a card stands: over its lower right corner.
 
-    It is lower where it would cover a tag.
+    It is lower where it would cover a tag, and ``shift`` farther to the right.
     """
-    width, height = (shapes.text_width(words, 13, 600) + 31) * scale, 22 * scale
-    left = box.right() + 12 - width
+    width, height = _width(words, scale), 22 * scale
+    left = box.right() + ASIDE + shift - width
     crowded = tag and tag_box(box, tag).right() + 2 > left
     return QRectF(left, box.bottom() + (_BELOW if crowded else -_OVERLAP), width, height)
 
@@ -58,7 +107,7 @@ def extent(box: QRectF, reading: Reading, scale: float = FAR_SCALE) -> QRectF:
     """Return all that bubble, update and tag of a card may touch."""
     touched = QRectF(box)
     if reading.gradient:
-        bubble = box_of(box, reading.gradient, scale, reading.tag)
+        bubble = box_of(box, words_of(reading), scale, reading.tag, reading.shift)
         touched = touched.united(bubble.adjusted(-9, -9, 9, 9))
     if reading.update:
         touched = touched.united(update_box(box, reading.update, scale).adjusted(-9, -9, 9, 9))
@@ -78,8 +127,8 @@ def paint(
     is still being made and a gradient that was reset are hollow; the rim of what is not there
     (a sum not yet made, None) is dashed.
     """
-    words = reading.gradient
-    whole = box_of(box, words, scale, reading.tag)
+    words = words_of(reading)
+    whole = box_of(box, words, scale, reading.tag, reading.shift)
     painter.save()
     painter.translate(whole.topLeft())
     painter.scale(scale, scale)

@@ -53,7 +53,7 @@ class Drawing:
         self.look = look
         self.hidden: frozenset[str] = frozenset()
         self.sprites = Sprites()
-        self._readings: dict[tuple[str, CardLook | None], Reading] = {}
+        self._readings: dict[tuple[str, CardLook | None, float], Reading] = {}
         self.coloring: Tinter | None = None
         self.zoom = self.label_scale = 1.0
         self.tiles = Tiles(stage, self._wishes, self._taken)
@@ -63,10 +63,13 @@ class Drawing:
 
     def reading(self, key: str, look: CardLook | None = None) -> Reading:
         """Return what a card says now, or with another ``look``."""
-        found = (key, look if look is not None else self.look.cards.get(key))
+        scale = self.label_scale or 1.0
+        found = (key, look if look is not None else self.look.cards.get(key), scale)
         if found not in self._readings:
-            card = self.stage.cards[key]
+            card, box = self.stage.cards[key], self.stage.boxes[key]
             reading = self.stage.reader.card(card, found[1])
+            if reading.gradient:
+                reading = bubbles.fitted(box, reading, self.stage.room_beside(key), scale)
             if self.coloring is not None:
                 reading = replace(reading, tint=self.coloring.tint(card, found[1]), tinted=True)
             self._readings[found] = reading
@@ -221,11 +224,9 @@ class Drawing:
         reading = self.reading(key)
         if not reading.gradient or not self.layers.gradients:
             return None
-        words = (
-            reading.gradient if detail_at(self.zoom) == "full" else plain.short(reading).gradient
-        )
+        shown = reading if detail_at(self.zoom) == "full" else plain.short(reading)
         box, scale = self.stage.boxes[key], self.label_scale or 1.0
-        return bubbles.box_of(box, words, scale, reading.tag)
+        return bubbles.box_of(box, bubbles.words_of(shown), scale, reading.tag, reading.shift)
 
     def badge(self, key: str) -> QRectF | None:
         """Return the box of what the colour mode says of a card; None where it says nothing."""

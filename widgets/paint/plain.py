@@ -61,7 +61,8 @@ def paint(
 
 def short(reading: Reading) -> Reading:
     """Return what is told from afar: the gradient without how many shares made it."""
-    return replace(reading, gradient=reading.gradient.partition(" · ")[0])
+    gradient, told = (words.partition(" · ")[0] for words in (reading.gradient, reading.told))
+    return replace(reading, gradient=gradient, told=told)
 
 
 def _px(zoom: float, most: float) -> float:

@@ -36,6 +36,10 @@ class Reading:
     shape: str = ""
     grid: heat.Grid | None = None
     gradient: str = ""
+    told: str = ""
+    """What the bubble says where there is no room for all of ``gradient``."""
+    shift: float = 0.0
+    """How much farther to the right than usual the bubble stands."""
     bad: str = ""
     """``NaN``, ``3 NaN``, ``∞`` where the value is not all finite; else empty."""
     bad_gradient: bool = False

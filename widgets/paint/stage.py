@@ -9,6 +9,7 @@ from PySide6.QtGui import QPainterPath, QPolygonF
 
 from engine.tape import Tape
 from playback.picture import Card, Frame, Picture, Placement, Rect, Wire
+from widgets.paint import bubbles
 from widgets.paint import frames as frame_paint
 from widgets.paint.reading import Reader
 from widgets.paint.spots import Boxes, Spots, tiled
@@ -17,6 +18,8 @@ from widgets.paint.wires import Track, arrow_head, route_path, sample
 Line = list[tuple[float, float]]
 T = TypeVar("T")
 
+RIM = (14.0, 18.0, 26.0, 20.0)
+"""Left, top, right, bottom: how far bubbles stick out of the outermost cards."""
 _WIRE_REACH = 14.0
 LONG, END = 1200.0, 260.0
 """A wire longer than this has its labels near its end only: at most so far from it."""
@@ -153,6 +156,23 @@ class Stage:
     def wires_in(self, area: QRectF, reach: float = _WIRE_REACH) -> list[str]:
         """Return the keys of the wires whose boxes are within ``reach`` of ``area``."""
         return [self.wire_keys[n] for n in self.wire_spots.touching(area, reach).tolist()]
+
+    def room_beside(self, key: str) -> tuple[float, float]:
+        """Return how far the bubble of a card may stick out of it, left and right.
+
+        Bubbles of neighbours stick out to the right. Where there is no neighbour it is as far as
+        the rim of what is seen with the whole picture.
+        """
+        box = self.boxes[key]
+        left, right = box.left() - self.bounds.left() + RIM[0], self.bounds.right() - box.right()
+        right += RIM[2]
+        for other in self.cards_in(bubbles.band(box).adjusted(-left, 0, right, 0), 0.0):
+            beside = self.boxes[other]
+            if beside.right() <= box.left():
+                left = min(left, box.left() - beside.right() - bubbles.ASIDE - bubbles.APART)
+            elif beside.left() >= box.right():
+                right = min(right, bubbles.ASIDE)
+        return max(0.0, left), max(bubbles.ASIDE, right)
 
     def track(self, key: str) -> Track:
         """Return the wire's line, to run along."""

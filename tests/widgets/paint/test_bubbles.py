@@ -98,3 +98,29 @@ def test_from_afar_an_update_rises_less_into_the_name_of_a_module(qapp):
     near, far = (bubbles.update_box(BOX, "2.0 → 0.8", scale) for scale in (1.0, 1.25))
     assert BOX.top() - 14 < near.top() < far.top() < BOX.top()
     assert near.height() < far.height()
+
+
+LONG = "−2.2 − 9.2938 = −11.4938"
+
+
+@pytest.mark.parametrize("scale", [1.0, bubbles.FAR_SCALE])
+@pytest.mark.parametrize("room", [(14.0, 12.0), (14.0, 200.0), (90.0, 12.0), (0.0, 40.0)])
+@pytest.mark.parametrize("words", [LONG, "−2.2 − 9.2938 + …", "∇ 1.26e+10 · 2 shares", "0.5"])
+def test_a_bubble_keeps_within_its_room_and_says_as_much_as_fits(qapp, words, room, scale):
+    pill = QRectF(100, 30, 128, 38)
+    told = bubbles.fitted(pill, Reading("reached", gradient=words), room, scale)
+    box = bubbles.box_of(pill, bubbles.words_of(told), scale, shift=told.shift)
+    assert box.right() <= pill.right() + room[1] + 0.01
+    if bubbles.words_of(told) == words:
+        assert box.left() >= pill.left() - room[0] - 0.01
+    else:
+        most = room[0] + pill.width() + room[1]
+        assert bubbles.box_of(pill, words, scale).width() > most
+        assert box.left() >= pill.left() - room[0] - 0.01
+    assert told.gradient == words
+
+
+def test_a_sum_without_room_says_what_it_comes_to(qapp):
+    pill = QRectF(100, 30, 128, 38)
+    told = bubbles.fitted(pill, Reading("reached", gradient=LONG), (0.0, 12.0), 1.0)
+    assert bubbles.words_of(told) == "Σ −11.4938"

@@ -1,14 +1,17 @@
 """What differs between two looks, however their tables have grown."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from playback.picture import CardLook, Look, WireLook
 from tests.widgets.pixels import drawing_of, near, painted
-from tests.widgets.scenes import grid, neuron
+from tests.widgets.scenes import Maker, grid, neuron
 from widgets.paint import cards
 from widgets.paint.drawing import differing
+from widgets.paint.stage import RIM
 from widgets.theme import Theme
 
 tables = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(0, 2).map(float), max_size=8)
@@ -72,3 +75,22 @@ def test_from_very_far_what_is_not_reached_is_faint(qapp):
     drawing = drawing_of((m, Look({}, {})), theme)
     pixels = painted(lambda p: drawing.paint(p, drawing.stage.bounds, 0.1), (164, 58))
     assert near(pixels, cards.faint(theme).edge, 4) > 8000
+
+
+@pytest.mark.parametrize("zoom", [1.0, 0.6])
+def test_long_bubbles_of_neighbours_keep_clear_of_each_other_and_of_the_rim(qapp, zoom):
+    m = Maker()
+    for n in range(4):
+        m.card(f"c{n}", "parameter", f"w{n}", (64 + 150 * n, 60), 1.0)
+    parts = tuple(m.snapshot(x) for x in (-2.2, -9.2938))
+    whole = m.snapshot(-11.4938)
+    looks = {key: CardLook(True, gradient=whole, shares=parts) for key in m.rects}
+    drawing = drawing_of((m, Look(looks, {})), Theme.load("light"))
+    drawing.set_zoom(zoom)
+    boxes = [drawing.bubble(key) for key in m.rects]
+    for left, right in pairwise(boxes):
+        assert left.right() < right.left()
+    left, _, right, _ = RIM
+    seen = drawing.stage.bounds.adjusted(-left, 0, right, 0)
+    assert seen.left() <= boxes[0].left()
+    assert boxes[-1].right() <= seen.right()
