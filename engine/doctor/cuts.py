@@ -1,7 +1,7 @@
 """Where a leaf that somebody wants the gradient of is cut off from the loss."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
 from engine.doctor.errors import failing
@@ -129,6 +129,11 @@ class Words(NamedTuple):
 
 def taken_out(evidence: Evidence, words: Words) -> list[Taken]:
     """Return where numbers that depend on a wanted leaf leave torch on their way to a root."""
+    return taken_at(evidence, _extractions(evidence.program, words))
+
+
+def taken_at(evidence: Evidence, calls: Iterable[tuple[ast.Call, ast.expr]]) -> list[Taken]:
+    """As `taken_out`, of calls that are known to take numbers from an expression each."""
     error = evidence.tape.error
     floating = error is not None and "has no attribute 'backward'" in error.message
     if floating:
@@ -139,7 +144,7 @@ def taken_out(evidence: Evidence, words: Words) -> list[Taken]:
     if not tensors:
         return []
     result = []
-    for call, owner in _extractions(evidence.program, words):
+    for call, owner in calls:
         value, behind = _depends(evidence, owner, tensors)
         if value is not None and behind and (floating or _goes_on(evidence, call)):
             result.append(Taken(call, owner, value, behind))

@@ -168,10 +168,14 @@ class Program:
         """Return the program with lines put before (or after) the statement on a line.
 
         They get the statement's indentation. Empty where the line holds no statement of its own.
+        Of statements between semicolons nothing is put behind one: which is meant is not known.
         """
         statement = self.statement(before)
         if statement is None:
             return ""
+        if not after:
+            line = statement.lineno
+            statement = next(one for one in self.siblings(statement) if one.lineno == line)
         indent = self.indent(statement)
         at = (statement.end_lineno or statement.lineno) if after else statement.lineno - 1
         if self._shares_line(statement):

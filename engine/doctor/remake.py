@@ -40,7 +40,33 @@ def rebuilt(program: Program, taken: Taken) -> str:
                 return program.replaced((outer, inner))
             return program.replaced((node, inner))
         break
+    if target is call:
+        return _in_expression(program, call, bare)
     return program.replaced((target, bare))
+
+
+def _in_expression(program: Program, call: ast.Call, bare: str) -> str:
+    """Put the tensor into the arithmetic around it, and take the tensor made of that away."""
+    whole: ast.expr = call
+    for node in program.above(call):
+        if isinstance(node, ast.Call) and called(node) in _MAKERS and node.args[:1] == [whole]:
+            text = program.source(whole).replace(program.source(call), bare, 1)
+            alone = isinstance(next(program.above(node), None), ast.Assign)
+            return program.replaced((node, text if alone else f"({text})"))
+        if not isinstance(node, ast.BinOp | ast.UnaryOp):
+            break
+        whole = node
+    fix = program.replaced((call, bare))
+    statement = program.statement_of(call)
+    target = statement.target if isinstance(statement, ast.AugAssign) else None
+    for node in program.nodes:
+        # A sum of numbers that is made a tensor in the end is one already.
+        match node:
+            case ast.Assign([ast.Name(id=name)], ast.Call(_, [ast.Name(id=given), *_]) as made):
+                is_sum = isinstance(target, ast.Name) and target.id == name == given
+                if is_sum and called(made) in _MAKERS:
+                    return Program(fix).without(node.lineno)
+    return fix
 
 
 def _in_torch(program: Program, call: ast.Call, given: str) -> str:

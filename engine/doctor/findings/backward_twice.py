@@ -60,9 +60,26 @@ def _mended(evidence: Evidence, earlier: int | None, op: Op | None, place: Place
         if made is not None and not program.loop(op.place.line) and made.lineno < loop.lineno:
             moved = _moved(evidence, op, loop.body[0].lineno)
             return moved if moved and not _is_read_by(loop, made) else _kept(program, line)
+        alone = _last_alone(program, place, loop)
+        if alone:
+            return alone
         since = evidence.pass_at[earlier]
         return cut_between_rounds(evidence, line, since) or _kept(program, line)
     return _kept(program, line)
+
+
+def _last_alone(program: Program, place: Place, loop: ast.For | ast.While) -> str:
+    """Differentiate what a running sum was given last, where the sum itself is differentiated."""
+    for call in program.calls("backward"):
+        total = receiver(call)
+        if call.lineno != place.line or not isinstance(total, ast.Name):
+            continue
+        for one in loop.body:
+            match one:
+                case ast.AugAssign(ast.Name(id=name), ast.Add(), ast.Name(id=last) as added):
+                    if name == total.id:
+                        return program.replaced((total, last), (added, f"{last}.item()"))
+    return ""
 
 
 def _in_function(evidence: Evidence, place: Place) -> str:

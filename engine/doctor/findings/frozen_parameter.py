@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from typing import TypeGuard
 
 from engine.doctor.cuts import NO_GRADIENT
 from engine.doctor.entry import Entry, Found
@@ -36,6 +37,8 @@ def detect(evidence: Evidence) -> Iterator[Found]:
         )
         yield Found(value.place, message, _optimizer_places(evidence), _mended(evidence, value))
     yield from _half_frozen(evidence, frozen, lines)
+    if not lines:
+        yield from _fields(evidence, frozen)
 
 
 def _never_asked(evidence: Evidence) -> Iterator[Found]:
@@ -145,6 +148,45 @@ def _rest_freed(program: Program, half: list[Value]) -> str:
     owner = target.removesuffix(".requires_grad").rpartition(".")[0]
     text = f"{owner}.{other}.requires_grad = True"
     return program.inserted(freed[0].lineno, text, after=True)
+
+
+def _fields(evidence: Evidence, frozen: list[Value]) -> Iterator[Found]:
+    """Yield fields of modules that an optimizer holds: buffers, and what was made not to learn."""
+    program = evidence.program
+    for value in frozen:
+        field = value.name.rpartition(".")[2]
+        buffers = [
+            call
+            for call in program.calls("register_buffer")
+            if call.args and isinstance(call.args[0], ast.Constant) and call.args[0].value == field
+        ]
+        made = [x for _, x in program.bindings.get(f"self.{field}", []) if _is_parameter(x)]
+        if "." not in value.name or len(buffers) + len(made) != 1:
+            continue
+        if buffers:
+            message = (
+                f"{value.name} is a buffer: the optimizer holds it, and it gets no gradient and "
+                "never learns"
+            )
+            text = f"self.{field} = nn.Parameter({program.source(buffers[0].args[1])})"
+            place, fix = program.place(buffers[0]), program.replaced((buffers[0], text))
+        else:
+            message = (
+                f"{value.name} was made with requires_grad=False: the optimizer holds it, and it "
+                "keeps its first value"
+            )
+            flag = next(k for k in made[0].keywords if k.arg == "requires_grad")
+            fix = program.replaced((flag.value, "True"))
+            place = program.place(made[0])
+        yield Found(place, message, _optimizer_places(evidence), fix)
+
+
+def _is_parameter(made: ast.expr) -> TypeGuard[ast.Call]:
+    """Whether an expression makes a parameter that is told to need no gradient."""
+    if not isinstance(made, ast.Call) or called(made) != "Parameter":
+        return False
+    flags = [k.value for k in made.keywords if k.arg == "requires_grad"]
+    return any(isinstance(flag, ast.Constant) and flag.value is False for flag in flags)
 
 
 def _optimizer_places(evidence: Evidence) -> tuple[Place, ...]:

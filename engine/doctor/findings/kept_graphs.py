@@ -109,6 +109,14 @@ def _summed(node: ast.AST) -> ast.expr | None:
     return None
 
 
+def _sum_of(node: ast.AST) -> str:
+    """Return the variable that a running sum is kept in; a blank where there is none."""
+    if isinstance(node, ast.AugAssign):
+        return ast.unparse(node.target)
+    is_sum = isinstance(node, ast.Assign) and _summed(node) is not None
+    return ast.unparse(node.targets[0]) if is_sum and isinstance(node, ast.Assign) else " "
+
+
 def _values(evidence: Evidence, kept: ast.expr, line: int) -> list[Value]:
     """Return the computed values with a history that a variable held before ``line``."""
     name = ast.unparse(kept)
@@ -126,6 +134,8 @@ def _values(evidence: Evidence, kept: ast.expr, line: int) -> list[Value]:
 def _differentiated(evidence: Evidence, values: list[Value], node: ast.stmt | ast.expr) -> bool:
     """Whether what was collected becomes part of a later root, or was no round's own loss."""
     roots = set(evidence.roots)
+    if _sum_of(node) in {evidence.name(root, "") for root in roots}:
+        return True
     if _is_scalar(values) and _had_own_passes(evidence, values):
         return False
     for value in values:

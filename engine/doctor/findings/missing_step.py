@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from engine.doctor.entry import Entry, Found
 from engine.doctor.evidence import Evidence
-from engine.doctor.mends import optimizer_calls
+from engine.doctor.mends import optimizer_calls, optimizer_names
 
 
 def detect(evidence: Evidence) -> Iterator[Found]:
@@ -13,7 +13,7 @@ def detect(evidence: Evidence) -> Iterator[Found]:
     tape, program = evidence.tape, evidence.program
     if tape.steps or tape.error is not None or len(tape.passes) < 2 or evidence.updated:
         return
-    if program.calls("step"):
+    if optimizer_names(program):
         return
     line_of = {owner: line for owner, (line, _) in optimizer_calls(program).items()}
     for name, line in line_of.items():

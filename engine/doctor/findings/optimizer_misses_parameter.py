@@ -18,7 +18,8 @@ def detect(evidence: Evidence) -> Iterator[Found]:
     missed = [
         leaf
         for tensor, leaf in parameters.untrained(evidence).items()
-        if not parameters.is_data(evidence, tensor)
+        if leaf.name
+        and not parameters.is_data(evidence, tensor)
         and not evidence.program.reads_grad(leaf.name)
         and not parameters.rebuilt_line(evidence, leaf)[1]
         and _belongs(evidence, leaf)

@@ -66,12 +66,29 @@ def _likelihoods(evidence: Evidence) -> Iterator[Found]:
         while op is not None and op.op in _PICKS and op.inputs:
             op = evidence.op_of(op.inputs[0])
         by_name = "log_prob" in evidence.program.lines[first.place.line - 1]
-        if op is not None and (by_name or op.op == "log_softmax") and op is not first:
+        if op is None:
+            continue
+        told = (by_name or op.op == "log_softmax") and op is not first
+        if told or (op.op in ("add", "mul") and _is_likelihood(evidence, op)):
             message = (
                 f"The root is a mean of log-probabilities, and steps make it smaller: it went "
                 f"from {say(one.losses[0])} to {say(one.losses[-1])}"
             )
             yield Found(first.place, message, (op.place,), _with_minus(evidence, first))
+
+
+def _is_likelihood(evidence: Evidence, op: Op | None, depth: int = 6) -> bool:
+    """Whether an op adds up targets times logarithms, as ``y * log(p) + (1 - y) * log(1 - p)``."""
+    if op is None or not depth:
+        return False
+    makers = [evidence.op_of(value) for value in op.inputs]
+    if op.op == "add":
+        return len(makers) == 2 and all(_is_likelihood(evidence, m, depth - 1) for m in makers)
+    if op.op == "mul":
+        learned = [evidence.values[value].requires_grad for value in op.inputs]
+        logs = [m for m, known in zip(makers, learned, strict=True) if known]
+        return len(logs) == 1 and len(makers) == 2 and _is_likelihood(evidence, logs[0], depth - 1)
+    return op.op in ("log", "log_softmax", "logsigmoid", "log1p")
 
 
 _PICKS = frozenset("mean sum getitem gather squeeze view reshape flatten diagonal div".split())

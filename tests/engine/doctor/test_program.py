@@ -40,8 +40,11 @@ def test_a_line_is_put_before_and_after_with_the_same_indentation():
     assert "    b = a\n    z()\n    w()\n" in program.inserted(8, "z()\nw()", after=True)
 
 
-def test_nothing_is_put_beside_a_statement_that_shares_its_line():
-    assert Program(TEXT).inserted(9, "z()") == ""
+def test_nothing_is_put_between_statements_that_share_a_line():
+    program = Program(TEXT)
+    assert program.inserted(9, "z()", after=True) == ""
+    assert program.inserted(9, "z()") == TEXT.replace("c = 3; d", "z()\nc = 3; d")
+    assert Program("for i in x: f(i); g(i)").inserted(1, "z()") == ""
 
 
 def test_a_body_keeps_a_statement_when_its_only_one_goes():

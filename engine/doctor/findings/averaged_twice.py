@@ -1,0 +1,81 @@
+"""A mean loss that is divided by the number of examples once more."""
+
+import ast
+from collections.abc import Iterator
+
+from engine.doctor.entry import Entry, Found
+from engine.doctor.evidence import Evidence
+from engine.doctor.program import Program, called
+from engine.tape import Op
+
+_MEANS = frozenset(
+    "mse_loss l1_loss smooth_l1_loss huber_loss cross_entropy cross_entropy_loss nll_loss "
+    "binary_cross_entropy binary_cross_entropy_with_logits".split()
+)
+
+
+def detect(evidence: Evidence) -> Iterator[Found]:
+    """Yield divisions of a mean over examples by how many they are, on the way to a root."""
+    for op in evidence.tape.ops:
+        if op.op not in ("div", "true_divide", "__truediv__") or not op.inputs or not op.outputs:
+            continue
+        if op.outputs[0] not in evidence.used_for_training:
+            continue
+        numbers = [a.number for a in op.args if a.number is not None]
+        mean = evidence.op_of(op.inputs[0])
+        count = _averaged(evidence, mean) if mean is not None else 0
+        node = _division(evidence.program, op)
+        if mean is None or node is None or count < 2 or numbers[:1] != [float(count)]:
+            continue
+        message = (
+            f"{mean.op} on line {mean.place.line} is a mean over {count} examples already; divided "
+            f"by {count} again, the loss and all gradients are {count} times too small"
+        )
+        fix = evidence.program.replaced((node, evidence.program.source(node.left)))
+        yield Found(op.place, message, (mean.place,), fix)
+
+
+def _averaged(evidence: Evidence, op: Op) -> int:
+    """Return how many rows a mean is taken of; 0 where the op is no mean over rows."""
+    if not op.inputs or not op.outputs or evidence.values[op.outputs[0]].shape != ():
+        return 0
+    shape = evidence.values[op.inputs[0]].shape
+    plain = op.op == "mean" and not any(a.text or a.number is not None for a in op.args)
+    reduced = [a.text.strip("'\"") for a in op.args if a.keyword == "reduction"]
+    if not plain and (op.op not in _MEANS or any(word != "mean" for word in reduced)):
+        return 0
+    return shape[0] if shape else 0
+
+
+def _division(program: Program, op: Op) -> ast.BinOp | None:
+    """Return the division at an op's place where it divides by a number of examples."""
+    for node in program.nodes:
+        if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Div):
+            continue
+        if program.place(node) == op.place and _counts(program, node.right, node.lineno):
+            return node
+    return None
+
+
+def _counts(program: Program, node: ast.expr, line: int) -> bool:
+    """Whether an expression is a number of examples: ``len(x)``, ``x.size(0)``, ``batch_size``."""
+    if isinstance(node, ast.Call):
+        return called(node) in ("len", "size") and len(node.args) == 1
+    if isinstance(node, ast.Subscript):
+        return ast.unparse(node).endswith(".shape[0]")
+    if not isinstance(node, ast.Name):
+        return False
+    bound = program.bound(node.id, line)
+    if "batch" in node.id.lower() and not node.id.lower().endswith("es"):
+        return True
+    return bound is not None and not isinstance(bound, ast.Name) and _counts(program, bound, line)
+
+
+ENTRY = Entry(
+    "averaged-twice",
+    "Averaged twice",
+    "torch's losses are means over the batch unless told otherwise. Dividing by the batch size "
+    "once more makes every gradient that much smaller, and the step depend on the batch size.",
+    detect,
+    severity="hint",
+)

@@ -1,0 +1,77 @@
+"""Numbers of computed tensors copied into a new tensor, which has no history."""
+
+import ast
+from collections.abc import Iterator
+
+from engine.doctor import cuts
+from engine.doctor.entry import Entry, Found
+from engine.doctor.evidence import Evidence
+from engine.doctor.program import Program, called
+
+_MAKERS = ("tensor", "FloatTensor", "Tensor")
+
+
+def detect(evidence: Evidence) -> Iterator[Found]:
+    """Yield new tensors made of the numbers of tensors that the loss should depend on."""
+    seen = set[ast.Call]()
+    for taken in cuts.taken_at(evidence, _copies(evidence.program)):
+        if taken.call in seen:
+            continue
+        seen.add(taken.call)
+        place = evidence.program.place(taken.call)
+        message = (
+            f"{called(taken.call)}() on line {place.line} copies the numbers of "
+            f"{evidence.program.source(taken.owner)} and leaves its history behind: "
+            f"{cuts.told(taken.leaves)} cannot get a gradient through it"
+        )
+        related = (evidence.place_of(taken.value.id), taken.leaves[0].place)
+        yield Found(place, message, related, _mended(evidence, taken.call))
+
+
+def _copies(program: Program) -> Iterator[tuple[ast.Call, ast.expr]]:
+    """Yield calls that make a tensor, each with the parts it is made of."""
+    for call in (call for name in _MAKERS for call in program.calls(name)):
+        if len(call.args) == 1:
+            for part in _parts(program, call.args[0], call.lineno):
+                yield call, part
+
+
+def _parts(program: Program, given: ast.expr, line: int) -> Iterator[ast.expr]:
+    """Yield what a list holds, as far as the text tells; what is no list is its own part."""
+    if isinstance(given, ast.List | ast.Tuple):
+        for one in given.elts:
+            yield from _parts(program, one, line)
+    elif isinstance(given, ast.ListComp):
+        yield given.elt
+    elif isinstance(given, ast.Name):
+        bound = program.bound(given.id, line)
+        if isinstance(bound, ast.List | ast.Tuple | ast.ListComp):
+            yield from _parts(program, bound, line)
+            for call in program.calls("append"):
+                if ast.unparse(call.func) == f"{given.id}.append" and call.args:
+                    yield call.args[0]
+        else:
+            yield given
+    else:
+        yield given
+
+
+def _mended(evidence: Evidence, call: ast.Call) -> str:
+    """Stack a list of tensors; take a tensor as it is."""
+    program, given = evidence.program, call.args[0]
+    parts = list(_parts(program, given, call.lineno))
+    if parts == [given]:
+        return program.replaced((call, program.source(given)))
+    nested = isinstance(given, ast.List) and any(isinstance(e, ast.List) for e in given.elts)
+    if nested or any(isinstance(part, ast.Constant) for part in parts):
+        return ""
+    return program.replaced((call, f"torch.stack({program.source(given)})"))
+
+
+ENTRY = Entry(
+    "cut-by-copy",
+    "A new tensor made of numbers",
+    "torch.tensor copies numbers and knows nothing of where they came from. Put computed tensors "
+    "together with torch.stack or torch.cat, which autograd follows.",
+    detect,
+)

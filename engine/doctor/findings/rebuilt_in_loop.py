@@ -1,0 +1,97 @@
+"""A model or an optimizer that each round of the training loop makes anew."""
+
+import ast
+from collections.abc import Iterator
+
+from engine.doctor.entry import Entry, Found
+from engine.doctor.evidence import Evidence
+from engine.doctor.mends import optimizer_calls
+from engine.doctor.program import Program, called, names
+from engine.tape import Step
+
+_ROUNDS = 3
+
+
+def detect(evidence: Evidence) -> Iterator[Found]:
+    """Yield loops in which every optimizer steps once and another one follows."""
+    program = evidence.program
+    for owner, (line, call) in optimizer_calls(program).items():
+        loop = program.loop(line)
+        steps = [one for one in evidence.tape.steps if _is_of(program, one, owner, loop)]
+        if not isinstance(loop, ast.For) or len(steps) < _ROUNDS:
+            continue
+        if program.statement(line) not in loop.body or _varies(loop):
+            continue
+        made = [evidence.tape.held[one.held] for one in steps if one.held >= 0]
+        if len(made) < _ROUNDS:
+            continue
+        fresh = not set.intersection(*map(set, made))
+        if not fresh and not all(one.memory for one in steps):
+            continue  # Plain SGD keeps nothing that could be lost.
+        lines = [line]
+        if fresh:
+            lines = [*_makers(loop, call), line]
+        what = "its parameters are new ones, too" if fresh else "what it keeps is lost each time"
+        message = (
+            f"{owner} is made anew in each round: {len(steps)} optimizers took one step each, and "
+            f"{what}"
+        )
+        related = tuple(program.line(one) for one in lines[:-1])
+        yield Found(program.line(line), message, related, _moved(program, loop, lines))
+
+
+def _is_of(program: Program, step: Step, owner: str, loop: ast.stmt | None) -> bool:
+    calls = [c for c in program.calls("step") if c.lineno == step.line]
+    return any(ast.unparse(c.func) == f"{owner}.step" for c in calls) and (
+        program.loop(step.line) is loop
+    )
+
+
+def _varies(loop: ast.For) -> bool:
+    """Whether rounds differ on purpose: what the loop counts is used, other than to be printed."""
+    if not isinstance(loop.iter, ast.Call) or called(loop.iter) != "range":
+        return True
+    counted = names(loop.target)
+    for statement in loop.body:
+        calls = [n for n in ast.walk(statement) if isinstance(n, ast.Call)]
+        if any(called(n) == "manual_seed" for n in calls):
+            return True
+        if counted & names(statement) and not any(called(n) == "print" for n in calls):
+            return True
+    return False
+
+
+def _makers(loop: ast.For, call: ast.Call) -> list[int]:
+    """Return the lines of the loop that make what the optimizer is given, in order."""
+    wanted, lines = names(call), list[int]()
+    for statement in reversed(loop.body):
+        if statement.lineno >= call.lineno or not isinstance(statement, ast.Assign):
+            continue
+        if wanted & {ast.unparse(target) for target in statement.targets}:
+            lines.insert(0, statement.lineno)
+            wanted |= names(statement.value)
+    return lines
+
+
+def _moved(program: Program, loop: ast.For, lines: list[int]) -> str:
+    """Move statements of the loop's body above it."""
+    moving = [program.statement(line) for line in lines]
+    if any(one not in loop.body or one.lineno != one.end_lineno for one in moving if one):
+        return ""
+    texts = [program.source(one) for one in moving if one is not None]
+    if len(texts) == len(loop.body):
+        return ""
+    left = program
+    for line in sorted(lines, reverse=True):
+        left = Program(left.without(line))
+    return left.inserted(loop.lineno, "\n".join(texts)) if left.text else ""
+
+
+ENTRY = Entry(
+    "rebuilt-in-loop",
+    "Made anew in each round",
+    "A model that is built inside the training loop forgets what it learned with every round, and "
+    "an optimizer its averages and momentum. Build both once, above the loop.",
+    detect,
+    severity="hint",
+)

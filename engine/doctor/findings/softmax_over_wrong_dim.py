@@ -1,0 +1,143 @@
+"""A softmax over another dimension than the one that is then summed or chosen from."""
+
+import ast
+from collections.abc import Iterator
+
+from engine.doctor.entry import Entry, Found
+from engine.doctor.evidence import Evidence
+from engine.doctor.mends import argument, call_at
+from engine.doctor.program import Program, receiver
+from engine.tape import Op, Place
+
+_MAKERS = ("softmax", "log_softmax")
+_LAYERS = {"softmax": "Softmax", "log_softmax": "LogSoftmax"}
+_HANDS_ON = frozenset("dropout feature_dropout clone contiguous to float log identity".split())
+"""Ops that hand each number on in its place."""
+_PRODUCTS = frozenset("matmul bmm __matmul__ mm".split())
+
+
+def detect(evidence: Evidence) -> Iterator[Found]:
+    """Yield softmaxes whose sums of 1 run across what a loss or a product takes as one row."""
+    seen = set[Place]()
+    for op in evidence.tape.ops:
+        if op.phase != "forward" or not op.inputs:
+            continue
+        if op.op in ("cross_entropy", "cross_entropy_loss"):
+            yield from _one_class(evidence, op)
+        if op.op != "nll_loss" and op.op not in _PRODUCTS:
+            continue
+        maker = _maker(evidence, op.inputs[0])
+        if maker is None or maker.place in seen:
+            continue
+        shape = evidence.values[maker.outputs[0]].shape
+        dim = _dim(maker, len(shape))
+        wanted = len(shape) - 1 if op.op in _PRODUCTS else min(1, len(shape) - 1)
+        if dim is None or dim == wanted or len(shape) < 2 or shape[wanted] < 2:
+            continue
+        if op.op in _PRODUCTS and not _attends(evidence, maker):
+            continue
+        seen.add(maker.place)
+        yield Found(
+            maker.place if maker.place.line else op.place,
+            _message(evidence, maker, op, dim, wanted),
+            (op.place,),
+            _mended(evidence.program, maker, wanted - len(shape) if op.op in _PRODUCTS else wanted),
+        )
+
+
+def _maker(evidence: Evidence, value: int) -> Op | None:
+    """Return the softmax that made a value, through ops that keep each number's place."""
+    for _ in range(10):
+        op = evidence.op_of(value)
+        if op is None or op.op in _MAKERS or op.op not in _HANDS_ON or not op.inputs:
+            return op if op is not None and op.op in _MAKERS else None
+        value = op.inputs[0]
+    return None
+
+
+def _dim(op: Op, ndim: int) -> int | None:
+    """Return the dimension a softmax ran over, from 0; what torch chooses where none is given."""
+    rest = [a for a in op.args if a.value is None]
+    named = [a for a in rest if a.keyword == "dim"]
+    given = next(iter(named or [a for a in rest if not a.keyword]), None)
+    if given is None or given.text == "None":
+        return 0 if ndim in (0, 1, 3) else 1
+    return int(given.number) % ndim if given.number is not None and ndim else None
+
+
+def _attends(evidence: Evidence, maker: Op) -> bool:
+    """Whether the scores are a product of two computed tensors, as those of attention are."""
+    value = maker.inputs[0]
+    for _ in range(10):
+        op = evidence.op_of(value)
+        if op is None or not op.inputs:
+            return False
+        if op.op in _PRODUCTS or op.op == "einsum":
+            return True
+        value = op.inputs[0]
+    return False
+
+
+def _message(evidence: Evidence, maker: Op, op: Op, dim: int, wanted: int) -> str:
+    shape = evidence.values[maker.outputs[0]].shape
+    takes = "sums over" if op.op in _PRODUCTS else "takes the classes from"
+    text = (
+        f"{maker.op} runs over dimension {dim} of {shape}, and {op.op} on line {op.place.line} "
+        f"{takes} dimension {wanted}"
+    )
+    snapshot = evidence.snapshot(maker.outputs[0])
+    array = snapshot.array() if snapshot is not None else None
+    if array is None or array.dtype.kind != "f":
+        return text
+    numbers = array.astype("f8")
+    sums = (2.718281828459045**numbers if maker.op == "log_softmax" else numbers).sum(wanted)
+    return f"{text}: there the probabilities add up to {sums.min():.3g} to {sums.max():.3g}, not 1"
+
+
+def _one_class(evidence: Evidence, op: Op) -> Iterator[Found]:
+    """Yield a cross-entropy of scores for one class only."""
+    shape = evidence.values[op.inputs[0]].shape
+    if len(shape) < 2 or shape[1] != 1:
+        return
+    message = (
+        f"cross_entropy gets scores {shape} for one class: its softmax is always 1, so the loss "
+        "is 0 and so are all gradients"
+    )
+    unmended = (
+        "For two classes the model needs two scores; with one score use "
+        "binary_cross_entropy_with_logits"
+    )
+    yield Found(op.place, message, (evidence.place_of(op.inputs[0]),), "", unmended)
+
+
+def _mended(program: Program, maker: Op, wanted: int) -> str:
+    """Write the right dimension into the call, or into its layer where there is only one."""
+    layer = maker.call is not None and maker.op not in program.lines[maker.place.line - 1]
+    layers = program.calls(_LAYERS[maker.op])
+    call = (
+        (layers[0] if len(layers) == 1 else None)
+        if layer
+        else call_at(program, maker.place, maker.op)
+    )
+    if call is None:
+        return ""
+    owner = receiver(call)
+    free = layer or (owner is not None and ast.unparse(owner) not in _MODULES)
+    dim = argument(call, 0 if free else 1, "dim")
+    if dim is not None:
+        return program.replaced((dim, str(wanted)))
+    text = program.source(call)
+    comma = ", " if call.args or call.keywords else ""
+    return program.replaced((call, f"{text[:-1]}{comma}dim={wanted})"))
+
+
+_MODULES = ("torch", "F", "nn.functional", "torch.nn.functional", "torch.special")
+
+ENTRY = Entry(
+    "softmax-over-wrong-dim",
+    "Softmax over the wrong dimension",
+    "Softmax makes the numbers along one dimension add up to 1. Along another, examples of a batch "
+    "share one probability: classes go before rows of a batch, keys before queries. Nothing fails, "
+    "and the model learns something else.",
+    detect,
+)
