@@ -6,6 +6,13 @@ from engine.setup import Setup
 from engine.train import steps
 from engine.train.program import Batch, Program
 
+ALIGNED = 64
+"""Bytes at whose multiples a batch begins, as a tensor of its own would: kernels may round
+otherwise at other places."""
+AT_ONCE = 1 << 20
+"""Bytes of batches that are gathered in one go: each by itself costs as much as a small model's
+forward pass."""
+
 
 class Batches:
     """Draws the batches of a run; `state` and `put_back` bring any moment back."""
@@ -18,7 +25,13 @@ class Batches:
         """The rows in the order of this epoch; None before the first."""
         self.at = 0
         """How many rows of the epoch have been seen."""
-        self._waiting: list[torch.Tensor] = []
+        self._waiting: list[Batch] = []
+        """The batches that were gathered and not drawn, the next one last."""
+        self._together = AT_ONCE // max(1, sum(row_bytes(self.x, self.y)))
+        # A module of one's own may write into its batch, which none of the others is to notice.
+        own = program.setup.model.name == "own" or program.setup.device != "cpu"
+        if own or not (self.x.is_contiguous() and self.y.is_contiguous()):
+            self._together = 1
         self.seen = 0
         self.change(program.setup)
 
@@ -50,26 +63,36 @@ class Batches:
             self._waiting = []
         self.seen += rows
 
-    def rows_of_next(self) -> torch.Tensor | None:
-        """Return the rows of the next batch and move on; None for all of them in order."""
+    def draw(self) -> Batch:
+        """Return the next batch and move on."""
         if self.is_whole:
             self.seen += self.rows
-            return None
+            return self.x, self.y
         if not self._waiting:
-            self.left()
-            assert self.order is not None
-            self._waiting = list(reversed(torch.split(self.order[self.at :], self.size)))
-        rows = self._waiting.pop()
-        self.at += len(rows)
-        self.seen += len(rows)
-        if self._drop and self.rows - self.at < self.size:
-            self._waiting = []
-        return rows
+            self._waiting = self._gather()
+        batch = self._waiting.pop()
+        count = len(batch[1])
+        self.at += count
+        self.seen += count
+        return batch
 
-    def draw(self) -> Batch:
-        """Return the next batch."""
-        rows = self.rows_of_next()
-        return (self.x, self.y) if rows is None else (self.x[rows], self.y[rows])
+    def _gather(self) -> list[Batch]:
+        """Return the next batches of this epoch, the first of them last."""
+        left, size = self.left(), self.size
+        assert self.order is not None
+        rows = self.order[self.at : self.at + min(left, max(1, self._together // size) * size)]
+        whole, rest = divmod(len(rows), size)
+        if whole == 0 or len(rows) == size:
+            return [(self.x[rows], self.y[rows])]
+        length = aligned(size, self.x, self.y)
+        table = torch.zeros(whole + (rest > 0), length, dtype=torch.int64)
+        table[:whole, :size] = rows[: whole * size].view(whole, size)
+        table[whole:, :rest] = rows[whole * size :]
+        pairs = list(zip(*(_cut(t, table, size) for t in (self.x, self.y)), strict=True))
+        if rest:
+            x, y = pairs[-1]
+            pairs[-1] = x[:rest], y[:rest]
+        return pairs[::-1]
 
     def state(self) -> tuple[object, ...]:
         """Return all that decides which batches come next."""
@@ -85,3 +108,21 @@ class Batches:
         self.order = order if isinstance(order, torch.Tensor) else None
         self.at, self.seen = at, seen
         self._waiting = []
+
+
+def row_bytes(x: torch.Tensor, y: torch.Tensor) -> tuple[int, int]:
+    """Return how many bytes an example has: its inputs and its targets."""
+    return x[0].nbytes, y[0].nbytes
+
+
+def aligned(size: int, x: torch.Tensor, y: torch.Tensor) -> int:
+    """Return how many rows apart batches lie so that each begins as a tensor of its own would."""
+    while any(size * row % ALIGNED for row in row_bytes(x, y)):
+        size += 1
+    return size
+
+
+def _cut(of: torch.Tensor, table: torch.Tensor, size: int) -> tuple[torch.Tensor, ...]:
+    """Return ``size`` rows of each batch of a table of rows."""
+    gathered = of.index_select(0, table.view(-1)).view(*table.shape, *of.shape[1:])
+    return gathered[:, :size].unbind()

@@ -8,6 +8,8 @@ import numpy as np
 
 KEPT = 1 << 16
 """Steps of the store; past it every second step is given up."""
+RECENT, SMOOTHED = 40, 20
+"""How many of the last losses are at hand, and over how many of them the mean goes."""
 
 
 @dataclass
@@ -56,15 +58,13 @@ class History:
         self._stride = 1
         self._forget: int | None = None
         self.recent: list[float] = []
-        """The losses of the last 20 steps and a few before."""
+        """The losses of the last `RECENT` steps."""
 
     def add(self, first: int, losses: list[float], rates: list[float]) -> None:
         """Note steps in a row, the first of them ``first``."""
         end = first + len(losses)
         self._rows.add(range(first, end), losses, rates)
-        self.recent.extend(losses[-40:])
-        if len(self.recent) > 40:
-            del self.recent[:-20]
+        self.recent = [*self.recent, *losses[-RECENT:]][-RECENT:]
         skipped = -first % self._stride
         some = slice(skipped, None, self._stride)
         self._kept.add(range(first + skipped, end, self._stride), losses[some], rates[some])
@@ -87,8 +87,8 @@ class History:
         self._norms[step] = [*norms, *ratios]
 
     def smoothed(self) -> float:
-        """Return the mean loss of the last 20 steps; NaN before the first."""
-        last = self.recent[-20:]
+        """Return the mean of the last `SMOOTHED` losses; NaN before the first."""
+        last = self.recent[-SMOOTHED:]
         return sum(last) / len(last) if last else math.nan
 
     def last_val(self) -> float:
@@ -128,7 +128,7 @@ class History:
         self._kept_val = {at: loss for at, loss in self._kept_val.items() if at <= step}
         self._norms = {at: norms for at, norms in self._norms.items() if at <= step}
         self._forget = step
-        self.recent = self._kept.losses[-20:]
+        self.recent = self._kept.losses[-RECENT:]
 
     def copied(self, step: int) -> "History":
         """Return the store up to ``step``, for another run; it tells all of it again."""
@@ -137,7 +137,7 @@ class History:
         made._kept, made._rows = self._kept.upto(step), self._kept.upto(step)
         made._kept_val = {at: loss for at, loss in self._kept_val.items() if at <= step}
         made._val = dict(made._kept_val)
-        made.recent = made._kept.losses[-20:]
+        made.recent = made._kept.losses[-RECENT:]
         return made
 
     def store(self) -> tuple[np.ndarray, np.ndarray, int]:
@@ -157,7 +157,7 @@ class History:
         steps, losses, rates = kept.T.tolist()
         made._kept.add(map(int, steps), losses, rates)
         made._kept_val = {int(step): loss for step, loss in val.tolist()}
-        made.recent = made._kept.losses[-20:]
+        made.recent = made._kept.losses[-RECENT:]
         return made
 
     def csv(self) -> str:

@@ -298,23 +298,24 @@ class Host:
             return 0.0
         if count <= 0:
             return max(0.0, min(TELL_S, held.told + TELL_S - now))
-        due = now >= held.tell_at or run.history.waiting() >= answers.SERIES_STEPS // 2
-        if count == 1 or (due and now >= held.measure_at):
-            run.measure()
-            held.measure_at = now + MEASURE_S
-        elif not due:
+        if count > 1:
             seconds = min(TELL_S, max(SHORTEST_S, held.tell_at - now))
             run.advance(min(count - 1, answers.SERIES_STEPS // 2), seconds)
+        # All in one go: each by itself, between steps, would find the caches cold.
+        begun = time.perf_counter()
+        due = begun >= held.tell_at or run.history.waiting() >= answers.SERIES_STEPS // 2
+        if count == 1 or (due and begun >= held.measure_at):
+            run.measure()
+            held.measure_at = begun + MEASURE_S
         self._check(held)
         is_painted = self._painter.paint(run_id, held)
         if not held.playing:
             self._tell(run_id, held)
         elif due:
-            # All in one go: each by itself, between steps, would find the caches cold.
             self._tell_curves(run_id, held)
             self._send(telling.state(run_id, held, held.told))
-            spent = time.perf_counter() - now
-            held.tell_at = now + min(max(TELL_S, spent / TELL_SHARE[run.mode]), SLOWEST_S)
+            now = time.perf_counter()
+            held.tell_at = now + min(max(TELL_S, (now - begun) / TELL_SHARE[run.mode]), SLOWEST_S)
             if not is_painted:
                 self._show(run_id, held, at_once=False)
         return 0.0

@@ -2,6 +2,7 @@
 
 import math
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -99,14 +100,12 @@ class Run:
         It stops early, with `problem` set, where a step raises or its loss is not finite.
         """
         end = time.perf_counter() + seconds
-        made = 0
         if self.events is None and self.problem is None:
             self._attach()
         try:
-            made = self._advance(steps, end)
+            return self._advance(steps, end)
         finally:
             self._detach()
-        return made
 
     def _advance(self, steps: int, end: float) -> int:
         made = 0
@@ -124,7 +123,9 @@ class Run:
     def _until_due(self) -> int:
         """Return how many steps may be made before something other than a step is due."""
         every, stride = self.setup.validate_every, self.past.stride
-        wait = min(stride - self.step % stride, self.trail.left(self.step))
+        wait = stride - self.step % stride
+        if self._attached:
+            wait = min(wait, self.trail.left(self.step))
         return min(wait, every - self.step % every) if every else wait
 
     def _burst(self, most: int, end: float) -> int:
@@ -146,15 +147,27 @@ class Run:
     def _plainly(self, most: int, end: float, made: Made) -> None:
         """Make steps in reference mode."""
         clock, note, step = time.perf_counter, made.losses.append, self.program.step_function
-        draw, accumulates = self.batches.draw, self.setup.accumulate > 1
         group, schedule = self.program.optimizer.param_groups[0], self.program.scheduler
-        for _ in range(most):
-            value = step(self.draw()) if accumulates else step(*draw())
+        trail, model, at = self.trail, self.program.model, self.step
+        due = at + trail.left(at)
+        for batch in self._calls(most):
+            value = step(*batch)
             note(value)
+            at += 1
             if schedule is not None:
                 made.rates.append(group["lr"])
+            if at == due:
+                trail.add(at, model)
+                due = at + trail.left(at)
             if value - value != 0 or clock() >= end:
                 return
+
+    def _calls(self, most: int) -> Iterator[tuple[object, ...]]:
+        """Yield what each step is given."""
+        if self.setup.accumulate > 1:
+            return ((self.draw(),) for _ in range(most))
+        draw = self.batches.draw
+        return (draw() for _ in range(most))
 
     def measure(self) -> None:
         """Make one step and note gradient norms and update ratios beside its loss."""

@@ -5,11 +5,8 @@ Gathering each batch as its step comes costs as much as a small model's forward 
 
 import torch
 
-from engine.train.batches import Batches
+from engine.train.batches import ALIGNED, Batches, aligned, row_bytes
 
-ALIGNED = 64
-"""Bytes at whose multiples a batch begins, as a tensor of its own would: kernels may round
-otherwise at other places."""
 MOST_BYTES = 16 << 20
 
 
@@ -19,9 +16,7 @@ class Slots:
     def __init__(self, batches: Batches, size: int) -> None:
         self._batches, self._size = batches, size
         self._count = batches.rows // size
-        self._length = size
-        while any(self._length * row % ALIGNED for row in _row_bytes(batches)):
-            self._length += 1
+        self._length = aligned(size, batches.x, batches.y)
         rows = self._count * self._length
         self._rows = torch.zeros(rows, dtype=torch.int64)
         self._x = batches.x.new_zeros((rows, *batches.x.shape[1:]))
@@ -33,7 +28,7 @@ class Slots:
     def fits(cls, batches: Batches, size: int) -> bool:
         """Whether the memory is small enough to be worth it."""
         length = size + ALIGNED
-        return batches.rows // size * length * sum(_row_bytes(batches)) <= MOST_BYTES
+        return batches.rows // size * length * sum(row_bytes(batches.x, batches.y)) <= MOST_BYTES
 
     def pairs(self) -> list[tuple[torch.Tensor, torch.Tensor]]:
         """Return the memory of each batch: inputs and targets."""
@@ -58,6 +53,3 @@ class Slots:
         torch.index_select(self._batches.x, 0, self._rows, out=self._x)
         torch.index_select(self._batches.y, 0, self._rows, out=self._y)
 
-
-def _row_bytes(batches: Batches) -> tuple[int, int]:
-    return (batches.x[0].nbytes, batches.y[0].nbytes)

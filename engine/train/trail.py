@@ -21,7 +21,7 @@ class Trail:
 
     def add(self, step: int, model: nn.Module) -> None:
         """Note where the model is after ``step``, if that is due."""
-        if not self._leaves or step % stride(step):
+        if not self._leaves or step % stride(step) or step in self.points:
             return
         flat = [p.detach().reshape(-1) for p in model.parameters()]
         self._leaves = sum(map(len, flat)) <= MOST
