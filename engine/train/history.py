@@ -1,44 +1,57 @@
 """The curves of a run: all steps since they were last told, and a bounded store of the rest."""
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass, field
 
 import numpy as np
 
 KEPT = 1 << 16
 """Steps of the store; past it every second step is given up."""
+MOST_CHUNKS = 512
 RECENT, SMOOTHED = 40, 20
 """How many of the last losses are at hand, and over how many of them the mean goes."""
 
 
-@dataclass
+Chunk = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""Steps in a row, their losses, and the learning rates: each (n,)."""
+
+
 class Rows:
-    """Some steps, rising, with loss and learning rate: lists of plain numbers are quickest."""
+    """Steps, rising, with loss and learning rate, in chunks as they came."""
 
-    steps: list[int] = field(default_factory=list)
-    losses: list[float] = field(default_factory=list)
-    rates: list[float] = field(default_factory=list)
+    def __init__(self, *chunks: Chunk) -> None:
+        self._chunks = list(chunks)
+        self.count = sum(len(steps) for steps, _, _ in chunks)
 
-    def add(self, steps: Iterable[int], losses: list[float], rates: list[float]) -> None:
+    def add(self, chunk: Chunk) -> None:
         """Append steps."""
-        self.steps.extend(steps)
-        self.losses.extend(losses)
-        self.rates.extend(rates)
+        self._chunks.append(chunk)
+        self.count += len(chunk[0])
+        if len(self._chunks) > MOST_CHUNKS:
+            self._chunks = [self.whole()]
+
+    def whole(self) -> Chunk:
+        """Return all of them as one chunk."""
+        if not self._chunks:
+            return np.zeros(0, "<i8"), np.zeros(0), np.zeros(0)
+        steps, losses, rates = map(np.concatenate, zip(*self._chunks, strict=True))
+        return steps, losses, rates
 
     def upto(self, step: int) -> "Rows":
         """Return a copy that ends with ``step``."""
-        end = int(np.searchsorted(np.array(self.steps, dtype="<i8"), step, side="right"))
-        return Rows(self.steps[:end], self.losses[:end], self.rates[:end])
+        steps, losses, rates = self.whole()
+        end = int(np.searchsorted(steps, step, side="right"))
+        return Rows((steps[:end], losses[:end], rates[:end]))
 
     def every(self, stride: int) -> "Rows":
         """Return a copy with the steps that are multiples of ``stride``."""
-        at = [i for i, step in enumerate(self.steps) if step % stride == 0]
-        return Rows(
-            [self.steps[i] for i in at],
-            [self.losses[i] for i in at],
-            [self.rates[i] for i in at],
-        )
+        steps, losses, rates = self.whole()
+        at = steps % stride == 0
+        return Rows((steps[at], losses[at], rates[at]))
+
+    def last(self, count: int) -> list[float]:
+        """Return the losses of the last ``count`` steps."""
+        losses: list[float] = self.whole()[1][-count:].tolist()
+        return losses
 
 
 class History:
@@ -62,13 +75,13 @@ class History:
 
     def add(self, first: int, losses: list[float], rates: list[float]) -> None:
         """Note steps in a row, the first of them ``first``."""
-        end = first + len(losses)
-        self._rows.add(range(first, end), losses, rates)
+        steps = np.arange(first, first + len(losses))
+        chunk = steps, np.array(losses), np.array(rates)
+        self._rows.add(chunk)
         self.recent = [*self.recent, *losses[-RECENT:]][-RECENT:]
-        skipped = -first % self._stride
-        some = slice(skipped, None, self._stride)
-        self._kept.add(range(first + skipped, end, self._stride), losses[some], rates[some])
-        while len(self._kept.steps) > KEPT:
+        some = slice(-first % self._stride, None, self._stride)
+        self._kept.add((chunk[0][some], chunk[1][some], chunk[2][some]))
+        while self._kept.count > KEPT:
             self._thin()
 
     def _thin(self) -> None:
@@ -97,20 +110,20 @@ class History:
 
     def waiting(self) -> int:
         """Return how many steps have not been told."""
-        return len(self._rows.steps)
+        return self._rows.count
 
     def take(self) -> tuple[np.ndarray, np.ndarray, int | None] | None:
         """Return steps (n,), values (n, columns) not told yet, and the step to forget from."""
-        rows = self._rows
-        if not rows.steps and not self._val and self._forget is None:
+        if not self._rows.count and not self._val and self._forget is None:
             return None
-        steps = told = np.array(rows.steps, dtype="<i8")
+        told, losses, rates = self._rows.whole()
+        steps = told
         at: slice | np.ndarray = slice(None)
         if self._val:
             steps = np.union1d(told, np.array(list(self._val), dtype="<i8"))
             at = np.searchsorted(steps, told)
         values = np.full((len(steps), len(self.columns)), np.nan)
-        values[at, 0], values[at, 2] = rows.losses, rows.rates
+        values[at, 0], values[at, 2] = losses, rates
         if self._val:
             values[np.searchsorted(steps, list(self._val)), 1] = list(self._val.values())
         for step, norms in self._norms.items():
@@ -128,7 +141,7 @@ class History:
         self._kept_val = {at: loss for at, loss in self._kept_val.items() if at <= step}
         self._norms = {at: norms for at, norms in self._norms.items() if at <= step}
         self._forget = step
-        self.recent = self._kept.losses[-RECENT:]
+        self.recent = self._kept.last(RECENT)
 
     def copied(self, step: int) -> "History":
         """Return the store up to ``step``, for another run; it tells all of it again."""
@@ -137,13 +150,12 @@ class History:
         made._kept, made._rows = self._kept.upto(step), self._kept.upto(step)
         made._kept_val = {at: loss for at, loss in self._kept_val.items() if at <= step}
         made._val = dict(made._kept_val)
-        made.recent = made._kept.losses[-RECENT:]
+        made.recent = made._kept.last(RECENT)
         return made
 
     def store(self) -> tuple[np.ndarray, np.ndarray, int]:
         """Return rows of (step, loss, rate), rows of (step, validation loss), and the stride."""
-        rows = self._kept
-        kept = np.array([rows.steps, rows.losses, rows.rates], np.float64).T
+        kept = np.array(self._kept.whole(), np.float64).T
         val = np.array(sorted(self._kept_val.items()), np.float64).reshape(-1, 2)
         return kept, val, self._stride
 
@@ -154,16 +166,16 @@ class History:
         """Return what `store` told of; whoever restores it knows the curves already."""
         made = History([])
         made.columns, made._stride = columns, stride
-        steps, losses, rates = kept.T.tolist()
-        made._kept.add(map(int, steps), losses, rates)
+        steps, losses, rates = kept.reshape(-1, 3).T
+        made._kept.add((steps.astype("<i8"), losses, rates))
         made._kept_val = {int(step): loss for step, loss in val.tolist()}
-        made.recent = made._kept.losses[-RECENT:]
+        made.recent = made._kept.last(RECENT)
         return made
 
     def csv(self) -> str:
         """Return the store as CSV: step, loss, validation loss, learning rate."""
-        kept = zip(self._kept.losses, self._kept.rates, strict=True)
-        rows = dict(zip(self._kept.steps, kept, strict=True))
+        steps, losses, rates = (part.tolist() for part in self._kept.whole())
+        rows = dict(zip(steps, zip(losses, rates, strict=True), strict=True))
         lines = ["step,loss,val,lr"]
         for step in sorted(rows.keys() | self._kept_val.keys()):
             loss, lr = rows.get(step, ("", ""))

@@ -18,7 +18,7 @@ from engine.zoo.models import own
 TELL_S = 1 / 30
 SHORTEST_S = 0.001
 """Between two tellings a run goes on for so long at least: after each stop the caches are cold."""
-MEASURE_S = 0.1
+MEASURE_S = 0.2
 """Gradient norms and update ratios are measured at one step in so much time."""
 TELL_SHARE = {"reference": 0.01, "captured": 0.15}
 """The share of the time that telling may take, with the step that is measured for it: then it is

@@ -52,4 +52,3 @@ class Slots:
         table[:count, :size] = rows[: count * size].view(count, size)
         torch.index_select(self._batches.x, 0, self._rows, out=self._x)
         torch.index_select(self._batches.y, 0, self._rows, out=self._y)
-
