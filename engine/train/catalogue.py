@@ -98,7 +98,7 @@ def _fitting(option: Option, value: Plain, place: str) -> Plain:
             if isinstance(value, str) and len(value) <= 1 << 20:
                 return value
         case "choice":
-            named = value if isinstance(value, list) else [value]
+            named = value if isinstance(value, list) and option.each else [value]
             if all(one in option.choices for one in named) and named:
                 return value
             raise BadSetup(

@@ -33,6 +33,8 @@ class Option(Struct, frozen=True):
     lines: int = 1
     live: bool = False
     """It can change while the run goes on; others begin the run anew."""
+    each: str = ""
+    """Another option, a list: this one may be a list, too, of a value for each of its elements."""
 
 
 class Entry(Struct, frozen=True):

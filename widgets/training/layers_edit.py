@@ -1,9 +1,10 @@
-"""The builder of a network: a column of numbers per layer, with + and − for layers and units."""
+"""The builder of a network: a line per layer, with + and − for layers and units, and a choice."""
 
 from collections.abc import Sequence
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
+    QComboBox,
     QGridLayout,
     QHBoxLayout,
     QLabel,
@@ -14,6 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from playback.text import MINUS
+from widgets.training.still import keep_still
 
 MOST_LAYERS = 12
 USUAL_WIDTH = 8
@@ -35,11 +37,16 @@ class LayersEdit(QWidget):
 
     edited = Signal(object)
     """The list of widths that is wanted now."""
+    named = Signal(object)
+    """What was offered and is wanted now, as a list with one for each layer."""
 
     def __init__(self, low: int = 1, high: int = 1024, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._low, self._high = low, high
         self._widths: list[int] = []
+        self._names: list[str] = []
+        self._title = ""
+        self._offered: tuple[str, ...] = ()
         self.more = small_button("+", "One layer more")
         self.fewer = small_button(MINUS, "One layer fewer")
         self.more.clicked.connect(self._add)
@@ -58,7 +65,7 @@ class LayersEdit(QWidget):
         column.setSpacing(6)
         column.addLayout(head)
         column.addLayout(self._grid)
-        self._rows: list[tuple[QLabel, QPushButton, QPushButton, QLabel]] = []
+        self._rows: list[tuple[QLabel, QPushButton, QPushButton, QLabel, QComboBox]] = []
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.set_widths(())
 
@@ -71,10 +78,11 @@ class LayersEdit(QWidget):
         self._widths = [int(width) for width in widths]
         while len(self._rows) < len(self._widths):
             self._add_row()
-        for index, (name, minus, plus, number) in enumerate(self._rows):
+        for index, (name, minus, plus, number, choice) in enumerate(self._rows):
             used = index < len(self._widths)
             for part in (name, minus, plus, number):
                 part.setVisible(used)
+            choice.setVisible(used and bool(self._offered))
             if used:
                 width = self._widths[index]
                 number.setText(f"{width} unit{'' if width == 1 else 's'}")
@@ -85,10 +93,53 @@ class LayersEdit(QWidget):
         self._count.setText(words if count else "no hidden layer")
         self.more.setEnabled(count < MOST_LAYERS)
         self.fewer.setEnabled(count > 0)
+        self._show_names()
+
+    def offer(self, title: str, choices: Sequence[str]) -> None:
+        """Let one of ``choices`` be picked for each layer; ``title`` says of what they are one."""
+        self._title, self._offered = title, tuple(choices)
+        for index, row in enumerate(self._rows):
+            self._fill(index, row[-1])
+        self.set_widths(self._widths)
+
+    def set_names(self, names: str | Sequence[str]) -> None:
+        """Show one name for all layers, or one for each; emits nothing."""
+        self._names = [names] if isinstance(names, str) else list(names)
+        self._show_names()
+
+    def names(self) -> list[str]:
+        """Return the name of each layer: the last one holds for those that come after it."""
+        count = len(self._widths)
+        return (self._names + self._names[-1:] * count)[:count]
+
+    def choice(self, index: int) -> QComboBox:
+        """Return what picks for a layer."""
+        return self._rows[index][-1]
+
+    def _show_names(self) -> None:
+        for index, name in enumerate(self.names()):
+            choice = self.choice(index)
+            choice.setCurrentIndex(choice.findData(name))
+
+    def _fill(self, index: int, choice: QComboBox) -> None:
+        choice.clear()
+        for name in self._offered:
+            choice.addItem(name, name)
+        words = f"{self._title} of layer {index + 1}"
+        choice.setAccessibleName(words)
+        choice.setToolTip(words)
+
+    def _pick(self, index: int) -> None:
+        names = self.names()
+        name = str(self.choice(index).currentData())
+        if names[index] != name:
+            names[index] = name
+            self.set_names(names)
+            self.named.emit(names)
 
     def button(self, index: int, sign: int) -> QPushButton:
         """Return the button that widens (+1) or narrows (-1) a layer."""
-        _name, minus, plus, _number = self._rows[index]
+        _name, minus, plus, _number, _choice = self._rows[index]
         return plus if sign > 0 else minus
 
     def _add_row(self) -> None:
@@ -100,10 +151,17 @@ class LayersEdit(QWidget):
         for button, sign in ((minus, -1), (plus, 1)):
             button.setAutoRepeat(True)
             button.clicked.connect(lambda _=False, by=sign: self._widen(index, by))
-        for place, part in enumerate((name, minus, plus, number)):
+        choice = QComboBox()
+        choice.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        choice.setMinimumWidth(60)
+        keep_still(choice)
+        choice.activated.connect(lambda _=0: self._pick(index))
+        self._fill(index, choice)
+        parts = (name, minus, plus, number, choice)
+        for place, part in enumerate(parts):
             self._grid.addWidget(part, index, place)
-        self._grid.setColumnStretch(3, 1)
-        self._rows.append((name, minus, plus, number))
+        self._grid.setColumnStretch(4, 1)
+        self._rows.append(parts)
 
     def _widen(self, index: int, by: int) -> None:
         width = self._widths[index]

@@ -141,6 +141,8 @@ class OptionRow(QWidget):
         box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         for choice in self.option.choices:
             box.addItem(choice or "none", choice)
+        if self.option.each:
+            box.setPlaceholderText("one for each")
         box.activated.connect(lambda index: self._tell(box.itemData(index)))
 
         def show(value: object) -> None:

@@ -1,6 +1,6 @@
 """Sections of the set-up: a heading that opens and closes, and a part chosen with its options."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QStandardItem, QStandardItemModel
@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
 from engine.setup import Part, Plain
 from engine.training import Entry, Option
 from widgets.labels import Label
+from widgets.training.layers_edit import LayersEdit
 from widgets.training.option_row import OptionRow, column
 from widgets.training.still import keep_still
 
@@ -195,6 +196,16 @@ class PartSection(Section):
         given = part.options if part is not None else {}
         for key, row in self.by_name.items():
             row.set_value(given.get(key, row.option.default))
+        for each, layers in self._each():
+            value = given.get(each.name, each.default)
+            layers.set_names([str(one) for one in value] if isinstance(value, list) else str(value))
+
+    def _each(self) -> Iterator[tuple[Option, LayersEdit]]:
+        """Yield the options of which each layer may have its own, with the builder of layers."""
+        for row in self.by_name.values():
+            of = self.by_name.get(row.option.each)
+            if of is not None and isinstance(of.editor, LayersEdit):
+                yield row.option, of.editor
 
     def _make_rows(self, entry: Entry | None) -> None:
         self.by_name = {}
@@ -202,6 +213,9 @@ class PartSection(Section):
             title = sentence(option) if self._ours else None
             row = self.by_name[option.name] = OptionRow(option, title=title)
             row.edited.connect(self._edit)
+        for each, layers in self._each():
+            layers.offer(sentence(each), each.choices)
+            layers.named.connect(lambda names, key=each.name: self._edit(key, names))
         old = self.options
         self.options = QWidget(self.body)
         self.options.setLayout(column(*self.by_name.values()))
@@ -223,8 +237,11 @@ class PartSection(Section):
         if self._part is None:
             return
         options = {**self._part.options, key: value}
-        if value == self.by_name[key].option.default:
-            del options[key]
+        for each, layers in self._each():
+            if isinstance(options.get(each.name), list):
+                options[each.name] = alike(layers.names()) or each.default
+        usual = {name: row.option.default for name, row in self.by_name.items()}
+        options = {k: v for k, v in options.items() if k not in usual or v != usual[k]}
         self.chosen.emit(Part(self._part.name, options))
 
 
@@ -232,3 +249,8 @@ def sentence(option: Option) -> str:
     """Return what an option is called as the beginning of a sentence."""
     words = option.title or WORDS.get(option.name, option.name.replace("_", " "))
     return words[:1].upper() + words[1:]
+
+
+def alike(names: Sequence[str]) -> Plain:
+    """Return one name where all are the same, else all of them; None where there is none."""
+    return [*names] if len(set(names)) > 1 else next(iter(names), None)

@@ -87,6 +87,7 @@ ENTRY = Model(
             "tanh",
             "One for all hidden layers, or a list with one for each",
             choices=tuple(ACTIVATIONS),
+            each="layers",
         ),
         Option("dropout", "float", 0.0, "Share of units left out", low=0.0, high=0.95),
         Option("norm", "choice", "none", "Normalization", choices=tuple(NORMS)),

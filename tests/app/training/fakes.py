@@ -86,7 +86,9 @@ def catalogue():
     line = Option("points", "points", [[-1.0, 0.0], [1.0, 1.0]], "Drawn by hand")
     points = Option("points", "points", [[0, 0, 0], [1, 1, 1]], "Drawn by hand")
     noise = Option("noise", "float", 0.1, "Noise", low=0.0, high=0.5)
-    activation = Option("activation", "choice", "tanh", "Of each layer", choices=("tanh", "relu"))
+    activation = Option(
+        "activation", "choice", "tanh", "Of layers", choices=("tanh", "relu"), each="layers"
+    )
     target = Option("target", "text", "", "Target column")
     entries = (
         Entry("data", "moons", "Two moons", "Two halves", (noise,), "binary", "2", "Points"),

@@ -60,6 +60,7 @@ BAD = [
     ("model", Part("mlp", {"layers": [3, "x"]}), Model, "model.layers", "whole numbers"),
     ("model", Part("mlp", {"norm": "group"}), Model, "model.norm", "none, batch, layer"),
     ("model", Part("mlp", {"activation": ["tanh", "no"]}), Model, "model.activation", "relu"),
+    ("model", Part("mlp", {"norm": ["batch"]}), Model, "model.norm", "layer"),
     ("optimizer", Part("sgd", {"nesterov": 1}), Optimizer, "optimizer.nesterov", "true or false"),
     ("optimizer", Part("sdg", {}), Optimizer, "optimizer", "did you mean 'sgd'"),
 ]

@@ -43,6 +43,67 @@ def test_the_builder_has_ends(shown):
     assert not edit.fewer.isEnabled()
 
 
+def builder(form, **options):
+    form.set_setup(Setup(data=Part("moons"), model=Part("mlp", options)))
+    return form.parts["model"].by_name["layers"].editor
+
+
+def pick(layers, index, name):
+    choice = layers.choice(index)
+    choice.setCurrentIndex(choice.findData(name))
+    choice.activated.emit(choice.currentIndex())
+
+
+def test_each_layer_shows_the_activation_of_all(form):
+    layers = builder(form, layers=[4, 2], activation="relu")
+    assert layers.names() == ["relu", "relu"]
+    assert [layers.choice(at).currentText() for at in (0, 1)] == ["relu", "relu"]
+    assert layers.choice(1).isVisible()
+    assert layers.choice(1).accessibleName() == "Activation of layer 2"
+
+
+def test_a_layer_may_have_an_activation_of_its_own(form):
+    layers = builder(form, layers=[5, 3])
+    pick(layers, 1, "relu")
+    made = form.told[-1].model
+    assert made == Part("mlp", {"layers": [5, 3], "activation": ["tanh", "relu"]})
+    form.set_setup(form.told[-1])
+    assert form.parts["model"].by_name["activation"].editor.currentIndex() == -1
+    pick(layers, 1, "tanh")
+    assert form.told[-1].model == Part("mlp", {"layers": [5, 3]})
+    pick(layers, 1, "tanh")
+    assert len(form.told) == 2, "what is chosen already changes nothing"
+
+
+def test_the_activation_of_all_layers_takes_the_place_of_each(form):
+    builder(form, layers=[4, 2], activation=["tanh", "relu"])
+    form.parts["model"].by_name["activation"].edited.emit("activation", "relu")
+    assert form.told[-1].model.options["activation"] == "relu"
+
+
+@pytest.mark.parametrize(
+    ("press", "left"),
+    [
+        ("more", {"layers": [4, 2, 2], "activation": ["tanh", "relu", "relu"]}),
+        ("fewer", {"layers": [4]}),
+        ("widen", {"layers": [5, 2], "activation": ["tanh", "relu"]}),
+    ],
+)
+def test_there_are_as_many_activations_as_layers(form, press, left):
+    layers = builder(form, layers=[4, 2], activation=["tanh", "relu"])
+    (layers.button(0, +1) if press == "widen" else getattr(layers, press)).click()
+    assert form.told[-1].model.options == left
+
+
+def test_without_layers_there_is_one_activation_to_begin_with(form):
+    layers = builder(form, layers=[4], activation=["relu"])
+    layers.fewer.click()
+    assert form.told[-1].model.options == {"layers": []}
+    form.set_setup(form.told[-1])
+    layers.more.click()
+    assert layers.names() == ["tanh"]
+
+
 def test_a_flag_and_a_choice(shown):
     flag = row_of(shown, Option("shuffle", "bool", True))
     flag.editor.click()
