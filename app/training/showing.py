@@ -65,7 +65,6 @@ class TrainShowing(QObject):
             self._show_state(run)
             self._show_curves(run)
             yield
-        self._room.bar.set_playing(session.plays)
         if session.complaint[1]:
             self._complain(*session.complaint)
         self._show_runs()
@@ -314,6 +313,8 @@ class TrainShowing(QObject):
         self._show_lines()
 
     def _show_runs(self) -> None:
+        # A run that is to train as soon as it has begun can be kept from it.
+        self._room.bar.set_playing(self._session.plays)
         self.curves.list()
         self._show_lines()
 

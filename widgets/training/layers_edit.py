@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QComboBox,
     QGridLayout,
@@ -85,7 +85,10 @@ class LayersEdit(QWidget):
             choice.setVisible(used and bool(self._offered))
             if used:
                 width = self._widths[index]
-                number.setText(f"{width} unit{'' if width == 1 else 's'}")
+                words = f"{width} unit{'' if width == 1 else 's'}"
+                number.setText(str(width))
+                number.setToolTip(words)
+                number.setAccessibleName(f"{words} in layer {index + 1}")
                 minus.setEnabled(width > self._low)
                 plus.setEnabled(width < self._high)
         count = len(self._widths)
@@ -146,6 +149,8 @@ class LayersEdit(QWidget):
         index = len(self._rows)
         name, number = QLabel(f"Layer {index + 1}"), QLabel()
         name.setProperty("role", "caption")
+        number.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        number.setMinimumWidth(number.fontMetrics().horizontalAdvance("888"))
         minus = small_button(MINUS, f"One unit fewer in layer {index + 1}")
         plus = small_button("+", f"One unit more in layer {index + 1}")
         for button, sign in ((minus, -1), (plus, 1)):
@@ -158,7 +163,7 @@ class LayersEdit(QWidget):
         choice.activated.connect(lambda _=0: self._pick(index))
         self._fill(index, choice)
         parts = (name, minus, plus, number, choice)
-        for place, part in enumerate(parts):
+        for place, part in enumerate((name, minus, number, plus, choice)):
             self._grid.addWidget(part, index, place)
         self._grid.setColumnStretch(4, 1)
         self._rows.append(parts)
