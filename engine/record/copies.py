@@ -74,7 +74,12 @@ class Copies:
 
         ``kept`` is the snapshot of ``whole``, which must not have been written to since.
         """
-        view = self._view(t, whole, kept) if has_numbers(t) and not is_watched() else None
+        if is_watched() or not has_numbers(t):
+            return None
+        # Mostly it lies somewhere else altogether, which is quickly told.
+        if not 0 <= t.data_ptr() - whole.data_ptr() < whole.nbytes:
+            return None
+        view = self._view(t, whole, kept)
         return self._shared(view, kept) if view is not None else None
 
     def keep_view(self, t: torch.Tensor, base: torch.Tensor, kept: int | None) -> int | None:
@@ -110,7 +115,8 @@ class Copies:
         _spare.clear()
         kept = self.log.snapshots
         for index, _, layout in self._big:
-            _recycle(kept[index], layout)
+            if layout is not None:
+                _recycle(kept[index], layout)
         self._big.clear()
         self._views.clear()
         kept.clear()
@@ -121,14 +127,16 @@ class Copies:
             kept.append(snapshot(t))
             self.log.dropped += 1
             return
+        kind = type(t)
         if t.requires_grad:
             t = t.detach()
         layout: Layout | None = None
         copy: torch.Tensor | None = None
-        if t.is_cpu and t.layout is torch.strided and type(t) in _PLAIN:
+        if kind in _PLAIN and t.is_cpu and t.layout is torch.strided:
             layout = t.dtype, t.shape, t.stride()
             fitting = _spare.get(layout)
-            copy = _into(fitting.pop(), t) if fitting else None
+            if fitting:
+                copy = _into(fitting.pop(), t)
         if copy is None:
             _make_room(size)
             copy = t.clone()
@@ -157,7 +165,8 @@ class Copies:
         copies = [c for i in indices if isinstance(c := kept[i], torch.Tensor)]
         made = snapshots(copies, log.dropped)
         for index, layout in dropped:
-            _recycle(kept[index], layout)
+            if layout is not None:
+                _recycle(kept[index], layout)
         for index, summary in zip(indices, made, strict=True):
             kept[index] = summary
             self._views.pop(index, None)
@@ -173,8 +182,8 @@ def _into(spare: torch.Tensor, t: torch.Tensor) -> torch.Tensor | None:
         return None
 
 
-def _recycle(copy: torch.Tensor | Snapshot, layout: Layout | None) -> None:
-    if layout is not None and isinstance(copy, torch.Tensor):
+def _recycle(copy: torch.Tensor | Snapshot, layout: Layout) -> None:
+    if isinstance(copy, torch.Tensor):
         fitting = _spare.get(layout)
         if fitting is None:
             _spare[layout] = [copy]

@@ -34,6 +34,9 @@ Function = Callable[..., object]
 
 _next_number = torch._C._autograd._get_sequence_nr
 """The number that this thread's next backward node will get."""
+_is_grad_enabled = torch._C.is_grad_enabled
+_Unheard = torch._C.DisableTorchFunction
+"""A context in which the program's modes do not hear what the recorder asks of tensors."""
 
 _READERS = frozenset(
     (
@@ -87,6 +90,7 @@ class ForwardMode(TorchFunctionMode):
 
     def __init__(self, recorder: "Recorder", lane: "Lane") -> None:
         self.recorder = recorder
+        self.log = recorder.log
         self.lane = lane
 
     def __torch_function__(
@@ -98,7 +102,7 @@ class ForwardMode(TorchFunctionMode):
     ) -> object:
         """Call ``func`` and record what it did to tensors."""
         kwargs = kwargs or {}
-        if self.lane.quiet or not self.recorder.writing():
+        if self.lane.quiet or not self.log.writing:
             return func(*args, **kwargs)
         kind, name = _told_apart(func)
         if kind == "reader":
@@ -151,7 +155,7 @@ class ForwardMode(TorchFunctionMode):
         out = func(*args, **kwargs)
         took = perf_counter_ns() - begun
         # A tensor subclass of the user's must not hear of the recorder's own look-ups.
-        with torch._C.DisableTorchFunction(), recorder.lanes.lock:
+        with _Unheard(), recorder.lanes.lock:
             if kind == "factory" or not given[0]:
                 self._factory(name, out, where, given[0])
             else:
@@ -181,10 +185,15 @@ class ForwardMode(TorchFunctionMode):
 
         ``running``: it may have changed an argument without counting a version.
         """
-        if type(out) is torch.Tensor and not running and _is_all_new(out, seen):
-            self._results(name, where, [out], seen, False)
-            return
         tensors, given = self.recorder.tensors, seen.given
+        if type(out) is torch.Tensor and not running:
+            for t, row in zip(given, seen.values):  # noqa: B905 (a keyword costs as much again)
+                if t is out or version(t) != row.version:
+                    break
+            else:
+                # None of the arguments is its result, and none was changed.
+                self._results(name, where, [out], seen, False)
+                return
         pairs = list(zip(given, seen.values, strict=True))
         changed = [t for t, row in pairs if version(t) != row.version]
         if running:
@@ -211,9 +220,10 @@ class ForwardMode(TorchFunctionMode):
     def _results(
         self, name: str, where: Where, results: list[torch.Tensor], seen: "_Seen", inplace: bool
     ) -> None:
-        lane, log, tensors = self.lane, self.recorder.log, self.recorder.tensors
-        nodes, index = self.recorder.nodes, len(log.ops)
+        lane, log, recorder = self.lane, self.log, self.recorder
+        nodes, add, index = recorder.nodes, recorder.tensors.add, len(log.ops)
         made: list[Met] = []
+        outputs: list[ValueRow] = []
         row = OpRow(
             next(log.ids),
             name,
@@ -221,24 +231,24 @@ class ForwardMode(TorchFunctionMode):
             seen.kept,
             where,
             lane.calls[-1].index if lane.calls else None,
-            torch._C.is_grad_enabled(),
+            _is_grad_enabled(),
             "backward" if lane.runs else "forward",
             inplace,
             seen.took,
-            [],
+            outputs,
         )
         log.ops.append(row)
         nodes.since = seen.since
         for t in results:
-            value = tensors.add(t, where, index, made=made)
-            row.outputs.append(value)
+            value = add(t, where, index, "", made)
+            outputs.append(value)
             if name in _DETACHING:
                 self._detached(t, value, seen)
             if value.version:
-                tensors.changed(value, index)
+                recorder.tensors.changed(value, index)
         if made:
+            row.node = made[0][1].id
             row.nodes = nodes.claim(made, index)
-            row.node = next(v.node for v in row.outputs if v.node is not None)
         nodes.since = LAST
         if not lane.runs:
             log.write(EventRow("op", index, where))
@@ -320,14 +330,6 @@ def _kind(func: Function) -> str:
         # Its result owes its argument nothing but shape and dtype.
         return "factory"
     return "running" if name in _RUNNING else "op"
-
-
-def _is_all_new(out: torch.Tensor, seen: _Seen) -> bool:
-    """Tell whether a result is none of the arguments, and none of those was changed."""
-    for t, row in zip(seen.given, seen.values, strict=True):
-        if t is out or version(t) != row.version:
-            return False
-    return True
 
 
 def _among(t: torch.Tensor, given: list[torch.Tensor]) -> bool:

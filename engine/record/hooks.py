@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 keep_builtins(globals())
 
 Grads = Sequence[torch.Tensor | None]
+_Unheard = torch._C.DisableTorchFunction
+"""A context in which the program's modes do not hear what the recorder asks of tensors."""
 Known = tuple[weakref.ref[torch.Tensor], int, int | None]
 """A gradient, its version and its snapshot."""
 
@@ -55,6 +57,7 @@ class Hooks:
         self.log = recorder.log
         self.running: list[Run] = []
         """The passes that are running in all threads, in the order in which they began."""
+        self.lock = recorder.lanes.lock
         self._grads: dict[int, Known] = {}
         """Each leaf's ``.grad`` by tensor number."""
         self._register: Callable[..., object] = _Mixin.__dict__["_register_hook"].__func__
@@ -83,12 +86,6 @@ class Hooks:
     def stop(self) -> None:
         """Let torch take hooks as before."""
         _Mixin._register_hook = staticmethod(self._register)  # type: ignore[method-assign]
-
-    def on_node(self, node: Node, row: NodeRow) -> "AfterNode":
-        """Give a node its hook and return it."""
-        hook = AfterNode(self, row)
-        node.register_hook(hook)
-        return hook
 
     def on_leaf(self, accumulate: Node, t: torch.Tensor) -> "AfterLeaf":
         """Give the node that adds to the leaf ``t`` its hooks and return one of them."""
@@ -125,7 +122,7 @@ class Hooks:
         run = self._run()
         if run is None:
             return
-        way = run.on_its_way
+        way, keep = run.on_its_way, self.recorder.copies.keep
         given: list[int | None] = []
         arrived: list[int | None] = []
         for grad in received:
@@ -134,16 +131,18 @@ class Hooks:
                 continue
             known = way.get(id(grad))
             if known is None or known[0]() is not grad or known[1] != version(grad):
-                known = self._on_its_way(run, grad, self.recorder.copies.keep(grad))
+                known = way[id(grad)] = _known(grad, keep(grad))
             arrived.append(known[2])
-        for target, grad in zip(row.next or (), sent, strict=False):
+        for target, grad in zip(row.next or (), sent):  # noqa: B905 (a keyword costs as much again)
             if target is None or grad is None:
                 given.append(NOTHING)
                 continue
             known = way.get(id(grad))
             # One passed through untouched, or sent twice, is the same snapshot.
             if known is None or known[0]() is not grad or known[1] != version(grad):
-                known = self._on_its_way(run, grad, self._copy(grad, received, arrived))
+                big = grad.numel() >= SHARED_ELEMENTS
+                shared = self._shared(grad, received, arrived) if big else None
+                known = way[id(grad)] = _known(grad, keep(grad) if shared is None else shared)
             given.append(known[2])
         self.log.write(Ran(row, run.number, arrived, given))
 
@@ -172,10 +171,10 @@ class Hooks:
         if grad is not None:
             known = run.on_its_way.get(id(grad))
             if known is None or known[0]() is not grad or known[1] != version(grad):
-                known = self._on_its_way(run, grad, copies.keep(grad))
+                known = run.on_its_way[id(grad)] = _known(grad, copies.keep(grad))
             arrived = known[2]
         if now is not None:
-            taken_over = before is None and grad is not None and _same_memory(now, grad)
+            taken_over = before is None and arrived is not None and _same_memory(now, grad)
             after = arrived if taken_over else copies.keep(now)
             if after is not None:
                 self._grads[row.tensor] = (weakref.ref(now), version(now), after)
@@ -187,28 +186,23 @@ class Hooks:
 
         A node runs in the thread that began the pass, or in one that torch's engine has for it.
         """
-        if not self.running or not self.recorder.writing():
+        running = self.running
+        if not running or not self.log.writing:
             return None
-        if len(self.running) > 1:
+        if len(running) > 1:
             lane = self.recorder.lanes.here()
             if lane is not None and lane.runs:
                 return lane.runs[-1]
-        return self.running[-1]
+        return running[-1]
 
-    def _on_its_way(self, run: Run, grad: torch.Tensor, kept: int | None) -> Known:
-        known = run.on_its_way[id(grad)] = weakref.ref(grad), version(grad), kept
-        return known
-
-    def _copy(self, grad: torch.Tensor, received: Grads, kept: list[int | None]) -> int | None:
-        """Keep a gradient that is sent; a big one that is a view of what came in is not copied."""
-        copies = self.recorder.copies
-        if grad.numel() >= SHARED_ELEMENTS:
-            for whole, number in zip(received, kept, strict=True):
-                if whole is not None and number is not None:
-                    shared = copies.share(grad, whole, number)
-                    if shared is not None:
-                        return shared
-        return copies.keep(grad)
+    def _shared(self, grad: torch.Tensor, received: Grads, kept: list[int | None]) -> int | None:
+        """Return a snapshot without copying of a gradient that is a view of what came in."""
+        for whole, number in zip(received, kept, strict=True):
+            if whole is not None and number is not None:
+                shared = self.recorder.copies.share(grad, whole, number)
+                if shared is not None:
+                    return shared
+        return None
 
     def _overwritten(self, grad: torch.Tensor, known: Known) -> bool:
         """Tell whether a ``.grad`` changed since its copy: ``grad.data.zero_()`` is not counted."""
@@ -231,7 +225,7 @@ class AfterNode:
         """Note what the node was given and what it sent."""
         hooks = self.hooks
         if hooks.running:
-            with torch._C.DisableTorchFunction(), hooks.recorder.lanes.lock:
+            with _Unheard(), hooks.lock:
                 hooks.ran(self.row, sent, received)
 
     def __del__(self) -> None:
@@ -250,7 +244,7 @@ class BeforeLeaf(Struct, gc=False, eq=False):
         """Note the leaf's ``.grad`` until then."""
         hooks, t = self.hooks, self.leaf()
         if hooks.running and t is not None:
-            with torch._C.DisableTorchFunction(), hooks.recorder.lanes.lock:
+            with _Unheard(), hooks.lock:
                 hooks.adding(t)
 
 
@@ -264,7 +258,7 @@ class AfterLeaf(Struct, gc=False, eq=False):
         """Write down what was added, and to what."""
         hooks, t = self.hooks, self.leaf()
         if hooks.running and t is not None:
-            with torch._C.DisableTorchFunction(), hooks.recorder.lanes.lock:
+            with _Unheard(), hooks.lock:
                 hooks.added(t, received[0])
 
 
@@ -272,13 +266,17 @@ _Mixin = torch.autograd.function._HookMixin
 _OURS = (AfterNode, BeforeLeaf, AfterLeaf)
 
 
-def _same_memory(a: torch.Tensor, b: torch.Tensor) -> bool:
-    """Tell whether autograd took ``b`` over as ``a`` instead of copying it."""
+def _known(grad: torch.Tensor, kept: int | None) -> Known:
+    return weakref.ref(grad), version(grad), kept
+
+
+def _same_memory(a: torch.Tensor, b: torch.Tensor | None) -> bool:
+    """Tell whether autograd took ``b``, whose numbers were kept, over as ``a``."""
     return (
-        a.layout is torch.strided
+        b is not None
+        and a.layout is torch.strided
         and b.layout is torch.strided
         and has_numbers(a)
-        and has_numbers(b)
         and a.data_ptr() == b.data_ptr()
         and a.shape == b.shape
         and a.stride() == b.stride()

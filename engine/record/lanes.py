@@ -80,7 +80,7 @@ class Lanes:
     def here(self) -> Lane | None:
         """Return the lane of the calling thread; None where nothing is to be written down."""
         lane = self._lanes.get(threading.get_ident())
-        if lane is None or lane.quiet or not self._recorder.writing():
+        if lane is None or lane.quiet or not self._recorder.log.writing:
             return None
         return lane
 

@@ -221,6 +221,8 @@ class Log:
         self.dropped = 0
         self.open = True
         """False once the program has ended: what happens then is no part of the run."""
+        self.writing = False
+        """Whether what happens now is written down: the program runs and the log is not full."""
 
     def tell(self, kind: EventKind, ref: int, where: Where) -> None:
         """Append an event."""
@@ -228,8 +230,10 @@ class Log:
 
     def write(self, event: "EventRow | Ran") -> None:
         """Append an event; past the limit only note that recording has to stop."""
-        self.events.append(event)
-        if len(self.events) - len(self.prints) >= self.event_limit and not self.truncated:
+        events = self.events
+        events.append(event)
+        if len(events) - len(self.prints) >= self.event_limit and not self.truncated:
+            self.writing = False
             self.truncated = (
                 f"Recording stopped after {self.event_limit:,} events; the program ran on."
             )

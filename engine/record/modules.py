@@ -125,7 +125,7 @@ class Modules:
         lane.calls.pop()
         # The frame holds this in turn: the two would keep the call's result alive.
         entered.frame = None
-        if recorder.writing():
+        if recorder.log.writing:
             with recorder.lanes.lock:
                 if isinstance(out, torch.Tensor):
                     known = recorder.tensors.known(out)

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, cast
 import torch
 from torch.autograd.graph import Node
 
+from engine.record.hooks import AfterNode
 from engine.record.log import Log, NodeKind, NodeRow, SavedRow
 from engine.record.tensors import Tensors
 from engine.record.unseen import is_watched, unwatched
 from engine.untouched import keep_builtins
 
 if TYPE_CHECKING:
-    from engine.record.hooks import AfterNode, Hooks
+    from engine.record.hooks import Hooks
 
 keep_builtins(globals())
 
@@ -27,6 +28,8 @@ Met = tuple[Node, NodeRow]
 
 AccumulateGrad: type = torch._C._functions.AccumulateGrad  # type: ignore[attr-defined]
 """The kind of node that adds to a leaf's ``.grad``."""
+_top_hooks = torch._C._autograd._top_saved_tensors_default_hooks
+"""The program's own hooks on saved tensors, if it has any now."""
 LAST = 2**64 - 1
 """The sequence number of nodes that run last: AccumulateGrad, and ops without a derivative."""
 
@@ -55,7 +58,8 @@ class Nodes:
         log, number = self.log, node._sequence_nr()
         kind = self._kinds.get(type(node)) or self._new_kind(node)
         row = NodeRow(next(log.ids), kind, len(log.events), number)
-        held[self._key] = self.hooks.on_node(node, row)
+        held[self._key] = hook = AfterNode(self.hooks, row)
+        node.register_hook(hook)
         log.nodes.append(row)
         if not self.since <= number < LAST:
             self.strangers = True
@@ -68,12 +72,12 @@ class Nodes:
         thread's nodes are numbered as they are made.
         """
         claimed: list[int] = []
-        passed: set[int] = set()
-        look = torch._C._autograd._top_saved_tensors_default_hooks(True) is None
-        stack = [m for m in reversed(made) if self.since <= m[1].number < LAST]
+        passed: set[int] | None = None
+        look, since = _top_hooks(True) is None, self.since
+        stack = made if len(made) == 1 else made[::-1]
         while stack:
             node, row = stack.pop()
-            if row.op == op or row.id in passed:
+            if not since <= row.number < LAST or row.op == op:
                 continue
             if row.op is None:
                 row.op = op
@@ -82,8 +86,13 @@ class Nodes:
                     row.kept = self._look(node, row.kind.tensors)
             else:
                 # An op inside of this one made it.
+                passed = passed or set()
+                if row.id in passed:
+                    continue
                 passed.add(row.id)
-            stack += self.read_edges(node, row)
+            own = self.read_edges(node, row)
+            if own:
+                stack += own
         return claimed
 
     def reach(self, number: int, roots: list[Node]) -> None:
@@ -108,7 +117,7 @@ class Nodes:
         """Note a node's next functions; an edge to AccumulateGrad leads to the leaf's value.
 
         Called when the op is recorded, so that the leaf's value is the one the op used. Returns
-        the next nodes that the same op made.
+        the next nodes that the same op made, the last one first.
         """
         leads: list[tuple[int, int] | None] = []
         own: list[Met] = []
@@ -125,7 +134,8 @@ class Nodes:
                     own.append((one, below))
         if row.next is None:
             row.next = leads
-        own.reverse()
+        if len(own) > 1:
+            own.reverse()
         return own
 
     def target(self, node: Node, nr: int) -> tuple[int, int]:
@@ -154,10 +164,15 @@ class Nodes:
             with unwatched():
                 return self._look(node, tensors)
         found: list[SavedRow] = []
+        known = self.tensors.known
         for name, attribute in tensors:
             thing = getattr(node, attribute)
             if isinstance(thing, torch.Tensor):
-                found.append(self._saved(name, thing))
+                row = known(thing)
+                if row is not None:
+                    found.append((name, row.shape, row.dtype, row.storage))
+                else:
+                    found.append(self._saved(name, thing))
             elif isinstance(thing, tuple | list):
                 found += [self._saved(name, t) for t in thing if isinstance(t, torch.Tensor)]
         return found

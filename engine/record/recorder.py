@@ -46,14 +46,13 @@ class Recorder:
         self.tensors = Tensors(self.log, self.copies)
         self.nodes = Nodes(self.log, self.tensors)
         self.tensors.nodes = self.nodes
+        self.lanes = Lanes(self)
         self.backward = Backward(self)
         self.nodes.hooks = self.backward.hooks
         self.passes = Passes(self.log)
         self.copies.about_to_drop = self.passes.settle
         self.modules = Modules(self)
         self.optimizers = Optimizers(self)
-        self.lanes = Lanes(self)
-        self.active = False
         self.until_pass: int | None = None
         """Stop the program, by `PassReached`, just before this backward pass."""
         self.reached_roots: list[torch.Tensor] = []
@@ -65,7 +64,6 @@ class Recorder:
         self._compile: tuple[Callable[..., object], Callable[..., object]]
 
     def __enter__(self) -> Self:
-        self.active = True
         autograd.graph._engine_run_backward = self._run_backward  # type: ignore[assignment]
         autograd._engine_run_backward = self._run_backward  # type: ignore[attr-defined,assignment]
         self._patch_apply()
@@ -75,6 +73,7 @@ class Recorder:
         self.optimizers.start()
         self.backward.hooks.start()
         self.lanes.start()
+        self.log.writing = True
         return self
 
     def __exit__(
@@ -84,7 +83,7 @@ class Recorder:
         traceback: TracebackType | None,
     ) -> None:
         self.lanes.stop()
-        self.active = self.log.open = False
+        self.log.writing = self.log.open = False
         self.backward.hooks.stop()
         self.optimizers.stop()
         self.modules.stop()
@@ -93,10 +92,6 @@ class Recorder:
         autograd.Function.apply = self._apply  # type: ignore[assignment,method-assign]
         autograd._engine_run_backward = self._engine  # type: ignore[attr-defined]
         autograd.graph._engine_run_backward = self._engine
-
-    def writing(self) -> bool:
-        """Tell whether what happens now is written down."""
-        return self.active and not self.log.truncated
 
     def release(self) -> None:
         """Give back the memory of all copies at once; the recorder is part of a cycle."""
@@ -110,7 +105,7 @@ class Recorder:
 
     def printed(self, line: str) -> None:
         """Write down one printed line."""
-        if not self.writing():
+        if not self.log.writing:
             return
         if len(self.log.prints) >= self.log.print_limit:
             self.log.unprinted += 1
@@ -121,7 +116,7 @@ class Recorder:
 
     def plotted(self, figure: Figure) -> None:
         """Write down a figure that the program shows."""
-        if self.writing() and len(self.log.figures) < MOST_FIGURES:
+        if self.log.writing and len(self.log.figures) < MOST_FIGURES:
             span = self.source.span(self.source.here(self.source.user_frame())[0])
             self.log.figures.append(replace(figure, line=span[0] if span is not None else 0))
 

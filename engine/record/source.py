@@ -108,10 +108,7 @@ class Source:
         kinds = self._kinds
         inner = lane.calls[-1] if lane is not None and lane.calls else None
         stop = inner.frame if inner is not None else None
-        while frame is not None:
-            if frame is stop:
-                assert inner is not None
-                return inner.where, doing or inner.doing
+        while frame is not None and frame is not stop:
             code = frame.f_code
             kind = kinds.get(id(code))
             if kind is None:
@@ -121,7 +118,9 @@ class Source:
                     return (code, frame.f_lasti), doing
                 doing = doing or kind
             frame = frame.f_back
-        return None, doing
+        if inner is None or frame is None:
+            return None, doing
+        return inner.where, doing or inner.doing
 
     def _kind(self, code: CodeType) -> str:
         file = code.co_filename

@@ -71,11 +71,12 @@ class Tensors:
 
         Its ``grad_fn``, if it has one, is appended to ``made`` with its row.
         """
-        key, me = id(t), weakref.ref(t)
+        key, me, log = id(t), weakref.ref(t), self.log
         before = self.seen.get(key)
         if before is not None and before.ref is not me:
             before = None
-        row, fn, base = self._read(t, me, before, (op, maker, where))
+        readable = has_numbers(t)
+        row, fn, base = self._read(t, me, before, readable, (op, maker, where))
         if before is not None:
             row.name = before.name
         elif self.names:
@@ -87,14 +88,14 @@ class Tensors:
         if base is not None and (known := self.known(base)) is not None:
             row.base = known.id
             row.snapshot = self.copies.keep_view(t, base, known.snapshot)
-        else:
-            row.snapshot = self.copies.keep(t)
+        elif readable:
+            row.snapshot = self.copies.keep(t, True)
         if fn is not None:
             node = self.nodes.row(fn)
             row.node, row.output_nr = node.id, t.output_nr
             if made is not None:
                 made.append((fn, node))
-        self.log.values.append(row)
+        log.values.append(row)
         self.seen[key] = row
         return row
 
@@ -103,6 +104,7 @@ class Tensors:
         t: torch.Tensor,
         me: "weakref.ref[torch.Tensor]",
         before: ValueRow | None,
+        readable: bool,
         origin: tuple[int | None, str, Where],
     ) -> tuple[ValueRow, Node | None, torch.Tensor | None]:
         """Return what a tensor tells of itself, its ``grad_fn`` and what it is a view of."""
@@ -114,10 +116,10 @@ class Tensors:
             leaf = is_leaf(t)
         offset, storage = 0, -1
         stride: tuple[int, ...] = ()
-        if layout is torch.strided and not t.is_nested:
+        if layout is torch.strided and (readable or not t.is_nested):
             stride, offset = t.stride(), int(t.storage_offset())
             user = me if before is None or before.storage < 0 else None
-            storage = self.storage(t, user, offset if has_numbers(t) else None)
+            storage = self._storage(t, user, offset if readable else None)
         row = ValueRow(
             next(self.log.ids),
             me,
@@ -172,16 +174,16 @@ class Tensors:
                 return self.differs(t, row)
         return not same_numbers(kept, t.detach())
 
-    def storage(
-        self,
-        t: torch.Tensor,
-        user: "weakref.ref[torch.Tensor] | None" = None,
-        offset: int | None = None,
-    ) -> int:
-        """Return a small number for the memory ``t`` lives in; -1 where it has none of its own.
+    def storage(self, t: torch.Tensor) -> int:
+        """Return a small number for the memory ``t`` lives in; -1 where it has none of its own."""
+        return self._storage(t, None, None)
 
-        The number holds for as long as the tensor lives that ``user`` refers to. ``offset``: where
-        ``t`` begins in it, if it is known that ``t`` `has_numbers` and strides.
+    def _storage(
+        self, t: torch.Tensor, user: "weakref.ref[torch.Tensor] | None", offset: int | None
+    ) -> int:
+        """Return the same; it holds for as long as the tensor lives that ``user`` refers to.
+
+        ``offset``: where ``t`` begins, if it is known that ``t`` `has_numbers` and strides.
         """
         try:
             if offset is not None:
@@ -192,9 +194,6 @@ class Tensors:
                 address = memory(t)
         except (RuntimeError, NotImplementedError):
             return -1
-        return self._memory(address, user)
-
-    def _memory(self, address: int, user: "weakref.ref[torch.Tensor] | None") -> int:
         known = self._memories.get(address)
         # Memory that was freed is used again at the same address: its number dies with its users.
         if known is None or not known.used():
