@@ -82,32 +82,6 @@ def name(match: re.Match[str], case: Case) -> str:
     return f"Give {word} a value on a line above this one."
 
 
-def attribute(match: re.Match[str], case: Case) -> str:
-    """Help with an AttributeError: a near name among the object's own."""
-    word = match[1]
-    owner = getattr(case.exc, "obj", None)
-    close = near(word, dir(owner)) if owner is not None else ""
-    if word == "backward" and hasattr(owner, "param_groups"):
-        return "Only a loss has backward(): loss.backward(), and then step() of the optimizer."
-    if close:
-        return f"Did you mean .{close}?"
-    return "Check the spelling; this object has no such method or field."
-
-
-def none_operand(match: re.Match[str], case: Case) -> str:  # noqa: ARG001
-    """Help with arithmetic on None, which mostly is a ``.grad``."""
-    if "grad" in case.code:
-        return NO_GRAD
-    return "One side is None. Does a function forget its return, or is a .grad not there yet?"
-
-
-def none_attribute(match: re.Match[str], case: Case) -> str:
-    """Help with a method of None, which mostly is a ``.grad``."""
-    if "grad" in case.code or match[1] in ("zero_", "norm", "data", "clone", "item"):
-        return NO_GRAD
-    return "What stands before the dot is None. Does a function forget its return?"
-
-
 def out_of_bounds(match: re.Match[str], case: Case) -> str:  # noqa: ARG001
     """Help with an index past a dimension's end."""
     size = int(match[1])

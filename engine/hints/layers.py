@@ -158,6 +158,32 @@ ROWS = (
     ),
     Row(
         RuntimeError,
+        r"Expected target size \[(\d+), (\d+)\], got \[(\d+), (\d+)\]",
+        "Scores are (batch, classes, positions): .transpose(1, 2) on them brings the classes to "
+        "dimension 1.",
+        "Expected target size [2, 5], got [2, 7]",
+    ),
+    Row(
+        RuntimeError,
+        r"(Subtraction|Negation).*two bool|Subtraction, the .* bool tensor",
+        "True and False are no numbers: add .float() or .int() to count with them.",
+        "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
+        "`logical_xor()` operator instead.",
+    ),
+    Row(
+        RuntimeError,
+        r"1D tensors expected, but got (\d)D and (\d)D",
+        "dot is for two vectors: for matrices write a @ b.",
+        "1D tensors expected, but got 2D and 2D tensors",
+    ),
+    Row(
+        TypeError,
+        r"(stack|cat)\(\): .*must be tuple of Tensors, not Tensor",
+        "The tensors go into one list: torch.{1}([a, b]).",
+        "stack(): argument 'tensors' (position 1) must be tuple of Tensors, not Tensor",
+    ),
+    Row(
+        RuntimeError,
         "one_hot is only applicable to index",
         "Classes are whole numbers: add .long().",
         "one_hot is only applicable to index tensor of type LongTensor.",

@@ -43,7 +43,7 @@ def operands(case: Case) -> list[tuple[str, torch.Tensor | nn.Module]]:
 
 def sides(case: Case) -> list[tuple[str, torch.Tensor]]:
     """Return the two operands of a product or a sum as written, where both are known tensors."""
-    tree = _parsed(case.code)
+    tree = parsed(case.code)
     pair: list[ast.expr] = []
     changed = _changed(case.code)
     if changed is not None and tree is not None:
@@ -100,7 +100,7 @@ def _broadcasts(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
 
 def _reads(code: str) -> Iterator[ast.expr]:
     """Yield names and fields in the order they are written, a field before its owner."""
-    tree = _parsed(code)
+    tree = parsed(code)
     stack: list[ast.AST] = [tree] if tree is not None else []
     while stack:
         node = stack.pop(0)
@@ -112,7 +112,8 @@ def _reads(code: str) -> Iterator[ast.expr]:
             stack[:0] = [n for n in ast.iter_child_nodes(node) if isinstance(n, ast.expr)]
 
 
-def _parsed(code: str) -> ast.expr | None:
+def parsed(code: str) -> ast.expr | None:
+    """Return the expression that a piece of program is or assigns; None where it is neither."""
     try:
         body = ast.parse(code.strip()).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -152,7 +153,9 @@ def _module(module: nn.Module, message: str) -> str:
         where = f" on {first.device}"
     elif first is not None and _DTYPE.search(message):
         where = f" in {str(first.dtype).removeprefix('torch.')}"
-    return f"{type(module).__name__}({about[:40]}){where}"
+    while len(about) > 40 and ", " in about:
+        about = about.rpartition(", ")[0]
+    return f"{type(module).__name__}({about}){where}"
 
 
 def _joined(parts: list[str]) -> str:

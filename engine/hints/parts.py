@@ -63,6 +63,11 @@ def forward(match: re.Match[str], case: Case) -> str:  # noqa: ARG001
     """Help with a module that has no forward: a method that looks like it, or one out of place."""
     frames = [frame for frame, _ in traceback.walk_tb(case.exc.__traceback__)]
     module = frames[-1].f_locals.get("self") if frames else None
+    if isinstance(module, nn.ModuleList | nn.ModuleDict):
+        return (
+            f"A {type(module).__name__} only holds layers: call each of them in a loop, or use "
+            "nn.Sequential."
+        )
     own = [name for kind in type(module).__mro__ for name in vars(kind) if kind is not nn.Module]
     own = [name for name in own if not hasattr(nn.Module, name)]
     close = difflib.get_close_matches("forward", [name.strip("_").lower() for name in own], n=1)

@@ -5,7 +5,7 @@ import re
 import traceback
 
 from engine.confine import box
-from engine.hints import advice
+from engine.hints import advice, calls
 from engine.hints.advice import Row
 
 _COMMA = "Something is missing or too much here: an operator, a comma, a bracket or a quote."
@@ -171,7 +171,7 @@ ROWS = (
     Row(
         AttributeError,
         r"'NoneType' object has no attribute '(\w+)'",
-        advice.none_attribute,
+        calls.none_attribute,
         "'NoneType' object has no attribute 'zero_'",
     ),
     Row(
@@ -183,13 +183,13 @@ ROWS = (
     Row(
         AttributeError,
         r"has no attribute '(\w+)'",
-        advice.attribute,
+        calls.attribute,
         "'Tensor' object has no attribute 'sume'",
     ),
     Row(
         TypeError,
         r"unsupported operand type\(s\) for .+'NoneType'",
-        advice.none_operand,
+        calls.none_operand,
         "unsupported operand type(s) for *: 'float' and 'NoneType'",
     ),
     Row(
@@ -225,7 +225,7 @@ ROWS = (
     Row(
         TypeError,
         r"takes (from )?\d+ .*positional arguments? .*but \d+ (was|were) given",
-        "It takes fewer arguments than it is given here; sizes may need brackets around them.",
+        calls.too_many,
         "tensor() takes 1 positional argument but 2 were given",
     ),
     Row(
@@ -237,7 +237,7 @@ ROWS = (
     Row(
         ValueError,
         "(too many|not enough) values to unpack",
-        "Left and right of = need equally many: count the names and the elements.",
+        calls.unpacked,
         "too many values to unpack (expected 2)",
     ),
     Row(ZeroDivisionError, "", "The divisor is 0 here.", "division by zero"),

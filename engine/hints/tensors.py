@@ -1,6 +1,6 @@
 """Errors of shapes, dtypes, devices, indices, layers and losses."""
 
-from engine.hints import advice, shapes
+from engine.hints import advice, calls, shapes
 from engine.hints.advice import Row
 
 _TARGETS = "Class targets are whole numbers: make them with dtype=torch.long, or add .long()."
@@ -126,7 +126,7 @@ ROWS = (
     Row(
         IndexError,
         r"Target (-?\d+) is out of bounds",
-        "Class {1} is more than there are: with n outputs, targets go from 0 to n − 1.",
+        "There is no class {1}: with n outputs, targets go from 0 to n − 1.",
         "Target 7 is out of bounds.",
     ),
     Row(
@@ -226,7 +226,7 @@ ROWS = (
     Row(
         TypeError,
         "'(.+)' object is not iterable",
-        "If this is a model, give its parameters: model.parameters().",
+        calls.not_iterable,
         "'Linear' object is not iterable",
     ),
     Row(
@@ -281,7 +281,7 @@ ROWS = (
     Row(
         TypeError,
         r"(\w+)\(\) received an invalid combination of arguments",
-        "{1} cannot be called with these arguments: compare with the forms listed.",
+        calls.no_form,
         "add() received an invalid combination of arguments - got (Tensor)",
     ),
 )

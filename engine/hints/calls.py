@@ -1,0 +1,184 @@
+"""Hints about calls: arguments that do not fit, classes put together wrongly, names elsewhere."""
+
+import ast
+import difflib
+import re
+import types
+
+import torch
+from torch import nn
+
+from engine.hints import operands
+from engine.hints.advice import NO_GRAD, Case, near
+
+_PLACES = (
+    ("torch", torch),
+    ("nn", nn),
+    ("F", nn.functional),
+    ("torch.optim", torch.optim),
+    ("torch.optim.lr_scheduler", torch.optim.lr_scheduler),
+    ("torch.utils.data", torch.utils.data),
+    ("torch.linalg", torch.linalg),
+)
+"""Where a name may live that was looked for in another module of torch's."""
+
+
+def too_many(match: re.Match[str], case: Case) -> str:  # noqa: ARG001
+    """Help with a call that gives more arguments than are taken."""
+    made = _classes(case)
+    message = str(case.exc)
+    for one in made:
+        for method in _methods(one):
+            first = method.args.args[0].arg if method.args.args else ""
+            is_meant = f"{one.name}.{method.name}()" in message
+            if is_meant and first != "self" and not method.decorator_list:
+                return (
+                    f"The first parameter of a method is the object itself: write def "
+                    f"{method.name}(self, ...) on line {method.lineno}."
+                )
+    if "__init__()" in message:
+        for one in made:
+            slip = _init_slip(one) if f"{one.name}.__init__()" in message else ""
+            if slip:
+                return slip
+        tree = operands.parsed(case.code)
+        called = tree.func if isinstance(tree, ast.Call) else None
+        owner = case.scope.get(called.id) if isinstance(called, ast.Name) else None
+        if isinstance(called, ast.Name) and isinstance(owner, type) and called.id != owner.__name__:
+            return (
+                f"{called.id} is the class {owner.__name__} itself: make a model of it first, "
+                f"with {owner.__name__}()."
+            )
+    return "It takes fewer arguments than it is given here; sizes may need brackets around them."
+
+
+def attribute(match: re.Match[str], case: Case) -> str:
+    """Help with an AttributeError: where torch has it, or a near name among the object's own."""
+    word = match[1]
+    owner = getattr(case.exc, "obj", None)
+    if word == "backward" and hasattr(owner, "param_groups"):
+        return "Only a loss has backward(): loss.backward(), and then step() of the optimizer."
+    if isinstance(owner, nn.Module) and (why := _missing_field(case, owner)):
+        return why
+    place = _elsewhere(owner, word)
+    if place.rpartition(".")[2] == word:
+        return f"Did you mean {place}?"
+    close = near(word, dir(owner)) if owner is not None else ""
+    if close:
+        return f"Did you mean .{close}?"
+    return (
+        f"Did you mean {place}?"
+        if place
+        else "Check the spelling; this object has no such method or field."
+    )
+
+
+def none_operand(match: re.Match[str], case: Case) -> str:  # noqa: ARG001
+    """Help with arithmetic on None, which mostly is a ``.grad``."""
+    if "grad" in case.code:
+        return _uncalled_backward(case) or NO_GRAD
+    return "One side is None. Does a function forget its return, or is a .grad not there yet?"
+
+
+def none_attribute(match: re.Match[str], case: Case) -> str:
+    """Help with a method of None, which mostly is a ``.grad``."""
+    if "grad" in case.code or match[1] in ("zero_", "norm", "data", "clone", "item"):
+        return _uncalled_backward(case) or NO_GRAD
+    return "What stands before the dot is None. Does a function forget its return?"
+
+
+def _missing_field(case: Case, owner: object) -> str:
+    """Return why a module lacks what its ``__init__`` should have made; empty if unknown."""
+    found = (one for one in _classes(case) if one.name == type(owner).__name__)
+    return next((slip for one in found if (slip := _init_slip(one))), "")
+
+
+def _elsewhere(owner: object, word: str) -> str:
+    """Return where torch has a name that was looked for in another of its modules."""
+    if not isinstance(owner, types.ModuleType) or not owner.__name__.startswith("torch"):
+        return ""
+    for exact in (True, False):
+        for name, place in _PLACES:
+            names = [one for one in vars(place) if one == word or one.lower() == word.lower()]
+            good = word if word in names else names[0] if names and not exact else ""
+            if good and place is not owner:
+                return f"{name}.{good}"
+    return ""
+
+
+def not_iterable(match: re.Match[str], case: Case) -> str:
+    """Help with what cannot be gone through, mostly a model given to an optimizer."""
+    method = re.search(r"(\w+(?:\.\w+)*\.(?:named_)?parameters)\b(?!\()", case.code)
+    if match[1] == "method" and method is not None:
+        return f"Call it, with parentheses: {method[1]}()."
+    return "If this is a model, give its parameters: model.parameters()."
+
+
+def no_form(match: re.Match[str], case: Case) -> str:
+    """Help with arguments that none of a function's forms takes: a keyword misspelt."""
+    message = str(case.exc)
+    given = re.search(r"got \((.*?)\), but", message, re.DOTALL)
+    words = re.findall(r"(\w+)=", given[1]) if given else []
+    known = set(re.findall(r"(\w+)(?: = [^,)]*)?[,)]", message.partition("one of")[2]))
+    for word in words:
+        close = difflib.get_close_matches(word, sorted(known - {word}), n=1, cutoff=0.72)
+        if word not in known and close:
+            return f"Did you mean {close[0]}=?"
+    return f"{match[1]} cannot be called with these arguments: compare with the forms listed."
+
+
+def unpacked(match: re.Match[str], case: Case) -> str:
+    """Help with names that are more or fewer than what they are given."""
+    few = match[1] == "not enough"
+    code = case.code.strip()
+    looped = re.search(rf"\bfor\s+\(?{re.escape(code)}\)?\s+in\b", case.source) if code else None
+    if looped or code.startswith("for "):
+        return (
+            f"Each element the loop comes to holds {'fewer' if few else 'more'} things than there "
+            "are names before in."
+        )
+    return "Left and right of = need equally many: count the names and the elements."
+
+
+def _uncalled_backward(case: Case) -> str:
+    """Return the hint for a ``loss.backward`` without parentheses; empty where there is none."""
+    try:
+        tree = ast.parse(case.source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Expr(ast.Attribute(attr="backward") as bare):
+                return (
+                    f"Line {node.lineno} names backward without calling it: write "
+                    f"{ast.unparse(bare)}()."
+                )
+    return ""
+
+
+def _classes(case: Case) -> list[ast.ClassDef]:
+    try:
+        return [n for n in ast.walk(ast.parse(case.source)) if isinstance(n, ast.ClassDef)]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+
+
+def _methods(made: ast.ClassDef) -> list[ast.FunctionDef]:
+    return [node for node in made.body if isinstance(node, ast.FunctionDef)]
+
+
+def _init_slip(made: ast.ClassDef) -> str:
+    """Return what is wrong with the name of a class's ``__init__``; empty where it has one."""
+    methods = _methods(made)
+    if any(method.name == "__init__" for method in methods):
+        return ""
+    for method in methods:
+        if near(method.name.strip("_"), ("init",)) or method.name.strip("_").lower() in _SLIPS:
+            return (
+                f"{method.name} on line {method.lineno} should be __init__, with two underscores "
+                "on each side: Python never calls it."
+            )
+    return ""
+
+
+_SLIPS = frozenset(("init", "int", "inti", "ini", "initi"))
