@@ -10,6 +10,7 @@ _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 def number(x: float | int | bool | complex | None, digits: int = 4) -> str:
     """Return ``x`` as the interface shows it: four decimals, a true minus, exponents when needed.
 
+    Where four decimals leave one digit, as of 0.0006, there are five; two digits always stand.
     NaN and the infinities read ``NaN``, ``∞`` and ``−∞``; None reads as an em dash; integers and
     booleans stay as they are.
     """
@@ -31,9 +32,11 @@ def _real(x: float, digits: int) -> str:
     if math.isinf(x):
         return "∞" if x > 0 else MINUS + "∞"
     size = abs(x)
-    if size != 0 and (size >= 1e6 or size < 0.5 * 10**-digits):
+    if size != 0 and (size >= 1e6 or size < 10**-digits):
         return f"{x:.2e}".replace("-", MINUS)
-    if size >= 1000:
+    if digits > 2 and 0 < size < 10.0 ** (1 - digits):
+        digits += 1
+    elif size >= 1000:
         digits = max(0, digits - 2)
     return f"{x:.{digits}f}".replace("-", MINUS)
 

@@ -21,6 +21,10 @@ def test_a_few_numbers_are_listed_without_idle_zeros():
     assert short.value(snapshot([[1, 2], [3, 4]])) == "[[1, 2], [3, 4]]"
 
 
+def test_small_numbers_of_a_list_can_be_told_apart():
+    assert short.value(snapshot([0.0006, 0.0014, 0.0])) == "[6e−04, 0.0014, 0]"
+
+
 def test_many_numbers_are_told_by_shape_and_their_gradient_by_norm():
     many = snapshot(np.full((2, 8), 0.5))
     assert short.value(many) == "2 × 8"

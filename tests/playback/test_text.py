@@ -15,6 +15,21 @@ def test_numbers_are_written_one_way(number, written):
     assert text.number(number) == written
 
 
+@pytest.mark.parametrize("digits", [3, 4, 5])
+def test_two_digits_of_every_number_are_right(digits):
+    for power in range(-9, 7):
+        for first in (1.0, 1.4, 2.7, 5.1, 6.0, 9.4):
+            number = first * 10.0**power
+            written = float(text.number(number, digits).replace(text.MINUS, "-"))
+            assert abs(written - number) <= 0.05 * number
+
+
+def test_a_small_number_keeps_its_size():
+    assert text.number(0.0006) == "0.00060"
+    assert text.number(-0.00006) == "−6.00e−05"
+    assert text.number(0.0123, 3) == "0.012"
+
+
 @pytest.mark.parametrize(
     ("count", "written"),
     [(0, "0 B"), (999, "999 B"), (1000, "1 kB"), (1234, "1.2 kB"), (999_960, "1 MB"),
