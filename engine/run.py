@@ -209,6 +209,7 @@ def perform(request: Run, recorder: Recorder, printed: Callable[[str], None] | N
         pass
     except BaseException as exc:  # noqa: BLE001
         if not errors.is_clean_exit(exc):
+            recorder.failed.ended(exc)
             problem = _explained(exc, request, recorder)
             status = "timeout" if guard.why == "timeout" else "error"
             if isinstance(exc, Refusal):

@@ -10,7 +10,7 @@ from itertools import chain
 
 import numpy as np
 
-from engine.tape import Place, Snapshot, Tape
+from engine.tape import Op, Place, Snapshot, Tape
 
 MOST_AXES = 64
 """As many as torch allows."""
@@ -87,6 +87,7 @@ def _forward(tape: Tape) -> Iterator[_Counted]:
     yield "an op", (one.op for one in tape.nodes), len(tape.ops)
     yield "a module call", (one.call for one in tape.ops), len(tape.calls)
     yield "a module call", (one.parent for one in tape.calls), len(tape.calls)
+    yield "a module call", (one.call for one in _fault(tape)), len(tape.calls)
     yield "a snapshot", (one.grad for one in tape.leaves), len(tape.snapshots)
     kept = (number for one in tape.steps for _, _, number in one.memory)
     yield "a snapshot", kept, len(tape.snapshots)
@@ -151,6 +152,8 @@ def _of_ids(tape: Tape) -> Iterator[str]:
     for op in tape.ops:
         if not op.outputs or (op.inputs and min(op.outputs) <= max(op.inputs)):
             yield "an op that makes nothing new"
+    if any(op.outputs or op.node is not None or op.nodes for op in _fault(tape)):
+        yield "results of a call that failed"
     yield ""
     inputs = {one.node: len(one.received) for one in tape.executions}
     if not all(0 <= edge.input_nr < inputs.get(edge.target, 1 << 32) for edge in tape.edges):
@@ -159,8 +162,12 @@ def _of_ids(tape: Tape) -> Iterator[str]:
         yield "a result before the first"
 
 
+def _fault(tape: Tape) -> tuple[Op, ...]:
+    return () if tape.fault is None else (tape.fault,)
+
+
 def _values_named(tape: Tape) -> Iterator[int]:
-    for op in tape.ops:
+    for op in (*tape.ops, *_fault(tape)):
         yield from op.inputs
         yield from op.outputs
         for arg in op.args:
@@ -184,11 +191,12 @@ def _nodes_named(tape: Tape) -> Iterator[int]:
     yield from (one.node for one in tape.ops if one.node is not None)
     yield from (node for one in tape.ops for node in one.nodes)
     yield from (one.node for one in tape.executions)
+    yield from () if tape.stuck is None else (tape.stuck,)
 
 
 def _of_places(tape: Tape) -> str:
     places: Iterable[Place] = chain(
-        (one.place for one in tape.ops),
+        (one.place for one in (*tape.ops, *_fault(tape))),
         (one.place for one in tape.values),
         (place for one in tape.findings for place in (one.place, *one.related)),
         () if tape.error is None else (tape.error.place,),

@@ -388,13 +388,13 @@ class Tape(Struct, frozen=True):
     prints: tuple[str, ...] = ()
     events: tuple[Event, ...] = ()
     leaves: tuple[Leaf, ...] = ()
-    formulas: tuple[Formula, ...] = ()
-    """Torch's own formula for each kind of backward node among `nodes`."""
+    formulas: tuple[Formula, ...] = ()  # torch's own for each kind of backward node among `nodes`
     dropped: int = 0
     """Values whose numbers were given up for the memory budget; their summaries are kept."""
     truncated: str = ""  # what is not on it though the program did it, in words
     held: tuple[tuple[int, ...], ...] = ()  # see `Step.held`
     findings: tuple[Finding, ...] = ()
     figures: tuple[Figure, ...] = ()
-    times: tuple[int, ...] = ()
-    """Nanoseconds of each op's call, on a GPU of its launch."""
+    times: tuple[int, ...] = ()  # nanoseconds of each op's call, on a GPU of its launch
+    fault: Op | None = None  # the call that raised what ended the program; it has no outputs
+    stuck: int | None = None  # the backward node that raised it

@@ -235,3 +235,23 @@ def _shape(index: Index, unit: Unit) -> tuple[object, ...]:
         _shape(index, item) if isinstance(item, Unit) else index.op(item).op for item in unit.items
     )
     return (call.kind, call.parameters, unit.repeats, inner)
+
+
+def parameters(index: Index, unit: Unit) -> int:
+    """Count the parameters of a unit's modules, each module once."""
+    calls = {index.tape.calls[c].module: c for c in unit.calls}
+    return sum(index.tape.calls[c].parameters for c in calls.values())
+
+
+def result(index: Index, ops: list[int]) -> int | None:
+    """Return the last value made by ``ops`` that leaves them, or that nothing uses."""
+    inner = set(ops)
+    unused: int | None = None
+    for op in reversed(ops):
+        for value in index.op(op).outputs:
+            users = index.users.get(value, [])
+            if any(user not in inner for user in users):
+                return value
+            if not users and unused is None:
+                unused = value
+    return unused

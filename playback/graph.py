@@ -2,8 +2,10 @@
 
 from collections import Counter, defaultdict
 
+from msgspec import structs
+
 from engine.tape import Arg, Op, Tape, Value
-from playback import marks, operands, origins, short, sizes, symbols, text
+from playback import failed, folding, marks, operands, origins, short, sizes, symbols, text
 from playback.folding import Plan, Unit, plan
 from playback.index import Index, index_of
 from playback.picture import Card, CardKind, Frame, Picture, Wire
@@ -37,6 +39,8 @@ class _Builder:
         self.adopted = origins.adopted(index, self.ops)
         self.plan: Plan = plan(index, self.ops, open_calls, self.adopted)
         self.within = set(self.ops)
+        self.error = failed.message(index, scene)
+        self.fault = index.tape.fault if self.error else None
         self.tags = marks.shared(index, self.ops)
         self.cards: dict[str, Card] = {}
         self.wires: dict[str, Wire] = {}
@@ -54,15 +58,21 @@ class _Builder:
 
     def picture(self) -> Picture:
         """Return the picture."""
-        for op in self.ops:
-            for value in self.index.op(op).inputs:
+        taking = [(op, self.index.op(op)) for op in self.ops]
+        if self.fault is not None:
+            last = len(self.index.tape.ops)
+            self.plan.inside[last] = failed.unit(self.index, self.plan, self.fault)
+            taking.append((last, self.fault))
+        for number, one in taking:
+            for value in one.inputs:
                 if self._maker(self.index.values[value]) is None:
-                    self.takers[self.index.home(value)].append(op)
+                    self.takers[self.index.home(value)].append(number)
         for leaf in self._unused():
             self._pill(leaf)
         for op in self.ops:
             self._add(op)
         self._rebase()
+        self._fail()
         for number, home in self.prepared.items():
             for made in self.index.op(number).outputs if home in self.homes else ():
                 self.value_cards.setdefault(made, self.homes[home])
@@ -137,16 +147,35 @@ class _Builder:
             self.value_cards[made] = key
         for node in op.nodes:
             self.node_cards[node] = key
-        wires: list[str] = []
-        for arg, source in zip(args, sources, strict=True):
-            value = self.index.values[arg.value] if arg.value is not None else None
-            if source is None:
-                source = self._constant(key, arg, number)
-            joined = source not in ("", key)
-            wires.append(self._wire(op, source, key, value, unit is not None) if joined else "")
+        wires = [
+            self._join(number, op, key, arg, source, unit is not None)
+            for arg, source in zip(args, sources, strict=True)
+        ]
         for edge, operand in operands.edges(self.index, op).items():
             if wires[operand]:
                 self.edge_wires[edge] = wires[operand]
+
+    def _join(
+        self, number: int, op: Op, key: str, arg: Arg, source: str | None, folded: bool
+    ) -> str:
+        """Lead a wire to a card from where an operand comes from; return its key, "" for none."""
+        value = self.index.values[arg.value] if arg.value is not None else None
+        if source is None:
+            source = self._constant(key, arg, number)
+        return self._wire(op, source, key, value, folded) if source not in ("", key) else ""
+
+    def _fail(self) -> None:
+        """Show what the program ended in: the call that raised, or the node on its card."""
+        op, stuck = self.fault, self.node_cards.get(self.index.tape.stuck or -1)
+        if self.error and stuck is not None:
+            self.cards[stuck] = structs.replace(self.cards[stuck], failed=self.error)
+        if op is None:
+            return
+        number = len(self.index.tape.ops)
+        key = self._key(f"failed:{symbols.title(op)}")
+        self.cards[key] = failed.card(op, key, self.error, self.plan.inside[number].key)
+        for arg in operands.operands(op):
+            self._join(number, op, key, arg, self._source(op, arg, number), False)
 
     def _source(self, op: Op, arg: Arg, number: int) -> str | None:
         """Return the key of the card an operand comes from; "" hides it, None asks a constant."""
@@ -275,8 +304,8 @@ class _Builder:
             return unit.key
         call = self.index.tape.calls[unit.calls[0]]
         ops = sorted(unit.all_ops())
-        value = self._result(ops)
-        count = self._parameters(unit)
+        value = folding.result(self.index, ops)
+        count = folding.parameters(self.index, unit)
         note = " · ".join(filter(None, (symbols.about(call), symbols.parameters(count))))
         title = symbols.module_title(call)
         if unit.repeats > 1:
@@ -292,24 +321,6 @@ class _Builder:
             width=width, height=height,
         )  # fmt: skip
         return unit.key
-
-    def _parameters(self, unit: Unit) -> int:
-        """Count the parameters of a unit's modules, each module once."""
-        calls = {self.index.tape.calls[c].module: c for c in unit.calls}
-        return sum(self.index.tape.calls[c].parameters for c in calls.values())
-
-    def _result(self, ops: list[int]) -> int | None:
-        """Return the last value made by ``ops`` that leaves them, or that nothing uses."""
-        inner = set(ops)
-        unused: int | None = None
-        for op in reversed(ops):
-            for value in self.index.op(op).outputs:
-                users = self.index.users.get(value, [])
-                if any(user not in inner for user in users):
-                    return value
-                if not users and unused is None:
-                    unused = value
-        return unused
 
     def _constant(self, key: str, arg: Arg, number: int) -> str:
         """Return the key of the pill of a literal, adding it; a named one is shared."""
@@ -347,11 +358,12 @@ class _Builder:
         operand = self.inputs[target]
         self.inputs[target] += 1
         key = f"{source}>{target}:{operand}"
-        dashed = value is None or not value.requires_grad or not op.nodes
+        known = op is not self.fault
+        dashed = value is None or not value.requires_grad or (known and not op.nodes)
         shape = text.shape(value.shape) if value is not None and value.shape else ""
         self.wires[key] = Wire(
             key, source, target, operand, output, value.id if value else None, shape, dashed,
-            marks.cut(op, value), part,
+            marks.cut(op, value) if known else "", part,
         )  # fmt: skip
         return key
 
@@ -364,7 +376,7 @@ class _Builder:
         call = self.index.tape.calls[unit.calls[0]]
         about = symbols.about(call)
         kind = f"{call.kind}({about})" if about else call.kind
-        count = self._parameters(unit)
+        count = folding.parameters(self.index, unit)
         title = self._span(unit)
         return Frame(
             key=unit.key, call=unit.calls[0], title=title, kind=kind,

@@ -162,6 +162,21 @@ class _Player:
             self._reset(state, event.ref)
         elif event.kind == "step":
             self._stepped(state, event.ref)
+        elif event.kind == "error":
+            self._fail(state)
+
+    def _fail(self, state: _State) -> None:
+        """Mark the card that the program ended in; a call that raised was given its operands."""
+        for key in (key for key, card in self.cards.items() if card.failed):
+            self._change(state, key, reached=True, failed=True)
+            state.active_cards = (*state.active_cards, key)
+            given = [
+                w.key for w in self.picture.wires if w.target == key and not self.cards[key].ops
+            ]
+            for wire in given:
+                state.wires[wire] = replace(state.wires.get(wire, WireLook()), carried=True)
+                if self.sources[wire] not in state.cards:
+                    self._reach(state, self.sources[wire])
 
     def _change(self, state: _State, key: str | None, **what: object) -> None:
         if key is not None:

@@ -50,6 +50,8 @@ class Card(Struct, frozen=True):
     mark: str = ""
     """A small tag: ``view of a``, ``v2`` after an in-place change, ``×3`` for folded repeats."""
     repeats: int = 1
+    failed: str = ""
+    """What was raised here and ended the program. Without an `op` it is the call that raised."""
     width: float = 164.0
     height: float = 58.0
 
@@ -157,6 +159,8 @@ class CardLook(Struct, frozen=True):
     """*zeros* while ``.grad`` holds zeros it was reset to, *none* at the event of its going."""
     pending: bool = False
     """True while shares arrive whose sum is not made yet."""
+    failed: bool = False
+    """True from when the program ended in it."""
     version: int | None = None
     """The version that in-place ops brought the card's memory to since the card was reached."""
 

@@ -7,6 +7,8 @@ _BIG = 9.8
 """Width of a letter of a leaf's name, of a shape, of a small line, of a big number."""
 WIDEST = 280.0
 """No card grows wider for a long name: the name is cut, and the tool tip tells it whole."""
+MOST_LINES = 4
+"""An error says no more than so many lines on a card."""
 _LONGEST = 24
 """A name of more letters makes no more room."""
 
@@ -19,6 +21,14 @@ def op(title: str, name: str, note: str, scalar: bool, number: str = "") -> tupl
         return min(WIDEST, max(164.0, width)), 58.0 if not note else 68.0
     width = 88 + max(words, _SMALL * len(note))
     return min(WIDEST, max(192.0, width)), 58.0 if not note else 68.0
+
+
+def failed(title: str, name: str, message: str) -> tuple[float, float]:
+    """Return width and height of the card of a call that raised, with room for what it said."""
+    words = _LETTER * len(title) + _SMALL * min(len(name), _LONGEST) + 24
+    told = _SMALL * len(message)
+    width = min(WIDEST, max(192.0, 76 + words, 76 + told / 2 + 24))
+    return width, 42.0 + 15 * max(2, min(MOST_LINES, -int(-told // (width - 80))))
 
 
 def pill(title: str, scalar: bool, number: str = "") -> tuple[float, float]:

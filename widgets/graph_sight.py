@@ -6,6 +6,7 @@ from playback.picture import Look
 from widgets import graph_walk
 from widgets.camera import CLOSEST_FIT, Camera, centered, fitting
 from widgets.paint.cards import LABELS_FROM
+from widgets.paint.minimap import Minimap
 from widgets.paint.stage import RIM, Stage
 
 READABLE = LABELS_FROM
@@ -13,7 +14,7 @@ READABLE = LABELS_FROM
 NEAR = 0.85
 """Any other is shown in part, at this zoom; the view then follows what happens."""
 _MARGIN = 24.0
-_EDGE = 40.0
+_EDGE, _APART = 40.0, 12.0
 _BESIDE = 64.0
 """Pixels of the ground beside a picture that is seen in part: buttons stand there."""
 TOOLS = (160.0, 40.0)
@@ -63,7 +64,7 @@ def first(stage: Stage, view: QSizeF, scale: float = 1.0) -> tuple[Camera, bool]
         camera = Camera(near, middle.x, view.height() * 0.85 - target.bottom() * near)
     else:
         camera = Camera(near, view.width() * 0.85 - target.right() * near, middle.y)
-    return _filled(stage.bounds, camera, view), True
+    return _beside_map(stage, _filled(stage.bounds, camera, view), target, view), True
 
 
 def around(stage: Stage, key: str) -> QRectF:
@@ -107,6 +108,14 @@ def _filled(bounds: QRectF, camera: Camera, view: QSizeF) -> Camera:
 
     across = away(seen.left(), seen.right(), view.width())
     return camera.moved(across, away(seen.top(), seen.bottom(), view.height()))
+
+
+def _beside_map(stage: Stage, camera: Camera, target: QRectF, view: QSizeF) -> Camera:
+    """Return the view moved so that the map in the corner does not cover ``target``, if it can."""
+    seen, small = camera.box_to_view(target), Minimap.box(stage.bounds, view)
+    away = small.right() + _APART - seen.left()
+    covered = Minimap.needed(stage.bounds, camera, view) and small.intersects(seen)
+    return camera.moved(away, 0) if covered and seen.right() + away <= view.width() else camera
 
 
 def toggled(old: Stage, new: Stage) -> QPointF | None:

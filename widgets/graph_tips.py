@@ -4,7 +4,7 @@ from engine.tape import Value
 from playback import short, text
 from playback.marks import SHARED
 from playback.picture import Card, CardLook, Wire
-from widgets.paint import frames
+from widgets.paint import failed, frames
 from widgets.paint.drawing import Drawing
 
 _CUT = {
@@ -57,7 +57,11 @@ def _card(drawing: Drawing, card: Card) -> list[str]:
     if reading.update:
         lines.append(f"update: {reading.update}")
     lines += _marks(card, look)
+    if reading.failed and reading.failed != card.note:
+        lines.append(f"backward stopped here: {reading.failed}")
     line = tape.ops[card.op].place.line if card.op is not None and card.op < len(tape.ops) else 0
+    if failed.is_call(card) and tape.fault is not None:
+        line = tape.fault.place.line
     line = line or (value.place.line if value is not None else 0)
     return [*lines, f"line {line}"] if line else lines
 

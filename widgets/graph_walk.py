@@ -22,9 +22,10 @@ def flows_down(stage: Stage) -> bool:
 
 
 def first(stage: Stage) -> str:
-    """Return the card a walk begins at: the loss, else the last card; empty if there is none."""
-    losses = [key for key, card in stage.cards.items() if card.kind == "loss"]
-    return losses[0] if losses else stage.card_keys[-1] if stage.card_keys else ""
+    """Return the card a walk begins at: what failed, the loss, the last one; empty for none."""
+    ends = [key for key, card in stage.cards.items() if card.failed]
+    ends += [key for key, card in stage.cards.items() if card.kind == "loss"]
+    return ends[0] if ends else stage.card_keys[-1] if stage.card_keys else ""
 
 
 def step(stage: Stage, key: str, way: Way) -> str:

@@ -2,6 +2,7 @@
 
 from playback.picture import Card, Wire
 from playback.text import count
+from widgets.paint import failed
 from widgets.paint.drawing import Drawing
 from widgets.paint.reading import NABLA, WAITING, Reading
 
@@ -40,12 +41,15 @@ def spoken(card: Card, reading: Reading, inputs: list[str]) -> str:
         parts.append(f"holds {reading.bad}")
     if reading.gradient:
         parts.append(f"gradient {reading.gradient.replace(NABLA, 'norm')}")
+    if reading.failed:
+        parts.append(f"the program stopped here: {reading.failed}")
     if card.mark:
         parts.append(card.mark)
     if card.cut:
         parts.append("no gradient passes")
     if inputs:
-        parts.append(f"made from {' and '.join(inputs)}")
+        given = "given" if failed.is_call(card) else "made from"
+        parts.append(f"{given} {' and '.join(inputs)}")
     return ", ".join(parts)
 
 

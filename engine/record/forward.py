@@ -152,7 +152,11 @@ class ForwardMode(TorchFunctionMode):
             given = self.given(args, kwargs, where, kind == "factory")
         since = _next_number()
         begun = perf_counter_ns()
-        out = func(*args, **kwargs)
+        try:
+            out = func(*args, **kwargs)
+        except Exception as error:
+            recorder.failed.note(lane, error, name, where, given)
+            raise
         took = perf_counter_ns() - begun
         # A tensor subclass of the user's must not hear of the recorder's own look-ups.
         with _Unheard(), recorder.lanes.lock:
@@ -283,6 +287,9 @@ def record_custom(
             recorder.at_function[1](apply, args, kwargs)
             raise PassReached
         out = apply(*args, **kwargs)
+    except Exception as error:
+        recorder.failed.note(lane, error, name, where, given)
+        raise
     finally:
         took = perf_counter_ns() - begun
         lane.quiet -= 1

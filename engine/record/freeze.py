@@ -72,7 +72,7 @@ def _named_tensors(namespace: dict[str, object]) -> list[tuple[str, torch.Tensor
 
 def freeze(recorder: Recorder, found: list[Leaf]) -> Tape:
     """Return what was recorded as a tape without status, output and versions."""
-    log, source = recorder.log, recorder.source
+    log, source, failed = recorder.log, recorder.source, recorder.failed
     with torch._C.DisableTorchFunction():
         recorder.passes.settle()
     _name_values(recorder)
@@ -116,6 +116,8 @@ def freeze(recorder: Recorder, found: list[Leaf]) -> Tape:
         truncated=log.lacking(),
         held=tuple(log.held),
         times=tuple(o.took for o in log.ops),
+        fault=None if failed.op is None else _op(failed.op, log, source, called),
+        stuck=failed.node,
     )
 
 
@@ -172,7 +174,7 @@ def _name_values(recorder: Recorder) -> None:
     for row in log.values:
         if row.op is None and not row.name and source.span(row.where) not in called:
             _name(source, row.where, [row])
-    for op in log.ops:
+    for op in [*log.ops, *([recorder.failed.op] if recorder.failed.op else [])]:
         _name_arguments(recorder, op, values)
     _name_results(log, source, values)
     # A leaf that got its name at the end had it before an optimizer changed it, too.

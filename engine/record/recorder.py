@@ -17,6 +17,7 @@ from torch import autograd, nn
 from engine.figures import MOST_FIGURES, Figure
 from engine.record.backward import Backward, Engine
 from engine.record.copies import BUDGET, Copies
+from engine.record.failed import Failed
 from engine.record.forward import record_custom
 from engine.record.lanes import Lanes
 from engine.record.log import Log
@@ -53,6 +54,7 @@ class Recorder:
         self.copies.about_to_drop = self.passes.settle
         self.modules = Modules(self)
         self.optimizers = Optimizers(self)
+        self.failed = Failed(self)
         self.until_pass: int | None = None
         """Stop the program, by `PassReached`, just before this backward pass."""
         self.reached_roots: list[torch.Tensor] = []

@@ -189,3 +189,17 @@ def test_places_are_looked_at_wherever_they_stand():
     error = Problem("E", "m", place=Place(5, 0, 4, 0))
     assert sound.flaw(Tape(error=error)) == "a place in no text"
     assert sound.flaw(Tape(error=Problem("E", "m"))) == ""
+
+
+def test_a_call_that_failed_may_not_lead_out_of_the_tape():
+    made = run.record("x = param([1.0, 2.0])\ny = x * 2\nz = y @ torch.ones(3)")
+    assert sound.flaw(made) == ""
+    fault = made.fault
+    wrong = [
+        {"inputs": (999,)}, {"call": 7}, {"outputs": (1,)}, {"node": made.nodes[0].id},
+        {"place": Place(-1, 0, 2, 0)},
+    ]  # fmt: skip
+    for change in wrong:
+        broken = msgspec.structs.replace(fault, **change)
+        assert sound.flaw(msgspec.structs.replace(made, fault=broken)) != ""
+    assert sound.flaw(msgspec.structs.replace(made, stuck=999)) != ""

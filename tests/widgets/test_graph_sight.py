@@ -8,6 +8,7 @@ from tests.playback.drafts import Draft
 from tests.widgets.scenes import Maker, grid, network, neuron
 from widgets import graph_sight, graph_walk
 from widgets.camera import Camera
+from widgets.paint.minimap import Minimap
 from widgets.paint.stage import Stage
 
 VIEW = QSizeF(810, 730)
@@ -173,3 +174,19 @@ def test_no_card_of_a_small_picture_stands_below_the_buttons(height):
         shown = camera.box_to_view(box.adjusted(0, 0, 12, 15))
         assert not shown.intersects(tools)
         assert shown.top() >= 0
+
+
+@pytest.mark.parametrize("width", [430, 460, 520])
+def test_the_map_in_the_corner_does_not_cover_what_one_looks_at_first(width):
+    m = Maker()
+    m.card("x", "data", "x", (140, 20), 1.0)
+    for n in range(12):
+        m.card(f"c{n}", "op", "mul", (140, 100 + 100 * n), 1.0)
+    m.card("loss", "loss", "mean", (140, 1400), 1.0, size=(280, 87))
+    view, stage = QSizeF(width, 420), staged(m)
+    camera, part = graph_sight.first(stage, view)
+    assert part
+    assert Minimap.needed(stage.bounds, camera, view)
+    shown = camera.box_to_view(stage.boxes["loss"])
+    assert not shown.intersects(Minimap.box(stage.bounds, view))
+    assert shown.right() <= width

@@ -8,7 +8,7 @@ from PySide6.QtGui import QColor, QPainter, QPainterPath
 
 from playback.picture import Card
 from playback.text import variable
-from widgets.paint import bubbles, heat, shapes, tints
+from widgets.paint import bubbles, failed, heat, shapes, tints
 from widgets.paint.reading import LEAVES, WAITING, Reading
 from widgets.paint.thumbnail import draw_thumbnail, thumbnail_size
 from widgets.theme import Theme, faded, mix, token_names
@@ -77,6 +77,8 @@ def paint(painter: QPainter, card: Card, box: QRectF, reading: Reading, style: S
         _op(painter, card, box, reading, inner)
     if reading.tint is not None:
         tints.paint_badge(painter, box, reading.tint, style.theme)
+    if reading.failed:
+        failed.paint_sign(painter, box, theme)
     if reading.tag:
         bubbles.paint_tag(painter, box, reading.tag, theme)
     if reading.update and style.layers.values:
@@ -95,6 +97,8 @@ def radius(card: Card, box: QRectF) -> float:
 
 def active_color(reading: Reading, theme: Theme) -> QColor:
     """Return the light of what happens now."""
+    if reading.failed:
+        return theme.error
     if reading.active == "backward":
         return theme.backward
     return theme.parameter if reading.active == "update" else theme.forward
@@ -109,6 +113,8 @@ def _border(painter: QPainter, card: Card, box: QRectF, reading: Reading, theme:
         "loss": theme.ink,
     }.get(card.kind, theme.line_strong)
     width = 2.0 if card.kind == "loss" else 1.2
+    if reading.failed:
+        color, width = theme.error, 2.0
     if reading.bad:
         width = 2.0
     dashes = (5.0, 3.5) if card.kind == "constant" or (card.cut and card.kind not in LEAVES) else ()
@@ -172,7 +178,9 @@ def _op(painter: QPainter, card: Card, box: QRectF, reading: Reading, style: Sty
         _stripe(painter, box, RADIUS, heat.color(reading.share, 1.0, theme.dark))
     _tint_stripe(painter, box, RADIUS, reading, theme)
     _border(painter, card, box, reading, theme)
-    if card.scalar:
+    if failed.is_call(card):
+        failed.paint_inside(painter, card, box, reading, theme)
+    elif card.scalar:
         _scalar(painter, card, box, reading, style)
     else:
         _tensor(painter, card, box, reading, style)

@@ -196,7 +196,10 @@ class Drawing:
         wire, look = self.stage.wires[key], self.look.wires.get(key)
         if not self.layers.shapes or not wire.shape or (look is not None and look.active):
             return False
-        source = self.stage.cards[wire.source]
+        source, target = self.stage.cards[wire.source], self.stage.cards[wire.target]
+        # Where a call failed its operands' shapes are what one looks for.
+        if target.failed and target.op is None and target.kind == "op":
+            return True
         return source.kind == "module" and not self.reading(wire.source).shape
 
     def _taken(self, area: QRectF) -> list[Box]:
@@ -330,6 +333,8 @@ class Drawing:
     def _speck(self, key: str) -> QColor:
         """Return the colour of a card that is a dot: what happens, else its role."""
         card, look = self.stage.cards[key], self.look.cards.get(key)
+        if look is not None and look.failed:
+            return self.theme.error
         if look is not None and look.active:
             return self.theme.backward if look.active == "backward" else self.theme.forward
         theme = self.theme if look is not None and look.reached else cards.faint(self.theme)

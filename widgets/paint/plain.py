@@ -7,7 +7,7 @@ from PySide6.QtGui import QColor, QPainter
 
 from playback.picture import Card
 from playback.text import variable
-from widgets.paint import bubbles, cards, shapes, tints
+from widgets.paint import bubbles, cards, failed, shapes, tints
 from widgets.paint.cards import Style
 from widgets.paint.reading import LEAVES, Reading
 from widgets.paint.thumbnail import draw_thumbnail, thumbnail_size
@@ -31,6 +31,8 @@ def paint(
     theme = cards.faint(style.theme) if waiting else style.theme
     corner = cards.radius(card, box)
     fill, border, ink = _colors(card.kind, reading, theme, named)
+    if reading.failed:
+        border = style.theme.error
     if reading.active:
         shapes.glow(painter, box, corner, cards.active_color(reading, style.theme))
     whole = box
@@ -48,6 +50,8 @@ def paint(
     elif card.kind == "module" and box.width() * zoom > 60:
         row = box.adjusted(8, 0, -8, 0)
         shapes.write(painter, row, card.title, ink, _px(zoom, 30), 600, shapes.CENTER)
+    if reading.failed:
+        failed.paint_sign(painter, whole, style.theme)
     if named and reading.tint is not None and zoom >= cards.LABELS_FROM:
         tints.paint_badge(painter, whole, reading.tint, style.theme, bubbles.FAR_SCALE)
     if named and reading.update and style.layers.values:

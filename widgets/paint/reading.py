@@ -45,6 +45,8 @@ class Reading:
     bad_gradient: bool = False
     active: Active = ""
     changed: bool = False
+    failed: str = ""
+    """What was raised here and ended the program."""
     update: str = ""
     """``2.0 → 0.8`` where an update changed a leaf; of a tensor the size of the change."""
     tag: str = ""
@@ -157,6 +159,7 @@ class Reader:
             bad_gradient=bool(self.bad(look.gradient)),
             active=look.active,
             changed=look.changed,
+            failed=card.failed if look.failed else "",
             update=self._update(look),
             tag=_tag(card, look),
             pending=look.pending,

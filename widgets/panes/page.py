@@ -39,6 +39,9 @@ def select(picture: Picture, key: str) -> Selection | None:
         if card.key == key:
             if card.kind == "module":
                 return Selection("module", card.value, call=card.call)
+            if card.failed and card.op is None:
+                # The page about the latest event tells of it.
+                return None
             if card.op is not None:
                 return Selection("op", card.value, card.op)
             kind: Literal["parameter", "value"] = (

@@ -1,0 +1,62 @@
+"""The call that raised what ended a program: noted when it raises, kept if nobody caught that."""
+
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+import torch
+
+from engine.record.arguments import Given
+from engine.record.forward import ForwardMode, record_custom
+from engine.record.log import OpRow
+from engine.record.source import Where
+from engine.tape import Phase
+from engine.untouched import keep_builtins
+
+if TYPE_CHECKING:
+    from engine.record.lanes import Lane
+    from engine.record.recorder import Recorder
+
+keep_builtins(globals())
+
+_CALLS = frozenset((ForwardMode._op.__code__, record_custom.__code__))
+
+
+class Failed:
+    """What a program ended in, if that was an op or a backward node."""
+
+    def __init__(self, recorder: "Recorder") -> None:
+        self._recorder = recorder
+        self._latest: tuple[int, OpRow] | None = None
+        self.op: OpRow | None = None
+        """The call as it was made; it has no results."""
+        self.node: int | None = None
+        """The id of the backward node."""
+
+    def note(self, lane: "Lane", error: Exception, name: str, where: Where, given: Given) -> None:
+        """Remember a call that raises, in place of the last one; one without tensors is no op."""
+        _, values, kept = given
+        if not values:
+            return
+        call = lane.calls[-1].index if lane.calls else None
+        graded = torch._C.is_grad_enabled()
+        phase: Phase = "backward" if lane.runs else "forward"
+        row = OpRow(0, name, values, kept, where, call, graded, phase, False, 0, [])
+        # The error holds every frame it passed, and these hold what the program would let go.
+        self._latest = id(error), row
+
+    def ended(self, error: BaseException) -> None:
+        """Take note of what the program ended with."""
+        backward = self._recorder.backward
+        if backward.failed is not None and backward.failed_by is error:
+            self.node = backward.failed.id
+        elif self._latest is not None and self._latest[0] == id(error):
+            # Another error may have come by the number of one that is gone.
+            self.op = self._latest[1] if _came_from_a_call(error.__traceback__) else None
+
+
+def _came_from_a_call(trace: TracebackType | None) -> bool:
+    while trace is not None:
+        if trace.tb_frame.f_code in _CALLS:
+            return True
+        trace = trace.tb_next
+    return False
