@@ -1,7 +1,7 @@
 """A tape made ready: what every view will ask of it first, worked out beforehand."""
 
 from engine.tape import Tape
-from playback import held, lines, scenes, track
+from playback import held, lines, scenes, search, track
 from playback.index import index_of
 
 
@@ -12,7 +12,7 @@ def ready(tape: Tape, position: int) -> None:
     any other position. Until it returns nobody else may ask anything of this tape.
     """
     index = index_of(tape)
-    scenes.scenes(index)
+    search.prepare(index, scenes.scenes(index))
     track.segments(index)
     track.ledger(index)
     track.value_rows(index, position)

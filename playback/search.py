@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 from msgspec import Struct
 
-from engine.tape import Snapshot, Tape, Value
+from engine.tape import Snapshot, Tape
 from playback import symbols
 from playback.index import Index, index_of
 from playback.picture import Picture
@@ -15,10 +15,12 @@ from playback.scenes import Scene
 BAD = ("nan", "inf")
 """Words that look for numbers which are none."""
 
+PORTION = 4 << 20
+"""So many bytes of numbers are looked at in one go."""
 _SHAPE = re.compile(r"[\[(]?\s*\d+(\s*[x×*,]\s*\d+)+\s*,?\s*[\])]?|[\[(]\s*\d+\s*,?\s*[\])]")
 
 
-class Match(Struct, frozen=True):
+class Match(Struct, frozen=True, gc=False):
     """Something found: an op, a leaf (value id) or a module call; ``op`` is set for all but leaves.
 
     ``op`` is an index in `Tape.ops`, for a module the first op inside it.
@@ -39,17 +41,19 @@ def find(tape: Tape | Index, scene: Scene, query: str) -> tuple[Match, ...]:
     if not query:
         return ()
     index = index_of(tape)
-    events = index.tape.events[scene.start : scene.stop]
-    ops = [e.ref for e in events if e.kind == "op" and index.kinds[e.ref] == "forward"]
+    words = _words(index, scene)
     found: list[tuple[float, Match]] = []
-    found += [(op, Match(op=op)) for op in ops if _fits(index, op, query)]
-    found += [
-        (first - 0.4, Match(value=leaf))
-        for leaf, first in _leaves(index, ops).items()
-        if _value_fits(index, index.values[leaf], query)
-    ]
-    found += [(op - 0.5, Match(op=op, call=call)) for call, op in _calls(index, ops, query)]
-    return tuple(match for _, match in sorted(found, key=lambda pair: pair[0]))
+    found += [(op, Match(op=op)) for op in words.ops_with(query)]
+    found += [(first - 0.4, Match(value=leaf)) for leaf, first in words.leaves_with(query)]
+    found += [(op - 0.5, Match(op=op, call=call)) for call, op in words.calls_with(query)]
+    found.sort(key=lambda pair: pair[0])
+    return tuple(match for _, match in found)
+
+
+def prepare(index: Index, scenes: tuple[Scene, ...]) -> None:
+    """Read a tape's names and shapes once, so that whoever searches later need not wait."""
+    for scene in scenes:
+        _words(index, scene)
 
 
 def find_all(
@@ -64,7 +68,7 @@ def find_all(
     for number, match in found:
         if match.value is not None and (number == here or match.value not in homes):
             homes[match.value] = number
-    return tuple((n, m) for n, m in found if m.value is None or homes[m.value] == n)
+    return tuple(one for one in found if one[1].value is None or homes[one[1].value] == one[0])
 
 
 def shape_of(query: str) -> tuple[int, ...] | None:
@@ -96,51 +100,130 @@ def locate(picture: Picture, match: Match) -> tuple[str, bool]:
     return card.key, itself
 
 
-def _fits(index: Index, number: int, query: str) -> bool:
-    op = index.op(number)
-    if query in BAD:
-        return _is_bad(index, number, query)
-    shape = shape_of(query)
-    if shape is not None:
-        return any(index.values[v].shape == shape for v in op.outputs)
-    names = [index.values[v].name for v in op.outputs]
-    words = [symbols.title(op), op.op, *(name.rsplit(".", 1)[-1] for name in names)]
-    return any(query in word.casefold() for word in words)
+def _words(index: Index, scene: Scene) -> "_Words":
+    kept = index.kept("search", lambda _index: dict[int, _Words]())
+    if scene.start not in kept:
+        kept[scene.start] = _Words(index, scene)
+    return kept[scene.start]
 
 
-def _value_fits(index: Index, value: Value, query: str) -> bool:
-    if query in BAD:
-        known = [value.snapshot, *(a.snapshot for a in index.arrivals.get((value.id, 0), ()))]
-        return any(_holds(index.snapshot(number), query) for number in known)
-    shape = shape_of(query)
-    if shape is not None:
-        return value.shape == shape
-    return _ends_in(value.name.casefold(), query)
+class _Words:
+    """What the ops, leaves and modules of one scene are found by, in small letters."""
+
+    def __init__(self, index: Index, scene: Scene) -> None:
+        self._index = index
+        events = index.tape.events[scene.start : scene.stop]
+        self._ops = [e.ref for e in events if e.kind == "op" and index.kinds[e.ref] == "forward"]
+        self._texts = [self._text(number) for number in self._ops]
+        leaves = _leaves(index, self._ops).items()
+        self._leaves = [(leaf, op, _path(index.values[leaf].name)) for leaf, op in leaves]
+        calls, tape = _calls(index, self._ops).items(), index.tape
+        self._calls = [
+            (call, op, _path(tape.calls[call].name), tape.calls[call].kind.casefold())
+            for call, op in calls
+        ]
+
+    def _text(self, number: int) -> str:
+        """Return an op's words, one on each line: no query holds the end of a line."""
+        op, values = self._index.op(number), self._index.values
+        names = (values[v].name.rpartition(".")[2] for v in op.outputs)
+        return "\n".join((symbols.title(op), op.op, *names)).casefold()
+
+    def ops_with(self, query: str) -> list[int]:
+        """Return the ops that a query finds."""
+        index, shape = self._index, shape_of(query)
+        if query in BAD:
+            bad = _bad(index, query)
+            return [number for number in self._ops if _is_bad(index, number, bad)]
+        if shape is None:
+            named = zip(self._ops, self._texts, strict=True)
+            return [number for number, text in named if query in text]
+        values = index.values
+        return [n for n in self._ops if any(values[v].shape == shape for v in index.op(n).outputs)]
+
+    def leaves_with(self, query: str) -> list[tuple[int, int]]:
+        """Return the leaves that a query finds, each with the op that takes it first."""
+        index, shape = self._index, shape_of(query)
+        if query in BAD:
+            bad = _bad(index, query)
+            return [(leaf, op) for leaf, op, _ in self._leaves if _leaf_is_bad(index, leaf, bad)]
+        if shape is not None:
+            return [(leaf, op) for leaf, op, _ in self._leaves if index.values[leaf].shape == shape]
+        return [(leaf, op) for leaf, op, path in self._leaves if _ends_in(path, query)]
+
+    def calls_with(self, query: str) -> list[tuple[int, int]]:
+        """Return the module calls that a query finds, each with its first op."""
+        if query in BAD or shape_of(query) is not None:
+            return []
+        return [
+            (call, op)
+            for call, op, path, kind in self._calls
+            if _ends_in(path, query) or query == kind
+        ]
 
 
-def _ends_in(path: str, query: str) -> bool:
+def _path(name: str) -> tuple[str, str]:
+    """Return a path and the path of what is around it."""
+    return name.casefold(), name.casefold().rpartition(".")[0]
+
+
+def _ends_in(path: tuple[str, str], query: str) -> bool:
     """Tell whether a query is in a path and not already in the path of what is around it."""
-    return query in path and query not in path.rpartition(".")[0]
+    return query in path[0] and query not in path[1]
 
 
-def _is_bad(index: Index, number: int, query: str) -> bool:
+def _is_bad(index: Index, number: int, bad: frozenset[int]) -> bool:
+    """Tell whether an op's results or a gradient that came to them are among the ``bad`` ones."""
     op = index.op(number)
-    for value in op.outputs:
-        if _holds(index.snapshot(index.values[value].snapshot), query):
-            return True
+    if any(index.values[value].snapshot in bad for value in op.outputs):
+        return True
     runs = (index.tape.executions[n] for node in op.nodes for _, n in index.node_runs.get(node, ()))
-    return any(_holds(index.snapshot(got), query) for run in runs for got in run.received)
+    return any(got in bad for run in runs for got in run.received)
 
 
-def _holds(snapshot: Snapshot | None, query: str) -> bool:
-    if snapshot is None:
-        return False
-    if snapshot.nan or snapshot.inf:
-        return bool(snapshot.nan if query == "nan" else snapshot.inf)
-    array = snapshot.array()
-    if array is None or array.dtype.kind not in "fc":
-        return False
-    return bool((np.isnan(array) if query == "nan" else np.isinf(array)).any())
+def _leaf_is_bad(index: Index, leaf: int, bad: frozenset[int]) -> bool:
+    value = index.values[leaf]
+    arrived = (one.snapshot for one in index.arrivals.get((leaf, 0), ()))
+    return value.snapshot in bad or any(number in bad for number in arrived)
+
+
+def _bad(index: Index, query: str) -> frozenset[int]:
+    """Return the numbers of the snapshots that hold a NaN or an infinity."""
+    return index.kept(f"holds {query}", lambda _index: _holding(index.tape.snapshots, query))
+
+
+def _holding(snapshots: tuple[Snapshot, ...], query: str) -> frozenset[int]:
+    """Look at small arrays of one dtype all at once: there may be tens of thousands."""
+    found: set[int] = set()
+    small: dict[str, list[int]] = {}
+    for number, one in enumerate(snapshots):
+        if one.nan or one.inf:
+            found |= {number} if (one.nan if query == "nan" else one.inf) else set()
+        elif one.data and one.store[1] in "fc":
+            small.setdefault(one.store, []).append(number)
+    test = np.isnan if query == "nan" else np.isinf
+    for store, numbers in small.items():
+        for part in _portions(snapshots, numbers):
+            sizes = [len(snapshots[n].data or b"") for n in part]
+            whole = np.frombuffer(b"".join(snapshots[n].data or b"" for n in part), store)
+            starts = np.cumsum([0, *sizes[:-1]]) // whole.itemsize
+            hit = np.logical_or.reduceat(test(whole), starts)
+            found.update(np.asarray(part)[hit].tolist())
+    return frozenset(found)
+
+
+def _portions(snapshots: tuple[Snapshot, ...], numbers: list[int]) -> Iterator[list[int]]:
+    """Yield the numbers in lists whose arrays together are not much longer than `PORTION`."""
+    taken: list[int] = []
+    size = 0
+    for number in numbers:
+        taken.append(number)
+        size += len(snapshots[number].data or b"")
+        if size >= PORTION:
+            yield taken
+            taken, size = [], 0
+    if taken:
+        yield taken
 
 
 def _leaves(index: Index, ops: list[int]) -> dict[int, int]:
@@ -154,16 +237,12 @@ def _leaves(index: Index, ops: list[int]) -> dict[int, int]:
     return found
 
 
-def _calls(index: Index, ops: list[int], query: str) -> Iterator[tuple[int, int]]:
-    """Yield the module calls that match, each with its first op."""
-    if query in BAD or shape_of(query) is not None:
-        return
-    seen: set[int] = set()
+def _calls(index: Index, ops: list[int]) -> dict[int, int]:
+    """Return the module calls around ops -> the first op inside."""
+    found: dict[int, int] = {}
     for op in ops:
         call = index.op(op).call
-        while call is not None and call not in seen:
-            seen.add(call)
-            one = index.tape.calls[call]
-            if _ends_in(one.name.casefold(), query) or query == one.kind.casefold():
-                yield call, op
-            call = one.parent
+        while call is not None and call not in found:
+            found[call] = op
+            call = index.tape.calls[call].parent
+    return found

@@ -134,7 +134,8 @@ class GraphView(GraphColors):
         if moves and Morph.worthwhile(old, self._drawing):
             self._morph = Morph(old, self._drawing, shift)
             self._start("morph")
-        if not similar and shift is None:
+        turned = stage.flows_down != old.stage.flows_down
+        if shift is None and (turned or not similar):
             self._fitted = True
         if self._fitted:
             self._first_look(moves and similar)

@@ -1,5 +1,6 @@
 """Search: what is found by name, op, shape, module and bad numbers, and which card shows it."""
 
+import numpy as np
 import pytest
 
 from engine.run import record
@@ -119,3 +120,45 @@ def test_a_leaf_inside_a_folded_module_is_reached_too(tower):
 def test_what_a_picture_does_not_show_has_no_place(tower):
     empty = graph.build(record("x = 1"), scenes(record("x = 1"))[0])
     assert search.locate(empty, search.Match(op=3)) == ("", False)
+
+
+HOLES = """
+x = param([1.0, 0.0, 4.0])
+big = torch.ones(70, 70) * x[0]
+a = torch.log(x - 1)
+b = (x / 0.0).sum()
+c = torch.ones(2, dtype=torch.float64) / torch.zeros(2, dtype=torch.float64)
+d = x.sqrt().sum()
+d.backward()
+"""
+
+
+def test_bad_numbers_are_found_whatever_their_dtype_and_length():
+    index = index_of(record(HOLES))
+    snapshots = index.tape.snapshots
+    for word in search.BAD:
+        expected = set()
+        for number, one in enumerate(snapshots):
+            array = one.array()
+            counted = one.nan if word == "nan" else one.inf
+            if array is not None and array.dtype.kind in "fc":
+                counted = (np.isnan(array) if word == "nan" else np.isinf(array)).sum()
+            expected |= {number} if counted else set()
+        assert search._bad(index, word) == expected
+        assert expected
+
+
+def test_long_lists_of_numbers_are_looked_at_in_portions(monkeypatch):
+    whole = search._bad(index_of(record(HOLES)), "inf")
+    monkeypatch.setattr(search, "PORTION", 16)
+    assert search._bad(index_of(record(HOLES)), "inf") == whole
+
+
+def test_names_are_read_once_for_all_that_is_typed(tower, monkeypatch):
+    search.prepare(tower, scenes(tower))
+    seen = []
+    title = search.symbols.title
+    monkeypatch.setattr(search.symbols, "title", lambda op: seen.append(op) or title(op))
+    for end in range(1, 5):
+        assert found(tower, "gelu"[:end])
+    assert seen == []

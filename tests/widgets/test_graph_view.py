@@ -4,7 +4,10 @@ import time
 import pytest
 from PySide6.QtCore import QPoint, QRectF, Qt
 
+from engine.tape import Tape
+from playback import layout
 from playback.picture import CardLook, Look
+from tests.playback.drafts import Draft
 from tests.widgets.graph_window import at, click, press, show
 from tests.widgets.scenes import Maker, grid, network, neuron
 from widgets import graph_words
@@ -41,6 +44,20 @@ def test_a_like_picture_keeps_the_view_and_the_selection(view):
     show(view, (m, look))
     assert view.camera() == Camera(0.9, -12.0, 34.0)
     assert view.selected() == "n"
+
+
+def test_a_picture_that_flows_another_way_is_seen_whole_again(view):
+    d = Draft()
+    for k in range(5):
+        d.op(f"c{k}", *([f"c{k - 1}"] if k else []))
+    down, right = (layout.place(d.picture(), flow) for flow in ("down", "right"))
+    view.set_scene(Tape(), d.picture(), down)
+    view.set_camera(Camera(3.0, -1200.0, 34.0))
+    view.select("c2")
+    view.set_scene(Tape(), d.picture(), right)
+    view.finish_motion()
+    assert view.selected() == "c2"
+    assert QRectF(view.rect()).contains(view.camera().box_to_view(view.stage().bounds))
 
 
 def test_another_picture_is_fitted_and_forgets_the_selection(view):
