@@ -27,7 +27,7 @@ class Hint(QLabel):
 
 def hint(result: Result, may_run: bool = True) -> str:
     """Return what to say in the middle of the graph; empty where there is a graph."""
-    if result.tape.ops or result.tape.values:
+    if not result.shows_nothing:
         return ""
     if result.engine == "starting":
         return "Starting PyTorch…"

@@ -231,7 +231,7 @@ class Session(QObject):
         if self._waiting:
             self._stop()
         else:
-            self._change_result(stale=bool(self.result.shown_id))
+            self._change_result(stale=not self.result.shows_nothing)
 
     def check(self, value: int, index: int) -> None:
         """Ask for a finite-difference check of one element of a leaf of the shown tape."""
@@ -316,8 +316,9 @@ class Session(QObject):
         changes: dict[str, object] = {"run_id": 0, "engine": engine, "seconds": seconds}
         changes |= {"problem": tape.error, "stdout": stdout, "stderr": stderr}
         changes |= {"latest": tape, "latest_source": self._sent}
-        # A program that fails leaves the last good graph; a new document has none to leave.
-        shows = tape.status == "ok" or self._fresh
+        # A program that fails leaves the last good graph; a new document has none to leave, and
+        # neither has one that was empty until now.
+        shows = tape.status == "ok" or self._fresh or self.result.shows_nothing
         if shows:
             changes |= {"tape": tape, "shown_id": run_id, "source": self._sent, "stale": False}
             self._fresh = tape.status != "ok"

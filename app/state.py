@@ -78,6 +78,11 @@ class Result(Struct, frozen=True):
     """What the engine keeps from programs, see `engine.wire.Ready`."""
     seconds: float = 0.0
 
+    @property
+    def shows_nothing(self) -> bool:
+        """Whether there is no graph: nothing has run, or what ran made no tensor."""
+        return not (self.tape.ops or self.tape.values)
+
 
 class Limits(Struct, frozen=True):
     """What a run may take: seconds, and bytes of copied values."""

@@ -66,7 +66,6 @@ class CodeEdit(SourceEdit):
         self._hover = NumberHover(self, self._drag)
         self._ready = True
         self.viewport().setMouseTracking(True)
-        self.setPlaceholderText("Type PyTorch here")
         self._gutter.picked.connect(self.line_picked)
         self._strip.picked.connect(self._go_to_problem)
         self._drag.changed.connect(lambda: self.number_changed.emit(self.source()))
@@ -260,6 +259,8 @@ class CodeEdit(SourceEdit):
             self.findings.paint(painter, rows, self.look)
             self._placed = self._marks.place(rows, self.viewport().width(), self._longest())
             self._marks.paint(painter, self._placed, bands)
+            if self.document().isEmpty():
+                code_rows.paint_empty(painter, self, rows[0], "Type PyTorch here", self.look)
         finally:
             painter.end()
         current = self.textCursor().blockNumber() + 1 if self.hasFocus() else 0

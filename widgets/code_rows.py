@@ -91,6 +91,19 @@ def character_at(edit: QPlainTextEdit, block: QTextBlock, x: float) -> int | Non
     return len(column_text(block.text(), found))
 
 
+def paint_empty(
+    painter: QPainter, edit: QPlainTextEdit, row: Row, words: str, style: Style
+) -> None:
+    """Write what one may do in an empty editor where its first line is going to stand.
+
+    Qt's own placeholder knows nothing of the gap between lines and stands too high.
+    """
+    painter.setFont(edit.font())
+    painter.setPen(style.theme.ink3)
+    flags = Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextDontClip
+    painter.drawText(QRectF(row.text_end, row.top, 1, row.height), flags, words)
+
+
 def paint_wave(painter: QPainter, left: float, right: float, y: float, style: Style) -> None:
     """Paint the wave that says error under a stretch of text."""
     half, height = style.px * 0.19, style.px * 0.21

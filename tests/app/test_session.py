@@ -126,6 +126,18 @@ def test_a_failure_keeps_the_last_good_tape_and_marks_it_stale(settled, link):
     assert settled.result.stdout == "before it broke\n"
 
 
+def test_a_program_that_begins_from_nothing_shows_how_far_it_came(running, link):
+    link.answer(leaves(0))
+    running.nudge("a = tensr(1)")
+    link.answer(broken("error", "AttributeError"))
+    assert not running.result.stale, "there is no good graph that could be the last"
+    running.nudge("a = tensor(1)\nlos")
+    link.answer(broken("error", "NameError", events=2))
+    assert len(running.result.tape.events) == 2
+    assert not running.result.stale
+    assert running.result.problem.type == "NameError"
+
+
 def test_a_failure_at_run_time_keeps_the_last_good_tape_too(settled, link):
     good = settled.result.tape
     settled.nudge("a.backward()")

@@ -1,8 +1,12 @@
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtWidgets import QPlainTextEdit
 
 from widgets import code_rows
 from widgets.code_rows import SpacedLayout
+from widgets.code_style import Style
+from widgets.theme import Theme
 
 GAP = 9.0
 
@@ -87,3 +91,29 @@ def test_beside_the_text_there_is_no_character(edit):
     assert code_rows.character_at(edit, block, 250) is None
     assert code_rows.character_at(edit, block, 0) is None
     assert code_rows.character_at(edit, block.next(), 5) is None
+
+
+def test_the_words_of_an_empty_editor_stand_where_its_first_line_will(edit):
+    row = next(code_rows.rows(edit, GAP))
+    caret = edit.cursorRect()
+    picture = QImage(edit.viewport().size(), QImage.Format.Format_RGB32)
+    picture.fill(Qt.GlobalColor.white)
+    painter = QPainter(picture)
+    try:
+        style = Style(Theme.load("light"), 13)
+        code_rows.paint_empty(painter, edit, row, "HHHH", style)
+    finally:
+        painter.end()
+    white = QColor(Qt.GlobalColor.white).rgb()
+    inked = [
+        (x, y)
+        for y in range(picture.height())
+        for x in range(picture.width())
+        if picture.pixel(x, y) != white
+    ]
+    assert inked
+    left, top = min(x for x, _ in inked), min(y for _, y in inked)
+    bottom = max(y for _, y in inked)
+    assert caret.top() <= top
+    assert bottom <= caret.bottom() + 1
+    assert abs(left - caret.center().x()) <= 4
