@@ -7,7 +7,7 @@ from PySide6.QtCore import QObject, QPoint, Qt
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
 
-from app import commands
+from app import commands, overlay
 from app.commands import MENUS, Choice, Command, Shell
 from app.documents import Refused
 from app.palette import Line
@@ -111,10 +111,15 @@ class Menus(QObject):
             sub.popup(at - QPoint(sub.sizeHint().width(), sub.sizeHint().height()))
 
     def press(self, key: QKeyEvent) -> bool:
-        """Do the command whose bare key this is; return whether there was one to do."""
+        """Do the command whose bare key this is, or click the button at hand with Return.
+
+        Returns whether there was anything to do.
+        """
         plain = key.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
         if plain != Qt.KeyboardModifier.NoModifier:
             return False
+        if overlay.click_focused(key):
+            return True
         one = self._bare.get(QKeySequence(key.key()).toString())
         if one is None or not one.when(self._shell):
             return False

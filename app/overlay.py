@@ -2,7 +2,15 @@
 
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QLabel, QTextBrowser, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QApplication,
+    QFrame,
+    QLabel,
+    QTextBrowser,
+    QVBoxLayout,
+    QWidget,
+)
 from shiboken6 import isValid
 
 SHADE = QColor(10, 16, 26, 70)
@@ -77,7 +85,22 @@ class Overlay(QWidget):
         """Close on Esc; keep all other keys from the window under it."""
         if happened.key() == Qt.Key.Key_Escape:
             self.leave()
+        else:
+            click_focused(happened)
         happened.accept()
+
+
+def click_focused(key: QKeyEvent) -> bool:
+    """Click the button that has the keyboard where the key is Return, and tell whether one did.
+
+    Qt's buttons know Space alone outside of dialogs.
+    """
+    button = QApplication.focusWidget()
+    is_return = key.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not key.isAutoRepeat()
+    if not is_return or not isinstance(button, QAbstractButton):
+        return False
+    button.click()
+    return True
 
 
 def page(over: QWidget, title: str, text: str) -> Overlay:

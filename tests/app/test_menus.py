@@ -2,6 +2,7 @@
 
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QApplication, QPushButton
 
 from app.commands import MENUS, Command, load
 from app.documents import Refused
@@ -71,6 +72,24 @@ def test_bare_keys_work_without_modifiers_only(settled):
     assert settled.session.view.position == 1
     assert not settled.menus.press(key(Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier))
     assert not settled.menus.press(key(Qt.Key.Key_Escape)), "nothing runs that could be stopped"
+
+
+def test_return_clicks_the_button_at_hand(settled, qtbot):
+    button = QPushButton("Try", settled)
+    clicked = []
+    button.clicked.connect(lambda: clicked.append(1))
+    with qtbot.waitExposed(settled):
+        settled.show()
+    button.show()
+    settled.activateWindow()
+    button.setFocus()
+    qtbot.waitUntil(lambda: QApplication.focusWidget() is button)
+    assert settled.menus.press(key(Qt.Key.Key_Return))
+    assert clicked == [1]
+    settled.editor.setFocus()
+    qtbot.waitUntil(lambda: QApplication.focusWidget() is settled.editor)
+    assert not settled.menus.press(key(Qt.Key.Key_Return))
+    assert clicked == [1]
 
 
 def test_the_palette_has_a_line_for_every_possible_command(settled):

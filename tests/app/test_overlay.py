@@ -2,7 +2,7 @@
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QLineEdit, QTextBrowser, QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QPushButton, QTextBrowser, QWidget
 
 from app.overlay import Overlay, page
 
@@ -64,3 +64,19 @@ def test_a_page_longer_than_the_card_scrolls_and_takes_the_keys(over, qtbot):
     qtbot.waitUntil(lambda: bar.value() > 0)
     with qtbot.waitSignal(shown.destroyed):
         qtbot.keyClick(body, Qt.Key.Key_Escape)
+
+
+def test_return_clicks_its_button_and_goes_no_further(over, qtbot):
+    shown = Overlay(over, 300, 200)
+    button, clicked = QPushButton("Yes"), []
+    shown.column.addWidget(button)
+    button.clicked.connect(lambda: clicked.append(1))
+    shown.open()
+    button.setFocus()
+    qtbot.waitUntil(lambda: QApplication.focusWidget() is button)
+    qtbot.keyClick(button, Qt.Key.Key_Return)
+    assert clicked == [1]
+    button.setEnabled(False)
+    qtbot.keyClick(shown, Qt.Key.Key_Return)
+    assert clicked == [1]
+    shown.leave()
