@@ -324,7 +324,7 @@ class _Builder:
 
     def _constant(self, key: str, arg: Arg, number: int) -> str:
         """Return the key of the pill of a literal, adding it; a named one is shared."""
-        written = arg.text.replace("-", text.MINUS)
+        written = short.literal(arg)
         if arg.name:
             found = f"literal:{arg.name}={arg.text}"
         else:

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable
 
-from engine.tape import Snapshot
+from engine.tape import Arg, Snapshot
 from playback import text
 from playback.index import Index
 
+LONG = 12
+"""A number of more letters was hardly typed."""
 FEW = 4
 """Tensors of at most this many elements are written out."""
 
@@ -79,6 +81,14 @@ def trimmed(x: float | int | bool | complex, digits: int = 4) -> str:
     if "." in written:
         written = written.rstrip("0").rstrip(".")
     return written + exponent + power
+
+
+def literal(arg: Arg) -> str:
+    """Return a number as it was written; one that was computed has no more than seven digits."""
+    told, x = arg.text, arg.number
+    if isinstance(x, float) and len(told) > LONG and x == x and abs(x) != float("inf"):
+        told = f"{x:.7g}"
+    return told.replace("-", text.MINUS)
 
 
 def _written(snapshot: Snapshot) -> str | None:

@@ -248,7 +248,8 @@ class ForwardMode(TorchFunctionMode):
             outputs.append(value)
             if name in _DETACHING:
                 self._detached(t, value, seen)
-            if value.version:
+            # A new view of memory that was written to before has its version, too.
+            if inplace and value.version:
                 recorder.tensors.changed(value, index)
         if made:
             row.node = made[0][1].id

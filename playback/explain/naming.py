@@ -108,8 +108,11 @@ class Named(dict[str, str]):
         return "…"
 
     def fill(self, template: str) -> str:
-        """Return the template filled in."""
-        return template.format_map(self)
+        """Return the template filled in; two signs before a negative number are one or none."""
+        twice, filled = 2 * text.MINUS, template.format_map(self)
+        if twice not in filled:
+            return filled
+        return filled.removeprefix(twice).replace(f"({twice}", "(").replace(twice, "+")
 
     def having(self, **more: str) -> "Named":
         """Return the same with more values."""

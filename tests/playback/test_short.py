@@ -1,6 +1,7 @@
 import numpy as np
+import pytest
 
-from engine.tape import Snapshot, Tape
+from engine.tape import Arg, Snapshot, Tape
 from playback import short
 from playback.index import index_of
 
@@ -68,3 +69,20 @@ def test_a_snapshot_of_a_tape_is_written_once():
     assert [writer.value(n) for n in (None, 0, 1, 0)] == ["", "2.0000", "2 × 8", "2.0000"]
     assert [writer.gradient(n) for n in (None, 0, 1)] == ["", "2.0000", "∇ 2.0000"]
     assert writer.value(0) is writer.value(0)
+
+
+@pytest.mark.parametrize(
+    ("told", "number", "written"),
+    [
+        ("-100.11000000000001", -100.11000000000001, "−100.11"),
+        ("0.30000000000000004", 0.30000000000000004, "0.3"),
+        ("4.123456", 4.123456, "4.123456"),
+        ("-1e-05", -1e-05, "−1e−05"),
+        ("123456789012345", None, "123456789012345"),
+        ("0.6931471805599453", 0.6931471805599453, "0.6931472"),
+        ("inf", float("inf"), "inf"),
+        ("2", 2.0, "2"),
+    ],
+)
+def test_a_number_is_written_as_typed_unless_it_was_computed(told, number, written):
+    assert short.literal(Arg(text=told, number=number)) == written

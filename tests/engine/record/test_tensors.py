@@ -78,3 +78,15 @@ def test_a_view_that_outlives_its_base_keeps_their_memory_apart_from_others():
     tape = record("t = torch.ones(3) * 2\nv = t[:2]\ndel t\nu = torch.ones(3) * 3\nw = v[:1]")
     values = {v.name: v for v in tape.values}
     assert values["w"].storage == values["v"].storage != values["u"].storage
+
+
+def test_a_view_that_is_only_read_is_not_what_changed_its_base():
+    tape = record(
+        "base = param([[1.0, 2.0], [3.0, 4.0]]) * 1.0\nrow = base[0]\nbase.mul_(2)\n"
+        "other = base.t()\ns = row.sum()"
+    )
+    values = {value.id: value for value in tape.values}
+    (sum_,) = (op for op in tape.ops if op.op == "sum")
+    row = values[sum_.inputs[0]]
+    assert row.name == "row"
+    assert tape.ops[row.op].op == "mul_"

@@ -69,3 +69,14 @@ def test_a_slope_of_several_terms_gets_brackets():
     assert naming.slope_text("1−o²") == "(1−o²)"
     assert naming.slope_text("2d") == "2d"
     assert naming.slope_text("−1") == "−1"
+
+
+@pytest.mark.parametrize(
+    ("template", "filled"),
+    [
+        ("−{a}÷{b}²", "2.5÷r²"), ("{b}−{a}", "r+2.5"), ("({b}−(−{a}))", "(r−(2.5))"),
+        ("{a}·{b}", "−2.5·r"), ("−{b}", "−r"),
+    ],
+)  # fmt: skip
+def test_a_negative_number_after_a_minus_has_one_sign_or_none(template, filled):
+    assert naming.Named(a="−2.5", b="r").fill(template) == filled
