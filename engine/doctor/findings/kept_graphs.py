@@ -82,7 +82,8 @@ def _case(
     held = f", {size:,} bytes of saved tensors" if size else ""
     message = f"{len(values)} times {name} is kept with its graph: {count} backward nodes{held}"
     made = evidence.place_of(values[0].id)
-    fix = program.replaced((kept, f"{name}.item()" if _is_scalar(values) else f"{name}.detach()"))
+    number = _is_scalar(values) and not _is_stacked(evidence, node)
+    fix = program.replaced((kept, f"{name}.item()" if number else f"{name}.detach()"))
     yield Found(program.line(node.lineno), message, (made,), fix)
 
 

@@ -7,7 +7,7 @@ from engine.doctor import parameters
 from engine.doctor.cuts import told
 from engine.doctor.entry import Entry, Found
 from engine.doctor.evidence import Evidence
-from engine.doctor.mends import optimizer_calls
+from engine.doctor.mends import functional, optimizer_calls
 from engine.doctor.numbers import norm, say
 from engine.doctor.program import Program, called, receiver
 from engine.tape import Place, Value
@@ -82,11 +82,31 @@ def _sizes(evidence: Evidence, missed: list[Value]) -> str:
 
 def _hidden_layers(evidence: Evidence) -> ast.expr | None:
     """Return a plain list of layers kept in ``self``, whose parameters a module does not see."""
-    for name, rows in evidence.program.bindings.items():
-        for _, value in rows:
-            if name.startswith("self.") and any(map(_makes_layer, _inside(value))):
+    program = evidence.program
+    for name, rows in program.bindings.items():
+        for line, value in rows:
+            if name.startswith("self.") and _holds_layers(program, name, value, line):
                 return value
     return None
+
+
+def _holds_layers(program: Program, name: str, value: ast.expr, line: int) -> bool:
+    """Whether what ``name`` is bound to is a plain list or dict of layers, or becomes one."""
+    if any(_makes_layer(program, one) for one in _inside(value)):
+        return True
+    if isinstance(value, ast.Name):
+        bound = program.bound(value.id, line)
+        is_list = isinstance(bound, ast.List | ast.ListComp)
+        return is_list and bound is not None and _holds_layers(program, value.id, bound, line)
+    return (
+        isinstance(value, ast.List)
+        and not value.elts
+        and any(
+            ast.unparse(call.func) == f"{name}.append" and _makes_layer(program, one)
+            for call in program.calls("append")
+            for one in call.args
+        )
+    )
 
 
 def _inside(value: ast.expr) -> list[ast.expr]:
@@ -100,8 +120,24 @@ def _inside(value: ast.expr) -> list[ast.expr]:
     return [value.value] if isinstance(value, ast.DictComp) else []
 
 
-def _makes_layer(value: ast.expr) -> bool:
-    return isinstance(value, ast.Call) and ast.unparse(value.func).startswith(("nn.", "torch.nn."))
+def _makes_layer(program: Program, value: ast.expr) -> bool:
+    """Whether a call makes a module: one of torch's, or of a class of the program's own."""
+    if not isinstance(value, ast.Call):
+        return False
+    own = {
+        node.name
+        for node in program.nodes
+        if isinstance(node, ast.ClassDef)
+        and any(
+            ast.unparse(base).startswith(_TORCHS) or "Module" in ast.unparse(base)
+            for base in node.bases
+        )
+    }
+    text = ast.unparse(value.func)
+    return text in own or text.startswith(_TORCHS)
+
+
+_TORCHS = ("nn.", "torch.nn.")
 
 
 def _kind(hidden: ast.expr) -> str:
@@ -130,7 +166,7 @@ def _mended(evidence: Evidence, missed: list[Value]) -> str:
     hidden = _hidden_layers(evidence)
     if hidden is not None:
         kind = "ModuleDict" if isinstance(hidden, ast.Dict | ast.DictComp) else "ModuleList"
-        start = "torch.nn" if "torch.nn." in program.source(hidden) else "nn"
+        start = "torch.nn" if functional(program).startswith("torch.nn") else "nn"
         return program.replaced((hidden, f"{start}.{kind}({program.source(hidden)})"))
     plain = _plain_field(program, missed)
     if plain is not None:
