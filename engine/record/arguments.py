@@ -1,6 +1,7 @@
 """What a torch function was given and what it returned: tensors, and words for the rest."""
 
 from collections.abc import Iterator
+from types import BuiltinFunctionType, FunctionType
 
 import torch
 from torch.nn import Parameter
@@ -15,6 +16,8 @@ keep_builtins(globals())
 _PLAIN = frozenset((int, float, bool, str, type(None), torch.dtype, torch.device, torch.Size))
 """Types that hold no tensor and never change, so that words can be found for them later."""
 _NUMBERS = (int, float)
+_TOLD = _PLAIN | {complex, slice, tuple, list}
+"""Types whose ``repr`` tells them."""
 Given = tuple[list[torch.Tensor], list[ValueRow], list[object]]
 """The tensors a call was given, their values, and its arguments as in `OpRow.args`."""
 
@@ -129,12 +132,21 @@ def _arg(one: object, keyword: str, ids: dict[int, int]) -> list[Arg]:
     if isinstance(one, tuple | list):
         if any(isinstance(x, torch.Tensor) for x in one):
             return [arg for x in one for arg in _arg(x, keyword, ids)]
-        text = ", ".join("…" if x is Ellipsis else repr(x) for x in one[:12])
+        text = ", ".join(_word(x) for x in tuple(one)[:12])
         return [Arg(text=f"({text})"[:80], keyword=keyword)]
     return [Arg(text=_plain(one)[:80], keyword=keyword)]
+
+
+def _word(one: object) -> str:
+    if one is Ellipsis:
+        return "…"
+    return repr(one) if type(one) in _TOLD else _plain(one)
 
 
 def _plain(one: object) -> str:
     if isinstance(one, torch.dtype | torch.device | torch.layout | torch.memory_format):
         return str(one).removeprefix("torch.")
-    return getattr(one, "__name__", type(one).__name__)
+    # What else there is may be the program's own: to be asked for anything could make it act.
+    if isinstance(one, FunctionType | BuiltinFunctionType | type):
+        return one.__name__
+    return type(one).__name__

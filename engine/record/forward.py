@@ -19,8 +19,10 @@ from engine.record.arguments import Given, everyday, kept_args, tensors_given, t
 from engine.record.backward import PassReached
 from engine.record.log import EventRow, OpRow, ValueRow
 from engine.record.nodes import LAST, Met
+from engine.record.replaced import is_own, meant
 from engine.record.source import Where
 from engine.record.tensors import is_leaf, version
+from engine.record.unseen import is_traced
 from engine.tape import Reset
 from engine.untouched import keep_builtins
 
@@ -102,9 +104,12 @@ class ForwardMode(TorchFunctionMode):
     ) -> object:
         """Call ``func`` and record what it did to tensors."""
         kwargs = kwargs or {}
-        if self.lane.quiet or not self.log.writing:
+        if self.lane.quiet or not self.log.writing or is_traced():
             return func(*args, **kwargs)
         kind, name = _told_apart(func)
+        if kind == "replaced":
+            func = meant(func, sys._getframe(1))
+            kind, name = _kind(func), op_name(func)
         if kind == "reader":
             return func(*args, **kwargs)
         if kind in ("op", "factory", "running"):
@@ -316,7 +321,7 @@ class _Seen(Struct, gc=False, eq=False):
 
 @functools.lru_cache(4096)
 def _told_apart(func: Function) -> tuple[str, str]:
-    return _kind(func), op_name(func)
+    return (_kind(func), op_name(func)) if is_own(func) else ("replaced", "")
 
 
 def _kind(func: Function) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from engine.record.forward import ForwardMode
+from engine.record.unseen import is_traced
 from engine.untouched import keep_builtins
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ class Lanes:
     def here(self) -> Lane | None:
         """Return the lane of the calling thread; None where nothing is to be written down."""
         lane = self._lanes.get(threading.get_ident())
-        if lane is None or lane.quiet or not self._recorder.log.writing:
+        if lane is None or lane.quiet or not self._recorder.log.writing or is_traced():
             return None
         return lane
 

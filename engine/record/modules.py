@@ -1,5 +1,6 @@
 """Which module an op ran in: each thread keeps a stack of the module calls that are running."""
 
+import functools
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
@@ -70,6 +71,7 @@ class Modules:
         self._call = original = _call_of(nn.Module)
         enter, leave, here = self._enter, self._leave, self.recorder.lanes.here
 
+        @functools.wraps(original)
         def call(module: nn.Module, *args: object, **kwargs: object) -> object:
             lane = here()
             if lane is None:

@@ -27,6 +27,7 @@ from engine.record.optimizers import Optimizers
 from engine.record.passes import Passes
 from engine.record.source import Source, Where
 from engine.record.tensors import Tensors
+from engine.record.tracebacks import Tracebacks
 from engine.tape import Reset
 from engine.untouched import keep_builtins
 
@@ -55,6 +56,7 @@ class Recorder:
         self.modules = Modules(self)
         self.optimizers = Optimizers(self)
         self.failed = Failed(self)
+        self.tracebacks = Tracebacks()
         self.until_pass: int | None = None
         """Stop the program, by `PassReached`, just before this backward pass."""
         self.reached_roots: list[torch.Tensor] = []
@@ -74,6 +76,7 @@ class Recorder:
         self.modules.start()
         self.optimizers.start()
         self.backward.hooks.start()
+        self.tracebacks.start()
         self.lanes.start()
         self.log.writing = True
         return self
@@ -86,6 +89,7 @@ class Recorder:
     ) -> None:
         self.lanes.stop()
         self.log.writing = self.log.open = False
+        self.tracebacks.stop()
         self.backward.hooks.stop()
         self.optimizers.stop()
         self.modules.stop()

@@ -19,6 +19,9 @@ is_watched = torch._C._len_torch_dispatch_stack
 unwatched = _disable_current_modes
 """A context without any dispatch mode."""
 
+is_traced = torch._C._is_tracing
+"""Whether `torch.jit.trace` writes down every op and every size asked for, the recorder's too."""
+
 is_wrapped = torch._C._functorch.is_functorch_wrapped_tensor
 _usual = torch.Tensor.__torch_dispatch__
 _USUAL = (torch.Tensor, torch.nn.Parameter)

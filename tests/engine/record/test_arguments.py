@@ -1,10 +1,13 @@
 """What an op was given: every tensor however deep, and words for all that is none."""
 
+import textwrap
+
 import pytest
 import torch
 
 from engine.record.arguments import tensors_given, tensors_in
 from engine.run import record
+from tests.engine.mirror import mirror
 
 
 def test_tensors_are_found_however_deep_and_out_is_a_result():
@@ -41,3 +44,36 @@ def test_a_list_changed_after_the_call_is_told_as_it_was():
 def test_a_tensor_given_twice_is_told_twice():
     op = record("x = torch.ones(2)\ny = x * x").ops[0]
     assert [a.value for a in op.args] == list(op.inputs)
+
+
+def test_objects_of_the_programs_own_are_not_asked_for_anything():
+    source = """
+        import torch.fx
+        class Noisy:
+            def __getattr__(self, name):
+                if name != "__torch_function__":
+                    print("asked for", name)
+                raise AttributeError(name)
+            def __repr__(self):
+                print("asked for words")
+                return "?"
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer = nn.Linear(2, 2)
+            def forward(self, x):
+                return F.linear(x.relu(), self.layer.weight, x[0, :2])
+        net = Net()
+        traced = torch.fx.symbolic_trace(net)
+        print(traced.code)
+        traced(torch.ones(2, 2)).sum().backward()
+        try:
+            torch.add(torch.ones(2), Noisy())
+        except TypeError:
+            print("refused")
+        try:
+            torch.ones(2)[Noisy(), 0]
+        except (IndexError, TypeError):
+            print("refused")
+    """
+    assert mirror(textwrap.dedent(source)).error is None

@@ -120,3 +120,19 @@ def test_gradients_are_added_in_place_where_torch_would():
     (_, strides, _) = plain(program)
     assert strides.startswith("(")
     assert run.record(program).stdout == strides
+
+
+@pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")
+def test_a_model_that_is_traced_is_traced_as_ever():
+    tape = mirror(
+        """
+net = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 1))
+x = torch.ones(4, 2)
+traced = torch.jit.trace(net, x)
+print([node.kind() for node in traced.inlined_graph.nodes()])
+traced(x).sum().backward()
+print([p.grad.sum().item() for p in net.parameters()])
+"""
+    )
+    assert tape.error is None
+    assert [op.op for op in tape.ops][-1] == "sum"

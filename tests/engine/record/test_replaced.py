@@ -1,0 +1,123 @@
+"""Programs that put functions of their own into torch: each runs as often as it is called."""
+
+import sys
+import textwrap
+
+import pytest
+import torch
+
+from engine.record.replaced import is_own, meant
+from tests.engine.mirror import gradient, mirror, ops
+
+PROGRAMS = {
+    "a function in Python": """
+        plain = F.relu
+        try:
+            F.relu = lambda x, inplace=False: plain(x) + 1
+            y = F.relu(x) * 2
+            z = nn.ReLU()(x)
+        finally:
+            F.relu = plain
+    """,
+    "a method in C": """
+        plain = torch.Tensor.exp
+        try:
+            torch.Tensor.exp = lambda t: plain(t) * 3
+            y = x.exp()
+        finally:
+            torch.Tensor.exp = plain
+    """,
+    "a method in Python": """
+        plain = torch.Tensor.norm
+        def norm(t, *args, **kwargs):
+            print("norm of", tuple(t.shape))
+            return plain(t, *args, **kwargs)
+        try:
+            torch.Tensor.norm = norm
+            y = x.norm()
+        finally:
+            torch.Tensor.norm = plain
+    """,
+    "a method that wraps operators": """
+        plain = torch.Tensor.__rsub__
+        try:
+            torch.Tensor.__rsub__ = lambda t, other: plain(t, other) * 5
+            y = 1 - x
+        finally:
+            torch.Tensor.__rsub__ = plain
+    """,
+    "a counter around backward": """
+        plain = torch.Tensor.backward
+        def backward(t, *args, **kwargs):
+            print("backward")
+            plain(t, *args, **kwargs)
+        try:
+            torch.Tensor.backward = backward
+            (x * x).sum().backward()
+        finally:
+            torch.Tensor.backward = plain
+        y = x * 1
+    """,
+    "an object that can be called": """
+        import functools
+        plain = F.softplus
+        class Counted:
+            many = 0
+            def __call__(self, *args, **kwargs):
+                self.many += 1
+                return plain(*args, **kwargs)
+        counted = Counted()
+        try:
+            F.softplus = counted
+            y = F.softplus(x)
+            F.softplus = functools.partial(plain, beta=2.0)
+            y = y + F.softplus(x)
+        finally:
+            F.softplus = plain
+        print(counted.many)
+    """,
+    "one that hands itself over as torch's do": """
+        from torch.overrides import handle_torch_function, has_torch_function_unary
+        plain = F.relu
+        def mine(x, inplace=False):
+            if has_torch_function_unary(x):
+                return handle_torch_function(mine, (x,), x, inplace=inplace)
+            return x.clamp(min=-0.5)
+        try:
+            F.relu = mine
+            y = F.relu(x)
+        finally:
+            F.relu = plain
+    """,
+}
+
+
+@pytest.mark.parametrize("body", PROGRAMS.values(), ids=PROGRAMS)
+def test_what_a_program_puts_into_torch_runs_as_often_as_without_a_recorder(body):
+    start = "x = torch.tensor([-2.0, 0.5, 3.0], requires_grad=True)\n"
+    end = "print(y)\ny.sum().backward()\nprint(x.grad)\n"
+    tape = mirror(start + textwrap.dedent(body) + end)
+    assert tape.error is None
+
+
+def test_the_op_bears_the_name_of_the_function_that_is_wrapped():
+    tape = mirror(
+        "x = param([1.0, -1.0])\nplain = F.relu\nF.relu = lambda x, inplace=False: plain(x)\n"
+        "F.relu(x).sum().backward()\nF.relu = plain\n"
+    )
+    assert ops(tape) == ["relu", "sum"]
+    assert gradient(tape, "x").tolist() == [1.0, 0.0]
+
+
+def test_torchs_own_functions_stand_for_themselves():
+    for func in (torch.relu, torch.Tensor.add, torch.Tensor.__add__, torch.nn.functional.relu):
+        assert is_own(func)
+    assert not is_own(lambda x: x)
+
+
+def test_a_function_that_replaces_nothing_is_what_is_meant():
+    def mine(x):
+        return x
+
+    assert not is_own(mine)
+    assert meant(mine, sys._getframe()) is mine
