@@ -136,8 +136,8 @@ _MODULES = ("torch", "F", "nn.functional", "torch.nn.functional", "torch.special
 ENTRY = Entry(
     "softmax-over-wrong-dim",
     "Softmax over the wrong dimension",
-    "Softmax makes the numbers along one dimension add up to 1. Along another, examples of a batch "
-    "share one probability: classes go before rows of a batch, keys before queries. Nothing fails, "
-    "and the model learns something else.",
+    "Softmax makes the numbers along one dimension add up to 1. Along the wrong one, what should "
+    "be separate shares one probability: the examples of a batch, or the queries of an attention. "
+    "Nothing fails, and the model learns something else.",
     detect,
 )
