@@ -105,13 +105,13 @@ class TopBar(QFrame):
             slider,
             (self.examples, self.lessons),
         )
-        taken = sum(extra.sizeHint().width() + 10 for group in extras for extra in group)
+        taken = sum(_room(extra) for group in extras for extra in group)
         taken += self._fixed_width() + min(metrics.horizontalAdvance(title), LEAST_TITLE)
         for group in extras:
             tight = taken > self.width()
             for extra in group:
                 extra.setVisible(not tight)
-                taken -= (extra.sizeHint().width() + 10) if tight else 0
+                taken -= _room(extra) if tight else 0
         room = max(LEAST_TITLE, self.width() - taken + LEAST_TITLE)
         self.title.setText(metrics.elidedText(title, Qt.TextElideMode.ElideMiddle, room))
 
@@ -119,7 +119,12 @@ class TopBar(QFrame):
         buttons = self._buttons
         always = (buttons.reset_button, buttons.back_button, buttons.step_button)
         shown = (self.switch, *always, buttons.play_button, *self.layers.values())
-        return sum(one.sizeHint().width() + 10 for one in shown) + EDGES
+        return sum(map(_room, shown)) + EDGES
+
+
+def _room(widget: QWidget) -> int:
+    """Return how much of a row a widget takes, with the gap behind it."""
+    return max(widget.sizeHint().width(), widget.minimumWidth()) + 10
 
 
 class StatusLine(QFrame):

@@ -1,11 +1,14 @@
 """The top bar leaves out what there is no room for; the status line says what matters most."""
 
+from itertools import pairwise
+
 import pytest
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 
 from app.bars import StatusLine, TopBar, engine_line, note_lines, problem_line
 from app.state import ENGINE_DIED, Doc, Result, View
 from engine.tape import Place, Problem, Tape
+from widgets.theme import Theme
 from widgets.transport_buttons import TransportButtons
 
 WRONG = Problem("NameError", "name 'q' is not defined\nmore", hint="Define q first", place=Place(3))
@@ -144,3 +147,26 @@ def test_a_problem_has_the_colour_of_errors_and_not_of_gradients(qtbot):
     assert line.message.property("role") == "error"
     line.show_result(Result(), Doc())
     assert line.message.property("role") == "caption"
+
+
+@pytest.mark.parametrize("scale", [1.0, 1.25, 1.4, 1.6])
+def test_at_no_width_and_text_size_do_the_parts_of_the_bar_overlap(bar, qtbot, scale):
+    theme = Theme.load("light").scaled(scale)
+    bar.over.setStyleSheet(theme.stylesheet(scale))
+    bar.show_doc(Doc(title="model.py"))
+    bar._buttons.set_theme(theme)
+    buttons = bar._buttons
+    parts = (buttons.reset_button, buttons.back_button, buttons.step_button, buttons.play_button)
+    parts += (buttons.speed_label, buttons.speed_slider, buttons.speed_value)
+    parts += (*bar.layers.values(),)
+    for width in range(round(1000 * scale), 2400, 8):
+        bar.over.resize(width, 80)
+        bar.resize(width, 70)
+        QApplication.processEvents()
+        spans = [
+            (part.mapTo(bar, part.rect().topLeft()).x(), part.width())
+            for part in parts
+            if part.isVisible()
+        ]
+        for (left, wide), (following, _) in pairwise(spans):
+            assert left + wide <= following, (width, spans)
