@@ -11,11 +11,16 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from types import BuiltinFunctionType, FunctionType, ModuleType
 
-from engine.policy import modules, rewrite, words
+import numpy as np
+import torch
+
+from engine.policy import modules, rewrite, twins, words
 from engine.policy.refusal import Refusal
 
 MAIN = "__main__"
 _MISSING = object()
+_GUARDED_OF = {"cast": memoryview, "set_state": np.random.RandomState}
+"""Attributes that are refused of some things only: NumPy believes any state it is given."""
 
 
 def get(owner: object, name: object, *default: object) -> object:
@@ -33,6 +38,8 @@ def get(owner: object, name: object, *default: object) -> object:
         raise Refusal(f".{name} is a module that is not for a program from outside")
     if name == "load_state_dict":
         return _plainly(found)
+    if name in words.INDICES and isinstance(owner, torch.Tensor) and callable(found):
+        return lambda: twins.apart(found())
     return found
 
 
@@ -42,6 +49,10 @@ def _readable(owner: object, name: str) -> None:
         raise Refusal(f".{name} is refused: {why}", instead)
     if name == "format" and isinstance(owner, str):
         raise Refusal("format() may only be called at once", "Use an f-string.")
+    if isinstance(owner, _GUARDED_OF.get(name, ())):
+        raise Refusal(f".{name} is refused: a program from outside may not reach into memory")
+    if name in words.INDICES and isinstance(owner, type) and not is_own(owner):
+        raise Refusal(f"{name}() is called on a tensor here", f"Write x.{name}().")
     if name.startswith("__") and name.endswith("__"):
         if name not in words.READABLE:
             raise Refusal(f"{name} is private to Python", "Use a public attribute.")
@@ -95,6 +106,8 @@ def place(owner: object, name: str) -> object:
         raise Refusal(f"{name} is private to Python", "Use another name.")
     if name.startswith("_") and not _is_open(owner, name):
         raise Refusal(f"{name} is private to {_kind(owner).__name__}", "Use a name of your own.")
+    if name in words.LAID and isinstance(owner, np.ndarray):
+        raise Refusal(f".{name} of an array cannot be set", "Make another array with reshape.")
     return owner
 
 
@@ -182,7 +195,7 @@ class _Type(type):
         kind = type(values[0])
         if issubclass(kind, type):
             raise Refusal("The class of a class is private to Python", "Use isinstance().")
-        return kind
+        return twins.Array if issubclass(kind, np.ndarray) else kind
 
     def __instancecheck__(cls, value: object) -> bool:
         return isinstance(value, type)

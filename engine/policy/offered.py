@@ -90,13 +90,14 @@ def _numpy() -> Mapping[str, object]:
     out = (
         "DataSource bmat fromfile frombuffer from_dlpack fromregex genfromtxt get_include load "
         "loadtxt memmap save savetxt savez savez_compressed show_config show_runtime seterrcall "
-        "geterrcall setbufsize info test recarray record require nested_iters getbufsize"
+        "geterrcall setbufsize info test recarray record require nested_iters getbufsize "
+        "matrix asmatrix"
     )
     held = dict(_all("numpy", out, lambda _: True)())
     names = "sctypeDict typecodes ScalarType"
     for word in names.split():
         held.pop(word, None)
-    return held | {"__version__": str(np.__version__)}
+    return held | {"__version__": str(np.__version__), "ndarray": twins.Array}
 
 
 def _nn() -> Mapping[str, object]:
@@ -151,7 +152,10 @@ _OPERATOR = (
     "invert is_ is_not isub itemgetter itruediv le lshift lt matmul mod mul ne neg not_ or_ pos "
     "pow rshift setitem sub truediv truth xor"
 )
-_NP_RANDOM_OUT = "bit_generator mtrand test get_bit_generator set_bit_generator BitGenerator"
+_NP_RANDOM_OUT = (
+    "bit_generator mtrand test get_bit_generator set_bit_generator BitGenerator set_state MT19937 "
+    "PCG64 PCG64DXSM Philox SFC64"
+)
 _CUDA = (
     "Event Stream current_device current_stream device_count empty_cache get_device_capability "
     "get_device_name is_available is_bf16_supported is_initialized manual_seed manual_seed_all "

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from types import FunctionType
 from typing import NoReturn
 
+import numpy as np
 import torch
 from torch.utils import data
 from torch.utils.data.dataloader import _SingleProcessDataLoaderIter
@@ -158,18 +159,64 @@ class DataLoader(data.DataLoader):  # type: ignore[type-arg]
         return _SingleProcessDataLoaderIter(self)
 
 
-def _checked(make: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
+def apart(thing: object) -> object:
+    """Return a copy of a tensor that no op on the tape knows of; all else as it is."""
+    with torch._C.DisableTorchFunction():
+        return thing.clone() if isinstance(thing, torch.Tensor) else thing
+
+
+def _checked(make: Callable[..., torch.Tensor], *indices: str) -> Callable[..., torch.Tensor]:
     @functools.wraps(make)
     def checked(*args: object, **options: object) -> torch.Tensor:
+        count = len(indices)
+        args = (*map(apart, args[:count]), *args[count:])
+        options |= {name: apart(options[name]) for name in indices if name in options}
         return make(*args, **{**options, "check_invariants": True})
 
     return checked
 
 
 SPARSE: dict[str, object] = {
-    name: _checked(getattr(torch, name)) for name in ("sparse_coo_tensor", "sparse_csr_tensor")
+    "sparse_coo_tensor": _checked(torch.sparse_coo_tensor, "indices"),
+    "sparse_csr_tensor": _checked(torch.sparse_csr_tensor, "crow_indices", "col_indices"),
 }
-"""Without the check they take indices that lie outside the tensor."""
+"""Without the check they take indices that lie outside the tensor, and without the copy ones that
+leave it later."""
+
+
+# NumPy
+
+
+class _Array(type):
+    """Arrays as a class: it tells which things are arrays, and lays none over given memory."""
+
+    def __call__(
+        cls, shape: object, dtype: object = float, *args: object, **words: object
+    ) -> object:
+        if args or words:
+            raise Refusal("ndarray() takes a shape and a dtype here", "Use np.array or np.zeros.")
+        return np.empty(shape, dtype)  # type: ignore[call-overload]
+
+    def __instancecheck__(cls, thing: object) -> bool:
+        return isinstance(thing, np.ndarray)
+
+    def __getattr__(cls, name: str) -> object:
+        return getattr(np.ndarray, name)
+
+    def __getitem__(cls, item: object) -> type:
+        return cls
+
+
+class Array(metaclass=_Array):
+    """``np.ndarray``, which makes objects of any bytes where it is given them as a buffer."""
+
+    def __init_subclass__(cls, **_words: object) -> None:
+        """Refuse: a subclass could call what this one keeps to itself."""
+        raise Refusal("A class from outside cannot be an array", "Keep the array in an attribute.")
+
+
+Array.__name__ = Array.__qualname__ = "ndarray"
+Array.__module__ = "numpy"
 
 
 class _Flags:

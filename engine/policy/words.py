@@ -37,8 +37,12 @@ HARMLESS = frozenset("_version _base _is_view _asdict _replace _fields _make".sp
 SAVED = "_saved_"
 """What a backward node shows of its saved tensors begins so."""
 
-GUARDED = frozenset(("format", "load_state_dict", "obj"))
+INDICES = frozenset("indices crow_indices col_indices ccol_indices row_indices".split())
+"""What sparse tensors hand out of themselves; torch trusts these numbers blindly afterwards."""
+GUARDED = frozenset(("format", "load_state_dict", "obj", "cast", "set_state")) | INDICES
 """Attributes that are looked at once more when the program runs."""
+LAID = frozenset(("strides", "data"))
+"""Where an array's numbers lie; an array of objects laid elsewhere makes objects of numbers."""
 
 _FRAME = "a program may not look at its own frames"
 _FILE = "a program from outside reads and writes no files"
@@ -64,7 +68,8 @@ ATTRIBUTES: dict[str, tuple[str, str]] = {
     ),
     **dict.fromkeys(
         "frombuffer from_buffer from_dlpack to_dlpack set_ resize typed_storage share_memory_ "
-        "share_memory ctypes cffi getfield setfield".split(),
+        "share_memory ctypes cffi getfield setfield bit_generator sparse_resize_ "
+        "sparse_resize_and_clear_ resize_as_sparse_".split(),
         (_MEMORY, "Make a tensor with torch.tensor, and change its shape with reshape."),
     ),
     **dict.fromkeys("data_ptr const_data_ptr storage untyped_storage".split(), (_MEMORY, _SHARED)),

@@ -34,9 +34,13 @@ class Engine:
 
     def _listen(self):
         reader = wire.Reader(wire.Reply)
-        while data := self.process.stdout.read(1 << 16):
-            for message in reader.feed(data):
-                self.messages.put(message)
+        try:
+            while data := self.process.stdout.read(1 << 16):
+                for message in reader.feed(data):
+                    self.messages.put(message)
+        except wire.Garbage:
+            # A program has found the wire: the window, too, ends such an engine.
+            self.process.kill()
         self.messages.put(None)
 
     def _hear(self):

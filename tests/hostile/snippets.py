@@ -5,6 +5,8 @@ Each is tried with only the policy, and with only the confinement.
 """
 
 # ruff: noqa: E501
+from tests.hostile.backdoors import MORE
+
 # Out of the language: from an object that is there to one that is not.
 WALKS = """
 ().__class__.__base__.__subclasses__()
@@ -386,4 +388,4 @@ BLOCKS = (
     "if 1:\n" + "".join(" " * n + "if 1:\n" for n in range(1, 99)) + " " * 99 + "x = 1",
 )
 
-ALL: tuple[str, ...] = (*WALKS, *IMPORTS, *LIBRARY, *BLOCKS)
+ALL: tuple[str, ...] = (*WALKS, *IMPORTS, *LIBRARY, *BLOCKS, *MORE)

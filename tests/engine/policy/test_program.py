@@ -101,3 +101,43 @@ def test_a_check_takes_little_beside_the_run():
     source = "".join(f"x{n} = torch.relu(torch.ones({n}) * 2).sum()\n" for n in range(300))
     code = program.prepare(source, "many")
     assert len(code.co_names) > 300
+
+
+ARRAYS = """
+x = np.ones(3)
+assert type(x) == np.ndarray and isinstance(x, np.ndarray) and isinstance(x, type(x))
+assert type(x).__name__ == "ndarray" and issubclass(type(x), np.ndarray)
+assert np.ndarray((2, 3), int).shape == (2, 3) and np.ndarray.mean(x) == 1.0
+match x:
+    case np.ndarray(): print("an array")
+def double(x: np.ndarray) -> np.ndarray: return 2 * x
+print(double(x).tolist())
+"""
+
+
+def test_arrays_are_arrays_and_nothing_is_laid_over_memory():
+    tape = record(ARRAYS)
+    assert (tape.error, tape.stdout) == (None, "an array\n[2.0, 2.0, 2.0]\n")
+    for made in ("np.ndarray(2, float, b'1' * 16)", "type(np.ones(1))(2, strides=(1,))"):
+        assert "a shape and a dtype" in record(made).error.message
+
+
+def test_a_sparse_tensor_keeps_the_indices_that_it_was_checked_with():
+    source = (
+        "i = torch.tensor([[0, 2]])\nx = torch.sparse_coo_tensor(i, torch.ones(2), (3,))\n"
+        "i[0, 0] = 10**9\nx = x.coalesce()\nx.indices()[0, 1] = 10**9\n"
+        "print(x.to_dense().tolist(), torch.ones(3).max(0).indices.item())"
+    )
+    tape = record(source)
+    assert (tape.error, tape.stdout) == (None, "[1.0, 0.0, 1.0] 0\n")
+
+
+def test_a_name_that_is_dangerous_on_one_thing_is_free_on_others():
+    source = (
+        "from typing import cast\nclass Conv:\n    def __init__(self):\n        self.strides = 2\n"
+        "        self.indices = [3]\n        self.data = cast(int, 4)\nc = Conv()\n"
+        "g = torch.Generator()\ng.set_state(g.get_state())\np = param(1.0)\np.data = p.data * 2\n"
+        "print(c.strides, c.indices, c.data, p.item())"
+    )
+    tape = record(source)
+    assert (tape.error, tape.stdout) == (None, "2 [3] 4 2.0\n")
