@@ -1,10 +1,10 @@
 """A run that the engine holds, and what the window wants of it."""
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from engine.tape import Problem
+from engine.train.goals import Goals
 from engine.train.memory import Guard
 from engine.train.run import Run
 from engine.train.views.pace import Pace
@@ -33,7 +33,8 @@ class Held:
     """When its curves are told again."""
     measure_at: float = 0.0
     guard: Guard = field(default_factory=Guard)
-    best: tuple[float, int] = (math.inf, 0)
+    goals: Goals = field(default_factory=lambda: Goals(()))
+    """What it plays until, besides a step."""
     event: int = 0
     goal: int | None = None
     """Where an `Advance` ends."""

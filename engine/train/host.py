@@ -1,12 +1,12 @@
 """Serves training: takes what the window asks, lets runs go on in slices, tells what they did."""
 
-import math
 import time
 from collections.abc import Callable
 
 from engine.setup import MISTAKES, BadSetup, Setup
 from engine.tape import Problem
 from engine.train import beside, catalogue, export, files, memory, recorded, saved, telling
+from engine.train.goals import Goals
 from engine.train.held import Held
 from engine.train.painter import NoPainter, Painter
 from engine.train.program import Failed
@@ -27,8 +27,6 @@ SLOWEST_S = 0.1
 MOST_RUNS = 8
 ALONE = 300
 """Steps that the right run makes by itself where the one with a mistake failed."""
-PLATEAU = 1e-4
-"""A loss that falls by less than this share has not improved."""
 
 
 class Host:
@@ -188,7 +186,7 @@ class Host:
         held.run.problem = None
         held.began, held.began_at = time.perf_counter(), held.run.step
         held.guard.begin()
-        held.best = (math.inf, held.run.step)
+        held.goals = Goals(until, held.run.history.recent)
 
     def _event(self, run_id: int, held: Held) -> None:
         held.playing, held.problem = False, None
@@ -300,12 +298,12 @@ class Host:
             return max(0.0, min(TELL_S, held.told + TELL_S - now))
         if count > 1:
             seconds = min(TELL_S, max(SHORTEST_S, held.tell_at - now))
-            run.advance(min(count - 1, answers.SERIES_STEPS // 2), seconds)
+            run.advance(min(count - 1, answers.SERIES_STEPS // 2), seconds, held.goals)
         # All in one go: each by itself, between steps, would find the caches cold.
         begun = time.perf_counter()
         due = begun >= held.tell_at or run.history.waiting() >= answers.SERIES_STEPS // 2
-        if count == 1 or (due and begun >= held.measure_at):
-            run.measure()
+        if not held.goals.reached and (count == 1 or (due and begun >= held.measure_at)):
+            run.measure(held.goals)
             held.measure_at = begun + MEASURE_S
         self._check(held)
         is_painted = self._painter.paint(run_id, held)
@@ -349,22 +347,10 @@ class Host:
             held.playing, held.problem, held.reached = False, full, "memory"
         if held.goal is not None and run.step >= held.goal:
             held.playing = False
-        for until in held.until:
-            if self._holds(until, held):
-                held.playing, held.reached = False, until.kind
-
-    def _holds(self, until: asks.Until, held: Held) -> bool:
-        step, loss = held.run.step, held.run.history.smoothed()
-        match until.kind:
-            case "step":
-                return step >= until.value
-            case "loss_below":
-                return loss < until.value
-            case "plateau":
-                if loss < held.best[0] * (1 - PLATEAU):
-                    held.best = (loss, step)
-                return step - held.best[1] >= max(1.0, until.value)
-        return False
+        if held.goals.reached:
+            held.playing, held.reached = False, held.goals.reached
+        elif any(until.kind == "step" and run.step >= until.value for until in held.until):
+            held.playing, held.reached = False, "step"
 
     # Telling
 

@@ -66,6 +66,16 @@ class Made:
 
     losses: list[float] = field(default_factory=list)
     rates: list[float] = field(default_factory=list)
+    goals: Callable[[float], bool] | None = None
+    """Told each loss, it says whether that step is to be the last."""
+
+    def noter(self) -> Callable[[float], object]:
+        """Return what is to be told each loss; it answers with something true after the last."""
+        return self.losses.append if self.goals is None else self._note
+
+    def _note(self, loss: float) -> bool:
+        self.losses.append(loss)
+        return self.goals is not None and self.goals(loss)
 
 
 class Plan:
@@ -212,7 +222,7 @@ class Plan:
     @torch.inference_mode()
     def _quickly(self, go: Step, ready: Iterable[Arguments], end: float, made: Made) -> bool:
         """Make steps in which only captured operations run; returns whether to go on."""
-        clock, note, rule = time.perf_counter, made.losses.append, self._rule
+        clock, note, rule = time.perf_counter, made.noter(), self._rule
         flat, grad, memory = self._flat, self._grad, self._memory
         group, count = self._program.optimizer.param_groups[0], self._count
         assert rule is not None
@@ -222,8 +232,7 @@ class Plan:
                 count += 1
                 rule(flat, grad, memory, group, count)
                 value = loss.item()
-                note(value)
-                if value - value != 0 or clock() >= end:
+                if note(value) or value - value != 0 or clock() >= end:
                     return False
         finally:
             self._count = count
@@ -231,7 +240,7 @@ class Plan:
 
     def _one_by_one(self, go: Step, ready: Iterable[Arguments], end: float, made: Made) -> bool:
         """Make steps in which torch's own optimizer, schedule or clipping takes part."""
-        group = self._program.optimizer.param_groups[0]
+        group, note = self._program.optimizer.param_groups[0], made.noter()
         for arguments in ready:
             loss = go(*arguments)
             if self._after is None:
@@ -239,10 +248,9 @@ class Plan:
             else:
                 self._after(loss)
             value = loss.item()
-            made.losses.append(value)
             if self._program.scheduler is not None:
                 made.rates.append(group["lr"])
-            if value - value != 0 or time.perf_counter() >= end:
+            if note(value) or value - value != 0 or time.perf_counter() >= end:
                 return False
         return True
 

@@ -16,6 +16,7 @@ from engine.train.batches import Batches
 from engine.train.capture import Refused
 from engine.train.checkpoints import Checkpoint, Checkpoints
 from engine.train.events import Events
+from engine.train.goals import Goals
 from engine.train.history import History
 from engine.train.plan import Made, Plan
 from engine.train.program import Batch, Failed, Program, quiet
@@ -94,20 +95,20 @@ class Run:
         """Return the batches of the next step."""
         return [self.batches.draw() for _ in range(self.setup.accumulate)]
 
-    def advance(self, steps: int, seconds: float = math.inf) -> int:
+    def advance(self, steps: int, seconds: float = math.inf, goals: Goals | None = None) -> int:
         """Make up to ``steps`` steps within about ``seconds``; returns how many were made.
 
-        It stops early, with `problem` set, where a step raises or its loss is not finite.
+        It stops early at its ``goals`` and, with `problem` set, where a step or its loss fails.
         """
         end = time.perf_counter() + seconds
         if self.events is None and self.problem is None:
             self._attach()
         try:
-            return self._advance(steps, end)
+            return self._advance(steps, end, goals)
         finally:
             self._detach()
 
-    def _advance(self, steps: int, end: float) -> int:
+    def _advance(self, steps: int, end: float, goals: Goals | None) -> int:
         made = 0
         with quiet():
             while made < steps and self.problem is None:
@@ -115,8 +116,8 @@ class Run:
                     self.finish_events()
                     made += 1
                 else:
-                    made += self._burst(min(steps - made, self._until_due()), end)
-                if time.perf_counter() >= end:
+                    made += self._burst(min(steps - made, self._until_due()), end, goals)
+                if time.perf_counter() >= end or (goals and goals.reached):
                     break
         return made
 
@@ -128,9 +129,9 @@ class Run:
             wait = min(wait, self.trail.left(self.step))
         return min(wait, every - self.step % every) if every else wait
 
-    def _burst(self, most: int, end: float) -> int:
+    def _burst(self, most: int, end: float, goals: Goals | None) -> int:
         """Make up to ``most`` steps without anything between them; returns how many."""
-        made, error = Made(), None
+        made, error = Made(goals=goals or None), None
         try:
             if self._attached and self.plan:
                 self.plan.advance(most, end, made)
@@ -146,20 +147,20 @@ class Run:
 
     def _plainly(self, most: int, end: float, made: Made) -> None:
         """Make steps in reference mode."""
-        clock, note, step = time.perf_counter, made.losses.append, self.program.step_function
+        clock, note, step = time.perf_counter, made.noter(), self.program.step_function
         group, schedule = self.program.optimizer.param_groups[0], self.program.scheduler
         trail, model, at = self.trail, self.program.model, self.step
         due = at + trail.left(at)
         for batch in self._calls(most):
             value = step(*batch)
-            note(value)
+            is_last = note(value)
             at += 1
             if schedule is not None:
                 made.rates.append(group["lr"])
             if at == due:
                 trail.add(at, model)
                 due = at + trail.left(at)
-            if value - value != 0 or clock() >= end:
+            if is_last or value - value != 0 or clock() >= end:
                 return
 
     def _calls(self, most: int) -> Iterator[tuple[object, ...]]:
@@ -169,13 +170,13 @@ class Run:
         draw = self.batches.draw
         return (draw() for _ in range(most))
 
-    def measure(self) -> None:
+    def measure(self, goals: Goals | None = None) -> None:
         """Make one step and note gradient norms and update ratios beside its loss."""
         if self.problem is not None:
             return
         now = [p.detach() for p in self.program.model.parameters()]
         before, step = [p.clone() for p in now], self.step
-        self.advance(1)
+        self.advance(1, goals=goals)
         if self.step == step:
             return
         grads = [p.grad for p in self.program.model.parameters()]

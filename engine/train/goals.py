@@ -1,0 +1,41 @@
+"""What a run trains until, looked at after every step: it pauses at the first that fits."""
+
+import math
+from collections import deque
+from collections.abc import Iterable
+
+from engine.train.history import SMOOTHED
+from engine.training.asks import Until
+
+PLATEAU = 1e-4
+"""A loss that falls by less than this share has not improved."""
+
+
+class Goals:
+    """Told the loss of each step, it says whether to pause; ``reached`` is then why."""
+
+    def __init__(self, until: Iterable[Until], recent: Iterable[float] = ()) -> None:
+        """Look out for ``until``; ``recent`` are the losses of the steps before."""
+        self._below = max((u.value for u in until if u.kind == "loss_below"), default=-math.inf)
+        waits = [max(1.0, u.value) for u in until if u.kind == "plateau"]
+        self._patience = min(waits, default=math.inf)
+        self._last = deque(recent, maxlen=SMOOTHED)
+        self._best, self._since = math.inf, 0
+        self.reached = ""
+
+    def __bool__(self) -> bool:
+        """Whether there is anything to look out for."""
+        return self._below > -math.inf or self._patience < math.inf
+
+    def __call__(self, loss: float) -> bool:
+        """Take the loss of another step in; returns whether to pause after it."""
+        self._last.append(loss)
+        mean = sum(self._last) / len(self._last)
+        self._since += 1
+        if mean < self._best * (1 - PLATEAU):
+            self._best, self._since = mean, 0
+        if mean < self._below:
+            self.reached = "loss_below"
+        elif self._since >= self._patience:
+            self.reached = "plateau"
+        return bool(self.reached)
