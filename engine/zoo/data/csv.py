@@ -51,10 +51,14 @@ def table(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Return the columns ``inputs`` (n, k) and ``target``: (n, 1) numbers, or (n,) classes.
 
-    Of more than ``limit`` rows every k-th is taken. Classes are numbered in sorted order. Between
+    Numbers keep their digits until ``dtype`` rounds them. Of more than ``limit`` rows every k-th is
+    taken. Classes are numbered in sorted order. Between
     semicolons a comma is a decimal point.
     """
-    header, rows, mark = read_rows(path, limit)
+    try:
+        header, rows, mark = read_rows(path, limit)
+    except UnicodeDecodeError:
+        raise ValueError(f"{path} is not text in UTF-8: save it as CSV UTF-8") from None
     names = [*inputs, target]
     for name in names:
         if header.count(name) != 1:
@@ -83,9 +87,11 @@ def table(
         raise ValueError(f"row {number}, column {name!r}: nothing there; {many}")
     if not whole:
         raise ValueError(f"{path} has no row in which all columns are filled")
-    x = torch.tensor([[value(i, row, name) for name in inputs] for i, row in whole])
+    numbers = [[value(i, row, name) for name in inputs] for i, row in whole]
+    x = torch.tensor(numbers, dtype=torch.float64)
     if not classes:
-        return x, torch.tensor([[value(i, row, target)] for i, row in whole])
+        y = [[value(i, row, target)] for i, row in whole]
+        return x, torch.tensor(y, dtype=torch.float64)
     labels = [cell(row, target) for _, row in whole]
     known = sorted(set(labels))
     return x, torch.tensor([known.index(label) for label in labels])

@@ -5,7 +5,7 @@ import math
 
 import torch
 
-from engine.setup import BadSetup
+from engine.setup import BadSetup, near
 from engine.training.parts import Option
 from engine.zoo.pieces import NOISE, SIZE, Data, Options
 
@@ -43,16 +43,18 @@ def allowed(text: str) -> str:
         tree = ast.parse(text.replace("^", "**").strip(), mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         return f"this is no formula: {getattr(error, 'msg', error)}"
-    variables = {"x", "x1", "x2", "pi", "e"}
+    known = ("x", "x1", "x2", "pi", "e", *FUNCTIONS)
     for node in ast.walk(tree):
+        # Before its call is looked at, which comes first: a misspelt function is no wrong call.
+        of = node.func if isinstance(node, ast.Call) else node
+        if isinstance(of, ast.Name) and of.id not in known:
+            return f"unknown name {of.id!r}{near(of.id, known)}; there are {', '.join(known)}"
         if not isinstance(node, _NODES):
             return f"a formula has no {type(node).__name__.lower()}"
         if isinstance(node, ast.Constant) and not (
             type(node.value) in (int, float) and abs(node.value) < 1e9  # type: ignore[arg-type]
         ):
             return f"{node.value!r} is not a number below 1e9"
-        if isinstance(node, ast.Name) and node.id not in (*variables, *FUNCTIONS):
-            return f"unknown name {node.id!r}; there are x, x1, x2, pi, e, {', '.join(FUNCTIONS)}"
         if isinstance(node, ast.Call) and (
             not isinstance(node.func, ast.Name)
             or node.func.id not in FUNCTIONS

@@ -1,8 +1,13 @@
 """A run pauses at the first step at which what it trains until holds."""
 
-import pytest
+import math
 
+import pytest
+from msgspec.structs import replace
+
+from engine.setup import Part, Setup
 from engine.train.goals import Goals
+from engine.train.run import Run
 from engine.training.asks import Until
 
 
@@ -41,3 +46,35 @@ def test_steps_and_nan_are_looked_out_for_elsewhere(kind):
     assert not Goals([Until(kind, 1.0)])
     assert reached([1.0] * 50, (kind, 1.0)) is None
     assert Goals([Until("plateau", 9.0)])
+
+
+SETUP = Setup(
+    Part("sine", {"n": 60}), Part("mlp", {"layers": [4]}), optimizer=Part("adam", {"lr": 0.02})
+)
+
+
+def first(losses, kind, value):
+    """Return the step at which the mean of the last twenty first fits, step by step."""
+    best, at = math.inf, 0
+    for step in range(1, len(losses) + 1):
+        last = losses[max(0, step - 20) : step]
+        mean = sum(last) / len(last)
+        if kind == "loss_below" and mean < value:
+            return step
+        if mean < best * (1 - 1e-4):
+            best, at = mean, step
+        if kind == "plateau" and step - at >= value:
+            return step
+    return None
+
+
+@pytest.mark.parametrize("mode", ["reference", "captured"])
+@pytest.mark.parametrize(("kind", "value"), [("loss_below", 0.3), ("plateau", 3.0)])
+@pytest.mark.parametrize("schedule", [None, Part("exponential", {"gamma": 0.99})])
+def test_a_run_stops_at_the_very_step_in_either_mode(kind, value, mode, schedule):
+    setup = replace(SETUP, mode=mode, batch=0 if schedule else 20, schedule=schedule)
+    run, plain = Run(setup), Run(replace(setup, mode="reference"))
+    losses = [plain.program.step(plain.draw()) for _ in range(700)]
+    made = run.advance(100_000, goals=Goals([Until(kind, value)]))
+    assert run.mode == mode
+    assert made == run.step == first(losses, kind, value)

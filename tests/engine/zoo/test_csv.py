@@ -5,6 +5,7 @@ import torch
 
 from engine.setup import BadSetup, Part, Setup
 from engine.train import files
+from engine.train.program import Program
 from engine.train.run import Run
 
 
@@ -64,7 +65,9 @@ BAD = {
     "no rows": ("a,b\n", "no rows below its header"),
     "empty": ("", "no rows below its header"),
     "no column": ("a,c\n1,2\n", "no column 'b'; it has a, c"),
-    "not text": (b"a,b\n\xff\xfe,2\n", "(?i)utf-8"),
+    "not text": (b"a,b\n\xff\xfe,2\n", "t.csv is not text in UTF-8"),
+    "UTF-16": ("a,b\n1,2\n".encode("utf-16"), "save it as CSV UTF-8"),
+    "not text far below": (b"a,b\n" + b"1,2\n" * 9000 + b"\xff,2\n", "not text in UTF-8"),
 }
 
 
@@ -139,3 +142,15 @@ def test_trained_on_it_learns_the_line(table, tmp_path):
     run.advance(200)
     weight, bias = (p.item() for p in run.program.model.parameters())
     assert (weight, bias) == (pytest.approx(3, abs=1e-3), pytest.approx(1, abs=1e-3))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_numbers_keep_the_digits_that_the_dtype_has_room_for(tmp_path, dtype):
+    cells = [0.1, 1 / 3, 123456.789012345, 1e-9, -2.718281828459045]
+    path = tmp_path / "digits.csv"
+    path.write_text("a,b\n" + "".join(f"{c!r},{c!r}\n" for c in cells))
+    part = Part("csv", {"path": str(path), "inputs": ["a"], "target": "b"})
+    program = Program(Setup(part, Part("linear"), train=1.0, dtype=dtype))
+    expected = torch.tensor(cells, dtype=getattr(torch, dtype))
+    assert torch.equal(program.tensor("x_train")[:, 0], expected)
+    assert torch.equal(program.tensor("y_train")[:, 0], expected)

@@ -223,3 +223,16 @@ def test_an_error_in_a_table_names_its_row(tmp_path, text, words):
     with pytest.raises(ValueError, match=r"row|column") as caught:
         table(tmp_path / "t.csv", text)
     assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("sinn(x)", "unknown name 'sinn'; did you mean 'sin'?"),
+        ("2 * foo(x)", "unknown name 'foo'; there are x, x1"),
+        ("sin(x, 2)", "a function is given one value"),
+        ("(x + 1)(2)", "a function is given one value"),
+    ],
+)
+def test_a_misspelt_function_is_told_from_a_wrong_call(text, words):
+    assert words in formula.allowed(text)
