@@ -229,7 +229,7 @@ def test_an_error_in_a_table_names_its_row(tmp_path, text, words):
     ("text", "words"),
     [
         ("sinn(x)", "unknown name 'sinn'; did you mean 'sin'?"),
-        ("2 * foo(x)", "unknown name 'foo'; there are x, x1"),
+        ("2 * qqq(x)", "unknown name 'qqq'; there are x, x1"),
         ("sin(x, 2)", "a function is given one value"),
         ("(x + 1)(2)", "a function is given one value"),
     ],
