@@ -123,7 +123,7 @@ class Saving(QObject):
             number = self._link.next_id()
             run = Run(number if row.data else -number, row.setup, row.name, row.color)
             run.alive = bool(row.data)
-            run.furthest = row.furthest
+            run.furthest, run.stood = row.furthest, row.step
             for name, curve in row.curves.items():
                 kept.put_curve(run.curve(name), curve)
             if row.hidden:

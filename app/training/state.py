@@ -62,11 +62,13 @@ class Run:
     alive: bool = True
     """Whether the engine still holds it; an earlier run's curves stay without."""
     problem: str = ""
+    stood: int = 0
+    """Of a run out of a file: the step it stood at, until the engine tells."""
 
     @property
     def step(self) -> int:
         """The step it stands at."""
-        return self.state.step if self.state is not None else 0
+        return self.state.step if self.state is not None else self.stood
 
     @property
     def running(self) -> bool:

@@ -15,6 +15,8 @@ from widgets.workspaces import WorkspaceSwitch
 SLOW, FAST = 1.0, 3000.0
 """Steps per second at the ends of the slider; its last place is as fast as it goes."""
 PLACES = 60
+BETWEEN = 72
+"""Pixels that margins and gaps take, besides a gap after each button."""
 
 
 class TrainingBar(QFrame):
@@ -187,7 +189,9 @@ class TrainingBar(QFrame):
             self.play,
             self.until,
         )
-        taken = 120 + sum(one.sizeHint().width() + 8 for one in (*always, self.fork, self.export))
+        taken = BETWEEN + sum(
+            one.sizeHint().width() + 8 for one in (*always, self.fork, self.export)
+        )
         metrics, small = self.title.fontMetrics(), self.where.fontMetrics()
         room = self.width() - taken
         speed = (self.speed_label, self.speed, self.speed_value)
@@ -197,12 +201,28 @@ class TrainingBar(QFrame):
             part.setVisible(room >= wide)
         room -= wide if room >= wide else 0
         most = max(0, min(room, max(240, room - small.horizontalAdvance(where) - 16)))
-        heading = metrics.elidedText(title, Qt.TextElideMode.ElideRight, most)
+        heading = fitting(title, metrics, most)
         fits = room > 60
         self.title.setVisible(fits)
         self.title.setText(heading)
         self.title.setToolTip(title)
         room -= metrics.horizontalAdvance(heading) + 16
-        self.where.setVisible(fits and room >= small.horizontalAdvance(where))
-        self.where.setText(where)
+        # The speed goes before the step.
+        short = next((w for w in (where, where.partition(" · ")[0])
+                      if small.horizontalAdvance(w) <= room), "")  # fmt: skip
+        self.where.setVisible(fits and bool(short))
+        self.where.setText(short)
         self.setAccessibleDescription(f"{title}, {where}")
+
+
+def fitting(title: str, metrics: QFontMetrics, width: int) -> str:
+    """Return as much of a title as ``width`` pixels hold: what tells runs apart stands at its end.
+
+    The parts between its dots are left out from the front; one alone is cut.
+    """
+    parts = title.split(" · ")
+    for first in range(len(parts)):
+        text = " · ".join(parts[first:] if first == 0 else ["…", *parts[first:]])
+        if metrics.horizontalAdvance(text) <= width:
+            return text
+    return metrics.elidedText(title, Qt.TextElideMode.ElideRight, width)

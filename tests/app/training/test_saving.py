@@ -119,6 +119,18 @@ def test_curves_of_runs_that_are_over_are_kept(make, tmp_path):
     assert numbers(other.runs[0]) == numbers(session.runs[0])
 
 
+def test_a_run_stands_where_it_was_saved_before_the_engine_tells(make, tmp_path):
+    session, link, saving = make()
+    trained(session, link)
+    session.rewind(20)
+    link.work()
+    saving.save(tmp_path / "a.gradscribe")
+    other, _, opening = make(FakeTrainLink())
+    opening.open(kept.read(tmp_path / "a.gradscribe"))
+    assert other.run.state is None
+    assert (other.run.step, other.run.furthest) == (20, session.run.furthest)
+
+
 def test_what_was_there_before_is_let_go(make, tmp_path):
     session, link, saving = make()
     trained(session, link)

@@ -1,7 +1,8 @@
 import pytest
+from PySide6.QtGui import QFont, QFontMetrics
 
 from engine.training import Until
-from widgets.training.bar import TrainingBar
+from widgets.training.bar import TrainingBar, fitting
 from widgets.training.until import UntilMenu
 from widgets.workspaces import WorkspaceSwitch
 
@@ -94,3 +95,32 @@ def test_a_title_takes_the_room_that_there_is(bar):
     bar.set_words(title, "step 600,000")
     assert bar.title.text() == title
     assert bar.where.isVisible()
+
+
+@pytest.mark.parametrize(
+    "left", ["moons · mlp · adam 0.03", "… · mlp · adam 0.03", "… · adam 0.03"]
+)
+def test_of_a_title_what_tells_runs_apart_stays(qapp, left):
+    metrics = QFontMetrics(QFont())
+    width = metrics.horizontalAdvance(left)
+    assert fitting("moons · mlp · adam 0.03", metrics, width) == left
+    assert fitting("moons · mlp · adam 0.03", metrics, width - 1) != left
+
+
+def test_a_part_that_is_too_long_alone_is_cut(qapp):
+    metrics = QFontMetrics(QFont())
+    made = fitting("houses · a_very_long_name_of_a_run", metrics, 60)
+    assert made.endswith("…")
+    assert metrics.horizontalAdvance(made) <= 60
+
+
+def test_the_speed_gives_way_to_the_step(bar):
+    where = "step 1,200 · 900 steps/s"
+    seen = []
+    for width in range(1800, 900, -10):
+        bar.host.resize(width, 60)
+        bar.resize(width, 56)
+        bar.set_words("moons · mlp · adam", where)
+        seen.append(bar.where.text() if bar.where.isVisible() else "")
+    kinds = list(dict.fromkeys(seen))
+    assert kinds[:2] == [where, "step 1,200"]
