@@ -40,6 +40,8 @@ class TrainShowing(QObject):
         self._session, self._room = session, room
         self._theme = Theme.load("light")
         self._visible = False
+        self._data = ""
+        """The data set that is shown."""
         self.own = OwnData(session, room, self)
         self.live = LiveGraph(session, room.graph, self)
         self.curves = RunCurves(session, room, self)
@@ -207,6 +209,9 @@ class TrainShowing(QObject):
         if run.run_id != self._session.look.run_id or run.begun is None:
             return
         room = self._room
+        if self._data != run.begun.setup.data.name:
+            self._data = run.begun.setup.data.name
+            room.boundary.refit()
         self.own.show_note(run.begun.note)
         room.lines.set_lines(run.begun.lines)
         room.weights.set_parameters(run.begun.parameters)

@@ -83,6 +83,7 @@ class Boundary(Plot):
         self.brush = 1
         """Class of the points that the mouse draws; the right button draws the other one."""
         self.domain = EMPTY
+        self._refits = True
         self._ground: Ground | None = None
         self._image = QImage()
         self._points = NONE
@@ -99,10 +100,15 @@ class Boundary(Plot):
         self._ground = ground
         if ground is not None:
             # While one draws, the plane must not move under the mouse; it only grows.
-            held = self.editable and len(self._points) > 0 and self.domain != EMPTY
+            held = self.editable and len(self._points) > 0 and not self._refits
+            self._refits = False
             self.domain = _union(self.domain, ground.domain) if held else ground.domain
             self._image = self._drawn(ground, self.theme)
         self.refresh()
+
+    def refit(self) -> None:
+        """Take the plane from the next ground, whatever was shown until then."""
+        self._refits = True
 
     def _drawn(self, ground: Ground, theme: Theme) -> QImage:
         return _image(sure(ground) if self._discrete else ground, theme.dark)

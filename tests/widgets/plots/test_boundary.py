@@ -112,6 +112,17 @@ def test_the_plane_does_not_move_under_the_mouse_that_draws(plot, look):
     assert plot.domain == (0, 0, 1, 1)
 
 
+def test_other_data_are_shown_on_a_plane_of_their_own(plot):
+    plot.show_ground(Ground((-2, -2, 2, 2), HALVES))
+    plot.editable = True
+    plot.show_points(points())
+    plot.refit()
+    plot.show_ground(Ground((0, 0, 1, 1), HALVES))
+    assert plot.domain == (0, 0, 1, 1)
+    plot.show_ground(Ground((0, 0, 0.5, 1), HALVES))
+    assert plot.domain == (0, 0, 1, 1), "one draws from now on"
+
+
 def test_a_still_picture_takes_no_points(plot, look, mouse):
     plot.show_points(points())
     look(plot)
