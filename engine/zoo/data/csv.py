@@ -40,6 +40,14 @@ def read_rows(path: str, limit: int) -> tuple[list[str], list[tuple[int, list[st
     return header, rows, mark
 
 
+def read_text(path: str, limit: int) -> tuple[list[str], list[tuple[int, list[str]]], str]:
+    """Return what `read_rows` does, or say that the file is no text."""
+    try:
+        return read_rows(path, limit)
+    except UnicodeDecodeError:
+        raise ValueError(f"{path} is not text in UTF-8: save it as CSV UTF-8") from None
+
+
 def table(
     path: str,
     inputs: list[str],
@@ -55,10 +63,7 @@ def table(
     taken. Classes are numbered in sorted order. Between
     semicolons a comma is a decimal point.
     """
-    try:
-        header, rows, mark = read_rows(path, limit)
-    except UnicodeDecodeError:
-        raise ValueError(f"{path} is not text in UTF-8: save it as CSV UTF-8") from None
+    header, rows, mark = read_text(path, limit)
     names = [*inputs, target]
     for name in names:
         if header.count(name) != 1:
@@ -139,5 +144,5 @@ ENTRY = Data(
     ),
     note=_note,
     group="Your own",
-    uses=(read_rows,),
+    uses=(read_rows, read_text),
 )
