@@ -48,6 +48,12 @@ def read_text(path: str, limit: int) -> tuple[list[str], list[tuple[int, list[st
         raise ValueError(f"{path} is not text in UTF-8: save it as CSV UTF-8") from None
 
 
+def filled(cell: str) -> str:
+    """Return what stands in a cell, nothing where a word says that nothing does."""
+    text = cell.strip()
+    return "" if text.lower() in ("na", "n/a", "nan", "null", "none", "?", "-") else text
+
+
 def table(
     path: str,
     inputs: list[str],
@@ -72,8 +78,7 @@ def table(
 
     def cell(row: list[str], name: str) -> str:
         at = header.index(name)
-        text = row[at].strip() if at < len(row) else ""
-        return "" if text.lower() in ("na", "n/a", "nan", "null", "none", "?", "-") else text
+        return filled(row[at]) if at < len(row) else ""
 
     def value(number: int, row: list[str], name: str) -> float:
         text = cell(row, name)
@@ -95,8 +100,7 @@ def table(
     numbers = [[value(i, row, name) for name in inputs] for i, row in whole]
     x = torch.tensor(numbers, dtype=torch.float64)
     if not classes:
-        y = [[value(i, row, target)] for i, row in whole]
-        return x, torch.tensor(y, dtype=torch.float64)
+        return x, torch.tensor([[value(i, row, target)] for i, row in whole], dtype=x.dtype)
     labels = [cell(row, target) for _, row in whole]
     known = sorted(set(labels))
     return x, torch.tensor([known.index(label) for label in labels])
@@ -144,5 +148,5 @@ ENTRY = Data(
     ),
     note=_note,
     group="Your own",
-    uses=(read_rows, read_text),
+    uses=(read_rows, read_text, filled),
 )
