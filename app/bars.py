@@ -162,6 +162,12 @@ class StatusLine(QFrame):
         self._quiet.start()
         self._refresh()
 
+    def unsay(self, remark: str) -> None:
+        """Take a remark back that does not hold any more."""
+        if self._said == remark:
+            self._quiet.stop()
+            self._hush()
+
     def caption(self, event: str) -> None:
         """Show the event that is playing, where nothing more important stands."""
         self._caption = event

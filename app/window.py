@@ -57,6 +57,7 @@ SMALLEST = (1000, 640)
 USUAL = (1440, 900)
 LIVE = "live — the graph follows as you type"
 WAITS = "waits — read it, then press Run"
+LAYING_OUT = "Laying out a big graph…"
 
 
 class Window(ShellWindow):
@@ -276,8 +277,7 @@ class Window(ShellWindow):
         self.settings.put("coloring", "")
 
     def _show_busy(self, busy: bool) -> None:
-        if busy:
-            self.status.say("Laying out a big graph…")
+        (self.status.say if busy else self.status.unsay)(LAYING_OUT)
 
     def _show_settings(self, key: str) -> None:
         if key in ("memory", "timeout", "access"):

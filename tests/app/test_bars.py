@@ -170,3 +170,14 @@ def test_at_no_width_and_text_size_do_the_parts_of_the_bar_overlap(bar, qtbot, s
         ]
         for (left, wide), (following, _) in pairwise(spans):
             assert left + wide <= following, (width, spans)
+
+
+def test_a_remark_is_taken_back_where_it_still_stands(qtbot):
+    line = StatusLine()
+    qtbot.addWidget(line)
+    line.caption("x is made")
+    line.say("Laying out")
+    line.unsay("Saved")
+    assert line.message.text() == "Laying out"
+    line.unsay("Laying out")
+    assert line.message.text() == "x is made"

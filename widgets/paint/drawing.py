@@ -11,7 +11,7 @@ from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QPainter
 
 from playback.coloring import Coloring, Mode, Tinter
-from playback.picture import CardLook, Look
+from playback.picture import CardLook, Look, Wire
 from widgets.paint import bubbles, cards, frames, plain, tints, wires
 from widgets.paint.bubbles import FAR_SCALE
 from widgets.paint.cards import LABELS_FROM, Layers, Style
@@ -30,6 +30,9 @@ MOST_AREAS = 400
 """Where more cards and wires change than this, all is painted anew."""
 _TONES: tuple[wires.Tone, ...] = ("rest", "carried", "forward", "share", "backward")
 """In the order in which they are painted from very far."""
+MOST_LABELLED = 12
+"""Into a card with more wires only those have labels that run now, or that tell more than the
+bubble of the card they come from."""
 NOTHING = Look(cards={}, wires={})
 
 
@@ -177,7 +180,7 @@ class Drawing:
         for owner in numbers:
             key = stage.wire_keys[owner]
             wire, line = stage.wires[key], stage.label_line(owner)
-            words = self.label_words(key)
+            words = "" if self._is_crowded(wire) else self.label_words(key)
             output = (wire.source, wire.output)
             if words:
                 active = self.look.wires[key].active == "backward"
@@ -190,6 +193,13 @@ class Drawing:
                 told.add(output)
                 wishes.append(Wish(f"{key}#part", wire.part[:12], "part", line, owner))
         return wishes
+
+    def _is_crowded(self, wire: Wire) -> bool:
+        """Tell whether a wire is one of many, and its label only repeats its source's bubble."""
+        look, source = self.look.wires.get(wire.key), self.look.cards.get(wire.source)
+        if look is None or look.active or (source is not None and len(source.shares) > 1):
+            return False
+        return len(self.stage.into[wire.target]) > MOST_LABELLED
 
     def _tells_shape(self, key: str) -> bool:
         """Wires tell the shape where their source does not: out of some folded modules."""

@@ -94,3 +94,22 @@ def test_long_bubbles_of_neighbours_keep_clear_of_each_other_and_of_the_rim(qapp
     seen = drawing.stage.bounds.adjusted(-left, 0, right, 0)
     assert seen.left() <= boxes[0].left()
     assert boxes[-1].right() <= seen.right()
+
+
+@pytest.mark.parametrize(("count", "told"), [(8, 8), (30, 2)])
+def test_of_many_wires_into_one_card_only_what_runs_or_tells_more_is_labelled(qapp, count, told):
+    m = Maker()
+    for n in range(count):
+        m.card(f"c{n}", "op", "sin", (82 + 190 * n, 29), 1.0)
+    m.card("all", "op", "stack", (82 + 95 * count, 700), 2.0)
+    keys = [m.wire(f"c{n}", "all", n, count) for n in range(count)]
+    half = m.snapshot(0.5)
+    looks = {key: WireLook(True, half, shares=(half,)) for key in keys}
+    looks[keys[0]] = WireLook(True, half, active="backward", shares=(half,))
+    cards_ = {key: CardLook(True, gradient=half, shares=(half,)) for key in m.rects}
+    cards_["c1"] = CardLook(True, gradient=half, shares=(half, half))
+    drawing = drawing_of((m, Look(cards_, looks)), Theme.load("light"))
+    wished = drawing._wishes(list(range(count)))
+    assert len(wished) == told
+    assert {wish.key for wish in wished} >= set(keys[:2])
+    assert all(drawing.label_words(key) for key in keys)
