@@ -20,7 +20,7 @@ RAN, FAILED, REFUSED, DIED = 0, 1, 2, 3
 EXITS = {"ok": RAN, "error": FAILED, "refused": REFUSED, "timeout": DIED, "died": DIED}
 PICTURE = "gradscribe-window.png"
 """What the headless twin draws the window into, in the current folder."""
-DRAWN = ("svg", "png", "gif", "mp4")
+DRAWN = ("svg", "png", "dot", "gif", "mp4")
 """What `record` draws into: options, and the endings of their files."""
 INTERRUPTED = 130
 TRUST = "if you trust the script, run it with --trust"
@@ -87,6 +87,7 @@ def _record_parser() -> argparse.ArgumentParser:
     parser.add_argument("--json", metavar="OUT", help="write the tape as JSON; - is stdout")
     parser.add_argument("--svg", metavar="OUT", help="write a picture of the graph")
     parser.add_argument("--png", metavar="OUT", help="write a picture of the graph")
+    parser.add_argument("--dot", metavar="OUT", help="write its cards and wires for Graphviz")
     parser.add_argument("--gif", metavar="OUT", help="write the playing tape as an animated GIF")
     parser.add_argument("--mp4", metavar="OUT", help="write the playing tape as a video")
     parser.add_argument(
@@ -210,7 +211,7 @@ def _write(tape: Tape, options: argparse.Namespace) -> None:
             sys.stdout.buffer.flush()
         else:
             documents.write_bytes(Path(options.json), text)
-    for name in (options.svg, options.png):
+    for name in (options.svg, options.png, options.dot):
         if name is not None:
             from app.shot import graph_picture
 

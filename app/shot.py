@@ -168,16 +168,16 @@ def wait_until(holds: Callable[[], bool], timeout: float) -> bool:
 
 
 def graph_picture(tape: Tape, path: str, theme: str = "light", flow: Flow = "down") -> None:
-    """Draw the graph of the last scene of ``tape``, all of it done, to an SVG or PNG file.
+    """Draw the graph of the last scene of ``tape``, all of it done, to an SVG, PNG or DOT file.
 
     ``flow`` is which way its values run.
 
     Raises:
-        Refused: the ending is neither ``.svg`` nor ``.png``, or the file cannot be written.
+        Refused: the ending is none of ``.svg``, ``.png`` and ``.dot``, or nothing can be written.
     """
     kind = Path(path).suffix.lower()
-    if kind not in (".svg", ".png"):
-        raise Refused(f"{path}: a picture ends in .svg or .png")
+    if kind not in (".svg", ".png", ".dot"):
+        raise Refused(f"{path}: a picture ends in .svg, .png or .dot")
     without_screen()
     from app.opening import make_app
     from playback import graph, layout, look, scenes

@@ -48,7 +48,7 @@ def _within(
     """Yield what stands in a frame: its cards, then the frames in it."""
     space = "  " * depth
     for card in inside[frame]:
-        yield f"{space}{names[card.key]} [label={_quoted(_label(card))}, {SHAPES[card.kind]}];"
+        yield f"{space}{names[card.key]} [label={_quoted(_label(card))}, {_shape(card)}];"
     for number, one in enumerate(below[frame]):
         name = f"cluster_{depth}_{number}_{one.call}"
         yield f"{space}subgraph {_quoted(name)} {{"
@@ -57,11 +57,17 @@ def _within(
         yield f"{space}}}"
 
 
+def _shape(card: Card) -> str:
+    """Return what a card looks like; one in which the program ended has a double outline."""
+    return f"{SHAPES[card.kind]}, peripheries=2" if card.failed else SHAPES[card.kind]
+
+
 def _label(card: Card) -> str:
     """Return the title, with the variable's name, the literal or the note below it."""
     repeats = f" ×{card.repeats}" if card.repeats > 1 else ""
     rest = card.literal or (card.name if card.name != card.title else "") or card.note
-    return f"{card.title}{repeats}\n{rest}" if rest else card.title + repeats
+    lines = [card.title + repeats, rest, card.failed if card.failed != rest else ""]
+    return "\n".join(filter(None, lines))
 
 
 def _quoted(text: str) -> str:

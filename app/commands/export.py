@@ -7,7 +7,8 @@ from app.commands import Shell, command
 
 
 def _has_graph(shell: Shell) -> bool:
-    return bool(shell.session.result.tape.ops)
+    tape = shell.session.result.tape
+    return bool(tape.ops) or tape.fault is not None
 
 
 @command("file.export_png", "Export picture as PNG…", menu="File/3", when=_has_graph)

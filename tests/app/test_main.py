@@ -171,10 +171,11 @@ def test_a_script_that_raises_is_written_all_the_same(folder):
 
 def test_pictures_of_the_graph_are_written(folder):
     films = ("--gif", "film.gif", "--mp4", "film.mp4", "--theme", "dark")
-    drawn = ("--png", "graph.png", "--direction", "right", *films)
+    drawn = ("--png", "graph.png", "--dot", "graph.dot", "--direction", "right", *films)
     done = gradscribe("record", "good.py", "--json", "-", *drawn, cwd=folder)
     assert done.returncode == 0
     assert "frame" not in done.stderr  # progress is for terminals
+    assert (folder / "graph.dot").read_text().startswith("digraph")
     assert (folder / "film.gif").read_bytes().startswith(b"GIF89a")
     assert (folder / "film.mp4").read_bytes()[4:8] == b"ftyp"
     drawn_to_the_right = (folder / "graph.png").read_bytes()
@@ -209,6 +210,7 @@ def test_a_script_that_kills_the_engine_is_exit_three(folder):
         ["record", "good.py", "--json", "no/such/folder.json"],
         ["record", "good.py", "--svg", "graph.jpg"],
         ["record", "good.py", "--mp4", "film.gif"],
+        ["record", "good.py", "--dot", "graph.gv"],
         ["record", "good.py", "--gif", "no/such/folder.gif"],
         ["record", "good.py", "--device", "cuda:77"],
         ["missing.py"],

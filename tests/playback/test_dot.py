@@ -68,3 +68,13 @@ def test_what_is_cut_off_is_dashed():
     cards = (Card("a", "constant", "a"), Card("b", "op", "mul"))
     text = dot(Picture(cards, (Wire("w", "a", "b", 0, dashed=True),)))
     assert '[style="dashed"]' in text
+
+
+def test_the_call_that_raised_says_why_and_has_a_double_outline():
+    picture = pictured("a = param([1.0, 2.0])\nb = a * 2\nc = b @ torch.ones(3)")
+    node = f"n{len(picture.cards) - 1}"
+    (line,) = (one for one in dot(picture).splitlines() if one.strip().startswith(f"{node} ["))
+    assert picture.cards[-1].failed
+    assert line.count(picture.cards[-1].failed.split(",")[0]) == 1
+    assert "matmul" in line
+    assert "peripheries=2" in line
