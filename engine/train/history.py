@@ -113,7 +113,10 @@ class History:
         return self._rows.count
 
     def take(self) -> tuple[np.ndarray, np.ndarray, int | None] | None:
-        """Return steps (n,), values (n, columns) not told yet, and the step to forget from."""
+        """Return steps (n,), values (n, columns) not told yet, and the step to forget from.
+
+        The columns of norms are left out where none was measured.
+        """
         if not self._rows.count and not self._val and self._forget is None:
             return None
         told, losses, rates = self._rows.whole()
@@ -122,7 +125,7 @@ class History:
         if self._val:
             steps = np.union1d(told, np.array(list(self._val), dtype="<i8"))
             at = np.searchsorted(steps, told)
-        values = np.full((len(steps), len(self.columns)), np.nan)
+        values = np.full((len(steps), len(self.columns) if self._norms else 3), np.nan)
         values[at, 0], values[at, 2] = losses, rates
         if self._val:
             values[np.searchsorted(steps, list(self._val)), 1] = list(self._val.values())

@@ -116,8 +116,9 @@ class Series(Struct, frozen=True, tag=True):
     ``steps``: (n,) int64, rising. ``values``: (n, columns) float64 in the order of `Begun.series`:
     ``loss`` (of the step's batch, before its update), ``val`` (validation loss, NaN where it was
     not computed), ``lr``, then ``grad:NAME`` (gradient norm) and ``ratio:NAME`` (norm of the update
-    over norm of the weights) for each parameter, NaN where not computed. ``stride``: every
-    stride-th step is told. ``after``: forget the steps past this one first (a rewind), else None.
+    over norm of the weights) for each parameter, NaN where not computed; these are left out where
+    none of the steps has any. ``stride``: every stride-th step is told. ``after``: forget the steps
+    past this one first (a rewind), else None.
     """
 
     run_id: int
