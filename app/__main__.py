@@ -23,7 +23,6 @@ PICTURE = "gradscribe-window.png"
 DRAWN = ("svg", "png", "dot", "gif", "mp4")
 """What `record` draws into: options, and the endings of their files."""
 INTERRUPTED = 130
-TRUST = "if you trust the script, run it with --trust"
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -63,7 +62,9 @@ def _parser() -> argparse.ArgumentParser:
         epilog="gradscribe record SCRIPT.py records without a window, doctor SCRIPT.py tells the "
         "mistakes in it, train trains a model, lessons and lesson teach; each has its own --help.",
     )
-    parser.add_argument("file", nargs="?", metavar="FILE", help="a script to open")
+    parser.add_argument(
+        "file", nargs="?", metavar="FILE", help="a script or a training session to open"
+    )
     parser.add_argument("--screenshot", metavar="OUT.png", help="draw the window and end")
     parser.add_argument(
         "--at", type=int, metavar="EVENT", help="how many events have happened in the picture"
@@ -110,8 +111,7 @@ def _add_trust(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--trust",
         action="store_true",
-        help="let the script do whatever Python can; without it, it is held to PyTorch and what is "
-        "harmless",
+        help=report.TRUSTED,
     )
 
 
@@ -179,7 +179,7 @@ def _complain(tape: Tape, filename: str) -> None:
     if tape.error is not None:
         sys.stderr.write(f"{report.complaint(tape.error, filename)}\n")
     if tape.status == "refused":
-        sys.stderr.write(f"gradscribe: {TRUST}\n")
+        sys.stderr.write(f"gradscribe: {report.TRUST}\n")
 
 
 def learn(verb: str, words: list[str]) -> int:

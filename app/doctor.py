@@ -24,6 +24,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--timeout", type=float, default=60.0, metavar="S", help="give up after S seconds (60)"
     )
+    made.add_argument("--trust", action="store_true", help=report.TRUSTED)
     return made
 
 
@@ -39,7 +40,13 @@ def doctor(options: argparse.Namespace, exits: dict[str, int]) -> int:
     if options.json not in (None, "-") and not Path(options.json).absolute().parent.is_dir():
         raise Refused(f"{options.json} cannot be written: its folder does not exist")
     source = documents.read(Path(options.script))
-    tape = record_file(Path(options.script), device=options.device, timeout=options.timeout)
+    tape = record_file(
+        Path(options.script),
+        device=options.device,
+        timeout=options.timeout,
+        policy=not options.trust,
+        is_open=options.trust,
+    )
     if options.json is not None:
         _write(tape, options.json)
     else:
@@ -47,6 +54,8 @@ def doctor(options: argparse.Namespace, exits: dict[str, int]) -> int:
         sys.stdout.flush()
     if tape.error is not None:
         sys.stderr.write(f"{report.complaint(tape.error, options.script)}\n")
+    if tape.status == "refused":
+        sys.stderr.write(f"gradscribe: {report.TRUST}\n")
     return max(exits[tape.status], SOME if tape.findings else NONE)
 
 
@@ -63,8 +72,10 @@ def _write(tape: Tape, out: str) -> None:
 
 def told(tape: Tape, script: str, source: str) -> str:
     """Return the findings of a tape as text for a terminal."""
+    if tape.status == "refused":
+        return ""  # It never ran.
     if not tape.findings:
-        return "The doctor found nothing.\n"
+        return f"The doctor found nothing{' but this error' if tape.error is not None else ''}.\n"
     return "\n".join("".join(_told(finding, script, source)) for finding in tape.findings)
 
 

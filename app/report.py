@@ -5,6 +5,12 @@ from collections.abc import Iterable, Sequence
 from engine.tape import Problem, Tape
 from playback import short, text, track
 
+TRUST = "if you trust the script, run it with --trust"
+TRUSTED = (
+    "let the script do whatever Python can; without it, it is held to PyTorch and what is harmless"
+)
+"""What ``--trust`` does, in the help of each command that has it."""
+
 GAP = 3
 """Blanks between columns."""
 

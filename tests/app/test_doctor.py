@@ -5,7 +5,7 @@ import json
 import pytest
 
 from app import __main__ as command_line
-from engine import run
+from engine import run, wire
 
 SICK = "x = param([1.0, 2.0])\ny = x**2\ny.sum().backward()\nprint(y.grad)\n"
 
@@ -14,10 +14,15 @@ SICK = "x = param([1.0, 2.0])\ny = x**2\ny.sum().backward()\nprint(y.grad)\n"
 def here(monkeypatch):
     """Record in this process: an engine of its own is tested elsewhere."""
 
-    def record_file(path, *, device="cpu", timeout=60.0, printed=None):
-        return run.record(path.read_text(encoding="utf-8"), device=device, timeout=timeout)
+    def record_file(path, *, device="cpu", timeout=60.0, policy=False, is_open=False):
+        asked.append((policy, is_open))
+        source = path.read_text(encoding="utf-8")
+        return run.execute(wire.Run(0, source, device=device, timeout=timeout, policy=policy))
+
+    asked: list[tuple[bool, bool]] = []
 
     monkeypatch.setattr("app.record.record_file", record_file)
+    return asked
 
 
 def script(tmp_path, source):
@@ -48,6 +53,24 @@ def test_a_healthy_script_ends_with_0(here, tmp_path, capsys):
         command_line.main(["doctor", script(tmp_path, "x = param(1.0)\n(x * 2).backward()")]) == 0
     )
     assert "found nothing" in capsys.readouterr().out
+
+
+def test_a_script_is_held_to_the_policy_until_it_is_trusted(here, tmp_path, capsys):
+    path = script(tmp_path, "import os\nx = param(1.0)\n(x * 2).backward()")
+    assert command_line.main(["doctor", path]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "Refused" in told.err
+    assert "--trust" in told.err
+    assert command_line.main(["doctor", path, "--trust"]) == 0
+    assert here == [(True, False), (False, True)]
+
+
+def test_an_error_that_the_doctor_knows_nothing_of_is_not_called_nothing(here, tmp_path, capsys):
+    command_line.main(["doctor", script(tmp_path, "1/0")])
+    told = capsys.readouterr()
+    assert told.out == "The doctor found nothing but this error.\n"
+    assert "ZeroDivisionError" in told.err
 
 
 @pytest.mark.parametrize(("source", "code"), [("1/0", 1), ("while True: pass", 3)])
