@@ -44,7 +44,7 @@ def get(owner: object, name: object, *default: object) -> object:
 
 
 def _readable(owner: object, name: str) -> None:
-    if name in words.ATTRIBUTES:
+    if name in words.ATTRIBUTES and not (name in words.OWNED and _is_of_own(owner, name)):
         why, instead = words.ATTRIBUTES[name]
         raise Refusal(f".{name} is refused: {why}", instead)
     if name == "format" and isinstance(owner, str):
@@ -69,6 +69,11 @@ def _is_open(owner: object, name: str) -> bool:
         return True
     if isinstance(owner, FunctionType):
         return is_own(owner)
+    return _is_of_own(owner, name)
+
+
+def _is_of_own(owner: object, name: str) -> bool:
+    """Whether an object is of a class of the program's own, and no other class has the name."""
     own = False
     for kind in type.__dict__["__mro__"].__get__(_kind(owner)):
         if is_own(kind):

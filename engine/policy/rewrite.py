@@ -78,7 +78,7 @@ class _Guard(ast.NodeTransformer):
             node.value = _call(node.value, PLACE, node.value, _text(node.value, name))
             return node
         private = name.startswith("_") and not name.endswith("__")
-        if private or (name in words.GUARDED and name != "format"):
+        if private or name in words.OWNED or (name in words.GUARDED and name != "format"):
             return _call(node, GET, node.value, _text(node, name))
         return node
 

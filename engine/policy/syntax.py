@@ -124,7 +124,7 @@ class _Check:
 
     def _see_MatchClass(self, node: ast.MatchClass, _: tuple[ast.AST, ...]) -> None:
         for name in node.kwd_attrs:
-            if name.startswith("_") or name in words.GUARDED:
+            if name.startswith("_") or name in words.GUARDED | words.OWNED:
                 self._refuse(node, f"A pattern may not look at {name}", "Ask for it with an if.")
             self._attribute(node, name)
 
@@ -139,7 +139,8 @@ class _Check:
             elif not any(isinstance(p, ast.ClassDef) and p.name.strip("_") for p in parents):
                 self._private(node, name)
             return
-        self._attribute(node, name)
+        if name not in words.OWNED or _is_torch(node.value):
+            self._attribute(node, name)
         if name == "format" and loads and not _is_called(node, parents[-1]):
             self._refuse(node, "format() may only be called at once", "Use an f-string.")
 
@@ -268,3 +269,10 @@ def _spoken(kind: str) -> str:
     if kind.startswith(("Async", "Await")):
         return "A coroutine"
     return {"TryStar": "except*", "TypeAlias": "A type statement"}.get(kind, kind)
+
+
+def _is_torch(node: ast.expr) -> bool:
+    """Whether an expression is written as a part of torch, which needs no look at run time."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, ast.Name) and node.id == "torch"

@@ -44,6 +44,12 @@ GUARDED = frozenset(("format", "load_state_dict", "obj", "cast", "set_state")) |
 LAID = frozenset(("strides", "data"))
 """Where an array's numbers lie; an array of objects laid elsewhere makes objects of numbers."""
 
+OWNED = frozenset("hub ops classes library package fx export".split())
+"""Parts of torch that make code, with names that people give to fields of their own.
+
+Of an object of the program's own class they may be read; when the program runs that is looked at.
+"""
+
 _FRAME = "a program may not look at its own frames"
 _FILE = "a program from outside reads and writes no files"
 _MEMORY = "a program from outside may not reach into memory"
@@ -73,7 +79,7 @@ ATTRIBUTES: dict[str, tuple[str, str]] = {
         (_MEMORY, "Make a tensor with torch.tensor, and change its shape with reshape."),
     ),
     **dict.fromkeys("data_ptr const_data_ptr storage untyped_storage".split(), (_MEMORY, _SHARED)),
-    **dict.fromkeys("hub ops classes library package onnx fx export".split(), (_CODE, "")),
+    **dict.fromkeys((*sorted(OWNED), "onnx"), (_CODE, "")),
     **dict.fromkeys(
         "compile jit".split(), (_CODE, "Leave it out: the model computes the same without.")
     ),

@@ -141,3 +141,39 @@ def test_a_name_that_is_dangerous_on_one_thing_is_free_on_others():
     )
     tape = record(source)
     assert (tape.error, tape.stdout) == (None, "2 [3] 4 2.0\n")
+
+
+def test_a_field_of_ones_own_may_be_called_like_a_part_of_torch():
+    tape = record(
+        "class Config:\n    classes = 4\n    ops = ['add']\n"
+        "class Net(nn.Module):\n"
+        "    def __init__(self, cfg):\n"
+        "        super().__init__()\n"
+        "        self.classes, self.package = cfg.classes, {'a': 1}\n"
+        "        self.library = nn.Linear(2, cfg.classes)\n"
+        "    def export(self):\n        return len(self.package)\n"
+        "    def forward(self, x):\n        return self.library(x)\n"
+        "net = Net(Config())\n"
+        "print(net.classes, net.export(), hasattr(net, 'fx'), net(torch.ones(2)).shape)\n"
+    )
+    assert (tape.status, tape.error) == ("ok", None)
+    assert tape.stdout == "4 1 False torch.Size([4])\n"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "torch.ops.aten",
+        "t = torch\nt.ops",
+        "t = [torch]\nt[0].classes",
+        "getattr(torch, 'library')",
+        "class A(nn.Module): pass\nA.fx = torch\nnn.Linear(1, 1).classes",
+        "class A: pass\na = A()\na.ops = nn\na.ops.ops",
+        "import types\ntypes.SimpleNamespace(ops=1).ops",
+        "match torch:\n    case object(ops=x): pass",
+        "def f(): pass\nf.ops = 1\nf.ops",
+        "from torch import library",
+    ],
+)
+def test_the_parts_of_torch_that_make_code_stay_out_of_reach(source):
+    assert record(source).status == "refused"
