@@ -17,8 +17,8 @@ _MARGIN = 24.0
 _EDGE, _APART = 40.0, 12.0
 _BESIDE = 64.0
 """Pixels of the ground beside a picture that is seen in part: buttons stand there."""
-TOOLS = (160.0, 40.0)
-"""Pixels that those take in the lower right corner."""
+TOOLS, FOLDING = (160.0, 40.0), 160.0
+"""Pixels that those take in the lower right corner, and how much wider they are with modules."""
 PATH = 30.0
 """Pixels kept free at the top where there are modules, whose path is written there."""
 
@@ -40,8 +40,11 @@ def whole(stage: Stage, view: QSizeF, scale: float = 1.0) -> Camera:
 
     widest = kept_clear(0.0, 0.0)
     camera = kept_clear(PATH if stage.frames else 0.0, 0.0)
-    corner = QRectF(view.width() - TOOLS[0], view.height() - TOOLS[1], *TOOLS)
-    if stage.cards_in(camera.box_to_scene(corner), max(right, bottom)):
+    folds = stage.frames or any(card.kind == "module" for card in stage.cards.values())
+    wide = (TOOLS[0] + (FOLDING if folds else 0.0)) * scale
+    corner = QRectF(view.width() - wide, view.height() - TOOLS[1], wide, TOOLS[1])
+    covered = stage.cards_in(camera.box_to_scene(corner), max(right, bottom))
+    if covered or any(camera.box_to_view(b).intersects(corner) for b in stage.frame_boxes.values()):
         lifted = kept_clear(PATH if stage.frames else 0.0, TOOLS[1] - _MARGIN / 2)
         if lifted.zoom >= READABLE * scale or camera.zoom < READABLE * scale:
             camera = lifted

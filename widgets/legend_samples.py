@@ -6,7 +6,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QPolygonF
 
 from playback.marks import SHARED
-from widgets.paint import bubbles, shapes
+from widgets.paint import bubbles, failed, shapes
 from widgets.paint.reading import NABLA
 from widgets.theme import Theme, faded
 
@@ -168,6 +168,13 @@ def _waiting(painter: QPainter, theme: Theme, box: QRectF) -> None:
     painter.restore()
 
 
+def _failed(painter: QPainter, theme: Theme, box: QRectF) -> None:
+    card = box.adjusted(1, 5, -8, -1)
+    shapes.fill(painter, card, 6, theme.surface)
+    shapes.outline(painter, card, 6, theme.error, 1.6)
+    failed.paint_sign(painter, card, theme)
+
+
 ROWS: tuple[tuple[str, Draw], ...] = (
     ("parameter, gets a gradient", _parameter),
     ("input data", _data),
@@ -185,5 +192,6 @@ ROWS: tuple[tuple[str, Draw], ...] = (
     ("what an update changed", _update),
     ("holds NaN or infinity", _bad),
     ("not reached yet", _waiting),
+    ("the program stopped here", _failed),
 )
 """What each sample means, and who draws it into a box."""

@@ -44,5 +44,5 @@ def test_samples_differ_from_each_other_without_colour_and_keep_to_their_box(qap
 
 def test_every_mark_of_cards_and_wires_is_explained():
     said = " ".join(words for words, _ in ROWS)
-    for mark in (NABLA, "cut off", "memory", "in place", "update", "NaN", "not reached"):
+    for mark in (NABLA, "cut off", "memory", "in place", "update", "NaN", "not reached", "stopped"):
         assert mark in said

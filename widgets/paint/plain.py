@@ -103,11 +103,14 @@ def _inside(
     if card.kind in LEAVES and card.scalar:
         words = f"{title}  {reading.number}".strip() if seen else title
         shapes.write(painter, row, words, ink, px, 600, shapes.CENTER)
+    elif reading.failed and failed.is_call(card) and 2 * px * 1.15 <= box.height():
+        _over(painter, card, row, ink, px)
+        lower = QRectF(row.left(), row.center().y(), row.width(), row.height() / 2)
+        shapes.write(painter, lower, card.failed, style.theme.error, px * 0.92, 500)
     elif seen and reading.number and 2 * px * 1.15 <= box.height():
-        upper, lower = QRectF(row), QRectF(row)
-        upper.setHeight(box.height() / 2 + px * 0.05)
+        lower = QRectF(row)
         lower.setTop(box.center().y() - px * 0.05)
-        _titled(painter, card, upper, ink, px, 500)
+        _over(painter, card, row, ink, px)
         shapes.write(painter, lower, reading.number, ink, px, 700)
     else:
         _titled(painter, card, row, ink, px)
@@ -149,6 +152,13 @@ def _titled(
     free = row.width() - shapes.text_width(title, px, weight) - 10
     if name and shapes.text_width(name, px, 500) <= free:
         shapes.write(painter, row, name, ink, px, 500, shapes.RIGHT)
+
+
+def _over(painter: QPainter, card: Card, row: QRectF, ink: QColor, px: float) -> None:
+    """Write what a card is called into the upper half of a row."""
+    upper = QRectF(row)
+    upper.setHeight(row.height() / 2 + px * 0.05)
+    _titled(painter, card, upper, ink, px, 500)
 
 
 def _gradient_mark(painter: QPainter, box: QRectF, theme: Theme) -> None:

@@ -78,3 +78,19 @@ def test_it_is_told_in_words_and_a_walk_begins_there(theme):
     assert graph_walk.first(drawing.stage) == "f"
     assert MESSAGE in graph_tips.tip(broken(theme, note=MESSAGE), "f")
     assert graph_tips.tip(broken(theme, note=MESSAGE), "f").count(MESSAGE) == 1
+
+
+@pytest.mark.parametrize("zoom", [0.4, 0.5, 0.65])
+def test_from_afar_it_says_why_as_far_as_there_is_room(theme, zoom):
+    drawing = broken(theme)
+    told, silent = drawing, broken(theme, failed=" ")
+    for one in (told, silent):
+        one.set_zoom(zoom)
+
+    def shown(one):
+        box = one.stage.bounds.adjusted(-20, -20, 40, 40)
+        return painted(lambda p: one.paint(p, box, zoom), (320, 220), one.theme.canvas.name(), zoom)
+
+    changed = (shown(told) != shown(silent)).any(axis=-1)
+    assert changed.sum() > 60
+    assert near(shown(told), theme.error, 70) > near(shown(silent), theme.error, 70)
