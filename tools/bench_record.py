@@ -10,6 +10,7 @@ by the app.
 
 import contextlib
 import datetime
+import functools
 import gc
 import importlib.util
 import os
@@ -27,6 +28,7 @@ sys.path.insert(0, str(ROOT))
 import torch  # noqa: E402
 from torch import nn  # noqa: E402
 
+from engine.process import deepen_stack  # noqa: E402
 from engine.record.freeze import freeze, leaves  # noqa: E402
 from engine.record.recorder import Recorder  # noqa: E402
 
@@ -193,6 +195,28 @@ def costs(count: int = 500) -> dict[str, float]:
     return found
 
 
+def loops() -> dict[str, Work]:
+    """Return long loops over one tiny tensor: what they take must grow with their length alone."""
+    leaf = torch.tensor(1.0, requires_grad=True)
+
+    def ops(count: int) -> None:
+        y = leaf
+        for _ in range(count):
+            y = y * 1.0001
+
+    def passes(count: int) -> None:
+        for _ in range(count):
+            leaf.grad = None
+            (leaf * 1.0001).backward()
+
+    kinds = {"ops in a chain": ops, "backward passes over one op": passes}
+    return {
+        f"{count:,} {name}": functools.partial(work, count)
+        for name, work in kinds.items()
+        for count in (20_000, 80_000)
+    }
+
+
 def peers(model: nn.Module | None, given: torch.Tensor) -> dict[str, Work]:
     """Return what each installed peer does with a model."""
     found: dict[str, Work] = {}
@@ -245,6 +269,7 @@ def medians(
 def main() -> int:
     """Measure and print the table."""
     torch.set_num_threads(1)
+    deepen_stack()
     warnings.simplefilter("ignore")
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)
@@ -266,7 +291,13 @@ def main() -> int:
         cells = [f"{ratios[c]:.1f}x" if c in ratios else "" for c in columns]
         _say(f"| {name} | {quick['plain']:.2f} | " + " | ".join(cells) + " |")
     found = ", ".join(f"{name} {cost:.0f}" for name, cost in costs().items())
-    _say(f"\nMicroseconds on top, on tensors of one element: {found}.")
+    _say(f"\nMicroseconds on top, on tensors of one element: {found}.\n")
+    _say("| program | plain, s | recorded, s | with the tape, s |")
+    _say("|---|---:|---:|---:|")
+    for name, work in loops().items():
+        took = [spent(one) / 1000 for one in (work, recorded(work), taped(work))]
+        _say(f"| {name} | {took[0]:.2f} | {took[1]:.1f} | {took[2]:.1f} |")
+        gc.collect()
     return 0
 
 

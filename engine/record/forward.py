@@ -1,8 +1,11 @@
 """Forward ops: every torch function that Python calls passes through here.
 
 A TorchFunctionMode sees user-level calls (``linear`` is one op, not three aten ops) and leaves the
-numbers alone; the alternatives and why they are out are in DESIGN notes: saved_tensors_hooks
-switch the in-place checks off, TorchDispatchMode changes the gradients of ``prod``.
+numbers alone. Torch's other ways in do not: saved_tensors_hooks switch its in-place checks off, a
+TorchDispatchMode changes the gradients of ``prod``.
+
+For each call: what was it given (`everyday`, else `ForwardMode.given`); run it; what did it return
+or change (`ForwardMode.called`); write down op, values and backward nodes (`ForwardMode._results`).
 """
 
 import functools
@@ -104,13 +107,11 @@ class ForwardMode(TorchFunctionMode):
     ) -> object:
         """Call ``func`` and record what it did to tensors."""
         kwargs = kwargs or {}
-        if self.lane.quiet or not self.log.writing or is_traced():
-            return func(*args, **kwargs)
         kind, name = _told_apart(func)
         if kind == "replaced":
             func = meant(func, sys._getframe(1))
             kind, name = _kind(func), op_name(func)
-        if kind == "reader":
+        if kind == "reader" or self.lane.quiet or not self.log.writing or is_traced():
             return func(*args, **kwargs)
         if kind in ("op", "factory", "running"):
             return self._op(kind, name, func, args, kwargs)

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from engine.record.replaced import is_own, meant
+from engine.run import record
 from tests.engine.mirror import gradient, mirror, ops
 
 PROGRAMS = {
@@ -107,6 +108,17 @@ def test_the_op_bears_the_name_of_the_function_that_is_wrapped():
     )
     assert ops(tape) == ["relu", "sum"]
     assert gradient(tape, "x").tolist() == [1.0, 0.0]
+
+
+def test_it_runs_as_often_once_the_tape_is_full():
+    tape = record(
+        "plain = F.relu\nmany = 0\ndef mine(x, inplace=False):\n    global many\n    many += 1\n"
+        "    return plain(x) + 1\nF.relu = mine\nx = torch.zeros(1)\n"
+        "for _ in range(20):\n    x = F.relu(x)\nF.relu = plain\nprint(many, x.item())\n",
+        event_limit=10,
+    )
+    assert tape.truncated
+    assert tape.stdout == "20 20.0\n"
 
 
 def test_torchs_own_functions_stand_for_themselves():
