@@ -209,8 +209,10 @@ class ShellWindow(QMainWindow):
             return
         self.keeping.put_away()
         run, source = self.training.find(message.run_id), message.source
-        # A module that the room holds to the policy is in that text too.
-        foreign = run is not None and own_module.is_guarded(run.setup)
+        # A module that is held to the policy is in that text too; the engine alone knows that of a
+        # run it has brought back from bytes.
+        setups = [] if run is None else [run.setup, *([run.begun.setup] if run.begun else [])]
+        foreign = any(map(own_module.is_guarded, setups))
         title = f"Step {message.step + 1}"
         doc = Doc(source=source, saved=source, title=title, foreign=foreign, seen=foreign)
         mendable = mending.mendable(self.training, message.run_id, message.tape.findings)

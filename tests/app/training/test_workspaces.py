@@ -182,11 +182,16 @@ def test_a_step_is_shown_on_the_tape(training, sum_times, link):
     assert training.session.view.position == 1
 
 
-def test_a_step_with_a_strange_module_stays_held_to_the_policy(training, sum_times, link):
+@pytest.mark.parametrize("where", ["of the window", "of the engine, that alone has read it"])
+def test_a_step_with_a_strange_module_stays_held_to_the_policy(training, sum_times, link, where):
     link.answer(sum_times)
     run = training.training.find(1)
     options = {"source": "class A(nn.Module): ...", "guarded": True}
-    run.setup = replace(run.setup, model=Part("own", options))
+    setup = replace(run.setup, model=Part("own", options))
+    if where == "of the window":
+        run.setup = setup
+    else:
+        run.begun = replace(run.begun, setup=setup)
     training.train_link.received.emit(say.StepTape(1, 12, sum_times, "x = 1\n"))
     assert training.session.result.tape == sum_times
     assert training.notices.notice is None
