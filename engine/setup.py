@@ -124,7 +124,7 @@ def parse_text(text: str | bytes) -> Setup:
     """Return the setup that a JSON text describes; raises `BadSetup`."""
     try:
         return parse(msgspec.json.decode(text))
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadSetup(f"this is not JSON: {error}") from None
 
 

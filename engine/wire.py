@@ -345,7 +345,7 @@ class Reader(Generic[T]):
                     message = self._decoder.decode(body)
                     _refuse(next(filter(None, _flaws(message)), ""))
                     yield message
-            except msgspec.DecodeError as error:
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
                 raise Garbage(str(error)) from error
 
     def _recorded(self, body: bytes) -> Iterator[T | None]:

@@ -70,7 +70,7 @@ def _executed(data: bytes) -> tuple[Setup, ...]:
     """Return the setups in the bytes of a run; none where the engine will refuse them."""
     try:
         return msgspec.msgpack.decode(data, type=_Bytes).setups if data else ()
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return ()
 
 

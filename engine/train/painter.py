@@ -139,7 +139,7 @@ class Painter(NoPainter):
             return True
         try:
             view = _views.decode(message)
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, UnicodeDecodeError):
             return False
         if view.run_id == self._run_id:
             self._send(view)

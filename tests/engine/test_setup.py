@@ -55,7 +55,10 @@ def test_a_bad_setup_is_refused_at_its_key(given, place, words):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("text", ["", "{", "nul", '{"data": "sine",}', "\x00", b"\xff\xfe"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", "nul", '{"data": "sine",}', "\x00", b"\xff\xfe", b'{"data": "\xff"}', "[" * 5000],
+)
 def test_what_is_no_json_is_refused(text):
     with pytest.raises(BadSetup, match="JSON"):
         setup.parse_text(text)

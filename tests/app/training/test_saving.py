@@ -194,6 +194,13 @@ def test_programs_in_a_session_are_told(make, tmp_path):
     assert kept.read(tmp_path / "a.gradscribe").programs() == OWN
 
 
+@pytest.mark.parametrize("data", [b"\x81\xa2\xff\xff\x01", b"\x91" * 5000, b"\x81"])
+def test_bytes_that_are_no_run_bring_no_program(make, data, tmp_path):
+    room = kept.read(written(make, tmp_path))
+    runs = tuple(msgspec.structs.replace(run, data=data) for run in room.runs)
+    assert msgspec.structs.replace(room, runs=runs).programs() == ""
+
+
 def written(make, tmp_path):
     session, link, saving = make()
     trained(session, link, 3)

@@ -218,6 +218,7 @@ LIES = {
     "rubbish": b"\xff" * 300,
     "a body that is no message": spoken(1, b"\xc1\x00\x00"),
     "a message of another kind": spoken(1, msgspec.msgpack.encode(wire.Printed(1, "text"))),
+    "a text that is none": spoken(1, view().replace(b"boundary", b"\xff" * 8)),
     "a view of another run": spoken(1, view(run_id=2)),
     "two views where one was ordered": spoken(1, view(), view()),
     "a gigabyte to come": easel.HEADER.pack(1 << 30, 1),
