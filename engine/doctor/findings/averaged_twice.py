@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from engine.doctor.entry import Entry, Found
 from engine.doctor.evidence import Evidence
-from engine.doctor.program import Program, called
+from engine.doctor.program import called
 from engine.tape import Op
 
 _MEANS = frozenset(
@@ -24,7 +24,7 @@ def detect(evidence: Evidence) -> Iterator[Found]:
         numbers = [a.number for a in op.args if a.number is not None]
         mean = evidence.op_of(op.inputs[0])
         count = _averaged(evidence, mean) if mean is not None else 0
-        node = _division(evidence.program, op)
+        node = _division(evidence, op)
         if mean is None or node is None or count < 2 or numbers[:1] != [float(count)]:
             continue
         message = (
@@ -47,28 +47,32 @@ def _averaged(evidence: Evidence, op: Op) -> int:
     return shape[0] if shape else 0
 
 
-def _division(program: Program, op: Op) -> ast.BinOp | None:
+def _division(evidence: Evidence, op: Op) -> ast.BinOp | None:
     """Return the division at an op's place where it divides by a number of examples."""
+    program = evidence.program
     for node in program.nodes:
         if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Div):
             continue
-        if program.place(node) == op.place and _counts(program, node.right, node.lineno):
+        if program.place(node) == op.place and _counts(evidence, node.right, node.lineno):
             return node
     return None
 
 
-def _counts(program: Program, node: ast.expr, line: int) -> bool:
+def _counts(evidence: Evidence, node: ast.expr, line: int) -> bool:
     """Whether an expression is a number of examples: ``len(x)``, ``x.size(0)``, ``batch_size``."""
     if isinstance(node, ast.Call):
-        return called(node) in ("len", "size") and len(node.args) == 1
+        if called(node) == "len" and len(node.args) == 1:
+            # Of a list of batches it is another number, though perhaps an equal one.
+            return evidence.latest(ast.unparse(node.args[0])) is not None
+        return called(node) == "size" and len(node.args) == 1
     if isinstance(node, ast.Subscript):
         return ast.unparse(node).endswith(".shape[0]")
     if not isinstance(node, ast.Name):
         return False
-    bound = program.bound(node.id, line)
+    bound = evidence.program.bound(node.id, line)
     if "batch" in node.id.lower() and not node.id.lower().endswith("es"):
         return True
-    return bound is not None and not isinstance(bound, ast.Name) and _counts(program, bound, line)
+    return bound is not None and not isinstance(bound, ast.Name) and _counts(evidence, bound, line)
 
 
 ENTRY = Entry(

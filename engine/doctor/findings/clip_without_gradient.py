@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from engine.doctor.entry import Entry, Found
 from engine.doctor.evidence import Evidence
+from engine.doctor.mends import optimizer_names
 from engine.doctor.program import Program, called
 
 _CLIPS = ("clip_grad_norm_", "clip_grad_value_", "clip_grad_norm")
@@ -21,9 +22,11 @@ def detect(evidence: Evidence) -> Iterator[Found]:
             continue
         block = program.siblings(statement)
         at = block.index(statement) if statement in block else -1
-        backward, step = _only(block, "backward"), _only(block, "step")
-        if at < 0 or backward < 0 or step < backward:
+        backwards = _places(block, "backward")
+        steps = [one for one in _places(block, "step") if _is_optimizers(program, block[one])]
+        if at < 0 or len(backwards) != 1 or not steps or steps[0] < backwards[0]:
             continue
+        backward, step = backwards[0], steps[-1]
         if backward < at < step:
             continue
         why = "before backward has computed them" if at < backward else "after step has used them"
@@ -33,19 +36,19 @@ def detect(evidence: Evidence) -> Iterator[Found]:
         yield Found(program.place(clip), message, (program.line(other.lineno),), fix)
 
 
-def _only(block: list[ast.stmt], name: str) -> int:
-    """Return which statement of a block calls a method of that name; -1 unless exactly one does.
-
-    Schedules step behind the optimizer: of several steps the first counts.
-    """
-    found = [
+def _places(block: list[ast.stmt], name: str) -> list[int]:
+    """Return which statements of a block call a method of that name."""
+    return [
         at
         for at, statement in enumerate(block)
         if isinstance(statement, ast.Expr)
         and isinstance(statement.value, ast.Call)
         and called(statement.value) == name
     ]
-    return found[0] if len(found) == 1 or (found and name == "step") else -1
+
+
+def _is_optimizers(program: Program, statement: ast.stmt) -> bool:
+    return bool(optimizer_names(program, statement.lineno))
 
 
 def _moved(program: Program, clip: ast.stmt, backward: ast.stmt) -> str:

@@ -52,6 +52,8 @@ def _varies(loop: ast.For) -> bool:
     if not isinstance(loop.iter, ast.Call) or called(loop.iter) != "range":
         return True
     counted = names(loop.target)
+    if not counted <= _COUNTERS:
+        return True
     for statement in loop.body:
         calls = [n for n in ast.walk(statement) if isinstance(n, ast.Call)]
         if any(called(n) == "manual_seed" for n in calls):
@@ -59,6 +61,12 @@ def _varies(loop: ast.For) -> bool:
         if counted & names(statement) and not any(called(n) == "print" for n in calls):
             return True
     return False
+
+
+_COUNTERS = frozenset(
+    "_ i j k n t e s step epoch iteration iter it batch round batch_idx ep".split()
+)
+"""What loops of training count; others go over tasks, folds or trials."""
 
 
 def _makers(loop: ast.For, call: ast.Call) -> list[int]:

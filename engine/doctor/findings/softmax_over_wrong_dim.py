@@ -66,14 +66,15 @@ def _dim(op: Op, ndim: int) -> int | None:
 
 
 def _attends(evidence: Evidence, maker: Op) -> bool:
-    """Whether the scores are a product of two computed tensors, as those of attention are."""
+    """Whether the scores are a product of two tensors of data, as those of attention are."""
     value = maker.inputs[0]
     for _ in range(10):
         op = evidence.op_of(value)
         if op is None or not op.inputs:
             return False
         if op.op in _PRODUCTS or op.op == "einsum":
-            return True
+            sources = [evidence.values[evidence.unwrapped(one)] for one in op.inputs]
+            return not any(one.is_leaf and one.requires_grad for one in sources)
         value = op.inputs[0]
     return False
 

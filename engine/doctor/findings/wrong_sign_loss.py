@@ -139,6 +139,11 @@ def _trains(evidence: Evidence, root: int) -> bool:
     if not moved:
         return False
     still = [t for t, leaf in leaves if t not in evidence.updated and "." in leaf.name]
+    still += [
+        v.tensor
+        for v in map(evidence.values.__getitem__, evidence.led_to([root]))
+        if v.is_leaf and not v.requires_grad and v.op is None and "." in v.name
+    ]
     return any("." in evidence.leaves[t].name for t in moved) or not still
 
 
