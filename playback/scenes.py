@@ -20,8 +20,8 @@ class Scene(Struct, frozen=True):
 def scenes(tape: Tape | Index) -> tuple[Scene, ...]:
     """Return the scenes of a tape, in order and without gaps; at least one.
 
-    A new one starts only where a loop repeats: at a forward op whose line was already run in this
-    scene, after a backward pass has ended in it. What led up to that op (entering its module, its
+    A new one starts only where a loop repeats: at a forward op (or the call that failed) whose line
+    was already run in this scene, after a backward pass has ended in it. What led up to that op (entering its module, its
     data, a ``zero_grad`` at the top of the loop) belongs to the new scene.
     """
     return index_of(tape).kept("scenes", _scenes)
@@ -61,7 +61,7 @@ def _starts(index: Index) -> list[int]:
             continue
         if event.kind == "end":
             ended = at
-        if event.kind == "op":
+        if event.kind == "op" or (event.kind == "error" and index.tape.fault is not None):
             if starts[-1] <= latest.get(event.line, at) < ended:
                 start = _led_up(events, at, seen)
                 starts.append(start)
@@ -73,9 +73,11 @@ def _starts(index: Index) -> list[int]:
 
 def _led_up(events: tuple[Event, ...], at: int, seen: Counter[tuple[str, int]]) -> int:
     """Return where the repetition that reached a known line at event ``at`` really began."""
+    # An error leaves the modules that it is raised in.
+    around = ("enter", "leave") if events[at].kind == "error" else ("enter",)
     while True:
         before = events[at - 1]
         again = before.kind in ("leaf", "zero_grad", "print")
-        if before.kind != "enter" and not (again and seen[before.kind, before.line] > 1):
+        if before.kind not in around and not (again and seen[before.kind, before.line] > 1):
             return at
         at -= 1

@@ -84,6 +84,21 @@ def test_beside_folded_modules_it_is_joined_to_them():
     assert cards[first.source].kind == "module"
 
 
+def test_a_round_of_a_loop_that_fails_at_its_start_is_a_scene_of_its_own():
+    text = (
+        "net = nn.Linear(4, 1)\nopt = optim.SGD(net.parameters(), lr=0.1)\n"
+        "for batch in [torch.ones(2, 4), torch.ones(2, 4), torch.ones(2, 5)]:\n"
+        "    opt.zero_grad()\n    net(batch).sum().backward()\n    opt.step()\n"
+    )
+    tape, scene, picture = end_of(text)
+    kinds = [event.kind for event in tape.events[scene.start :]]
+    assert kinds == ["zero_grad", "enter", "leave", "error"]
+    assert len(scenes(tape)) == 3
+    names = {card.key: card.title for card in picture.cards}
+    assert [names[w.source] for w in picture.wires] == ["batch", "net.weight", "net.bias"]
+    assert picture.cards[-1].failed
+
+
 def test_only_the_last_scene_ends_in_it():
     tape = record(LOOP)
     found = [build(tape, scene) for scene in scenes(tape)]

@@ -51,7 +51,7 @@ def paint_inside(
         below = row.translated(0, 18)
         shapes.write(painter, below, WAITING, theme.ink2, 11, 500)
         return
-    most = max(1, int((box.bottom() - row.bottom()) // 15))
+    most = max(1, int((box.bottom() - row.bottom() - 5) // 15))
     for n, words in enumerate(broken(card.failed, row.width(), most)):
         shapes.write(painter, row.translated(0, 18 + 15 * n), words, theme.error, 11, 500)
 
