@@ -145,6 +145,8 @@ def _of_ids(tape: Tape) -> Iterator[str]:
         yield "an id of nothing"
     yield ""
     both = values | nodes
+    if tape.stuck is not None and tape.stuck not in both:
+        yield "an end in nothing"
     after = (next_[0] for one in tape.nodes for next_ in one.next if next_)
     if not both.issuperset(chain(after, (edge.target for edge in tape.edges))):
         yield "an edge to nowhere"
@@ -191,7 +193,6 @@ def _nodes_named(tape: Tape) -> Iterator[int]:
     yield from (one.node for one in tape.ops if one.node is not None)
     yield from (node for one in tape.ops for node in one.nodes)
     yield from (one.node for one in tape.executions)
-    yield from () if tape.stuck is None else (tape.stuck,)
 
 
 def _of_places(tape: Tape) -> str:

@@ -397,4 +397,4 @@ class Tape(Struct, frozen=True):
     figures: tuple[Figure, ...] = ()
     times: tuple[int, ...] = ()  # nanoseconds of each op's call, on a GPU of its launch
     fault: Op | None = None  # the call that raised what ended the program; it has no outputs
-    stuck: int | None = None  # the backward node that raised it
+    stuck: int | None = None  # the backward node that did, or the value backward could not begin at

@@ -166,7 +166,8 @@ class _Builder:
 
     def _fail(self) -> None:
         """Show what the program ended in: the call that raised, or the node on its card."""
-        op, stuck = self.fault, self.node_cards.get(self.index.tape.stuck or -1)
+        op, at = self.fault, self.index.tape.stuck or -1
+        stuck = self.node_cards.get(at, self.value_cards.get(at))
         if self.error and stuck is not None:
             self.cards[stuck] = structs.replace(self.cards[stuck], failed=self.error)
         if op is None:

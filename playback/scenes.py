@@ -21,8 +21,8 @@ def scenes(tape: Tape | Index) -> tuple[Scene, ...]:
     """Return the scenes of a tape, in order and without gaps; at least one.
 
     A new one starts only where a loop repeats: at a forward op (or the call that failed) whose line
-    was already run in this scene, after a backward pass has ended in it. What led up to that op (entering its module, its
-    data, a ``zero_grad`` at the top of the loop) belongs to the new scene.
+    was already run in this scene, after a backward pass has ended in it. What led up to that op
+    (entering its module, its data, a ``zero_grad`` at the top of the loop) belongs to the new one.
     """
     return index_of(tape).kept("scenes", _scenes)
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 keep_builtins(globals())
 
+_STARTS = {torch.autograd.backward.__code__: "tensors", torch.autograd.grad.__code__: "outputs"}
+"""What begins a backward pass, and where it has the tensors it begins at."""
 _CALLS = frozenset((ForwardMode._op.__code__, record_custom.__code__))
 
 
@@ -30,7 +32,7 @@ class Failed:
         self.op: OpRow | None = None
         """The call as it was made; it has no results."""
         self.node: int | None = None
-        """The id of the backward node."""
+        """The id of the backward node, or of the value that no pass could begin at."""
 
     def note(self, lane: "Lane", error: Exception, name: str, where: Where, given: Given) -> None:
         """Remember a call that raises, in place of the last one; one without tensors is no op."""
@@ -49,9 +51,24 @@ class Failed:
         backward = self._recorder.backward
         if backward.failed is not None and backward.failed_by is error:
             self.node = backward.failed.id
+        elif (root := _root(error.__traceback__)) is not None:
+            row = self._recorder.tensors.known(root)
+            self.node = row.id if row is not None else None
         elif self._latest is not None and self._latest[0] == id(error):
             # Another error may have come by the number of one that is gone.
             self.op = self._latest[1] if _came_from_a_call(error.__traceback__) else None
+
+
+def _root(trace: TracebackType | None) -> torch.Tensor | None:
+    """Return the first tensor of the backward pass that an error came from."""
+    while trace is not None:
+        name = _STARTS.get(trace.tb_frame.f_code)
+        if name is not None:
+            roots = trace.tb_frame.f_locals.get(name)
+            several = roots if isinstance(roots, list | tuple) else [roots]
+            return next((one for one in several if isinstance(one, torch.Tensor)), None)
+        trace = trace.tb_next
+    return None
 
 
 def _came_from_a_call(trace: TracebackType | None) -> bool:

@@ -53,7 +53,8 @@ class Passes:
 
     def _seeds(self, number: int) -> None:
         row = self.log.passes[number]
-        for target, seed in zip(row.targets, row.seeds, strict=True):
+        # A program may give fewer gradients than tensors, which torch refuses.
+        for target, seed in zip(row.targets, row.seeds, strict=False):
             if target is not None:
                 self._edge(None, 0, target, seed, number)
 

@@ -123,6 +123,20 @@ def test_the_card_of_the_backward_node_that_raised_is_marked():
     assert [key for key, card in after.cards.items() if card.failed] == ["op:exp:b:0"]
 
 
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("x = param([1.0, 2.0])\ny = x * 3\ny.backward()", "mul"),
+        ("x = torch.ones(2)\nx.backward()", "x"),
+    ],
+)
+def test_the_card_that_backward_cannot_begin_at_is_marked(text, title):
+    tape, scene, picture = end_of(text)
+    assert [card.title for card in picture.cards if card.failed] == [title]
+    after = look(tape, picture, scene, len(tape.events))
+    assert sum(card.failed for card in after.cards.values()) == 1
+
+
 def test_a_long_message_makes_a_card_wider_then_taller_to_a_limit():
     made = [sizes.failed("matmul", "", "word " * count) for count in (1, 8, 20, 400)]
     assert made == sorted(made)

@@ -82,6 +82,30 @@ def test_a_backward_node_that_raised_is_kept():
     assert sound.flaw(tape) == ""
 
 
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("x = param([1.0, 2.0])\ny = x * 3\ny.backward()", "y"),
+        ("x = torch.ones(2)\ny = (x * 3).sum()\ny.backward()", "y"),
+        ("x = torch.ones(2)\nx.backward()", "x"),
+        ("x = param([1.0, 2.0])\ny = x * 3\ntorch.autograd.grad(y, x)", "y"),
+    ],
+)
+def test_a_value_that_backward_cannot_begin_at_is_kept(text, name):
+    tape = record(text)
+    names = {value.id: value.name for value in tape.values}
+    assert names[tape.stuck] == name
+    assert tape.fault is None
+    assert sound.flaw(tape) == ""
+
+
+def test_fewer_gradients_than_tensors_are_the_programs_error_and_not_ours():
+    tape = record("x = param(1.0)\ny = x * 3\nz = x + 1\ntorch.autograd.backward([y, z], [None])")
+    assert "gradient" in tape.error.message
+    assert tape.stuck in {node.id for node in tape.nodes}
+    assert sound.flaw(tape) == ""
+
+
 def test_the_next_run_knows_nothing_of_it():
     record("torch.ones(2) @ torch.ones(3)")
     assert record("x = param(1.0)\nx.backward()").fault is None
