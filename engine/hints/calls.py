@@ -58,6 +58,17 @@ def attribute(match: re.Match[str], case: Case) -> str:
     owner = getattr(case.exc, "obj", None)
     if word == "backward" and hasattr(owner, "param_groups"):
         return "Only a loss has backward(): loss.backward(), and then step() of the optimizer."
+    if word == "zero_grad" and isinstance(owner, torch.Tensor):
+        return "Optimizers and modules have zero_grad(); of one tensor write x.grad = None."
+    if word == "step" and isinstance(owner, nn.Module | torch.Tensor):
+        return "Only an optimizer steps: opt = torch.optim.SGD(model.parameters(), lr=0.1)."
+    if isinstance(owner, tuple | list) and hasattr(torch.Tensor, word):
+        kind = type(owner).__name__
+        return (
+            f"This is a {kind}, not a tensor: take the tensor out of it, as in out, state = rnn(x)."
+        )
+    if isinstance(owner, nn.Module) and hasattr(torch.Tensor, word) and not hasattr(owner, word):
+        return f"This is the module {type(owner).__name__}, not its output: call it with a tensor."
     if isinstance(owner, nn.Module) and (why := _missing_field(case, owner)):
         return why
     place = _elsewhere(owner, word)
@@ -112,6 +123,13 @@ def not_iterable(match: re.Match[str], case: Case) -> str:
     if match[1] == "method" and method is not None:
         return f"Call it, with parentheses: {method[1]}()."
     return "If this is a model, give its parameters: model.parameters()."
+
+
+def one_element(match: re.Match[str], case: Case) -> str:  # noqa: ARG001
+    """Help with more numbers than fit into one, mostly in a list of tensors."""
+    if re.match(r"\s*(torch\.)?tensor\(", case.code):
+        return "torch.tensor takes numbers: put tensors together with torch.stack or torch.cat."
+    return "Only one element becomes a number: use .sum(), .mean(), or pick one."
 
 
 def no_form(match: re.Match[str], case: Case) -> str:

@@ -1,6 +1,6 @@
 """Errors of layers and losses, and of shapes and dtypes where torch says little."""
 
-from engine.hints import advice
+from engine.hints import advice, calls
 from engine.hints.advice import Row
 
 ROWS = (
@@ -169,6 +169,55 @@ ROWS = (
         "True and False are no numbers: add .float() or .int() to count with them.",
         "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
         "`logical_xor()` operator instead.",
+    ),
+    Row(
+        RuntimeError,
+        r"(gather|scatter|index_add|index_select)\w*\(\): Expected dtype int",
+        "Indices are whole numbers: add .long().",
+        "gather(): Expected dtype int32/int64 for index",
+    ),
+    Row(
+        ValueError,
+        "only one element tensors can be converted to Python scalars",
+        calls.one_element,
+        "only one element tensors can be converted to Python scalars",
+    ),
+    Row(
+        TypeError,
+        r"can only concatenate (list|tuple) \(not \"Tensor\"\)",
+        "A {1} is joined with a {1}: make a tensor of it with torch.tensor(...) to add numbers.",
+        'can only concatenate list (not "Tensor") to list',
+    ),
+    Row(
+        RuntimeError,
+        r"3D or 4D \(batch mode\) tensor expected",
+        "Pooling takes pictures of (batch, channel, height, width), or one without the batch.",
+        "non-empty 3D or 4D (batch mode) tensor expected for input",
+    ),
+    Row(
+        RuntimeError,
+        r"split_sizes to sum exactly to (\d+)",
+        "The sizes must add up to {1}; split(2) makes pieces of 2 and a smaller last one.",
+        "split_with_sizes expects split_sizes to sum exactly to 5 (input tensor's size at "
+        "dimension 0), but got split_sizes=[2, 2]",
+    ),
+    Row(
+        TypeError,
+        "only integer tensors of a single element can be converted to an index",
+        "A whole number is needed here: take it out with int(x).",
+        "only integer tensors of a single element can be converted to an index",
+    ),
+    Row(
+        NotImplementedError,
+        r"Subclasses of Dataset should implement (\w+)",
+        "Give the class a method {1}(self, index) that returns one example.",
+        "Subclasses of Dataset should implement __getitem__.",
+    ),
+    Row(
+        TypeError,
+        "'(type|function)' object does not support the context manager protocol",
+        "Call it, with parentheses: with torch.no_grad().",
+        "'type' object does not support the context manager protocol",
     ),
     Row(
         RuntimeError,

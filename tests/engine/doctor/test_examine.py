@@ -65,3 +65,10 @@ def test_a_fix_that_changes_nothing_is_no_fix():
 def test_entries_are_plain_and_their_ids_differ():
     ids = [entry.id for entry in doctor.entries()]
     assert len(ids) == len(set(ids))
+
+
+@pytest.mark.parametrize("source", ["x = torch.arange(3)\nx /= 2", "torch.arange(3).mean()"])
+def test_an_error_of_arithmetic_is_no_target_that_does_not_fit_its_loss(source):
+    tape = run.record(source)
+    assert tape.status == "error"
+    assert "wrong-target" not in {finding.id for finding in tape.findings}
