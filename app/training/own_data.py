@@ -1,5 +1,6 @@
 """The user's own data: a file's columns, and points drawn with the mouse."""
 
+import numpy as np
 from msgspec.structs import replace
 from PySide6.QtCore import QObject
 
@@ -7,6 +8,7 @@ from app.training.room import TrainingRoom
 from app.training.session import TrainSession
 from engine.setup import Part, Plain
 from engine.training import FileLooked, Option
+from widgets.plots.boundary import NONE
 
 
 class OwnData(QObject):
@@ -27,6 +29,9 @@ class OwnData(QObject):
             view.drawn.connect(self._draw_point)
             view.moved.connect(self._move_point)
             view.removed.connect(self._remove_point)
+        self.is_blank = False
+        """Whether all points were taken away, so that there is nothing to train on."""
+        self._played = False
         self._path = ""
         self._looked: FileLooked | None = None
 
@@ -42,6 +47,20 @@ class OwnData(QObject):
         self._path = str(path)
         drawable = self._points_option() is not None
         self._room.boundary.editable = self._room.fit.editable = drawable
+        self._wipe(drawable and not self._points())
+
+    def _wipe(self, blank: bool) -> None:
+        """Stand still before an empty picture while there are no points, and go on after it."""
+        if blank and not self.is_blank:
+            self._played = self._session.plays
+            self._session.pause()
+            self._room.boundary.show_points(NONE)
+            self._room.boundary.show_ground(None)
+            self._room.fit.show_points(np.empty(0), np.empty(0))
+            self._room.fit.show_curve(np.empty(0), np.empty(0))
+        elif self.is_blank and not blank and self._played:
+            self._session.play()
+        self.is_blank = blank
 
     def _show_progress(self, path: str, share: float) -> None:
         if path == self._path:

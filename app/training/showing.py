@@ -42,6 +42,7 @@ class TrainShowing(QObject):
         self._visible = False
         self._data = ""
         """The data set that is shown."""
+        self._blank = False
         self.own = OwnData(session, room, self)
         self.live = LiveGraph(session, room.graph, self)
         self.curves = RunCurves(session, room, self)
@@ -139,8 +140,10 @@ class TrainShowing(QObject):
             wishes.append(Wish("beside", SLOW_MS))
         kind = pictures.kind_of(run)
         if room.says.currentWidget() is room.picture:
-            options = {"side": pictures.SIDE} if kind == "boundary" else {}
-            wishes.append(Wish(kind, 33, dict(options)))
+            options: dict[str, Plain] = {"side": pictures.SIDE} if kind == "boundary" else {}
+            if kind == "boundary" and (held := room.boundary.held) is not None:
+                options["around"] = [*held]
+            wishes.append(Wish(kind, 33, options))
         elif room.says.currentWidget() is room.units:
             wishes += [Wish("units", 50), Wish("weights", 100)]
         elif room.says.currentWidget() is room.surface:
@@ -204,6 +207,11 @@ class TrainShowing(QObject):
 
     def _show_setup(self) -> None:
         self._room.form.set_setup(self._session.setup)
+        run, was_blank, self._blank = self._session.run, self._blank, self.own.is_blank
+        if was_blank and not self._blank and run is not None:
+            self._show_data(run)
+            for view in run.views.values():
+                pictures.show_view(self._room, run, view)
 
     def _show_begun(self, run: Run) -> None:
         if run.run_id != self._session.look.run_id or run.begun is None:
@@ -258,7 +266,7 @@ class TrainShowing(QObject):
             self.want()
         elif kind == "beside":
             self._show_beside(run)
-        elif kind in run.views:
+        elif kind in run.views and not self.own.is_blank:
             pictures.show_view(self._room, run, run.views[kind])
 
     def _show_state(self, run: Run) -> None:

@@ -104,6 +104,8 @@ def _fitting(option: Option, value: Plain, place: str) -> Plain:
             raise BadSetup(
                 f"{place} is {value!r}, but must be one of {', '.join(option.choices)}", place
             )
+        case "points" if value == []:
+            raise BadSetup(f"{place} is empty: it needs one point at least", place)
         case "ints" | "floats" | "choices" | "points":
             if isinstance(value, list) and _is_list(option.kind, value):
                 return [float(str(one)) for one in value] if option.kind == "floats" else value

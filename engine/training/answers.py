@@ -133,8 +133,9 @@ class View(Struct, frozen=True, tag=True):
 
     What ``arrays`` holds, by kind (options in brackets):
 
-    - ``boundary`` [``side`` 100]: ``grid`` (classes, side, side) float32, row 0 at the top: for
-      one output the raw output, for classes their probabilities; ``box`` (4,): x0, y0, x1, y1.
+    - ``boundary`` [``side`` 100, ``around``: a box to fill besides that of the data]: ``grid``
+      (classes, side, side) float32, row 0 at the top: for one output the raw output, for classes
+      their probabilities; ``box`` (4,): x0, y0, x1, y1.
     - ``fit`` [``points`` 200]: ``x`` (n,), ``y`` (n, outputs).
     - ``residuals``: ``target``, ``output`` (n,), ``train`` (n,) bool.
     - ``units`` [``side`` 24]: ``grid`` (units, side, side) or, of one input, (units, points);

@@ -110,6 +110,11 @@ class Boundary(Plot):
         """Take the plane from the next ground, whatever was shown until then."""
         self._refits = True
 
+    @property
+    def held(self) -> Box | None:
+        """The plane that stays while one draws, which what the model says is to fill."""
+        return self.domain if self.editable and not self._refits else None
+
     def _drawn(self, ground: Ground, theme: Theme) -> QImage:
         return _image(sure(ground) if self._discrete else ground, theme.dark)
 

@@ -182,8 +182,7 @@ class OptionRow(QWidget):
         return host, show
 
     def _make_points(self, title: str) -> tuple[QWidget, Read]:
-        host, words = QWidget(), QLabel()
-        words.setProperty("role", "caption")
+        host, words = QWidget(), Label("caption")
         clear = QPushButton("Clear")
         clear.setProperty("crumb", True)
         clear.setToolTip("Remove all points")

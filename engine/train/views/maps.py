@@ -13,7 +13,13 @@ from engine.train.run import Run
 from engine.train.views.arrays import Picture, packed, whole
 from engine.training.answers import Unit
 
+Box = tuple[float, float, float, float]
+"""x0, y0, x1, y1."""
+
 MARGIN = 0.1
+FARTHEST = 1e6
+"""No plane that is asked for goes farther than this."""
+MOST_GRIDS = 8
 ROWS = 2000
 """Rows of the data that a view looks at."""
 MOST_UNITS = 256
@@ -23,7 +29,7 @@ _ELEMENTWISE = (
 )  # fmt: skip
 
 
-def box(x: torch.Tensor) -> tuple[float, float, float, float]:
+def box(x: torch.Tensor) -> Box:
     """Return x0, y0, x1, y1 around the data, with a margin; for one input y is 0 to 1."""
     least, most = x.float().amin(dim=0), x.float().amax(dim=0)
     room = MARGIN * (most - least).clamp(min=1e-6)
@@ -39,19 +45,33 @@ def width(run: Run) -> int:
     return x.shape[1] if x.dim() == 2 and x.is_floating_point() else 0
 
 
-def grid(run: Run, side: int) -> torch.Tensor:
-    """Return points (side * side, 2) over the data's box, the top row first."""
+def plane(run: Run, options: Mapping[str, Plain]) -> Box:
+    """Return the data's box, made larger to hold the one that ``around`` asks for, if it does."""
+    made, asked = box(run.program.x), options.get("around")
+    if not isinstance(asked, list) or len(asked) != 4:
+        return made
+    if not all(isinstance(one, int | float) and abs(one) < FARTHEST for one in asked):
+        return made
+    x0, y0, x1, y1 = (float(str(one)) for one in asked)
+    return min(made[0], x0), min(made[1], y0), max(made[2], x1), max(made[3], y1)
+
+
+def grid(run: Run, side: int, around: Box | None = None) -> torch.Tensor:
+    """Return points (side * side, 2) over a box, the data's at first, the top row first."""
     made = _grids.setdefault(run.program, {})
-    if side not in made:
-        made[side] = _grid(box(run.program.x), side)
-    return made[side]
+    around = around or box(run.program.x)
+    if (side, around) not in made:
+        if len(made) >= MOST_GRIDS:
+            made.clear()
+        made[side, around] = _grid(around, side)
+    return made[side, around]
 
 
-_grids: WeakKeyDictionary[Program, dict[int, torch.Tensor]] = WeakKeyDictionary()
+_grids: WeakKeyDictionary[Program, dict[tuple[int, Box], torch.Tensor]] = WeakKeyDictionary()
 """Points made for a run: its data stays."""
 
 
-def _grid(around: tuple[float, float, float, float], side: int) -> torch.Tensor:
+def _grid(around: Box, side: int) -> torch.Tensor:
     x0, y0, x1, y1 = around
     across = torch.linspace(x0, x1, side)
     down = torch.linspace(y1, y0, side)
@@ -71,11 +91,12 @@ def boundary(run: Run, options: Mapping[str, Plain]) -> Picture | None:
     if width(run) != 2:
         return None
     side = whole(options, "side", 100, 4, 400)
-    output = answer(run, grid(run, side))
+    around = plane(run, options)
+    output = answer(run, grid(run, side, around))
     if output.shape[1] > 1 and run.program.classes:
         output = torch.softmax(output, dim=1)
     values = output.T.reshape(-1, side, side)
-    return Picture({"grid": packed(values), "box": packed(torch.tensor(box(run.program.x)))})
+    return Picture({"grid": packed(values), "box": packed(torch.tensor(around))})
 
 
 def fit(run: Run, options: Mapping[str, Plain]) -> Picture | None:

@@ -56,7 +56,7 @@ BAD = [
     ("data", Part("sine", {"noise": float("nan")}), Data, "data.noise", "finite"),
     ("data", Part("sine", {"noise": "much"}), Data, "data.noise", "a number"),
     ("data", Part("points", {"points": [[1, 2, 0], [1, 2]]}), Data, "data.points", "rows"),
-    ("data", Part("points", {"points": []}), Data, "data.points", "rows"),
+    ("data", Part("points", {"points": []}), Data, "data.points", "one point"),
     ("model", Part("mlp", {"layers": [3, "x"]}), Model, "model.layers", "whole numbers"),
     ("model", Part("mlp", {"norm": "group"}), Model, "model.norm", "none, batch, layer"),
     ("model", Part("mlp", {"activation": ["tanh", "no"]}), Model, "model.activation", "relu"),

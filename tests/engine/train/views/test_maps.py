@@ -1,0 +1,56 @@
+"""What a model answers over the plane of its inputs."""
+
+import pytest
+import torch
+
+from engine.setup import Part, Setup
+from engine.train import views
+from engine.train.run import Run
+
+
+@pytest.fixture
+def run():
+    points = [[0.0, 0.0, 0], [1.0, 0.0, 1], [0.0, 2.0, 1]]
+    return Run(Setup(Part("points", {"points": points}), Part("linear"), train=1.0))
+
+
+def boundary(run, **options):
+    made = views.show(run, "boundary", {"side": 5, **options})
+    return made.arrays["grid"].array()[0], made.arrays["box"].array().tolist()
+
+
+def answer(run, box, side=5):
+    """Return what the module itself says of each point of a box, the top row first."""
+    x0, y0, x1, y1 = box
+    rows = [
+        [[x0 + (x1 - x0) * i / (side - 1), y1 - (y1 - y0) * j / (side - 1)] for i in range(side)]
+        for j in range(side)
+    ]
+    with torch.no_grad():
+        return run.program.model(torch.tensor(rows))[..., 0].numpy()
+
+
+def test_the_plane_is_the_data_with_a_margin(run):
+    grid, box = boundary(run)
+    assert box == pytest.approx([-0.1, -0.2, 1.1, 2.2])
+    assert grid == pytest.approx(answer(run, box), abs=1e-5)
+
+
+def test_a_larger_plane_can_be_asked_for(run):
+    grid, box = boundary(run, around=[-3, 0, 0.5, 4])
+    assert box == pytest.approx([-3, -0.2, 1.1, 4])
+    assert grid == pytest.approx(answer(run, box), abs=1e-5)
+    assert boundary(run)[1] == pytest.approx([-0.1, -0.2, 1.1, 2.2])
+
+
+@pytest.mark.parametrize(
+    "around",
+    [None, [], [1, 2, 3], ["a", 0, 0, 0], [0, 0, float("inf"), 1], [0, 0, 1e30, 1], [[0], 0, 1, 1]],
+)
+def test_what_is_no_box_is_passed_over(run, around):
+    assert boundary(run, around=around)[1] == pytest.approx([-0.1, -0.2, 1.1, 2.2])
+
+
+def test_planes_without_end_are_not_all_kept(run):
+    for far in range(40):
+        assert boundary(run, around=[-far, 0, 1, 1])[1][0] == pytest.approx(min(-far, -0.1))
