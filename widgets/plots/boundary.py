@@ -151,7 +151,8 @@ class Boundary(Plot):
     def draw(self, painter: QPainter, area: QRectF) -> None:
         """Draw ground, points, and the names of the classes below."""
         if self._ground is None and not len(self._points):
-            empty(painter, area, self.theme, "No data yet")
+            words = "Click to draw a point" if self.editable else "No data yet"
+            empty(painter, area, self.theme, words)
             return
         room = area.adjusted(EDGE, 6, -EDGE, -LEGEND - 6)
         self._area = room

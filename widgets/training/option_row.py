@@ -186,6 +186,7 @@ class OptionRow(QWidget):
         clear = QPushButton("Clear")
         clear.setProperty("crumb", True)
         clear.setToolTip("Remove all points")
+        clear.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         clear.clicked.connect(lambda: self._tell([]))
         row = QHBoxLayout(host)
         row.setContentsMargins(0, 0, 0, 0)
