@@ -149,11 +149,12 @@ class Program:
     def _make_data(self, setup: Setup) -> None:
         piece, options = catalogue.find("data", setup.data, Data)
         self.note = piece.note(options)
-        self._execute("data", texts.data(setup), "data")
+        place = "data.formula" if "formula" in options else "data"
+        self._execute("data", texts.data(setup), place)
         if len(self.x) == 0 or len(self.x) != len(self.y):
             raise BadSetup("the data has no rows", "data")
         if not bool(torch.isfinite(self.x.float()).all() & torch.isfinite(self.y.float()).all()):
-            raise BadSetup("the data is not finite everywhere", "data")
+            raise BadSetup("the data is not finite everywhere", place)
         if self.y.dtype == torch.int64 and int(self.y.min()) < 0:
             raise BadSetup("classes are numbered from 0", "data")
         self.raw_names = piece.names or self._numbered()

@@ -48,7 +48,8 @@ def allowed(text: str) -> str:
         # Before its call is looked at, which comes first: a misspelt function is no wrong call.
         of = node.func if isinstance(node, ast.Call) else node
         if isinstance(of, ast.Name) and of.id not in known:
-            return f"unknown name {of.id!r}{near(of.id, known)}; there are {', '.join(known)}"
+            hint = near(of.id, known) or f"; there are {', '.join(known)}"
+            return f"unknown name {of.id!r}{hint}"
         if not isinstance(node, _NODES):
             return f"a formula has no {type(node).__name__.lower()}"
         if isinstance(node, ast.Constant) and not (

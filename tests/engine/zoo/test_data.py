@@ -5,8 +5,9 @@ import math
 import pytest
 import torch
 
-from engine.setup import BadSetup, Part
+from engine.setup import BadSetup, Part, Setup
 from engine.train import catalogue
+from engine.train.program import Program
 from engine.zoo.data import csv, digits, formula
 from engine.zoo.pieces import Data
 
@@ -223,6 +224,13 @@ def test_an_error_in_a_table_names_its_row(tmp_path, text, words):
     with pytest.raises(ValueError, match=r"row|column") as caught:
         table(tmp_path / "t.csv", text)
     assert words in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["1/0", "log(x)", "1/(x - x)", "sqrt(x) + x"])
+def test_what_a_formula_cannot_give_is_told_beside_it(text):
+    with pytest.raises(BadSetup) as caught:
+        Program(Setup(Part("formula", {"formula": text}), Part("linear")))
+    assert caught.value.place == "data.formula"
 
 
 @pytest.mark.parametrize(
