@@ -8,10 +8,10 @@ For each call: what was it given (`everyday`, else `ForwardMode.given`); run it;
 or change (`ForwardMode.called`); write down op, values and backward nodes (`ForwardMode._results`).
 """
 
-import functools
 import sys
 from collections.abc import Callable
 from time import perf_counter_ns
+from types import FrameType
 from typing import TYPE_CHECKING
 
 import torch
@@ -107,10 +107,13 @@ class ForwardMode(TorchFunctionMode):
     ) -> object:
         """Call ``func`` and record what it did to tensors."""
         kwargs = kwargs or {}
-        kind, name = _told_apart(func)
-        if kind == "replaced":
-            func = meant(func, sys._getframe(1))
-            kind, name = _kind(func), op_name(func)
+        try:
+            told = _met.get(func)
+        except TypeError:
+            told = None
+        if told is None:
+            func, told = _meet(func, sys._getframe(1))
+        kind, name = told
         if kind == "reader" or self.lane.quiet or not self.log.writing or is_traced():
             return func(*args, **kwargs)
         if kind in ("op", "factory", "running"):
@@ -320,9 +323,18 @@ class _Seen(Struct, gc=False, eq=False):
     """Nanoseconds that the call itself took."""
 
 
-@functools.lru_cache(4096)
-def _told_apart(func: Function) -> tuple[str, str]:
-    return (_kind(func), op_name(func)) if is_own(func) else ("replaced", "")
+_met: dict[Function, tuple[str, str]] = {}
+"""The kind and the name of torch's own functions that were called before."""
+
+
+def _meet(func: Function, caller: FrameType) -> tuple[Function, tuple[str, str]]:
+    """Return which of torch's functions ``func`` is or stands in for, its kind and its name."""
+    if is_own(func):
+        _met[func] = _kind(func), op_name(func)
+        return func, _met[func]
+    # Not one to keep: with it, all of a program's names would outlive the run.
+    func = meant(func, caller)
+    return func, (_kind(func), op_name(func))
 
 
 def _kind(func: Function) -> str:

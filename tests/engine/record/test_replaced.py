@@ -1,13 +1,18 @@
 """Programs that put functions of their own into torch: each runs as often as it is called."""
 
+import gc
 import sys
 import textwrap
+import weakref
 
 import pytest
 import torch
 
+from engine import run
+from engine.record.recorder import Recorder
 from engine.record.replaced import is_own, meant
 from engine.run import record
+from engine.wire import Run
 from tests.engine.mirror import gradient, mirror, ops
 
 PROGRAMS = {
@@ -64,6 +69,8 @@ PROGRAMS = {
         plain = F.softplus
         class Counted:
             many = 0
+            def __eq__(self, other):
+                return self is other
             def __call__(self, *args, **kwargs):
                 self.many += 1
                 return plain(*args, **kwargs)
@@ -119,6 +126,23 @@ def test_it_runs_as_often_once_the_tape_is_full():
     )
     assert tape.truncated
     assert tape.stdout == "20 20.0\n"
+
+
+def test_what_a_program_put_into_torch_does_not_outlive_its_run():
+    names = run.namespace(Run(0, ""))
+    source = (
+        "plain = F.relu\ndef mine(x, inplace=False):\n    return plain(x)\n"
+        "F.relu = mine\ny = F.relu(torch.ones(1))\nF.relu = plain\n"
+    )
+    with Recorder(source, "<gradscribe>") as recorder:
+        exec(compile(source, "<gradscribe>", "exec"), names)
+    recorder.release()
+    kept = weakref.ref(names["mine"])
+    assert [op.op for op in recorder.log.ops] == ["relu"]
+    names.clear()
+    del recorder
+    gc.collect()
+    assert kept() is None
 
 
 def test_torchs_own_functions_stand_for_themselves():
