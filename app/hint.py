@@ -3,7 +3,7 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
-from app.state import Result
+from app.state import Doc, Result
 
 
 class Hint(QLabel):
@@ -18,23 +18,25 @@ class Hint(QLabel):
         column = QVBoxLayout(over)
         column.addWidget(self)
 
-    def show_result(self, result: Result, may_run: bool = True) -> None:
-        """Show what fits the state of things; ``may_run``: nobody has to let it run first."""
-        text = hint(result, may_run)
+    def show_result(self, result: Result, doc: Doc) -> None:
+        """Show what fits the state of things."""
+        text = hint(result, doc)
         self.setText(text)
         self.setVisible(bool(text))
 
 
-def hint(result: Result, may_run: bool = True) -> str:
+def hint(result: Result, doc: Doc) -> str:
     """Return what to say in the middle of the graph; empty where there is a graph."""
     if not result.shows_nothing:
         return ""
     if result.engine == "starting":
         return "Starting PyTorch…"
-    if not may_run:
+    if not doc.may_run:
         return "Read the program, then let it run"
     if result.problem is not None:
         return "The graph appears here once the program runs"
+    if doc.lesson and not doc.source:
+        return "The program runs once you have answered"
     if result.shown_id:
         return "Type PyTorch on the left, or press Examples"
     return ""

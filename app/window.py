@@ -260,7 +260,7 @@ class Window(ShellWindow):
     def _show_result(self) -> None:
         result = self.session.result
         self.status.show_result(result, self.session.doc)
-        self.hint.show_result(result, self.session.doc.may_run)
+        self.hint.show_result(result, self.session.doc)
         self.menus.refresh()
         self.output_tab.show_result(result)
 

@@ -3,7 +3,7 @@
 import pytest
 
 from app.hint import Hint, hint
-from app.state import Result
+from app.state import Doc, Result
 from engine.tape import Problem
 from tests.app.fakes import leaves
 
@@ -18,11 +18,17 @@ from tests.app.fakes import leaves
     ],
 )
 def test_it_says_what_one_waits_for(result, word):
-    assert word in hint(result)
+    assert word in hint(result, Doc())
 
 
 def test_a_program_from_elsewhere_wants_to_be_let_run():
-    assert "let it run" in hint(Result(engine="ready", shown_id=-1), may_run=False)
+    assert "let it run" in hint(Result(engine="ready", shown_id=-1), Doc(foreign=True))
+
+
+def test_a_lesson_that_asks_first_does_not_send_to_the_examples():
+    ran = Result(engine="ready", shown_id=1)
+    assert hint(ran, Doc(lesson="tensor")) == "The program runs once you have answered"
+    assert "Examples" in hint(ran, Doc(lesson="tensor", source="x = 1"))
 
 
 def test_a_graph_needs_no_word(qtbot):
@@ -31,7 +37,7 @@ def test_a_graph_needs_no_word(qtbot):
     over = QWidget()
     qtbot.addWidget(over)
     word = Hint(over)
-    word.show_result(Result())
+    word.show_result(Result(), Doc())
     assert not word.isHidden()
-    word.show_result(Result(tape=leaves(1)))
+    word.show_result(Result(tape=leaves(1)), Doc())
     assert word.isHidden()
