@@ -144,7 +144,7 @@ class Choice(QFrame):
         if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
             if self._live:
                 self.chosen.emit(self._at)
-            elif key != Qt.Key.Key_Space:
+            elif key != Qt.Key.Key_Space and not happened.isAutoRepeat():
                 self.passed.emit()
         elif key == Qt.Key.Key_Down:
             self.focusNextChild()

@@ -1,7 +1,8 @@
 """Rich words, choices and dots."""
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QKeyEvent
 
 from widgets.lesson_words import Choice, Dots, Words
 from widgets.theme import Theme
@@ -45,3 +46,16 @@ def test_dots_tell_their_step(shown):
     dots.show_step(3, 40)
     assert dots.accessibleName() == "Step 3 of 40"
     assert not dots.grab().isNull()
+
+
+def test_return_that_is_held_down_does_not_run_through_a_lesson(shown):
+    choice = shown(Choice(0))
+    choice.show_choice("one", "good", live=False)
+    passed = []
+    choice.passed.connect(lambda: passed.append(1))
+    for held in (True, False):
+        press = QKeyEvent(
+            QEvent.Type.KeyPress, Qt.Key.Key_Return, Qt.KeyboardModifier.NoModifier, "\r", held
+        )
+        choice.keyPressEvent(press)
+    assert passed == [1]
