@@ -27,6 +27,8 @@ SHARED_ELEMENTS = 1 << 12
 _BITS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 """By bytes per element: what two tensors are compared as where -0 is not 0 and NaN equals NaN."""
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
+# As they are before a program, or a tensor class of its own, puts something else in their place.
+_clone, _detach, _copy = torch.Tensor.clone, torch.Tensor.detach, torch.Tensor.copy_
 Layout = tuple[torch.dtype, torch.Size, tuple[int, ...]]
 _spare: dict[Layout, list[torch.Tensor]] = {}
 """Memory of the run before by its layout, until it is used again or given back."""
@@ -64,7 +66,7 @@ class Copies:
                 self._keep_big(t, count * t.element_size())
             else:
                 # Without the detour where there is no graph to stay out of.
-                kept.append(t.detach().clone() if t.requires_grad else t.clone())
+                kept.append(_clone(_detach(t) if t.requires_grad else t))
         except (RuntimeError, NotImplementedError):
             return None
         return len(kept) - 1
@@ -91,7 +93,7 @@ class Copies:
         kind = _BITS.get(t.element_size()) if readable else None
         if kept is not None and kind is not None:
             view = self._view(t, base, kept)
-            if view is not None and torch.equal(view.view(kind), t.detach().view(kind)):
+            if view is not None and torch.equal(view.view(kind), _detach(t).view(kind)):
                 return self._shared(view, kept)
         return self.keep(t)
 
@@ -129,7 +131,7 @@ class Copies:
             return
         kind = type(t)
         if t.requires_grad:
-            t = t.detach()
+            t = _detach(t)
         layout: Layout | None = None
         copy: torch.Tensor | None = None
         if kind in _PLAIN and t.is_cpu and t.layout is torch.strided:
@@ -139,7 +141,7 @@ class Copies:
                 copy = _into(fitting.pop(), t)
         if copy is None:
             _make_room(size)
-            copy = t.clone()
+            copy = _clone(t)
             if type(copy) is not torch.Tensor or copy.is_quantized or copy.is_inference():
                 layout = None
         self._big.append((len(kept), size, layout))
@@ -176,7 +178,7 @@ class Copies:
 def _into(spare: torch.Tensor, t: torch.Tensor) -> torch.Tensor | None:
     """Copy into memory that was used before; None where that may not be written to."""
     try:
-        return spare.copy_(t)
+        return _copy(spare, t)
     except RuntimeError:
         # Inside of torch.func's transforms nothing from outside may be changed.
         return None

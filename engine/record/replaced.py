@@ -26,7 +26,7 @@ _IN_C = (BuiltinFunctionType, MethodDescriptorType, MethodWrapperType, WrapperDe
 _HANDS_OVER = torch.overrides.handle_torch_function.__code__
 _BEFORE = [
     (owner, dict(vars(owner)))
-    for owner in (torch.Tensor, nn.functional, torch.functional, nn.init, torch)
+    for owner in (torch.Tensor, nn.functional, torch.functional, nn.init, torch.autograd, torch)
 ]
 """Where torch looks its functions up by name, and what stood there."""
 

@@ -172,7 +172,7 @@ class Tensors:
         if is_watched():
             with unwatched():
                 return self.differs(t, row)
-        return not same_numbers(kept, t.detach())
+        return not same_numbers(kept, torch._C.TensorBase.detach(t))
 
     def storage(self, t: torch.Tensor) -> int:
         """Return a small number for the memory ``t`` lives in; -1 where it has none of its own."""

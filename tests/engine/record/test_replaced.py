@@ -64,6 +64,28 @@ PROGRAMS = {
             torch.Tensor.backward = plain
         y = x * 1
     """,
+    "a counter around grad, and around what the recorder itself needs": """
+        plain = torch.autograd.grad, torch.Tensor.clone, torch.Tensor.detach, torch.Tensor.copy_
+        def counted(name, function):
+            def call(*args, **kwargs):
+                print(name)
+                return function(*args, **kwargs)
+            return call
+        names = ["grad", "clone", "detach", "copy_"]
+        owners = [torch.autograd, torch.Tensor, torch.Tensor, torch.Tensor]
+        try:
+            for owner, name, function in zip(owners, names, plain):
+                setattr(owner, name, counted(name, function))
+            y = x.clone() * 2
+            big = torch.ones(64, 64, requires_grad=True) * x.sum()
+            (g,) = torch.autograd.grad(big.sum() + y.sum(), x)
+            y = y.detach() * x
+        finally:
+            for owner, name, function in zip(owners, names, plain):
+                setattr(owner, name, function)
+        del big
+        print(g)
+    """,
     "an object that can be called": """
         import functools
         plain = F.softplus
