@@ -87,6 +87,8 @@ def write(path: Path, text: str, like: Path | None = None) -> None:
 
 def _bytes_at(path: Path) -> bytes:
     try:
+        if not path.is_file():
+            return b""
         with path.open("rb") as file:
             return file.read(LIMIT)
     except OSError:

@@ -1,5 +1,7 @@
 """File: open, save, export; nothing typed is ever lost."""
 
+import os
+
 import pytest
 
 from app.commands import file
@@ -86,6 +88,16 @@ def test_a_file_with_an_endless_line_is_refused_and_nothing_changes(settled, tmp
         file.open_path(settled, str(path))
     assert settled.session.doc == before
     assert str(path) not in settled.settings.recent()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names here")
+@pytest.mark.parametrize("name", ["waits.py", "waits.gradscribe"])
+def test_a_pipe_is_neither_waited_for_nor_opened(settled, tmp_path, name):
+    before, path = settled.session.doc, tmp_path / name
+    os.mkfifo(path)
+    with pytest.raises(Refused, match="no plain file"):
+        file.open_path(settled, str(path))
+    assert settled.session.doc == before
 
 
 def test_what_another_program_made_of_the_file_is_refused_where_it_is_too_much(settled, tmp_path):
