@@ -11,6 +11,7 @@ from widgets.code_text import objection
 
 OUTSIDE = "outside"
 """Key of the notice about a program from elsewhere."""
+DATA = (".csv", ".tsv")
 PROGRAMS = "Python programs (*.py);;All files (*)"
 
 
@@ -26,6 +27,8 @@ def open_path(shell: Shell, path: str) -> None:
     if file.exists() and not (file.is_file() or file.is_dir()):
         # A pipe that nobody writes to would be waited for without end.
         raise Refused(f"{file} is no plain file")
+    if file.suffix.lower() in DATA:
+        raise Refused(f"{file.name} holds data: choose it in Training, under Data")
     if file.suffix == documents.SESSION:
         train.open_session(shell, file)
         return

@@ -100,6 +100,15 @@ def test_a_pipe_is_neither_waited_for_nor_opened(settled, tmp_path, name):
     assert settled.session.doc == before
 
 
+def test_a_table_is_no_program_and_it_is_said_where_it_belongs(settled, tmp_path):
+    before, path = settled.session.doc, tmp_path / "points.CSV"
+    path.write_text("a,b\n1,2\n")
+    with pytest.raises(Refused, match=r"points\.CSV holds data: choose it in Training"):
+        file.open_path(settled, str(path))
+    assert settled.session.doc == before
+    assert str(path) not in settled.settings.recent()
+
+
 def test_what_another_program_made_of_the_file_is_refused_where_it_is_too_much(settled, tmp_path):
     path = tmp_path / "mine.py"
     path.write_text("x = 1\n")
