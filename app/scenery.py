@@ -15,6 +15,8 @@ INLINE_CARDS = 150
 """A picture of at most so many cards is placed at once: that takes some milliseconds."""
 INLINE_OPS = 600
 """A scene of at most so many ops is made into a picture at once."""
+AFTER_MS = 12
+"""A big picture is begun so long after it was asked for: by then the window is being repainted."""
 KEPT = 48
 """So many pictures are kept, for loops whose scenes come round again and again."""
 
@@ -90,8 +92,9 @@ class Scenery(QObject):
         self._wanted_flow: Flow = "down"
         self._busy = False
         self._next: _Job | None = None
-        # Two threads that want Python slow each other down: the turn that asks goes first.
-        self._begin = once(self, self._start)
+        # Two threads that want Python slow each other down: the turn that asks goes first, and the
+        # repaint that follows it.
+        self._begin = once(self, self._start, AFTER_MS)
         self.finished.connect(self._deliver)
         self.spoilt.connect(self._give_up)
 
