@@ -206,3 +206,26 @@ def test_every_way_through_the_filter_ends_in_an_answer():
         assert no < 256
     assert code[-1][0] == 0x06
     assert len(code) < 4096
+
+
+LIMITS = """
+import os, resource as r, ctypes
+for name in ("CORE", "FSIZE", "MEMLOCK"):
+    print(r.getrlimit(getattr(r, "RLIMIT_" + name)))
+for name in ("CORE", "FSIZE", "MEMLOCK", "DATA", "NOFILE"):
+    kind = getattr(r, "RLIMIT_" + name)
+    try:
+        r.setrlimit(kind, (r.RLIM_INFINITY, r.RLIM_INFINITY))
+        print(name, "was lifted")
+    except (ValueError, OSError):
+        pass
+machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+print(0 < r.getrlimit(r.RLIMIT_DATA)[1] <= 3 * machine // 4, ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))
+"""
+
+
+def test_the_limits_are_what_they_are_said_to_be_and_stay(prisoners):
+    """No dump, no file, no locked memory, three quarters of the machine's; nobody looks into it."""
+    said = prisoners.run(LIMITS)
+    assert said.startswith("(0, 0)\n" * 3 + "True 0\n"), said
+    prisoners.close()
