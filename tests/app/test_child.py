@@ -85,3 +85,14 @@ def test_only_a_living_process_can_be_aborted():
     assert child.abort(process.pid)
     assert process.wait(30) == -signal.SIGABRT
     assert not child.abort(0)
+
+
+@pytest.mark.parametrize(
+    "name", ["AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN", "PGPASSWORD", "HF_TOKEN", "MY_OWN_KEY"]
+)
+def test_an_engine_is_told_no_password_unless_its_programs_may_use_files(monkeypatch, name):
+    monkeypatch.setenv(name, "secret")
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    assert "secret" not in child.environment().values()
+    assert child.environment()["OMP_NUM_THREADS"] == "3"
+    assert child.environment(is_open=True)[name] == "secret"
