@@ -10,7 +10,7 @@ from collections.abc import Callable
 import msgspec
 import numpy as np
 
-from engine.tape import FORMAT, Edge, Event, Execution, Finding, Problem, Snapshot, Tape
+from engine.tape import FORMAT, Edge, Event, Execution, Finding, Op, Problem, Snapshot, Tape
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
@@ -64,7 +64,7 @@ class _Exporter:
             "stdout": tape.stdout,
             "torch": tape.torch,
             "device": tape.device,
-            "ops": self._ops(),
+            "ops": [_op(op) for op in tape.ops],
             "values": self._values(),
             "nodes": self._nodes(),
             "edges": edges,
@@ -75,6 +75,7 @@ class _Exporter:
             "events": self._events(),
             "stderr": tape.stderr,
             "findings": [_finding(finding) for finding in tape.findings],
+            "fault": self._fault(),
         }
 
     def _snapshot(self, index: int | None) -> Json:
@@ -85,19 +86,12 @@ class _Exporter:
             self._converted[index] = 1
         return self._numbers[index]
 
-    def _ops(self) -> list[Json]:
-        return [
-            {
-                "id": op.id,
-                "op": op.op,
-                "inputs": list(op.inputs),
-                "outputs": list(op.outputs),
-                "line": op.place.line,
-                "scope": op.scope,
-                "node": op.node,
-            }
-            for op in self._tape.ops
-        ]
+    def _fault(self) -> Json:
+        """Return where torch itself raised what ended the program; None where no call of it did."""
+        tape = self._tape
+        if tape.fault is None and tape.stuck is None:
+            return None
+        return {"op": None if tape.fault is None else _op(tape.fault), "at": tape.stuck}
 
     def _values(self) -> list[Json]:
         return [
@@ -242,6 +236,18 @@ def _idle(row: int, name: str, node: int, run: int | None) -> Json:
         "node": node,
         "pass": run,
         "hooked": False,
+    }
+
+
+def _op(op: Op) -> Json:
+    return {
+        "id": op.id,
+        "op": op.op,
+        "inputs": list(op.inputs),
+        "outputs": list(op.outputs),
+        "line": op.place.line,
+        "scope": op.scope,
+        "node": op.node,
     }
 
 

@@ -64,7 +64,7 @@ def test_the_keys_stand_in_their_order():
     document = to_json(run.record(PROGRAMS["two paths"]))
     assert list(document) == [
         *("format", "status", "error", "stdout", "torch", "device", "ops", "values", "nodes"),
-        *("edges", "leaves", "events", "stderr", "findings"),
+        *("edges", "leaves", "events", "stderr", "findings", "fault"),
     ]
     for part, keys in KEYS.items():
         assert all(list(row) == keys for row in document[part])
@@ -255,3 +255,26 @@ def test_a_long_tape_is_written_in_seconds():
     begun = time.process_time()
     assert len(encode(tape)) > many
     assert time.process_time() - begun < 5
+
+
+def test_a_call_that_raised_stands_apart_with_the_tensors_it_got():
+    document = to_json(run.record("a = torch.ones(2, 3)\nb = param(torch.ones(2, 3))\nc = a @ b"))
+    fault = document["fault"]
+    shapes = {row["id"]: row["shape"] for row in document["values"]}
+    assert document["status"] == "error"
+    assert fault["at"] is None
+    assert fault["op"]["op"] == "matmul"
+    assert fault["op"]["line"] == document["error"]["line"] == 3
+    assert [shapes[one] for one in fault["op"]["inputs"]] == [[2, 3], [2, 3]]
+    assert fault["op"]["outputs"] == []
+
+
+def test_a_backward_node_that_raised_is_named():
+    document = to_json(run.record(PROGRAMS["an error in the middle"]))
+    names = {row["node"]: row["name"] for row in document["nodes"]}
+    assert document["fault"]["op"] is None
+    assert names[document["fault"]["at"]] == "ExpBackward0"
+
+
+def test_a_program_that_ends_well_has_no_fault():
+    assert to_json(run.record("x = param(1.0)\nx.exp().backward()"))["fault"] is None
