@@ -5,7 +5,6 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
-    QLineEdit,
     QPushButton,
     QScrollArea,
     QSizePolicy,
@@ -17,7 +16,7 @@ from playback.lessons import markup
 from playback.lessons.lesson import MOST_CHOICES
 from playback.lessons.page import Page
 from widgets.labels import Label, sheet
-from widgets.lesson_words import Choice, Dots, Words
+from widgets.lesson_words import AnswerField, Choice, Dots, Words
 from widgets.theme import Theme
 
 
@@ -115,7 +114,7 @@ class LessonPane(QFrame):
             choice.chosen.connect(self._choose)
             choice.passed.connect(self._answer)
             column.addWidget(choice)
-        self.field = QLineEdit(self.card)
+        self.field = AnswerField(self.card)
         self.field.setAccessibleName("Your answer")
         self.field.returnPressed.connect(self._answer)
         self.check = QPushButton("Check", self.card)

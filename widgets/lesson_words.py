@@ -5,7 +5,15 @@ from html import unescape
 
 from PySide6.QtCore import QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
 
 from widgets.theme import Theme, mono_families
 
@@ -195,3 +203,17 @@ class Dots(QWidget):
                 painter.drawEllipse(QPointF(left + at * gap, self.height() / 2), radius, radius)
         finally:
             painter.end()
+
+
+class AnswerField(QLineEdit):
+    """A line to type an answer into.
+
+    A line edit passes Return on once it has told of it. By then the keyboard may be on a button,
+    which the same Return would press.
+    """
+
+    def keyPressEvent(self, happened: QKeyEvent) -> None:
+        """Keep Return."""
+        super().keyPressEvent(happened)
+        if happened.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            happened.accept()

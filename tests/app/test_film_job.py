@@ -17,6 +17,9 @@ from playback.tempo import BEGIN_MS, END_MS, duration
 from tests.app import films
 from widgets.graph_view import GraphView
 
+SHADE = 16
+"""How far two colours may differ that are to be the same, of 255."""
+
 
 @pytest.fixture
 def job(qapp, tmp_path):
@@ -54,7 +57,9 @@ def test_the_first_frame_is_the_picture_before_anything_happened(job, qtbot):
         shown = np.asarray(film.convert("RGB"), dtype=int)[: view.height()]
     seen = pixels(view.grab().toImage()).astype(int)
     inner = np.s_[12:-12, 12:-12]  # the view has a rim
-    assert np.abs(shown[inner] - seen[inner]).mean() < 1.5
+    # A GIF has 255 colours, so each may be a shade off; a picture out of place would be more.
+    off = np.abs(shown[inner] - seen[inner]).max(axis=-1)
+    assert (off < SHADE).mean() > 0.995
 
 
 def test_giving_up_half_way_leaves_nothing(job):

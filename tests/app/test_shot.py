@@ -77,7 +77,7 @@ def test_a_film_runs_the_way_that_is_asked_for(qapp, tmp_path, sum_times):
 
 
 def test_other_pictures_are_refused(qapp, tmp_path, sum_times):
-    with pytest.raises(Refused, match="svg or"):
+    with pytest.raises(Refused, match=r"\.svg, \.png or \.dot"):
         graph_picture(sum_times, str(tmp_path / "graph.gif"))
 
 

@@ -2,7 +2,9 @@
 
 import pytest
 from msgspec.structs import replace
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QApplication
 
 from playback.lessons.page import Page
 from widgets.lesson_pane import LessonPane
@@ -86,6 +88,16 @@ def test_an_answered_question_takes_no_more_and_return_goes_on(pane, qtbot):
     pane.field.setFocus()
     with qtbot.waitSignal(pane.next_pressed), qtbot.assertNotEmitted(pane.answered):
         qtbot.keyClick(pane.field, Qt.Key.Key_Return)
+
+
+def test_return_in_the_field_is_not_left_to_a_button_that_gets_the_keyboard(pane, qtbot):
+    pane.show_page(replace(ASKING, mood="good", said="16", verdict="Yes: 16"))
+    pane.next_pressed.connect(pane.next.setFocus)
+    pane.field.setFocus()
+    key = QKeyEvent(QEvent.Type.KeyPress, Qt.Key.Key_Return, Qt.KeyboardModifier.NoModifier, "\r")
+    with qtbot.waitSignal(pane.next_pressed):
+        QApplication.sendEvent(pane.field, key)
+    assert key.isAccepted()
 
 
 def test_choices_are_chosen_by_mouse_key_and_number(pane, qtbot):
