@@ -25,6 +25,8 @@ from widgets.plots.lines import bubble
 from widgets.plots.plot import EDGE, Plot, empty
 from widgets.theme import Theme
 
+CLASS = "class "
+"""Before the number of a class that has no name of its own; left out where room is short."""
 LEGEND = 26.0
 NEAR = 9.0
 SUREST = 0.72
@@ -234,10 +236,13 @@ class Boundary(Plot):
         room = line.width() - metrics.horizontalAdvance(self._note) - 16
         painter.setFont(self.theme.font(12))
         metrics = QFontMetricsF(painter.font())
+        entries = self._entries()
+        if sum(metrics.horizontalAdvance(name) + 32 for _, _, name in entries) - 18 > room:
+            entries = [(shape, color, name.removeprefix(CLASS)) for shape, color, name in entries]
         x = line.left()
-        for shape, color, name in self._entries():
+        for shape, color, name in entries:
             width = metrics.horizontalAdvance(name) + 32
-            if x + width - line.left() > room:
+            if x + width - 18 - line.left() > room:
                 break
             painter.setPen(QPen(color, 1.2))
             painter.setBrush(color if name != "validation" else self.theme.panel)
@@ -252,7 +257,7 @@ class Boundary(Plot):
         if points.kinds is not None and points.kinds.size:
             count = max(len(points.names), int(points.kinds.max()) + 1)
             for kind in range(count):
-                name = points.names[kind] if kind < len(points.names) else f"class {kind}"
+                name = points.names[kind] if kind < len(points.names) else f"{CLASS}{kind}"
                 found.append((class_shape(kind), class_color(kind, dark), name))
         if self._validation and points.validation is not None and points.validation.any():
             found.append(("circle", self.theme.ink2, "validation"))

@@ -48,6 +48,15 @@ def test_points_differ_in_color_and_in_shape(plot, look):
     assert len({class_shape(k) for k in range(5)}) == 5
 
 
+def test_a_legend_beside_a_long_note_names_all_classes_shortly(plot, look):
+    plot.show_points(points())
+    plot.resize(350, 300)
+    plot.show_note("160 of 160 right · validation 40 of 40")
+    legend = look(plot)[-24:]
+    for kind in (0, 1):
+        assert near(legend, class_color(kind, False)) > 10
+
+
 def test_points_and_ground_can_be_drawn_in_both_themes(plot, look):
     plot.show_ground(Ground((-1, -1, 1, 1), HALVES))
     plot.show_points(points())
