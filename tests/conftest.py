@@ -40,6 +40,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if item not in late]
 
 
+def pytest_terminal_summary(terminalreporter) -> None:
+    """Print what tests told of themselves: from other processes nothing else arrives here."""
+    for outcome in ("passed", "failed"):
+        for report in terminalreporter.getreports(outcome):
+            for name, words in getattr(report, "user_properties", ()):
+                terminalreporter.write_line(f"{name}: {words}")
+
+
 def pytest_sessionfinish() -> None:
     """Empty the clipboard while there is a Python: what it holds may be an object of Python's.
 

@@ -34,6 +34,8 @@ class Report:
     """Samples that plain torch itself rejects."""
     unsteady: int = 0
     """Samples of an operator in `UNSTEADY` that differed."""
+    reason: str = ""
+    """Why nothing can be said of those."""
     sums: int = 0
     many: int = 0
     """Of `sums`, those with more than one share."""
@@ -131,7 +133,7 @@ def check(
         report.samples += 1
         if not same(plain, recorded):
             if info.name in UNSTEADY:
-                report.unsteady += 1
+                report.unsteady, report.reason = report.unsteady + 1, UNSTEADY[info.name]
             else:
                 report.wrong.append(f"sample {number}: {plain[2] or 'numbers'} | {recorded[2]}")
         _examine(recorder, report, number, twice=twice)
