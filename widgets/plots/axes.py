@@ -55,6 +55,9 @@ class Axis:
 LARGEST = 1e306
 """A log axis ends about here, so that the powers of ten beside its ends are numbers, too."""
 
+NARROWEST = 1e-5
+"""An axis shows no smaller differences, as a part of the numbers themselves."""
+
 
 def spanning(low: float, high: float, log: bool = False) -> Axis:
     """Return an axis that holds ``low`` to ``high`` with a little room at both ends.
@@ -69,7 +72,12 @@ def spanning(low: float, high: float, log: bool = False) -> Axis:
         low = max(min(low, high), high * 1e-12, 1e-307) if low > 0 else high * 1e-3
         room = max(1.15, (high / low) ** 0.06)
         return Axis(low / room, high * room, log=True)
-    room = 0.06 * (high - low) or 0.5 * abs(high) or 1.0
+    size = max(abs(low), abs(high))
+    if high - low <= NARROWEST * size:
+        # The same number, or all that is left of it are its last digits: labels could not tell.
+        middle, room = (low + high) / 2, 0.5 * size if low == high else NARROWEST * size
+        return Axis(middle - room, middle + room) if room else Axis(low - 1, high + 1)
+    room = 0.06 * (high - low)
     return Axis(low - room, high + room)
 
 
@@ -114,6 +122,7 @@ def short(number: float, step: float) -> str:
             if size >= unit:
                 digits = max(0, -math.floor(math.log10(step / unit) + 1e-9))
                 return f"{number / unit:.{digits}f}{name}".replace("-", MINUS)
-        return f"{number:.0e}".replace("-", MINUS)
+        digits = math.floor(math.log10(size) + 1e-9) - math.floor(math.log10(step) + 1e-9)
+        return f"{number:.{max(0, digits)}e}".replace("-", MINUS)
     digits = max(0, -math.floor(math.log10(step) + 1e-9))
     return f"{number:.{digits}f}".replace("-", MINUS)

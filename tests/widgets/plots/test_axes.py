@@ -51,3 +51,17 @@ def test_any_two_numbers_give_an_axis_that_can_be_drawn(low, high, log):
 )
 def test_numbers_beside_an_axis_are_short(number, step, written):
     assert short(number, step) == written
+
+
+@given(
+    size=st.floats(1e-12, 1e12),
+    part=st.sampled_from((0.0, 1e-17, 1e-16, 1e-12, 1e-8, 1e-6, 9e-6, 1.1e-5, 1e-3)),
+    sign=st.sampled_from((-1, 1)),
+)
+def test_numbers_that_are_nearly_one_have_short_labels_that_differ(size, part, sign):
+    low, high = sorted((sign * size, sign * size * (1 + part)))
+    axis = spanning(low, high)
+    labels = [label for _, label in axis.ticks(6)]
+    assert len(labels) == len(set(labels)) >= 2
+    assert max(map(len, labels)) <= 14
+    assert axis.low < low <= high < axis.high
