@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QGridLayout,
@@ -97,6 +98,23 @@ class LayersEdit(QWidget):
         self.more.setEnabled(count < MOST_LAYERS)
         self.fewer.setEnabled(count > 0)
         self._show_names()
+        self._say_layers()
+
+    def resizeEvent(self, happened: QResizeEvent) -> None:
+        """Say "Layer 2" or only "2", as there is room."""
+        super().resizeEvent(happened)
+        self._say_layers()
+
+    def _say_layers(self) -> None:
+        """Leave the word out where a choice would be cut off otherwise."""
+        for index, (name, minus, plus, number, choice) in enumerate(self._rows):
+            words = f"Layer {index + 1}"
+            fixed = sum(part.sizeHint().width() for part in (minus, plus, number))
+            room = self.width() - fixed - 4 * self._grid.spacing()
+            wide = name.fontMetrics().horizontalAdvance(words)
+            fits = not self._offered or wide + choice.sizeHint().width() <= room
+            name.setText(words if fits else str(index + 1))
+            name.setToolTip("" if fits else words)
 
     def offer(self, title: str, choices: Sequence[str]) -> None:
         """Let one of ``choices`` be picked for each layer; ``title`` says of what they are one."""

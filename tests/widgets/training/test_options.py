@@ -252,3 +252,13 @@ def test_a_complaint_opens_its_section(form, place):
     assert complaints() == ["it is wrong"]
     form.complain("", "")
     assert complaints() == []
+
+
+def test_a_narrow_builder_leaves_out_the_word_layer_rather_than_cut_a_choice(shown):
+    edit = shown(LayersEdit())
+    edit.offer("Activation", ("relu", "a long name of an activation"))
+    edit.set_widths([4, 2])
+    edit.resize(420, edit.height())
+    assert {"Layer 1", "Layer 2"} <= {label.text() for label in edit.findChildren(QLabel)}
+    edit.resize(edit.minimumSizeHint().width(), edit.height())
+    assert {"1", "2"} <= {label.text() for label in edit.findChildren(QLabel)}
