@@ -44,6 +44,8 @@ class Axis:
 
     def ticks(self, most: int) -> list[tuple[float, str]]:
         """Return at most about ``most`` round numbers and how they are written."""
+        if not math.isfinite(self.high - self.low):
+            return []
         if self.log:
             return _log_ticks(self.low, self.high, max(2, most))
         step = _round_step((self.high - self.low) / max(1, most))

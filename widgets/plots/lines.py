@@ -31,6 +31,8 @@ ALL_FINE, LEAST_FINE = 3600, 90
 """And all together, as long as each has a few."""
 LONGEST_THICK = 1200.0
 """Pixels up and down: a line that swings more is thin and has no dashes, which would be dear."""
+MOST_SWINGS = 6
+"""Of many shaded curves only those on top show how they swing: more would be a carpet, and dear."""
 LISTED = 8
 """So many curves at most are named under the mouse."""
 
@@ -125,8 +127,12 @@ class Lines(Plot):
         left_axis(painter, frame, y, self.theme, ticks)
         bottom_axis(painter, frame, x, self.theme, _whole(x.ticks(max(2, int(frame.width() / 90)))))
         painter.setClipRect(frame.adjusted(-1, -8, 1, 1))
+        shaded = {id(curve) for curve in [one for one in shown if one.shade][-MOST_SWINGS:]}
         for curve, (steps, rows) in zip(shown, parts, strict=True):
-            self._draw_curve(painter, curve, steps, rows)
+            smooth = self.smoothing if curve.shade else 0.0
+            if smooth > 0 and id(curve) in shaded:
+                self._draw_swing(painter, curve, steps, rows)
+            self._draw_curve(painter, curve, smooth, steps, rows)
         self._draw_position(painter, frame)
         painter.setClipping(False)
         self._draw_hover(painter, frame, shown)
@@ -158,12 +164,10 @@ class Lines(Plot):
         self,
         painter: QPainter,
         curve: Curve,
+        smooth: float,
         steps: NDArray[np.float64],
         rows: NDArray[np.float32],
     ) -> None:
-        smooth = self.smoothing if curve.shade else 0.0
-        if smooth > 0:
-            self._draw_swing(painter, curve, steps, rows)
         # As coarse as the window over which one smooths: finer would not be seen.
         fine = max(LEAST_FINE, min(FINE, ALL_FINE // max(1, len(self._curves))))
         stride = max(1, -(-steps.size // fine))

@@ -60,6 +60,9 @@ class Surface(Plot):
         if not self._grid.size:
             empty(painter, area, self.theme, "Not computed yet")
             return
+        if not np.isfinite(self._domain).all():
+            empty(painter, area, self.theme, "The weights are not finite here")
+            return
         left, bottom, right, top = self._domain
         across, up = Axis(left, right), Axis(bottom, top)
         ticks = up.ticks(max(2, round(area.height() / 50)))

@@ -65,3 +65,8 @@ def test_numbers_that_are_nearly_one_have_short_labels_that_differ(size, part, s
     assert len(labels) == len(set(labels)) >= 2
     assert max(map(len, labels)) <= 14
     assert axis.low < low <= high < axis.high
+
+
+@pytest.mark.parametrize("end", [math.nan, math.inf])
+def test_an_axis_without_ends_has_no_numbers(end):
+    assert Axis(0.0, end).ticks(4) == Axis(end, 1.0).ticks(4) == []

@@ -84,6 +84,14 @@ def test_the_path_is_drawn_on_the_surface(shown, look):
     assert near(look(plot), plot.theme.backward) > 60
 
 
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_a_surface_around_weights_that_are_not_finite_says_so(shown, look, bad):
+    plot = shown(Surface(), 320, 260)
+    plot.show_grid((-1, -1, bad, 1), np.full((21, 21), np.nan), ("w", "b"))
+    plot.show_path(np.array([[0.0, 0.0], [bad, 0.0]]))
+    assert near(look(plot), plot.theme.backward) == 0
+
+
 def test_low_losses_are_stronger_than_high_ones(qapp):
     theme = Theme.load("light")
     image = contour_image(np.array([[0.0, 100.0]]), theme)

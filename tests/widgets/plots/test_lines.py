@@ -80,6 +80,17 @@ def test_smoothing_draws_the_numbers_pale_below_the_line(plot, look):
     assert near(look(plot), plot.theme.forward) < rough
 
 
+def test_of_many_runs_those_on_top_show_how_they_swing(plot, look, monkeypatch):
+    swung = []
+    monkeypatch.setattr(Lines, "_draw_swing", lambda *given: swung.append(given[2]))
+    noise = np.random.default_rng(0).normal(size=400)
+    curves = [curve(plot, noise + n, shade=True) for n in range(30)]
+    plot.set_curves(curves)
+    plot.set_smoothing(0.1)
+    look(plot)
+    assert {id(one) for one in swung} == {id(one) for one in curves[-lines.MOST_SWINGS :]}
+
+
 def test_a_position_is_marked(plot, look):
     plot.set_curves([curve(plot, np.zeros(100))])
     before = near(look(plot), plot.theme.selection)
