@@ -17,6 +17,8 @@ from widgets.theme import Theme
 
 BANDS = 14
 """So many steps of colour, so that valleys can be followed like lines on a map."""
+CELL = 1.5
+"""A path is as fine as cells of so many pixels: a thick line with many turns in one is dear."""
 
 Grid = NDArray[np.float64]
 
@@ -87,7 +89,10 @@ class Surface(Plot):
         kept = np.concatenate([path[::stride], path[-1:]])
         x = frame.left() + across.share(kept[:, 0]) * frame.width()
         y = frame.bottom() - up.share(kept[:, 1]) * frame.height()
-        points = [QPointF(a, b) for a, b in zip(x.tolist(), y.tolist(), strict=True)]
+        cells = np.floor(np.stack([x, y]) / CELL)
+        moved = np.append(True, (np.diff(cells) != 0).any(axis=0))
+        moved[-1] = True
+        points = [QPointF(a, b) for a, b in zip(x[moved].tolist(), y[moved].tolist(), strict=True)]
         line = QPainterPath()
         line.addPolygon(QPolygonF(points))
         painter.setBrush(Qt.BrushStyle.NoBrush)

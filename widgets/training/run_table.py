@@ -77,30 +77,29 @@ class RunTable(QWidget):
     def show_lines(self, lines: Sequence[RunLine]) -> None:
         """Show these runs, the newest on top."""
         lines = tuple(lines)
-        before, self._lines = self._lines, lines
+        before: list[tuple[object, ...] | None] = list(map(_seen, self._lines))
+        fresh, same = len(lines) - len(before), [line.run_id for line in self._lines]
+        self._lines = lines
         with QSignalBlocker(self.table):
-            if len(before) != len(lines):
-                self.table.setRowCount(len(lines))
+            if fresh > 0 and [line.run_id for line in lines[fresh:]] == same:
+                # What was there moves down as it is.
+                for _ in range(fresh):
+                    self.table.insertRow(0)
+                before = [*[None] * fresh, *before]
+            self.table.setRowCount(len(lines))
             for row, line in enumerate(lines):
                 # Most rows are of runs that are over: a cell that is set again is measured again.
-                if row >= len(before) or before[row] != line:
+                if row >= len(before) or before[row] != _seen(line):
                     self._show_line(row, line)
 
     def _show_line(self, row: int, line: RunLine) -> None:
-        words = (
-            line.name,
-            f"{line.steps:,}",
-            text.number(line.loss),
-            text.number(line.validation),
-            text.number(line.best),
-            line.differs,
-        )
+        words = _words(line)
         for column, word in enumerate(words):
             item = self.table.item(row, column)
             if item is None:
                 item = QTableWidgetItem()
                 self.table.setItem(row, column, item)
-            item.setText("\N{EM DASH}" if word == "NaN" else word)
+            item.setText(word)
             font = item.font()
             font.setBold(line.current)
             item.setFont(font)
@@ -119,6 +118,17 @@ class RunTable(QWidget):
             shown = item.checkState() == Qt.CheckState.Checked
             if shown != line.shown:
                 self.hidden.emit(line.run_id, not shown)
+
+
+def _words(line: RunLine) -> tuple[str, ...]:
+    numbers = (text.number(one) for one in (line.loss, line.validation, line.best))
+    shown = ("\N{EM DASH}" if word == "NaN" else word for word in numbers)
+    return line.name, f"{line.steps:,}", *shown, line.differs
+
+
+def _seen(line: RunLine) -> tuple[object, ...]:
+    """Return what a row shows; of two NaNs one cannot tell by themselves that they are the same."""
+    return *_words(line), line.color.rgba(), line.shown, line.current, line.alive
 
 
 class _Table(QTableWidget):

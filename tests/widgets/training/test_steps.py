@@ -68,6 +68,22 @@ def test_only_rows_that_changed_are_shown_anew(shown, monkeypatch):
     assert table.table.rowCount() == 2
 
 
+def test_a_new_run_on_top_leaves_the_rows_of_the_others(shown, monkeypatch):
+    table, anew, red = shown(RunTable(), 500, 200), [], QColor("red")
+    show_line = table._show_line
+    monkeypatch.setattr(
+        table, "_show_line", lambda row, line: (anew.append(line.run_id), show_line(row, line))
+    )
+    # Without validation its loss is NaN, each time another one.
+    old = [RunLine(i, f"run {i}", red, 10, 0.5, float("nan"), 0.2) for i in (2, 1)]
+    table.show_lines(old)
+    again = [RunLine(i, f"run {i}", red, 10, 0.5, float("nan"), 0.2) for i in (2, 1)]
+    table.show_lines([RunLine(3, "run 3", red, 0, 0.9, 0.8, 0.9), *again])
+    assert anew == [2, 1, 3]
+    names = [table.table.item(row, 0).text() for row in range(table.table.rowCount())]
+    assert names == ["run 3", "run 2", "run 1"]
+
+
 def test_keys_drive_and_forget_runs(shown, qtbot):
     table, told = shown(RunTable(), 500, 200), []
     table.picked.connect(lambda run: told.append(("drive", run)))
