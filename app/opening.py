@@ -4,6 +4,7 @@ import gc
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QStandardPaths, Qt
 from PySide6.QtWidgets import QApplication
@@ -14,6 +15,9 @@ from app.faults import Faults
 from app.preparing import Preparing
 from app.settings import Settings, folder
 from app.window import Window
+
+if TYPE_CHECKING:
+    from app.link import Link
 
 SWITCH_S = 0.0002
 """So long a thread that computes keeps Python to itself. A repaint asks for Python some two hundred
@@ -52,6 +56,18 @@ def open_window(
         faults.close()
 
 
+def set_going(window: Window, link: "Link") -> None:
+    """Let the engine start, and what is seen later be made, once the window has been painted."""
+    preparing = Preparing(window.rooms.prepare, window)
+    for begin in (link.start, preparing.start):
+        window.painted.connect(begin)
+    sys.setswitchinterval(SWITCH_S)
+    # What there is by now stays: a full collection, which holds everything up for as long as it
+    # goes through it (60 ms with all that was imported), need not do so again.
+    gc.freeze()
+    window.rooms.made.connect(gc.freeze)
+
+
 def _live(
     app: QApplication,
     where: Path,
@@ -71,16 +87,11 @@ def _live(
         window.deleteLater()
         return 2
     confess(window, faults)
-    window.painted.connect(link.start)
-    preparing = Preparing(window.rooms.prepare, window)
-    window.painted.connect(preparing.start)
+    set_going(window, link)
     if begin is not None:
         begin(window)
     elif window.settings.shape("window").isEmpty() and not path:
         window.welcome()
     window.setAttribute(Qt.WidgetAttribute.WA_QuitOnClose)
     window.show()
-    sys.setswitchinterval(SWITCH_S)
-    # What there is by now stays: a full collection beside a long tape need not go through it again.
-    gc.freeze()
     return app.exec()

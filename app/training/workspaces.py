@@ -41,6 +41,8 @@ class Workspaces(QObject):
     """Shows one room at a time; the training room's widgets and engine are made when needed."""
 
     entered = Signal(str)
+    made = Signal()
+    """The training room's widgets are whole."""
     commanded = Signal(str)
     """A button of the training room stands for the command of that id."""
     taped = Signal(object)
@@ -71,6 +73,7 @@ class Workspaces(QObject):
         self._made: list[tuple[TrainingRoom, TrainShowing]] = []
         """The widgets and what shows in them, once they are whole."""
         self._making = Slices(TURN_MS, self)
+        self._making.ended.connect(self.made)
         self.room = "program"
         switch.picked.connect(self.show_room)
 

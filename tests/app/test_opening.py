@@ -40,6 +40,10 @@ def test_threads_that_compute_leave_the_interface_its_turn(
     assert open_window(begin=seen.append) == 0
     assert sys.getswitchinterval() == pytest.approx(SWITCH_S)
     assert usual_switch > SWITCH_S
+    frozen = gc.get_freeze_count()
+    assert frozen > 0
+    assert seen[0].rooms.widgets
+    assert gc.get_freeze_count() > frozen + 100
     for window in seen:
         window.close()
         window.deleteLater()

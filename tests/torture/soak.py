@@ -20,6 +20,7 @@ from PySide6.QtWidgets import QApplication
 from app.documents import Drafts
 from app.faults import Faults
 from app.link import Link
+from app.opening import set_going
 from app.settings import Settings
 from app.window import Window
 from tests.torture.hands import Hands
@@ -116,8 +117,9 @@ def soak(seconds, seed, home):
     link = Link(spare=True)
     window = Window(link, Settings(), Drafts(Path(home) / "drafts"))
     window.open_first()
+    switch = sys.getswitchinterval()
+    set_going(window, link)
     window.show()
-    link.start()
     told = []
     faults.caught.connect(lambda fault: told.append(str(fault)))
     try:
@@ -127,6 +129,8 @@ def soak(seconds, seed, home):
         window.deleteLater()
         link.deleteLater()
         faults.close()
+        sys.setswitchinterval(switch)
+        gc.unfreeze()
     found.faults = told
     return found
 
