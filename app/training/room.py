@@ -252,7 +252,8 @@ class TrainingRoom(QWidget):
         """Return what takes a theme by itself."""
         return (
             self.bar,
-            self.form,
+            *self.form.sections(),
+            self.file,
             self.boundary,
             self.fit,
             self.confusion,

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QColor
 
+from app.slices import Slices
 from app.training import mistakes, network, own_module, pictures
 from app.training.curves import RunCurves
 from app.training.live_graph import LiveGraph
@@ -22,6 +23,8 @@ from widgets.plots.colors import run_color
 from widgets.theme import Theme
 from widgets.training.run_table import RunLine
 
+TURN_MS = 12
+"""The form is filled for so long at a time; then the interface has its turn."""
 SLOW_MS = 200
 SURFACE_MS = 1500
 LONG_WAY_BACK = 100
@@ -43,6 +46,8 @@ class TrainShowing(QObject):
         self._data = ""
         """The data set that is shown."""
         self._blank = False
+        self._offering = Slices(TURN_MS, self)
+        """Fills the form, section by section."""
         self.own = OwnData(session, room, self)
         self.live = LiveGraph(session, room.graph, self)
         self.curves = RunCurves(session, room, self)
@@ -55,8 +60,7 @@ class TrainShowing(QObject):
         """Show what the session knew before this was made, a part of it at each step."""
         session = self._session
         if session.catalogue is not None:
-            self._show_catalogue(session.catalogue)
-            yield
+            yield from self._room.form.offer(session.catalogue, session.devices)
         self._show_setup()
         self.own.show_setup()
         yield
@@ -203,7 +207,8 @@ class TrainShowing(QObject):
     def _show_catalogue(self, catalogue: object) -> None:
         listed = self._session.catalogue
         if listed is catalogue and listed is not None:
-            self._room.form.set_catalogue(listed, self._session.devices)
+            self._offering.begin(self._room.form.offer(listed, self._session.devices))
+            self._offering.go_on()
 
     def _show_setup(self) -> None:
         self._room.form.set_setup(self._session.setup)

@@ -1,19 +1,18 @@
 """A figure that a program plotted, drawn in the window's own way."""
 
 import math
-from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QImage, QPainter, QPen, QPolygonF
+from PySide6.QtGui import QColor, QFontMetricsF, QImage, QPainter, QPen
 
 from engine.figures import Figure, Plotted, Trace
 from widgets.paint import heat
 from widgets.plots.axes import Axis, spanning
 from widgets.plots.colors import class_color
-from widgets.plots.lines import strokes
 from widgets.plots.plot import bottom_axis, label_width, left_axis, spot
+from widgets.plots.strokes import Points, finite, places, polygon, strokes
 from widgets.theme import Theme, faded
 
 _STROKES = {"dashed": Qt.PenStyle.DashLine, "dotted": Qt.PenStyle.DotLine}
@@ -135,16 +134,10 @@ def _spans(plotted: Plotted) -> tuple[Axis, Axis]:
     return found[0], found[1]
 
 
-def _places(
-    frame: QRectF, x: Floats, y: Floats, axes: tuple[Axis, Axis]
-) -> Iterator[QPointF | None]:
-    """Yield where points stand; None for those that stand nowhere."""
+def _places(frame: QRectF, x: Floats, y: Floats, axes: tuple[Axis, Axis]) -> Points:
+    """Return where points stand."""
     across = frame.left() + axes[0].share(x) * frame.width()
-    up = frame.bottom() - axes[1].share(y) * frame.height()
-    for one, other in zip(across.tolist(), up.tolist(), strict=False):
-        known = math.isfinite(one) and math.isfinite(other)
-        # Qt draws nothing sensible millions of pixels away.
-        yield QPointF(min(max(one, -1e5), 1e5), min(max(other, -1e5), 1e5)) if known else None
+    return places(across, frame.bottom() - axes[1].share(y) * frame.height())
 
 
 def _trace(
@@ -161,20 +154,20 @@ def _trace(
     if trace.kind in ("level", "upright"):
         _across(painter, frame, trace, axes)
         return
-    points = [*_places(frame, np.asarray(trace.x), np.asarray(trace.y), axes)]
+    points = _places(frame, np.asarray(trace.x), np.asarray(trace.y), axes)
     if trace.kind == "line":
         strokes(painter, points)
     elif trace.kind == "bars":
         _bars(painter, frame, trace, axes, points, color)
     elif trace.kind == "area":
-        base = [*_places(frame, np.asarray(trace.x), np.asarray(trace.base), axes)]
+        base = _places(frame, np.asarray(trace.x), np.asarray(trace.base), axes)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(faded(color, 0.25))
-        painter.drawPolygon(QPolygonF([p for p in [*points, *reversed(base)] if p is not None]))
+        around = np.concatenate([points, base[::-1]])
+        painter.drawPolygon(polygon(around[~np.isnan(around[:, 0])]))
     if trace.kind == "points" or (trace.marked and len(points) <= 60):
-        for point in points:
-            if point is not None:
-                spot(painter, point, color, theme.panel, 3.5)
+        for point in finite(points):
+            spot(painter, point, color, theme.panel, 3.5)
 
 
 def _across(painter: QPainter, frame: QRectF, trace: Trace, axes: tuple[Axis, Axis]) -> None:
@@ -193,7 +186,7 @@ def _bars(
     frame: QRectF,
     trace: Trace,
     axes: tuple[Axis, Axis],
-    points: list[QPointF | None],
+    points: Points,
     color: QColor,
 ) -> None:
     share = axes[0].share(np.asarray([0.0, trace.width]))
@@ -202,10 +195,9 @@ def _bars(
     floor = frame.bottom() - zero * frame.height()
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(color)
-    for point in points:
-        if point is not None:
-            top, low = min(point.y(), floor), max(point.y(), floor)
-            painter.drawRect(QRectF(point.x() - width / 2, top, width, max(low - top, 0.5)))
+    for point in finite(points):
+        top, low = min(point.y(), floor), max(point.y(), floor)
+        painter.drawRect(QRectF(point.x() - width / 2, top, width, max(low - top, 0.5)))
 
 
 def _image(painter: QPainter, frame: QRectF, plotted: Plotted, theme: Theme) -> None:

@@ -8,8 +8,9 @@ from PySide6.QtWidgets import QPushButton, QWidget
 
 from playback import text
 from widgets.plots.axes import Axis, spanning
-from widgets.plots.lines import bubble, strokes
+from widgets.plots.lines import bubble
 from widgets.plots.plot import EDGE, Plot, bottom_axis, empty, label_width, left_axis, spot
+from widgets.plots.strokes import Points, finite, places, strokes
 from widgets.theme import faded
 
 NEAR = 9.0
@@ -112,30 +113,29 @@ class Fit(Plot):
                 high = min(high + room, max(high, float(curve.max())))
         return spanning(low, high)
 
-    def _at(self, x: Floats, y: Floats) -> list[QPointF | None]:
+    def _at(self, x: Floats, y: Floats) -> Points:
         frame, (across, up) = self._area, self._axes
-        pixels_x = frame.left() + across.share(x) * frame.width()
-        pixels_y = np.clip(frame.bottom() - up.share(y) * frame.height(), -1e5, 1e5)
-        good = np.isfinite(pixels_x) & np.isfinite(pixels_y)
-        rows = zip(pixels_x.tolist(), pixels_y.tolist(), good.tolist(), strict=True)
-        return [QPointF(a, b) if fine else None for a, b, fine in rows]
+        down = frame.bottom() - up.share(y) * frame.height()
+        return places(frame.left() + across.share(x) * frame.width(), down)
 
     def _draw_misses(self, painter: QPainter, y: Floats, over: bool) -> None:
         """Draw a thin line from each point to the fit."""
         if not self._curve[0].size or self._x.size > 600:
             return
         fit = np.zeros_like(y) if over else y - self.left_over()
-        pairs = zip(self._at(self._x, y), self._at(self._x, fit), strict=True)
+        ends = np.hstack([self._at(self._x, y), self._at(self._x, fit)])
         painter.setPen(QPen(faded(self.theme.backward, 0.45), 1))
-        painter.drawLines([QLineF(a, b) for a, b in pairs if a is not None and b is not None])
+        known = ends[~np.isnan(ends).any(axis=1)]
+        painter.drawLines([QLineF(*one) for one in known.tolist()])
 
     def _draw_points(self, painter: QPainter, y: Floats) -> None:
         theme = self.theme
-        for point, held_back in zip(self._at(self._x, y), self._validation.tolist(), strict=True):
-            if point is not None:
-                painter.setPen(QPen(theme.data if held_back else theme.panel, 1.2))
-                painter.setBrush(theme.panel if held_back else theme.data)
-                painter.drawEllipse(point, 3.6, 3.6)
+        points = self._at(self._x, y)
+        known = ~np.isnan(points[:, 0])
+        for point, held_back in zip(finite(points), self._validation[known].tolist(), strict=True):
+            painter.setPen(QPen(theme.data if held_back else theme.panel, 1.2))
+            painter.setBrush(theme.panel if held_back else theme.data)
+            painter.drawEllipse(point, 3.6, 3.6)
 
     def _draw_curve(self, painter: QPainter, over: bool) -> None:
         x, y = self._curve
@@ -159,20 +159,18 @@ class Fit(Plot):
             words.append(f"{self._names[1]}  {text.number(float(self._y[near]), 3)}")
             words.append(f"residual  {text.number(float(self.left_over()[near]), 3)}")
             colors += [self.theme.data, self.theme.backward]
-            point = self._at(self._x[near : near + 1], y[near : near + 1])[0]
-            if point is not None:
+            for point in finite(self._at(self._x[near : near + 1], y[near : near + 1])):
                 spot(painter, point, self.theme.data, self.theme.ink, 5)
         bubble(painter, frame, self._mouse, words, colors, self.theme)
 
     # The mouse
 
     def _near(self, at: QPointF, y: Floats) -> int | None:
-        best: tuple[float, int] | None = None
-        for index, point in enumerate(self._at(self._x, y)):
-            if point is not None:
-                away = (point.x() - at.x()) ** 2 + (point.y() - at.y()) ** 2
-                best = min(best or (away, index), (away, index))
-        return best[1] if best is not None and best[0] <= NEAR**2 else None
+        away = np.hypot(*(self._at(self._x, y) - (at.x(), at.y())).T)
+        if np.isnan(away).all():
+            return None
+        best = int(np.nanargmin(away))
+        return best if away[best] <= NEAR else None
 
     def handle(self, happened: QEvent) -> bool:
         """Tell what stands under the mouse; draw, drag and remove points where that is allowed."""

@@ -1,20 +1,18 @@
 """Curves over steps: many of them, linear or log, smoothed, with what stands under the mouse."""
 
-import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QEvent, QLineF, QPointF, QRectF, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QFontMetricsF,
     QMouseEvent,
     QPainter,
     QPen,
-    QPolygonF,
     QWheelEvent,
 )
 from PySide6.QtWidgets import QWidget
@@ -23,6 +21,7 @@ from playback import text
 from widgets.plots.axes import Axis, spanning
 from widgets.plots.plot import EDGE, Plot, bottom_axis, empty, label_width, left_axis, spot
 from widgets.plots.series import Series, smoothed
+from widgets.plots.strokes import Points, finite, places, strokes, swing, travel
 from widgets.theme import Theme, faded
 
 FINE = 450
@@ -152,13 +151,10 @@ class Lines(Plot):
             return spanning(math.nan, math.nan, self.log)
         return spanning(float(finite.min()), float(finite.max()), self.log)
 
-    def _points(self, steps: NDArray[np.float64], y: NDArray[np.floating]) -> list[QPointF | None]:
+    def _points(self, steps: NDArray[np.float64], y: NDArray[np.floating]) -> Points:
         drawn = self._drawn
-        across = (drawn.area.left() + drawn.x.share(steps) * drawn.area.width()).tolist()
-        down = (drawn.area.bottom() - drawn.y.share(y) * drawn.area.height()).tolist()
-        return [
-            QPointF(a, b) if math.isfinite(b) else None for a, b in zip(across, down, strict=True)
-        ]
+        across = drawn.area.left() + drawn.x.share(steps) * drawn.area.width()
+        return places(across, drawn.area.bottom() - drawn.y.share(y) * drawn.area.height())
 
     def _draw_curve(
         self,
@@ -173,7 +169,7 @@ class Lines(Plot):
         stride = max(1, -(-steps.size // fine))
         line = smoothed(rows[2], smooth * steps.size)[::stride]
         points = self._points(steps[::stride], line)
-        thick = _length(points) < LONGEST_THICK
+        thick = travel(points) < LONGEST_THICK
         pen = QPen(curve.color, curve.width * min(1.5, self.theme.scale) if thick else 1.0)
         pen.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
         if curve.dashes and thick:
@@ -195,8 +191,7 @@ class Lines(Plot):
         if np.array_equal(rows[0], rows[1], equal_nan=True):
             strokes(painter, least)
         else:
-            pairs = zip(least, self._points(steps, rows[1]), strict=True)
-            painter.drawLines([QLineF(a, b) for a, b in pairs if a is not None and b is not None])
+            swing(painter, least, self._points(steps, rows[1]))
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
 
     def _draw_position(self, painter: QPainter, frame: QRectF) -> None:
@@ -222,8 +217,8 @@ class Lines(Plot):
         painter.setPen(QPen(self.theme.line_strong, 1, Qt.PenStyle.DashLine))
         painter.drawLine(QPointF(x, frame.top()), QPointF(x, frame.bottom()))
         for curve, near in lines:
-            for point in self._points(np.array([near[0]]), np.array([near[1]])):
-                if point is not None and frame.adjusted(-1, -1, 1, 1).contains(point):
+            for point in finite(self._points(np.array([near[0]]), np.array([near[1]]))):
+                if frame.adjusted(-1, -1, 1, 1).contains(point):
                     spot(painter, point, curve.color, self.theme.panel)
         words = [f"Step {at:,.0f}", *(f"{c.name}  {text.number(n[1])}" for c, n in lines[:LISTED])]
         colors = [self.theme.surface, *(c.color for c, _ in lines[:LISTED])]
@@ -261,26 +256,6 @@ class Lines(Plot):
             self.fit()
         elif high - low >= 2:
             self.zoom(max(low, first), min(high, last))
-
-
-def _length(points: Sequence[QPointF | None]) -> float:
-    """Return how far a line goes up and down, in pixels."""
-    down = [point.y() for point in points if point is not None]
-    return sum(abs(b - a) for a, b in itertools.pairwise(down))
-
-
-def strokes(painter: QPainter, points: Sequence[QPointF | None]) -> None:
-    """Draw a line through points, with a gap at each None; a point alone becomes a dot."""
-    run: list[QPointF] = []
-    for point in [*points, None]:
-        if point is not None:
-            run.append(point)
-        elif run:
-            if len(run) == 1:
-                painter.drawPoint(run[0])
-            else:
-                painter.drawPolyline(QPolygonF(run))
-            run = []
 
 
 def bubble(

@@ -16,7 +16,8 @@ from PySide6.QtWidgets import (
 
 from engine.training import FileLooked
 from playback import text
-from widgets.labels import Label
+from widgets.labels import Label, sheet
+from widgets.theme import Theme
 
 TARGET, INPUT = "target", "input"
 ROWS = 5
@@ -67,6 +68,10 @@ class FileLook(QWidget):
         self._inputs: list[str] = []
         self._target = ""
         self.hide()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Use the colours and fonts of ``theme``."""
+        self.setStyleSheet(sheet(theme))
 
     def show_progress(self, path: str, share: float) -> None:
         """Show how much of a long file is read; 1 takes that away."""

@@ -14,7 +14,8 @@ from PySide6.QtWidgets import (
 
 from engine.setup import Part, Plain
 from engine.training import Entry, Option
-from widgets.labels import Label
+from widgets.labels import Label, sheet
+from widgets.theme import Theme
 from widgets.training.layers_edit import LayersEdit
 from widgets.training.option_row import OptionRow, column
 from widgets.training.still import keep_still
@@ -57,6 +58,10 @@ class Section(QWidget):
         outer.addLayout(note)
         outer.addWidget(self.body)
         self._fold(is_open)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Use the colours and fonts of ``theme``."""
+        self.setStyleSheet(sheet(theme))
 
     @property
     def is_open(self) -> bool:

@@ -1,15 +1,16 @@
 """The set-up of a run as a form, made from what the engine says it can be made of."""
 
+from collections.abc import Iterator
+
 from msgspec.structs import replace
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from engine.setup import Part, Setup
 from engine.training import Catalogue
-from widgets.labels import sheet
 from widgets.theme import Theme
 from widgets.training import general
-from widgets.training.sections import PartSection, Rows
+from widgets.training.sections import PartSection, Rows, Section
 from widgets.training.switches import Switches
 
 PARTS = ("data", "model", "loss", "optimizer", "schedule")
@@ -69,16 +70,23 @@ class SetupForm(QWidget):
             column.addWidget(part)
         column.addStretch(1)
 
+    def sections(self) -> tuple[Section, ...]:
+        """Return the parts that take a theme, each by itself: all at once would take long."""
+        return (*self.parts.values(), *self._general(), self.mistakes)
+
     def set_theme(self, theme: Theme) -> None:
         """Use the colours and fonts of ``theme``."""
-        self.setStyleSheet(sheet(theme))
+        for section in self.sections():
+            section.set_theme(theme)
 
-    def set_catalogue(self, catalogue: Catalogue, devices: tuple[str, ...] = ("cpu",)) -> None:
-        """Offer what there is."""
-        for key, section in self.parts.items():
-            section.set_entries([entry for entry in catalogue.entries if entry.kind == key])
+    def offer(self, catalogue: Catalogue, devices: tuple[str, ...] = ("cpu",)) -> Iterator[None]:
+        """Offer what there is, a section at each step."""
         self.machine.add(general.machine(devices))
         self.mistakes.offer(catalogue.mistakes)
+        for key, section in self.parts.items():
+            section.set_entries([entry for entry in catalogue.entries if entry.kind == key])
+            section.set_part(getattr(self._setup, key))
+            yield
         self.set_setup(self._setup)
 
     def set_setup(self, setup: Setup) -> None:

@@ -63,3 +63,23 @@ def test_points_are_drawn_and_moved_with_the_mouse(plot, look, mouse):
     mouse(plot).press(x, y)
     mouse(plot).move(x + 30, y)
     assert done == [(0.5, 2.0), 1]
+
+
+def test_the_point_under_the_mouse_is_marked(plot, look, mouse):
+    plot.show_curve(np.array([0.0, 2.0]), np.array([0.0, 4.0]))
+    look(plot)
+    across, up, area = *plot._axes, plot._area
+    x = area.left() + across.number_share(1.0) * area.width()
+    y = area.bottom() - up.number_share(3.0) * area.height()
+    mouse(plot).move(x, y - 7)
+    marked = look(plot)[round(y) - 3 : round(y) + 4, round(x) - 3 : round(x) + 4]
+    mouse(plot).move(x, y - 12)
+    beside = look(plot)[round(y) - 3 : round(y) + 4, round(x) - 3 : round(x) + 4]
+    assert (marked != beside).any()
+
+
+def test_where_no_point_stands_none_is_under_the_mouse(plot, look, mouse):
+    plot.show_points(X, np.full(3, np.nan))
+    look(plot)
+    mouse(plot).move(*plot._area.center().toTuple())
+    look(plot)

@@ -1,10 +1,9 @@
 import numpy as np
 import pytest
-from PySide6.QtCore import QPointF
 
 from tests.widgets.pixels import near
 from widgets.plots import lines
-from widgets.plots.lines import LONGEST_THICK, Curve, Lines, _length
+from widgets.plots.lines import Curve, Lines
 from widgets.plots.plot import Plot
 from widgets.plots.series import Series
 from widgets.theme import Theme
@@ -126,14 +125,6 @@ def test_the_heading_is_told_to_screen_readers(qtbot):
     plot.set_caption("this batch 0.1976")
     assert plot.accessibleName() == "Loss"
     assert plot.accessibleDescription() == "this batch 0.1976"
-
-
-def test_a_line_that_swings_wildly_is_measured_before_it_is_drawn_thick():
-    still = [QPointF(0, 5), QPointF(100, 5), None, QPointF(200, 5)]
-    wild = [QPointF(i, 300 * (i % 2)) for i in range(100)]
-    assert _length(still) == 0
-    assert _length(wild) == 99 * 300 > LONGEST_THICK
-    assert _length([]) == 0
 
 
 def test_a_line_that_swings_wildly_is_drawn_thin(plot, look, monkeypatch):

@@ -154,7 +154,8 @@ def form(shown):
     made = shown(SetupForm(), 300, 1600)
     made.told = []
     made.edited.connect(made.told.append)
-    made.set_catalogue(catalogue())
+    for _ in made.offer(catalogue()):
+        pass
     made.set_setup(Setup(data=Part("moons")))
     return made
 

@@ -1,0 +1,87 @@
+"""Lines through many points: where they lie, where they stop, and how far they go."""
+
+import numpy as np
+import pytest
+from PySide6.QtGui import QColor, QImage, QPainter
+
+from widgets.plots.strokes import finite, places, polygon, strokes, swing, travel
+
+NAN = float("nan")
+
+
+def drawn(paint):
+    """Return where ``paint`` leaves ink on 20 x 20 pixels, as a set of (x, y)."""
+    image = QImage(20, 20, QImage.Format.Format_RGB32)
+    image.fill(QColor("white"))
+    painter = QPainter(image)
+    painter.setPen(QColor("black"))
+    paint(painter)
+    painter.end()
+    every = [(x, y) for x in range(20) for y in range(20)]
+    return {spot for spot in every if image.pixelColor(*spot) == QColor("black")}
+
+
+def test_a_polygon_holds_the_points_it_was_made_of():
+    points = np.random.default_rng(0).normal(0, 1e4, (1001, 2))
+    assert [(p.x(), p.y()) for p in polygon(points).toList()] == [tuple(p) for p in points.tolist()]
+    assert polygon(points[:0]).isEmpty()
+
+
+def test_a_polygon_of_every_second_point_is_not_one_of_its_neighbours():
+    points = np.arange(40.0).reshape(20, 2)
+    assert [(p.x(), p.y()) for p in polygon(points[::2]).toList()] == [
+        (4.0 * i, 4.0 * i + 1) for i in range(10)
+    ]
+
+
+def test_a_polygon_outlives_the_array_it_was_made_of():
+    points = np.full((500, 2), 7.0)
+    made = polygon(points)
+    points[:] = 0
+    del points
+    assert {(p.x(), p.y()) for p in made.toList()} == {(7.0, 7.0)}
+
+
+@pytest.mark.parametrize("bad", [NAN, float("inf"), -float("inf")])
+def test_what_is_not_finite_stands_nowhere(bad):
+    across, down = np.array([1.0, bad, 3.0, 4.0]), np.array([1.0, 2.0, bad, 4.0])
+    points = places(across, down)
+    assert np.isnan(points[1:3]).all()
+    assert [(p.x(), p.y()) for p in finite(points)] == [(1, 1), (4, 4)]
+
+
+def test_what_is_far_away_is_brought_near_enough_to_be_painted():
+    points = places(np.array([0.0, 1e300]), np.array([-1e300, 5.0]))
+    assert np.abs(points).max() <= 1e5
+
+
+def test_the_rest_of_a_longer_array_is_left_out():
+    assert places(np.arange(3.0), np.arange(5.0)).tolist() == [[0, 0], [1, 1], [2, 2]]
+
+
+def test_a_line_has_a_gap_where_there_is_no_point():
+    points = np.array([[2, 5], [4, 5], [NAN, NAN], [8, 5], [10, 5.0]])
+    assert drawn(lambda p: strokes(p, points)) == {(x, 5) for x in (2, 3, 4, 8, 9, 10)}
+
+
+def test_a_point_alone_is_a_dot():
+    points = np.array([[NAN, NAN], [3, 4], [NAN, NAN], [9, 9.0]])
+    assert drawn(lambda p: strokes(p, points)) == {(3, 4), (9, 9)}
+    assert drawn(lambda p: strokes(p, points[:0])) == set()
+
+
+def test_a_swing_covers_all_between_the_least_and_the_greatest():
+    low = np.array([[5, 15], [6, 14], [7, 12], [8, NAN], [9, 15]])
+    high = np.array([[5, 3], [6, 10], [7, 2], [8, 1], [9, 9.0]])
+    found = drawn(lambda p: swing(p, low, high))
+    for (x, bottom), (_, top) in zip(low.tolist(), high.tolist(), strict=True):
+        column = {y for at, y in found if at == x}
+        assert column == (set(range(int(top), int(bottom) + 1)) if bottom == bottom else set())
+
+
+def test_a_line_that_swings_wildly_is_measured():
+    still = places(np.array([0.0, 100, NAN, 200]), np.full(4, 5.0))
+    wild = places(np.arange(100.0), 300.0 * (np.arange(100) % 2))
+    assert travel(still) == 0
+    assert travel(wild) == 99 * 300
+    assert travel(still[:0]) == 0
