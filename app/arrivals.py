@@ -43,6 +43,11 @@ class Arrivals(QObject):
         self._pool.setMaxThreadCount(1)
         self.readied.connect(self._deliver)
 
+    @property
+    def busy(self) -> bool:
+        """Whether a tape is being made ready."""
+        return self._pool.activeThreadCount() > 0
+
     def take(self, message: wire.Recorded) -> None:
         """Hand a tape on, at once if it is short; one that still waits is dropped."""
         self._turn += 1

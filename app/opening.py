@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QStandardPaths, Qt
 from PySide6.QtWidgets import QApplication
 
+from app.collecting import Collecting
 from app.documents import Drafts, Refused
 from app.fault_card import confess
 from app.faults import Faults
@@ -66,6 +67,7 @@ def set_going(window: Window, link: "Link") -> None:
     # goes through it (60 ms with all that was imported), need not do so again.
     gc.freeze()
     window.rooms.made.connect(gc.freeze)
+    Collecting(lambda: window.session.arrivals.busy or window.showing.scenery.busy, window).start()
 
 
 def _live(

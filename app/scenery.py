@@ -16,7 +16,8 @@ INLINE_CARDS = 150
 INLINE_OPS = 600
 """A scene of at most so many ops is made into a picture at once."""
 AFTER_MS = 12
-"""A big picture is begun so long after it was asked for: by then the window is being repainted."""
+"""A big picture is begun so long after the turn that asks for it: by then the window has been
+repainted, which it may be up to 5 ms later."""
 KEPT = 48
 """So many pictures are kept, for loops whose scenes come round again and again."""
 
@@ -92,9 +93,10 @@ class Scenery(QObject):
         self._wanted_flow: Flow = "down"
         self._busy = False
         self._next: _Job | None = None
-        # Two threads that want Python slow each other down: the turn that asks goes first, and the
-        # repaint that follows it.
+        # Two threads that want Python slow each other down: the turn that asks goes first, however
+        # long it is, and the repaint that follows it.
         self._begin = once(self, self._start, AFTER_MS)
+        self._asked = once(self, self._begin.start)
         self.finished.connect(self._deliver)
         self.spoilt.connect(self._give_up)
 
@@ -138,7 +140,7 @@ class Scenery(QObject):
                 return
         self._set_busy(True)
         self._next = job
-        self._begin.start()
+        self._asked.start()
 
     def _start(self) -> None:
         job, self._next = self._next, None
@@ -149,6 +151,7 @@ class Scenery(QObject):
         """Make nothing more of what was wanted so far."""
         self.turn += 1
         self._next = None
+        self._asked.stop()
         self._begin.stop()
         self._pool.clear()
 

@@ -55,8 +55,8 @@ class Session(QObject):
         self._since = QElapsedTimer()
         self._rest = once(self, self._run_live, DEBOUNCE_MS)
         self._patience = once(self, self._lose_patience, PATIENCE_MS)
-        self._arrivals = Arrivals(self)
-        self._arrivals.arrived.connect(self._accept)
+        self.arrivals = Arrivals(self)
+        self.arrivals.arrived.connect(self._accept)
         link.ready.connect(self._greet)
         link.received.connect(self._fold)
         link.died.connect(self._mourn)
@@ -282,7 +282,7 @@ class Session(QObject):
             case wire.Printed(run_id, text) if run_id == self.result.run_id:
                 self._print(run_id, text)
             case wire.Recorded(run_id) if run_id == self.result.run_id:
-                self._arrivals.take(message)
+                self.arrivals.take(message)
             case wire.Checked(run_id) | wire.Gradchecked(run_id):
                 if run_id == self.result.shown_id:
                     self.checked.emit(message)
@@ -392,5 +392,5 @@ class Session(QObject):
         """Stop every timer and end the engine."""
         self._rest.stop()
         self._patience.stop()
-        self._arrivals.close()
+        self.arrivals.close()
         self._link.close()

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QObject, Signal
 
 from app.playing import Clock
-from app.scenery import Scenery
+from app.scenery import AFTER_MS, Scenery
 from app.session import Session
 from app.state import ENGINE_DIED
 from app.unfolding import Unfolder, module_keys
@@ -23,6 +23,7 @@ from widgets.console import Console
 from widgets.graph_view import GraphView
 from widgets.inspector import Inspector
 from widgets.ledger import Ledger
+from widgets.once import once
 from widgets.paint.stage import Stage
 from widgets.panes.page import select
 from widgets.transport import Transport
@@ -69,6 +70,7 @@ class Showing(QObject):
         self._picture = EMPTY
         self._drawn: Tape | None = None
         self._printed = ""
+        self._page_later = once(self, self._show_page, AFTER_MS)
         self._pictured: tuple[object, ...] = ()
         """The run, the start of the scene, the open modules and the flow of the picture."""
         self._connect()
@@ -202,7 +204,11 @@ class Showing(QObject):
         views.values.set_rows(track.value_rows(tape, position))
         views.values.set_position(position)
         views.ledger.set_position(position)
-        self._show_page()
+        if self.scenery.busy:
+            # A big tape that is new gives every view work: the page has a turn of its own.
+            self._page_later.start()
+        else:
+            self._show_page()
         self.captioned.emit(shown.caption)
         self.weighed.emit(held.held(tape, position) if held.most(tape) else None)
 
@@ -256,6 +262,7 @@ class Showing(QObject):
 
     def _show_page(self) -> None:
         """Show the selection in the inspector; without one it tells of the latest event."""
+        self._page_later.stop()
         result, view = self._session.result, self._session.view
         page = select(self._picture, view.selection) if view.selection else None
         self._views.inspector.show_page(page, result.tape, view.position)

@@ -7,6 +7,7 @@ import pytest
 from PySide6.QtWidgets import QApplication
 
 from app import child
+from app.collecting import NEVER
 from app.opening import SWITCH_S, make_app, open_window
 from app.settings import Settings
 
@@ -23,9 +24,10 @@ def test_a_file_that_is_not_there_is_refused(qapp, tmp_path, capsys):
 
 @pytest.fixture
 def usual_switch():
-    before = sys.getswitchinterval()
+    before, thresholds = sys.getswitchinterval(), gc.get_threshold()
     yield before
     sys.setswitchinterval(before)
+    gc.set_threshold(*thresholds)
     gc.unfreeze()
 
 
@@ -42,6 +44,7 @@ def test_threads_that_compute_leave_the_interface_its_turn(
     assert usual_switch > SWITCH_S
     frozen = gc.get_freeze_count()
     assert frozen > 0
+    assert gc.get_threshold()[2] == NEVER
     assert seen[0].rooms.widgets
     assert gc.get_freeze_count() > frozen + 100
     for window in seen:

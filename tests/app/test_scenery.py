@@ -1,11 +1,13 @@
 """Pictures: small ones at once, big ones beside the interface, late ones never."""
 
 import pytest
+from PySide6.QtCore import QElapsedTimer
 
 from app import scenery
 from app.scenery import Scenery, form
 from engine.tape import Tape
 from playback import graph, look, scenes
+from widgets.once import once
 
 LOOP = """
 w = param(1.0)
@@ -93,6 +95,23 @@ def test_the_turn_that_asks_for_a_big_picture_ends_before_it_is_begun(
     assert built == []
     qtbot.waitUntil(lambda: len(pictures.got) == 1)
     assert built == [0]
+
+
+def test_a_turn_may_be_long_and_still_ends_before_its_big_picture_is_begun(
+    pictures, loop, monkeypatch, qtbot
+):
+    monkeypatch.setattr(scenery, "INLINE_OPS", -1)
+    order = []
+    monkeypatch.setattr(pictures._pool, "start", lambda _job: order.append("begun"))
+    repaint = once(pictures, lambda: order.append("repaint"), 5)
+    pictures.want(loop, scene_of(loop), None, 1)
+    since = QElapsedTimer()
+    since.start()
+    while not since.hasExpired(2 * pictures._begin.interval()):
+        pass
+    repaint.start()
+    qtbot.waitUntil(lambda: len(order) == 2)
+    assert order == ["repaint", "begun"]
 
 
 def test_a_big_picture_that_is_not_begun_makes_room_for_a_small_one(pictures, loop, monkeypatch):

@@ -110,6 +110,25 @@ def test_a_big_picture_comes_later_and_nothing_is_looked_up_in_the_old_one(
     assert settled.session.view.position == 1
 
 
+def test_while_a_big_picture_is_made_the_page_has_a_turn_of_its_own(
+    settled, link, record, monkeypatch, qtbot
+):
+    inspector, told = settled.inspector, []
+    turn = inspector.show_page
+    monkeypatch.setattr(
+        inspector, "show_page", lambda page, *place: told.append(place) or turn(page, *place)
+    )
+    monkeypatch.setattr(scenery, "INLINE_OPS", -1)
+    # The picture is never begun: the page does not wait for it.
+    settled.showing.scenery._begin.timeout.disconnect()
+    tape = record("a = param(1.0)\nb = a * 2")
+    show(settled, link, tape)
+    assert all(shown is not tape for shown, _ in told)
+    qtbot.waitUntil(lambda: (tape, settled.session.view.position) in told)
+    assert settled.showing.scenery.busy
+    settled.showing.scenery.close()
+
+
 def test_stale_views_are_marked(settled, link):
     from tests.app.fakes import broken
 

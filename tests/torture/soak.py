@@ -117,7 +117,7 @@ def soak(seconds, seed, home):
     link = Link(spare=True)
     window = Window(link, Settings(), Drafts(Path(home) / "drafts"))
     window.open_first()
-    switch = sys.getswitchinterval()
+    switch, thresholds = sys.getswitchinterval(), gc.get_threshold()
     set_going(window, link)
     window.show()
     told = []
@@ -130,6 +130,7 @@ def soak(seconds, seed, home):
         link.deleteLater()
         faults.close()
         sys.setswitchinterval(switch)
+        gc.set_threshold(*thresholds)
         gc.unfreeze()
     found.faults = told
     return found
