@@ -1,11 +1,13 @@
 """What a program learns of its own errors: the frames that there are without a recorder."""
 
+import inspect
 import textwrap
 import traceback
 
 import pytest
 import torch
 
+from engine import run
 from engine.record.recorder import Recorder
 from tests.engine.mirror import mirror
 
@@ -49,14 +51,72 @@ def test_a_program_that_prints_its_traceback_sees_no_recorder_in_it(failing):
     assert mirror(textwrap.dedent(source)).stdout.startswith("<module> ")
 
 
+STACKS = """
+    import inspect, threading, traceback
+    def own(names):
+        if threading.current_thread() is threading.main_thread():
+            names = names[len(names) - names[::-1].index("<module>") - 1:]
+        print(*names)
+    def look(*_):
+        own([f.name for f in traceback.extract_stack()])
+        own([f.function for f in reversed(inspect.stack())])
+        walked = list(traceback.walk_stack(inspect.currentframe()))
+        own([f.f_code.co_name for f, _ in reversed(walked)])
+    class Look(nn.Module):
+        def forward(self, x):
+            look()
+            return F.relu(x)
+    class Fn(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            look()
+            return x * 2
+        @staticmethod
+        def backward(ctx, g):
+            look()
+            return g * 2
+    x = torch.ones(2, requires_grad=True)
+    x.register_hook(look)
+    y = Fn.apply(nn.Sequential(Look())(x))
+    y.sum().backward()
+    thread = threading.Thread(target=look)
+    thread.start()
+    thread.join()
+"""
+
+
+def test_a_program_that_prints_its_stack_sees_no_recorder_in_it():
+    mirror(textwrap.dedent(STACKS))
+
+
+def test_a_programs_stack_begins_with_the_program():
+    tape = run.record(
+        "import inspect, traceback\nprint(traceback.extract_stack()[0].name)\n"
+        "def f():\n    return len(inspect.stack())\nprint(f())"
+    )
+    assert tape.stdout == "<module>\n2\n"
+
+
+def test_where_torch_says_an_op_was_called_there_is_no_recorder():
+    tape = run.record("""
+x = torch.zeros(2, requires_grad=True)
+with torch.autograd.set_detect_anomaly(True):
+    (x.sqrt() * 0).sum().backward()
+""")
+    assert "SqrtBackward0" in tape.stderr
+    assert "in _op" not in tape.stderr
+
+
 def test_after_the_run_all_frames_are_there_again():
     walks = traceback.walk_tb, traceback._walk_tb_with_full_positions
+    stacks = traceback.walk_stack, inspect.getouterframes
     with Recorder("", __file__) as recorder:
         assert traceback.walk_tb is not walks[0]
         with pytest.raises(RuntimeError) as caught:
             torch.ones(2).view(7)
         hidden = traceback.extract_tb(caught.value.__traceback__)
     assert (traceback.walk_tb, traceback._walk_tb_with_full_positions) == walks
+    assert (traceback.walk_stack, inspect.getouterframes) == stacks
     shown = traceback.extract_tb(caught.value.__traceback__)
     assert [f.name for f in hidden] == [shown[0].name]
     assert "_op" in [f.name for f in shown]
