@@ -126,7 +126,7 @@ class ForwardMode(TorchFunctionMode):
         recorder, tensor = self.recorder, args[0]
         out = func(*args, **kwargs)
         assert isinstance(tensor, torch.Tensor)
-        with recorder.lanes.lock:
+        with _Unheard(), recorder.lanes.lock:
             known = recorder.tensors.known(tensor)
             if known is None:
                 return out
@@ -252,18 +252,24 @@ class ForwardMode(TorchFunctionMode):
         )
         log.ops.append(row)
         nodes.since = seen.since
-        for t in results:
-            value = add(t, where, index, "", made)
-            outputs.append(value)
-            if name in _DETACHING:
-                self._detached(t, value, seen)
-            # A new view of memory that was written to before has its version, too.
-            if inplace and value.version:
-                recorder.tensors.changed(value, index)
-        if made:
-            row.node = made[0][1].id
-            row.nodes = nodes.claim(made, index)
-        nodes.since = LAST
+        try:
+            for t in results:
+                value = add(t, where, index, "", made)
+                outputs.append(value)
+                if name in _DETACHING:
+                    self._detached(t, value, seen)
+                # A new view of memory that was written to before has its version, too.
+                if inplace and value.version:
+                    recorder.tensors.changed(value, index)
+            if made:
+                row.node = made[0][1].id
+                row.nodes = nodes.claim(made, index)
+        except BaseException:
+            # A program that recurses too deeply may have come to its last frame just here.
+            log.take_back(index)
+            raise
+        finally:
+            nodes.since = LAST
         if not lane.runs:
             log.write(EventRow("op", index, where))
 

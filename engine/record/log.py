@@ -238,6 +238,14 @@ class Log:
                 f"Recording stopped after {self.event_limit:,} events; the program ran on."
             )
 
+    def take_back(self, op: int) -> None:
+        """Let an op, the last one, not have been: what it made so far was made by nobody."""
+        del self.ops[op:]
+        for rows in (self.values, self.nodes):
+            for row in rows:
+                if row.op == op:
+                    row.op = None
+
     def print(self, line: str, where: Where) -> None:
         """Append a printed line and its event, which count apart from the others."""
         self.prints.append(line)

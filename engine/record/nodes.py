@@ -58,9 +58,9 @@ class Nodes:
         log, number = self.log, node._sequence_nr()
         kind = self._kinds.get(type(node)) or self._new_kind(node)
         row = NodeRow(next(log.ids), kind, len(log.events), number)
+        log.nodes.append(row)
         held[self._key] = hook = AfterNode(self.hooks, row)
         node.register_hook(hook)
-        log.nodes.append(row)
         if not self.since <= number < LAST:
             self.strangers = True
         return row

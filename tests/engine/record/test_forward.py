@@ -5,6 +5,7 @@ import torch
 
 from engine.record.forward import op_name
 from engine.run import record
+from engine.sound import flaw
 from tests.engine.mirror import mirror, ops
 
 
@@ -252,3 +253,41 @@ def test_the_time_of_an_op_is_that_of_its_call_alone():
     around_slow, around_quick = map(int, tape.stdout.split())
     assert 20_000_000 <= slow < around_slow
     assert 0 < quick < around_quick
+
+
+def test_a_program_that_recurses_too_deeply_leaves_a_tape_that_belongs_together():
+    tape = mirror(
+        "x = param(2.0)\n"
+        "def deep(t, more=0):\n"
+        "    return deep(t, more - 1) if more else deep(t * 1.01)\n"
+        "for k in range(12):\n"
+        "    try:\n"
+        "        deep(x, k)\n"
+        "    except RecursionError:\n"
+        "        print(k)\n"
+        "(x * 3).backward()\n"
+        "print(x.grad)\n"
+    )
+    assert flaw(tape) == ""
+    last = tape.ops[-1]
+    nodes = {n.id: n for n in tape.nodes}
+    assert [nodes[i].name for i in last.nodes] == ["MulBackward0"]
+
+
+def test_a_tensor_class_of_the_programs_hears_only_what_the_program_asks():
+    mirror(
+        "class Meters(torch.Tensor):\n"
+        "    @classmethod\n"
+        "    def __torch_function__(cls, func, types, args=(), kwargs=None):\n"
+        "        if quiet == 0:\n"
+        "            print(func.__name__)\n"
+        "        return super().__torch_function__(func, types, args, kwargs or {})\n"
+        "quiet = 0\n"
+        "x = torch.ones(2).as_subclass(Meters).requires_grad_()\n"
+        "x.sum().backward()\n"
+        "x.grad = None\n"
+        "p = nn.Parameter(x.detach())\n"
+        "p.requires_grad = False\n"
+        "p.data = torch.zeros(2)\n"
+        "quiet = 1\n"
+    )
