@@ -10,6 +10,9 @@ from engine.setup import Part, Plain
 from engine.training import FileLooked, Option
 from widgets.plots.boundary import NONE
 
+MOST_CLASSES = 20
+"""A column of text with more different ones is hardly the target."""
+
 
 class OwnData(QObject):
     """Takes what one chooses in a file's preview, and draws in a picture, into the setup."""
@@ -41,7 +44,11 @@ class OwnData(QObject):
         path = next((v for k, v in options.items() if k.endswith("path")), "")
         if isinstance(path, str) and path:
             if path != self._path:
+                self._looked = None
                 self._session.look_into(path)
+            elif self._looked is not None and self._looked.header != options.get("header", True):
+                looked, self._looked = self._looked, None
+                self._session.look_into(path, not looked.header)
         else:
             self._room.file.hide()
         self._path = str(path)
@@ -71,6 +78,13 @@ class OwnData(QObject):
         if why and place == "data.path":
             self._room.file.problem.hide()
 
+    def has_told(self, place: str) -> bool:
+        """Whether what is wrong there stands below the data: a file that cannot be read.
+
+        Columns that were chosen in another file would only be missed in this one.
+        """
+        return place == "data" and self._looked is not None and self._looked.problem is not None
+
     def show_note(self, note: str) -> None:
         """Show a word on the data of a run: that a file was sampled, say."""
         self._room.file.show_note(note)
@@ -86,16 +100,19 @@ class OwnData(QObject):
         chosen = {*names, str(target)} - {""}
         if looked.problem is None and not (chosen and chosen <= set(looked.columns)):
             names, target = first_choice(looked)
-            if names:
-                self._choose_columns(names, target)
+            self._choose_columns(names, target)
         self._room.file.show_file(looked, names, str(target))
         self._complain(*self._session.complaint)
+        if self.has_told(self._session.complaint[0]):
+            self._room.form.complain("", "")
 
     def _choose_columns(self, inputs: list[str], target: str) -> None:
         setup = self._session.setup
         options: dict[str, Plain] = {**setup.data.options, "target": target}
         options["inputs"] = list[object](inputs)
         looked, before = self._looked, setup.data.options.get("target")
+        if looked is not None:
+            options["header"] = looked.header
         if looked is not None and target in looked.columns and target != before:
             # Text can only be learned as classes.
             options["classes"] = not looked.numeric[looked.columns.index(target)]
@@ -148,10 +165,14 @@ class OwnData(QObject):
 
 
 def first_choice(looked: FileLooked) -> tuple[list[str], str]:
-    """Return inputs and target to begin with: the last column of numbers learned from the others.
+    """Return inputs and target to begin with: the last column learned from those of numbers.
 
-    Without two columns of numbers there is nothing to begin with.
+    A last column of text is one of classes where there are few. Without a column of numbers beside
+    the target there is nothing to begin with.
     """
     pairs = zip(looked.columns, looked.numeric, strict=False)
     numbers = [name for name, numeric in pairs if numeric]
+    few = min(MOST_CLASSES, len(looked.rows) - 1)
+    if numbers and not looked.numeric[-1] and 2 <= max(looked.kinds[-1:], default=0) <= few:
+        return numbers, looked.columns[-1]
     return (numbers[:-1], numbers[-1]) if len(numbers) > 1 else ([], "")

@@ -42,8 +42,22 @@ def points_of(data: DataShown, names: Sequence[str], is_regression: bool) -> Poi
     if is_regression:
         return Points(x[:, 0], x[:, 1], targets=y.astype(np.float64), validation=held_back)
     kinds = np.where(y < 0, 0, y).astype(np.intp)
-    shown = tuple(f"class {name}" if name.isdecimal() else name for name in names)
-    return Points(x[:, 0], x[:, 1], kinds=kinds, validation=held_back, names=shown)
+    return Points(x[:, 0], x[:, 1], kinds=kinds, validation=held_back, names=called(names))
+
+
+def called(names: Sequence[str]) -> tuple[str, ...]:
+    """Return what classes are called: those with a name by it, the others class 0 and so on."""
+    return tuple(f"class {name}" if name.isdecimal() else name for name in names)
+
+
+def legend_of(task: str, names: Sequence[str]) -> str:
+    """Return what the colours of the plane say."""
+    if task == "regression":
+        return "blue: above zero, orange: below"
+    if task != "binary" or len(names) < 2:
+        return "pale: unsure"
+    first, second = called(names[:2])
+    return f"blue: {second}, orange: {first}, pale: unsure"
 
 
 def ground_of(view: View, is_regression: bool, points: Points) -> Ground | None:

@@ -111,9 +111,9 @@ class Runs(QObject):
         if run is not None and run.alive:
             self._link.send(say.TapeStep(run.run_id, live=live))
 
-    def look_into(self, path: str) -> None:
-        """Ask what a CSV file holds; `looked` carries it."""
-        self._link.send(say.LookIntoFile(self.look.run_id, path))
+    def look_into(self, path: str, header: bool | None = None) -> None:
+        """Ask what a CSV file holds; `looked` carries it. ``header``: of `LookIntoFile`."""
+        self._link.send(say.LookIntoFile(self.look.run_id, path, header))
 
     def _note_complaint(self, place: str, why: str) -> None:
         self.complaint = (place, why)

@@ -252,7 +252,7 @@ class TrainShowing(QObject):
         is_regression = begun.task in ("regression", "any")
         if kind == "boundary":
             room.boundary.show_points(pictures.points_of(data, begun.classes, is_regression))
-            room.boundary.set_caption(_legend(begun.task))
+            room.boundary.set_caption(pictures.legend_of(begun.task, begun.classes))
             room.boundary.show_note("")
         elif kind == "fit" and data.x.shape[0]:
             x = data.x.array().reshape(-1)
@@ -373,7 +373,8 @@ class TrainShowing(QObject):
 
     def _complain(self, place: str, why: str) -> None:
         room = self._room
-        room.form.complain(place, why if room.form.knows(place) else "")
+        stands = room.form.knows(place) and not self.own.has_told(place)
+        room.form.complain(place, why if stands else "")
         if why and not room.form.knows(place):
             room.message.say(why)
             room.strip.show()
@@ -386,9 +387,3 @@ class TrainShowing(QObject):
         run = self._session.run
         if run is not None:
             self._session.rewind(max(0, run.step - LONG_WAY_BACK))
-
-
-def _legend(task: str) -> str:
-    if task == "regression":
-        return "blue: above zero, orange: below"
-    return "blue: class 1, orange: class 0, pale: unsure" if task == "binary" else "pale: unsure"

@@ -3,6 +3,7 @@
 import csv
 import itertools
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, cast
 
@@ -12,6 +13,7 @@ from engine.tape import Problem
 from engine.train.run import Run
 from engine.training.answers import FileLooked
 from engine.zoo import given
+from engine.zoo.data.csv import separator
 
 _NAMES = {
     torch.float64: "F64",
@@ -55,10 +57,13 @@ def safetensors(run: Run) -> bytes:
     return len(words).to_bytes(8, "little") + words + b"".join(bodies)
 
 
-def look(run_id: int, name: str) -> FileLooked:
-    """Return the columns and first rows of a CSV file, or what is wrong with it."""
+def look(run_id: int, name: str, header: bool | None = None) -> FileLooked:
+    """Return the columns and first rows of a CSV file, or what is wrong with it.
+
+    ``header``: whether the first row names the columns; None: it does unless it holds numbers.
+    """
     try:
-        return _look(run_id, name)
+        return _look(run_id, name, header)
     except (OSError, ValueError, csv.Error) as error:
         why = "it is not text in UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)
         if isinstance(error, OSError) and error.strerror:
@@ -66,10 +71,10 @@ def look(run_id: int, name: str) -> FileLooked:
         return FileLooked(run_id, name, problem=Problem("CSV", f"{Path(name).name}: {why}"))
 
 
-def _look(run_id: int, name: str) -> FileLooked:
+def _look(run_id: int, name: str, named: bool | None) -> FileLooked:
     with cast("IO[str]", given.open_given(name, newline="", encoding="utf-8-sig")) as file:
         first = next((line for line in file if line.strip()), "")
-        delimiter = max(",;\t|", key=first.count)
+        delimiter = separator(first)
         file.seek(0)
         reader = csv.reader(file, delimiter=delimiter)
         some = itertools.islice(reader, LOOKED_AT)
@@ -77,22 +82,26 @@ def _look(run_id: int, name: str) -> FileLooked:
         rest = next(reader, None) is not None
     if not rows:
         raise ValueError("the file is empty")
-    header = tuple(cell.strip() for cell in rows.pop(0)[1])
+    first_row = tuple(cell.strip() for cell in rows[0][1])
+    if named is None:
+        named = not all(cell and _is_number(cell, True) for cell in first_row)
+    if named:
+        rows.pop(0)
+    header = first_row if named else tuple(f"column {i + 1}" for i in range(len(first_row)))
     _check_header(header)
     if not rows:
         raise ValueError("there are no rows below the header")
     for number, row in rows:
         if len(row) != len(header):
-            raise ValueError(f"row {number} has {len(row)} cells, the header {len(header)}")
+            whose = "header" if named else "first"
+            raise ValueError(f"row {number} has {len(row)} cells, the {whose} {len(header)}")
     cells = [row for _, row in rows]
-    comma = delimiter != ","
-    numeric = tuple(
-        all(_is_number(cell, comma) for cell in column) and any(map(str.strip, column))
-        for column in zip(*cells, strict=True)
-    )
+    columns = list(zip(*cells, strict=True))
+    numeric = tuple(_is_numeric(column, delimiter != ",") for column in columns)
+    kinds = tuple(len({cell.strip() for cell in column}) for column in columns)
     shown = tuple(tuple(row) for row in cells[:SHOWN])
-    count = given.lines(name) - 1 if rest else len(rows)
-    return FileLooked(run_id, name, header, numeric, shown, count)
+    count = given.lines(name) - named if rest else len(rows)
+    return FileLooked(run_id, name, header, numeric, shown, count, None, kinds, named)
 
 
 def _check_header(header: tuple[str, ...]) -> None:
@@ -105,8 +114,13 @@ def _check_header(header: tuple[str, ...]) -> None:
         if not twice:
             raise ValueError("row 1: a column has no name")
         raise ValueError(f"two columns are called {twice!r}")
-    if all(cell and _is_number(cell, True) for cell in header):
-        raise ValueError("row 1 holds numbers; it must name the columns")
+
+
+def _is_numeric(column: Sequence[str], comma: bool) -> bool:
+    """Whether a column is one of numbers, be there a slip in one cell of ten."""
+    there = [cell for cell in column if cell.strip().lower() not in MISSING]
+    numbers = sum(_is_number(cell, comma) for cell in there)
+    return bool(numbers) and numbers >= 0.9 * len(there)
 
 
 def _is_number(cell: str, comma: bool) -> bool:

@@ -66,8 +66,8 @@ class Host:
                 self._begin(request)
             case asks.GiveFile(_, path, data, problem, sample):
                 given.give(path, data, problem, sample)
-            case asks.LookIntoFile(run_id, path):
-                self._send(files.look(run_id, path))
+            case asks.LookIntoFile(run_id, path, header):
+                self._send(files.look(run_id, path, header))
             case asks.Fork():
                 self._fork(request)
             case asks.Resume(run_id, data, parent, policy=policy):

@@ -126,6 +126,12 @@ class Program:
             return 0
         return max(2, int(self.y.max()) + 1)
 
+    @property
+    def class_names(self) -> tuple[str, ...]:
+        """What the classes are called, in the order of their numbers."""
+        known = cast("list[str]", self.names.get("class_names", []))
+        return (*known, *(str(i) for i in range(len(known), self.classes)))
+
     def inputs_of(self, x: torch.Tensor) -> torch.Tensor:
         """Return what the model is given for raw inputs: features, standardized, moved."""
         features = self.names.get("features")

@@ -35,7 +35,6 @@ MOST_ROWS = 4000
 def begun(run_id: int, run: Run, parent: tuple[int, int] | None, resumed: bool = False) -> Begun:
     """Return what a run is made of."""
     program = run.program
-    classes = tuple(str(i) for i in range(program.classes))
     return Begun(
         run_id,
         program.setup,
@@ -46,7 +45,7 @@ def begun(run_id: int, run: Run, parent: tuple[int, int] | None, resumed: bool =
         tuple((event, text) for event, text in program.lines),
         str(program.model)[:20_000],
         tuple(program.names_of_inputs),
-        classes,
+        program.class_names,
         parent[0] if parent else None,
         parent[1] if parent else 0,
         program.note,

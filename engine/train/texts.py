@@ -56,7 +56,7 @@ def data(setup: Setup) -> str:
     made = call(piece.make.__name__, words).replace("rng=None", "rng=rng")
     lines = [
         f"rng = torch.Generator().manual_seed({seeds(setup)[1]})",
-        f"x, y = {made}",
+        f"x, y, class_names = {made}" if piece.class_names else f"x, y = {made}",
     ]
     if setup.train < 1:
         order = "torch.randperm(len(x), generator=rng)" if setup.shuffle else "torch.arange(len(x))"

@@ -226,7 +226,12 @@ class StepTape(Struct, frozen=True, tag=True):
 
 
 class FileLooked(Struct, frozen=True, tag=True):
-    """A CSV file: its columns, which of them hold numbers, the first rows, or what is wrong."""
+    """A CSV file: its columns, which of them hold numbers, the first rows, or what is wrong.
+
+    A column that holds little but numbers counts as one, so that the rest is told of when it is
+    read. ``kinds``: how many different texts were seen in each. ``header``: whether the first row
+    names them.
+    """
 
     run_id: int
     path: str
@@ -235,6 +240,8 @@ class FileLooked(Struct, frozen=True, tag=True):
     rows: tuple[tuple[str, ...], ...] = ()
     count: int = 0
     problem: Problem | None = None
+    kinds: tuple[int, ...] = ()
+    header: bool = True
 
 
 class Exported(Struct, frozen=True, tag=True):

@@ -182,10 +182,14 @@ class GiveFile(Struct, frozen=True, tag=True):
 
 
 class LookIntoFile(Struct, frozen=True, tag=True):
-    """Ask what a CSV file holds; answered by `FileLooked`."""
+    """Ask what a CSV file holds; answered by `FileLooked`.
+
+    ``header``: whether its first row names the columns; None: it does unless it holds numbers.
+    """
 
     run_id: int
     path: str
+    header: bool | None = None
 
 
 class Export(Struct, frozen=True, tag=True):

@@ -34,13 +34,13 @@ class Shapes:
 
 @dataclass(frozen=True)
 class Data:
-    """A data set: ``make(rng=..., **options)`` returns ``x, y`` on the CPU.
+    """A data set: ``make(rng=..., **options)`` returns ``x, y`` on the CPU, perhaps more.
 
     ``x`` is float (n, inputs), float (n, 1, side, side) or int64 (n, length) for tokens; ``y`` is
     float (n, outputs) for a regression, int64 (n,) for classes, int64 (n, length) for tokens.
     """
 
-    make: Callable[..., tuple[torch.Tensor, torch.Tensor]]
+    make: Callable[..., tuple[object, ...]]
     title: str
     help: str
     task: Task
@@ -50,6 +50,8 @@ class Data:
     group: str = ""
     names: tuple[str, ...] = ()
     """Names of the input columns where they have any."""
+    class_names: bool = False
+    """Whether ``make`` returns a third, a list of the names of the classes."""
     note: Callable[[Options], str] = field(default=lambda _options: "")
     kind: EntryKind = "data"
 

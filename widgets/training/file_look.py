@@ -145,6 +145,5 @@ class FileLook(QWidget):
         else:
             self._inputs.append(name)
         self._name()
-        if self._inputs and self._target:
-            order = [one for one in self._looked.columns if one in self._inputs]
-            self.chosen.emit(order, self._target)
+        order = [one for one in self._looked.columns if one in self._inputs]
+        self.chosen.emit(order, self._target)

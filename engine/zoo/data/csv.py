@@ -14,17 +14,31 @@ from engine.zoo import given
 from engine.zoo.pieces import Data, Options
 
 
-def read_rows(path: str, limit: int) -> tuple[list[str], list[tuple[int, list[str]]], str]:
-    """Return header, rows with their lines, and what separates cells; of many every k-th row."""
+def separator(line: str) -> str:
+    """Return what divides the cells of a line; a comma in numbers is a decimal point."""
+    for mark in ";\t|":
+        cells = line.replace(",", ".").split(mark)
+        if len(cells) > 1 and all(cell.strip().replace(".", "", 1).isdigit() for cell in cells):
+            return mark
+    return max(",;\t|", key=line.count)
+
+
+def read_rows(
+    path: str, limit: int, header: bool = True
+) -> tuple[list[str], list[tuple[int, list[str]]], str]:
+    """Return names, rows with their lines, and what separates cells; of many every k-th row.
+
+    Without a ``header`` the first row is one of numbers, and columns are called column 1 and so on.
+    """
     with open(path, "rb") as raw:
         lines = sum(chunk.count(b"\n") for chunk in iter(lambda: raw.read(1 << 20), b""))
     every = max(1, math.ceil((lines - 1) / limit))
     with open(path, newline="", encoding="utf-8-sig") as file:
         first = next((line for line in file if line.strip()), "")
-        mark = max(",;\t|", key=lambda mark: first.count(mark))
+        mark = separator(first)
         file.seek(0)
         head = csv.reader(file, delimiter=mark)
-        header = [name.strip() for name in next((row for row in head if any(row)), [])]
+        names = [name.strip() for name in next((row for row in head if any(row)), [])]
         sample = (line for place, line in enumerate(file) if place % every == 0)
         reader = csv.reader(sample, delimiter=mark)
         rows = [
@@ -32,18 +46,24 @@ def read_rows(path: str, limit: int) -> tuple[list[str], list[tuple[int, list[st
             for row in reader
             if any(cell.strip() for cell in row)
         ]
+    if names and not header:
+        rows.insert(0, (head.line_num, names))
+        names = [f"column {i + 1}" for i in range(len(names))]
     if not rows:
-        raise ValueError(f"{path} has no rows below its header")
+        raise ValueError(f"{path} has no rows below its header" if header else f"{path} is empty")
     for number, row in rows:
-        if any(cell.strip() for cell in row[len(header) :]):
-            raise ValueError(f"row {number} has {len(row)} cells, the header {len(header)}")
-    return header, rows, mark
+        if any(cell.strip() for cell in row[len(names) :]):
+            first = "header" if header else "first"
+            raise ValueError(f"row {number} has {len(row)} cells, the {first} {len(names)}")
+    return names, rows, mark
 
 
-def read_text(path: str, limit: int) -> tuple[list[str], list[tuple[int, list[str]]], str]:
+def read_text(
+    path: str, limit: int, header: bool = True
+) -> tuple[list[str], list[tuple[int, list[str]]], str]:
     """Return what `read_rows` does, or say that the file is no text."""
     try:
-        return read_rows(path, limit)
+        return read_rows(path, limit, header)
     except UnicodeDecodeError:
         raise ValueError(f"{path} is not text in UTF-8: save it as CSV UTF-8") from None
 
@@ -62,22 +82,23 @@ def table(
     missing: str,
     limit: int,
     rng: torch.Generator,
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the columns ``inputs`` (n, k) and ``target``: (n, 1) numbers, or (n,) classes.
+    header: bool = True,
+) -> tuple[torch.Tensor, torch.Tensor, list[str]]:
+    """Return the columns ``inputs`` (n, k) and ``target``, and the names of its classes.
 
-    Numbers keep their digits until ``dtype`` rounds them. Of more than ``limit`` rows every k-th is
-    taken. Classes are numbered in sorted order. Between
-    semicolons a comma is a decimal point.
+    The target: (n, 1) numbers, or (n,) classes, numbered in sorted order. Numbers keep their digits
+    until ``dtype`` rounds them. Of more than ``limit`` rows every k-th is taken. Between semicolons
+    a comma is a decimal point.
     """
-    header, rows, mark = read_text(path, limit)
+    columns, rows, mark = read_text(path, limit, header)
     names = [*inputs, target]
     for name in names:
-        if header.count(name) != 1:
-            some = "two columns" if name in header else "no column"
-            raise ValueError(f"{path} has {some} {name!r}; it has {', '.join(header[:20])}")
+        if columns.count(name) != 1:
+            some = "two columns" if name in columns else "no column"
+            raise ValueError(f"{path} has {some} {name!r}; it has {', '.join(columns[:20])}")
 
     def cell(row: list[str], name: str) -> str:
-        at = header.index(name)
+        at = columns.index(name)
         return filled(row[at]) if at < len(row) else ""
 
     def value(number: int, row: list[str], name: str) -> float:
@@ -100,10 +121,10 @@ def table(
     numbers = [[value(i, row, name) for name in inputs] for i, row in whole]
     x = torch.tensor(numbers, dtype=torch.float64)
     if not classes:
-        return x, torch.tensor([[value(i, row, target)] for i, row in whole], dtype=x.dtype)
+        return x, torch.tensor([[value(i, row, target)] for i, row in whole], dtype=x.dtype), []
     labels = [cell(row, target) for _, row in whole]
     known = sorted(set(labels))
-    return x, torch.tensor([known.index(label) for label in labels])
+    return x, torch.tensor([known.index(label) for label in labels]), known
 
 
 def _note(options: Options) -> str:
@@ -119,6 +140,7 @@ def _note(options: Options) -> str:
     if not inputs or not target:
         key = "inputs" if not inputs else "target"
         raise BadSetup(f"name columns: data.{key} is empty", f"data.{key}")
+    rows += not options["header"]
     limit = int(str(options["limit"]))
     if rows <= limit:
         return ""
@@ -128,7 +150,7 @@ def _note(options: Options) -> str:
 ENTRY = Data(
     table,
     "CSV file",
-    "Columns of a table; the first row names them",
+    "Columns of a table",
     "any",
     "n",
     options=(
@@ -136,6 +158,9 @@ ENTRY = Data(
         Option("inputs", "choices", [], "Input columns"),
         Option("target", "text", "", "Target column"),
         Option("classes", "bool", False, "The target names classes", "Target names classes"),
+        Option(
+            "header", "bool", True, "The first row names the columns", "First row names columns"
+        ),
         Option(
             "missing",
             "choice",
@@ -148,5 +173,6 @@ ENTRY = Data(
     ),
     note=_note,
     group="Your own",
-    uses=(read_rows, read_text, filled),
+    uses=(separator, read_rows, read_text, filled),
+    class_names=True,
 )

@@ -5,6 +5,7 @@ from msgspec.structs import replace
 from app.training import own_data
 from engine import training as say
 from engine.setup import Part, Setup
+from engine.tape import Problem
 from tests.app.training.fakes import boundary
 
 
@@ -55,3 +56,59 @@ def test_points_on_a_curve_have_no_class(room, begun):
     assert begun.setup.data.options["points"] == [[-1.0, 0.0], [1.0, 1.0], [0.5, 0.25]]
     room.fit.moved.emit(2, 0.6, 0.3)
     assert begun.setup.data.options["points"][2] == [0.6, 0.3]
+
+
+def looked(**more):
+    columns, numeric = ("a", "b", "kind"), (True, True, False)
+    rows = tuple(("1", "2", name) for name in "xyzx")
+    return say.FileLooked(1, "f.csv", columns, numeric, rows, 4, kinds=(1, 1, 3), **more)
+
+
+def test_a_last_column_of_a_few_words_is_learned_as_classes(begun, room, train_link):
+    begun.change(Setup(data=Part("csv", {"path": "f.csv"})))
+    train_link.received.emit(looked())
+    options = begun.setup.data.options
+    assert (options["inputs"], options["target"]) == (["a", "b"], "kind")
+    assert options["classes"] is True
+    assert begun.setup.standardize
+
+
+def test_a_column_in_which_every_cell_differs_is_no_target():
+    names = tuple((str(i), f"name {i}") for i in range(8))
+    found = say.FileLooked(1, "f.csv", ("a", "who"), (True, False), names, 8, kinds=(8, 8))
+    assert own_data.first_choice(found) == ([], "")
+
+
+def test_whether_the_first_row_names_columns_is_found_and_can_be_told(begun, room, train_link):
+    begun.change(Setup(data=Part("csv", {"path": "f.csv"})))
+    assert train_link.last(say.LookIntoFile).header is None
+    train_link.received.emit(looked(header=False))
+    assert begun.setup.data.options["header"] is False
+    train_link.sent.clear()
+    options = {**begun.setup.data.options, "header": True}
+    begun.change(replace(begun.setup, data=Part("csv", options)))
+    assert train_link.last(say.LookIntoFile).header is True
+    train_link.received.emit(looked())
+    assert begun.setup.data.options["header"] is True
+
+
+def test_the_target_can_be_left_out_again(begun, room, train_link):
+    begun.change(Setup(data=Part("csv", {"path": "f.csv"})))
+    train_link.received.emit(looked())
+    room.file.table.horizontalHeader().sectionClicked.emit(2)
+    assert begun.setup.data.options["target"] == ""
+    assert begun.setup.data.options["inputs"] == ["a", "b"]
+
+
+def test_what_is_wrong_with_a_file_is_said_once(begun, room, train_link):
+    chosen = {"path": "old.csv", "inputs": ["size"], "target": "price"}
+    begun.change(Setup(data=Part("csv", chosen)))
+    begun.change(Setup(data=Part("csv", {**chosen, "path": "f.csv"})))
+    missing = say.TrainProblem(1, Problem("BadSetup", "no column 'size'"), "data")
+    bad = say.FileLooked(1, "f.csv", problem=Problem("CSV", "f.csv: row 3 has 1 cells"))
+    for order in ((missing, bad), (bad, missing)):
+        for message in order:
+            train_link.received.emit(message)
+        assert room.file.problem.text().startswith("f.csv: row 3")
+        assert room.file.problem.isVisible()
+        assert not room.form.parts["data"].note.text()
