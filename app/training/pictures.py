@@ -131,6 +131,8 @@ def show_view(room: TrainingRoom, run: Run, view: View) -> None:
         case "boundary":
             points = points_of(run.data, (), is_regression) if run.data is not None else NONE
             room.boundary.show_ground(ground_of(view, is_regression, points))
+        case "fit" | "residuals" if view.kind != kind_of(run):
+            pass  # Asked for before it was known what the data are.
         case "fit":
             x, y = view.arrays["x"].array(), view.arrays["y"].array()
             room.fit.show_curve(x.reshape(-1), y.reshape(x.size, -1)[:, 0])

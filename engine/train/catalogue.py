@@ -51,9 +51,9 @@ def _entry(name: str, piece: Piece) -> Entry:
     if isinstance(piece, Loss):
         task = piece.tasks[0] if len(piece.tasks) == 1 else "any"
     inputs = piece.inputs if isinstance(piece, Data | Model) else "any"
-    return Entry(
-        piece.kind, name, piece.title, piece.help, piece.options, task, inputs, piece.group
-    )
+    words = piece.title, piece.help, piece.options
+    train = piece.train if isinstance(piece, Data) else 0.8
+    return Entry(piece.kind, name, *words, task, inputs, piece.group, train)
 
 
 def find(kind: EntryKind, part: Part, made: type[P]) -> tuple[P, dict[str, Plain]]:

@@ -41,7 +41,8 @@ class Entry(Struct, frozen=True):
     """A data set, a model, a loss, an optimizer or a schedule that can be chosen.
 
     ``task`` tells what a data set asks for, or what a loss is for; ``inputs`` is what the data has
-    or the model takes: ``1``, ``2``, ``n`` numbers, ``image``, ``tokens``, or ``any``.
+    or the model takes: ``1``, ``2``, ``n`` numbers, ``image``, ``tokens``, or ``any``. ``train`` is
+    the share of a data set that one trains on where nobody says otherwise.
     """
 
     kind: EntryKind
@@ -52,3 +53,4 @@ class Entry(Struct, frozen=True):
     task: Task = "any"
     inputs: str = "any"
     group: str = ""
+    train: float = 0.8

@@ -50,6 +50,8 @@ class Data:
     group: str = ""
     names: tuple[str, ...] = ()
     """Names of the input columns where they have any."""
+    train: float = 0.8
+    """The share of it that one trains on where nobody says otherwise, in the window."""
     class_names: bool = False
     """Whether ``make`` returns a third, a list of the names of the classes."""
     note: Callable[[Options], str] = field(default=lambda _options: "")

@@ -25,6 +25,8 @@ class SetupForm(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._setup = Setup()
+        self._shares: dict[str, float] = {}
+        """How much of each data set is trained on unless one says otherwise."""
         self.parts = {
             "data": PartSection("Data", ours=True),
             "model": PartSection("Model", ours=True),
@@ -81,6 +83,7 @@ class SetupForm(QWidget):
 
     def offer(self, catalogue: Catalogue, devices: tuple[str, ...] = ("cpu",)) -> Iterator[None]:
         """Offer what there is, a section at each step."""
+        self._shares = {one.name: one.train for one in catalogue.entries if one.kind == "data"}
         self.machine.add(general.machine(devices))
         self.mistakes.offer(catalogue.mistakes)
         for key, section in self.parts.items():
@@ -130,6 +133,8 @@ class SetupForm(QWidget):
         if key == "data" and part is not None and part.name != self._setup.data.name:
             # A loss chosen for other data, or features made from other inputs, seldom fit.
             changes |= {"loss": None, "features": ()}
+            if self._setup.train == self._shares.get(self._setup.data.name):
+                changes["train"] = self._shares.get(part.name, self._setup.train)
         self._tell(replace(self._setup, **changes))
 
     def _edit(self, key: str, value: object) -> None:

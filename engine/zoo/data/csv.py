@@ -87,8 +87,7 @@ def table(
     """Return the columns ``inputs`` (n, k) and ``target``, and the names of its classes.
 
     The target: (n, 1) numbers, or (n,) classes, numbered in sorted order. Numbers keep their digits
-    until ``dtype`` rounds them. Of more than ``limit`` rows every k-th is taken. Between semicolons
-    a comma is a decimal point.
+    until ``dtype`` rounds them. Of more than ``limit`` rows every k-th is taken.
     """
     columns, rows, mark = read_text(path, limit, header)
     names = [*inputs, target]

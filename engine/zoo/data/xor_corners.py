@@ -18,4 +18,5 @@ ENTRY = Data(
     "binary",
     "2",
     group="Points",
+    train=1.0,
 )

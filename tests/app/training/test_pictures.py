@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from app.training import pictures
 from app.training.state import Run
@@ -142,3 +143,17 @@ def test_what_the_optimizer_remembers_is_counted_per_parameter():
 
 def test_a_state_without_finite_numbers_has_no_bars():
     assert not pictures.spread_of("x", np.full(4, np.inf, np.float32)).counts.size
+
+
+def test_a_view_asked_for_before_the_data_were_known_leaves_the_picture_of_them(room, begun):
+    x = np.linspace(-1, 1, 6)
+    run = begun.run
+    run.begun = replace(run.begun, task="regression")
+    flat = array(x[:, None], "<f4")
+    run.data = say.DataShown(1, flat, flat, array(x < 9, "?"), ("size",), ("price",))
+    room.showing._show_data(run)
+    target, output = array(x, "<f4"), array(x * 0, "<f4")
+    late = {"target": target, "output": output, "train": run.data.train}
+    pictures.show_view(room, run, say.View(1, "residuals", 3, late))
+    assert room.fit._names == ("size", "price")
+    assert not room.fit.caption.said()

@@ -1,11 +1,12 @@
 """Rows of options, sections, the builder of layers and the whole form."""
 
 import pytest
+from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QPushButton
 
 from engine.setup import Part, Setup
-from engine.training import Option
+from engine.training import Entry, Option
 from tests.app.training.fakes import catalogue
 from widgets.labels import Label
 from widgets.training import general
@@ -220,6 +221,22 @@ def test_loss_and_schedule_can_be_left_to_the_engine(form):
     form.set_setup(form.told[-1])
     choice.activated.emit(0)
     assert form.told[-1].schedule is None
+
+
+def test_a_data_set_too_small_to_split_is_trained_on_whole(form):
+    few = Entry("data", "few", "Four points", train=1.0)
+    for _ in form.offer(replace(catalogue(), entries=(*catalogue().entries, few))):
+        pass
+    choice = form.parts["data"].choice
+
+    def choose(name):
+        choice.activated.emit(choice.findData(name))
+        form.set_setup(form.told[-1])
+        return form.told[-1].train
+
+    assert (choose("few"), choose("moons")) == (1.0, Setup().train)
+    form.set_setup(replace(form.told[-1], train=0.5))
+    assert choose("few") == 0.5, "what one has chosen stays"
 
 
 def test_headings_of_groups_cannot_be_chosen(form):
