@@ -5,22 +5,32 @@ Every check asks for the exact type of a name: a class made by the program could
 """
 
 import _string  # type: ignore[import-not-found]
+import abc
 import builtins
 import string
-from collections import OrderedDict
+import typing
 from collections.abc import Callable, Mapping, Sequence
-from types import BuiltinFunctionType, FunctionType, ModuleType
+from types import BuiltinFunctionType, FunctionType, MappingProxyType, ModuleType
 
 import numpy as np
 import torch
+from torch import nn
 
-from engine.policy import modules, rewrite, twins, words
+from engine.policy import kinds, modules, rewrite, states, twins, words
+from engine.policy.kinds import is_of_own, is_own, kind_of
 from engine.policy.refusal import Refusal
 
-MAIN = "__main__"
 _MISSING = object()
-_GUARDED_OF = {"cast": memoryview, "set_state": np.random.RandomState}
-"""Attributes that are refused of some things only: NumPy believes any state it is given."""
+_ALIAS: type = getattr(typing, "_BaseGenericAlias")  # noqa: B009
+_MEMORY = "a program from outside may not reach into memory"
+_GUARDED_OF: dict[str, tuple[type, str]] = {
+    "cast": (memoryview, _MEMORY),
+    "set_state": (np.random.RandomState, _MEMORY),
+    "fields": (np.dtype, _MEMORY),
+    "register": (abc.ABCMeta, "it would make strange things pass for a class of the program"),
+}
+"""Attributes that are refused of some things only. NumPy believes any state it is given, and hands
+out the dict that says what lies where in an array."""
 
 
 def get(owner: object, name: object, *default: object) -> object:
@@ -36,62 +46,40 @@ def get(owner: object, name: object, *default: object) -> object:
     found = getattr(owner, name, *default)
     if isinstance(found, ModuleType) and not isinstance(found, modules.StandIn):
         raise Refusal(f".{name} is a module that is not for a program from outside")
-    if name == "load_state_dict":
-        return _plainly(found)
+    if name == "load_state_dict" and not is_of_own(owner, name):
+        return states.plainly(owner, found)
+    if name in words.PARTS and isinstance(owner, nn.Module):
+        return MappingProxyType(dict(found)) if isinstance(found, dict) else found
     if name in words.INDICES and isinstance(owner, torch.Tensor) and callable(found):
         return lambda: twins.apart(found())
     return found
 
 
 def _readable(owner: object, name: str) -> None:
-    if name in words.ATTRIBUTES and not (name in words.OWNED and _is_of_own(owner, name)):
+    if name in words.ATTRIBUTES and not (name in words.OWNED and is_of_own(owner, name)):
         why, instead = words.ATTRIBUTES[name]
         raise Refusal(f".{name} is refused: {why}", instead)
     if name == "format" and isinstance(owner, str):
         raise Refusal("format() may only be called at once", "Use an f-string.")
-    if isinstance(owner, _GUARDED_OF.get(name, ())):
-        raise Refusal(f".{name} is refused: a program from outside may not reach into memory")
-    if name in words.INDICES and isinstance(owner, type) and not is_own(owner):
+    if name in _GUARDED_OF:
+        of, why = _GUARDED_OF[name]
+        known = isinstance(owner, of) or kinds.is_beneath(owner, of)
+        if known and not kinds.is_defined(owner, name):
+            raise Refusal(f".{name} is refused: {why}")
+    if name in words.INDICES and type(owner) is super:
+        raise Refusal(f"{name}() is called on a tensor here", f"Write x.{name}().")
+    if name in words.INDICES and isinstance(owner, type) and not is_of_own(owner, name):
         raise Refusal(f"{name}() is called on a tensor here", f"Write x.{name}().")
     if name.startswith("__") and name.endswith("__"):
         if name not in words.READABLE:
             raise Refusal(f"{name} is private to Python", "Use a public attribute.")
-    elif name.startswith("_") and not _is_open(owner, name):
+    elif name.startswith("_") and not kinds.is_open(owner, name):
+        if name in words.PARTS and isinstance(owner, nn.Module):
+            return
         raise Refusal(
-            f"{name} is private to {_kind(owner).__name__}",
+            f"{name} is private to {kind_of(owner).__name__}",
             "A program from outside may use private names of its own classes only.",
         )
-
-
-def _is_open(owner: object, name: str) -> bool:
-    """Whether a private attribute is the program's own, or tells nothing that must be kept."""
-    if name in words.HARMLESS or name.startswith(words.SAVED):
-        return True
-    if isinstance(owner, FunctionType):
-        return is_own(owner)
-    return _is_of_own(owner, name)
-
-
-def _is_of_own(owner: object, name: str) -> bool:
-    """Whether an object is of a class of the program's own, and no other class has the name."""
-    own = False
-    for kind in type.__dict__["__mro__"].__get__(_kind(owner)):
-        if is_own(kind):
-            own = True
-        elif name in vars(kind):
-            return False
-    return own
-
-
-def _kind(owner: object) -> type:
-    return owner if isinstance(owner, type) else type(owner)
-
-
-def is_own(made: object) -> bool:
-    """Whether a class or a function was made by the program."""
-    if isinstance(made, type):
-        return bool(type.__dict__["__module__"].__get__(made) == MAIN)
-    return getattr(made, "__module__", "") == MAIN
 
 
 def place(owner: object, name: str) -> object:
@@ -102,15 +90,17 @@ def place(owner: object, name: str) -> object:
     """
     if isinstance(owner, ModuleType):
         raise Refusal("A module cannot be changed by a program from outside", "Make a function.")
-    if isinstance(owner, type | FunctionType | BuiltinFunctionType) and not is_own(owner):
+    # An alias such as `Dataset[int]` passes on to the class what is written to it.
+    strange = type | FunctionType | BuiltinFunctionType | _ALIAS
+    if isinstance(owner, strange) and not is_own(owner):
         raise Refusal(
             "Only classes of the program itself can be changed",
             "Make a class of your own that inherits from it.",
         )
     if name.startswith("__") and name.endswith("__"):
         raise Refusal(f"{name} is private to Python", "Use another name.")
-    if name.startswith("_") and not _is_open(owner, name):
-        raise Refusal(f"{name} is private to {_kind(owner).__name__}", "Use a name of your own.")
+    if name.startswith("_") and not kinds.is_open(owner, name):
+        raise Refusal(f"{name} is private to {kind_of(owner).__name__}", "Use a name of your own.")
     if name in words.LAID and isinstance(owner, np.ndarray):
         raise Refusal(f".{name} of an array cannot be set", "Make another array with reshape.")
     return owner
@@ -148,21 +138,36 @@ def hide(method: Callable[[object, str], object]) -> Callable[[object, str], obj
     return answer
 
 
-def _plainly(load: object) -> Callable[..., object]:
-    """Return ``load_state_dict`` that takes no attributes of Python's own."""
+def above(kind: type, thing: object) -> object:
+    """Do what ``super(kind, thing)`` does: nothing between the program and a twin is left out."""
+    if not is_own(kind):
+        raise Refusal("super() takes a class of the program itself", "Write super().")
+    return super(kind, thing)
 
-    def loaded(*args: object, **kwargs: object) -> object:
-        for state in (*args, *kwargs.values()):
-            if not isinstance(state, Mapping):
-                continue
-            plain = type(state) in (dict, OrderedDict)
-            if not plain or any(type(k) is str and k.startswith("__") for k in state):
-                raise Refusal("A state is a plain dict without private names", "Use state_dict().")
-        if not callable(load):
-            raise TypeError("load_state_dict is no method")
-        return load(*args, **kwargs)
 
-    return loaded
+def begin(owner: object, *args: object, **words: object) -> object:
+    """Do what ``owner.__init__(...)`` does: only the program's own objects are begun anew."""
+    begun = args[0] if isinstance(owner, type) and args else owner
+    if not is_own(type(begun)):
+        raise Refusal("__init__() is for objects of your own classes", "Make a new object.")
+    return owner.__init__(*args, **words)  # type: ignore[misc]
+
+
+def build(body: object, name: str, *bases: object, **options: object) -> object:
+    """Do what a ``class`` statement does.
+
+    torch asks a distribution for any attribute that the class calls a parameter.
+    """
+    for base in bases:
+        if isinstance(base, type) and any(
+            kind.__qualname__ == "Distribution" and not is_own(kind) for kind in base.__mro__
+        ):
+            raise Refusal(
+                "A class from outside cannot be a distribution",
+                "Keep the distribution in an attribute.",
+            )
+    made: object = builtins.__build_class__(body, name, *bases, **options)  # type: ignore[arg-type]
+    return made
 
 
 class _Formatter(string.Formatter):
@@ -200,6 +205,8 @@ class _Type(type):
         kind = type(values[0])
         if issubclass(kind, type):
             raise Refusal("The class of a class is private to Python", "Use isinstance().")
+        if issubclass(kind, ModuleType | memoryview):
+            raise Refusal("This class is private to Python", "Use isinstance().")
         return twins.Array if issubclass(kind, np.ndarray) else kind
 
     def __instancecheck__(cls, value: object) -> bool:
@@ -241,6 +248,8 @@ BUILTINS: dict[str, object] = {
     rewrite.PLACE: place,
     rewrite.FORMAT: formatted,
     rewrite.HIDE: hide,
+    rewrite.SUPER: above,
+    rewrite.INIT: begin,
 }
 """What a program finds under the names of Python's builtin functions."""
 
@@ -252,4 +261,4 @@ def builtin_names() -> dict[str, object]:
     underscores are Python's own. No program can name them.
     """
     own = {name: thing for name, thing in vars(builtins).items() if name.startswith("__")}
-    return {**own, **BUILTINS}
+    return {**own, **BUILTINS, "__build_class__": build}

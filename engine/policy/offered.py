@@ -83,7 +83,7 @@ def _torch() -> Mapping[str, object]:
         held[word] = getattr(torch, word)
     constants = (torch.dtype, torch.layout, torch.memory_format)
     held |= {word: thing for word, thing in vars(torch).items() if isinstance(thing, constants)}
-    return held | twins.SPARSE | {"__version__": str(torch.__version__)}
+    return held | twins.SPARSE | twins.ARRAYS | {"__version__": str(torch.__version__)}
 
 
 def _numpy() -> Mapping[str, object]:
@@ -127,7 +127,7 @@ def _distributions() -> Mapping[str, object]:
 def _schedules() -> Mapping[str, object]:
     from torch.optim.lr_scheduler import LRScheduler
 
-    return _all("torch.optim.lr_scheduler", "", _these(LRScheduler))()
+    return {**_all("torch.optim.lr_scheduler", "", _these(LRScheduler))(), **twins.schedules()}
 
 
 def _std(name: str, words: str, **changed: object) -> tuple[str, Maker]:
@@ -182,7 +182,7 @@ MODULES: dict[str, Maker] = dict(
         _std("collections", "ChainMap Counter OrderedDict defaultdict deque namedtuple"),
         ("collections.abc", _all("collections.abc", "Buffer", lambda t: isinstance(t, type))),
         _std("contextlib", "AbstractContextManager ExitStack contextmanager nullcontext suppress"),
-        _std("copy", "copy deepcopy"),
+        _std("copy", "copy", deepcopy=twins.deepcopy),
         ("dataclasses", lambda: twins.DATACLASSES),
         ("matplotlib", lambda: {"use": lambda *_args, **_words: None}),
         ("matplotlib.pyplot", _plots),
@@ -191,7 +191,7 @@ MODULES: dict[str, Maker] = dict(
         _std("fractions", "Fraction"),
         _std(
             "functools",
-            "cache cached_property cmp_to_key lru_cache partial partialmethod reduce",
+            "cache cmp_to_key lru_cache partial partialmethod reduce",
             **twins.FUNCTOOLS,
         ),
         _std("heapq", "heapify heappop heappush heappushpop heapreplace merge nlargest nsmallest"),

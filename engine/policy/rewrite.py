@@ -16,6 +16,8 @@ GET = "__gradscribe_get__"
 PLACE = "__gradscribe_place__"
 FORMAT = "__gradscribe_format__"
 HIDE = "__gradscribe_hide__"
+SUPER = "__gradscribe_super__"
+INIT = "__gradscribe_init__"
 
 Node = TypeVar("Node", bound=ast.AST)
 
@@ -69,6 +71,12 @@ class _Guard(ast.NodeTransformer):
         if isinstance(func, ast.Attribute) and func.attr == "format":
             node.args.insert(0, func.value)
             node.func = _at(func, ast.Name(FORMAT, ast.Load()))
+        elif isinstance(func, ast.Attribute) and func.attr == "__init__":
+            if not is_super(func.value):
+                node.args.insert(0, func.value)
+                node.func = _at(func, ast.Name(INIT, ast.Load()))
+        elif isinstance(func, ast.Name) and func.id == "super" and node.args:
+            node.func = _at(func, ast.Name(SUPER, ast.Load()))
         return node
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
@@ -88,6 +96,15 @@ class _Guard(ast.NodeTransformer):
             return name
         owner = self._classes[-1].lstrip("_")
         return f"_{owner}{name}" if owner else name
+
+
+def is_super(node: ast.AST) -> bool:
+    """Whether an expression is a call of ``super``, before or after it was guarded."""
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in ("super", SUPER)
+    )
 
 
 def _at(node: ast.AST, made: Node) -> Node:

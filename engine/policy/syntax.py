@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 
 from engine.policy import bounds, words
 from engine.policy.refusal import TRUST, Refusal
+from engine.policy.rewrite import is_super
 from engine.tape import Place
 
 Offers = Callable[[str], frozenset[str] | None]
@@ -57,6 +58,14 @@ class _Check:
                 if name in words.SPECIAL and name != "__getattr__":
                     return
             self._private(node, name)
+        elif name == "super":
+            call = parents[-1]
+            if not (loads and _is_called(node, call) and _is_whole(call)):
+                self._refuse(
+                    node,
+                    "super() may only be called at once, with nothing or a class and an object",
+                    "Write super().__init__().",
+                )
         elif loads and name in words.BUILTINS and name not in self._bound:
             self._refuse(
                 node, f"{name}() is not for a program from outside", words.BUILTINS[name] or TRUST
@@ -65,6 +74,8 @@ class _Check:
     def _binding(self, node: ast.AST, name: str | None) -> None:
         if name is not None and name.startswith("__"):
             self._private(node, name)
+        if name == "super":
+            self._refuse(node, "super is Python's own here", "Use another name.")
 
     def _private(self, node: ast.AST, name: str) -> None:
         self._refuse(
@@ -75,6 +86,7 @@ class _Check:
 
     def _see_FunctionDef(self, node: ast.FunctionDef, parents: tuple[ast.AST, ...]) -> None:
         if not node.name.startswith("__"):
+            self._binding(node, node.name)
             return
         if isinstance(parents[-1], ast.ClassDef):
             if node.name in words.SPECIAL or not node.name.endswith("__"):
@@ -256,13 +268,22 @@ def _may_be_read(node: ast.Attribute, parent: ast.AST) -> bool:
         return True
     if name == "__class__":
         return isinstance(parent, ast.Attribute) and parent.attr in ("__name__", "__qualname__")
-    is_super = isinstance(of, ast.Call) and isinstance(of.func, ast.Name) and of.func.id == "super"
     called = _is_called(node, parent)
-    return called and (name == "__init__" or (is_super and name in words.SPECIAL))
+    return called and (name == "__init__" or (is_super(of) and name in words.SPECIAL))
 
 
 def _is_called(node: ast.AST, parent: ast.AST) -> bool:
     return isinstance(parent, ast.Call) and parent.func is node
+
+
+def _is_whole(call: ast.AST) -> bool:
+    """Whether a call of ``super`` says which class it means, or leaves that to Python."""
+    return (
+        isinstance(call, ast.Call)
+        and not call.keywords
+        and len(call.args) in (0, 2)
+        and not any(isinstance(one, ast.Starred) for one in call.args)
+    )
 
 
 def _spoken(kind: str) -> str:

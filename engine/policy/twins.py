@@ -1,5 +1,6 @@
 """Narrower twins of library functions that would do too much for a program from elsewhere."""
 
+import copy
 import dataclasses
 import functools
 from collections.abc import Callable, Iterator
@@ -11,9 +12,9 @@ import torch
 from torch.utils import data
 from torch.utils.data.dataloader import _SingleProcessDataLoaderIter
 
+from engine.policy import words
+from engine.policy.kinds import MAIN, is_of_own, is_own
 from engine.policy.refusal import Refusal
-
-MAIN = "__main__"
 
 
 def leave(code: object = None) -> NoReturn:
@@ -39,6 +40,9 @@ class Field(dataclasses.Field):  # type: ignore[type-arg]
 def _plain_name(name: object) -> str:
     if type(name) is not str or not name.isidentifier() or name.startswith("__"):
         raise Refusal(f"A field cannot be called {name!r}", "Use a plain name.")
+    if name in words.ATTRIBUTES:
+        # A pattern would read it of whatever passes for such a class.
+        raise Refusal(f"A field cannot be called {name}", "Use another name.")
     return name
 
 
@@ -59,9 +63,13 @@ def dataclass(cls: object = None, /, **options: bool) -> object:
             raise TypeError("a dataclass is a class")
         if kind.__module__ != MAIN:
             raise Refusal("Only classes of the program itself can be data classes")
+        if getattr(kind, "_is_protocol", False):
+            raise Refusal("A protocol cannot be a data class", "Make a class that has it.")
         for base in kind.__mro__:
             for name in list(vars(base).get("__annotations__", ())):
                 _plain_name(name)
+                if name in words.GUARDED and not is_of_own(kind, name):
+                    raise Refusal(f"A field cannot be called {name} here", "Use another name.")
         return dataclasses.dataclass(**options)(kind)
 
     return make if cls is None else make(cls)
@@ -110,6 +118,8 @@ def wraps(wrapped: Callable[..., object]) -> Callable[[object], object]:
     def decorate(wrapper: object) -> object:
         if not isinstance(wrapper, FunctionType) or wrapper.__module__ != MAIN:
             raise Refusal("Only functions of the program itself can wrap others")
+        if isinstance(wrapped, type):
+            raise Refusal("A class cannot be wrapped", "Wrap a function.")
         return functools.update_wrapper(wrapper, wrapped)
 
     return decorate
@@ -127,14 +137,82 @@ def total_ordering(cls: type) -> type:
     return functools.total_ordering(cls)
 
 
+class cached_property:
+    """``functools.cached_property``, which keeps its value under the name it has in its class."""
+
+    __slots__ = ("_func", "_name")
+
+    def __init__(self, func: Callable[[object], object]) -> None:
+        self._func, self._name = func, ""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        """Take the name, once."""
+        if not self._name:
+            if not is_own(owner):
+                raise Refusal("A property belongs to a class of the program itself")
+            self._name = _plain_name(name)
+
+    def __get__(self, one: object, owner: type | None = None) -> object:
+        """Return the value, which is made the first time."""
+        if one is None:
+            return self
+        if not is_own(type(one)) or not self._name:
+            raise Refusal("A property belongs to a class of the program itself")
+        held = vars(one)
+        if self._name not in held:
+            held[self._name] = self._func(one)
+        return held[self._name]
+
+
 FUNCTOOLS: dict[str, object] = {
+    "cached_property": cached_property,
     "wraps": wraps,
     "update_wrapper": update_wrapper,
     "total_ordering": total_ordering,
 }
 
 
+# copy looks everything up in its memo, what an object is made from too.
+
+
+def deepcopy(value: object, memo: object = None) -> object:
+    """Do what ``copy.deepcopy`` does, with a memo of its own."""
+    if memo is not None:
+        raise Refusal("deepcopy() takes one value here", "Write copy.deepcopy(value).")
+    return copy.deepcopy(value)
+
+
 # torch
+
+
+class _WithoutCalls:
+    """A schedule whose state leaves out the state of what it calls.
+
+    torch reads and writes the attributes of whatever stands there.
+    """
+
+    left_out = ("optimizer", "lr_lambdas", "_scale_fn_custom")
+
+    def state_dict(self) -> dict[str, object]:
+        """Return what decides about the next rates."""
+        return {name: one for name, one in vars(self).items() if name not in self.left_out}
+
+    def load_state_dict(self, state: dict[str, object]) -> None:
+        """Take up a state that `state_dict` returned."""
+        kept = {name: one for name, one in state.items() if name not in self.left_out}
+        vars(self).update(kept)
+
+
+def schedules() -> dict[str, object]:
+    """Return twins of the schedules that call what the program gives them."""
+    from torch.optim import lr_scheduler
+
+    made: dict[str, object] = {}
+    for name in ("LambdaLR", "MultiplicativeLR", "CyclicLR"):
+        kind = type(name, (_WithoutCalls, getattr(lr_scheduler, name)), {})
+        kind.__module__ = lr_scheduler.__name__
+        made[name] = kind
+    return made
 
 
 class DataLoader(data.DataLoader):  # type: ignore[type-arg]
@@ -150,6 +228,15 @@ class DataLoader(data.DataLoader):  # type: ignore[type-arg]
         for name in ("prefetch_factor", "timeout", "pin_memory_device", "worker_init_fn"):
             options.pop(name, None)
         super().__init__(dataset, **options)  # type: ignore[arg-type]
+
+    @property
+    def multiprocessing_context(self) -> None:
+        """None: there are no other processes."""
+        return None
+
+    @multiprocessing_context.setter
+    def multiprocessing_context(self, context: object) -> None:
+        pass
 
     def __iter__(self) -> Iterator[object]:  # type: ignore[override]
         self.num_workers, self.pin_memory = 0, False
@@ -182,6 +269,26 @@ SPARSE: dict[str, object] = {
 }
 """Without the check they take indices that lie outside the tensor, and without the copy ones that
 leave it later."""
+
+
+def _own_numbers(
+    make: Callable[..., torch.Tensor],
+) -> Callable[..., torch.Tensor]:
+    """Return a function that takes no array which may not be written: torch would write it."""
+
+    @functools.wraps(make)
+    def made(data: object, *args: object, **options: object) -> torch.Tensor:
+        if isinstance(data, np.ndarray) and not data.flags.writeable:
+            data = data.copy()
+        return make(data, *args, **options)
+
+    return made
+
+
+ARRAYS: dict[str, object] = {
+    "from_numpy": _own_numbers(torch.from_numpy),
+    "as_tensor": _own_numbers(torch.as_tensor),
+}
 
 
 # NumPy

@@ -20,26 +20,41 @@ SPECIAL = frozenset(
         "imul truediv rtruediv itruediv floordiv rfloordiv ifloordiv mod rmod imod divmod rdivmod "
         "pow rpow ipow matmul rmatmul imatmul and rand iand or ror ior xor rxor ixor lshift "
         "rlshift rshift rrshift neg pos abs invert round trunc floor ceil format enter exit get "
-        "set delete set_name init_subclass class_getitem post_init getattr copy deepcopy"
+        "set delete set_name init_subclass class_getitem post_init getattr copy"
     ).split()
 )
 """Special methods that a class may define, and call of its base by ``super()``.
 
 Not among them: what NumPy and torch take memory addresses from (``__array_interface__``), what
-copying and pickling call by name, and what decides about access to attributes.
+deep copying (its memo decides what anything is made from) and pickling call by name, and what
+decides about access to attributes.
 """
 
 READABLE = frozenset(("__name__", "__qualname__", "__doc__", "__version__"))
 """Special attributes that may be read of anything."""
 
-HARMLESS = frozenset("_version _base _is_view _asdict _replace _fields _make".split())
+HARMLESS = frozenset(
+    "_version _base _is_view _asdict _replace _fields _make _last_lr _step_count".split()
+)
 """Private names of torch's and Python's own that only tell something."""
 SAVED = "_saved_"
 """What a backward node shows of its saved tensors begins so."""
 
 INDICES = frozenset("indices crow_indices col_indices ccol_indices row_indices".split())
 """What sparse tensors hand out of themselves; torch trusts these numbers blindly afterwards."""
-GUARDED = frozenset(("format", "load_state_dict", "obj", "cast", "set_state")) | INDICES
+PARTS = frozenset("_modules _parameters _buffers".split())
+"""A module's own tables of its parts: they may be read, in copies."""
+MODULES = frozenset(
+    "os sys io gc posix builtins importlib subprocess ctypes socket shutil pathlib pickle inspect "
+    "threading tempfile runpy reducer".split()
+)
+"""What no object should lead to; where one does after all, its module is refused."""
+GUARDED = (
+    MODULES
+    | frozenset("format load_state_dict obj cast set_state fields register".split())
+    | INDICES
+    | PARTS
+)
 """Attributes that are looked at once more when the program runs."""
 LAID = frozenset(("strides", "data"))
 """Where an array's numbers lie; an array of objects laid elsewhere makes objects of numbers."""
@@ -74,7 +89,7 @@ ATTRIBUTES: dict[str, tuple[str, str]] = {
     ),
     **dict.fromkeys(
         "frombuffer from_buffer from_dlpack to_dlpack set_ resize typed_storage share_memory_ "
-        "share_memory ctypes cffi getfield setfield bit_generator sparse_resize_ "
+        "share_memory storage_type ctypes cffi getfield setfield bit_generator sparse_resize_ "
         "sparse_resize_and_clear_ resize_as_sparse_".split(),
         (_MEMORY, "Make a tensor with torch.tensor, and change its shape with reshape."),
     ),
@@ -84,7 +99,7 @@ ATTRIBUTES: dict[str, tuple[str, str]] = {
         "compile jit".split(), (_CODE, "Leave it out: the model computes the same without.")
     ),
     **dict.fromkeys(
-        "distributed multiprocessing cpp_extension profiler".split(),
+        "distributed multiprocessing multiprocessing_context cpp_extension profiler".split(),
         ("a program from outside starts no other programs", "Leave it out."),
     ),
     "format_map": ("format_map reaches attributes by name", "Use an f-string."),

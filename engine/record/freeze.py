@@ -1,6 +1,7 @@
 """Log -> tape: positions decoded, names given, copies turned into snapshots."""
 
 import ast
+from contextlib import suppress
 from math import prod
 
 import torch
@@ -62,11 +63,13 @@ def _named_tensors(namespace: dict[str, object]) -> list[tuple[str, torch.Tensor
         if isinstance(thing, torch.Tensor):
             result.append((name, thing))
         elif isinstance(thing, nn.Module):
-            result.extend(
-                (f"{name}.{path}", p)
-                for path, p in thing.named_parameters()
-                if not nn.parameter.is_lazy(p)
-            )
+            # A module may be half made, or answer with code of the program's own.
+            with suppress(Exception):
+                result.extend(
+                    (f"{name}.{path}", p)
+                    for path, p in thing.named_parameters()
+                    if isinstance(p, torch.Tensor) and not nn.parameter.is_lazy(p)
+                )
     return result
 
 

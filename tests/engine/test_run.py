@@ -379,3 +379,18 @@ def test_an_error_whose_text_cannot_be_had_is_placed_all_the_same(body):
     source = f"class E(Exception):\n    def __str__(self):\n        {body}\nraise E"
     tape = record(source)
     assert (tape.status, tape.error.type, tape.error.place.line) == ("error", "E", 4)
+
+
+def test_a_module_that_cannot_tell_its_parameters_ends_no_run():
+    tape = run.record(
+        "w = param(2.0)\n"
+        "class Half(nn.Module):\n    def __init__(self): pass\n"
+        "half = Half()\n"
+        "class Odd(nn.Module):\n"
+        "    def named_parameters(self, *a, **k): return [('x', 1), ('y', torch.ones(1))]\n"
+        "odd = Odd()\n"
+        "broken = nn.Linear(1, 1)\nbroken._modules['x'] = {}\n"
+        "(w * w).backward()\n"
+    )
+    assert tape.error is None
+    assert next(leaf for leaf in tape.leaves if leaf.name == "w").grad is not None

@@ -12,11 +12,61 @@ from engine import run, wire
 from engine.policy import modules, offered, words
 from engine.policy.twins import Field
 from tests.conftest import child_processes
+from tests.hostile.loopholes import LOOPHOLES
 from tests.hostile.snippets import ALL
 
 WORDS = "the words nobody else may read"
 HARMLESS = 12
 """At most so many of the programs run to their end, because what they reach for is not there."""
+
+
+TWINS = """
+import copy
+from dataclasses import dataclass
+from functools import cached_property, wraps
+from torch.optim.lr_scheduler import LambdaLR
+from torch.utils.data import DataLoader
+class A:
+    made = 0
+    @cached_property
+    def x(self):
+        self.made += 1
+        return 4
+a = A()
+print(a.x + a.x - 4, a.made)
+class N(nn.Module):
+    def __init__(self):
+        super(N, self).__init__()
+        self.a, self._own = nn.Linear(1, 1), 2
+n = N()
+other = copy.deepcopy(n)
+n.load_state_dict(other.state_dict())
+print(torch.equal(n.a.weight, other.a.weight), n._own)
+rates = []
+for _ in range(2):
+    opt = optim.SGD(n.parameters() if hasattr(n, "zero_grad") else [], 0.5)
+    plan = LambdaLR(opt, lambda e: 0.5 ** e)
+    if rates:
+        plan.load_state_dict(kept)
+    else:
+        plan.step()
+    kept = plan.state_dict()
+    rates += plan.get_last_lr()
+print(*rates, end=" ")
+x = np.broadcast_to(np.ones(3, "f4"), (2, 3))
+t = torch.from_numpy(x)
+t[0, 0] = 2
+print(bool((x == 2).any()), float(torch.as_tensor(x[0]).sum()))
+@dataclass
+class P:
+    x: int
+    indices: list
+    load_it: bool = False
+match P(9, []):
+    case P(first): print(first, end=" ")
+print("ok")
+"""
+"""Uses of what the policy narrows, and what plain Python prints at them."""
 
 
 @pytest.fixture(scope="module")
@@ -82,6 +132,24 @@ def test_none_of_the_hostile_programs_does_harm_under_the_policy(trap):
     assert not found
     assert len(finished) <= HARMLESS, finished
     assert state() == before
+
+
+def test_no_loophole_leads_out_of_the_policy(trap):
+    before = state()
+    for program in LOOPHOLES:
+        tape = run.execute(wire.Run(0, aimed(program, trap), policy=True, timeout=20.0))
+        told = f"{tape.stdout}{tape.stderr}{tape.error}"
+        assert "got in" not in tape.stdout, program
+        assert "'got in'" not in str(tape.error), program
+        assert not harm(trap, told), program
+        assert tape.status in ("refused", "error", "ok"), program
+    assert state() == before
+
+
+def test_what_the_twins_stand_for_still_works():
+    tape = run.execute(wire.Run(0, TWINS, policy=True, timeout=20.0))
+    assert tape.error is None, tape.error
+    assert tape.stdout.split() == "4 1 True 2 0.25 0.25 False 3.0 9 ok".split()
 
 
 def test_without_the_policy_such_programs_do_harm(trap):

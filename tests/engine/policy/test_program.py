@@ -90,7 +90,9 @@ def test_private_names_of_own_classes_are_open_and_those_of_libraries_are_not():
         record(own + "    def f(self): return self.__y\na = A()\nprint(a._x, a.f())").stdout
         == "1 2\n"
     )
-    assert record("print(nn.Linear(1, 1)._parameters)").status == "refused"
+    assert record("print(nn.Linear(1, 1)._forward_hooks)").status == "refused"
+    assert record("print(list(nn.Linear(1, 1)._parameters))").stdout == "['weight', 'bias']\n"
+    assert record("nn.Linear(1, 1)._parameters['x'] = 1").error.type == "TypeError"
     assert record("class L(nn.Linear): pass\nL(1, 1)._call_impl").status == "refused"
     assert record("class N: pass\nN._shared = 3\nprint(N._shared)").stdout == "3\n"
 

@@ -1,0 +1,59 @@
+"""States that a program hands to torch, which writes what is in them into an object."""
+
+from collections import OrderedDict
+from collections.abc import Callable
+
+from torch import nn
+
+from engine.policy.refusal import Refusal
+
+_HINT = "Use what state_dict() returned."
+
+
+def plainly(owner: object, load: object) -> Callable[..., object]:
+    """Return ``load_state_dict`` of torch's that takes plain states without private names.
+
+    Raises:
+        Refusal: ``owner`` is a class, whose method would take any object.
+    """
+    if isinstance(owner, type) or not callable(load):
+        raise Refusal("load_state_dict() is called on an object", "Write model.load_state_dict().")
+    call = load
+    is_module = isinstance(getattr(load, "__self__", None), nn.Module)
+
+    def loaded(*args: object, **options: object) -> object:
+        given = [_top(one, is_module) for one in args]
+        return call(*given, **{name: _top(one, is_module) for name, one in options.items()})
+
+    return loaded
+
+
+def _top(state: object, is_module: bool) -> object:
+    if state is None or isinstance(state, bool):
+        return state
+    if not isinstance(state, dict) or type(state) not in (dict, OrderedDict):
+        raise Refusal("A state is a plain dict", _HINT)
+    _keys(state)
+    return state if is_module else _copied(state)
+
+
+def _keys(state: dict[object, object]) -> None:
+    for key in state:
+        if isinstance(key, str) and (type(key) is not str or key.startswith("__")):
+            raise Refusal("A state has no private names", _HINT)
+
+
+def _copied(value: object) -> object:
+    """Return a state in containers of its own: the program may hold those it gave."""
+    if isinstance(value, dict):
+        if type(value) not in (dict, OrderedDict):
+            raise Refusal("A state is a plain dict", _HINT)
+        _keys(value)
+        return {key: _copied(one) for key, one in value.items()}
+    if type(value) is list:
+        return [_copied(one) for one in value]
+    if type(value) is tuple:
+        return tuple(_copied(one) for one in value)
+    if hasattr(type(value), "keys"):
+        raise Refusal("A state is a plain dict", _HINT)
+    return value

@@ -1,0 +1,63 @@
+"""Programs that once got through the policy, or nearly; each says ``got in`` where it does.
+
+Most look for the one thing from which all else follows: an object that tells NumPy of an address
+of its choice, or a frame of the interpreter.
+"""
+
+# ruff: noqa: E501
+SEEN = "{'data': (id(1), False), 'shape': (4,), 'typestr': '<i8', 'version': 3}"
+"""What NumPy takes for the address of an array."""
+
+LOOPHOLES: tuple[str, ...] = (
+    # Classes by way of their objects.
+    f"D = type(torch)\nnp.array(D('x', {{'__array_interface__': {SEEN}}}, ()))\nprint('got in')",
+    f"torch.__init__('torch', {{'__array_interface__': {SEEN}}}, ())\nprint('got in')",
+    "M = type(np.ones(1).data)\nb = b'hello'\ntorch.from_numpy(np.asarray(M(b)))[0] = 65\nif b != bytes([104, 101, 108, 108, 111]): print('got in')",
+    "b = np.float64(1.0)\ntorch.from_numpy(np.asarray(b.data)).fill_(2.0)\nif b != 1.0: print('got in')",
+    "torch.distributions.Normal.mean.__init__(lambda s: 77)\nprint(torch.distributions.Normal(0., 1.).mean, 'got in')",
+    "property.__init__(torch.distributions.Normal.stddev, lambda s: 77)\nprint('got in')",
+    "from torch.utils.data import Dataset\nDataset[int].evil = 5\nprint(Dataset.evil, 'got in')",
+    "s = torch.ones(1).storage_type()(10)\nt = torch.FloatTensor(s)\ns.resize_(0)\nprint('got in')",
+    # Attributes by names that nobody looked at.
+    f"from functools import cached_property\nc = cached_property(lambda self: {SEEN})\nclass A:\n    x = c\nc.attrname = '__array_interface__'\na = A()\na.x\nnp.asarray(a)\nprint('got in')",
+    f"from functools import cached_property\nclass C(cached_property):\n    def go(self, owner): super().__set_name__(owner, '__array_interface__')\nc = C(lambda self: {SEEN})\nclass A: pass\nc.go(A)\nc.__get__(A(), A)\nprint('got in')",
+    f"class M(nn.Module): pass\nm = M()\nm._modules['__array_interface__'] = {SEEN}\nnp.asarray(m)\nprint('got in')",
+    f"class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self._buffers = {{'__array_interface__': {SEEN}}}\nnp.asarray(M())\nprint('got in')",
+    "class D(dict, nn.Module):\n    def __init__(self, **k):\n        dict.__init__(self, **k)\n        nn.Module.__init__(self)\n    def __hash__(self): return 1\nd = D(data=(id(1), False), shape=(4,), typestr='<i8', version=3)\nm = nn.Linear(1, 1)\nm.add_module('__array_interface__', d)\nif np.asarray(m).shape == (4,): print('got in')",
+    "class C(nn.Module):\n    def forward(self, memo):\n        print(memo, 'got in')\nm = nn.Sequential()\nm.add_module('__deepcopy__', C())\nimport copy\ncopy.deepcopy(m)",
+    f"class L(nn.LSTM): pass\nm = L(1, 1)\nm._all_weights = [['__dict__']]\nm.all_weights[0][0]['__array_interface__'] = {SEEN}\nnp.asarray(m)\nprint('got in')",
+    "class C:\n    is_discrete = False\n    event_dim = 0\n    def check(self, v):\n        print(v, 'got in')\n        return torch.tensor(True)\nclass D(torch.distributions.Distribution):\n    arg_constraints = {'__dict__': C()}\nD(validate_args=True)",
+    # States that torch writes into objects.
+    f"class S(str): pass\ns = optim.lr_scheduler.StepLR(optim.SGD([param(1.0)], 0.1), 1)\ns.load_state_dict({{S('__array_interface__'): {SEEN}}})\nnp.asarray(s)\nprint('got in')",
+    f"class S:\n    def keys(self): return ['__array_interface__']\n    def __getitem__(self, k): return {SEEN}\ns = optim.lr_scheduler.StepLR(optim.SGD([param(1.0)], 0.1), 1)\ns.load_state_dict(S())\nnp.asarray(s)\nprint('got in')",
+    f"class L:\n    def __call__(self, e): return 1.0\nl = L()\ns = optim.lr_scheduler.LambdaLR(optim.SGD([param(1.0)], 0.1), l)\nst = s.state_dict()\nst['lr_lambdas'] = [{{'__array_interface__': {SEEN}}}]\ns.load_state_dict(st)\nnp.asarray(l)\nprint('got in')",
+    f"o = optim.SGD([param(1.0)], 0.1)\na = optim.lr_scheduler.StepLR(o, 1)\ns = optim.lr_scheduler.ChainedScheduler([a])\ns.load_state_dict({{'_schedulers': [{{'__array_interface__': {SEEN}}}]}})\nnp.asarray(a)\nprint('got in')",
+    f"o = optim.SGD([param(1.0)], 0.1)\na = optim.lr_scheduler.StepLR(o, 1)\noptim.lr_scheduler.LRScheduler.load_state_dict(a, {{'__array_interface__': {SEEN}}})\nnp.asarray(a)\nprint('got in')",
+    "s = optim.lr_scheduler.LambdaLR(optim.SGD([param(1.0)], 0.1), lambda e: 1.0)\ns.lr_lambdas[0] = object\ng = s.state_dict()['lr_lambdas'][0]['__getattribute__']\ng(param, '__globals__')['__builtins__']['__import__']('os').system('touch OUT')\nprint('got in')",
+    "s = optim.lr_scheduler.MultiplicativeLR(optim.SGD([param(1.0)], 0.1), lambda e: 1.0)\ns.lr_lambdas[0] = object\nprint(s.state_dict()['lr_lambdas'][0]['__getattribute__'], 'got in')",
+    "s = optim.lr_scheduler.CyclicLR(optim.SGD([param(1.0)], 0.1), 0.1, 1.0, scale_fn=object, cycle_momentum=False)\nprint(s.state_dict()['_scale_fn_custom']['__getattribute__'], 'got in')",
+    "from torch.optim.lr_scheduler import LambdaLR\nclass L(LambdaLR):\n    def f(self): return super(LambdaLR, self).state_dict()\ns = L(optim.SGD([param(1.0)], 0.1), lambda e: 1.0)\ns.lr_lambdas[0] = object\nprint(s.f()['lr_lambdas'][0]['__getattribute__'], 'got in')",
+    # What copying asks.
+    f"import copy\nclass A: pass\na = A()\na.x = 1\nclass M(dict):\n    n = 0\n    def get(self, k, d=None):\n        self.n += 1\n        return {{'__array_interface__': {SEEN}}} if self.n == 3 else d\nnp.asarray(copy.deepcopy(a, M()))\nprint('got in')",
+    "import copy\nclass A:\n    def __deepcopy__(self, memo):\n        print(memo, 'got in')\ncopy.deepcopy([A()])",
+    # Frames, by patterns.
+    "from dataclasses import dataclass\nfrom typing import Protocol, runtime_checkable\n@runtime_checkable\n@dataclass\nclass T(Protocol):\n    gi_frame: object\nmatch (x for x in ()):\n    case T(f): print(f, 'got in')",
+    "from dataclasses import dataclass\nfrom abc import ABC\n@dataclass\nclass T(ABC):\n    gi_frame: object\ng = (x for x in ())\nT.register(type(g))\nmatch g:\n    case T(f): print(f, 'got in')",
+    "from collections import namedtuple\nfrom abc import ABC\nclass T(ABC, namedtuple('N', 'gi_frame')): pass\ng = (x for x in ())\nT.register(type(g))\nmatch g:\n    case T(f): print(f, 'got in')",
+    "from abc import ABC\nclass T(ABC): pass\ngetattr(T, 'reg' + 'ister')(int)\nprint('got in')",
+    # Names that Python looks up elsewhere.
+    "def super(): return np.ndarray.strides\nx = np.ones(4)\nsuper().__set__(x, (1,))\nprint('got in')",
+    "def f(super): return super().__set__\nprint(f(lambda: np.ndarray.strides), 'got in')",
+    "import math as super\nprint('got in')",
+    "s = super\nprint(s(bool, True), 'got in')",
+    "print(super(bool, True).real, 'got in')",
+    # Numbers that libraries believe.
+    "dt = np.dtype([('a', 'i8')])\nclass E:\n    def __eq__(self, other):\n        other['a'] = (np.dtype('O'), 0)\n        return True\ndt.fields == E()\ny = (1, 2)\nx = np.zeros(1, 'i8')\nx[0] = id(y)\nprint(x.view(dt)['a'][0], 'got in')",
+    "class R(np.random.RandomState):\n    def go(self, s): return super().set_state(s)\nR(0).go(('MT19937', [1] * 624, 10**5))\nprint('got in')",
+    "r = np.random.RandomState(0)\nnp.random.RandomState.set_state(r, ('MT19937', [1] * 624, 10**5))\nprint('got in')",
+    "class T(torch.Tensor): pass\nx = torch.sparse_coo_tensor([[0]], [1.0], (2,)).coalesce()\nT.indices(x)[0, 0] = 50\nif x.indices()[0, 0] == 50: print('got in')",
+    # Processes.
+    "from torch.utils.data import DataLoader\nl = DataLoader([1, 2])\nl.num_workers = 1\nl.multiprocessing_context = 'fork'\nl.multiprocessing_context.reducer.os.system('touch OUT')\nprint('got in')",
+    "from torch.utils.data import DataLoader\nclass L(DataLoader):\n    def f(self): return super(DataLoader, self).__iter__()\nl = L([1, 2])\nl.num_workers = 1\nprint(l.f(), 'got in')",
+    "from functools import wraps\n@wraps(torch.Tensor)\ndef f(): pass\nprint(f._typed_storage, 'got in')",
+)
