@@ -382,7 +382,7 @@ def test_an_error_whose_text_cannot_be_had_is_placed_all_the_same(body):
 
 
 def test_a_module_that_cannot_tell_its_parameters_ends_no_run():
-    tape = run.record(
+    tape = record(
         "w = param(2.0)\n"
         "class Half(nn.Module):\n    def __init__(self): pass\n"
         "half = Half()\n"
