@@ -77,7 +77,7 @@ class Coloring:
         self._index = index_of(tape)
         self._cards = cards
         self._groups: dict[str, str] = {}
-        self._names: tuple[str, ...] = ()
+        self._names: dict[str, int] = {}
         self._largest = 0.0
         self._depth = 0
         if mode == "value":
@@ -90,7 +90,8 @@ class Coloring:
         elif mode in ("dtype", "device", "module"):
             self._depth = self._telling_depth()
             self._groups = {card.key: self._group(card) for card in cards}
-            self._names = tuple(dict.fromkeys(name for name in self._groups.values() if name))
+            names = dict.fromkeys(name for name in self._groups.values() if name)
+            self._names = {name: n for n, name in enumerate(names)}
 
     def tint(self, card: Card, look: CardLook | None) -> Tint | None:
         """Return what a card shows at a position; None where it has nothing of the kind (yet)."""
@@ -109,7 +110,7 @@ class Coloring:
             share = math.sqrt(took / self._largest) if took and self._largest else 0.0
             return None if took is None else Tint(text.duration(took), "amount", share)
         name = self._groups.get(card.key, "")
-        return Tint(name, "groups", group=self._names.index(name)) if name else None
+        return Tint(name, "groups", group=self._names[name]) if name else None
 
     def key(self) -> Key:
         """Return what the colours mean."""
@@ -130,7 +131,7 @@ class Coloring:
             cpu = self._index.tape.device == "cpu"
             note = "the forward calls alone" if cpu else "until each call is launched"
             return Key(title, "amount", ticks, note=f"{note} · measured once")
-        return Key(title, "groups", groups=self._names)
+        return Key(title, "groups", groups=tuple(self._names))
 
     # Numbers
 
@@ -213,6 +214,9 @@ def _mean(snapshot: Snapshot | None) -> float | None:
         return None
     if snapshot.mean is not None:
         return float(snapshot.mean)
+    if snapshot.numel == 1:
+        item = snapshot.item()
+        return None if item is None else float(abs(item) if isinstance(item, complex) else item)
     array = snapshot.array()
     if array is None:
         return None

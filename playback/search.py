@@ -51,9 +51,11 @@ def find(tape: Tape | Index, scene: Scene, query: str) -> tuple[Match, ...]:
 
 
 def prepare(index: Index, scenes: tuple[Scene, ...]) -> None:
-    """Read a tape's names and shapes once, so that whoever searches later need not wait."""
+    """Read a tape's names, shapes and numbers once, so that whoever searches need not wait."""
     for scene in scenes:
         _words(index, scene)
+    for query in BAD:
+        _bad(index, query)
 
 
 def find_all(
@@ -134,6 +136,8 @@ class _Words:
         index, shape = self._index, shape_of(query)
         if query in BAD:
             bad = _bad(index, query)
+            if not bad:
+                return []
             return [number for number in self._ops if _is_bad(index, number, bad)]
         if shape is None:
             named = zip(self._ops, self._texts, strict=True)
@@ -146,6 +150,8 @@ class _Words:
         index, shape = self._index, shape_of(query)
         if query in BAD:
             bad = _bad(index, query)
+            if not bad:
+                return []
             return [(leaf, op) for leaf, op, _ in self._leaves if _leaf_is_bad(index, leaf, bad)]
         if shape is not None:
             return [(leaf, op) for leaf, op, _ in self._leaves if index.values[leaf].shape == shape]

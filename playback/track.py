@@ -1,5 +1,6 @@
 """The tape as a track: its phases, its ledger of events, its table of named values."""
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import overload
@@ -113,6 +114,10 @@ class _Named:
         self.film = Film(len(index.tape.events), _State(), _State.copy, self.step)
         self.latest: tuple[int, tuple[ValueRow, ...]] | None = None
         """A position and its rows: those of a long tape are made ready, then asked for."""
+        self._turns: dict[int, tuple[int, ...]] = {}
+        self._rows: dict[str, tuple[int, int, ValueRow]] = {}
+        """Of each name the row last asked for, its value, and how many of the value's turns were
+        behind: as long as these are the same, thousands of rows need not be written again."""
 
     def step(self, state: _State, at: int) -> None:
         """Change the state by one event."""
@@ -141,6 +146,33 @@ class _Named:
         if value.role != "parameter" or name not in state.order:
             state.order[name] = at
 
+    def row(self, name: str, number: int, position: int) -> ValueRow:
+        """Return what a name's row says at a position."""
+        if number not in self._turns:
+            self._turns[number] = _turns(self.index, number)
+        behind = bisect_left(self._turns[number], position)
+        known = self._rows.get(name)
+        if known is None or known[0] != number or known[1] != behind:
+            known = (number, behind, _row(self.index, name, number, position))
+            self._rows[name] = known
+        return known[2]
+
+
+def _turns(index: Index, number: int) -> tuple[int, ...]:
+    """Return the events after which a value may have other numbers or another gradient."""
+    value, home = index.values[number], index.home(number)
+    arrivals = index.arrivals.get(
+        (home, 0) if value.node is None else (value.node, value.output_nr), []
+    )
+    found = [arrival.event for arrival in arrivals]
+    found += [index.passes[run][1] for run in {a.run for a in arrivals} if run in index.passes]
+    if value.node is None:
+        found += [event for event, _ in index.updates.get(home, ())]
+        found += [grad.event for grad in index.grads.get(home, ())]
+    else:
+        found += [event for event, _ in index.node_runs.get(value.node, ())]
+    return tuple(sorted(found))
+
 
 def value_rows(tape: Tape | Index, position: int) -> tuple[ValueRow, ...]:
     """Return the named values made so far, the most recent result first, leaves by their uses."""
@@ -149,7 +181,7 @@ def value_rows(tape: Tape | Index, position: int) -> tuple[ValueRow, ...]:
     if named.latest is None or named.latest[0] != position:
         state = named.film.at(position)
         names = sorted(state.shown, key=lambda name: -state.order[name])
-        rows = tuple(_row(index, name, state.shown[name], position) for name in names)
+        rows = tuple(named.row(name, state.shown[name], position) for name in names)
         named.latest = (position, rows)
     return named.latest[1]
 

@@ -99,7 +99,8 @@ class ValueModel(QAbstractTableModel):
         while tail < min(len(new), len(old)) - head and new[-1 - tail].name == old[-1 - tail].name:
             tail += 1
         self._splice(head, len(old) - tail, new[head : len(new) - tail])
-        changed = [at for at, row in enumerate(new) if self.rows[at] != row]
+        pairs = enumerate(zip(new, self.rows, strict=True))
+        changed = [at for at, (row, known) in pairs if row is not known and row != known]
         self.rows[:] = new
         # A signal for each of thousands of rows would hold the window up.
         if changed:

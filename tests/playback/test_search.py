@@ -162,3 +162,11 @@ def test_names_are_read_once_for_all_that_is_typed(tower, monkeypatch):
     for end in range(1, 5):
         assert found(tower, "gelu"[:end])
     assert seen == []
+
+
+def test_numbers_are_looked_through_once_before_anyone_searches(monkeypatch):
+    index = index_of(record(HOLES))
+    search.prepare(index, scenes(index))
+    monkeypatch.setattr(search, "_holding", lambda *_: pytest.fail("looked through again"))
+    assert found(index, "nan")
+    assert found(index, "inf")

@@ -1,9 +1,12 @@
+import random
 import time
 from itertools import pairwise
 
 from engine.setup import Part, Setup
 from engine.train import recorded as recording
 from engine.train.run import Run
+from playback import track
+from playback.index import Index
 from playback.track import Segment, ledger, segments, value_rows
 
 
@@ -111,3 +114,32 @@ def test_parameters_that_a_reset_is_the_first_to_meet_do_not_come_before_it():
     assert phases(tape) == ["zero_grad", "Forward", "Loss", "Backward", "Update"]
     again, _, _ = recording.record(run, 0)
     assert phases(again) == ["zero_grad", "Forward", "Loss", "Backward", "Update"]
+
+
+def test_rows_say_the_same_whichever_way_one_came_to_a_position(
+    neuron, mlp, by_hand, optimizer, blocks, fan, recorded
+):
+    twice = recorded(
+        "w = param(2.0)\nx = w * 3\ny = x * x\ny.backward(retain_graph=True)\ny.backward()\n"
+        "with torch.no_grad():\n    w -= 0.1 * w.grad\nw.grad = None\nz = w * 5\nz.backward()\n"
+    )
+    dice = random.Random(0)
+    for tape in (neuron, mlp, by_hand, optimizer, blocks, fan, twice):
+        walked = Index(tape)
+        there = list(range(end(tape) + 1))
+        for position in [*there, *reversed(there), *dice.sample(there, len(there))]:
+            assert value_rows(walked, position) == value_rows(Index(tape), position)
+
+
+def test_a_step_writes_only_the_rows_that_change(recorded, monkeypatch):
+    leaves = "".join(f"w{n} = param({n}.0)\n" for n in range(40))
+    total = " + ".join(f"w{n}" for n in range(40))
+    tape = recorded(f"{leaves}y = {total}\ny.backward()")
+    index, written = Index(tape), []
+    write = track._row
+    monkeypatch.setattr(track, "_row", lambda *given: written.append(given[1]) or write(*given))
+    for position in range(end(tape) + 1):
+        value_rows(index, position)
+    # When the leaf appears, while its gradient is on its way, and once it is there.
+    assert {f"w{n}" for n in range(40)} <= set(written)
+    assert max(written.count(f"w{n}") for n in range(40)) <= 4

@@ -107,7 +107,8 @@ class Minimap:
                 shapes.fill(painter, stage.frame_boxes[key], 14, ground)
                 shapes.outline(painter, stage.frame_boxes[key], 14, theme.frame_line, 0.8 / zoom)
             if len(stage.boxes) > ROUNDED:
-                Specks(stage, _colors(drawing)).paint_cards(painter, [stage.bounds])
+                specks = Specks(stage, _colors(drawing))
+                specks.paint_cards(painter, [stage.bounds], 1.0 / (zoom * ratio))
                 return pixmap
             for key, box in stage.boxes.items():
                 shapes.fill(painter, box, 10, _color(drawing, key))
@@ -129,7 +130,7 @@ def _color(drawing: Drawing, key: str) -> QColor:
     """Return the colour of a card: what the colour mode says of it, else what it is."""
     theme = drawing.theme
     if drawing.coloring is not None:
-        tint = drawing.reading(key).tint
+        tint = drawing.coloring.tint(drawing.stage.cards[key], drawing.look.cards.get(key))
         return theme.line if tint is None else tints.color(tint, theme.dark)
     return _kind_color(theme, drawing.stage.cards[key].kind)
 

@@ -15,13 +15,14 @@ from widgets.paint.stage import Stage
 
 T = TypeVar("T")
 Numbers = NDArray[np.float64]
+_UNKNOWN = -1
 
 
 class Specks:
     """Ends of wires and boxes of cards as plain numbers, with a kind or a colour for each.
 
     ``color`` tells the colour of a card by its key, ``tone`` the kind of a wire, a small number.
-    Both are asked once and again only for what `touch` names.
+    Both are asked once for what is painted, and again only for what `touch` names.
     """
 
     def __init__(
@@ -31,8 +32,8 @@ class Specks:
         tone: Callable[[str], int] = lambda _key: 0,
     ) -> None:
         self._stage, self._tone, self._color = stage, tone, color
-        self._tones: NDArray[np.int64] | None = None
-        self._colors: NDArray[np.int64] | None = None
+        self._tones = np.full(len(stage.wire_keys), _UNKNOWN)
+        self._colors = np.full(len(stage.card_keys), _UNKNOWN)
 
     @cached_property
     def _lines(self) -> Numbers:
@@ -59,37 +60,58 @@ class Specks:
         return {key: n for n, key in enumerate(self._stage.card_keys)}
 
     def touch(self, cards: Iterable[str], wires: Iterable[str]) -> None:
-        """Ask anew for these; what was never asked for is left for when it is painted."""
-        if self._colors is not None:
-            for key in cards:
-                self._colors[self._card_at[key]] = self._color(key).rgba()
-        if self._tones is not None:
-            for key in wires:
-                self._tones[self._wire_at[key]] = self._tone(key)
+        """Ask anew for these when they are painted."""
+        for key in cards:
+            self._colors[self._card_at[key]] = _UNKNOWN
+        for key in wires:
+            self._tones[self._wire_at[key]] = _UNKNOWN
 
     def paint_wires(
         self, painter: QPainter, areas: Sequence[QRectF], take: Callable[[QPainter, int], None]
     ) -> None:
         """Paint the wires near ``areas``; ``take`` gives the painter the pen of a kind."""
-        if self._tones is None:
-            keys = self._stage.wire_keys
-            self._tones = np.fromiter(map(self._tone, keys), np.int64, len(keys))
-        found = self._stage.wire_spots.touching_any(areas)
+        keys, found = self._stage.wire_keys, self._stage.wire_spots.touching_any(areas)
+        for at in found[self._tones[found] == _UNKNOWN].tolist():
+            self._tones[at] = self._tone(keys[at])
         for kind, lines in _groups(self._tones[found], self._lines[found]):
             take(painter, kind)
             painter.drawLines(_first(lines, QLineF), len(lines))
 
-    def paint_cards(self, painter: QPainter, areas: Sequence[QRectF]) -> None:
-        """Paint the cards near ``areas``."""
-        if self._colors is None:
-            keys = self._stage.card_keys
-            colors = (self._color(key).rgba() for key in keys)
-            self._colors = np.fromiter(colors, np.int64, len(keys))
-        found = self._stage.card_spots.touching_any(areas)
+    def paint_cards(self, painter: QPainter, areas: Sequence[QRectF], pixel: float = 0.0) -> None:
+        """Paint the cards near ``areas``; where several lie in one ``pixel``, one that fills it."""
+        keys, found = self._stage.card_keys, self._stage.card_spots.touching_any(areas)
+        rects = self._rects[found]
+        if pixel:
+            kept, rects = _coarse(rects, pixel)
+            found = found[kept]
+        for at in found[self._colors[found] == _UNKNOWN].tolist():
+            self._colors[at] = self._color(keys[at]).rgba()
         painter.setPen(Qt.PenStyle.NoPen)
-        for color, rects in _groups(self._colors[found], self._rects[found]):
+        for color, same in _groups(self._colors[found], rects):
             painter.setBrush(QColor.fromRgba(color))
-            painter.drawRects(_first(rects, QRectF), len(rects))
+            painter.drawRects(_first(same, QRectF), len(same))
+
+
+def _coarse(rects: Numbers, pixel: float) -> tuple[NDArray[np.intp], Numbers]:
+    """Return the numbers of the boxes to paint, and these.
+
+    For small ones a ``pixel`` stands in which their middles lie, with the number of the largest:
+    ops are larger than constants.
+    """
+    small = np.flatnonzero(rects[:, 2:].max(axis=1, initial=0.0) < pixel)
+    small = small[np.argsort(rects[small, 2:].prod(axis=1), kind="stable")]
+    cells = np.floor((rects[small, :2] + rects[small, 2:] / 2) / pixel)
+    across, down = cells.T
+    # One number for each cell: pairs take ten times as long to be told apart.
+    width = np.ptp(across) + 1 if len(small) else 1.0
+    _, last = np.unique((down * width + across)[::-1], return_index=True)
+    last = len(small) - 1 - last
+    kept = np.ones(len(rects), np.bool_)
+    kept[small] = False
+    kept[small[last]] = True
+    made = rects.copy()
+    made[small[last], :2], made[small[last], 2:] = cells[last] * pixel, pixel
+    return np.flatnonzero(kept), made[kept]
 
 
 def _groups(kinds: NDArray[np.int64], rows: Numbers) -> Iterable[tuple[int, Numbers]]:
