@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QColor
 
 from app.slices import Slices
-from app.training import mistakes, network, own_module, pictures
+from app.training import matching, mistakes, network, own_module, pictures
 from app.training.curves import RunCurves
 from app.training.live_graph import LiveGraph
 from app.training.own_data import OwnData
@@ -17,7 +17,7 @@ from app.training.room import TrainingRoom
 from app.training.session import TrainSession
 from app.training.state import Run, difference
 from engine.setup import Plain, Setup
-from engine.training import Happened, Until, Wish
+from engine.training import Catalogue, Happened, Until, Wish
 from playback import text
 from widgets.plots.colors import run_color
 from widgets.theme import Theme
@@ -169,12 +169,21 @@ class TrainShowing(QObject):
         if setup.seed != session.setup.seed:
             # New weights and new data have seeds of their own, which would hide this one.
             setup = replace(setup, weight_seed=None, data_seed=None)
+        if session.catalogue is not None:
+            setup = self._match(setup, session.catalogue)
         if setup.mistakes != session.setup.mistakes and session.catalogue is not None:
             fitting = mistakes.fitting(setup, session.catalogue)
             if fitting != setup:
                 session.said.emit(f"To show the mistake: {difference(fitting, setup)}")
             setup = fitting
         session.change(setup)
+
+    def _match(self, setup: Setup, catalogue: Catalogue) -> Setup:
+        """Return the setup with a model that takes its data, and tell where that is another."""
+        fitting = matching.matched(self._session.setup, setup, catalogue)
+        if fitting != setup:
+            self._session.said.emit(f"To fit the data: {difference(fitting, setup)}")
+        return fitting
 
     def _train_until(self, until: Until) -> None:
         """Train until something holds; a step that lies behind is for the axis to go back to."""

@@ -152,7 +152,8 @@ def model(setup: Setup, shapes: Shapes) -> str:
 
 def _fits(piece: Model, part: Part, shapes: Shapes) -> None:
     has = "tokens" if shapes.task == "tokens" else "image" if len(shapes.shape) == 3 else "vector"
-    takes = {"numbers": ("vector", "image"), "any": ("vector", "image", "tokens")}
+    every = ("vector", "image", "tokens")
+    takes = {"1": ("vector",), "numbers": ("vector", "image"), "any": every}
     if has not in takes.get(piece.inputs, (piece.inputs,)):
         words = {"vector": "numbers", "image": "pictures", "tokens": "sequences of tokens"}
         wants = words.get(piece.inputs, "numbers")

@@ -20,7 +20,7 @@ ENTRY = Data(
     "House prices",
     "Size, bedrooms and age on scales of their own: try to standardize; made up",
     "regression",
-    "n",
+    "3",
     options=(SIZE, NOISE),
     group="Tables",
     names=("size", "bedrooms", "age"),

@@ -27,4 +27,5 @@ ENTRY = Data(
         ),
     ),
     group="Your own",
+    train=1.0,
 )

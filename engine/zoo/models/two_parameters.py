@@ -35,7 +35,7 @@ ENTRY = Model(
     _write,
     "Two parameters",
     "a and b alone: see the whole loss surface",
-    "vector",
+    "1",
     options=(
         Option(
             "kind",
