@@ -79,7 +79,16 @@ def find(kind: EntryKind, part: Part, made: type[P]) -> tuple[P, dict[str, Plain
             has = f"it has {', '.join(options)}" if options else "it has none"
             raise BadSetup(f"{part.name} has no option {name!r}{near(name, options)}; {has}", place)
         values[name] = _fitting(options[name], value, place)
+        if isinstance(piece, Optimizer):
+            _check_length(options[name], value, place)
     return piece, values
+
+
+def _check_length(option: Option, value: Plain, place: str) -> None:
+    """Refuse a list of another length: those of optimizers are tuples, betas and the like."""
+    usual = option.default
+    if isinstance(usual, list) and isinstance(value, list) and len(value) != len(usual):
+        raise BadSetup(f"{place} needs {len(usual)} numbers, not {len(value)}", place)
 
 
 def _fitting(option: Option, value: Plain, place: str) -> Plain:

@@ -41,8 +41,8 @@ class Entry(Struct, frozen=True):
     """A data set, a model, a loss, an optimizer or a schedule that can be chosen.
 
     ``task`` tells what a data set asks for, or what a loss is for; ``inputs`` is what the data has
-    or the model takes: ``1``, ``2``, ``3``, ``n`` numbers, ``image``, ``tokens``, or ``any``. ``train`` is
-    the share of a data set that one trains on where nobody says otherwise.
+    or the model takes: ``1``, ``2``, ``3``, ``n`` numbers, ``image``, ``tokens``, or ``any``.
+    ``train`` is the share of a data set that one trains on where nobody says otherwise.
     """
 
     kind: EntryKind

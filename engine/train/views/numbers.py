@@ -17,17 +17,20 @@ def _rows(run: Run, part: str) -> torch.Tensor:
 
 
 def _predicted(run: Run, rows: torch.Tensor) -> torch.Tensor:
-    """Return the class that the model gives to rows of the data."""
+    """Return the class that the model gives to rows of the data, or to each place of them."""
     program = run.program
     output = program.model(program.tensor("inputs")[rows])
+    if program.task == "tokens":
+        return output.argmax(dim=2).cpu()  # type: ignore[no-any-return]
     if output.shape[1] > 1:
         return output.argmax(dim=1).cpu()  # type: ignore[no-any-return]
     return (output[:, 0] > 0).long().cpu()  # type: ignore[no-any-return]
 
 
 def confusion(run: Run, _options: Mapping[str, Plain]) -> Picture | None:
-    """Return how often each class (row) was taken for each (column)."""
-    classes = run.program.classes
+    """Return how often each class (row) was taken for each (column); tokens at every place."""
+    program = run.program
+    classes = program.shapes.outputs if program.task == "tokens" else program.classes
     if not classes:
         return None
     found = {}
@@ -35,8 +38,8 @@ def confusion(run: Run, _options: Mapping[str, Plain]) -> Picture | None:
         rows = _rows(run, part)
         counts = torch.zeros(classes * classes, dtype=torch.long)
         if len(rows):
-            pairs = run.program.y[rows] * classes + _predicted(run, rows)
-            counts = torch.bincount(pairs, minlength=classes * classes)
+            pairs = program.y[rows] * classes + _predicted(run, rows)
+            counts = torch.bincount(pairs.reshape(-1), minlength=classes * classes)
         found[part] = packed(counts.reshape(classes, classes), "<i8")
     return Picture(found)
 

@@ -62,6 +62,7 @@ BAD = [
     ("model", Part("mlp", {"activation": ["tanh", "no"]}), Model, "model.activation", "relu"),
     ("model", Part("mlp", {"norm": ["batch"]}), Model, "model.norm", "layer"),
     ("optimizer", Part("sgd", {"nesterov": 1}), Optimizer, "optimizer.nesterov", "true or false"),
+    ("optimizer", Part("adam", {"betas": [0.9]}), Optimizer, "optimizer.betas", "2 numbers"),
     ("optimizer", Part("sdg", {}), Optimizer, "optimizer", "did you mean 'sgd'"),
 ]
 

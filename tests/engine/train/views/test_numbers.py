@@ -2,6 +2,7 @@
 
 import math
 
+import pytest
 import torch
 
 from engine import setup
@@ -21,3 +22,25 @@ def test_a_frozen_layer_has_no_gradient_and_a_broken_one_is_nan():
     assert math.isnan(norms[2])
     assert held[3] == 1.0
     assert norms[3] == parameters[3].grad.double().norm().item()
+
+
+@pytest.mark.parametrize(
+    ("data", "model"),
+    [("sort_tokens", "transformer"), ("gaussians", "mlp"), ("moons", "linear"), ("digits", "cnn")],
+)
+def test_every_answer_is_counted_beside_its_truth(data, model):
+    run = Run(setup.parse({"data": {"name": data, "n": 60}, "model": model}))
+    run.advance(3)
+    program = run.program
+    shown = views.show(run, "confusion", {}).arrays
+    for part in ("train", "val"):
+        rows = program.tensor(f"{part}_rows")
+        with torch.no_grad():
+            said = program.model.eval()(program.tensor("inputs")[rows])
+        top = (said[:, 0] > 0).long() if said.shape[-1] == 1 else said.argmax(said.dim() - 1)
+        truth = program.y[rows]
+        counts = shown[part].array()
+        assert counts.sum() == truth.numel()
+        for i in range(len(counts)):
+            for j in range(len(counts)):
+                assert counts[i, j] == ((truth == i) & (top == j)).sum()
