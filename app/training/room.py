@@ -1,8 +1,9 @@
 """The training room's page: bar, set-up, pictures and the axis of steps, in their places."""
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtWidgets import (
     QComboBox,
     QFrame,
@@ -19,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from app.panels import GUTTER, Panel, rule, scrolled, tabs
 from app.theming import Themed
+from engine.training import Parameter
 from widgets.labels import Label
 from widgets.plots.bars import GradientBars
 from widgets.plots.boundary import Boundary
@@ -192,12 +194,23 @@ class TrainingRoom(QWidget):
         self.numbers.tabBar().setStyleSheet(TABS)
 
     def _make_directions(self) -> None:
+        self._has_two = False
         self.directions = _choice("Directions", ("random", "pca", "parameters"))
         self.across, self.up = ElementPick("Across"), ElementPick("Up")
         for pick in (self.across, self.up):
             pick.hide()
             self.surface.tools.addWidget(pick)
         self.surface.tools.addWidget(self.directions)
+
+    def offer_directions(self, parameters: Sequence[Parameter]) -> None:
+        """Offer these for the plane of the loss surface; a model of two numbers has but one."""
+        for flat, pick in enumerate((self.across, self.up)):
+            pick.set_parameters(parameters, flat)
+        has_two, had_two = sum(math.prod(one.shape) for one in parameters) == 2, self._has_two
+        self._has_two = has_two
+        if has_two != had_two:
+            with QSignalBlocker(self.directions):
+                self.directions.setCurrentText("parameters" if has_two else "random")
 
     def _make_loss_tools(self) -> None:
         self.log = _switch("Log", "Logarithmic axis", True)

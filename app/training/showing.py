@@ -237,8 +237,7 @@ class TrainShowing(QObject):
         self.own.show_note(run.begun.note)
         room.lines.set_lines(run.begun.lines)
         room.weights.set_parameters(run.begun.parameters)
-        for flat, pick in enumerate((room.across, room.up)):
-            pick.set_parameters(run.begun.parameters, flat)
+        room.offer_directions(run.begun.parameters)
         room.confusion.show_counts(np.zeros((0, 0), np.intp))
         room.fit.show_curve(np.empty(0), np.empty(0))
         room.units.show_layers(())

@@ -369,3 +369,18 @@ def test_another_seed_counts_after_new_data(room, begun, train_link):
     assert (begun.setup.model.options, begun.setup.data_seed) == ({"layers": [4, 2, 2]}, 1)
     room.form.edited.emit(replace(begun.setup, seed=5))
     assert (begun.setup.seed, begun.setup.weight_seed, begun.setup.data_seed) == (5, None, None)
+
+
+def test_of_two_numbers_the_surface_is_over_both(room):
+    def numbers(*shapes):
+        return tuple(say.Parameter(str(i), shape, i) for i, shape in enumerate(shapes))
+
+    room.offer_directions(numbers((3,)))
+    assert room.directions.currentText() == "random"
+    room.offer_directions(numbers((), ()))
+    assert room.directions.currentText() == "parameters"
+    room.directions.setCurrentText("pca")
+    room.offer_directions(numbers((), ()))
+    assert room.directions.currentText() == "pca", "what one has chosen stays"
+    room.offer_directions(numbers((3,)))
+    assert room.directions.currentText() == "random"
