@@ -21,6 +21,7 @@ from torch.overrides import TorchFunctionMode
 from engine.record.arguments import Given, everyday, kept_args, tensors_given, tensors_in
 from engine.record.backward import PassReached
 from engine.record.log import EventRow, OpRow, ValueRow
+from engine.record.lookalikes import Types, are_lookalikes, ask
 from engine.record.nodes import LAST, Met
 from engine.record.replaced import is_own, meant
 from engine.record.source import Where
@@ -101,7 +102,7 @@ class ForwardMode(TorchFunctionMode):
     def __torch_function__(
         self,
         func: Function,
-        types: object,
+        types: Types,
         args: tuple[object, ...] = (),
         kwargs: dict[str, object] | None = None,
     ) -> object:
@@ -116,6 +117,8 @@ class ForwardMode(TorchFunctionMode):
         kind, name = told
         if kind == "reader" or self.lane.quiet or not self.log.writing or is_traced():
             return func(*args, **kwargs)
+        if types and are_lookalikes(types):
+            return ask(self, func, types, args, kwargs)
         if kind in ("op", "factory", "running"):
             return self._op(kind, name, func, args, kwargs)
         return self._attribute(kind, func, args, kwargs)

@@ -11,7 +11,7 @@ from engine.record.arguments import told_args
 from engine.record.log import CallRow, EventRow, Log, NodeRow, OpRow, ValueRow
 from engine.record.recorder import Recorder
 from engine.record.source import Source, Span, Where
-from engine.record.tensors import is_leaf
+from engine.record.tensors import is_leaf, version
 from engine.tape import (
     Arg,
     Call,
@@ -46,6 +46,8 @@ def leaves(recorder: Recorder, namespace: dict[str, object]) -> list[Leaf]:
             known = tensors.known(t)
             if known is None:
                 known = tensors.add(t, None)
+            elif known.version != version(t):
+                known = tensors.value(t, None)
             elif tensors.differs(t, known):
                 known = tensors.add(t, None, op=known.op, maker=known.maker)
             known.name = known.name or name

@@ -95,6 +95,16 @@ class Nodes:
                 stack += own
         return claimed
 
+    def given_to(self, node: Node, row: NodeRow, op: int) -> None:
+        """Note that an op gave a view of what it changed a new node.
+
+        Torch makes such a node no earlier than when somebody asks for it.
+        """
+        if row.op is None:
+            row.op = op
+            self.log.ops[op].nodes.append(row.id)
+            self.read_edges(node, row)
+
     def reach(self, number: int, roots: list[Node]) -> None:
         """Give a hook to every node that a pass can reach; those that ops made have theirs.
 

@@ -28,6 +28,8 @@ _TORCH = torch.__path__[0]
 _OPTIM = _TORCH + "/optim/"
 _NN = _TORCH + "/nn/"
 _GIVEN = ("torch", "nn", "F", "optim", "math", "np")
+_FORWARD = frozenset(("forward", "update_bn"))
+"""What in torch.optim runs a model: the average of several is a module, too."""
 _BUILDERS = frozenset(("__init__", "reset_parameters", "initialize_parameters", "materialize"))
 
 
@@ -182,7 +184,7 @@ class Source:
 def _doing(file: str, function: str) -> str:
     file = file.replace("\\", "/")
     if file.startswith(_OPTIM):
-        return "optimizer"
+        return "" if function in _FORWARD else "optimizer"
     return "building" if file.startswith(_NN) and function in _BUILDERS else ""
 
 

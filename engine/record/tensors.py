@@ -24,6 +24,9 @@ class NodeIds(Protocol):
     def row(self, node: Node) -> NodeRow:
         """Return the row of a node, listing it if it is new."""
 
+    def given_to(self, node: Node, row: NodeRow, op: int) -> None:
+        """Note that an op gave a view of what it changed a new node."""
+
 
 class Tensors:
     """The tensors seen in a run and their versions."""
@@ -95,6 +98,8 @@ class Tensors:
             row.node, row.output_nr = node.id, t.output_nr
             if made is not None:
                 made.append((fn, node))
+            elif op is not None:
+                self.nodes.given_to(fn, node, op)
         log.values.append(row)
         self.seen[key] = row
         return row

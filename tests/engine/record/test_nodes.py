@@ -37,3 +37,24 @@ def test_a_graph_built_before_may_run_after_its_op_was_not_seen():
     )
     assert [n.op for n in tape.nodes] == [None]
     assert len(tape.executions) == 1
+
+
+def test_a_view_of_what_was_written_to_has_a_node_of_the_op_that_wrote():
+    tape = mirror(
+        "base = torch.ones(6, requires_grad=True) * 1\nview = base[::2]\nbase.mul_(3)\n"
+        "y = view * 2\nprint(view.grad_fn.name())\nbase[:3].zero_()\nz = view + 1\n"
+        "(y.sum() + z.sum()).backward()"
+    )
+    assert tape.stdout == "AsStridedBackward0\n"
+    lines = {n.id: tape.ops[n.op].place.line for n in tape.nodes if n.op is not None}
+    ran = {n.id: n.name for n in tape.nodes if any(e.node == n.id for e in tape.executions)}
+    assert ran.keys() <= lines.keys()
+    assert [lines[i] for i, name in ran.items() if name == "AsStridedBackward0"] == [3, 6]
+    for op in tape.ops:
+        assert all(lines[i] == op.place.line for i in op.nodes)
+
+
+def test_the_last_value_of_a_view_belongs_to_the_last_write():
+    tape = mirror("base = param([1.0, 2.0, 3.0]) * 1\nview = base[:2]\nbase.mul_(3)\nbase.zero_()")
+    last = [v for v in tape.values if v.name == "view"][-1]
+    assert tape.ops[last.op].op == "zero_"

@@ -137,3 +137,24 @@ def test_a_big_memory_is_left_out():
         "w.sum().backward()\nopt.step()"
     )
     assert [name for _, name, _ in tape.steps[0].memory] == ["step"]
+
+
+def test_a_model_that_is_an_average_of_others_is_recorded_when_it_is_called():
+    tape = mirror(
+        "from torch.optim.swa_utils import AveragedModel, update_bn\n"
+        "net = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3))\n"
+        "mean = AveragedModel(net)\n"
+        "mean.update_parameters(net)\n"
+        "update_bn([torch.ones(4, 2)], mean)\n"
+        "y = mean(torch.ones(4, 2)).sum()\n"
+        "y.backward()\n"
+    )
+    last = [(op.op, op.scope) for op in tape.ops if op.place.line == 6]
+    assert last == [
+        ("linear", "mean.module.0"),
+        ("add_", "mean.module.1"),
+        ("batch_norm", "mean.module.1"),
+        ("sum", ""),
+    ]
+    assert [op.op for op in tape.ops if op.place.line == 5][-3:] == ["linear", "add_", "batch_norm"]
+    assert not [op for op in tape.ops if op.place.line == 4]
