@@ -29,6 +29,15 @@ STORES = {
 }
 """numpy dtype that holds each torch dtype exactly; others are widened to float32."""
 
+_BY_ROW, _BY_COLUMN = ("crow_indices", "col_indices"), ("ccol_indices", "row_indices")
+_COMPRESSED = {
+    torch.sparse_csr: _BY_ROW,
+    torch.sparse_bsr: _BY_ROW,
+    torch.sparse_csc: _BY_COLUMN,
+    torch.sparse_bsc: _BY_COLUMN,
+}
+"""What the indices of each compressed sparse layout are called."""
+
 THUMB = 48
 """Most rows and columns of a thumbnail."""
 THUMBS_BYTES = 32 << 20
@@ -180,6 +189,12 @@ def _exact(real: torch.Tensor) -> torch.Tensor:
 def _dense(t: torch.Tensor) -> torch.Tensor:
     if t.is_quantized:
         return t.dequantize()
+    # A program may write to the indices, and torch follows them wherever they lead.
+    if t.layout is torch.sparse_coo:
+        torch._validate_sparse_coo_tensor_args(t._indices(), t._values(), t.shape)
+    elif t.layout in _COMPRESSED:
+        heads, plain = (getattr(t, name)() for name in _COMPRESSED[t.layout])
+        torch._validate_sparse_compressed_tensor_args(heads, plain, t.values(), t.shape, t.layout)
     return t if t.layout is torch.strided else t.to_dense()
 
 

@@ -185,3 +185,27 @@ def test_statistics_of_a_view_are_those_of_its_own_numbers(view):
     assert made.std == pytest.approx(float(exact.std()), rel=1e-9)
     assert made.norm == pytest.approx(float(exact.norm()), rel=1e-9)
     assert (made.min, made.max) == (float(t.min()), float(t.max()))
+
+
+LAYOUTS = {
+    "coo": (lambda t: t.to_sparse(), "_indices"),
+    "hybrid coo": (lambda t: t.to_sparse(1), "_indices"),
+    "csr": (lambda t: t.to_sparse_csr(), "col_indices"),
+    "csc": (lambda t: t.to_sparse_csc(), "row_indices"),
+    "bsr": (lambda t: t.to_sparse_bsr((2, 2)), "col_indices"),
+    "bsc": (lambda t: t.to_sparse_bsc((2, 2)), "row_indices"),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.filterwarnings("ignore:Sparse")
+def test_indices_that_lead_out_of_a_sparse_tensor_are_not_followed(layout):
+    make, indices = LAYOUTS[layout]
+    whole = torch.arange(16.0).reshape(4, 4)
+    t = make(whole)
+    (sound,) = snapshots([t])
+    assert sound.array().tolist() == whole.tolist()
+    # So far out that torch, which does not look, would write into memory that is not there.
+    getattr(t, indices)().view(-1)[0] = 10**15
+    (broken,) = snapshots([t])
+    assert (broken.shape, broken.data) == ((4, 4), None)
