@@ -29,6 +29,8 @@ FAMILIES = (
     *("NVIDIA_", "ROCM_", "HIP_", "HSA_", "XDG_", "VIRTUAL_ENV", "CONDA_"),
 )
 """Variables that an engine gets to know, by how they begin; the others may hold passwords."""
+_PASSWORDS = re.compile("KEY|TOKEN|SECRET|PASS|AUTH|CRED", re.IGNORECASE)
+"""Names within those families that passwords go by."""
 SPARE_BYTES = 1 << 30
 """So much memory must be free before an engine is started that may never be needed."""
 PRINTED_LIMIT = 4_000_000
@@ -76,9 +78,13 @@ def environment(is_open: bool = False) -> dict[str, str]:
     known = {
         name: text
         for name, text in os.environ.items()
-        if is_open or name.upper() in PASSED_ON or name.upper().startswith(FAMILIES)
+        if is_open or (_is_passed_on(name.upper()) and not _PASSWORDS.search(name))
     }
     return {**known, "PYTHONPATH": f"{root}{os.pathsep}{before}" if before else root}
+
+
+def _is_passed_on(name: str) -> bool:
+    return name in PASSED_ON or name.startswith(FAMILIES)
 
 
 def program() -> str:

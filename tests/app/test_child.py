@@ -88,7 +88,9 @@ def test_only_a_living_process_can_be_aborted():
 
 
 @pytest.mark.parametrize(
-    "name", ["AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN", "PGPASSWORD", "HF_TOKEN", "MY_OWN_KEY"]
+    "name",
+    "AWS_SECRET_ACCESS_KEY GITHUB_TOKEN PGPASSWORD HF_TOKEN MY_OWN_KEY NVIDIA_API_KEY "
+    "CONDA_TOKEN PYTHON_KEYRING_PASSWORD".split(),
 )
 def test_an_engine_is_told_no_password_unless_its_programs_may_use_files(monkeypatch, name):
     monkeypatch.setenv(name, "secret")
