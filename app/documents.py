@@ -7,8 +7,10 @@ import hashlib
 import io
 import os
 import re
+import stat
 import tokenize
 from pathlib import Path
+from typing import BinaryIO
 
 import msgspec
 from msgspec import Struct
@@ -46,9 +48,7 @@ def read(path: Path) -> str:
             declare, or far too long for a program.
     """
     try:
-        if path.is_dir():
-            raise Refused(f"{path} is a folder, not a program")
-        with path.open("rb") as file:
+        with opened(path) as file:
             data = file.read(LIMIT + 1)
     except OSError as error:
         raise Refused(f"{path} cannot be read: {error.strerror or error}") from error
@@ -63,6 +63,34 @@ def read(path: Path) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
+def opened(path: Path) -> BinaryIO:
+    """Open a file for reading, but nothing that one would wait for.
+
+    Raises:
+        Refused: it is a folder, or a pipe or socket with a name, or its name is no text.
+        OSError: it cannot be opened.
+    """
+    _check_name(path)
+    mode = path.stat().st_mode
+    if stat.S_ISDIR(mode):
+        raise Refused(f"{path} is a folder, not a file")
+    # What the shell puts there for <(a command) ends by itself.
+    if (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)) and path.parts[1:2] not in (
+        ("dev",),
+        ("proc",),
+    ):
+        raise Refused(f"{path} is no plain file")
+    return path.open("rb")
+
+
+def _check_name(path: Path) -> None:
+    try:
+        str(path).encode()
+    except UnicodeEncodeError as error:
+        shown = os.fsencode(path).decode("utf-8", "replace")
+        raise Refused(f"The name of {shown} is not text: give the file another name") from error
+
+
 def write(path: Path, text: str, like: Path | None = None) -> None:
     """Write a program to ``path``: wholly, or the file stays as it was.
 
@@ -71,6 +99,7 @@ def write(path: Path, text: str, like: Path | None = None) -> None:
     Raises:
         Refused: the file cannot be written.
     """
+    _check_name(path)
     before = _bytes_at(like or path)
     try:
         name = _encoding(text.encode())

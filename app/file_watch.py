@@ -164,7 +164,8 @@ class FileWatch(QObject):
         if self._accepted is None or str(path) != self._path:
             return
         try:
-            atomic.write(atomic.spare_name(path), path.read_bytes())
+            with documents.opened(path) as file:
+                atomic.write(atomic.spare_name(path), file.read())
         except OSError as error:
             raise Refused(f"{path} cannot be set aside: {atomic.why(error)}") from error
 

@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 from msgspec import Struct
 
-from app import envelope
+from app import documents, envelope
 from app.documents import Refused
 from app.envelope import Damaged, Newer
 from engine.setup import BadSetup, Setup, check
@@ -105,7 +105,7 @@ def read(path: Path) -> KeptRoom:
         Refused: it cannot be read, is not as it was written, or a later version wrote it.
     """
     try:
-        with path.open("rb") as file:
+        with documents.opened(path) as file:
             data = file.read(LIMIT + 1)
     except OSError as error:
         raise Refused(f"{path} cannot be read: {error.strerror or error}") from error

@@ -1,10 +1,14 @@
 """Programs in and out of files: never a half file, never a traceback."""
 
+import os
 import random
+from pathlib import Path
 
 import pytest
 
+from app import documents
 from app.documents import LIMIT, Draft, Drafts, Refused, differs, read, write
+from app.training import kept
 
 
 def test_what_is_written_is_read(tmp_path):
@@ -176,3 +180,25 @@ def test_a_declared_encoding_that_does_not_exist_is_not_believed(tmp_path):
     path = tmp_path / "a.py"
     write(path, "# coding: klingon\ns = 'é'\n")
     assert read(path) == "# coding: klingon\ns = 'é'\n"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes are POSIX")
+def test_a_pipe_with_a_name_is_not_waited_for(tmp_path):
+    pipe = tmp_path / "pipe.py"
+    os.mkfifo(pipe)
+    with pytest.raises(Refused, match="is no plain file"):
+        documents.read(pipe)
+    with pytest.raises(Refused, match="is no plain file"):
+        kept.read(pipe)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="elsewhere names are text")
+def test_a_name_that_is_no_text_is_refused_before_anything_is_made_of_it(tmp_path):
+    path = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.py"))
+    path.write_bytes(b"x = 1\n")
+    with pytest.raises(Refused, match="give the file another name") as refused:
+        documents.read(path)
+    assert "caf\ufffd.py" in str(refused.value)
+    with pytest.raises(Refused, match="give the file another name"):
+        documents.write(path, "y = 2\n")
+    assert path.read_bytes() == b"x = 1\n"
