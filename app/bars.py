@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePol
 
 from app.state import ENGINE_DIED, Doc, Result, View
 from playback import text
+from widgets.labels import literal, shown_name, tip
 from widgets.once import once
 from widgets.transport_buttons import TransportButtons
 from widgets.workspaces import WorkspaceSwitch
@@ -38,7 +39,7 @@ class TopBar(QFrame):
         self.lessons.clicked.connect(self.lessons_pressed)
         self._buttons = buttons
         self._doc = Doc()
-        self.title = QLabel()
+        self.title = literal()
         self.title.setProperty("role", "heading")
         self.counts = QLabel()
         self.counts.setProperty("role", "caption")
@@ -75,7 +76,7 @@ class TopBar(QFrame):
     def show_doc(self, doc: Doc) -> None:
         """Show the document's title; a dot says that it is not saved."""
         self._doc = doc
-        self.title.setToolTip(doc.path or "Not in a file yet")
+        self.title.setToolTip(tip(shown_name(doc.path)) or "Not in a file yet")
         self._fit()
 
     def show_counts(self, counts: str) -> None:
@@ -133,12 +134,12 @@ class StatusLine(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("bar", True)
-        self.message = QLabel()
+        self.message = literal()
         self.message.setProperty("role", "caption")
         self.message.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.engine = QLabel()
         self.engine.setProperty("role", "caption")
-        self.note = QLabel()
+        self.note = literal()
         self.note.setProperty("role", "warning")
         self.held = QLabel()
         self.held.setProperty("role", "caption")
@@ -183,7 +184,7 @@ class StatusLine(QFrame):
         self.engine.setText(engine_line(result, doc))
         short, whole = note_lines(result)
         self.note.setText(short)
-        self.note.setToolTip(whole)
+        self.note.setToolTip(tip(whole))
         self.note.setVisible(bool(short) and not self._elsewhere)
 
     def show_program(self, on: bool) -> None:
@@ -205,7 +206,7 @@ class StatusLine(QFrame):
     def _refresh(self) -> None:
         shown = self._said or ("" if self._elsewhere else self._problem or self._caption)
         self.message.setText(shown)
-        self.message.setToolTip(shown)
+        self.message.setToolTip(tip(shown))
         wrong = bool(self._problem) and not self._said and not self._elsewhere
         role = "error" if wrong else "caption"
         if self.message.property("role") != role:

@@ -2,9 +2,10 @@
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QLinearGradient, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from playback.coloring import Key
+from widgets.labels import literal
 from widgets.paint import shapes, tints
 from widgets.theme import Theme
 
@@ -28,7 +29,7 @@ class ColorKey(QFrame):
         column.setContentsMargins(10, 4, 6, 8)
         column.setSpacing(4)
         row = QHBoxLayout()
-        self.title = QLabel()
+        self.title = literal()
         self.title.setProperty("role", "title")
         self.end_button = QPushButton("Done")
         self.end_button.setProperty("quiet", True)
@@ -41,7 +42,7 @@ class ColorKey(QFrame):
         column.addLayout(row)
         self.bar = _Colors(self)
         column.addWidget(self.bar)
-        self.note = QLabel()
+        self.note = literal()
         self.note.setProperty("role", "caption")
         column.addWidget(self.note)
         self.hide()

@@ -27,6 +27,7 @@ from playback.picture import Picture
 from playback.scenes import Scene
 from widgets.camera import Camera, fitting
 from widgets.graph_view import GraphView
+from widgets.labels import literal
 from widgets.line_strip import LineStrip
 from widgets.paint.stage import Stage
 from widgets.theme import Theme
@@ -177,7 +178,7 @@ class CompareCard(Overlay):
     def _place(self, titles: tuple[str, str]) -> None:
         heading = QLabel("What differs")
         heading.setProperty("role", "heading")
-        self.caption = QLabel(self.compared.summary())
+        self.caption = literal(self.compared.summary())
         self.caption.setProperty("role", "caption")
         close = QPushButton("Close")
         close.clicked.connect(self.leave)
@@ -194,7 +195,7 @@ class CompareCard(Overlay):
         for side, title, strip in pairs:
             column = QVBoxLayout()
             column.setSpacing(4)
-            label = QLabel(title)
+            label = literal(title)
             label.setProperty("role", "title")
             side.view.setAccessibleName(f"Graph of {title}")
             column.addWidget(label)
@@ -226,7 +227,7 @@ class CompareCard(Overlay):
         self.slider.setRange(0, len(self.left.tape.events))
         self.slider.setValue(self.slider.maximum())
         self.slider.setAccessibleName("Position")
-        self.where = QLabel()
+        self.where = literal()
         self.where.setProperty("role", "caption")
         row = QHBoxLayout()
         row.addWidget(self.slider, 1)

@@ -3,6 +3,8 @@
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QPushButton, QWidget
 
+from widgets.labels import literal, tip
+
 BAR_WIDTH = 150
 LONGEST = 28
 """A file's name of more characters is cut."""
@@ -20,7 +22,7 @@ class FilmChip(QFrame):
         row = QHBoxLayout(self)
         row.setContentsMargins(12, 4, 6, 4)
         row.setSpacing(10)
-        self.name = QLabel()
+        self.name = literal()
         self.bar = QProgressBar()
         self.bar.setFixedWidth(BAR_WIDTH)
         self.bar.setTextVisible(False)
@@ -40,7 +42,7 @@ class FilmChip(QFrame):
         """Show that a file is being made."""
         short = name if len(name) <= LONGEST else f"{name[:12]}…{name[-(LONGEST - 13) :]}"
         self.name.setText(f"Writing {short}")
-        self.name.setToolTip(name)
+        self.name.setToolTip(tip(name))
         self.show_share(0, 1)
         self.show()
 

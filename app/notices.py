@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePol
 
 from app.commands import Notice
 from app.documents import Refused
+from widgets.labels import tip
 
 MARGIN = 12
 
@@ -97,7 +98,7 @@ class Notices(QWidget):
             return
         # A path has no spaces to break it at, and must not make the window wider.
         self.text.setText(notice.text.replace("/", "/\N{ZERO WIDTH SPACE}"))
-        self.card.setToolTip(notice.more)
+        self.card.setToolTip(tip(notice.more))
         several = len(self._waiting) > 1
         self.count.setText(f"1 of {len(self._waiting)}" if several else "")
         self.count.setVisible(several)

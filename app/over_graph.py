@@ -10,6 +10,7 @@ from app.color_key import ColorKey
 from app.film_chip import FilmChip
 from playback.coloring import Key
 from playback.crumbs import Crumb
+from widgets.labels import literal, tip
 from widgets.theme import Theme
 
 MARGIN = 10
@@ -66,12 +67,12 @@ class Crumbs(QFrame):
             button.setProperty("quiet", True)
             button.setProperty("crumb", True)
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-            button.setToolTip(f"Show all of {crumb.title}")
+            button.setToolTip(tip(f"Show all of {crumb.title}"))
             button.clicked.connect(lambda _=False, key=crumb.key: self.picked.emit(key))
             self._add(button)
             self._add(QLabel(SEPARATOR))
         if path:
-            last = QLabel(_cut(path[-1].title))
+            last = literal(_cut(path[-1].title))
             last.setProperty("role", "title")
             last.setContentsMargins(7, 0, 0, 0)
             self._add(last)

@@ -8,7 +8,6 @@ from PySide6.QtWidgets import (
     QAbstractButton,
     QFileDialog,
     QHBoxLayout,
-    QLabel,
     QLayout,
     QPushButton,
     QScrollArea,
@@ -18,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from engine.figures import Figure
-from widgets.labels import sheet
+from widgets.labels import literal, sheet
 from widgets.plots.figure import draw_figure, picture, told
 from widgets.theme import Theme
 
@@ -76,7 +75,7 @@ class FigureWindow(QWidget):
         self.view.setToolTip("")
         self.save = QPushButton("Save picture…", self)
         self.save.clicked.connect(self._ask)
-        self.note = QLabel(_note(figure), self)
+        self.note = literal(_note(figure))
         below = QHBoxLayout()
         below.addWidget(self.note, 1)
         below.addWidget(self.save)

@@ -1,6 +1,7 @@
 """Texts of the panels: labels by role, headings, and the style sheet that gives roles a look."""
 
 import re
+from html import escape
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
@@ -83,6 +84,27 @@ class Heading(QWidget):
     def text(self) -> tuple[str, str]:
         """Return title and subtitle."""
         return self._title.said(), self._subtitle.said()
+
+
+def literal(text: str = "") -> QLabel:
+    """Return a label on which marks such as ``<b>`` stand as they are.
+
+    What programs, files and modules are called, and what goes wrong in them, is anybody's text.
+    """
+    made = QLabel()
+    made.setTextFormat(Qt.TextFormat.PlainText)
+    made.setText(text)
+    return made
+
+
+def tip(text: str) -> str:
+    """Return ``text`` as a tool tip that shows it as it is."""
+    return f"<qt>{escape(text)}</qt>" if "<" in text else text
+
+
+def shown_name(name: str) -> str:
+    """Return the name of a file without what would change how the text around it reads."""
+    return "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in name)
 
 
 def breakable(text: str, run: int = 20) -> str:

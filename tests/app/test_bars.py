@@ -181,3 +181,12 @@ def test_a_remark_is_taken_back_where_it_still_stands(qtbot):
     assert line.message.text() == "Laying out"
     line.unsay("Laying out")
     assert line.message.text() == "x is made"
+
+
+def test_a_message_with_marks_in_it_stands_as_the_program_wrote_it(qtbot):
+    line = StatusLine()
+    qtbot.addWidget(line)
+    line.say("<b>x</b>")
+    wide = line.message.sizeHint().width()
+    line.say("x")
+    assert wide > 3 * line.message.sizeHint().width()

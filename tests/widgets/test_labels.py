@@ -58,3 +58,21 @@ def test_numbers_of_gradients_are_drawn_in_the_backward_colour(qtbot):
     label.ensurePolished()
     assert label.palette().windowText().color().name() == theme.backward.name()
     assert label.font().pixelSize() == 26
+
+
+def test_what_looks_like_marks_is_shown_letter_by_letter():
+    assert labels.tip("expected <class 'int'>") == "<qt>expected &lt;class &#x27;int&#x27;&gt;</qt>"
+    assert labels.tip("a > b") == "a > b"
+
+
+def test_a_label_for_anybodys_text_measures_every_letter(qtbot):
+    marked, bare = labels.literal("<b>x</b>"), labels.literal("x")
+    qtbot.addWidget(marked)
+    qtbot.addWidget(bare)
+    assert marked.sizeHint().width() > 3 * bare.sizeHint().width()
+
+
+@pytest.mark.parametrize("odd", ["\u202e", "\u2066", "\n", "\t", "\x1b", "\u200f"])
+def test_a_name_changes_nothing_around_it(odd):
+    assert labels.shown_name(f"a{odd}b.py") == "a\ufffdb.py"
+    assert labels.shown_name("été 模型.py") == "été 模型.py"

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from widgets.labels import Label, sheet
+from widgets.labels import Label, literal, sheet
 from widgets.theme import Theme, mono_font
 
 _COLORS = {
@@ -80,7 +80,7 @@ class StepLines(QWidget):
                 part.deleteLater()
         self._rows = []
         for place, (_event, text) in enumerate(self._lines):
-            mark, code = QLabel("○"), QLabel(text)
+            mark, code = QLabel("○"), literal(text)
             what = _OneLine("caption")
             code.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
             for at, part in enumerate((mark, code, what)):
