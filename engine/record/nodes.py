@@ -28,6 +28,8 @@ Met = tuple[Node, NodeRow]
 
 AccumulateGrad: type = torch._C._functions.AccumulateGrad  # type: ignore[attr-defined]
 """The kind of node that adds to a leaf's ``.grad``."""
+_Custom = torch.autograd.function.BackwardCFunction
+"""What the nodes of custom Functions are instances of."""
 _top_hooks = torch._C._autograd._top_saved_tensors_default_hooks
 """The program's own hooks on saved tensors, if it has any now."""
 LAST = 2**64 - 1
@@ -47,6 +49,7 @@ class Nodes:
         """True once a node was met that no recorded op made: what lies below it is not hooked."""
         self._key = object()
         self._kinds: dict[type, NodeKind] = {}
+        """Those of the program's own Functions; the rest are in `_kinds`."""
 
     def row(self, node: Node) -> NodeRow:
         """Return the row of a node that is not AccumulateGrad; a new one is hooked."""
@@ -56,7 +59,7 @@ class Nodes:
         if hook is not None:
             return hook.row
         log, number = self.log, node._sequence_nr()
-        kind = self._kinds.get(type(node)) or self._new_kind(node)
+        kind = _kinds.get(type(node)) or self._kinds.get(type(node)) or self._new_kind(node)
         row = NodeRow(next(log.ids), kind, len(log.events), number)
         log.nodes.append(row)
         held[self._key] = hook = AfterNode(self.hooks, row)
@@ -164,8 +167,10 @@ class Nodes:
 
     def _new_kind(self, node: Node) -> NodeKind:
         kind = _read_kind(node)
+        # Some that have no names of their own have a class in common.
         if type(node).__name__ == kind.name:
-            self._kinds[type(node)] = kind
+            own = isinstance(node, _Custom)
+            (self._kinds if own else _kinds)[type(node)] = kind
         return kind
 
     def _look(self, node: Node, tensors: tuple[tuple[str, str], ...]) -> list[SavedRow]:
@@ -194,11 +199,15 @@ class Nodes:
         return name, t.shape, t.dtype, self.tensors.storage(t)
 
 
+_kinds: dict[type, NodeKind] = {}
+"""The kinds of node that torch has itself, as far as any was met: they are the same in all runs."""
+
+
 def _read_kind(node: Node) -> NodeKind:
     kind, prefix = type(node), "_raw_saved_"
     saved = tuple(a[len("_saved_") :] for a in dir(kind) if a.startswith("_saved_"))
     names = [a[len(prefix) :] for a in dir(kind) if a.startswith(prefix)]
     # A custom Function's node has no _saved_ names, only all its tensors together.
-    custom = issubclass(kind, torch.autograd.function.BackwardCFunction)
+    custom = issubclass(kind, _Custom)
     tensors = tuple((n, "saved_tensors" if custom else "_saved_" + n) for n in names)
     return NodeKind(node.name().rpartition("::")[2], saved, tensors)

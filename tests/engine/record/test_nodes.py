@@ -1,5 +1,8 @@
 """Every node belongs to the op that made it and leads where torch says."""
 
+from torch.autograd.function import BackwardCFunction
+
+from engine.record import nodes
 from tests.engine.mirror import mirror
 
 
@@ -58,3 +61,29 @@ def test_the_last_value_of_a_view_belongs_to_the_last_write():
     tape = mirror("base = param([1.0, 2.0, 3.0]) * 1\nview = base[:2]\nbase.mul_(3)\nbase.zero_()")
     last = [v for v in tape.values if v.name == "view"][-1]
     assert tape.ops[last.op].op == "zero_"
+
+
+CUSTOM = """
+class Cube(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x**3
+    @staticmethod
+    def backward(ctx, grad):
+        return 3 * ctx.saved_tensors[0] ** 2 * grad
+x = param(2.0)
+y = (Cube.apply(x) * x).exp()
+y.backward()
+"""
+
+
+def test_what_a_kind_of_node_saves_is_told_in_every_run_and_no_class_of_a_program_is_kept():
+    first, second = mirror(CUSTOM), mirror(CUSTOM)
+    for tape in (first, second):
+        saved = {n.name: n.saved for n in tape.nodes}
+        assert saved["ExpBackward0"] == ("result",)
+        assert saved["MulBackward0"] == ("other", "self")
+        kept = {n.name: [k.name for k in n.kept] for n in tape.nodes}
+        assert len(kept["CubeBackward"]) == 1
+    assert not any(issubclass(kind, BackwardCFunction) for kind in nodes._kinds)
