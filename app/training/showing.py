@@ -289,6 +289,8 @@ class TrainShowing(QObject):
         room.bar.set_playing(self._session.plays)
         step = run.step
         room.axis.set_steps(step, run.furthest, self._forks(run))
+        if state is not None and not state.event:
+            room.lines.leave(step)
         rate = f" · {state.rate:,.0f} steps/s" if state is not None and state.rate else ""
         room.bar.set_words(run.name, f"step {step:,}{rate}")
         problem = state.problem if state is not None else None
@@ -327,10 +329,9 @@ class TrainShowing(QObject):
         self._room.rate.set_caption("" if math.isnan(rate) else f"now {rate:g}")
 
     def _show_event(self, happened: Happened | None) -> None:
-        if happened is None:
-            self._room.lines.clear()
-        else:
-            self._room.lines.happen(happened.index, happened.changed)
+        if happened is not None:
+            led_to = happened.step + 1 if happened.done else None
+            self._room.lines.happen(happened.index, happened.changed, led_to)
 
     def _show_curves(self, run: Run) -> None:
         self.curves.grow()

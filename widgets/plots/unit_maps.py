@@ -215,12 +215,18 @@ class UnitMaps(Plot):
             return
         column, unit, box = found
         layer = self._layers[column]
-        side = min(LARGE * self.theme.scale, area.height() - 30, area.width() - 20)
+        words = [layer.title(unit)]
+        if layer.wires is not None and unit < len(layer.wires.bias):
+            words.append(f"bias {text.number(float(layer.wires.bias[unit]))}")
+        painter.setFont(self.theme.font(12, 500))
+        metrics = QFontMetricsF(painter.font())
+        below = len(words) * metrics.height() + 8
+        side = min(LARGE * self.theme.scale, area.height() - below - 10, area.width() - 20)
         left = box.right() + 10
         if left + side + 8 > area.right():
             left = max(area.left() + 4, box.left() - side - 18)
-        top = min(max(area.top() + 4, box.center().y() - side / 2), area.bottom() - side - 26)
-        card = QRectF(left, top, side + 8, side + 26)
+        top = min(max(area.top() + 4, box.center().y() - side / 2), area.bottom() - side - below)
+        card = QRectF(left, top, side + 8, side + below)
         painter.setPen(QPen(self.theme.line_strong, 1))
         painter.setBrush(self.theme.panel)
         painter.drawRoundedRect(card, 8, 8)
@@ -230,15 +236,11 @@ class UnitMaps(Plot):
         else:
             painter.drawImage(large, self._images[column][unit])
         painter.setPen(self.theme.ink)
-        painter.setFont(self.theme.font(12, 500))
-        below = QRectF(left + 8, top + side + 4, side - 8, 20)
-        words = layer.title(unit)
-        if layer.wires is not None and unit < len(layer.wires.bias):
-            words += f" · bias {text.number(float(layer.wires.bias[unit]))}"
-        short = QFontMetricsF(painter.font()).elidedText(
-            words, Qt.TextElideMode.ElideLeft, side - 8
-        )
-        painter.drawText(below, Qt.AlignmentFlag.AlignVCenter, short)
+        for line, word in enumerate(words):
+            row = QRectF(left + 8, top + side + 6, side - 8, metrics.height())
+            short = metrics.elidedText(word, Qt.TextElideMode.ElideLeft, side - 8)
+            row.translate(0, line * metrics.height())
+            painter.drawText(row, Qt.AlignmentFlag.AlignVCenter, short)
 
     def _draw_weight(self, painter: QPainter, area: QRectF) -> None:
         wire = self._wire_under()

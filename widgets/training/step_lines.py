@@ -41,6 +41,7 @@ class StepLines(QWidget):
         self._lines: tuple[tuple[str, str], ...] = ()
         self._done = 0
         self._changed: dict[int, tuple[str, ...]] = {}
+        self._led_to: int | None = None
         self._rows: list[tuple[QLabel, QLabel, Label]] = []
         self.setAccessibleName("Inside one step")
         self.next = QPushButton("Next line")
@@ -90,13 +91,19 @@ class StepLines(QWidget):
 
     def clear(self) -> None:
         """Show that no line of the step has happened."""
-        self._done, self._changed = 0, {}
+        self._done, self._changed, self._led_to = 0, {}, None
         self._light()
 
-    def happen(self, index: int, changed: Sequence[str]) -> None:
-        """Light line ``index`` and say what it changed."""
+    def leave(self, step: int) -> None:
+        """Go dark, but not while the run is at the ``step`` that the last line led to."""
+        if self._done and step != self._led_to:
+            self.clear()
+
+    def happen(self, index: int, changed: Sequence[str], led_to: int | None = None) -> None:
+        """Light line ``index`` and say what it changed; ``led_to``: the step, by the last line."""
         if index == 0:
             self._changed = {}
+        self._led_to = led_to
         self._done = index + 1
         self._changed[index] = tuple(changed)
         self._light()

@@ -384,3 +384,21 @@ def test_of_two_numbers_the_surface_is_over_both(room):
     assert room.directions.currentText() == "pca", "what one has chosen stays"
     room.offer_directions(numbers((3,)))
     assert room.directions.currentText() == "random"
+
+
+def test_the_last_line_stays_lit_until_the_run_moves_on(room, begun, train_link):
+    lines = begun.run.begun.lines
+    for index, (event, _text) in enumerate(lines):
+        done = index == len(lines) - 1
+        train_link.received.emit(say.Happened(1, 0, index, event, ("it moved",), done=done))
+        train_link.state(1, 1 if done else 0, event=0 if done else index + 1)
+    names = [code.accessibleName() for _mark, code, _what in room.lines._rows]
+    assert names[-1] == "optimizer.step(), happening now. it moved"
+    assert all("done" in name for name in names[:-1])
+    train_link.received.emit(say.Happened(1, 1, 0, "zero_grad", ()))
+    train_link.state(1, 1, event=1)
+    names = [code.accessibleName() for _mark, code, _what in room.lines._rows]
+    assert "happening now" in names[0]
+    assert "not yet" in names[-1]
+    train_link.state(1, 7)
+    assert all("not yet" in code.accessibleName() for _m, code, _w in room.lines._rows)
