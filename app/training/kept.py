@@ -41,6 +41,7 @@ class KeptRun(Struct, frozen=True):
     hidden: bool = False
     parent: int = -1
     parent_step: int = 0
+    christened: bool = False
 
 
 class KeptRoom(Struct, frozen=True, tag="training"):

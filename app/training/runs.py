@@ -16,6 +16,9 @@ WORTH_KEEPING = 20
 """A run of fewer steps is not kept when another begins in its place."""
 
 
+LONGEST_NAME = 80
+
+
 class Runs(QObject):
     """What there is to drive and to compare. `TrainSession` adds how it is driven."""
 
@@ -23,6 +26,8 @@ class Runs(QObject):
     begun = Signal(object)
     """A `Run` was made, made anew, or another one is driven."""
     runs_changed = Signal()
+    stated = Signal(object)
+    """What is said of a `Run` has changed: where it stands, its name."""
     touched = Signal()
     """A weight is set by hand."""
     complained = Signal(str, str)
@@ -73,6 +78,15 @@ class Runs(QObject):
         now = self.look.hidden - {run_id}
         self.look = replace(self.look, hidden=now | {run_id} if hidden else now)
         self.runs_changed.emit()
+
+    def rename(self, run_id: int, name: str) -> None:
+        """Call a run by a name of one's own; an empty one brings back what tells of its setup."""
+        run, name = self.find(run_id), " ".join(name.split())[:LONGEST_NAME]
+        if run is not None and name != run.name:
+            run.christened = bool(name)
+            run.name = name or named(run.setup)
+            self.runs_changed.emit()
+            self.stated.emit(run)
 
     def drop(self, run_id: int) -> None:
         """Forget a run that is not the current one."""

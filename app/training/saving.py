@@ -106,7 +106,8 @@ class Saving(QObject):
         if run.begun is not None and run.begun.setup.model.name == "own":
             # The text that was executed, wherever it came from.
             setup = replace(setup, model=run.begun.setup.model)
-        return KeptRun(run.name, run.color, setup, step, run.furthest, curves, data, is_hidden)
+        row = KeptRun(run.name, run.color, setup, step, run.furthest, curves, data, is_hidden)
+        return replace(row, christened=run.christened)
 
     def open(self, room: KeptRoom, foreign: bool = False) -> None:
         """Put a saved room in place of this one; each run stands where it stood.
@@ -122,7 +123,7 @@ class Saving(QObject):
             # A run that does not go on has a number that the engine never hears of.
             number = self._link.next_id()
             run = Run(number if row.data else -number, row.setup, row.name, row.color)
-            run.alive = bool(row.data)
+            run.alive, run.christened = bool(row.data), row.christened
             run.furthest, run.stood = row.furthest, row.step
             for name, curve in row.curves.items():
                 kept.put_curve(run.curve(name), curve)

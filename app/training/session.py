@@ -28,7 +28,6 @@ class TrainSession(Runs):
     """Setup, runs and look of the training room, and what the engine is asked and answers."""
 
     catalogue_changed = Signal(object)
-    stated = Signal(object)
     grown = Signal(object)
     """Curves of a `Run` have changed."""
     viewed = Signal(str)
@@ -318,7 +317,7 @@ class TrainSession(Runs):
                     self.setup_changed.emit()
             elif run.run_id == self.right_id:
                 run.setup = replace(self.setup, mistakes=())
-            run.name = run.name if message.parent is not None else named(run.setup)
+            run.call(run.name if message.parent is not None else named(run.setup))
         run.begun, run.problem = message, ""
         run.happened.clear()
         run.views.clear()
@@ -353,7 +352,7 @@ class TrainSession(Runs):
         if message.applied and not message.restarts:
             before = run.setup
             run.setup = self.setup
-            run.name = named(self.setup)
+            run.call(named(self.setup))
             self.said.emit(f"From step {message.step}: {difference(self.setup, before)}")
             self.runs_changed.emit()
         elif message.restarts:

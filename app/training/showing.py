@@ -103,6 +103,7 @@ class TrainShowing(QObject):
         room.table.picked.connect(session.select)
         room.table.hidden.connect(session.hide)
         room.table.dropped.connect(session.drop)
+        room.table.renamed.connect(session.rename)
         room.again.clicked.connect(lambda: session.begin(play=True))
         room.back.clicked.connect(self._go_back)
         for plot in room.plots():

@@ -64,6 +64,8 @@ class Run:
     problem: str = ""
     stood: int = 0
     """Of a run out of a file: the step it stood at, until the engine tells."""
+    christened: bool = False
+    """Whether its name was given by hand."""
 
     @property
     def step(self) -> int:
@@ -74,6 +76,10 @@ class Run:
     def running(self) -> bool:
         """Whether it makes steps by itself."""
         return self.state is not None and self.state.status == "running"
+
+    def call(self, name: str) -> None:
+        """Give it a name that tells of its setup, unless it has one of the user's."""
+        self.name = self.name if self.christened else name
 
     def curve(self, name: str) -> Series:
         """Return a curve, empty where it has no number yet."""

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtCore import QPoint, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QColor, QIcon, QKeyEvent, QPainter, QPixmap
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
+    QMenu,
     QTableWidget,
     QTableWidgetItem,
     QVBoxLayout,
@@ -39,15 +40,17 @@ class RunLine:
 
 
 class RunTable(QWidget):
-    """A table of runs; Return or a double click drives one on, Delete forgets it."""
+    """A table of runs; Return or a double click drives one on, F2 renames it, Delete forgets it."""
 
     picked = Signal(int)
     hidden = Signal(int, bool)
     dropped = Signal(int)
+    renamed = Signal(int, str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.heading = Heading("Runs", "double click drives one on; the tick shows its curves")
+        words = "double click drives one on, right click renames or forgets; the tick shows curves"
+        self.heading = Heading("Runs", words)
         self.table = _Table(0, len(COLUMNS))
         self.table.setHorizontalHeaderLabels(list(COLUMNS))
         self.table.setAccessibleName("Runs")
@@ -69,13 +72,17 @@ class RunTable(QWidget):
         self.table.itemChanged.connect(self._tick)
         self.table.activated_row.connect(lambda row: self.picked.emit(self._lines[row].run_id))
         self.table.deleted_row.connect(lambda row: self.dropped.emit(self._lines[row].run_id))
+        self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.table.customContextMenuRequested.connect(self._offer)
 
     def set_theme(self, theme: Theme) -> None:
         """Use the colours and fonts of ``theme``."""
         self.setStyleSheet(sheet(theme))
 
     def show_lines(self, lines: Sequence[RunLine]) -> None:
-        """Show these runs, the newest on top."""
+        """Show these runs, the newest on top; not while a name is typed, which that would undo."""
+        if self.table.is_edited:
+            return
         lines = tuple(lines)
         before: list[tuple[object, ...] | None] = list(map(_seen, self._lines))
         fresh, same = len(lines) - len(before), [line.run_id for line in self._lines]
@@ -112,9 +119,31 @@ class RunTable(QWidget):
         first.setFlags(first.flags() | Qt.ItemFlag.ItemIsUserCheckable)
         first.setCheckState(Qt.CheckState.Checked if line.shown else Qt.CheckState.Unchecked)
 
+    def _offer(self, place: QPoint) -> None:
+        """Offer what can be done with the run under the mouse."""
+        row = self.table.rowAt(place.y())
+        if 0 <= row < len(self._lines):
+            self.table.setCurrentCell(row, 0)
+            self.menu_of(row).popup(self.table.viewport().mapToGlobal(place))
+
+    def menu_of(self, row: int) -> QMenu:
+        """Return what can be done with the run in a row; gone once it is closed."""
+        line, menu = self._lines[row], QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        drive = menu.addAction("Drive on" if line.alive else "Take its set-up")
+        drive.triggered.connect(lambda: self.picked.emit(line.run_id))
+        menu.addAction("Rename\tF2").triggered.connect(lambda: self.table.rename(row))
+        forget = menu.addAction("Forget\tDel")
+        forget.triggered.connect(lambda: self.dropped.emit(line.run_id))
+        for one in (drive, forget):
+            one.setEnabled(not line.current)
+        return menu
+
     def _tick(self, item: QTableWidgetItem) -> None:
         if item.column() == 0 and item.row() < len(self._lines):
             line = self._lines[item.row()]
+            if item.text() != line.name:
+                self.renamed.emit(line.run_id, item.text())
             shown = item.checkState() == Qt.CheckState.Checked
             if shown != line.shown:
                 self.hidden.emit(line.run_id, not shown)
@@ -141,9 +170,24 @@ class _Table(QTableWidget):
         super().__init__(rows, columns)
         self.itemDoubleClicked.connect(lambda item: self.activated_row.emit(item.row()))
 
+    @property
+    def is_edited(self) -> bool:
+        """Whether a name is being typed."""
+        return self.state() == QAbstractItemView.State.EditingState
+
+    def rename(self, row: int) -> None:
+        """Let a run's name be typed where it stands."""
+        self.setCurrentCell(row, 0)
+        item = self.item(row, 0)
+        if item is not None:
+            self.editItem(item)
+
     def keyPressEvent(self, happened: QKeyEvent) -> None:
-        """Take Return and Delete; Space ticks the row, other keys move."""
+        """Take Return, F2 and Delete; Space ticks the row, other keys move."""
         row = self.currentRow()
+        if row >= 0 and happened.key() == Qt.Key.Key_F2:
+            self.rename(row)
+            return
         if row >= 0 and happened.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.activated_row.emit(row)
         elif row >= 0 and happened.key() == Qt.Key.Key_Delete:

@@ -369,36 +369,3 @@ def test_another_seed_counts_after_new_data(room, begun, train_link):
     assert (begun.setup.model.options, begun.setup.data_seed) == ({"layers": [4, 2, 2]}, 1)
     room.form.edited.emit(replace(begun.setup, seed=5))
     assert (begun.setup.seed, begun.setup.weight_seed, begun.setup.data_seed) == (5, None, None)
-
-
-def test_of_two_numbers_the_surface_is_over_both(room):
-    def numbers(*shapes):
-        return tuple(say.Parameter(str(i), shape, i) for i, shape in enumerate(shapes))
-
-    room.offer_directions(numbers((3,)))
-    assert room.directions.currentText() == "random"
-    room.offer_directions(numbers((), ()))
-    assert room.directions.currentText() == "parameters"
-    room.directions.setCurrentText("pca")
-    room.offer_directions(numbers((), ()))
-    assert room.directions.currentText() == "pca", "what one has chosen stays"
-    room.offer_directions(numbers((3,)))
-    assert room.directions.currentText() == "random"
-
-
-def test_the_last_line_stays_lit_until_the_run_moves_on(room, begun, train_link):
-    lines = begun.run.begun.lines
-    for index, (event, _text) in enumerate(lines):
-        done = index == len(lines) - 1
-        train_link.received.emit(say.Happened(1, 0, index, event, ("it moved",), done=done))
-        train_link.state(1, 1 if done else 0, event=0 if done else index + 1)
-    names = [code.accessibleName() for _mark, code, _what in room.lines._rows]
-    assert names[-1] == "optimizer.step(), happening now. it moved"
-    assert all("done" in name for name in names[:-1])
-    train_link.received.emit(say.Happened(1, 1, 0, "zero_grad", ()))
-    train_link.state(1, 1, event=1)
-    names = [code.accessibleName() for _mark, code, _what in room.lines._rows]
-    assert "happening now" in names[0]
-    assert "not yet" in names[-1]
-    train_link.state(1, 7)
-    assert all("not yet" in code.accessibleName() for _m, code, _w in room.lines._rows)

@@ -111,11 +111,14 @@ def test_runs_forks_and_weights_by_hand_go_on_where_they_were(make, tmp_path):
 def test_curves_of_runs_that_are_over_are_kept(make, tmp_path):
     session, link, saving = make()
     trained(session, link)
+    session.rename(session.run.run_id, "the first")
     session.begin()
     saving.save(tmp_path / "a.gradscribe")
     other, _, opening = make()
     opening.open(kept.read(tmp_path / "a.gradscribe"))
     assert [run.alive for run in other.runs] == [False, True]
+    assert [run.christened for run in other.runs] == [True, False]
+    assert other.runs[0].name == "the first"
     assert numbers(other.runs[0]) == numbers(session.runs[0])
 
 

@@ -1,10 +1,12 @@
 """The axis of steps, the table of runs, weights and the preview of a file."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QLineEdit, QWidget
 
 from engine.training import FileLooked, Parameter
 from widgets.training.file_look import FileLook
@@ -94,6 +96,38 @@ def test_keys_drive_and_forget_runs(shown, qtbot):
     qtbot.keyClick(table.table, Qt.Key.Key_Return)
     qtbot.keyClick(table.table, Qt.Key.Key_Delete)
     assert told == [("drive", 1), ("forget", 1)]
+
+
+def test_a_run_is_renamed_where_it_stands(shown, qtbot):
+    table, told = shown(RunTable(), 500, 200), []
+    table.renamed.connect(lambda *name: told.append(name))
+    red = QColor("red")
+    lines = [RunLine(i, f"run {i}", red, 10, 0.5, 0.25, 0.2) for i in (7, 8)]
+    table.show_lines(lines)
+    table.table.setCurrentCell(1, 0)
+    qtbot.keyClick(table.table, Qt.Key.Key_F2)
+    edit = table.table.findChild(QLineEdit)
+    edit.setText("slow one")
+    table.show_lines([replace(line, steps=99) for line in lines])
+    assert edit.text() == "slow one", "a run that goes on takes nothing typed away"
+    qtbot.keyClick(edit, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: told == [(8, "slow one")])
+    qtbot.waitUntil(lambda: not table.table.is_edited)
+    table.show_lines([replace(line, steps=100) for line in lines])
+    assert table.table.item(0, 1).text() == "100"
+
+
+def test_a_right_click_offers_what_can_be_done_with_a_run(shown):
+    table, told = shown(RunTable(), 500, 200), []
+    table.dropped.connect(told.append)
+    red = QColor("red")
+    driven = RunLine(7, "run 7", red, 10, 0.5, 0.25, 0.2, current=True)
+    table.show_lines([driven, replace(driven, run_id=8, current=False)])
+    for row, can_go in ((0, False), (1, True)):
+        drive, rename, forget = table.menu_of(row).actions()
+        assert (drive.isEnabled(), rename.isEnabled(), forget.isEnabled()) == (can_go, True, can_go)
+        forget.trigger()
+    assert told == [8]
 
 
 def test_a_number_that_is_not_there_is_a_dash(shown):

@@ -1,0 +1,52 @@
+"""What the training room shows of its session, and what one does there taken back to it."""
+
+from msgspec.structs import replace
+
+from engine import training as say
+from engine.setup import Part
+
+
+def test_of_two_numbers_the_surface_is_over_both(room):
+    def numbers(*shapes):
+        return tuple(say.Parameter(str(i), shape, i) for i, shape in enumerate(shapes))
+
+    room.offer_directions(numbers((3,)))
+    assert room.directions.currentText() == "random"
+    room.offer_directions(numbers((), ()))
+    assert room.directions.currentText() == "parameters"
+    room.directions.setCurrentText("pca")
+    room.offer_directions(numbers((), ()))
+    assert room.directions.currentText() == "pca", "what one has chosen stays"
+    room.offer_directions(numbers((3,)))
+    assert room.directions.currentText() == "random"
+
+
+def test_the_last_line_stays_lit_until_the_run_moves_on(room, begun, train_link):
+    lines = begun.run.begun.lines
+    for index, (event, _text) in enumerate(lines):
+        done = index == len(lines) - 1
+        train_link.received.emit(say.Happened(1, 0, index, event, ("it moved",), done=done))
+        train_link.state(1, 1 if done else 0, event=0 if done else index + 1)
+    names = [code.accessibleName() for _mark, code, _what in room.lines._rows]
+    assert names[-1] == "optimizer.step(), happening now. it moved"
+    assert all("done" in name for name in names[:-1])
+    train_link.received.emit(say.Happened(1, 1, 0, "zero_grad", ()))
+    train_link.state(1, 1, event=1)
+    names = [code.accessibleName() for _mark, code, _what in room.lines._rows]
+    assert "happening now" in names[0]
+    assert "not yet" in names[-1]
+    train_link.state(1, 7)
+    assert all("not yet" in code.accessibleName() for _m, code, _w in room.lines._rows)
+
+
+def test_a_run_keeps_the_name_that_one_gives_it(room, begun, train_link):
+    usual = begun.run.name
+    room.table.renamed.emit(1, "  my   baseline ")
+    assert begun.run.name == "my baseline"
+    assert "my baseline" in room.bar.title.said()
+    begun.change(replace(begun.setup, optimizer=Part("sgd", {"lr": 0.5})))
+    train_link.received.emit(say.Altered(1, 0, applied=("optimizer",)))
+    assert begun.run.name == "my baseline"
+    room.table.renamed.emit(1, "")
+    assert begun.run.name != "my baseline"
+    assert "sgd 0.5" in begun.run.name != usual
