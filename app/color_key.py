@@ -40,7 +40,7 @@ class ColorKey(QFrame):
         row.addWidget(self.title, 1)
         row.addWidget(self.end_button)
         column.addLayout(row)
-        self.bar = _Colors(self)
+        self.bar = Colors(self)
         column.addWidget(self.bar)
         self.note = literal()
         self.note.setProperty("role", "caption")
@@ -59,11 +59,12 @@ class ColorKey(QFrame):
         self.adjustSize()
 
 
-class _Colors(QWidget):
-    """The bar with its ticks, or a swatch for each group."""
+class Colors(QWidget):
+    """The bar with its ticks, or a swatch for each group: below each other, or in one row."""
 
-    def __init__(self, parent: QWidget) -> None:
+    def __init__(self, parent: QWidget | None = None, in_row: bool = False) -> None:
         super().__init__(parent)
+        self._in_row = in_row
         self._key = Key("", "groups")
         self._theme = Theme.load("light")
 
@@ -86,8 +87,18 @@ class _Colors(QWidget):
             return QSize(BAR_WIDTH, round(18 + 16 * self._theme.scale))
         rows = self.rows()
         scale = self._theme.scale
+        if self._in_row:
+            return QSize(round(self._places()[-1]), round(ROW * scale))
         widest = max((shapes.text_width(row, 11 * scale, 500) for row in rows), default=0.0)
         return QSize(min(BAR_WIDTH, round(24 + widest)), round(len(rows) * ROW * scale))
+
+    def _places(self) -> list[float]:
+        """Return where each name of a row begins, and where the next one would."""
+        px = 11 * self._theme.scale
+        found = [0.0]
+        for words in self.rows():
+            found.append(found[-1] + shapes.text_width(words, px, 500) + 36)
+        return found
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         """Paint the bar or the swatches."""
@@ -125,10 +136,11 @@ class _Colors(QWidget):
     def _paint_groups(self, painter: QPainter) -> None:
         theme, groups = self._theme, self._key.groups
         height = ROW * theme.scale
+        places = self._places()
         for n, words in enumerate(self.rows()):
-            top = n * height
+            left, top = (places[n], 0.0) if self._in_row else (0.0, n * height)
             if n < len(groups) and words == groups[n]:
-                swatch = QRectF(1, top + height / 2 - 5.5, 11, 11)
+                swatch = QRectF(left + 1, top + height / 2 - 5.5, 11, 11)
                 tints.paint_swatch(painter, swatch, tints.group_color(n), theme)
-            row = QRectF(19, top, self.width() - 19, height)
+            row = QRectF(left + 19, top, self.width() - left - 19, height)
             shapes.write(painter, row, words, theme.ink, 11 * theme.scale, 500)

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.color_key import ColorKey
+from app.color_key import Colors
 from app.compare_wait import INLINE_EVENTS, CompareWait
 from app.overlay import Overlay
 from app.scenery import Scenery
@@ -34,7 +34,6 @@ from widgets.theme import Theme
 
 SIZE = (1600, 1000)
 LIST_HEIGHT = 132
-KEY_MARGIN = 10
 READABLE = 0.7
 MOST_LISTED = 500
 """So many differences are listed, the first ones; nobody reads more."""
@@ -43,6 +42,8 @@ KINDS: dict[Kind, str] = {
     "gradient": "Gradient",
     "left": "Only left",
     "right": "Only right",
+    "left fails": "Left fails",
+    "right fails": "Right fails",
 }
 
 
@@ -51,9 +52,11 @@ class Side(QObject):
 
     pictured = Signal()
 
-    def __init__(self, tape: Tape, marks: Marks, theme: Theme, parent: QObject) -> None:
+    def __init__(
+        self, tape: Tape, compared: Comparison, is_left: bool, theme: Theme, parent: QObject
+    ) -> None:
         super().__init__(parent)
-        self.tape, self.marks = tape, marks
+        self.tape, self.is_left, self.marks = tape, is_left, Marks(compared, is_left)
         self.view = GraphView()
         self.view.set_theme(theme)
         self.position = len(tape.events)
@@ -61,7 +64,7 @@ class Side(QObject):
         self._scene: Scene | None = None
         self._open: frozenset[str] | None = None
         self._picture: Picture | None = None
-        self._wanted: int | None = None
+        self._wanted: Difference | None = None
         self._scenery = Scenery(self)
         self._scenery.built.connect(self._show)
         self.view.toggled.connect(self._toggle)
@@ -75,16 +78,23 @@ class Side(QObject):
             self._scenery.want(self.tape, scene, self._open, position=position)
         self._look()
 
-    def select(self, value: int | None) -> None:
-        """Select the card that shows a value; as soon as there is a picture."""
-        self._wanted = value
-        key = self.key_of(value)
-        self.view.select(key or None)
+    def select(self, one: Difference) -> None:
+        """Select the card that has a difference; as soon as there is a picture."""
+        self._wanted = one
+        self.view.select(self.key_of(one) or None)
 
-    def key_of(self, value: int | None) -> str:
-        """Return the key of the card that shows a value; empty for none."""
-        known = self._picture.value_cards if self._picture is not None else {}
-        return known.get(value, "") if value is not None else ""
+    def value_of(self, one: Difference) -> int | None:
+        """Return the value of a difference that is on this side; None for none."""
+        return one.left if self.is_left else one.right
+
+    def key_of(self, one: Difference) -> str:
+        """Return the key of the card that has a difference; empty for none."""
+        if self._picture is None:
+            return ""
+        if one.kind == ("left fails" if self.is_left else "right fails"):
+            return next((card.key for card in self._picture.cards if card.failed), "")
+        value = self.value_of(one)
+        return self._picture.value_cards.get(value, "") if value is not None else ""
 
     def last_of(self, value: int) -> int:
         """Return the position at the end of the step in which a value came about; 0 if unknown."""
@@ -106,7 +116,8 @@ class Side(QObject):
         self.view.set_stage(stage, animate=False)
         self.view.set_marks(self.marks)
         self._look()
-        self.select(self._wanted)
+        if self._wanted is not None:
+            self.select(self._wanted)
         self.pictured.emit()
 
     def _toggle(self, key: str) -> None:
@@ -131,8 +142,8 @@ class CompareCard(Overlay):
         super().__init__(over, *SIZE)
         self.compared = compared or Comparison(left, right)
         theme = theming.theme()
-        self.left = Side(left, Marks(self.compared, left=True), theme, self)
-        self.right = Side(right, Marks(self.compared, left=False), theme, self)
+        self.left = Side(left, self.compared, True, theme, self)
+        self.right = Side(right, self.compared, False, theme, self)
         self._shift = QPointF()
         """From a card on the left to its partner on the right, in scene units."""
         self._linking = False
@@ -141,11 +152,11 @@ class CompareCard(Overlay):
         for strip in self._strips:
             strip.set_theme(theme)
             strip.setVisible(any(lines))
+        self.colors = Colors(in_row=True)
+        self.colors.setAccessibleName("What the colours mean")
+        self.colors.setAccessibleDescription(", ".join(self.right.marks.key().groups))
+        self.colors.set_key(self.right.marks.key(), theme)
         self._place(titles)
-        self._key = ColorKey(self.right.view)
-        self._key.end_button.hide()
-        self._key.show_key(self.right.marks.key(), theme)
-        self._key.move(KEY_MARGIN, KEY_MARGIN)
         for side in (self.left, self.right):
             side.view.sighted.connect(lambda side=side: self._follow(side))
             side.view.picked.connect(lambda key, side=side: self._pick(side, key))
@@ -180,13 +191,13 @@ class CompareCard(Overlay):
         heading.setProperty("role", "heading")
         self.caption = literal(self.compared.summary())
         self.caption.setProperty("role", "caption")
+        self.caption.setWordWrap(True)
         close = QPushButton("Close")
         close.clicked.connect(self.leave)
         row = QHBoxLayout()
         row.addWidget(heading)
         row.addSpacing(8)
-        row.addWidget(self.caption)
-        row.addStretch(1)
+        row.addWidget(self.caption, 1)
         row.addWidget(close)
         self.column.addLayout(row)
         sides = QHBoxLayout()
@@ -230,6 +241,8 @@ class CompareCard(Overlay):
         self.where = literal()
         self.where.setProperty("role", "caption")
         row = QHBoxLayout()
+        row.setSpacing(10)
+        row.addWidget(self.colors)
         row.addWidget(self.slider, 1)
         row.addWidget(self.where)
         return row
@@ -250,18 +263,21 @@ class CompareCard(Overlay):
             return
         one = self.compared.differences[row]
         self._go_to(one)
-        self.left.select(one.left)
-        self.right.select(one.right)
+        self.left.select(one)
+        self.right.select(one)
         self._bring(one)
 
     def _go_to(self, one: Difference) -> None:
         """Move to the end of the step that has the difference, where it is not in the picture."""
-        side, value = (self.left, one.left) if one.left is not None else (self.right, one.right)
-        at = side.last_of(value) if value is not None else 0
-        if value is None or side.key_of(value) or not at:
+        if one.kind in ("left fails", "right fails"):
+            self.slider.setValue(self.slider.maximum())
             return
-        is_left = side is self.left
-        self.slider.setValue(at if is_left else self.compared.across(at, from_left=False))
+        side = self.left if one.left is not None else self.right
+        value = side.value_of(one)
+        at = side.last_of(value) if value is not None else 0
+        if side.key_of(one) or not at:
+            return
+        self.slider.setValue(at if side.is_left else self.compared.across(at, from_left=False))
 
     def _frame(self) -> None:
         """Fit a picture that has just come, and what is selected into it."""
@@ -272,8 +288,7 @@ class CompareCard(Overlay):
 
     def _bring(self, one: Difference) -> None:
         """Bring the cards of a difference beside each other, and into sight."""
-        a = self.left.view.stage().boxes.get(self.left.key_of(one.left))
-        b = self.right.view.stage().boxes.get(self.right.key_of(one.right))
+        a, b = (side.view.stage().boxes.get(side.key_of(one)) for side in (self.left, self.right))
         if a is not None and b is not None:
             self._shift = b.center() - a.center()
         side, box = (self.left, a) if a is not None else (self.right, b)
@@ -290,7 +305,7 @@ class CompareCard(Overlay):
     def _pick(self, side: Side, key: str) -> None:
         """Select what is listed of a card that was clicked."""
         for row, one in enumerate(self.compared.differences):
-            if key and side.key_of(one.left if side is self.left else one.right) == key:
+            if key and side.key_of(one) == key:
                 self.list.setCurrentRow(row)
                 return
 
@@ -326,7 +341,7 @@ class CompareCard(Overlay):
             side.view.set_theme(theme)
         for strip in self._strips:
             strip.set_theme(theme)
-        self._key.show_key(self.right.marks.key(), theme)
+        self.colors.set_key(self.right.marks.key(), theme)
 
 
 class Comparing(QObject):

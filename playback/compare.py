@@ -20,13 +20,14 @@ from playback.coloring import Key, Tint
 from playback.index import Index, index_of
 from playback.picture import Card, CardLook
 
-Kind = Literal["value", "gradient", "left", "right"]
-"""*left* and *right*: an op that only this tape has."""
+Kind = Literal["value", "gradient", "left", "right", "left fails", "right fails"]
+"""*left* and *right*: an op that only this tape has. *fails*: how its program ended early."""
 EACH = 100
 """After so many pairs it is told how far the comparison is."""
 GROUPS = ("Value differs", "Only on this side", "Gradient differs")
 _COLOURS: dict[Kind, int] = {"value": 0, "left": 1, "right": 1, "gradient": 2}
-"""Kind -> place in `GROUPS`."""
+_FAILS = 1
+"""Kind -> place in `GROUPS`, and that of a card in which only one side failed."""
 _Token = tuple[str, str, str, int]
 
 
@@ -68,8 +69,8 @@ class Comparison:
 
     @cached_property
     def differences(self) -> tuple[Difference, ...]:
-        """All differences: leaves and values first, then gradients in the order of the ops."""
-        values, gradients = [], []
+        """All differences: how one failed, leaves and values, gradients in the order of the ops."""
+        values, gradients = list(self._failures()), []
         count = len(self.leaves) + len(self.ops)
         for n, (a, b) in enumerate(self._pairs()):
             if n % EACH == 0:
@@ -91,7 +92,9 @@ class Comparison:
             counts["op" if one.kind in ("left", "right") else one.kind] += 1
         if not counts:
             return "Both runs are the same, every value and every gradient"
-        told = [
+        told = [f"only the {side} fails" for side in ("left", "right") if counts[f"{side} fails"]]
+        told = ["both fail, differently"] if len(told) > 1 else told
+        told += [
             text.count(counts[kind], noun) + tail
             for kind, noun, tail in (
                 ("op", "op", " on one side only"),
@@ -100,6 +103,7 @@ class Comparison:
             )
             if counts[kind]
         ]
+        told[0] = told[0][0].upper() + told[0][1:]
         return " · ".join(told) + " differ" * (counts["value"] + counts["gradient"] > 0)
 
     def across(self, position: int, from_left: bool = True) -> int:
@@ -139,6 +143,14 @@ class Comparison:
             if one and other:
                 yield one[0], other[0]
 
+    def _failures(self) -> Iterator[Difference]:
+        """Yield how each side ended, unless both ended alike."""
+        ends = [_end(index) for index in (self.left, self.right)]
+        sides: tuple[Kind, Kind] = ("left fails", "right fails")
+        for kind, (name, words) in zip(sides, ends if ends[0] != ends[1] else (), strict=False):
+            if words:
+                yield Difference(kind, name, words, None, None)
+
     def _alone(self, a: int | None, b: int | None) -> Difference:
         index, value = (self.left, a) if a is not None else (self.right, b)
         made = index.values[value] if value is not None else None
@@ -166,6 +178,8 @@ class Marks:
 
     def __init__(self, compared: Comparison, left: bool) -> None:
         self._index = compared.left if left else compared.right
+        fails = "left fails" if left else "right fails"
+        self._fails = any(one.kind == fails for one in compared.differences)
         self._found: dict[int, list[Difference]] = defaultdict(list)
         for one in compared.differences:
             value = one.left if left else one.right
@@ -176,6 +190,8 @@ class Marks:
         """Return what differs of a card as far as the position has come; None for nothing."""
         if look is None or not look.reached:
             return None
+        if card.failed and look.failed and self._fails:
+            return Tint("fails here", "groups", group=_FAILS, alarm=True)
         values = [card.value] if not card.ops else []
         values += [value for op in card.ops for value in self._index.op(op).outputs[:1]]
         found = [one for value in values if value is not None for one in self._found.get(value, ())]
@@ -195,6 +211,17 @@ class Marks:
     def key(self) -> Key:
         """Return what the colours mean."""
         return Key("What differs", "groups", groups=GROUPS)
+
+
+def _end(index: Index) -> tuple[str, str]:
+    """Return in what a program failed, and how; two empty strings for one that did not."""
+    problem, call = index.tape.error, index.tape.fault
+    if problem is None:
+        return "", ""
+    name = problem.type if call is None else call.op + (f" in {call.scope}" if call.scope else "")
+    line = f"line {problem.place.line}" if problem.place.line else ""
+    said = problem.message.strip().partition("\n")[0]
+    return name, " · ".join(part for part in (said, line) if part) or problem.type
 
 
 def _name(index: Index, value: int) -> str:

@@ -45,8 +45,8 @@ def test_both_pictures_are_shown_with_what_differs_marked(card):
 def test_the_first_difference_is_selected_at_first(card):
     first = card.differences()[0]
     assert card.list.currentRow() == 0
-    assert card.left.view.selected() == card.left.key_of(first.left)
-    assert card.right.view.selected() == card.right.key_of(first.right)
+    assert card.left.view.selected() == card.left.key_of(first)
+    assert card.right.view.selected() == card.right.key_of(first)
 
 
 def test_the_position_of_one_is_the_position_of_both(card):
@@ -74,8 +74,8 @@ def test_a_difference_stands_at_the_same_height_on_both_sides(card):
     card.list.setCurrentRow(row)
     one = card.differences()[row]
     seen = [
-        side.view.camera().box_to_view(side.view.stage().boxes[side.key_of(value)]).center()
-        for side, value in ((card.left, one.left), (card.right, one.right))
+        side.view.camera().box_to_view(side.view.stage().boxes[side.key_of(one)]).center()
+        for side in (card.left, card.right)
     ]
     assert (seen[0].x(), seen[0].y()) == pytest.approx((seen[1].x(), seen[1].y()))
 
@@ -83,10 +83,8 @@ def test_a_difference_stands_at_the_same_height_on_both_sides(card):
 def test_a_click_on_a_card_selects_what_is_listed_of_it(card):
     last = card.differences()[-1]
     card.list.setCurrentRow(0)
-    card.left.view.picked.emit(card.left.key_of(last.left))
-    assert card.left.key_of(card.differences()[card.list.currentRow()].left) == card.left.key_of(
-        last.left
-    )
+    card.left.view.picked.emit(card.left.key_of(last))
+    assert card.left.key_of(card.differences()[card.list.currentRow()]) == card.left.key_of(last)
 
 
 def test_runs_that_are_the_same_say_so(comparing, record):
@@ -146,8 +144,8 @@ def test_the_first_difference_is_looked_for_in_its_own_step(comparing, record, q
     assert made.left._scenes[1].start < made.slider.value() <= made.left._scenes[1].stop
     made.list.setCurrentRow(made.list.count() - 1)
     last = made.differences()[-1]
-    side, value = (made.left, last.left) if last.left is not None else (made.right, last.right)
-    qtbot.waitUntil(lambda: bool(side.key_of(value)))
+    side = made.left if last.left is not None else made.right
+    qtbot.waitUntil(lambda: bool(side.key_of(last)))
     made.leave()
 
 
@@ -182,6 +180,36 @@ def test_of_very_many_differences_the_first_are_listed_and_the_rest_counted(
         made.list.setCurrentRow(MOST_LISTED - 1)
         qtbot.waitUntil(lambda: bool(made.left.view.selected()), timeout=20_000)
         last = made.differences()[-1]
-        made.left.view.picked.emit(made.left.key_of(last.left))  # marked, but not listed
+        made.left.view.picked.emit(made.left.key_of(last))  # marked, but not listed
     finally:
         made.leave()
+
+
+BROKEN = "a = param(torch.ones(3))\nb = torch.ones({0})\nc = (a * b).sum()\nc.backward()"
+
+
+def test_where_only_one_run_failed_its_call_is_marked_and_selected_at_first(comparing, record):
+    made = comparing.show((record(BROKEN.format(2)), "before"), (record(BROKEN.format(3)), "after"))
+    failing = next(card for card in made.left.view.stage().cards.values() if card.failed)
+    assert made.left.view.selected() == failing.key
+    assert made.right.view.selected() == ""
+    row = made.list.item(0).text()
+    assert row.startswith("Left fails")
+    assert "size of tensor a (3)" in row
+    assert "only the left fails" in made.caption.text().lower()
+    made.list.setCurrentRow(1)
+    made.slider.setValue(0)
+    made.left.view.picked.emit(failing.key)
+    assert made.list.currentRow() == 0
+    assert made.slider.value() == made.slider.maximum()
+    made.leave()
+
+
+def test_what_the_colours_mean_covers_no_card(card, qtbot):
+    key = card.colors
+    assert key.accessibleDescription() == "Value differs, Only on this side, Gradient differs"
+    place = key.mapTo(card, key.rect().topLeft())
+    for side in (card.left, card.right):
+        graph = side.view.rect().translated(side.view.mapTo(card, side.view.rect().topLeft()))
+        assert not graph.intersects(key.rect().translated(place))
+    assert key.width() >= key.sizeHint().width()

@@ -1,6 +1,7 @@
 """Two tapes compared; what should differ comes from torch and from arithmetic."""
 
 import pytest
+import torch
 
 from engine.run import record
 from playback import graph, look
@@ -134,3 +135,41 @@ def test_a_folded_module_counts_what_differs_inside():
     assert "inside" in Marks(found, True).tint(module, seen.cards[module.key]).words
     # The parameters were filled in place before the run saw them, and are compared all the same.
     assert told(found, "value")[:2] == ["net.weight", "net.bias"]
+
+
+BROKEN = "a = param(torch.ones(3))\nb = torch.ones({0})\nc = a * b\nc.sum().backward()"
+
+
+def test_a_failure_that_only_one_side_has_comes_first():
+    found = compared(BROKEN.format(2), BROKEN.format(3))
+    first = found.differences[0]
+    assert (first.kind, first.name, first.left, first.right) == ("left fails", "mul", None, None)
+    with pytest.raises(RuntimeError) as raised:
+        torch.ones(3) * torch.ones(2)
+    assert first.words == f"{raised.value} · line 3"
+    assert found.summary().startswith("Only the left fails · ")
+    turned = compared(BROKEN.format(3), BROKEN.format(2)).differences[0]
+    assert turned.kind == "right fails"
+
+
+def test_a_failure_of_both_is_a_difference_only_if_they_fail_differently():
+    assert compared(BROKEN.format(2), BROKEN.format(2)).differences == ()
+    other = BROKEN.format(2).replace("ones(2)", "ones(2) + 1")
+    same = compared(BROKEN.format(2), other)
+    assert told(same, "left fails") == told(same, "right fails") == []
+    both = compared(BROKEN.format(2), BROKEN.format(4))
+    assert [one.kind for one in both.differences[:2]] == ["left fails", "right fails"]
+    assert both.summary().startswith("Both fail, differently")
+
+
+def test_an_error_outside_of_torch_is_told_by_its_type():
+    found = compared("a = param(1.0)\nb = a * 2\nraise ValueError", "a = param(1.0)\nb = a * 2")
+    assert found.differences[0].name == "ValueError"
+    assert "line 3" in found.differences[0].words
+
+
+def test_the_card_that_fails_on_one_side_is_tinted():
+    source, other = BROKEN.format(2), BROKEN.format(3)
+    assert marks(source, other, left=True)["mul"].words == "fails here"
+    assert marks(source, source, left=True)["mul"] is None
+    assert marks(source, other, left=True, position=0)["mul"] is None

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, QRectF, Qt
 
+from playback import sizes
 from playback.picture import CardLook, Frame, Look, WireLook
 from tests.widgets.pixels import drawing_of, near, painted
 from tests.widgets.scenes import Maker, network, neuron
@@ -153,6 +154,32 @@ def test_the_size_of_a_thumbnail_depends_on_the_shape_alone(light):
     assert waiting == shown
     assert shown.height() <= 44
     assert shown.width() <= 0.45 * 184
+
+
+@pytest.mark.parametrize("title", ["x", "memory", "a_rather_long_name"])
+@pytest.mark.parametrize("shape", [(1, 3, 8), (1, 3, 16), (2, 2, 2, 8), (7,), (1, 1, 16, 16)])
+@pytest.mark.parametrize("kind", ["data", "op"])
+def test_a_shape_is_never_cut_for_the_thumbnail_beside_it(light, kind, shape, title, monkeypatch):
+    cut = []
+    fitted = shapes.fitted
+
+    def fit(text, room, *font):
+        found = fitted(text, room, *font)
+        cut.append(text != found and "×" in text)
+        return found
+
+    monkeypatch.setattr(shapes, "fitted", fit)
+    words = " × ".join(map(str, shape))
+    size = sizes.pill(title, False, words) if kind == "data" else sizes.op(title, "", "", False)
+    m = Maker()
+    m.card("c", kind, title, (0, 0), np.ones(shape), size=size)
+    card = m.picture.cards[0]
+    reading = Reader(m.tape, m.picture.cards).card(card, REACHED)
+    assert reading.shape == words
+    box = QRectF(10, 10, *size)
+    painted(lambda p: cards.paint(p, card, box, reading, Style(light)))
+    assert cut
+    assert not any(cut)
 
 
 def test_detail_grows_with_the_zoom():

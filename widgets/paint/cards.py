@@ -258,7 +258,9 @@ def _tensor(painter: QPainter, card: Card, box: QRectF, reading: Reading, style:
     theme = style.theme
     ink, ink2, ground, symbol = _inks(card, reading, theme)
     sign = 15.0 if card.kind in LEAVES else 0.0
-    size = thumbnail_size(reading, box, shapes.text_width(card.title, 13, 600) + sign)
+    title = shapes.text_width(card.title, 13, 600) + sign
+    words = max(title, shapes.text_width(reading.shape, 11, 500, mono=True))
+    size = thumbnail_size(reading, box, words)
     spot = QRectF(box.left() + 9, box.center().y() - size.height() / 2, size.width(), size.height())
     if reading.grid is not None and style.layers.values:
         draw_thumbnail(painter, spot, reading.grid, theme, style.wipe)

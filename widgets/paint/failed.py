@@ -52,8 +52,10 @@ def paint_inside(
         shapes.write(painter, below, WAITING, theme.ink2, 11, 500)
         return
     most = max(1, int((box.bottom() - row.bottom() - 5) // 15))
+    # On a ground that tells something else red letters would be hard to read.
+    ink = theme.error if reading.tint is None else theme.ink
     for n, words in enumerate(broken(card.failed, row.width(), most)):
-        shapes.write(painter, row.translated(0, 18 + 15 * n), words, theme.error, 11, 500)
+        shapes.write(painter, row.translated(0, 18 + 15 * n), words, ink, 11, 500)
 
 
 def broken(text: str, room: float, most: int) -> list[str]:
