@@ -62,6 +62,7 @@ class ShellWindow(QMainWindow):
     doctoring: Doctoring
     rooms: Workspaces
     filming: Filming
+    _chosen_folder: Path | None = None
 
     def module_keys(self) -> frozenset[str]:
         """Return the keys of the modules that are seen, open or folded."""
@@ -82,13 +83,25 @@ class ShellWindow(QMainWindow):
 
     def ask_open(self, title: str, pattern: str) -> Path | None:
         """Let the user choose a file to open."""
-        name, _ = QFileDialog.getOpenFileName(self, title, "", pattern)
-        return Path(name) if name else None
+        chosen, _ = QFileDialog.getOpenFileName(self, title, str(self._folder()), pattern)
+        return self._keep_folder(chosen)
 
     def ask_save(self, title: str, name: str, pattern: str) -> Path | None:
         """Let the user choose where to write a file."""
-        chosen, _ = QFileDialog.getSaveFileName(self, title, name, pattern)
-        return Path(chosen) if chosen else None
+        chosen, _ = QFileDialog.getSaveFileName(self, title, str(self._folder() / name), pattern)
+        return self._keep_folder(chosen)
+
+    def _folder(self) -> Path:
+        """Return where a dialog begins: where the last one ended, else beside the program."""
+        path = self.session.doc.path
+        known = self._chosen_folder or (Path(path).parent if path else Path.home())
+        return known if known.is_dir() else Path.home()
+
+    def _keep_folder(self, chosen: str) -> Path | None:
+        if not chosen:
+            return None
+        self._chosen_folder = Path(chosen).parent
+        return Path(chosen)
 
     def ask_number(self, title: str, value: int) -> int | None:
         """Let the user change a whole number."""

@@ -87,6 +87,8 @@ QPushButton[crumb="true"] { padding: 2px 7px; min-height: 16px; color: @ink2@; f
 QPushButton[crumb="true"]:hover { color: @ink@; }
 QPushButton[crumb="true"]:focus { padding: 1px 6px; }
 QToolButton::menu-indicator { image: none; }
+QFileDialog QToolButton { padding: 3px; }
+QFileDialog QToolButton:focus { padding: 2px; }
 
 QLineEdit, QSpinBox, QDoubleSpinBox, QComboBox, QPlainTextEdit, QTextEdit {
   background: @surface@; color: @ink@; border: 1px solid @line@; border-radius: 8px;

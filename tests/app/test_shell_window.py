@@ -28,3 +28,27 @@ def test_what_is_chosen_in_a_dialog_is_handed_on(window, monkeypatch, tmp_path):
     monkeypatch.setattr(QInputDialog, "getInt", lambda *_: (7, True))
     assert ShellWindow.ask_open(window, "Open", "*.py") == Path(tmp_path / "a.py")
     assert ShellWindow.ask_number(window, "Seed", 3) == 7
+
+
+def test_dialogs_begin_where_the_last_one_ended_else_beside_the_program(
+    window, monkeypatch, tmp_path
+):
+    begun = []
+
+    def choose(_window, _title, place, _pattern):
+        begun.append(Path(place))
+        return str(tmp_path / "out" / "a.png"), ""
+
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", choose)
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", choose)
+    ShellWindow.ask_save(window, "Export", "a.png", "*.png")
+    (tmp_path / "out").mkdir()
+    ShellWindow.ask_save(window, "Export", "b.png", "*.png")
+    ShellWindow.ask_open(window, "Open", "*.py")
+    assert begun == [Path.home() / "a.png", tmp_path / "out" / "b.png", tmp_path / "out"]
+    window._chosen_folder = None
+    window.session.mark_saved(str(tmp_path / "net.py"), "net.py")
+    ShellWindow.ask_save(window, "Export", "c.png", "*.png")
+    assert begun[-1] == tmp_path / "c.png"
+    ShellWindow.ask_save(window, "Save", str(tmp_path / "d.py"), "*.py")
+    assert begun[-1] == tmp_path / "d.py"

@@ -259,8 +259,8 @@ def _tensor(painter: QPainter, card: Card, box: QRectF, reading: Reading, style:
     ink, ink2, ground, symbol = _inks(card, reading, theme)
     sign = 15.0 if card.kind in LEAVES else 0.0
     title = shapes.text_width(card.title, 13, 600) + sign
-    words = max(title, shapes.text_width(reading.shape, 11, 500, mono=True))
-    size = thumbnail_size(reading, box, words)
+    below = shapes.text_width(reading.shape, 11, 500, mono=True)
+    size = thumbnail_size(reading, box, max(title, below))
     spot = QRectF(box.left() + 9, box.center().y() - size.height() / 2, size.width(), size.height())
     if reading.grid is not None and style.layers.values:
         draw_thumbnail(painter, spot, reading.grid, theme, style.wipe)
