@@ -89,6 +89,7 @@ QPushButton[crumb="true"]:focus { padding: 1px 6px; }
 QToolButton::menu-indicator { image: none; }
 QFileDialog QToolButton { padding: 3px; }
 QFileDialog QToolButton:focus { padding: 2px; }
+QDialogButtonBox { dialogbuttonbox-buttons-have-icons: 0; }
 
 QLineEdit, QSpinBox, QDoubleSpinBox, QComboBox, QPlainTextEdit, QTextEdit {
   background: @surface@; color: @ink@; border: 1px solid @line@; border-radius: 8px;
@@ -101,6 +102,9 @@ QLineEdit:focus, QSpinBox:focus, QDoubleSpinBox:focus, QComboBox:focus {
   border: 2px solid @selection@; padding: 3px 7px;
 }
 QPlainTextEdit:focus, QTextEdit:focus { border-color: @selection@; }
+QAbstractItemView QLineEdit, QAbstractItemView QLineEdit:focus {
+  padding: 0px 4px; border-radius: 4px;
+}
 QLineEdit:disabled, QSpinBox:disabled, QDoubleSpinBox:disabled, QComboBox:disabled {
   color: @disabled@; background: @panel2@;
 }

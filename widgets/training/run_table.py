@@ -19,6 +19,7 @@ from playback import text
 from widgets.labels import Heading, sheet
 from widgets.theme import Theme
 
+TICK = 28
 COLUMNS = ("Run", "Steps", "Loss", "Validation", "Best", "Differs by")
 
 
@@ -174,6 +175,10 @@ class _Table(QTableWidget):
     def is_edited(self) -> bool:
         """Whether a name is being typed."""
         return self.state() == QAbstractItemView.State.EditingState
+
+    def sizeHintForColumn(self, column: int) -> int:
+        """Return a column's width; called by Qt, which forgets the room of our larger tick."""
+        return super().sizeHintForColumn(column) + (0 if column else TICK)
 
     def rename(self, row: int) -> None:
         """Let a run's name be typed where it stands."""
