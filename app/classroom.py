@@ -1,6 +1,6 @@
 """The lesson's place in the window: its pane, the tables it opens, the list of lessons."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QTabWidget, QWidget
@@ -46,7 +46,7 @@ class Classroom(QObject):
         self,
         ground: QWidget,
         columns: Columns,
-        tables: dict[str, tuple[QTabWidget, QWidget]],
+        tables: Mapping[str, tuple[QTabWidget, QWidget]],
         open_lesson: Callable[[Lesson], None],
         scrubber: Scrubber,
     ) -> None:

@@ -8,7 +8,6 @@ from PySide6.QtWidgets import (
     QSizePolicy,
     QSplitter,
     QTabBar,
-    QTabWidget,
     QVBoxLayout,
     QWidget,
 )
@@ -78,7 +77,7 @@ class Panel(QFrame):
         self._column.addWidget(inside)
 
 
-def tabs(*pages: tuple[str, QWidget]) -> QTabWidget:
+def tabs(*pages: tuple[str, QWidget]) -> Tabs:
     """Return a tab widget with these pages."""
     made = Tabs()
     for title, page in pages:

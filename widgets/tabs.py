@@ -1,5 +1,7 @@
 """Tabs that fit a narrow column."""
 
+from collections.abc import Mapping
+
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QResizeEvent
 from PySide6.QtWidgets import QTabWidget
@@ -21,7 +23,28 @@ class Tabs(QTabWidget):
         self.setUsesScrollButtons(False)
         self.setElideMode(Qt.TextElideMode.ElideMiddle)
         self._padding = 0
+        self._short: dict[str, str] = {}
         self._space()
+
+    def shorten(self, titles: Mapping[str, str]) -> None:
+        """Use shorter titles where the full ones do not fit; these stand in the tool tips then."""
+        self._short = dict(titles)
+        self._space()
+
+    def full_text(self, index: int) -> str:
+        """Return a tab's title, be a shorter one shown or not."""
+        shown = self.tabText(index)
+        return next((full for full, short in self._short.items() if short == shown), shown)
+
+    def _choose_titles(self, metrics: QFontMetricsF) -> None:
+        titles = [self.full_text(i) for i in range(self.count())]
+        each = TAB_EDGE + 2 * TAB_TIGHT
+        wide = TAB_LEFT + sum(metrics.horizontalAdvance(title) + each for title in titles)
+        for index, title in enumerate(titles):
+            short = self._short.get(title, title) if wide > self.width() else title
+            if short != self.tabText(index):
+                super().setTabText(index, short)
+                self.setTabToolTip(index, "" if short == title else title)
 
     def setTabText(self, index: int, text: str) -> None:
         """Rename a tab."""
@@ -38,6 +61,8 @@ class Tabs(QTabWidget):
         font = QFont(bar.font())
         font.setWeight(QFont.Weight.Medium)
         metrics = QFontMetricsF(font)
+        if self._short:
+            self._choose_titles(metrics)
         titles = [bar.tabText(i) for i in range(bar.count())]
         taken = sum(metrics.horizontalAdvance(title) + TAB_EDGE for title in titles)
         free = (self.width() - TAB_LEFT - taken) / (2 * max(len(titles), 1))

@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QSlider,
     QSplitter,
     QStackedWidget,
-    QTabWidget,
     QVBoxLayout,
     QWidget,
 )
@@ -30,6 +29,7 @@ from widgets.plots.histograms import Histograms
 from widgets.plots.lines import Lines
 from widgets.plots.surface import Surface
 from widgets.plots.unit_maps import UnitMaps
+from widgets.tabs import Tabs
 from widgets.theme import Theme
 from widgets.training.bar import TrainingBar
 from widgets.training.element_pick import ElementPick
@@ -45,10 +45,7 @@ from widgets.training.weights import Weights
 LEFT, RIGHT = 296, 396
 """Widths of the outer columns in a window of the usual width."""
 LEAST = 270
-TABS = """
-QTabBar { margin-top: 6px; } QTabBar::tab { padding: 4px 7px; margin: 1px; }
-QTabBar QToolButton { padding: 0px; min-height: 12px; border-radius: 4px; }
-"""
+SHORT = {"What it says": "Says", "Loss surface": "Surface", "Over time": "Time"}
 """Four tabs stand in a narrow column."""
 
 
@@ -150,7 +147,7 @@ class TrainingRoom(QWidget):
         self.graph = StepGraph(self)
         yield
         self.says.addTab(self.graph, "Graph")
-        self.says.tabBar().setStyleSheet(TABS)
+        self.says.shorten(SHORT)
         yield
 
     def _make_steps(self) -> Iterator[None]:
@@ -161,7 +158,6 @@ class TrainingRoom(QWidget):
         for title, page in (("Runs", self.table), ("Weights", self.weights)):
             self.below.addTab(page, title)
             yield
-        self.below.tabBar().setStyleSheet(TABS)
 
     def _make_curves(self) -> Iterator[None]:
         self._make_loss_tools()
@@ -191,7 +187,7 @@ class TrainingRoom(QWidget):
         for title, page in pages.items():
             self.numbers.addTab(page, title)
             yield
-        self.numbers.tabBar().setStyleSheet(TABS)
+        self.numbers.shorten(SHORT)
 
     def _make_directions(self) -> None:
         self._has_two = False
@@ -328,6 +324,6 @@ def _choice(name: str, choices: tuple[str, ...]) -> QComboBox:
     return box
 
 
-def tab_of(tab: QTabWidget, title: str) -> int:
+def tab_of(tab: Tabs, title: str) -> int:
     """Return where the page with that title stands."""
-    return next(i for i in range(tab.count()) if tab.tabText(i) == title)
+    return next(i for i in range(tab.count()) if tab.full_text(i) == title)

@@ -36,3 +36,19 @@ def test_what_must_be_cut_is_cut_in_the_middle(made):
     made.resize(80, 100)
     assert made._padding == TAB_TIGHT
     assert made.elideMode() == Qt.TextElideMode.ElideMiddle
+
+
+def test_where_full_titles_do_not_fit_shorter_ones_stand(shown):
+    tabs = Tabs()
+    for title in ("What it says", "Network", "Loss surface"):
+        tabs.addTab(QWidget(), title)
+    tabs.shorten({"What it says": "Says", "Loss surface": "Surface"})
+    made = shown(tabs, 500, 100)
+    assert [made.tabText(i) for i in range(3)] == ["What it says", "Network", "Loss surface"]
+    made.resize(200, 100)
+    assert [made.tabText(i) for i in range(3)] == ["Says", "Network", "Surface"]
+    assert [made.tabToolTip(i) for i in range(3)] == ["What it says", "", "Loss surface"]
+    assert [made.full_text(i) for i in range(3)] == ["What it says", "Network", "Loss surface"]
+    made.resize(500, 100)
+    assert made.tabText(0) == "What it says"
+    assert not made.tabToolTip(0)

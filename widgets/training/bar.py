@@ -194,6 +194,9 @@ class TrainingBar(QFrame):
         )
         metrics, small = self.title.fontMetrics(), self.where.fontMetrics()
         room = self.width() - taken
+        # The set-ups to start from are in the menu too.
+        self.examples.setVisible(room >= 0)
+        room += 0 if room >= 0 else self.examples.sizeHint().width() + 8
         speed = (self.speed_label, self.speed, self.speed_value)
         words = (self.speed_label, self.speed_value)
         wide = 144 + sum(one.sizeHint().width() for one in words)

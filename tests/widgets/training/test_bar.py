@@ -58,6 +58,18 @@ def test_nothing_is_cut_off_at_any_width(bar, width):
         assert button.geometry().right() <= width
 
 
+def test_very_large_type_leaves_out_the_set_ups_rather_than_cut_a_button(bar):
+    bar.setStyleSheet("QPushButton { font-size: 22px; padding: 4px 12px; }")
+    bar.host.resize(1000, 60)
+    bar.resize(1000, 56)
+    bar.layout().activate()
+    assert not bar.examples.isVisible()
+    for button in (*bar.switch.buttons.values(), bar.reset, bar.play, bar.until):
+        assert button.width() >= button.minimumSizeHint().width()
+    bar.resize(1800, 56)
+    assert bar.examples.isVisible()
+
+
 def test_words_that_grow_push_no_button(bar):
     bar.set_words("moons · mlp", "step 1")
     bar.layout().activate()
