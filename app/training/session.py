@@ -353,7 +353,7 @@ class TrainSession(Runs):
             before = run.setup
             run.setup = self.setup
             run.call(named(self.setup))
-            self.said.emit(f"From step {message.step}: {difference(self.setup, before)}")
+            self.said.emit(f"From step {message.step:,}: {difference(self.setup, before)}")
             self.runs_changed.emit()
         elif message.restarts:
             what = ", ".join(one.replace("_", " ").replace(".", " ") for one in message.restarts)

@@ -48,6 +48,8 @@ def room(qtbot, begun):
     made.showing.set_visible(True)
     begun.catalogue_changed.emit(begun.catalogue)
     begun.begun.emit(begun.run)
+    # What there is to choose from is offered bit by bit.
+    qtbot.waitUntil(lambda: made.form.parts["schedule"].choice.count() > 0)
     return made
 
 
