@@ -1,6 +1,6 @@
 """Tensor -> snapshot: the numbers themselves while they are few, a summary when they are many."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import torch
@@ -57,6 +57,15 @@ STATISTICS_LIMIT = 50_000_000
 def dtype_name(dtype: torch.dtype) -> str:
     """Return ``float32`` for ``torch.float32``."""
     return str(dtype).removeprefix("torch.")
+
+
+def sizes(shape: Iterable[int]) -> tuple[int, ...]:
+    """Return a shape, or strides, as numbers; none at all where one of them is only a symbol.
+
+    So it is of ragged tensors, and while torch exports a model for inputs of any size.
+    """
+    plain = tuple(shape)
+    return plain if all(type(size) is int for size in plain) else ()
 
 
 def snapshot(t: torch.Tensor, inline: int = INLINE_ELEMENTS, side: int = THUMB) -> Snapshot:

@@ -28,7 +28,7 @@ from engine.tape import (
     Tape,
     Value,
 )
-from engine.values import dtype_name, snapshots
+from engine.values import dtype_name, sizes, snapshots
 
 _SWAPPED = {"mul", "add", "eq", "ne", "logical_and", "logical_or"}
 """Ops that arrive as ``tensor.op(number)`` even where the source has the number first."""
@@ -52,9 +52,19 @@ def leaves(recorder: Recorder, namespace: dict[str, object]) -> list[Leaf]:
                 known = tensors.add(t, None, op=known.op, maker=known.maker)
             known.name = known.name or name
             if is_leaf(t):
-                grad = recorder.copies.keep(t.grad) if t.grad is not None else None
-                found.append(Leaf(name, known.id, grad))
+                found.append(Leaf(name, known.id, _gradient(recorder, t)))
     return found
+
+
+def _gradient(recorder: Recorder, leaf: torch.Tensor) -> int | None:
+    """Return the snapshot of a leaf's ``.grad``; of one without numbers, told by its shape."""
+    grad = leaf.grad
+    kept = recorder.copies.keep(grad) if grad is not None else None
+    if grad is None or kept is not None or grad.is_nested:
+        return kept
+    numbered = recorder.log.snapshots
+    numbered.append(Snapshot(sizes(grad.shape), dtype_name(grad.dtype)))
+    return len(numbered) - 1
 
 
 def _named_tensors(namespace: dict[str, object]) -> list[tuple[str, torch.Tensor]]:
@@ -152,9 +162,10 @@ def _node(n: NodeRow, log: Log) -> Node:
     values = (*op.inputs, *op.outputs) if op is not None else ()
     kept = []
     for name, shape, dtype, storage in n.kept:
-        same = (v.id for v in values if v.storage == storage >= 0 and v.shape == shape)
-        size = prod(shape) * dtype.itemsize
-        kept.append(Saved(name, next(same, None), tuple(shape), dtype_name(dtype), size, storage))
+        plain = sizes(shape)
+        same = (v.id for v in values if v.storage == storage >= 0 and sizes(v.shape) == plain)
+        size = prod(plain) * dtype.itemsize
+        kept.append(Saved(name, next(same, None), plain, dtype_name(dtype), size, storage))
     return Node(
         n.id, n.kind.name, n.op, tuple(n.next or ()), n.kind.saved, tuple(kept), n.made, n.freed
     )
@@ -271,7 +282,7 @@ def _lies_in(inner: Span | None, outer: Span | None) -> bool:
 
 
 def _value(row: ValueRow, source: Source) -> Value:
-    span = source.span(row.where)
+    span, shape, stride = source.span(row.where), sizes(row.shape), sizes(row.stride)
     if row.op is None and row.is_leaf:
         # A leaf that was first seen as an argument belongs where it was bound.
         bound = source.words.bound_at.get(row.name)
@@ -280,7 +291,7 @@ def _value(row: ValueRow, source: Source) -> Value:
     return Value(
         id=row.id,
         name=row.name,
-        shape=tuple(row.shape),
+        shape=shape,
         dtype=dtype_name(row.dtype),
         device=str(row.device),
         requires_grad=row.requires_grad,
@@ -290,9 +301,9 @@ def _value(row: ValueRow, source: Source) -> Value:
         role=row.role,
         tensor=row.tensor,
         storage=row.storage,
-        stride=row.stride,
+        stride=stride,
         offset=row.offset,
-        contiguous=_is_contiguous(row.shape, row.stride),
+        contiguous=_is_contiguous(shape, stride),
         base=row.base,
         op=row.op,
         maker=row.maker,

@@ -196,7 +196,8 @@ class Nodes:
         known = self.tensors.known(t)
         if known is not None:
             return name, known.shape, known.dtype, known.storage
-        return name, t.shape, t.dtype, self.tensors.storage(t)
+        shape = () if t.is_nested else t.shape
+        return name, shape, t.dtype, self.tensors.storage(t)
 
 
 _kinds: dict[type, NodeKind] = {}

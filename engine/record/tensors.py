@@ -122,7 +122,8 @@ class Tensors:
         offset, storage = 0, -1
         stride: tuple[int, ...] = ()
         if layout is torch.strided and (readable or not t.is_nested):
-            stride, offset = t.stride(), int(t.storage_offset())
+            stride, first = t.stride(), t.storage_offset()
+            offset = first if isinstance(first, int) else 0
             user = me if before is None or before.storage < 0 else None
             storage = self._storage(t, user, offset if readable else None)
         row = ValueRow(

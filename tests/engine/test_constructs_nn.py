@@ -2,6 +2,8 @@
 
 import pytest
 
+from engine import wire
+from engine.run import record
 from tests.engine.mirror import gradient, mirror, ops
 
 LAYERS = {
@@ -264,3 +266,34 @@ def test_distributions_and_a_policy_gradient():
         "loss = -(d.log_prob(a) * torch.arange(4.0)).sum() - d.entropy().mean() + z.mean()\n"
         "(loss + kl_divergence(Normal(mu, 1.0), Normal(0.0, 2.0)).sum()).backward()\nprint(a, loss)"
     )
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_ragged_tensors_are_attended_to_and_their_tape_travels():
+    tape = mirror(
+        "def work():\n"
+        "    parts = [torch.randn(n, 4) for n in (2, 5, 3)]\n"
+        "    ragged = torch.nested.nested_tensor(parts, layout=torch.jagged, requires_grad=True)\n"
+        "    layer = nn.Linear(4, 4)\n"
+        "    q = layer(ragged).unflatten(-1, (2, 2)).transpose(1, 2)\n"
+        "    y = F.scaled_dot_product_attention(q, q, q).transpose(1, 2).flatten(-2)\n"
+        "    y.values().sum().backward()\n"
+        "    print(layer.weight.grad, ragged.grad.values())\n"
+        "work()"
+    )
+    assert {"linear", "attention"} <= {op.op for op in tape.ops}
+    # A size that differs from row to row is no number that could be told.
+    assert all(type(size) is int for value in tape.values for size in value.shape)
+    received = wire.Reader(wire.Reply).feed(b"".join(wire.frames(wire.Recorded(1, tape, 0.0))))
+    assert next(iter(received)).tape == tape
+
+
+def test_a_gradient_without_numbers_is_there_all_the_same():
+    tape = record(
+        "x = torch.empty(2, 3, device='meta', requires_grad=True)\nother = param(2.0)\n"
+        "x.grad = torch.empty_like(x)"
+    )
+    leaves = {leaf.name: leaf for leaf in tape.leaves}
+    gradient = tape.snapshots[leaves["x"].grad]
+    assert (gradient.shape, gradient.dtype, gradient.data) == ((2, 3), "float32", None)
+    assert leaves["other"].grad is None
