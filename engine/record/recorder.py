@@ -25,6 +25,7 @@ from engine.record.modules import Modules
 from engine.record.nodes import Nodes
 from engine.record.optimizers import Optimizers
 from engine.record.passes import Passes
+from engine.record.scripted import Scripted
 from engine.record.source import Source, Where
 from engine.record.tensors import Tensors
 from engine.record.tracebacks import Tracebacks
@@ -54,6 +55,7 @@ class Recorder:
         self.passes = Passes(self.log)
         self.copies.about_to_drop = self.passes.settle
         self.modules = Modules(self)
+        self.scripted = Scripted(self)
         self.optimizers = Optimizers(self)
         self.failed = Failed(self)
         self.tracebacks = Tracebacks()
@@ -74,6 +76,7 @@ class Recorder:
         self._patch_compile()
         torch.overrides.has_torch_function = _is_overridden  # type: ignore[assignment]
         self.modules.start()
+        self.scripted.start()
         self.optimizers.start()
         self.backward.hooks.start()
         self.tracebacks.start()
@@ -92,6 +95,7 @@ class Recorder:
         self.tracebacks.stop()
         self.backward.hooks.stop()
         self.optimizers.stop()
+        self.scripted.stop()
         self.modules.stop()
         torch.overrides.has_torch_function = _has_torch_function
         torch.compile, nn.Module.compile = self._compile  # type: ignore[method-assign,assignment]

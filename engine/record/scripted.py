@@ -1,0 +1,62 @@
+"""Calls of scripted and traced functions: torch runs each as one piece, so each is one op.
+
+No function mode hears of them or of what they are made of.
+"""
+
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import torch
+
+from engine.record.forward import record_custom
+from engine.untouched import keep_builtins
+
+if TYPE_CHECKING:
+    from engine.record.recorder import Recorder
+
+keep_builtins(globals())
+
+_KINDS = (torch._C.ScriptFunction, torch._C.ScriptMethod)
+
+
+class Scripted:
+    """The scripted calls of one run."""
+
+    def __init__(self, recorder: "Recorder") -> None:
+        self.recorder = recorder
+        self._plain: dict[type, Callable[..., object]] = {}
+
+    def start(self) -> None:
+        """Begin to watch every scripted function of the process."""
+        for kind in _KINDS:
+            self._plain[kind] = plain = kind.__dict__["__call__"]
+            _replace(kind, self._watched(plain))
+
+    def stop(self) -> None:
+        """Let them be."""
+        for kind, plain in self._plain.items():
+            _replace(kind, plain)
+
+    def _watched(self, plain: Callable[..., object]) -> Callable[..., object]:
+        recorder = self.recorder
+
+        def call(scripted: object, /, *args: object, **kwargs: object) -> object:
+            lane = recorder.lanes.here()
+            if lane is None or lane.is_inside():
+                return plain(scripted, *args, **kwargs)
+            bound = functools.partial(plain, scripted)
+            return record_custom(recorder, lane, _name(scripted), bound, args, kwargs)
+
+        return call
+
+
+def _replace(kind: type, call: Callable[..., object]) -> None:
+    kind.__call__ = call  # type: ignore[method-assign]
+
+
+def _name(scripted: object) -> str:
+    """Return what a function is called; a module's ``forward`` is called as its class."""
+    if isinstance(scripted, torch._C.ScriptMethod):
+        return str(scripted.owner._type().name())  # type: ignore[attr-defined]
+    return str(getattr(scripted, "name", "script"))
