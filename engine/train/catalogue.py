@@ -134,12 +134,8 @@ _WORDS = {
 }
 
 
-MOST_RATE = 1e30
-"""A learning rate may be greater than what its slider offers: see what comes of it."""
-
-
 def _in_range(option: Option, value: float, place: str) -> Plain:
-    low, high = option.low, MOST_RATE if option.name == "lr" else option.high
+    low, high = option.low, option.most
     if not math.isfinite(value):
         raise BadSetup(f"{place} is {value}, but must be finite", place)
     if low is not None and value < low:

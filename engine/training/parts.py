@@ -12,11 +12,14 @@ OptionKind = Literal[
 EntryKind = Literal["data", "model", "loss", "optimizer", "schedule", "feature"]
 Task = Literal["regression", "binary", "classes", "tokens", "any"]
 
+MOST_RATE = 1e30
+"""A learning rate may be greater than what its slider offers: see what comes of it."""
+
 
 class Option(Struct, frozen=True):
     """One option of an entry, as a form shows it.
 
-    ``low`` and ``high`` are what a slider spans and what is accepted, None where unbounded;
+    ``low`` and ``high`` are what a slider spans, None where unbounded; so much is accepted, too;
     ``log``: the slider is logarithmic. ``points`` are lists of numbers drawn by hand; ``text`` with
     ``lines`` above 1 is a program or a formula.
     """
@@ -35,6 +38,11 @@ class Option(Struct, frozen=True):
     """It can change while the run goes on; others begin the run anew."""
     each: str = ""
     """Another option, a list: this one may be a list, too, of a value for each of its elements."""
+
+    @property
+    def most(self) -> float | None:
+        """The greatest number that is accepted; of a rate it lies far beyond the slider's end."""
+        return MOST_RATE if self.name == "lr" else self.high
 
 
 class Entry(Struct, frozen=True):

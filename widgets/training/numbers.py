@@ -26,7 +26,8 @@ def written(number: float | int | None) -> str:
 class NumberField(QWidget):
     """A number in a field, with a slider where both ends are known.
 
-    ``low``, ``high`` are what is accepted; ``optional`` lets the field be empty (None).
+    ``low``, ``high`` are what is accepted; ``optional`` lets the field be empty (None). ``most``
+    may be typed where that is more than the slider offers.
     """
 
     edited = Signal(object)
@@ -42,10 +43,12 @@ class NumberField(QWidget):
         high: float | None = None,
         log: bool = False,
         optional: bool = False,
+        most: float | None = None,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self._whole, self._low, self._high, self._optional = whole, low, high, optional
+        self._most = high if most is None else most
         self._log = log and low is not None and high is not None and high > 0
         self._number: float | int | None = None
         self.field = QLineEdit()
@@ -161,7 +164,7 @@ class NumberField(QWidget):
             self._accept(number)
 
     def _why_not(self, number: float | int) -> str:
-        low, high = self._low, self._high
+        low, high = self._low, self._most
         if not math.isfinite(number):
             return "The number has to be finite"
         if (low is None or number >= low) and (high is None or number <= high):

@@ -117,9 +117,8 @@ class OptionRow(QWidget):
 
     def _make_number(self, title: str) -> tuple[QWidget, Read]:
         one = self.option
-        field = NumberField(
-            title, one.kind == "int", one.low, one.high, one.log, optional=one.default is None
-        )
+        is_whole, is_optional = one.kind == "int", one.default is None
+        field = NumberField(title, is_whole, one.low, one.high, one.log, is_optional, one.most)
         field.edited.connect(self._tell)
         field.refused.connect(self.complain)
         return field, lambda value: field.set_number(_number(value))

@@ -3,6 +3,7 @@ import itertools
 import pytest
 from PySide6.QtCore import Qt
 
+from engine.training import Option
 from widgets.training.numbers import NumberField, written
 
 
@@ -80,3 +81,14 @@ def test_whole_numbers_have_a_place_each(shown):
     field.edited.connect(told.append)
     field.slider.setValue(17)
     assert told == [17]
+
+
+def test_more_than_the_slider_offers_may_be_typed_where_that_is_allowed(shown, qtbot):
+    made = shown(NumberField("lr", False, 1e-5, 10.0, log=True, most=1e30), 280, 40)
+    told = []
+    made.edited.connect(told.append)
+    enter(qtbot, made, "1e6")
+    assert told == [1e6]
+    assert made.slider.value() == made.slider.maximum()
+    assert Option("lr", "float", 0.1, high=10.0).most > 1e6
+    assert Option("momentum", "float", 0.1, high=1.0).most == 1.0
