@@ -330,16 +330,17 @@ class TrainSession(Runs):
 
     def _state(self, run: Run, message: say.TrainState) -> None:
         self._patience.stop()
-        was = run.step
+        was, before = run.step, run.state
         run.state = message
         run.furthest = max(run.furthest, message.step)
         if message.event == 0 and run.happened and message.step != was:
             run.happened.clear()
             self.happened.emit(None)
-        if message.status == "gone":
-            run.alive = False
+        run.alive = run.alive and message.status != "gone"
         if message.problem is not None:
             run.problem = message.problem.message
+        elif before is not None and before.problem is not None:
+            run.problem = ""
         if run.run_id == self.look.run_id and (
             message.status in ("failed", "gone", "ended") or message.reached
         ):

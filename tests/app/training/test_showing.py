@@ -4,6 +4,7 @@ from msgspec.structs import replace
 
 from engine import training as say
 from engine.setup import Part
+from engine.tape import Problem
 
 
 def test_of_two_numbers_the_surface_is_over_both(room):
@@ -50,3 +51,13 @@ def test_a_run_keeps_the_name_that_one_gives_it(room, begun, train_link):
     room.table.renamed.emit(1, "")
     assert begun.run.name != "my baseline"
     assert "sgd 0.5" in begun.run.name != usual
+
+
+def test_what_went_wrong_is_not_said_any_more_before_it_did(room, train_link):
+    bad = Problem("NaN", "The loss of step 9 is NaN.", "Lower the learning rate.")
+    train_link.state(1, 8, problem=bad)
+    assert room.strip.isVisible()
+    assert "step 9 is NaN" in room.message.said()
+    train_link.state(1, 3)
+    assert not room.strip.isVisible()
+    assert not room.message.said()
