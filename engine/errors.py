@@ -183,6 +183,8 @@ def _syntax_place(exc: SyntaxError, lines: list[str]) -> Place:
     column = min(column, max(len(text) - 1, 0))
     if end_line < line or end_line > len(lines):
         end_line = line
+    # Python 3.13 ends what is missing at the end of a line behind its line break.
+    end_column = min(end_column, len(lines[end_line - 1]) if end_line <= len(lines) else 0)
     if end_line == line and end_column <= column:
         end_column = column + 1
     return Place(line, column, end_line, end_column)

@@ -111,7 +111,7 @@ def fork(work: Callable[[int, int], None], close: tuple[int, ...]) -> tuple[int,
         for end in (down[1], up[0], *close):
             os.close(end)
         die_with_parent()
-        os.setpriority(os.PRIO_PROCESS, 0, LOWER_PRIORITY)
+        os.nice(LOWER_PRIORITY)
         work(down[0], up[1])
     finally:
         os._exit(0)
