@@ -1,5 +1,7 @@
 """The graph as a picture for elsewhere: an image, the clipboard, the bytes of a file."""
 
+import math
+
 from PySide6.QtCore import QBuffer, QRectF, QSizeF
 from PySide6.QtGui import QGuiApplication, QImage, QPainter
 
@@ -12,6 +14,11 @@ from widgets.paint.svg import to_svg
 
 MARGIN = 48.0
 """Kept free around an exported picture, in scene units."""
+SCALE = 2.0
+"""Pixels of an image per scene unit."""
+LONGEST, MOST_PIXELS = 32_000, 40_000_000
+"""No image is longer or has more pixels, 160 MB: thousands of ops in a chain would make one of
+gigabytes, which hardly any program opens."""
 
 
 class GraphExport(GraphHand):
@@ -28,17 +35,31 @@ class GraphExport(GraphHand):
         """Return the size of the whole picture with its margin, in scene units."""
         return self._drawing.stage.bounds.size() + QSizeF(2 * MARGIN, 2 * MARGIN)
 
-    def to_image(self, scale: float = 2.0) -> QImage:
-        """Return the whole picture on its ground, ``scale`` pixels per scene unit."""
-        size = self.picture_size() * scale
-        return overlay.to_image(size, self._drawing.theme, self.render_to)
+    def image_scale(self, wanted: float = SCALE) -> float:
+        """Return how many pixels per scene unit an image has: fewer than ``wanted`` if too many."""
+        size = self.picture_size()
+        longest, pixels = max(size.width(), size.height()), size.width() * size.height()
+        return min(wanted, LONGEST / longest, math.sqrt(MOST_PIXELS / pixels))
 
-    def encoded(self, kind: str, scale: float = 2.0) -> bytes:
+    def to_image(self, scale: float = SCALE) -> QImage:
+        """Return the whole picture on its ground, ``scale`` pixels per scene unit.
+
+        A picture too big for that is made smaller, and shows what one sees at that size.
+        """
+        held = self.image_scale(scale)
+        seen = held < scale
+
+        def paint(painter: QPainter, box: QRectF) -> None:
+            overlay.render(painter, box, self._drawing, self._motion, self._selected, seen)
+
+        return overlay.to_image(self.picture_size() * held, self._drawing.theme, paint)
+
+    def encoded(self, kind: str, scale: float = SCALE) -> bytes:
         """Return the whole picture as the bytes of a file.
 
         Args:
             kind: ``png``; ``svg``, with real text; ``dot``, cards and wires for Graphviz.
-            scale: of a PNG, in pixels per scene unit.
+            scale: of a PNG, in pixels per scene unit; see `to_image`.
         """
         if kind == "dot":
             return dot(self._drawing.stage.picture).encode()

@@ -5,6 +5,9 @@ from pathlib import Path
 from app import documents
 from app.commands import Shell, command
 
+LEGIBLE = 0.8
+"""In an image of fewer pixels per scene unit small words can hardly be read."""
+
 
 def _has_graph(shell: Shell) -> bool:
     tape = shell.session.result.tape
@@ -33,7 +36,7 @@ def export_dot(shell: Shell) -> None:
 def copy_picture(shell: Shell) -> None:
     """Put the graph as it now looks on the clipboard."""
     shell.graph.copy_picture()
-    shell.say("Copied the picture")
+    shell.say(f"Copied the picture{_shrunk(shell)}")
 
 
 @command("file.export_gif", "Export playback as GIF…", menu="File/3", when=_has_graph)
@@ -68,7 +71,13 @@ def _export(shell: Shell, kind: str) -> None:
     path = _asked(shell, "Export the picture", kind, f"{kind.upper()} pictures (*.{kind})")
     if path:
         documents.write_bytes(path, shell.graph.encoded(kind))
-        shell.say(f"Wrote {path.name}")
+        shell.say(f"Wrote {path.name}{_shrunk(shell) if kind == 'png' else ''}")
+
+
+def _shrunk(shell: Shell) -> str:
+    """Say where an image is so small that not all in it can be read."""
+    small = shell.graph.image_scale() < LEGIBLE
+    return ", too small to be read everywhere: SVG has all of it" if small else ""
 
 
 def _film(shell: Shell, kind: str) -> None:

@@ -1,10 +1,13 @@
 import itertools
 
+import pytest
 from PySide6.QtGui import QImage
 from PySide6.QtSvg import QSvgRenderer
 
+from playback.picture import Look
 from tests.widgets.graph_window import show
-from tests.widgets.scenes import network, neuron
+from tests.widgets.scenes import grid, network, neuron
+from widgets import graph_export
 from widgets.camera import Camera
 from widgets.theme import Theme
 
@@ -35,3 +38,31 @@ def test_exporting_changes_nothing_on_the_screen(view):
     before = view.grab().toImage()
     view.encoded("svg")
     assert view.grab().toImage() == before
+
+
+def test_an_image_of_a_huge_picture_keeps_to_what_programs_can_open(view):
+    show(view, (grid(1200, 2), Look(cards={}, wires={})))
+    size = view.picture_size()
+    assert size.height() > 60 * size.width()
+    view.set_camera(Camera(0.5, 0, 0))
+    before = view.grab().toImage()
+    image = view.to_image()
+    assert image.height() == graph_export.LONGEST
+    assert image.height() / image.width() == pytest.approx(size.height() / size.width(), rel=0.03)
+    ground = Theme.load("light").canvas
+    for part in range(8):
+        rows = range(part * image.height() // 8, (part + 1) * image.height() // 8, 3)
+        spots = itertools.product(range(0, image.width(), 3), rows)
+        assert any(image.pixelColor(x, y) != ground for x, y in spots)
+    assert view.grab().toImage() == before
+
+
+def test_an_image_never_has_more_pixels_than_there_is_memory_for(view, monkeypatch):
+    show(view, network())
+    full = view.to_image()
+    assert full.size() == (view.picture_size() * graph_export.SCALE).toSize()
+    monkeypatch.setattr(graph_export, "MOST_PIXELS", full.width() * full.height() // 9)
+    small = view.to_image()
+    assert small.width() == pytest.approx(full.width() / 3, abs=2)
+    assert view.image_scale() == pytest.approx(graph_export.SCALE / 3, rel=0.01)
+    assert b">linear" in view.encoded("svg")

@@ -92,21 +92,29 @@ def paint_rim(painter: QPainter, widget: QWidget, theme: Theme, focused: bool, s
 
 
 def render(
-    painter: QPainter, box: QRectF, drawing: Drawing, motion: Motion | None, selected: str
+    painter: QPainter,
+    box: QRectF,
+    drawing: Drawing,
+    motion: Motion | None,
+    selected: str,
+    as_seen: bool = False,
 ) -> None:
-    """Paint the whole picture into ``box`` as vectors, tokens at rest in mid wire."""
+    """Paint the whole picture into ``box`` as vectors, tokens at rest in mid wire.
+
+    ``as_seen``: in no more detail than a window shows at that size.
+    """
     bounds = drawing.stage.bounds
     camera = fitting(bounds, QSizeF(box.size()), closest=1000.0, margin=0.04 * box.width())
     hidden, drawing.hidden = drawing.hidden, frozenset()
     zoom = drawing.zoom
     painter.save()
     try:
-        drawing.set_zoom(1.0)
+        drawing.set_zoom(camera.zoom if as_seen else 1.0)
         painter.translate(box.left() + camera.x, box.top() + camera.y)
         painter.scale(camera.zoom, camera.zoom)
         area = bounds.adjusted(-60, -60, 60, 60)
-        drawing.paint(painter, area, camera.zoom, sprites=False)
-        paint_marks(painter, drawing, "", selected, 1.0, area)
+        drawing.paint(painter, area, camera.zoom, sprites=as_seen)
+        paint_marks(painter, drawing, "", selected, drawing.zoom, area)
         if motion is not None:
             motion.paint(painter, area, camera.zoom, 2.0)
     finally:

@@ -6,6 +6,7 @@ import pytest
 
 from app.commands import export
 from app.documents import Refused
+from widgets import graph_export
 
 
 @pytest.mark.parametrize("kind", ["svg", "png"])
@@ -86,3 +87,14 @@ def test_of_two_films_at_once_the_second_is_refused(settled, tmp_path):
     with pytest.raises(Refused, match="still being written"):
         export.export_gif(settled)
     export.cancel_film(settled)
+
+
+def test_it_is_told_where_an_image_is_too_small_to_be_read(settled, tmp_path, monkeypatch):
+    said = []
+    monkeypatch.setattr(settled, "say", said.append)
+    for kind in ("png", "svg"):
+        settled.answers["save"] = tmp_path / "graph"
+        monkeypatch.setattr(graph_export, "LONGEST", 60)
+        (export.export_svg if kind == "svg" else export.export_png)(settled)
+    export.copy_picture(settled)
+    assert ["SVG has all of it" in words for words in said] == [True, False, True]
