@@ -64,6 +64,9 @@ class Graph(Protocol):
     def copy_picture(self) -> None:
         """Put it on the clipboard."""
 
+    def image_scale(self) -> float:
+        """Return how many pixels an image of it has per scene unit."""
+
 
 class Strip(Protocol):
     """The strip for what wants an answer."""
@@ -319,9 +322,8 @@ class Notice:
 class Command:
     """Something the user can do.
 
-    ``menu`` is the menu and the group in it (``Run/1``). ``keys`` are shortcuts that work
-    everywhere, ``bare`` those without a modifier, which work where the focus has no use for them.
-    ``choices`` makes it a submenu.
+    ``menu`` is the menu and the group in it (``Run/1``). ``keys`` work everywhere, ``bare`` ones,
+    without a modifier, where the focus has no use for them. ``choices`` makes it a submenu.
     """
 
     id: str
@@ -338,8 +340,7 @@ class Command:
     @property
     def place(self) -> tuple[str, str]:
         """The menu and the group in it."""
-        menu, _, group = self.menu.partition("/")
-        return menu, group
+        return self.menu.partition("/")[0], self.menu.partition("/")[2]
 
 
 @dataclass
@@ -395,5 +396,5 @@ def load() -> tuple[Command, ...]:
     """Return all commands, menu by menu, group by group, in the order of their declaration."""
     for module in pkgutil.iter_modules(__path__):
         importlib.import_module(f"{__name__}.{module.name}")
-    found = _registry.commands.values()
-    return tuple(sorted(found, key=lambda one: (MENUS.index(one.place[0]), one.place[1])))
+    found = sorted(_registry.commands.values(), key=lambda one: one.place[1])
+    return tuple(sorted(found, key=lambda one: MENUS.index(one.place[0])))
