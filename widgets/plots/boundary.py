@@ -131,8 +131,10 @@ class Boundary(Plot):
         self.refresh()
 
     def show_points(self, points: Points) -> None:
-        """Show these data."""
+        """Show these data, all of them, until there is a plane to show them on."""
         self._points = points
+        if self._ground is None and not self.editable:
+            self.domain = _around(points)
         self.refresh()
 
     def show_note(self, note: str) -> None:
@@ -324,6 +326,17 @@ class Boundary(Plot):
             self.moved.emit(self._held, *self._place(inside))
         elif kind == QEvent.Type.MouseButtonRelease:
             self._held = None
+
+
+def _around(points: Points) -> Box:
+    """Return a plane with a margin of a tenth around the points that are finite."""
+    finite = np.isfinite(points.x) & np.isfinite(points.y)
+    if not finite.any():
+        return EMPTY
+    x, y = points.x[finite], points.y[finite]
+    (x0, x1), (y0, y1) = ((float(one.min()), float(one.max())) for one in (x, y))
+    wide, high = 0.1 * (x1 - x0) or 1.0, 0.1 * (y1 - y0) or 1.0
+    return x0 - wide, y0 - high, x1 + wide, y1 + high
 
 
 def _union(a: Box, b: Box) -> Box:
