@@ -329,12 +329,10 @@ class Boundary(Plot):
 
 
 def _around(points: Points) -> Box:
-    """Return a plane with a margin of a tenth around the points that are finite."""
-    finite = np.isfinite(points.x) & np.isfinite(points.y)
-    if not finite.any():
+    """Return a plane with a margin of a tenth around the points."""
+    if not len(points):
         return EMPTY
-    x, y = points.x[finite], points.y[finite]
-    (x0, x1), (y0, y1) = ((float(one.min()), float(one.max())) for one in (x, y))
+    (x0, x1), (y0, y1) = ((float(one.min()), float(one.max())) for one in (points.x, points.y))
     wide, high = 0.1 * (x1 - x0) or 1.0, 0.1 * (y1 - y0) or 1.0
     return x0 - wide, y0 - high, x1 + wide, y1 + high
 

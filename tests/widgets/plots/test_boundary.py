@@ -174,11 +174,14 @@ def test_points_held_back_can_be_left_out(plot, look):
     assert [name for _, _, name in plot._entries()] == ["class 0", "class 1"]
 
 
-def test_all_points_are_seen_before_the_model_says_anything(plot):
-    kinds = np.array([0, 1, 1], np.intp)
-    plot.show_points(Points(np.array([-2.0, 7.0, np.nan]), np.array([3.0, 3.0, 1.0]), kinds=kinds))
+def test_all_points_are_seen_before_the_model_says_anything(plot, look):
+    kinds = np.array([0, 1], np.intp)
+    plot.show_points(Points(np.array([-2.0, 7.0]), np.array([3.0, 3.0]), kinds=kinds))
     left, low, right, top = plot.domain
     assert left < -2 < 7 < right
     assert low < 3 < top
-    plot.show_points(Points(np.array([np.nan]), np.array([0.0]), kinds=kinds[:1]))
-    assert all(np.isfinite(plot.domain))
+    look(plot)
+    plot.editable = True
+    before = plot.domain
+    plot.show_points(Points(np.array([90.0]), np.array([0.0]), kinds=kinds[:1]))
+    assert plot.domain == before, "the plane stays under the mouse that draws"
