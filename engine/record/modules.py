@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from types import FrameType
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import torch
 from msgspec import Struct
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 keep_builtins(globals())
 
 Call = Callable[..., object]
+T = TypeVar("T")
 
 _MANY = 64
 """So many elements of a list are looked at for the module that is called."""
@@ -112,7 +113,7 @@ class Modules:
                     type(module).__name__,
                     parent,
                     known.number,
-                    module.training,
+                    _told(lambda: bool(module.training), False),
                     known.parameters,
                     known.about,
                     where,
@@ -138,7 +139,8 @@ class Modules:
     def _meet(self, module: nn.Module) -> _Known:
         """Write down what is told of a module that is called for the first time."""
         # Outside the lock: these may be the program's own code.
-        count, about = _count(module), module.extra_repr()
+        count = _told(lambda: _count(module), 0)
+        about = _told(lambda: str(module.extra_repr()), "")
         with self.recorder.lanes.lock:
             known = self._known.get(id(module))
             if known is None:
@@ -178,7 +180,8 @@ class Modules:
     def _name_parameters(self, module: nn.Module, path: str) -> None:
         """Give the module's own parameters and buffers their full names before they are used."""
         tensors = self.recorder.tensors
-        for kind in (module._parameters, module._buffers):
+        own: list[dict[str, torch.Tensor | None]] = []
+        for kind in _told(lambda: [{**module._parameters}, {**module._buffers}], own):
             for name, t in kind.items():
                 if isinstance(t, torch.Tensor) and not is_lazy(t):
                     row = tensors.known(t)
@@ -202,7 +205,7 @@ def _same(name: str, thing: object, module: nn.Module) -> str:
 def _within(name: str, thing: object, module: nn.Module) -> str:
     """Return the way to a module from one that holds it, or from a list or dict: ``nets[0].1``."""
     if isinstance(thing, nn.Module):
-        path = next((path for path, one in thing.named_modules() if one is module), "")
+        path = next((path for path, one in _inside(thing) if one is module), "")
         return f"{name}.{path}" if path else ""
     # Exact types: to iterate over anything else may run the program's own code.
     rows: Iterable[tuple[object, object]] = ()
@@ -230,6 +233,19 @@ def _field(owner: object, module: nn.Module) -> str:
     return ""
 
 
+def _inside(module: nn.Module) -> list[tuple[str, nn.Module]]:
+    """Return the modules in a module, itself included, each with the way to it."""
+    return _told(lambda: list(module.named_modules()), [])
+
+
+def _told(ask: "Callable[[], T]", otherwise: T) -> T:
+    """Return what a module tells of itself; a program's own may not be able to, or not yet."""
+    try:
+        return ask()
+    except Exception:  # noqa: BLE001 - whatever it raises, the program never asked
+        return otherwise
+
+
 def _call_of(kind: type[nn.Module]) -> Call:
     return cast("Call", kind._call_impl)
 
@@ -239,8 +255,7 @@ def _way(outer: _Known, module: nn.Module) -> str | None:
     key = id(module)
     if key not in outer.inside:
         # Read again, for modules may be added while it runs; but once for each that is elsewhere.
-        found = {id(m): n for n, m in outer.module.named_modules()}
-        outer.inside |= found
+        outer.inside |= {id(m): n for n, m in _inside(outer.module)}
         outer.inside.setdefault(key, None)
     return outer.inside[key]
 

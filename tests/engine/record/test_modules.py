@@ -3,6 +3,7 @@
 import gc
 import weakref
 
+import pytest
 import torch
 from torch import nn
 
@@ -177,3 +178,40 @@ def test_a_module_held_by_something_else_goes_by_the_way_to_it():
     assert [c.name for c in record(held).calls] == ["heads['a']"]
     field = "net = nn.Sequential(nn.ReLU())\nnet.act = net[0]\nnet.act(torch.ones(1))"
     assert [c.name for c in record(field).calls] == ["net.0"]
+
+
+def test_a_module_that_cannot_tell_about_itself_yet_runs_as_without_a_recorder():
+    tape = mirror(
+        "class Late(nn.Module):\n"
+        "    def extra_repr(self):\n"
+        "        return f'k={self.k}'\n"
+        "    def forward(self, x):\n"
+        "        self.k = 2\n"
+        "        return x * self.k\n"
+        "class Secret(nn.Module):\n"
+        "    def __init__(self):\n"
+        "        super().__init__()\n"
+        "        self.late = Late()\n"
+        "        del self.__dict__['training']\n"
+        "    def named_modules(self, *args, **kwargs):\n"
+        "        raise ValueError('nobody asked')\n"
+        "    parameters = extra_repr = named_modules\n"
+        "    def forward(self, x):\n"
+        "        return self.late(x) + 1\n"
+        "late, secret = Late(), Secret()\n"
+        "print(secret(late(torch.ones(2))), late)\n"
+    )
+    assert [call.kind for call in tape.calls] == ["Late", "Secret", "Late"]
+    assert [op.op for op in tape.ops] == ["mul", "mul", "add"]
+
+
+@pytest.mark.parametrize("call", ["Net()(x)", "nn.Sequential(Net())(x)", "Net().forward(x)"])
+def test_a_module_that_forgot_the_init_of_its_class_fails_in_torchs_words(call):
+    mirror(
+        "class Net(nn.Module):\n"
+        "    def __init__(self):\n"
+        "        self.scale = 2\n"
+        "    def forward(self, x):\n"
+        "        return x * self.scale\n"
+        f"x = torch.ones(2)\nprint({call})"
+    )
