@@ -55,7 +55,7 @@ class KeptRoom(Struct, frozen=True, tag="training"):
     def programs(self) -> str:
         """Return the text of every program that its runs would execute; empty for none."""
         setups = [self.setup, *(run.setup for run in self.runs)]
-        setups += [setup for run in self.runs for setup in _executed(run.data)]
+        setups += [setup for run in self.runs for setup in _executed(run.data) or ()]
         found = [str(one.model.options.get("source", "")) for one in setups]
         own = [s for s, one in zip(found, setups, strict=True) if one.model.name == "own"]
         return "\n\n\n".join(dict.fromkeys(filter(None, own)))
@@ -67,12 +67,12 @@ class _Bytes(Struct, frozen=True):
     setups: tuple[Setup, ...] = ()
 
 
-def _executed(data: bytes) -> tuple[Setup, ...]:
-    """Return the setups in the bytes of a run; none where the engine will refuse them."""
+def _executed(data: bytes) -> tuple[Setup, ...] | None:
+    """Return the setups in the bytes of a run; None where they cannot be told."""
     try:
         return msgspec.msgpack.decode(data, type=_Bytes).setups if data else ()
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return ()
+        return None
 
 
 def kept_curve(curve: Series) -> KeptCurve:
@@ -134,4 +134,9 @@ def _sound(room: KeptRoom) -> KeptRoom:
         for curve in run.curves.values():
             if len(curve.steps) != 2 * len(curve.numbers) or len(curve.steps) % 8:
                 raise ValueError("a curve with steps that miss numbers")
-    return room
+    # What cannot be read here must not reach an engine that can: it may bring a program.
+    runs = tuple(
+        msgspec.structs.replace(run, data=b"") if _executed(run.data) is None else run
+        for run in room.runs
+    )
+    return msgspec.structs.replace(room, runs=runs)

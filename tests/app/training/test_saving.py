@@ -201,7 +201,11 @@ def test_programs_in_a_session_are_told(make, tmp_path):
 def test_bytes_that_are_no_run_bring_no_program(make, data, tmp_path):
     room = kept.read(written(make, tmp_path))
     runs = tuple(msgspec.structs.replace(run, data=data) for run in room.runs)
-    assert msgspec.structs.replace(room, runs=runs).programs() == ""
+    odd = msgspec.structs.replace(room, runs=runs)
+    assert odd.programs() == ""
+    # An engine whose stack is deeper might read more of it than the window did.
+    (tmp_path / "odd.gradscribe").write_bytes(kept.encode(odd))
+    assert not any(run.data for run in kept.read(tmp_path / "odd.gradscribe").runs)
 
 
 def written(make, tmp_path):
