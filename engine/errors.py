@@ -6,7 +6,7 @@ from types import CodeType, FrameType, TracebackType
 
 from engine import hints
 from engine.policy.refusal import Refusal
-from engine.tape import Place, Problem
+from engine.tape import LONGEST_NAME, Place, Problem
 from engine.watchdog import Interrupted
 
 LONGEST_MESSAGE = 4_000
@@ -43,7 +43,7 @@ def problem(exc: BaseException, source: str, filename: str) -> Problem:
     message = plain(_message(exc))
     scope = _scope(frame[0]) if frame else None
     text = plain(hints.hint(exc, source, place, scope))
-    return Problem(plain(type(exc).__name__), message, text, place)
+    return Problem(plain(type(exc).__name__)[:LONGEST_NAME], message, text, place)
 
 
 def is_clean_exit(exc: BaseException) -> bool:

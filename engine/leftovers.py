@@ -26,7 +26,11 @@ LIBRARIES = (
     "torch.random torch.functional torch._tensor torch._tensor_str"
 ).split()
 """Modules whose functions and classes are put back."""
-CLASSES = {"torch": ("Tensor", "Generator"), "torch.autograd": ("Function",)}
+CLASSES = {
+    "torch": ("Tensor", "Generator"),
+    "torch.autograd": ("Function",),
+    "threading": ("Thread", "Event", "Condition", "Timer"),
+}
 CLASSES_OF = ("torch.nn", "torch.optim")
 """Modules all of whose classes are put back."""
 JOIN_S = 1.0

@@ -13,6 +13,7 @@ from engine.record.recorder import Recorder
 from engine.record.source import Source, Span, Where
 from engine.record.tensors import is_leaf, version
 from engine.tape import (
+    LONGEST_NAME,
     Arg,
     Call,
     Event,
@@ -52,7 +53,7 @@ def leaves(recorder: Recorder, namespace: dict[str, object]) -> list[Leaf]:
                 known = tensors.add(t, None, op=known.op, maker=known.maker)
             known.name = known.name or name
             if is_leaf(t):
-                found.append(Leaf(name, known.id, _gradient(recorder, t)))
+                found.append(Leaf(name[:LONGEST_NAME], known.id, _gradient(recorder, t)))
     return found
 
 
@@ -139,7 +140,7 @@ def freeze(recorder: Recorder, found: list[Leaf]) -> Tape:
 def _steps(log: Log, source: Source) -> tuple[Step, ...]:
     return tuple(
         Step(
-            s.optimizer,
+            s.optimizer[:LONGEST_NAME],
             _line(source.span(s.where)),
             tuple(s.changes),
             s.lr,
@@ -167,7 +168,14 @@ def _node(n: NodeRow, log: Log) -> Node:
         size = prod(plain) * dtype.itemsize
         kept.append(Saved(name, next(same, None), plain, dtype_name(dtype), size, storage))
     return Node(
-        n.id, n.kind.name, n.op, tuple(n.next or ()), n.kind.saved, tuple(kept), n.made, n.freed
+        n.id,
+        n.kind.name[:LONGEST_NAME],
+        n.op,
+        tuple(n.next or ()),
+        n.kind.saved,
+        tuple(kept),
+        n.made,
+        n.freed,
     )
 
 
@@ -290,7 +298,7 @@ def _value(row: ValueRow, source: Source) -> Value:
             span = bound
     return Value(
         id=row.id,
-        name=row.name,
+        name=row.name[:LONGEST_NAME],
         shape=shape,
         dtype=dtype_name(row.dtype),
         device=str(row.device),
@@ -334,12 +342,12 @@ def _op(row: OpRow, log: Log, source: Source, called: dict[int, str]) -> Op:
         args = _named_operands(row, args, expression, called)
     return Op(
         id=row.id,
-        op=row.op,
+        op=row.op[:LONGEST_NAME],
         inputs=tuple(v.id for v in row.inputs),
         outputs=tuple(v.id for v in row.outputs),
         args=tuple(args),
         place=source.place(span) if span is not None else Place(),
-        scope=log.calls[row.call].name if row.call is not None else "",
+        scope=log.calls[row.call].name[:LONGEST_NAME] if row.call is not None else "",
         call=row.call,
         node=row.node,
         nodes=tuple(row.nodes),
@@ -380,11 +388,11 @@ def _is_number(node: ast.expr) -> bool:
 def _call(index: int, row: CallRow) -> Call:
     return Call(
         id=index,
-        name=row.name,
-        kind=row.kind,
+        name=row.name[:LONGEST_NAME],
+        kind=row.kind[:LONGEST_NAME],
         parent=row.parent,
         module=row.module,
         training=row.training,
         parameters=row.parameters,
-        about=row.about,
+        about=row.about[:LONGEST_NAME],
     )

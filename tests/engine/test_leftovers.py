@@ -71,6 +71,7 @@ def answer(engine, source):
         "torch.Tensor.backward = torch.ones = nn.Module.__call__ = nn.Linear.forward = None",
         "torch.Tensor.__mul__ = lambda a, b: 1 / 0",
         "np.ndarray = np.dot = np.frombuffer = None",
+        "import threading\nthreading.Thread.start = threading.Event.wait = None",
         "import gc\ngc.disable()",
         "import os, tempfile\nd = tempfile.mkdtemp()\nos.chdir(d)\nos.rmdir(d)",
         "import os\nos.environ.clear()",
