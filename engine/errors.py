@@ -6,12 +6,14 @@ from types import CodeType, FrameType, TracebackType
 
 from engine import hints
 from engine.policy.refusal import Refusal
-from engine.tape import LONGEST_NAME, Place, Problem
+from engine.tape import Place, Problem
 from engine.watchdog import Interrupted
 
 LONGEST_MESSAGE = 4_000
 """Characters of a message that are kept."""
 
+LONGEST_NAME = 400
+"""What a program calls its variables, classes and modules is cut after so many characters."""
 REFUSED = "Refused"
 """Type of the problem where the policy forbids something."""
 

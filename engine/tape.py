@@ -17,8 +17,6 @@ from engine.figures import Figure
 
 FORMAT = 1
 INLINE_ELEMENTS = 1024
-LONGEST_NAME = 400
-"""What a program calls its variables, classes and modules is cut after so many characters."""
 """Tensors of at most this many elements travel with all their numbers; bigger ones as a summary."""
 
 

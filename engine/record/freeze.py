@@ -7,13 +7,13 @@ from math import prod
 import torch
 from torch import nn
 
+from engine.errors import LONGEST_NAME
 from engine.record.arguments import told_args
 from engine.record.log import CallRow, EventRow, Log, NodeRow, OpRow, ValueRow
 from engine.record.recorder import Recorder
 from engine.record.source import Source, Span, Where
 from engine.record.tensors import is_leaf, version
 from engine.tape import (
-    LONGEST_NAME,
     Arg,
     Call,
     Event,
