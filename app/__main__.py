@@ -28,6 +28,7 @@ INTERRUPTED = 130
 def main(argv: list[str] | None = None) -> int:
     """Do what the command line asks for and return the exit code."""
     words = sys.argv[1:] if argv is None else argv
+    _open_streams()
     try:
         if words[:1] == ["train"]:
             from app import train_words
@@ -131,8 +132,22 @@ def _refuse(why: str) -> int:
 
 
 def _say(text: str) -> None:
-    sys.stdout.write(text)
-    sys.stdout.flush()
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        # Python would write once more at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        raise Refused(f"Standard output cannot be written: {error.strerror}") from error
+
+
+def _open_streams() -> None:
+    """Have something to write to where whoever started us closed it."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
 
 
 def record(options: argparse.Namespace) -> int:
@@ -152,10 +167,13 @@ def record(options: argparse.Namespace) -> int:
         require("mp4")
     talks = options.json is None
     streamed: list[int] = []
+    on_terminal = sys.stdout.isatty() and not options.trust
+    # A stranger's program is not to talk to the terminal itself.
+    shown = report.harmless if on_terminal else str
 
     def printed(text: str) -> None:
         streamed.append(len(text))
-        _say(text)
+        _say(shown(text))
 
     tape = record_file(
         Path(options.script),
@@ -166,7 +184,7 @@ def record(options: argparse.Namespace) -> int:
         is_open=options.trust,
     )
     if talks:
-        _say(tape.stdout[sum(streamed) :])
+        _say(shown(tape.stdout[sum(streamed) :]))
         _tell(tape)
     _complain(tape, options.script)
     if tape.truncated:

@@ -45,6 +45,16 @@ def counts(tape: Tape) -> str:
     )
 
 
+_CONTROLS = dict.fromkeys(
+    (*range(9), 11, 12, *range(14, 32), *range(127, 160)), "\N{REPLACEMENT CHARACTER}"
+)
+
+
+def harmless(text: str) -> str:
+    """Return ``text``, as long as it was, without what a terminal takes for a command."""
+    return text.translate(_CONTROLS)
+
+
 def complaint(problem: Problem, filename: str) -> str:
     """Return an error with its place in one line, and its hint in a second where there is one."""
     place = problem.place

@@ -316,3 +316,17 @@ def test_a_screenshot_holds_a_script_to_the_policy_unless_it_is_trusted(folder):
     for more, code in ([], 2), (["--trust"], 0):
         done = gradscribe(*words, *more, cwd=folder, QT_QPA_PLATFORM="offscreen")
         assert done.returncode == code, done.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a disk that is always full is Linux's")
+def test_where_nothing_can_be_printed_one_line_says_so_or_nothing_does(tmp_path):
+    """Standard output closed, and on a full disk."""
+    script = tmp_path / "a.py"
+    script.write_text("print(1)\n")
+    command = f"{sys.executable} -m app record {script}"
+    for out, code in ((">&-", 0), ("> /dev/full", 2)):
+        done = subprocess.run(
+            ["sh", "-c", f"{command} {out}"], capture_output=True, text=True, check=False, cwd=ROOT
+        )
+        assert (done.returncode, "Traceback" in done.stderr) == (code, False), done.stderr
+    assert done.stderr.startswith("gradscribe: Standard output cannot be written: No space left")

@@ -52,3 +52,10 @@ def test_a_complaint_names_file_line_and_column_as_editors_do():
     problem = Problem("NameError", "no x", "Did you mean y?", Place(3, 4, 3, 5))
     assert report.complaint(problem, "a.py") == "a.py:3:5: NameError: no x\n  Did you mean y?"
     assert report.complaint(Problem("Crash", ""), "a.py") == "a.py: Crash"
+
+
+def test_no_command_reaches_a_terminal():
+    told = "\x1b]0;title\x07 \x9b2J a\tb\r\n\x00 été"
+    shown = report.harmless(told)
+    assert len(shown) == len(told)
+    assert shown == "\ufffd]0;title\ufffd \ufffd2J a\tb\r\n\ufffd été"

@@ -1,0 +1,37 @@
+"""A log as a tape, whatever its program calls its things."""
+
+import msgspec
+
+from engine.run import record
+
+
+def test_a_module_that_cannot_tell_its_parameters_ends_no_run():
+    tape = record(
+        "w = param(2.0)\n"
+        "class Half(nn.Module):\n    def __init__(self): pass\n"
+        "half = Half()\n"
+        "class Odd(nn.Module):\n"
+        "    def named_parameters(self, *a, **k): return [('x', 1), ('y', torch.ones(1))]\n"
+        "odd = Odd()\n"
+        "broken = nn.Linear(1, 1)\nbroken._modules['x'] = {}\n"
+        "(w * w).backward()\n"
+    )
+    assert tape.error is None
+    assert next(leaf for leaf in tape.leaves if leaf.name == "w").grad is not None
+
+
+def test_names_of_a_million_letters_are_cut():
+    long = "'Q' * 10**6"
+    tape = record(
+        f"M = type({long}, (nn.Module,), {{'forward': lambda s, x: x * 2}})\n"
+        f"net = nn.Sequential()\nnet.add_module({long}, M())\n"
+        f"F2 = type({long}, (torch.autograd.Function,), {{"
+        "'forward': staticmethod(lambda ctx, x: x * 2), "
+        "'backward': staticmethod(lambda ctx, g: g * 2)})\n"
+        f"O = type({long}, (optim.SGD,), {{}})\nw = param(1.0)\nopt = O([w], 0.1)\n"
+        f"loss = F2.apply(net(w))\nloss.backward()\nopt.step()\n{'n' * 100_000} = w * 3\n"
+        f"raise type({long}, (Exception,), {{}})('z')\n"
+    )
+    assert (tape.error.message, set(tape.error.type)) == ("z", {"Q"})
+    assert tape.leaves[0].grad is not None
+    assert len(msgspec.json.encode(msgspec.structs.replace(tape, formulas={}))) < 30_000
