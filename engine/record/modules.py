@@ -1,7 +1,9 @@
 """Which module an op ran in: each thread keeps a stack of the module calls that are running."""
 
 import functools
+import itertools
 import sys
+import weakref
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from types import FrameType
@@ -32,8 +34,8 @@ _MANY = 64
 class _Known(Struct, gc=False, eq=False):
     """A module that was called: its number, and what is told of it as it was at its first call."""
 
-    module: nn.Module
-    """Held, for a module that dies would leave its ``id()`` to another one."""
+    module: "weakref.ref[nn.Module]"
+    """Not held: a program may go through many, each of which goes with its parameters."""
     number: int
     parameters: int
     about: str
@@ -65,6 +67,8 @@ class Modules:
     def __init__(self, recorder: "Recorder") -> None:
         self.recorder = recorder
         self._known: dict[int, _Known] = {}
+        """By ``id()``, which another may have had before."""
+        self._numbers = itertools.count()
         self._call = _call_of(nn.Module)
 
     def start(self) -> None:
@@ -96,10 +100,10 @@ class Modules:
         frame = sys._getframe(1)
         where, doing = recorder.source.here(frame.f_back, lane)
         known = self._known.get(id(module))
-        if known is None:
+        if known is None or known.module() is not module:
             with torch._C.DisableTorchFunction():
                 known = self._meet(module)
-        name, parent = self._path(lane, known, where), None
+        name, parent = self._path(lane, known, module, where), None
         if not known.is_named:
             known.is_named = True
             self._name_parameters(module, name)
@@ -143,21 +147,25 @@ class Modules:
         about = _told(lambda: str(module.extra_repr()), "")
         with self.recorder.lanes.lock:
             known = self._known.get(id(module))
+            if known is not None and known.module() is not module:
+                for other in self._known.values():
+                    other.inside.pop(id(module), None)
+                known = None
             if known is None:
-                number = len(self._known)
-                known = self._known[id(module)] = _Known(module, number, count, about, {}, {})
+                me, number = weakref.ref(module), next(self._numbers)
+                known = self._known[id(module)] = _Known(me, number, count, about, {}, {})
         return known
 
-    def _path(self, lane: "Lane", known: _Known, where: Where) -> str:
+    def _path(self, lane: "Lane", known: _Known, module: nn.Module, where: Where) -> str:
         """Return ``net.0``: the outermost module's variable and the way down from it."""
         for entered in reversed(lane.calls):
-            name = _way(entered.known, known.module)
+            name = _way(entered.known, module)
             if name is not None:
                 return f"{entered.name}.{name}" if name else entered.name
         key = (id(where[0]), where[1]) if where is not None else (0, 0)
         name = known.variables.get(key)
         if name is None:
-            name = known.variables[key] = self._variable(known.module)
+            name = known.variables[key] = self._variable(module)
         return name
 
     def _variable(self, module: nn.Module) -> str:
@@ -255,7 +263,8 @@ def _way(outer: _Known, module: nn.Module) -> str | None:
     key = id(module)
     if key not in outer.inside:
         # Read again, for modules may be added while it runs; but once for each that is elsewhere.
-        outer.inside |= {id(m): n for n, m in _inside(outer.module)}
+        whole = outer.module()
+        outer.inside |= {id(m): n for n, m in _inside(whole)} if whole is not None else {}
         outer.inside.setdefault(key, None)
     return outer.inside[key]
 

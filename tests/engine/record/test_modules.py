@@ -215,3 +215,26 @@ def test_a_module_that_forgot_the_init_of_its_class_fails_in_torchs_words(call):
         "        return x * self.scale\n"
         f"x = torch.ones(2)\nprint({call})"
     )
+
+
+def test_a_module_goes_with_its_parameters_and_its_place_may_be_another_s():
+    tape = mirror(
+        "import gc, weakref\n"
+        "class Net(nn.Module):\n"
+        "    def __init__(self, width):\n"
+        "        super().__init__()\n"
+        "        self.layer = nn.Linear(2, width)\n"
+        "    def forward(self, x):\n"
+        "        return self.layer(x)\n"
+        "def work(width):\n"
+        "    net = Net(width)\n"
+        "    net(torch.ones(1, 2)).sum().backward()\n"
+        "    return weakref.ref(net), weakref.ref(net.layer.weight)\n"
+        "for width in range(1, 30):\n"
+        "    gone = work(width)\n"
+        "    gc.collect()\n"
+        "    print([ref() is None for ref in gone])\n"
+    )
+    assert [call.name for call in tape.calls] == ["net", "net.layer"] * 29
+    assert len({call.module for call in tape.calls}) == 58
+    assert [call.parameters for call in tape.calls[::2]] == [3 * width for width in range(1, 30)]
