@@ -6,7 +6,7 @@ from functools import lru_cache
 from PySide6.QtCore import QLineF, QRectF, Qt
 from PySide6.QtGui import QPainter, QPen, QRegion
 
-from widgets.paint import bubbles, shapes
+from widgets.paint import bubbles, failed, shapes
 from widgets.paint.drawing import Drawing
 from widgets.paint.stage import Stage
 from widgets.theme import faded
@@ -66,10 +66,11 @@ def paint(painter: QPainter, drawing: Drawing, key: str, area: QRectF, zoom: flo
 
 
 def hung(drawing: Drawing, key: str) -> list[QRectF]:
-    """Return the boxes of what hangs on a card: bubble, badge and tag."""
-    tag = drawing.reading(key).tag
+    """Return the boxes of what hangs on a card: bubble, badge, tag and the sign of an error."""
+    reading, box = drawing.reading(key), drawing.stage.boxes[key]
     boxes = [drawing.bubble(key), drawing.badge(key)]
-    boxes += [bubbles.tag_box(drawing.stage.boxes[key], tag)] if tag else []
+    boxes += [bubbles.tag_box(box, reading.tag)] if reading.tag else []
+    boxes += [failed.sign_box(box).adjusted(-1.5, -1.5, 1.5, 1.5)] if reading.failed else []
     return [box for box in boxes if box is not None]
 
 

@@ -6,7 +6,7 @@ from playback.picture import Card, CardLook, Look
 from tests.widgets.pixels import drawing_of, near, painted
 from tests.widgets.scenes import Maker
 from widgets import graph_tips, graph_walk, graph_words
-from widgets.paint import failed, shapes
+from widgets.paint import failed, overlay, shapes
 from widgets.theme import Theme
 
 MESSAGE = "mat1 and mat2 shapes cannot be multiplied (2x3 and 4x5)"
@@ -47,6 +47,25 @@ def test_the_sign_is_a_form_of_its_own(theme):
     x, y = round(spot.center().x()), round(spot.center().y())
     assert near(shown[y - 4 : y, x : x + 1], theme.surface, 30) > 0
     assert near(shown[y - 1 : y + 1, x - 8 : x - 4], theme.error, 30) > 0
+
+
+def test_the_ring_around_what_is_selected_leaves_the_sign_whole(theme):
+    drawing = broken(theme)
+    area = drawing.stage.bounds.adjusted(-20, -20, 40, 40)
+
+    def seen(selected):
+        def paint(painter):
+            painter.translate(20, 20)
+            drawing.paint(painter, area, 1.0, sprites=False)
+            overlay.paint_marks(painter, drawing, "", selected, 1.0, area)
+
+        return painted(paint, (320, 220), theme.canvas.name())
+
+    plain, ringed = seen(""), seen("f")
+    spot = failed.sign_box(drawing.stage.boxes["f"]).translated(20, 20).toAlignedRect()
+    rows, columns = slice(spot.top(), spot.bottom() + 1), slice(spot.left(), spot.right() + 1)
+    assert (plain[rows, columns] == ringed[rows, columns]).mean() > 0.97
+    assert near(ringed, theme.selection, 30) > near(plain, theme.selection, 30) + 300
 
 
 @pytest.mark.parametrize("room", [60.0, 120.0, 200.0, 900.0])
