@@ -1,14 +1,17 @@
 """Whether the answers of a model of the user's fit what its loss compares them with."""
 
 import torch
+from msgspec.structs import replace
 from torch.nn.parameter import is_lazy
 
 from engine.setup import BadSetup, Part
+from engine.tape import Problem
 from engine.train import catalogue
 from engine.train.program import Failed, Program, quiet
 from engine.zoo.pieces import Loss
 
 ROWS = 3
+GIVEN = "Training calls model(inputs), with one tensor: give a default to what else forward takes."
 
 
 def check(program: Program) -> None:
@@ -29,12 +32,19 @@ def check(program: Program) -> None:
         with torch.no_grad(), quiet():
             output = model(program.tensor("x_train")[:ROWS])
     except Exception as error:
-        raise Failed(program.failure(error), "model.source") from error
+        raise Failed(_told(program.failure(error)), "model.source") from error
     finally:
         for module, training in modes:
             module.training = training
         torch.set_rng_state(random)
     _fits(program, output)
+
+
+def _told(problem: Problem) -> Problem:
+    """Return what was raised, with what a model is given where that was too little or too much."""
+    if any(f"forward() {word}" in problem.message for word in ("missing", "takes")):
+        return replace(problem, hint=GIVEN)
+    return problem
 
 
 def _fits(program: Program, output: object) -> None:

@@ -81,7 +81,8 @@ class OptionRow(QWidget):
         if self.option.kind == "choices" and not self.option.choices:
             self.hide()
         grid.setColumnStretch(1, 1)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Maximum)
+        # No less high than what stands in it: a long complaint is broken into lines.
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
 
     def set_value(self, value: object) -> None:
         """Show ``value``; emits nothing."""

@@ -46,6 +46,16 @@ def test_a_model_that_raises_is_told_with_its_line():
     assert "mat1 and mat2" in caught.value.problem.message
 
 
+def test_a_model_of_two_inputs_is_told_what_it_is_given():
+    source = own().options["source"].replace("forward(self, x)", "forward(self, x, y)")
+    with pytest.raises(Failed) as caught:
+        Run(Setup(Part("moons"), Part("own", {"source": source})))
+    assert "missing 1 required positional argument: 'y'" in caught.value.problem.message
+    assert "model(inputs)" in caught.value.problem.hint
+    source = own().options["source"].replace("forward(self, x)", "forward(self, x, y=0)")
+    assert Run(Setup(Part("moons"), Part("own", {"source": source}))).advance(2) == 2
+
+
 @pytest.mark.parametrize(("data", "outputs"), [("moons", 1), ("spirals", 5), ("plane", 1)])
 def test_what_fits_trains(data, outputs):
     run = Run(Setup(Part(data), own(outputs=outputs)))

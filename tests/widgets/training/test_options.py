@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QPushButton
+from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
 
 from engine.setup import Part, Setup
 from engine.training import Entry, Option
@@ -280,3 +280,15 @@ def test_a_narrow_builder_leaves_out_the_word_layer_rather_than_cut_a_choice(sho
     assert {"Layer 1", "Layer 2"} <= {label.text() for label in edit.findChildren(QLabel)}
     edit.resize(edit.minimumSizeHint().width(), edit.height())
     assert {"1", "2"} <= {label.text() for label in edit.findChildren(QLabel)}
+
+
+def test_a_long_complaint_stands_below_its_editor_and_is_whole(shown, qtbot):
+    host = shown(QWidget(), 244, 500)
+    column = QVBoxLayout(host)
+    row = OptionRow(Option("source", "text", "class Net: ...", lines=12))
+    column.addWidget(row)
+    column.addStretch(1)
+    row.complain("Net.forward() missing 1 required positional argument: 'y' — " * 4)
+    qtbot.waitUntil(lambda: row.note.geometry().top() > row.editor.geometry().bottom())
+    assert row.note.width() < host.width()
+    assert row.note.height() >= row.note.heightForWidth(row.note.width())
