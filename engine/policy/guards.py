@@ -66,6 +66,8 @@ def _readable(owner: object, name: str) -> None:
         known = isinstance(owner, of) or kinds.is_beneath(owner, of)
         if known and not kinds.is_defined(owner, name):
             raise Refusal(f".{name} is refused: {why}")
+    if name == "state_dict" and kinds.is_class(owner) and not kinds.is_defined(owner, name):
+        raise Refusal("state_dict() is called on an object", "Write model.state_dict().")
     if name in words.INDICES and type(owner) is super:
         raise Refusal(f"{name}() is called on a tensor here", f"Write x.{name}().")
     if name in words.INDICES and isinstance(owner, type) and not is_of_own(owner, name):
@@ -167,6 +169,8 @@ def build(body: object, name: str, *bases: object, **options: object) -> object:
                 "Keep the distribution in an attribute.",
             )
     made: object = builtins.__build_class__(body, name, *bases, **options)  # type: ignore[arg-type]
+    if type(made) is not type(twins.Array) and isinstance(made, type):
+        kinds.close(made)
     return made
 
 

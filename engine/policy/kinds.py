@@ -48,6 +48,33 @@ def is_defined(owner: object, name: str) -> bool:
     return any(is_own(kind) and name in vars(kind) for kind in _above(kind_of(owner)))
 
 
+def is_class(owner: object) -> bool:
+    """Whether the methods of ``owner`` take any object: it is a class, or ``super`` of one."""
+    if type(owner) is super:
+        return isinstance(super.__self__.__get__(owner), type)  # type: ignore[attr-defined]
+    return isinstance(owner, type)
+
+
+class _Closed:
+    """An attribute that is not there, whatever an object's own dict says."""
+
+    def __get__(self, one: object, owner: type | None = None) -> object:
+        raise AttributeError("closed by the policy")
+
+    def __set__(self, one: object, value: object) -> None:
+        raise AttributeError("closed by the policy")
+
+
+def close(made: type) -> None:
+    """Keep the objects of a new class from telling NumPy and torch of an address."""
+    if getattr(made, "_is_protocol", False):
+        # It would count them among what it asks for; it has no objects.
+        return
+    for name in ("__array_interface__", "__array_struct__", "__cuda_array_interface__"):
+        if not hasattr(made, name):
+            type.__setattr__(made, name, _Closed())
+
+
 def is_beneath(owner: object, of: type) -> bool:
     """Whether ``owner`` is a class that has what ``of`` has, or ``super`` of such an object."""
     if type(owner) is super:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from torch import nn
 
+from engine.policy.kinds import is_class
 from engine.policy.refusal import Refusal
 
 _HINT = "Use what state_dict() returned."
@@ -16,7 +17,7 @@ def plainly(owner: object, load: object) -> Callable[..., object]:
     Raises:
         Refusal: ``owner`` is a class, whose method would take any object.
     """
-    if isinstance(owner, type) or not callable(load):
+    if is_class(owner) or not callable(load):
         raise Refusal("load_state_dict() is called on an object", "Write model.load_state_dict().")
     call = load
     is_module = isinstance(getattr(load, "__self__", None), nn.Module)

@@ -51,7 +51,7 @@ MODULES = frozenset(
 """What no object should lead to; where one does after all, its module is refused."""
 GUARDED = (
     MODULES
-    | frozenset("format load_state_dict obj cast set_state fields register".split())
+    | frozenset("format load_state_dict state_dict obj cast set_state fields register".split())
     | INDICES
     | PARTS
 )
@@ -92,6 +92,10 @@ ATTRIBUTES: dict[str, tuple[str, str]] = {
         "share_memory storage_type ctypes cffi getfield setfield bit_generator sparse_resize_ "
         "sparse_resize_and_clear_ resize_as_sparse_".split(),
         (_MEMORY, "Make a tensor with torch.tensor, and change its shape with reshape."),
+    ),
+    **dict.fromkeys(
+        "all_weights get_buffer fget fset fdel".split(),
+        ("it looks things up by any name", "Use the attribute itself."),
     ),
     **dict.fromkeys("data_ptr const_data_ptr storage untyped_storage".split(), (_MEMORY, _SHARED)),
     **dict.fromkeys((*sorted(OWNED), "onnx"), (_CODE, "")),

@@ -56,6 +56,13 @@ LOOPHOLES: tuple[str, ...] = (
     "class R(np.random.RandomState):\n    def go(self, s): return super().set_state(s)\nR(0).go(('MT19937', [1] * 624, 10**5))\nprint('got in')",
     "r = np.random.RandomState(0)\nnp.random.RandomState.set_state(r, ('MT19937', [1] * 624, 10**5))\nprint('got in')",
     "class T(torch.Tensor): pass\nx = torch.sparse_coo_tensor([[0]], [1.0], (2,)).coalesce()\nT.indices(x)[0, 0] = 50\nif x.indices()[0, 0] == 50: print('got in')",
+    # Methods of a library on objects that are not its own.
+    "print(optim.lr_scheduler.LRScheduler.state_dict(object)['__getattribute__'], 'got in')",
+    "print(optim.lr_scheduler.LambdaLR.state_dict(object)['__getattribute__'], 'got in')",
+    "class L(optim.lr_scheduler.StepLR):\n    def f(self): return super(L, L).state_dict\ns = L(optim.SGD([param(1.0)], 0.1), 1)\nprint(s.f()(object)['__getattribute__'], 'got in')",
+    "class A: w = nn.LSTM.all_weights\na = A()\na._all_weights = [['__dict__']]\nprint(a.w[0][0], 'got in')",
+    "class A: pass\na = A()\na._all_weights = [['__dict__']]\nprint(nn.LSTM.all_weights.fget(a), 'got in')",
+    "class K:\n    _buffers = ['__getattribute__']\nclass M(nn.Module):\n    def get_submodule(self, target): return K\nprint(M().get_buffer('x.__getattribute__'), 'got in')",
     # Processes.
     "from torch.utils.data import DataLoader\nl = DataLoader([1, 2])\nl.num_workers = 1\nl.multiprocessing_context = 'fork'\nl.multiprocessing_context.reducer.os.system('touch OUT')\nprint('got in')",
     "from torch.utils.data import DataLoader\nclass L(DataLoader):\n    def f(self): return super(DataLoader, self).__iter__()\nl = L([1, 2])\nl.num_workers = 1\nprint(l.f(), 'got in')",

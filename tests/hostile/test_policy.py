@@ -64,6 +64,11 @@ class P:
     load_it: bool = False
 match P(9, []):
     case P(first): print(first, end=" ")
+from typing import Protocol, runtime_checkable
+@runtime_checkable
+class Sized(Protocol):
+    def size(self): ...
+print(isinstance(torch.ones(1), Sized), isinstance(1, Sized), np.asarray(a).dtype, end=" ")
 print("ok")
 """
 """Uses of what the policy narrows, and what plain Python prints at them."""
@@ -149,7 +154,7 @@ def test_no_loophole_leads_out_of_the_policy(trap):
 def test_what_the_twins_stand_for_still_works():
     tape = run.execute(wire.Run(0, TWINS, policy=True, timeout=20.0))
     assert tape.error is None, tape.error
-    assert tape.stdout.split() == "4 1 True 2 0.25 0.25 False 3.0 9 ok".split()
+    assert tape.stdout.split() == "4 1 True 2 0.25 0.25 False 3.0 9 True False object ok".split()
 
 
 def test_without_the_policy_such_programs_do_harm(trap):
