@@ -76,11 +76,11 @@ def _named_tensors(namespace: dict[str, object]) -> list[tuple[str, torch.Tensor
         if isinstance(thing, torch.Tensor):
             result.append((name, thing))
         elif isinstance(thing, nn.Module):
-            # A module may be half made, or answer with code of the program's own.
+            # A module may be half made; and the program's own answer might never come.
             with suppress(Exception):
                 result.extend(
                     (f"{name}.{path}", p)
-                    for path, p in thing.named_parameters()
+                    for path, p in nn.Module.named_parameters(thing)
                     if isinstance(p, torch.Tensor) and not nn.parameter.is_lazy(p)
                 )
     return result

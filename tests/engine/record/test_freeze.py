@@ -11,6 +11,7 @@ def test_a_module_that_cannot_tell_its_parameters_ends_no_run():
         "class Half(nn.Module):\n    def __init__(self): pass\n"
         "half = Half()\n"
         "class Odd(nn.Module):\n"
+        "    def __init__(self):\n        super().__init__()\n        self.p = nn.Parameter(w)\n"
         "    def named_parameters(self, *a, **k): return [('x', 1), ('y', torch.ones(1))]\n"
         "odd = Odd()\n"
         "broken = nn.Linear(1, 1)\nbroken._modules['x'] = {}\n"
@@ -18,6 +19,7 @@ def test_a_module_that_cannot_tell_its_parameters_ends_no_run():
     )
     assert tape.error is None
     assert next(leaf for leaf in tape.leaves if leaf.name == "w").grad is not None
+    assert "odd.p" in {leaf.name for leaf in tape.leaves}
 
 
 def test_names_of_a_million_letters_are_cut():
