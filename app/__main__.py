@@ -165,7 +165,7 @@ def record(options: argparse.Namespace) -> int:
         from app.film_files import require
 
         require("mp4")
-    talks = options.json is None
+    talks = options.json != "-"
     streamed: list[int] = []
     on_terminal = sys.stdout.isatty() and not options.trust
     # A stranger's program is not to talk to the terminal itself.
@@ -183,7 +183,7 @@ def record(options: argparse.Namespace) -> int:
         policy=not options.trust,
         is_open=options.trust,
     )
-    if talks:
+    if talks and tape.status != "refused":
         _say(shown(tape.stdout[sum(streamed) :]))
         _tell(tape)
     _complain(tape, options.script)
