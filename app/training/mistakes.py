@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 
 from msgspec.structs import replace
 
+from app.training.state import difference
 from engine.setup import Part, Setup
 from engine.training import Catalogue
 from playback import text
@@ -32,6 +33,42 @@ def fitting(setup: Setup, catalogue: Catalogue) -> Setup:
         if not options.get("dropout") and options.get("norm", "none") == "none":
             setup = replace(setup, model=Part("mlp", {**options, "dropout": 0.3}))
     return setup
+
+
+class Switching:
+    """Mistakes switched on and off: what one brought along to be seen goes with it."""
+
+    def __init__(self) -> None:
+        self._plain: Setup | None = None
+        """The setup before a mistake brought something along, and after that."""
+        self._brought: Setup | None = None
+
+    def switched(self, before: Setup, setup: Setup, catalogue: Catalogue) -> tuple[Setup, str]:
+        """Return the setup that shows its mistakes, and in words what else had to change for that.
+
+        ``before`` has other mistakes than ``setup``. What was changed by hand since a mistake
+        brought it along stays.
+        """
+        plain = self._without(before, setup)
+        self._plain, self._brought = plain, fitting(plain, catalogue)
+        if self._brought == setup:
+            return setup, ""
+        away = set(setup.mistakes) < set(before.mistakes)
+        why = "What showed the mistake goes with it" if away else "To show the mistake"
+        return self._brought, f"{why}: {difference(self._brought, setup)}"
+
+    def _without(self, before: Setup, setup: Setup) -> Setup:
+        plain, brought = self._plain, self._brought
+        if plain is None or brought is None or before.mistakes != brought.mistakes:
+            return setup
+        if setup.model == brought.model:
+            setup = replace(setup, model=plain.model)
+        # A loss and features belong to the data that they were chosen for.
+        if setup.data == brought.data:
+            loss = plain.loss if setup.loss == brought.loss else setup.loss
+            features = plain.features if setup.features == brought.features else setup.features
+            setup = replace(setup, data=plain.data, loss=loss, features=features)
+        return setup
 
 
 def told(setup: Setup, facts: Facts, problem: str = "") -> str:

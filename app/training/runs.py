@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from msgspec import Struct
 from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
 
@@ -17,6 +18,16 @@ WORTH_KEEPING = 20
 
 
 LONGEST_NAME = 80
+
+
+class Weighed(Struct, frozen=True):
+    """One element of a parameter set by hand: what it was, and what it became."""
+
+    run_id: int
+    name: str
+    index: int
+    before: float
+    after: float
 
 
 class Runs(QObject):
@@ -52,9 +63,13 @@ class Runs(QObject):
         self._link = link
         link.progressed.connect(self.file_progressed)
         self._colors = -1
-        self._undo: list[Setup] = []
-        self._redo: list[Setup] = []
+        self._undo: list[Setup | Weighed] = []
+        self._redo: list[Setup | Weighed] = []
         self._drags = False
+        self._reached = 0
+        """The step at which the current run stood last."""
+        self.begun.connect(lambda _run: self._forget_weights())
+        self.stated.connect(self._notice_rewind)
 
     def know_program(self, doc: Doc) -> None:
         """Take note of the program, for the model that is one's own; not before it may run."""
@@ -113,9 +128,17 @@ class Runs(QObject):
         self.runs_changed.emit()
 
     def edit_weight(self, name: str, index: int, value: float) -> None:
-        """Set one element of a parameter by hand."""
+        """Set one element of a parameter by hand; undoable until the run goes back or anew."""
         run = self.run
         if run is not None and run.alive:
+            before = weight_of(run, name, index)
+            if before is not None:
+                self._undo = [
+                    *self._undo[1 - UNDO :],
+                    Weighed(run.run_id, name, index, before, value),
+                ]
+                self._redo.clear()
+                self._drags = False
             self._link.send(say.EditWeight(run.run_id, name, index, value))
             self.touched.emit()
 
@@ -196,7 +219,7 @@ class Runs(QObject):
 
     @property
     def can_undo(self) -> bool:
-        """Whether there is a change of the setup to take back."""
+        """Whether there is a change of the setup or of a weight to take back."""
         return bool(self._undo)
 
     @property
@@ -205,18 +228,43 @@ class Runs(QObject):
         return bool(self._redo)
 
     def undo(self) -> None:
-        """Take the last change of the setup back."""
+        """Take the last change of the setup, or of a weight, back."""
         if self._undo:
             self._drags = False
+            last = self._undo.pop()
+            if isinstance(last, Weighed):
+                self._redo.append(last)
+                self._weigh(last, last.before)
+                return
             self._redo.append(self.setup)
-            self._set_setup(self._undo.pop())
+            self._set_setup(last)
 
     def redo(self) -> None:
         """Make it again."""
         if self._redo:
             self._drags = False
+            last = self._redo.pop()
+            if isinstance(last, Weighed):
+                self._undo.append(last)
+                self._weigh(last, last.after)
+                return
             self._undo.append(self.setup)
-            self._set_setup(self._redo.pop())
+            self._set_setup(last)
+
+    def _weigh(self, one: Weighed, value: float) -> None:
+        self._link.send(say.EditWeight(one.run_id, one.name, one.index, value))
+        self.touched.emit()
+
+    def _notice_rewind(self, run: Run) -> None:
+        if run.run_id == self.look.run_id:
+            if run.step < self._reached:
+                self._forget_weights()
+            self._reached = run.step
+
+    def _forget_weights(self) -> None:
+        # Where a run went back it is as it was then: there is no such change to take back.
+        self._undo = [one for one in self._undo if not isinstance(one, Weighed)]
+        self._redo = [one for one in self._redo if not isinstance(one, Weighed)]
 
     def _remember(self, merge: bool) -> None:
         """Keep the setup for undo, unless it is one of a drag's on the way."""
@@ -227,6 +275,16 @@ class Runs(QObject):
     def _set_setup(self, setup: Setup) -> None:
         self.setup = setup
         self.setup_changed.emit()
+
+
+def weight_of(run: Run, name: str, index: int) -> float | None:
+    """Return an element of a parameter as it was shown last; None where none is known."""
+    view = run.views.get("weights")
+    if run.begun is None or view is None or "flat" not in view.arrays:
+        return None
+    flat = view.arrays["flat"].array()
+    at = next((one.start for one in run.begun.parameters if one.name == name), None)
+    return float(flat[at + index]) if at is not None and at + index < len(flat) else None
 
 
 def is_redrawn(before: Setup, after: Setup) -> bool:

@@ -48,6 +48,7 @@ class TrainShowing(QObject):
         self._blank = False
         self._offering = Slices(TURN_MS, self)
         """Fills the form, section by section."""
+        self._switching = mistakes.Switching()
         self.own = OwnData(session, room, self)
         self.live = LiveGraph(session, room.graph, self)
         self.curves = RunCurves(session, room, self)
@@ -97,6 +98,7 @@ class TrainShowing(QObject):
         room.axis.picked.connect(session.rewind)
         room.lines.next_pressed.connect(session.next_event)
         room.lines.tape_pressed.connect(lambda: self.commanded.emit("tape"))
+        room.weights.refused.connect(session.said)
         for view in (room.weights.edited, room.units.weighed):
             view.connect(session.edit_weight)
         room.units.switched.connect(self._switch)
@@ -173,10 +175,9 @@ class TrainShowing(QObject):
         if session.catalogue is not None:
             setup = self._match(setup, session.catalogue)
         if setup.mistakes != session.setup.mistakes and session.catalogue is not None:
-            fitting = mistakes.fitting(setup, session.catalogue)
-            if fitting != setup:
-                session.said.emit(f"To show the mistake: {difference(fitting, setup)}")
-            setup = fitting
+            setup, words = self._switching.switched(session.setup, setup, session.catalogue)
+            if words:
+                session.said.emit(words)
         session.change(setup)
 
     def _match(self, setup: Setup, catalogue: Catalogue) -> Setup:

@@ -299,11 +299,13 @@ class Run:
         return applied, ()
 
     def edit(self, edit: Edit) -> None:
-        """Set one element of a parameter. Raises `BadSetup` where there is none."""
+        """Set one element of a parameter. Raises `BadSetup` without one, or if not finite."""
         self.finish_events()
-        parameters = dict(self.program.model.named_parameters())
-        if edit.name not in parameters or not 0 <= edit.index < parameters[edit.name].numel():
+        parameter = dict(self.program.model.named_parameters()).get(edit.name)
+        if parameter is None or not 0 <= edit.index < parameter.numel():
             raise BadSetup(f"there is no element {edit.index} in {edit.name!r}", "weight")
+        if not torch.tensor(edit.value, dtype=torch.float64).to(parameter.dtype).isfinite():
+            raise BadSetup(f"a weight cannot be {edit.value:g}", "weight")
         self.apply(edit)
         self.changes.append((self.step, edit))
 
@@ -314,9 +316,7 @@ class Run:
             self.program.change(change)
             self.batches.change(change)
             return
-        parameter = dict(self.program.model.named_parameters())[change.name]
-        with torch.no_grad():
-            parameter.view(-1)[change.index] = change.value
+        self.program.model.get_parameter(change.name).detach().view(-1)[change.index] = change.value
 
     # Going back
 

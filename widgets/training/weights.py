@@ -1,5 +1,6 @@
 """The numbers of the parameters in a table, to be read and changed in place."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -23,6 +24,9 @@ from widgets.theme import Theme, mono_font
 MOST = 256
 """Rows and columns that are shown at most."""
 
+LONGEST = 24
+"""Letters that are repeated of a text that is no number."""
+
 Index = QModelIndex | QPersistentModelIndex
 Floats = NDArray[np.float32]
 
@@ -31,6 +35,7 @@ class _Grid(QAbstractTableModel):
     """One parameter as a matrix: all dimensions but the first laid out in a row."""
 
     wanted = Signal(int, float)
+    unfit = Signal(str)
 
     def __init__(self) -> None:
         super().__init__()
@@ -87,8 +92,11 @@ class _Grid(QAbstractTableModel):
         if role != Qt.ItemDataRole.EditRole:
             return False
         try:
-            number = float(str(value).replace("−", "-").replace(",", "."))
+            number = float(str(value).strip().replace("−", "-").replace(",", "."))
         except ValueError:
+            number = math.nan
+        if not math.isfinite(number):
+            self.unfit.emit(str(value))
             return False
         columns = max(1, self.numbers.shape[1])
         self.wanted.emit(index.row() * columns + index.column(), number)
@@ -104,6 +112,8 @@ class Weights(QWidget):
     """One parameter at a time; a number that is typed is told as (parameter, index, number)."""
 
     edited = Signal(str, int, float)
+    refused = Signal(str)
+    """What to say of a text that is no number."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -117,7 +127,7 @@ class Weights(QWidget):
         self.table.setModel(self.grid)
         self.table.setProperty("bare", True)
         self.table.setAccessibleName("Numbers of the parameter")
-        self.table.horizontalHeader().setDefaultSectionSize(76)
+        self.table.horizontalHeader().setDefaultSectionSize(88)
         self.table.verticalHeader().setDefaultSectionSize(24)
         top = QHBoxLayout()
         top.addWidget(self.heading, 1)
@@ -131,6 +141,7 @@ class Weights(QWidget):
         self._grads: Floats | None = None
         self.choice.currentIndexChanged.connect(lambda _at: self._show())
         self.grid.wanted.connect(self._tell)
+        self.grid.unfit.connect(self._refuse)
 
     def set_theme(self, theme: Theme) -> None:
         """Use the colours and fonts of ``theme``."""
@@ -169,6 +180,10 @@ class Weights(QWidget):
             return
         grads = _matrix(self._grads, one) if self._grads is not None else None
         self.grid.show(numbers, grads)
+
+    def _refuse(self, typed: str) -> None:
+        short = typed if len(typed) <= LONGEST else f"{typed[:LONGEST]}…"
+        self.refused.emit(f"“{short}” is no number; the weight stays as it is")
 
     def _tell(self, index: int, number: float) -> None:
         one = self._chosen()

@@ -75,6 +75,59 @@ def test_a_mistake_gets_what_it_takes_to_show():
         assert mistakes.fitting(wrong(name), catalogue()) == wrong(name)
 
 
+def switch(switching, setup, *made):
+    return switching.switched(setup, replace(setup, mistakes=made), catalogue())
+
+
+@pytest.mark.parametrize("name", ["column_target", "softmax_first", "validate_in_train_mode"])
+@pytest.mark.parametrize("data", ["moons", "sine"])
+def test_what_a_mistake_brought_along_goes_with_it(name, data):
+    switching, plain = mistakes.Switching(), replace(START, data=Part(data, {"noise": 0.07}))
+    wrong_one, _ = switch(switching, plain, name)
+    right, words = switch(switching, wrong_one)
+    assert right == plain
+    assert bool(words) == (replace(wrong_one, mistakes=()) != plain)
+
+
+def test_one_of_two_mistakes_keeps_what_it_needs():
+    switching = mistakes.Switching()
+    one, _ = switch(switching, START, "validate_in_train_mode")
+    both, _ = switch(switching, one, "validate_in_train_mode", "column_target")
+    assert (both.data.name, both.model.options["dropout"]) == ("sine", 0.3)
+    left, _ = switch(switching, both, "column_target")
+    assert (left.data.name, left.model) == ("sine", START.model)
+    assert switch(switching, left)[0] == START
+
+
+def test_what_was_changed_since_stays_when_the_mistake_goes():
+    switching = mistakes.Switching()
+    setup, _ = switch(switching, START, "validate_in_train_mode")
+    options = {**setup.model.options, "dropout": 0.5}
+    mine = replace(setup, model=Part("mlp", options), batch=4)
+    assert switch(switching, mine)[0] == replace(mine, mistakes=())
+    setup, _ = switch(switching, START, "softmax_first")
+    other = replace(setup, data=Part("circle"))
+    assert switch(switching, other)[0] == replace(other, mistakes=())
+
+
+def test_a_set_up_from_elsewhere_loses_nothing_to_a_mistake_of_before():
+    switching = mistakes.Switching()
+    brought, _ = switch(switching, START, "validate_in_train_mode")
+    own = replace(brought, mistakes=())
+    huge, _ = switch(switching, own, "huge_lr")
+    assert switch(switching, huge)[0] == own
+
+
+def test_switching_a_mistake_off_in_the_room_takes_back_what_it_brought(room, begun):
+    heard = []
+    begun.said.connect(heard.append)
+    room.form.edited.emit(wrong("validate_in_train_mode"))
+    assert begun.setup.model.options["dropout"] == 0.3
+    room.form.edited.emit(replace(begun.setup, mistakes=()))
+    assert begun.setup == START
+    assert "goes with it" in heard[-1]
+
+
 def test_making_a_mistake_begins_both_runs_from_the_start(begun, train_link):
     train_link.grow(1, 1, 60)
     begun.change(wrong("no_zero_grad"))

@@ -1,11 +1,15 @@
 """The runs there are, their colours, and the setups one can take back."""
 
+import math
+
+import numpy as np
 import pytest
 
 from app.training.runs import KEPT_RUNS, UNDO
 from app.training.state import START, Run
 from engine import training as say
 from engine.setup import Part, Setup
+from tests.app.training.fakes import array
 
 
 def setup(lr):
@@ -112,3 +116,46 @@ def test_what_is_not_there_cannot_be_found_dropped_or_driven(begun, run_id):
     begun.drop(run_id)
     begun.select(run_id)
     assert begun.run.run_id == 1
+
+
+def weigh(begun, train_link, value, index=3):
+    """Show weights that are all 0.25, then set one of them by hand."""
+    count = max(one.start + math.prod(one.shape) for one in begun.run.begun.parameters)
+    flat = array(np.full(count, 0.25), np.float32)
+    train_link.received.emit(say.View(begun.run.run_id, "weights", 0, {"flat": flat}))
+    begun.edit_weight(begun.run.begun.parameters[0].name, index, value)
+
+
+def edits(train_link):
+    return [(one.index, one.value) for one in train_link.sent if isinstance(one, say.EditWeight)]
+
+
+def test_a_weight_set_by_hand_is_taken_back_and_made_again(begun, train_link):
+    begun.change(setup(0.1))
+    weigh(begun, train_link, 2.5)
+    begun.undo()
+    assert edits(train_link) == [(3, 2.5), (3, 0.25)]
+    assert begun.setup == setup(0.1)
+    begun.redo()
+    assert edits(train_link)[-1] == (3, 2.5)
+    begun.undo()
+    begun.undo()
+    assert begun.setup == START
+
+
+def test_a_weight_of_a_step_that_was_left_is_not_put_back(begun, train_link):
+    train_link.state(1, 100)
+    begun.change(setup(0.1))
+    weigh(begun, train_link, 2.5)
+    train_link.state(1, 40)
+    begun.undo()
+    assert begun.setup == START
+    assert len(edits(train_link)) == 1
+    weigh(begun, train_link, 2.5)
+    train_link.begin(1)
+    assert not begun.can_undo
+
+
+def test_a_weight_that_was_never_shown_leaves_nothing_to_take_back(begun):
+    begun.edit_weight("nobody", 0, 1.0)
+    assert not begun.can_undo

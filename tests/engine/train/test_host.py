@@ -293,6 +293,8 @@ def test_bad_requests_leave_the_run_as_it_was(desk):
         asks.Alter(1, setup.parse({"data": "moons", "optimizer": {"name": "adam", "lr": -1}})),
         asks.EditWeight(1, "nobody", 0, 1.0),
         asks.EditWeight(1, "0.weight", 10**9, 1.0),
+        asks.EditWeight(1, "0.weight", 0, float("nan")),
+        asks.EditWeight(1, "0.weight", 0, 1e39),
         asks.Alter(1, setup.parse({"data": "moons", "loss": "mse", "accumulate": 999})),
     ]
     for request in bad:

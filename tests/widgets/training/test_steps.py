@@ -153,6 +153,18 @@ def test_a_parameter_is_shown_as_a_matrix(weights):
     assert grid.data(grid.index(0, 1)) == "7.0000"
 
 
+@pytest.mark.parametrize("typed", ["abc", "", "nan", "-inf", "1e999", "x" * 500])
+def test_a_text_that_is_no_number_is_refused_in_words(weights, typed):
+    told, heard = [], []
+    weights.edited.connect(lambda *edit: told.append(edit))
+    weights.refused.connect(heard.append)
+    weights.show_flat(np.arange(8, dtype=np.float32))
+    assert not weights.grid.setData(weights.grid.index(1, 0), typed)
+    assert not told
+    assert typed[:20] in heard[0]
+    assert len(heard[0]) < 80
+
+
 def test_editing_tells_the_place_in_the_parameter(weights):
     told = []
     weights.edited.connect(lambda *edit: told.append(edit))
