@@ -1,6 +1,5 @@
 """The numbers of the parameters in a table, to be read and changed in place."""
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -24,6 +23,7 @@ from widgets.theme import Theme, mono_font
 MOST = 256
 """Rows and columns that are shown at most."""
 
+HIGHEST = float(np.finfo(np.float32).max)
 LONGEST = 24
 """Letters that are repeated of a text that is no number."""
 
@@ -94,8 +94,8 @@ class _Grid(QAbstractTableModel):
         try:
             number = float(str(value).strip().replace("−", "-").replace(",", "."))
         except ValueError:
-            number = math.nan
-        if not math.isfinite(number):
+            number = np.nan
+        if not abs(number) <= HIGHEST:
             self.unfit.emit(str(value))
             return False
         columns = max(1, self.numbers.shape[1])
@@ -183,7 +183,7 @@ class Weights(QWidget):
 
     def _refuse(self, typed: str) -> None:
         short = typed if len(typed) <= LONGEST else f"{typed[:LONGEST]}…"
-        self.refused.emit(f"“{short}” is no number; the weight stays as it is")
+        self.refused.emit(f"“{short}” is no number for a weight; it stays as it is")
 
     def _tell(self, index: int, number: float) -> None:
         one = self._chosen()
