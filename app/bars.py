@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePol
 
 from app.state import ENGINE_DIED, Doc, Result, View
 from playback import text
-from widgets.labels import literal, shown_name, tip
+from widgets.labels import literal, tip
 from widgets.once import once
 from widgets.transport_buttons import TransportButtons
 from widgets.workspaces import WorkspaceSwitch
@@ -76,7 +76,7 @@ class TopBar(QFrame):
     def show_doc(self, doc: Doc) -> None:
         """Show the document's title; a dot says that it is not saved."""
         self._doc = doc
-        self.title.setToolTip(tip(shown_name(doc.path)) or "Not in a file yet")
+        self.title.setToolTip(tip(text.file_name(doc.path)) or "Not in a file yet")
         self._fit()
 
     def show_counts(self, counts: str) -> None:

@@ -77,3 +77,8 @@ def variable(name: str) -> str:
     if len(name) > 1 and name[0].isalpha() and name[1:].isdecimal():
         return name[0] + name[1:].translate(_SUBSCRIPTS)
     return name
+
+
+def file_name(name: str) -> str:
+    """Return the name of a file without what would change how the text around it reads."""
+    return "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in name)

@@ -102,11 +102,6 @@ def tip(text: str) -> str:
     return f"<qt>{escape(text)}</qt>" if "<" in text else text
 
 
-def shown_name(name: str) -> str:
-    """Return the name of a file without what would change how the text around it reads."""
-    return "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in name)
-
-
 def breakable(text: str, run: int = 20) -> str:
     """Let words of more than ``run`` characters break, by zero-width spaces inside them."""
     if len(text) <= run:

@@ -7,8 +7,8 @@ from app.commands import Choice, Notice, Shell, command, submenu, train
 from app.commands.export import slug
 from app.documents import Refused
 from app.state import Doc
+from playback.text import file_name
 from widgets.code_text import objection
-from widgets.labels import shown_name
 
 OUTSIDE = "outside"
 """Key of the notice about a program from elsewhere."""
@@ -42,7 +42,7 @@ def open_path(shell: Shell, path: str) -> None:
     # What was typed in a trusted file is the user's own too.
     foreign = not shell.settings.is_trusted(str(file), draft.saved if draft else text)
     doc = Doc(
-        source=source, saved=text, path=str(file), title=shown_name(file.name), foreign=foreign
+        source=source, saved=text, path=str(file), title=file_name(file.name), foreign=foreign
     )
     shell.session.load(doc)
     shell.settings.add_recent(str(file))
@@ -202,7 +202,7 @@ def _save(shell: Shell, path: Path, sure: bool = False) -> None:
         shell.notices.tell_first(Notice("save", str(refusal), choices))
         raise
     shell.drafts.drop(str(path))
-    shell.session.mark_saved(str(path), shown_name(path.name))
+    shell.session.mark_saved(str(path), file_name(path.name))
     if not doc.foreign:
         shell.settings.trust(str(path), doc.source)
     shell.keeping.file.saved()

@@ -7,7 +7,7 @@ from app.commands import Choice, Notice, Shell, command, submenu
 from app.state import Doc
 from app.training import kept, own_module, starts
 from app.training.kept import KeptRoom
-from widgets.labels import shown_name
+from playback.text import file_name
 
 LEAP = 100
 
@@ -221,7 +221,7 @@ def open_session(shell: Shell, path: Path) -> None:
     room = kept.read(path)
     programs = room.programs()
     if programs and not shell.settings.is_trusted(str(path), programs):
-        name = shown_name(path.name)
+        name = file_name(path.name)
         text = f"{name} came from outside and brings a program. Read it, then open it."
         choices = (
             ("Read it", lambda: _read_program(shell, path, programs)),

@@ -57,3 +57,9 @@ def test_durations_are_in_the_unit_that_keeps_them_short(nanoseconds, written):
 def test_long_durations_stay_in_seconds():
     assert text.duration(2.5e9) == "2.5 s"
     assert text.duration(3.6e12) == "3,600 s"
+
+
+@pytest.mark.parametrize("odd", ["\u202e", "\u2066", "\n", "\t", "\x1b", "\u200f"])
+def test_a_name_changes_nothing_around_it(odd):
+    assert text.file_name(f"a{odd}b.py") == "a\ufffdb.py"
+    assert text.file_name("été 模型.py") == "été 模型.py"
