@@ -68,6 +68,8 @@ def leap_back(shell: Shell) -> None:
 def train_own(shell: Shell) -> None:
     """Take the nn.Module of the program into the training room and train it there."""
     source = shell.session.doc.source
+    if (line := own_module.broken_line(source)) is not None:
+        raise documents.Refused(f"Line {line} of the program is not Python yet; mend it first")
     if not own_module.has_module(source):
         raise documents.Refused("The program has no class that is an nn.Module")
     if not shell.session.doc.may_run:

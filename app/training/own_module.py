@@ -20,6 +20,17 @@ def has_module(source: str) -> bool:
     return any(ast.unparse(base).rpartition(".")[2] == "Module" for base in bases)
 
 
+def broken_line(source: str) -> int | None:
+    """Return the line at which a program is not Python; None where it can be read."""
+    try:
+        ast.parse(source)
+    except SyntaxError as error:
+        return error.lineno
+    except (ValueError, RecursionError):
+        return None
+    return None
+
+
 def taken(setup: Setup, source: str, foreign: bool = False) -> Setup:
     """Return the setup with the program's module as its model.
 

@@ -309,3 +309,11 @@ def test_the_program_s_module_is_trained(desk):
     desk.session.doc = Doc(source="class Net(nn.Module): ...", foreign=True)
     with pytest.raises(Refused, match="outside"):
         train.train_own(desk)
+
+
+def test_a_program_that_is_not_python_yet_is_told_by_its_line(desk):
+    before = desk.training.setup
+    desk.session.load(Doc("import torch\n\nclass A(torch.nn.Module):\n    x = (\n"))
+    with pytest.raises(Refused, match="Line 4 "):
+        train.train_own(desk)
+    assert desk.training.setup == before
