@@ -160,6 +160,8 @@ class Hands:
             window.session.select(dice.choice(cards).key)
         window.resize(dice.randrange(1000, 1500), dice.randrange(640, 950))
         for tabs in (window.below, window.tables):
+            # No hand is so quick that two clicks are one turn of the event loop.
+            self.rest(0)
             tabs.setCurrentIndex(dice.randrange(tabs.count()))
 
     def theme(self):
@@ -206,6 +208,10 @@ class Hands:
 
     # The other rooms
 
+    def _enter(self, room):
+        self.window.show_room(room)
+        self.rest(0)
+
     def visit(self):
         """Go to the other room."""
         self.window.show_room("training" if self.window.room == "program" else "program")
@@ -213,7 +219,7 @@ class Hands:
     def train(self):
         """Train, pause, make a step, rewind, branch off, look at another page."""
         window, dice = self.window, self.dice
-        window.show_room("training")
+        self._enter("training")
         session = window.rooms.session
         step = session.run.step if session.run is not None else 0
         deeds = (
@@ -231,13 +237,15 @@ class Hands:
             self.rest(5)
         widgets = window.rooms.widgets
         for tabs in (widgets.says, widgets.below, widgets.numbers):
+            # No hand is so quick that two clicks are one turn of the event loop.
+            self.rest(0)
             tabs.setCurrentIndex(dice.randrange(tabs.count()))
         self.rest(dice.choice((10, 200, 800)))
 
     def retrain(self):
         """Change the setup of the run, sensibly or not."""
         window, dice = self.window, self.dice
-        window.show_room("training")
+        self._enter("training")
         session, catalogue = window.rooms.session, window.rooms.session.catalogue
         if catalogue is None:
             return
@@ -266,7 +274,7 @@ class Hands:
     def lesson(self):
         """Open a lesson, go through some of it, perhaps leave it."""
         window, dice = self.window, self.dice
-        window.show_room("program")
+        self._enter("program")
         if window.learning.lesson is None:
             learn.open_lesson(window, dice.choice(lessons.load()))
         for _ in range(dice.randrange(5)):
@@ -282,7 +290,7 @@ class Hands:
     def lab(self):
         """Open the shape lab on a selected op or on a start, and leave it."""
         window = self.window
-        window.show_room("program")
+        self._enter("program")
         window.show_lab(self.dice.choice(("", window.selected_lines())))
         self.rest(self.dice.choice((10, 300)))
         self._leave_cards()
