@@ -45,7 +45,7 @@ class TrainSession(Runs):
         self.catalogue: say.Catalogue | None = None
         self.devices: tuple[str, ...] = ("cpu",)
         self._plays = False
-        self._until: tuple[say.Until, ...] = ()
+        self.until: tuple[say.Until, ...] = ()
         self._wishes: tuple[say.Wish, ...] = ()
         self._rest = once(self, self._send_setup, REST_MS)
         self._patience = once(self, self._lose_patience, PATIENCE_MS)
@@ -126,13 +126,13 @@ class TrainSession(Runs):
 
     def play(self, until: Sequence[say.Until] = ()) -> None:
         """Train on; ``until`` tells when to pause."""
-        self._until = tuple(until)
+        self.until = tuple(until)
         run = self.run
         if run is None or not run.alive:
             self.begin(play=True)
             return
         self._plays = True
-        self._link.send(say.Play(run.run_id, self.look.rate, self._until))
+        self._link.send(say.Play(run.run_id, self.look.rate, self.until))
         self.stated.emit(run)
 
     def pause(self) -> None:
@@ -207,7 +207,7 @@ class TrainSession(Runs):
             self.look = replace(self.look, rate=rate)
             run = self.run
             if self._plays and run is not None and run.alive:
-                self._link.send(say.Play(run.run_id, rate, self._until))
+                self._link.send(say.Play(run.run_id, rate, self.until))
 
     def hasten(self, factor: float) -> None:
         """Train so many times faster; from the fastest there is only slower."""
@@ -326,7 +326,7 @@ class TrainSession(Runs):
         self.begun.emit(run)
         self.runs_changed.emit()
         if self._plays and run.run_id == self.look.run_id:
-            self._link.send(say.Play(run.run_id, self.look.rate, self._until))
+            self._link.send(say.Play(run.run_id, self.look.rate, self.until))
 
     def _state(self, run: Run, message: say.TrainState) -> None:
         self._patience.stop()

@@ -16,8 +16,9 @@ from app.training.own_data import OwnData
 from app.training.room import TrainingRoom
 from app.training.session import TrainSession
 from app.training.state import Run, difference
+from app.training.until import TrainUntil
 from engine.setup import Plain, Setup
-from engine.training import Catalogue, Happened, Until, Wish
+from engine.training import Catalogue, Happened, Wish
 from playback import text
 from widgets.plots.colors import run_color
 from widgets.theme import Theme
@@ -52,6 +53,7 @@ class TrainShowing(QObject):
         self.own = OwnData(session, room, self)
         self.live = LiveGraph(session, room.graph, self)
         self.curves = RunCurves(session, room, self)
+        self.until = TrainUntil(session, room, self)
         self._connect()
         self._listen()
         room.form.set_setup(session.setup)
@@ -94,7 +96,6 @@ class TrainShowing(QObject):
         room.form.edited.connect(self._edit)
         room.bar.pressed.connect(self.commanded)
         room.bar.rate_changed.connect(session.set_rate)
-        room.bar.until_chosen.connect(self._train_until)
         room.axis.picked.connect(session.rewind)
         room.lines.next_pressed.connect(session.next_event)
         room.lines.tape_pressed.connect(lambda: self.commanded.emit("tape"))
@@ -186,15 +187,6 @@ class TrainShowing(QObject):
         if fitting != setup:
             self._session.said.emit(f"To fit the data: {difference(fitting, setup)}")
         return fitting
-
-    def _train_until(self, until: Until) -> None:
-        """Train until something holds; a step that lies behind is for the axis to go back to."""
-        run = self._session.run
-        if until.kind == "step" and run is not None and run.step >= until.value:
-            words = f"Step {until.value:,.0f} has been reached; the axis below goes back to it"
-            self._session.said.emit(words)
-            return
-        self._session.play([until])
 
     def _switch(self, name: str) -> None:
         """Give the model a feature, or take it away."""

@@ -352,17 +352,6 @@ def test_the_room_can_be_painted_in_both_themes(room, train_link, name):
             assert not room.grab().isNull()
 
 
-def test_a_step_that_lies_behind_is_not_trained_to(room, begun, train_link, qtbot):
-    train_link.state(1, 600)
-    asked = len(train_link.sent)
-    with qtbot.waitSignal(begun.said) as said:
-        room.bar.until_chosen.emit(say.Until("step", 500.0))
-    assert said.args == ["Step 500 has been reached; the axis below goes back to it"]
-    assert not any(isinstance(one, say.Play) for one in train_link.sent[asked:])
-    room.bar.until_chosen.emit(say.Until("step", 601.0))
-    assert train_link.last(say.Play).until == (say.Until("step", 601.0),)
-
-
 def test_another_seed_counts_after_new_data(room, begun, train_link):
     train_link.begin(1, Setup(weight_seed=0, data_seed=1))
     room.form.parts["model"].by_name["layers"].editor.more.click()

@@ -1,0 +1,55 @@
+"""Training until something holds: what is asked of the engine, and what is said once it does."""
+
+import pytest
+
+from engine import training as say
+
+
+def test_a_step_that_lies_behind_is_not_trained_to(room, begun, train_link, qtbot):
+    train_link.state(1, 600)
+    asked = len(train_link.sent)
+    with qtbot.waitSignal(begun.said) as said:
+        room.bar.until_chosen.emit(say.Until("step", 500.0))
+    assert said.args == ["Step 500 has been reached; the axis below goes back to it"]
+    assert not any(isinstance(one, say.Play) for one in train_link.sent[asked:])
+    room.bar.until_chosen.emit(say.Until("step", 601.0))
+    assert train_link.last(say.Play).until == (say.Until("step", 601.0),)
+
+
+@pytest.mark.parametrize(
+    ("until", "words"),
+    [
+        (say.Until("step", 900.0), "Paused at step 1,234"),
+        (
+            say.Until("loss_below", 0.001),
+            "Paused at step 1,234: the mean of the last 20 losses is below 0.001",
+        ),
+        (
+            say.Until("plateau", 2000.0),
+            "Paused at step 1,234: the loss has not fallen for 2,000 steps",
+        ),
+    ],
+)
+def test_what_made_a_run_pause_is_said_once(room, begun, train_link, until, words):
+    told = []
+    begun.said.connect(told.append)
+    room.bar.until_chosen.emit(until)
+    train_link.state(1, 600, status="running")
+    assert words not in told
+    train_link.state(1, 1234, reached=until.kind)
+    train_link.state(1, 1234, reached=until.kind)
+    assert told.count(words) == 1
+    room.bar.until_chosen.emit(say.Until("loss_below", 0.0005))
+    train_link.state(1, 1300, reached="loss_below")
+    assert told[-1].endswith("below 0.0005")
+
+
+def test_a_pause_for_another_reason_is_not_taken_for_it(room, begun, train_link):
+    told = []
+    begun.said.connect(told.append)
+    room.bar.until_chosen.emit(say.Until("loss_below", 0.1))
+    for reached in ("", "step", "nan", "memory", "plateau"):
+        train_link.state(1, 700, reached=reached)
+    begun.play()
+    train_link.state(1, 800, reached="loss_below")
+    assert not any("Paused" in one for one in told)
