@@ -16,6 +16,9 @@ MOST = 640
 """More weights than that are no lines any more but a fog."""
 THIN, THICK = 0.5, 5.0
 """Pixels of a weight of 0, and of the greatest."""
+AIRY, LEAST_THICK = 128, 1.5
+"""Of more wires the greatest are thinner, down to so many pixels: they would hide each other, and
+what is thicker than a pixel is dear."""
 NEAR = 4.0
 """A line is under the mouse at that distance."""
 FAINT = 0.1
@@ -73,6 +76,7 @@ def draw(
     sizes = [abs(one.weight) for one in wires if math.isfinite(one.weight)]
     scale = max([LEAST_SCALE, *sizes])
     few = len(wires) <= MOST // 4
+    thick = max(LEAST_THICK, THICK * min(1.0, AIRY / max(1, len(wires))))
     bright = None if lit is None else {id(one) for one in lit}
     colors = {sign: heat.color(sign, 1.0, theme.dark) for sign in (-1.0, 1.0)}
     for one in sorted(wires, key=lambda wire: _size(wire.weight)):
@@ -80,7 +84,7 @@ def draw(
         color = QColor(colors[-1.0 if one.weight < 0 else 1.0])
         faded = bright is not None and id(one) not in bright
         color.setAlphaF(FAINT if faded else 0.25 + 0.6 * share)
-        pen = QPen(color, THIN + (THICK - THIN) * share)
+        pen = QPen(color, THIN + (thick - THIN) * share)
         if one.weight < 0 and few:
             pen.setDashPattern([6 / pen.widthF(), 4 / pen.widthF()])
         pen.setCapStyle(Qt.PenCapStyle.FlatCap)

@@ -62,7 +62,7 @@ class RunTable(QWidget):
         self.table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.table.setShowGrid(False)
         header = self.table.horizontalHeader()
-        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         header.setStretchLastSection(True)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         column = QVBoxLayout(self)
@@ -79,6 +79,7 @@ class RunTable(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Use the colours and fonts of ``theme``."""
         self.setStyleSheet(sheet(theme))
+        self.table.resizeColumnsToContents()
 
     def show_lines(self, lines: Sequence[RunLine]) -> None:
         """Show these runs, the newest on top; not while a name is typed, which that would undo."""
@@ -87,7 +88,7 @@ class RunTable(QWidget):
         lines = tuple(lines)
         before: list[tuple[object, ...] | None] = list(map(_seen, self._lines))
         fresh, same = len(lines) - len(before), [line.run_id for line in self._lines]
-        self._lines = lines
+        self._lines, changed = lines, len(lines) != len(before)
         with QSignalBlocker(self.table):
             if fresh > 0 and [line.run_id for line in lines[fresh:]] == same:
                 # What was there moves down as it is.
@@ -99,6 +100,10 @@ class RunTable(QWidget):
                 # Most rows are of runs that are over: a cell that is set again is measured again.
                 if row >= len(before) or before[row] != _seen(line):
                     self._show_line(row, line)
+                    changed = True
+        if changed:
+            # Once for all: left to Qt, every cell that is set has its whole column measured.
+            self.table.resizeColumnsToContents()
 
     def _show_line(self, row: int, line: RunLine) -> None:
         words = _words(line)
