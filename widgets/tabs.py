@@ -23,6 +23,7 @@ class Tabs(QTabWidget):
         self.setUsesScrollButtons(False)
         self.setElideMode(Qt.TextElideMode.ElideMiddle)
         self._padding = 0
+        self.setStyleSheet(f"QTabWidget::tab-bar {{ left: {TAB_LEFT}px; }}")
         self._short: dict[str, str] = {}
         self._space()
 
@@ -69,7 +70,7 @@ class Tabs(QTabWidget):
         padding = max(TAB_TIGHT, min(TAB_LOOSE, int(free)))
         if padding != self._padding:
             self._padding = padding
-            self.setStyleSheet(
-                f"QTabWidget::tab-bar {{ left: {TAB_LEFT}px; }} QTabBar {{ margin-top: 6px; }} "
-                f"QTabBar::tab {{ padding: 5px {padding}px; }}"
+            # On the bar alone: on the whole, all pages would be styled anew at each pixel of width.
+            bar.setStyleSheet(
+                f"QTabBar {{ margin-top: 6px; }} QTabBar::tab {{ padding: 5px {padding}px; }}"
             )
