@@ -16,28 +16,30 @@ class TrainUntil(QObject):
     ) -> None:
         super().__init__(parent)
         self._session = session
-        self._told: tuple[int, int, str] | None = None
+        self._waits = False
+        """Whether what was asked for last has yet to hold; after that each step may say it does."""
         room.bar.until_chosen.connect(self._train)
         session.stated.connect(self._tell)
 
     def _train(self, until: Until) -> None:
         """Train until something holds; a step that lies behind is for the axis to go back to."""
-        run, self._told = self._session.run, None
+        run = self._session.run
         if until.kind == "step" and run is not None and run.step >= until.value:
             words = f"Step {until.value:,.0f} has been reached; the axis below goes back to it"
             self._session.said.emit(words)
             return
         self._session.play([until])
+        # Not before: what is stated meanwhile is how the run stood until now.
+        self._waits = True
 
     def _tell(self, run: Run) -> None:
         state = run.state
-        if state is None or state.status != "paused" or run.run_id != self._session.look.run_id:
+        if not self._waits or state is None or run.run_id != self._session.look.run_id:
             return
-        held = run.run_id, state.step, state.reached
         kept = next((one for one in self._session.until if one.kind == state.reached), None)
-        if kept is None or held == self._told:
+        if kept is None or state.status != "paused":
             return
-        self._told = held
+        self._waits = False
         self._session.said.emit(f"Paused at step {state.step:,}{_because(kept)}")
 
 
