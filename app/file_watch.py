@@ -8,12 +8,12 @@ from typing import Protocol
 from PySide6.QtCore import QEvent, QLockFile, QObject
 
 from app import atomic, documents
-from app.commands import Notice
 from app.documents import Refused
 from app.notices import Notices
 from app.session import Session
 from app.sessions import Sessions
 from app.settings import Settings
+from app.shell import Notice
 from widgets.code_edit import CodeEdit
 from widgets.code_text import objection
 

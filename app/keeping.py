@@ -10,11 +10,11 @@ from PySide6.QtCore import QObject, QTimer
 
 from app import atomic, documents
 from app.autosave import Autosave
-from app.commands import Notice
 from app.documents import Draft, Drafts, Refused
 from app.file_watch import FileWatch, Host
 from app.kept import Kept
 from app.sessions import Found, Sessions
+from app.shell import Notice
 
 Stamp = tuple[int, int, int]
 

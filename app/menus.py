@@ -8,9 +8,10 @@ from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
 
 from app import commands, overlay
-from app.commands import MENUS, Choice, Command, Shell
+from app.commands import MENUS, Choice, Command
 from app.documents import Refused
 from app.palette import Line
+from app.shell import Shell
 
 
 class Menus(QObject):

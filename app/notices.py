@@ -7,8 +7,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible, QAccessibleEvent, QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
 
-from app.commands import Notice
 from app.documents import Refused
+from app.shell import Notice
 from widgets.labels import tip
 
 MARGIN = 12

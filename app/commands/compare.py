@@ -1,6 +1,7 @@
 """Two runs side by side."""
 
-from app.commands import Shell, command
+from app.commands import command
+from app.shell import Shell
 
 
 def _has_tape(shell: Shell) -> bool:

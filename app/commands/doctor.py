@@ -1,6 +1,7 @@
 """The doctor's findings."""
 
-from app.commands import Shell, command
+from app.commands import command
+from app.shell import Shell
 
 
 @command("doctor.open", "Findings", "View/6", keys=("F8",))

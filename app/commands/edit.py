@@ -1,6 +1,7 @@
 """Changes to the text; their undo is the editor's own."""
 
-from app.commands import Shell, command
+from app.commands import command
+from app.shell import Shell
 
 
 @command("edit.undo", "Undo", menu="Edit/1", keys=("Ctrl+Z",))

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from app import documents
-from app.commands import Shell, command
+from app.commands import command
+from app.shell import Shell
 
 LEGIBLE = 0.8
 """In an image of fewer pixels per scene unit small words can hardly be read."""

@@ -3,9 +3,10 @@
 from pathlib import Path
 
 from app import documents, examples
-from app.commands import Choice, Notice, Shell, command, submenu, train
+from app.commands import Choice, command, submenu, train
 from app.commands.export import slug
 from app.documents import Refused
+from app.shell import Notice, Shell
 from app.state import Doc
 from playback.text import file_name
 from widgets.code_text import objection

@@ -3,7 +3,8 @@
 from html import escape
 
 from app import commands
-from app.commands import Shell, command
+from app.commands import command
+from app.shell import Shell
 
 
 @command("help.palette", "All commands…", "Help/1", keys=("Ctrl+Shift+P", "Ctrl+K"))

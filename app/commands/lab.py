@@ -1,6 +1,7 @@
 """The shape lab: from a blank start, or with the op that is selected in the graph."""
 
-from app.commands import Shell, command
+from app.commands import command
+from app.shell import Shell
 
 
 def _has_op(shell: Shell) -> bool:

@@ -1,8 +1,9 @@
 """Lessons: open one, go through it, leave it."""
 
 from app import lessons
-from app.commands import Choice, Shell, command, submenu
+from app.commands import Choice, command, submenu
 from app.documents import Refused
+from app.shell import Shell
 from playback.lessons.lesson import Lesson
 from playback.lessons.parse import BadLesson
 

@@ -1,6 +1,7 @@
 """The transport: where on the tape one stands."""
 
-from app.commands import Choice, Shell, command, submenu
+from app.commands import Choice, command, submenu
+from app.shell import Shell
 
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 

@@ -1,6 +1,7 @@
 """The engine: run, stop, restart, and what it runs with."""
 
-from app.commands import Choice, Shell, command, submenu
+from app.commands import Choice, command, submenu
+from app.shell import Shell
 from playback import text
 
 MEMORIES = (64, 128, 256, 512, 1024, 2048, 4096)

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from app import documents
-from app.commands import Choice, Notice, Shell, command, submenu
+from app.commands import Choice, command, submenu
+from app.shell import Notice, Shell
 from app.state import Doc
 from app.training import kept, own_module, starts
 from app.training.kept import KeptRoom

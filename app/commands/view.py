@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 
-from app.commands import Choice, Shell, command, submenu
+from app.commands import Choice, command, submenu
+from app.shell import Shell
 from playback import coloring, text
 
 TEXT_STEP = 1.1

@@ -18,6 +18,7 @@ WORTH_KEEPING = 20
 
 
 LONGEST_NAME = 80
+"""Letters of what a run is called that are kept."""
 
 
 class Weighed(Struct, frozen=True):

@@ -5,9 +5,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
-from app.commands import Notice
 from app.documents import Refused
 from app.notices import Notices
+from app.shell import Notice
 
 
 @pytest.fixture

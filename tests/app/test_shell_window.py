@@ -4,7 +4,7 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QFileDialog, QInputDialog
 
-from app.commands import Shell
+from app.shell import Shell
 from app.shell_window import ShellWindow
 
 
