@@ -352,10 +352,12 @@ def main(words: Sequence[str] = ()) -> None:
     server = Server(incoming, outgoing)
     try:
         if "--spare" in words:
+            process.give_way(process.LOW_PRIORITY)
             process.at_low_priority(_import_torch)
         engine = _warm()
         if "--spare" in words:
             process.at_low_priority(_warm_optimizers)
+        process.give_way(process.LOWER_PRIORITY)
         process.cap_memory()
         process.deepen_stack()
         server.send(_ready("--open" in words))

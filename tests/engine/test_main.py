@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 import time
+from pathlib import Path
 
 import pytest
 import torch
@@ -38,6 +39,13 @@ def test_it_says_what_it_is_when_it_is_ready(shared):
     assert shared.ready.torch == str(torch.__version__)
     assert shared.ready.devices[0] == "cpu"
     assert shared.ready.pid == shared.process.pid
+
+
+@pytest.mark.skipif(not Path("/proc/self/autogroup").exists(), reason="Linux shares by session")
+def test_it_leaves_the_processors_to_the_window_where_both_want_them(shared):
+    ours, its = (Path(f"/proc/{pid}/autogroup").read_text() for pid in ("self", shared.ready.pid))
+    assert ours.split()[0] != its.split()[0]
+    assert int(its.split()[-1]) > 0
 
 
 def test_a_run_is_announced_streamed_ended_and_recorded(shared):

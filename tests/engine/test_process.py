@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+AUTOGROUP = Path("/proc/self/autogroup")
 linux = pytest.mark.skipif(sys.platform != "linux", reason="Linux only")
 
 
@@ -159,3 +160,16 @@ print(os.read(results, 9), os.waitpid(-1, 0)[1])
 """
     done = python(source)
     assert done.stdout.decode().split() == ["b''", "0"], done.stderr
+
+
+@pytest.mark.skipif(not AUTOGROUP.exists(), reason="this kernel shares by process alone")
+def test_a_session_of_its_own_takes_a_smaller_share_and_then_a_larger_one():
+    source = """
+from pathlib import Path
+from engine.process import give_way, stand_apart
+stand_apart()
+for niceness in (15, 5):
+    give_way(niceness)
+    print(Path("/proc/self/autogroup").read_text().split()[-1])
+"""
+    assert python(source).stdout.split() == [b"15", b"5"]
