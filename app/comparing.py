@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QObject, QPointF, QSizeF, Qt, Signal
+from PySide6.QtCore import QObject, QPointF, QSizeF, Qt
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
@@ -15,21 +15,15 @@ from PySide6.QtWidgets import (
 )
 
 from app.color_key import Colors
+from app.compare_side import Side
 from app.compare_wait import INLINE_EVENTS, CompareWait
 from app.overlay import Overlay
-from app.scenery import Scenery
 from app.theming import Look
 from engine.tape import Tape
-from playback import look, scenes
-from playback.compare import Comparison, Difference, Kind, Marks
-from playback.index import index_of
-from playback.picture import Picture
-from playback.scenes import Scene
+from playback.compare import Comparison, Difference, Kind
 from widgets.camera import Camera, fitting
-from widgets.graph_view import GraphView
 from widgets.labels import literal
 from widgets.line_strip import LineStrip
-from widgets.paint.stage import Stage
 from widgets.theme import Theme
 
 SIZE = (1600, 1000)
@@ -45,85 +39,6 @@ KINDS: dict[Kind, str] = {
     "left fails": "Left fails",
     "right fails": "Right fails",
 }
-
-
-class Side(QObject):
-    """One of the two tapes: its picture at a position, with what differs marked."""
-
-    pictured = Signal()
-
-    def __init__(
-        self, tape: Tape, compared: Comparison, is_left: bool, theme: Theme, parent: QObject
-    ) -> None:
-        super().__init__(parent)
-        self.tape, self.is_left, self.marks = tape, is_left, Marks(compared, is_left)
-        self.view = GraphView()
-        self.view.set_theme(theme)
-        self.position = len(tape.events)
-        self._scenes = scenes.scenes(tape)
-        self._scene: Scene | None = None
-        self._open: frozenset[str] | None = None
-        self._picture: Picture | None = None
-        self._wanted: Difference | None = None
-        self._scenery = Scenery(self)
-        self._scenery.built.connect(self._show)
-        self.view.toggled.connect(self._toggle)
-
-    def move(self, position: int) -> None:
-        """Show another position."""
-        self.position = position
-        scene = self._scenes[scenes.scene_at(self._scenes, position)]
-        if scene != self._scene:
-            self._scene, self._picture = scene, None
-            self._scenery.want(self.tape, scene, self._open, position=position)
-        self._look()
-
-    def select(self, one: Difference) -> None:
-        """Select the card that has a difference; as soon as there is a picture."""
-        self._wanted = one
-        self.view.select(self.key_of(one) or None)
-
-    def value_of(self, one: Difference) -> int | None:
-        """Return the value of a difference that is on this side; None for none."""
-        return one.left if self.is_left else one.right
-
-    def key_of(self, one: Difference) -> str:
-        """Return the key of the card that has a difference; empty for none."""
-        if self._picture is None:
-            return ""
-        if one.kind == ("left fails" if self.is_left else "right fails"):
-            return next((card.key for card in self._picture.cards if card.failed), "")
-        value = self.value_of(one)
-        return self._picture.value_cards.get(value, "") if value is not None else ""
-
-    def last_of(self, value: int) -> int:
-        """Return the position at the end of the step in which a value came about; 0 if unknown."""
-        born = index_of(self.tape).born.get(value)
-        if born is None:
-            return 0
-        return self._scenes[scenes.scene_at(self._scenes, born + 1)].stop
-
-    def close(self) -> None:
-        """Let the worker thread end."""
-        self._scenery.close()
-
-    def _look(self) -> None:
-        if self._picture is not None and self._scene is not None:
-            self.view.set_look(look.look(self.tape, self._picture, self._scene, self.position))
-
-    def _show(self, stage: Stage) -> None:
-        self._picture = stage.picture
-        self.view.set_stage(stage, animate=False)
-        self.view.set_marks(self.marks)
-        self._look()
-        if self._wanted is not None:
-            self.select(self._wanted)
-        self.pictured.emit()
-
-    def _toggle(self, key: str) -> None:
-        if self._picture is not None and self._scene is not None:
-            self._open = frozenset({frame.key for frame in self._picture.frames} ^ {key})
-            self._scenery.want(self.tape, self._scene, self._open, position=self.position)
 
 
 class CompareCard(Overlay):
@@ -291,6 +206,8 @@ class CompareCard(Overlay):
         a, b = (side.view.stage().boxes.get(side.key_of(one)) for side in (self.left, self.right))
         if a is not None and b is not None:
             self._shift = b.center() - a.center()
+        else:
+            self._shift = self._beside(one)
         side, box = (self.left, a) if a is not None else (self.right, b)
         if box is None:
             return
@@ -301,6 +218,17 @@ class CompareCard(Overlay):
             zoom = max(view.camera().zoom, READABLE)
             middle = QPointF(view.width() / 2, view.height() / 2) - box.center() * zoom
             view.set_camera(Camera(zoom, middle.x(), middle.y()))
+
+    def _beside(self, one: Difference) -> QPointF:
+        """Return the shift at the last op before a difference that both pictures have."""
+        for values in self.compared.before(one):
+            boxes = [
+                side.view.stage().boxes.get(side.card_of(value))
+                for side, value in zip((self.left, self.right), values, strict=True)
+            ]
+            if boxes[0] is not None and boxes[1] is not None:
+                return boxes[1].center() - boxes[0].center()
+        return self._shift
 
     def _pick(self, side: Side, key: str) -> None:
         """Select what is listed of a card that was clicked."""

@@ -106,6 +106,19 @@ class Comparison:
         told[0] = told[0][0].upper() + told[0][1:]
         return " · ".join(told) + " differ" * (counts["value"] + counts["gradient"] > 0)
 
+    def before(self, one: Difference) -> Iterator[tuple[int, int]]:
+        """Yield the results that both have before one that a side has alone, the last first."""
+        is_left = one.kind in ("left", "left fails")
+        value = one.left if is_left else one.right
+        index = self.left if is_left else self.right
+        op = index.values[value].op if value is not None else None
+        met = op is None
+        for a, b in reversed(self.ops):
+            if met and a is not None and b is not None:
+                made = zip(self.left.op(a).outputs[:1], self.right.op(b).outputs[:1], strict=False)
+                yield from made
+            met = met or (a if is_left else b) == op
+
     def across(self, position: int, from_left: bool = True) -> int:
         """Return the position on the other tape where as much of what both did has happened."""
         here, there = (self.left, self.right) if from_left else (self.right, self.left)

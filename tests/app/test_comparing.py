@@ -213,3 +213,40 @@ def test_what_the_colours_mean_covers_no_card(card, qtbot):
         graph = side.view.rect().translated(side.view.mapTo(card, side.view.rect().topLeft()))
         assert not graph.intersects(key.rect().translated(place))
     assert key.width() >= key.sizeHint().width()
+
+
+LAYERS = """
+x = torch.ones(2, 2, requires_grad=True)
+a = x * 2
+b = a + 1
+{more}c = torch.tanh(b)
+{tail}"""
+
+
+def seen(side, value):
+    box = side.view.stage().boxes[side.card_of(value)]
+    return side.view.camera().box_to_view(box).center()
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (("", "d = c.sum()"), ("b = torch.exp(b)\n" * 3, "d = c.sum()")),
+        (("d = x.sum()\n" * 4, "c.exp()"), ("", "c @ torch.ones(3)")),
+    ],
+)
+def test_what_only_one_has_stands_beside_where_both_were_last_the_same(
+    comparing, record, one, other
+):
+    tapes = [record(LAYERS.format(more=more, tail=tail)) for more, tail in (one, other)]
+    made = comparing.show((tapes[0], "before"), (tapes[1], "after"))
+    alone = next(n for n, d in enumerate(made.differences()) if d.left is None or d.right is None)
+    made.list.setCurrentRow(-1)
+    made.list.setCurrentRow(alone)
+    pair = next(iter(made.compared.before(made.differences()[alone])))
+    both = made.compared.left, made.compared.right
+    names = [index.values[value].name for index, value in zip(both, pair, strict=True)]
+    assert names[0] == names[1] in ("b", "c")
+    left, right = (seen(side, v) for side, v in zip((made.left, made.right), pair, strict=True))
+    assert (left.x(), left.y()) == pytest.approx((right.x(), right.y()))
+    made.leave()

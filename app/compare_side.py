@@ -1,0 +1,97 @@
+"""One side of a comparison: a tape's picture, with what differs marked."""
+
+from PySide6.QtCore import QObject, Signal
+
+from app.scenery import Scenery
+from engine.tape import Tape
+from playback import look, scenes
+from playback.compare import Comparison, Difference, Marks
+from playback.index import index_of
+from playback.picture import Picture
+from playback.scenes import Scene
+from widgets.graph_view import GraphView
+from widgets.paint.stage import Stage
+from widgets.theme import Theme
+
+
+class Side(QObject):
+    """One of the two tapes: its picture at a position, with what differs marked."""
+
+    pictured = Signal()
+
+    def __init__(
+        self, tape: Tape, compared: Comparison, is_left: bool, theme: Theme, parent: QObject
+    ) -> None:
+        super().__init__(parent)
+        self.tape, self.is_left, self.marks = tape, is_left, Marks(compared, is_left)
+        self.view = GraphView()
+        self.view.set_theme(theme)
+        self.position = len(tape.events)
+        self._scenes = scenes.scenes(tape)
+        self._scene: Scene | None = None
+        self._open: frozenset[str] | None = None
+        self._picture: Picture | None = None
+        self._wanted: Difference | None = None
+        self._scenery = Scenery(self)
+        self._scenery.built.connect(self._show)
+        self.view.toggled.connect(self._toggle)
+
+    def move(self, position: int) -> None:
+        """Show another position."""
+        self.position = position
+        scene = self._scenes[scenes.scene_at(self._scenes, position)]
+        if scene != self._scene:
+            self._scene, self._picture = scene, None
+            self._scenery.want(self.tape, scene, self._open, position=position)
+        self._look()
+
+    def select(self, one: Difference) -> None:
+        """Select the card that has a difference; as soon as there is a picture."""
+        self._wanted = one
+        self.view.select(self.key_of(one) or None)
+
+    def value_of(self, one: Difference) -> int | None:
+        """Return the value of a difference that is on this side; None for none."""
+        return one.left if self.is_left else one.right
+
+    def key_of(self, one: Difference) -> str:
+        """Return the key of the card that has a difference; empty for none."""
+        if self._picture is None:
+            return ""
+        if one.kind == ("left fails" if self.is_left else "right fails"):
+            return next((card.key for card in self._picture.cards if card.failed), "")
+        value = self.value_of(one)
+        return "" if value is None else self.card_of(value)
+
+    def card_of(self, value: int) -> str:
+        """Return the key of the card that shows a value; empty for none."""
+        return "" if self._picture is None else self._picture.value_cards.get(value, "")
+
+    def last_of(self, value: int) -> int:
+        """Return the position at the end of the step in which a value came about; 0 if unknown."""
+        born = index_of(self.tape).born.get(value)
+        if born is None:
+            return 0
+        return self._scenes[scenes.scene_at(self._scenes, born + 1)].stop
+
+    def close(self) -> None:
+        """Let the worker thread end."""
+        self._scenery.close()
+
+    def _look(self) -> None:
+        if self._picture is not None and self._scene is not None:
+            self.view.set_look(look.look(self.tape, self._picture, self._scene, self.position))
+
+    def _show(self, stage: Stage) -> None:
+        self._picture = stage.picture
+        self.view.set_stage(stage, animate=False)
+        self.view.set_marks(self.marks)
+        self._look()
+        if self._wanted is not None:
+            self.select(self._wanted)
+        self.pictured.emit()
+
+    def _toggle(self, key: str) -> None:
+        if self._picture is not None and self._scene is not None:
+            self._open = frozenset({frame.key for frame in self._picture.frames} ^ {key})
+            self._scenery.want(self.tape, self._scene, self._open, position=self.position)
