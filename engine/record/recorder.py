@@ -29,6 +29,7 @@ from engine.record.scripted import Scripted
 from engine.record.source import Source, Where
 from engine.record.tensors import Tensors
 from engine.record.tracebacks import Tracebacks
+from engine.record.warned import Warned
 from engine.tape import Reset
 from engine.untouched import keep_builtins
 
@@ -59,6 +60,7 @@ class Recorder:
         self.optimizers = Optimizers(self)
         self.failed = Failed(self)
         self.tracebacks = Tracebacks()
+        self.warned = Warned()
         self.until_pass: int | None = None
         """Stop the program, by `PassReached`, just before this backward pass."""
         self.reached_roots: list[torch.Tensor] = []
@@ -80,6 +82,7 @@ class Recorder:
         self.optimizers.start()
         self.backward.hooks.start()
         self.tracebacks.start()
+        self.warned.start()
         self.lanes.start()
         self.log.writing = True
         return self
@@ -92,6 +95,7 @@ class Recorder:
     ) -> None:
         self.lanes.stop()
         self.log.writing = self.log.open = False
+        self.warned.stop()
         self.tracebacks.stop()
         self.backward.hooks.stop()
         self.optimizers.stop()

@@ -37,7 +37,7 @@ class Tracebacks:
         self._caller = sys._getframe(2)
         for name in ("walk_tb", "_walk_tb_with_full_positions"):
             if hasattr(traceback, name):
-                self._replace(traceback, name, _without_own(getattr(traceback, name)))
+                self._replace(traceback, name, _hiding_own(getattr(traceback, name)))
         self._replace(traceback, "walk_stack", self._stack(traceback.walk_stack))
         self._replace(inspect, "getouterframes", self._outer(inspect.getouterframes))
 
@@ -78,7 +78,24 @@ class Tracebacks:
         return reversed(_shown(reversed(own)))
 
 
-def _without_own(walk: Walk) -> Walk:
+def is_own(frame: FrameType) -> bool:
+    """Tell whether a frame is the recorder's."""
+    return frame.f_code.co_filename.startswith(_HERE)
+
+
+def without_own(frame: FrameType | None) -> list[FrameType]:
+    """Return a frame and those that called it as there would be without a recorder.
+
+    The outermost comes first.
+    """
+    steps: list[Step] = []
+    while frame is not None:
+        steps.append((frame, None))
+        frame = frame.f_back
+    return [one for one, _ in _shown(reversed(steps))]
+
+
+def _hiding_own(walk: Walk) -> Walk:
     return lambda tb: iter(_shown(walk(tb)))
 
 
@@ -86,7 +103,7 @@ def _shown(steps: Iterable[Step]) -> list[Step]:
     """Return the steps that there would be without a recorder; the outermost come first."""
     shown: list[Step] = []
     for step in steps:
-        if not step[0].f_code.co_filename.startswith(_HERE):
+        if not is_own(step[0]):
             shown.append(step)
         elif shown and shown[-1][0].f_code is _HANDS_OVER:
             # One of torch's functions in Python, which the recorder has called once more.
