@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QObject, Signal
 
 from app.playing import Clock
-from app.scenery import AFTER_MS, Scenery
+from app.scenery import AFTER_MS, INLINE_CARDS, Scenery
 from app.session import Session
 from app.state import ENGINE_DIED
 from app.unfolding import Unfolder, module_keys
@@ -232,7 +232,10 @@ class Showing(QObject):
         self._views.graph.set_stage(stage, animate=True)
         self._views.graph.set_look(look.look(result.tape, picture, self._scene, position))
         self._views.graph.select(self._session.view.selection or None)
-        self._show_page()
+        if len(picture.cards) > INLINE_CARDS:
+            self._page_later.start()
+        else:
+            self._show_page()
         self.counted.emit(counts(result.tape, picture))
         self.pictured.emit()
 

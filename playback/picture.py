@@ -15,7 +15,7 @@ CardKind = Literal["parameter", "data", "constant", "op", "loss", "module"]
 """*loss* is the op card that backward started from; *module* a folded module call."""
 
 
-class Card(Struct, frozen=True):
+class Card(Struct, frozen=True, gc=False):
     """One thing drawn: a leaf pill, an op card, or a folded module.
 
     ``key`` is stable when other parts of the program change. ``width`` and ``height`` are in
@@ -56,7 +56,7 @@ class Card(Struct, frozen=True):
     height: float = 58.0
 
 
-class Wire(Struct, frozen=True):
+class Wire(Struct, frozen=True, gc=False):
     """A value on its way from the card that made it to a card that uses it."""
 
     key: str
@@ -76,7 +76,7 @@ class Wire(Struct, frozen=True):
     """Which of several outputs of the source it is: its name, else ``[1]``."""
 
 
-class Frame(Struct, frozen=True):
+class Frame(Struct, frozen=True, gc=False):
     """An open module: a box around its cards, and around the frames of its own open modules."""
 
     key: str
@@ -103,7 +103,7 @@ class Picture(Struct, frozen=True):
     title: str = ""
 
 
-class Rect(Struct, frozen=True):
+class Rect(Struct, frozen=True, gc=False):
     """Top left corner and size, in scene units; y grows downwards."""
 
     x: float
@@ -142,7 +142,7 @@ class Placement(Struct, frozen=True):
     seats: dict[str, Seat] = {}
 
 
-class CardLook(Struct, frozen=True):
+class CardLook(Struct, frozen=True, gc=False):
     """One card at a position. ``gradient`` is the snapshot of what it received so far."""
 
     reached: bool = False
@@ -165,7 +165,7 @@ class CardLook(Struct, frozen=True):
     """The version that in-place ops brought the card's memory to since the card was reached."""
 
 
-class WireLook(Struct, frozen=True):
+class WireLook(Struct, frozen=True, gc=False):
     """One wire at a position."""
 
     carried: bool = False

@@ -21,7 +21,7 @@ class Segment(Struct, frozen=True):
     stop: int
 
 
-class Entry(Struct, frozen=True):
+class Entry(Struct, frozen=True, gc=False):
     """One row of the ledger: ``position`` is the one just after its event."""
 
     position: int
@@ -30,7 +30,7 @@ class Entry(Struct, frozen=True):
     text: str
 
 
-class ValueRow(Struct, frozen=True):
+class ValueRow(Struct, frozen=True, gc=False):
     """One named value at a position. ``pending``: its gradient is on the way (``…``)."""
 
     name: str

@@ -147,6 +147,8 @@ def anew_at(view: GraphView, home: Camera, n: int) -> None:
     """Look from so far away that nothing painted so far can be used again."""
     view.set_camera(home.moved(3000.0 * (n % 2), 0.0) if n % 2 else home)
     view._layer.valid = False
+    frame(view)
+    view._layer.finish(view._drawing)
 
 
 def settle(view: GraphView) -> None:

@@ -1,10 +1,10 @@
 """What colours the graph's cards: what they are, a mode, or marks of somebody else's."""
 
 from playback.coloring import Key, Mode, Tinter
-from widgets.graph_export import GraphExport
+from widgets.graph_sheet import GraphSheet
 
 
-class GraphColors(GraphExport):
+class GraphColors(GraphSheet):
     """The part of the graph view that chooses its colours."""
 
     _mode: Mode = ""
@@ -25,7 +25,3 @@ class GraphColors(GraphExport):
         """Return what the colours mean; None while cards are coloured by what they are."""
         coloring = self._drawing.coloring
         return None if coloring is None else coloring.key()
-
-    def _repaint_all(self) -> None:
-        """Paint the still layer anew."""
-        raise NotImplementedError

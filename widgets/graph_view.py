@@ -4,8 +4,8 @@ Everything shown is a function of a tape, a placed picture, and a look. Painters
 `widgets.paint`; the hand on mouse and keys is `widgets.graph_hand`.
 """
 
-from PySide6.QtCore import QElapsedTimer, QPointF, QRectF, QSize, QSizeF, Qt, QTimer, Signal
-from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtCore import QPointF, QRectF, QSize, QSizeF, Qt, QTimer, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from engine.tape import Tape
@@ -13,12 +13,8 @@ from playback.picture import Look, Picture, Placement
 from widgets import graph_sight, graph_tips, graph_words
 from widgets.camera import Camera, centered, fitting
 from widgets.graph_colors import GraphColors
-from widgets.once import once
-from widgets.paint import overlay
 from widgets.paint.cards import Layers
 from widgets.paint.drawing import Drawing, detail_at
-from widgets.paint.layer import HINTS, Layer
-from widgets.paint.minimap import Minimap
 from widgets.paint.morph import LONGEST_MS, Morph
 from widgets.paint.motion import Motion
 from widgets.paint.stage import Stage
@@ -27,8 +23,6 @@ from widgets.theme import Theme
 
 FRAME_MS = 16
 FIT_MS = 300
-SHARPEN_MS = 70
-"""After the last zoom step the layer is painted again; until then it is shown scaled."""
 
 _EMPTY = Picture(cards=(), wires=())
 _NOWHERE = Placement(cards={}, frames={}, routes={}, width=0, height=0)
@@ -51,22 +45,13 @@ class GraphView(GraphColors):
         self._layers = Layers()
         stage = Stage(Tape(), _EMPTY, _NOWHERE)
         self._drawing = Drawing(stage, Theme.load("light"), self._layers)
-        self._layer, self._minimap = Layer(), Minimap()
-        self._camera = Camera()
-        self._fitted = True
-        self._following = False
-        self._stale = False
+        self._fitted, self._following = True, False
         self._selected = self._hovered = ""
         self._reduced = False
-        self._motion: Motion | None = None
-        self._morph: Morph | None = None
-        self._flight: tuple[Camera, Camera] | None = None
-        self._clocks = {name: QElapsedTimer() for name in ("motion", "morph", "flight")}
         self._ticks = QTimer(self)
         self._ticks.setTimerType(Qt.TimerType.PreciseTimer)
         self._ticks.setInterval(FRAME_MS)
         self._ticks.timeout.connect(self._tick)
-        self._sharpen = once(self, self.update, SHARPEN_MS)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
@@ -312,8 +297,6 @@ class GraphView(GraphColors):
             motion.old = {}
             self._layer.refresh(self._drawing, areas)
 
-    # Painting.
-
     def sizeHint(self) -> QSize:
         """Return a size that shows a small graph at 100 %."""
         return QSize(760, 640)
@@ -329,59 +312,6 @@ class GraphView(GraphColors):
             self._first_look()
         elif self._fitted:
             self._look_at(self._whole(), False)
-        self.update()
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Show the still layer and what moves above it."""
-        painter = QPainter(self)
-        try:
-            painter.setRenderHints(HINTS)
-            painter.setClipRect(event.rect())
-            self._paint(painter)
-        finally:
-            painter.end()
-
-    def _paint(self, painter: QPainter) -> None:
-        view, drawing = QRectF(self.rect()), self._drawing
-        camera = self._camera
-        if self._morph is None:
-            self._sharpened()
-            painter.fillRect(view, drawing.theme.canvas)
-            self._layer.draw(painter, camera)
-        else:
-            overlay.paint_ground(painter, view, camera, drawing.theme)
-        painter.save()
-        painter.translate(camera.x, camera.y)
-        painter.scale(camera.zoom, camera.zoom)
-        area = camera.box_to_scene(view)
-        if self._morph is not None:
-            share = self._clocks["morph"].elapsed() / LONGEST_MS
-            self._morph.paint(painter, area, camera.zoom, share, self._flight is None)
-        else:
-            overlay.paint_marks(painter, drawing, self._hovered, self._selected, camera.zoom, area)
-            if self._motion is not None and not self._stale:
-                share = self._motion.share(self._clocks["motion"].elapsed())
-                self._motion.paint(painter, area, camera.zoom, share)
-        painter.restore()
-        gliding = self._flight is not None or self._morph is not None
-        if not gliding and Minimap.needed(drawing.stage.bounds, camera, self._view()):
-            self._minimap.paint(painter, drawing, camera, self._view())
-        overlay.paint_rim(painter, self, drawing.theme, self._by_keys, self._stale)
-
-    def _sharpened(self) -> None:
-        """Paint the still layer again unless it covers the view, or the zoom is just changing."""
-        ratio, view = self.devicePixelRatioF(), self._view()
-        if self._layer.covers(self._camera, view, ratio):
-            self._layer.follow(self._drawing, self._camera)
-            return
-        zooming = self._sharpen.isActive() or self._flight is not None
-        zooming = zooming and self._layer.valid and self._layer.zoom != self._camera.zoom
-        if not zooming:
-            self._layer.render(self._drawing, self._camera, view, ratio, self._stale)
-
-    def _repaint_all(self) -> None:
-        self._layer.valid = False
-        self._minimap.forget()
         self.update()
 
     def _describe(self) -> None:

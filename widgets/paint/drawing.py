@@ -114,17 +114,23 @@ class Drawing:
     def set_look(self, look: Look) -> list[QRectF]:
         """Take another position's look; return the areas (scene units) that change."""
         old, self.look = self.look, look
+        if old is NOTHING and self._specks is None and not self.tiles.held():
+            # Nothing has been painted: to compare thousands of cards would tell no more.
+            return [self._everywhere()]
         changed = self.changed_cards(old)
         tones = self._changed_wires(old)
         if self._specks is not None:
             self._specks.touch(changed, tones)
         labelled = self.tiles.renew()
         if len(changed) + len(tones) > MOST_AREAS:
-            return [self.stage.bounds.adjusted(-60, -60, 200, 60)]
+            return [self._everywhere()]
         areas = [self._card_area(key, old.cards.get(key)) for key in changed]
         areas += [self._card_area(key, look.cards.get(key)) for key in changed]
         areas += [area for key in tones for area in self.stage.wire_areas(key)]
         return areas + [box.adjusted(-3, -3, 3, 3) for box in labelled]
+
+    def _everywhere(self) -> QRectF:
+        return self.stage.bounds.adjusted(-60, -60, 200, 60)
 
     def changed_cards(self, old: Look) -> list[str]:
         """Return the keys of the cards that look different from ``old``."""

@@ -28,7 +28,8 @@ class Layer:
     def __init__(self) -> None:
         self._pixmap = QPixmap()
         self._camera = Camera()
-        self._stale = False
+        self._stale = self._passing = False
+        self._margins: list[QRectF] = []
         self.valid = False
         self.renders = 0
         """How often the whole was painted; benches and tests look at it."""
@@ -55,6 +56,8 @@ class Layer:
         ratio = self._pixmap.devicePixelRatio()
         dx = round((camera.x - self._camera.x) * ratio)
         dy = round((camera.y - self._camera.y) * ratio)
+        if camera != self._camera:
+            self.finish(drawing)
         if self._stale or max(abs(dx), abs(dy)) < STEP * ratio:
             return
         self._pixmap.scroll(dx, dy, self._pixmap.rect())
@@ -77,22 +80,69 @@ class Layer:
     def render(
         self, drawing: Drawing, camera: Camera, view: QSizeF, ratio: float, stale: bool
     ) -> None:
-        """Paint everything within `MARGIN` pixels of the view."""
+        """Paint all that is in the view; its margins, `MARGIN` pixels wide, wait for `go_on`."""
         width, height = view.width() + 2 * MARGIN, view.height() + 2 * MARGIN
         wanted = QSizeF(width, height) * ratio
         if self._pixmap.size() != wanted.toSize() or self._pixmap.devicePixelRatio() != ratio:
             self._pixmap = QPixmap(wanted.toSize())
             self._pixmap.setDevicePixelRatio(ratio)
         fresh = not self.valid or self._camera.zoom != camera.zoom
-        drawing.sprites.passing = fresh and detail_at(camera.zoom) == "name"
+        self._passing = fresh and detail_at(camera.zoom) == "name"
         self._camera, self._stale, self.valid = camera, stale, True
         self.renders += 1
-        seen = camera.moved(MARGIN, MARGIN).box_to_scene(QRectF(0, 0, width, height))
-        drawing.tiles.keep(seen)
-        self._paint(drawing, [QRectF(0, 0, width, height)])
+        drawing.tiles.keep(camera.moved(MARGIN, MARGIN).box_to_scene(QRectF(0, 0, width, height)))
+        inner = QRectF(MARGIN, MARGIN, view.width(), view.height())
+        self._margins = [
+            QRectF(0, 0, width, MARGIN),
+            QRectF(0, inner.bottom(), width, MARGIN),
+            QRectF(0, MARGIN, MARGIN, view.height()),
+            QRectF(inner.right(), MARGIN, MARGIN, view.height()),
+        ]
+        self._blank(drawing)
+        self._paint_part(drawing, inner)
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether some of the margins wait for `go_on`."""
+        return self.valid and bool(self._margins)
+
+    def go_on(self, drawing: Drawing) -> bool:
+        """Paint one of the margins that wait; tell whether there are more."""
+        if not self.unfinished:
+            return False
+        self._paint_part(drawing, self._margins.pop())
+        return bool(self._margins)
+
+    def finish(self, drawing: Drawing) -> None:
+        """Paint all margins that wait."""
+        while self.go_on(drawing):
+            pass
+
+    def _blank(self, drawing: Drawing) -> None:
+        """Empty the margins: zoomed out, one sees them before they are painted."""
+        painter = QPainter(self._pixmap)
+        try:
+            for box in self._margins:
+                painter.fillRect(box, drawing.theme.canvas)
+        finally:
+            painter.end()
+
+    def _paint_part(self, drawing: Drawing, box: QRectF) -> None:
+        drawing.sprites.passing = self._passing
+        self._paint(drawing, [box])
         drawing.sprites.passing = False
-        if stale:
-            self._pixmap = greyed(self._pixmap)
+        if self._stale:
+            self._grey(box)
+
+    def _grey(self, box: QRectF) -> None:
+        ratio = self._pixmap.devicePixelRatio()
+        part = QRectF(box.topLeft() * ratio, box.size() * ratio).toAlignedRect()
+        grey = greyed(self._pixmap.copy(part))
+        painter = QPainter(self._pixmap)
+        try:
+            painter.drawPixmap(QPointF(part.topLeft()) / ratio, grey)
+        finally:
+            painter.end()
 
     def refresh(self, drawing: Drawing, areas: Iterable[QRectF]) -> None:
         """Paint some areas (scene units) again, or give the whole up where that is cheaper."""

@@ -34,6 +34,8 @@ class Minimap:
     def __init__(self) -> None:
         self._pixmap = QPixmap()
         self._key: tuple[object, ...] = ()
+        self.awaited = False
+        """Whether it was left out lately, and is to be painted in a turn to come."""
 
     def forget(self) -> None:
         """Paint anew next time: something changed."""
@@ -62,8 +64,18 @@ class Minimap:
         away = (point - Minimap.box(bounds, view).center()) / _zoom(bounds, view)
         return bounds.center() + away
 
-    def paint(self, painter: QPainter, drawing: Drawing, camera: Camera, view: QSizeF) -> None:
-        """Paint the map into the widget's lower left corner."""
+    def paint(
+        self,
+        painter: QPainter,
+        drawing: Drawing,
+        camera: Camera,
+        view: QSizeF,
+        hurried: bool = False,
+    ) -> None:
+        """Paint the map into the widget's lower left corner.
+
+        ``hurried``: leave one of many cards out for now, if it was not painted yet; see `awaited`.
+        """
         bounds = drawing.stage.bounds
         box = self.box(bounds, view)
         ratio = painter.device().devicePixelRatioF()
@@ -71,6 +83,9 @@ class Minimap:
         tinted = drawing.coloring is not None and len(drawing.stage.cards) <= TINTED
         look = id(drawing.look) if tinted else 0
         key = (id(drawing.stage), id(drawing.theme), ratio, box.width(), box.height(), look)
+        self.awaited = hurried and key != self._key and len(drawing.stage.cards) > ROUNDED
+        if self.awaited:
+            return
         if key != self._key:
             self._key = key
             self._pixmap = self._copy(drawing, box.size(), ratio, view)

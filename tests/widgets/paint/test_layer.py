@@ -83,8 +83,41 @@ def test_panning_strip_by_strip_shows_what_painting_anew_shows(light, way):
 def test_a_small_pan_paints_nothing(light, monkeypatch):
     layer, drawing = Layer(), drawing_of(neuron(), light)
     layer.render(drawing, Camera(), QSizeF(300, 200), 1.0, False)
+    layer.finish(drawing)
     monkeypatch.setattr(drawing, "paint", lambda *_: pytest.fail("painted"))
     layer.follow(drawing, Camera().moved(STEP - 1, 1 - STEP))
+
+
+def test_what_is_out_of_sight_is_painted_afterwards_margin_by_margin(light, monkeypatch):
+    layer, drawing, areas = Layer(), drawing_of(neuron(), light), []
+    paint = drawing.paint
+    monkeypatch.setattr(
+        drawing, "paint", lambda p, area, z: (areas.append(area), paint(p, area, z))
+    )
+    layer.render(drawing, Camera(1.0, -180.0, -200.0), QSizeF(300, 240), 1.0, False)
+    assert areas == [QRectF(180, 200, 300, 240)]
+    while layer.go_on(drawing):
+        assert layer.unfinished
+    assert not layer.unfinished
+    whole = QRectF(180, 200, 300, 240).adjusted(-MARGIN, -MARGIN, MARGIN, MARGIN)
+    assert sum(area.width() * area.height() for area in areas) == whole.width() * whole.height()
+    assert all(whole.contains(area) for area in areas)
+    assert len(areas) == 5
+
+
+@pytest.mark.parametrize("stale", [False, True])
+@pytest.mark.parametrize("zoom", [1.0, 0.5])
+def test_part_by_part_the_layer_is_what_painting_it_in_one_go_makes(light, zoom, stale):
+    parts, whole = Layer(), Layer()
+    for layer, inner in ((parts, QSizeF(260, 200)), (whole, QSizeF(740, 680))):
+        drawing = drawing_of(neuron(), light)
+        drawing.set_zoom(zoom)
+        away = 0.0 if layer is parts else MARGIN
+        layer.render(drawing, Camera(zoom, away - 120, away - 100), inner, 1.0, stale)
+        layer.finish(drawing)
+    shown = painted(lambda p: parts.draw(p, Camera(zoom, MARGIN - 120, MARGIN - 100)), (740, 680))
+    wanted = painted(lambda p: whole.draw(p, Camera(zoom, MARGIN - 120, MARGIN - 100)), (740, 680))
+    assert (np.abs(shown - wanted).max(axis=-1) > 8).mean() < 0.0005
 
 
 def test_boxes_far_apart_are_painted_one_by_one(light, monkeypatch):

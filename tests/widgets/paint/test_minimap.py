@@ -8,6 +8,7 @@ from tests.widgets.pixels import drawing_of, near, painted
 from tests.widgets.scenes import grid, network
 from widgets.camera import Camera
 from widgets.paint import tints
+from widgets.paint.drawing import NOTHING
 from widgets.paint.minimap import Minimap
 from widgets.theme import Theme
 
@@ -69,3 +70,21 @@ def test_of_many_cards_each_is_still_a_dot_of_its_colour(qapp):
     pixels = seen(Minimap(), drawing)
     assert near(pixels, drawing.theme.parameter, 40) > 50
     assert near(pixels, drawing.theme.line_strong, 60) > 200
+
+
+def test_in_a_hurry_a_map_of_many_cards_is_left_for_later_and_one_of_few_is_not(qapp):
+    few, many = (drawing_of((grid(n, 5), NOTHING), Theme.load("light")) for n in (8, 500))
+
+    def hurried(minimap, drawing):
+        return painted(lambda p: minimap.paint(p, drawing, Camera(3.0), VIEW, True), (800, 800))
+
+    minimap = Minimap()
+    assert hurried(minimap, few).any()
+    assert not minimap.awaited
+    empty = hurried(minimap, many)
+    assert minimap.awaited
+    there = seen(minimap, many)
+    assert not minimap.awaited
+    assert (there != empty).any()
+    assert (hurried(minimap, many) == there).all()  # what is kept costs nothing
+    assert not minimap.awaited

@@ -1,0 +1,95 @@
+"""The graph on the screen: a still layer kept as a pixmap, what moves above it, the minimap."""
+
+from PySide6.QtCore import QElapsedTimer, QRectF, QSizeF
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QWidget
+
+from widgets.camera import Camera
+from widgets.graph_export import GraphExport
+from widgets.once import once
+from widgets.paint import overlay
+from widgets.paint.layer import HINTS, Layer
+from widgets.paint.minimap import Minimap
+from widgets.paint.morph import LONGEST_MS, Morph
+
+SHARPEN_MS = 70
+"""After the last zoom step the layer is painted again; until then it is shown scaled."""
+
+
+class GraphSheet(GraphExport):
+    """The part of the graph view that paints it: what is in sight at once, the rest later."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._layer, self._minimap = Layer(), Minimap()
+        self._camera = Camera()
+        self._stale = False
+        self._morph: Morph | None = None
+        self._flight: tuple[Camera, Camera] | None = None
+        self._clocks = {name: QElapsedTimer() for name in ("motion", "morph", "flight")}
+        self._motion = None
+        self._sharpen = once(self, self.update, SHARPEN_MS)
+        self._later = once(self, self._go_on)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Show the still layer and what moves above it."""
+        painter = QPainter(self)
+        try:
+            painter.setRenderHints(HINTS)
+            painter.setClipRect(event.rect())
+            self._paint(painter)
+        finally:
+            painter.end()
+
+    def _paint(self, painter: QPainter) -> None:
+        view, drawing, camera = QRectF(self.rect()), self._drawing, self._camera
+        renders, self._minimap.awaited = self._layer.renders, False
+        if self._morph is None:
+            self._sharpened()
+            painter.fillRect(view, drawing.theme.canvas)
+            self._layer.draw(painter, camera)
+        else:
+            overlay.paint_ground(painter, view, camera, drawing.theme)
+        painter.save()
+        painter.translate(camera.x, camera.y)
+        painter.scale(camera.zoom, camera.zoom)
+        area = camera.box_to_scene(view)
+        if self._morph is not None:
+            share = self._clocks["morph"].elapsed() / LONGEST_MS
+            self._morph.paint(painter, area, camera.zoom, share, self._flight is None)
+        else:
+            overlay.paint_marks(painter, drawing, self._hovered, self._selected, camera.zoom, area)
+            if self._motion is not None and not self._stale:
+                share = self._motion.share(self._clocks["motion"].elapsed())
+                self._motion.paint(painter, area, camera.zoom, share)
+        painter.restore()
+        gliding = self._flight is not None or self._morph is not None
+        if not gliding and Minimap.needed(drawing.stage.bounds, camera, view.size()):
+            hurried = renders != self._layer.renders
+            self._minimap.paint(painter, drawing, camera, view.size(), hurried)
+        if self._minimap.awaited or self._layer.unfinished:
+            self._later.start()
+        overlay.paint_rim(painter, self, drawing.theme, self._by_keys, self._stale)
+
+    def _sharpened(self) -> None:
+        """Paint the still layer again unless it covers the view, or the zoom is just changing."""
+        ratio, view = self.devicePixelRatioF(), QSizeF(self.size())
+        if self._layer.covers(self._camera, view, ratio):
+            self._layer.follow(self._drawing, self._camera)
+            return
+        zooming = self._sharpen.isActive() or self._flight is not None
+        zooming = zooming and self._layer.valid and self._layer.zoom != self._camera.zoom
+        if not zooming:
+            self._layer.render(self._drawing, self._camera, view, ratio, self._stale)
+
+    def _go_on(self) -> None:
+        """Paint some of what lies out of sight, or the map, in a turn of its own."""
+        if self._minimap.awaited:
+            self.update()
+        elif self._layer.zoom == self._camera.zoom and self._layer.go_on(self._drawing):
+            self._later.start()
+
+    def _repaint_all(self) -> None:
+        self._layer.valid = False
+        self._minimap.forget()
+        self.update()
