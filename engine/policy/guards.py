@@ -10,27 +10,39 @@ import builtins
 import string
 import typing
 from collections.abc import Callable, Mapping, Sequence
-from types import BuiltinFunctionType, FunctionType, MappingProxyType, ModuleType
+from types import (
+    BuiltinFunctionType,
+    FunctionType,
+    MappingProxyType,
+    MethodDescriptorType,
+    ModuleType,
+)
 
 import numpy as np
 import torch
 from torch import nn
+from torch.distributions.constraints import Constraint
 
-from engine.policy import kinds, modules, rewrite, states, twins, words
+from engine.policy import closed, kinds, modules, rewrite, states, twins, words
 from engine.policy.kinds import is_of_own, is_own, kind_of
 from engine.policy.refusal import Refusal
 
 _MISSING = object()
+_IN_COPIES = words.INDICES | words.PARTS | {"load_state_dict", "arg_constraints", "new"}
+"""Attributes of which a program sees something that stands for them."""
+BECOMES = "cls_to_become"
+"""The class that torch turns a lazy module into, of any layout that fits."""
 _ALIAS: type = getattr(typing, "_BaseGenericAlias")  # noqa: B009
 _MEMORY = "a program from outside may not reach into memory"
 _GUARDED_OF: dict[str, tuple[type, str]] = {
     "cast": (memoryview, _MEMORY),
     "set_state": (np.random.RandomState, _MEMORY),
     "fields": (np.dtype, _MEMORY),
+    "data": (np.generic, _MEMORY),
     "register": (abc.ABCMeta, "it would make strange things pass for a class of the program"),
 }
 """Attributes that are refused of some things only. NumPy believes any state it is given, and hands
-out the dict that says what lies where in an array."""
+out the dict that says what lies where in an array, and the memory of a number."""
 
 
 def get(owner: object, name: object, *default: object) -> object:
@@ -50,6 +62,10 @@ def get(owner: object, name: object, *default: object) -> object:
         return states.plainly(owner, found)
     if name in words.PARTS and isinstance(owner, nn.Module):
         return MappingProxyType(dict(found)) if isinstance(found, dict) else found
+    if name == "arg_constraints" and isinstance(found, dict):
+        return MappingProxyType(found)
+    if name == "new" and isinstance(found, BuiltinFunctionType | MethodDescriptorType):
+        return closed.without_address(found)
     if name in words.INDICES and isinstance(owner, torch.Tensor) and callable(found):
         return lambda: twins.apart(found())
     return found
@@ -101,11 +117,31 @@ def place(owner: object, name: str) -> object:
         )
     if name.startswith("__") and name.endswith("__"):
         raise Refusal(f"{name} is private to Python", "Use another name.")
-    if name.startswith("_") and not kinds.is_open(owner, name):
-        raise Refusal(f"{name} is private to {kind_of(owner).__name__}", "Use a name of your own.")
+    if name.startswith("_"):
+        of = (owner, *kinds.beneath(owner)) if isinstance(owner, type) else (owner,)
+        if not all(kinds.is_open(one, name) for one in of):
+            raise Refusal(
+                f"{name} is private to {kind_of(owner).__name__}", "Use a name of your own."
+            )
+    if isinstance(owner, Constraint):
+        raise Refusal("A constraint of torch's cannot be changed", "Make a class of your own.")
+    if name == BECOMES:
+        raise Refusal(f"{name} is given in the class itself", "Write it into the class.")
     if name in words.LAID and isinstance(owner, np.ndarray):
         raise Refusal(f".{name} of an array cannot be set", "Make another array with reshape.")
     return owner
+
+
+def change(owner: object, name: str) -> object:
+    """Return what an attribute may be read of and written to at once, as ``x.name += 1`` does.
+
+    Raises:
+        Refusal: it may not be, or what the program may see of it is not the thing itself.
+    """
+    get(owner, name)
+    if name in _IN_COPIES and not is_of_own(owner, name):
+        raise Refusal(f".{name} cannot be changed so", f"Write x.{name} = x.{name} + ...")
+    return place(owner, name)
 
 
 def _named(name: object) -> str:
@@ -170,7 +206,14 @@ def build(body: object, name: str, *bases: object, **options: object) -> object:
             )
     made: object = builtins.__build_class__(body, name, *bases, **options)  # type: ignore[arg-type]
     if type(made) is not type(twins.Array) and isinstance(made, type):
-        kinds.close(made)
+        if (known := kinds.misled(made)) is not None:
+            raise Refusal(f"{known} is private to a class of torch", "Use a name of your own.")
+        becomes = vars(made).get(BECOMES)
+        if becomes is not None and not (
+            isinstance(becomes, type) and issubclass(becomes, nn.Module)
+        ):
+            raise Refusal("A lazy module becomes a module", f"Leave {BECOMES} out.")
+        closed.close(made)
     return made
 
 
@@ -209,7 +252,7 @@ class _Type(type):
         kind = type(values[0])
         if issubclass(kind, type):
             raise Refusal("The class of a class is private to Python", "Use isinstance().")
-        if issubclass(kind, ModuleType | memoryview):
+        if issubclass(kind, ModuleType | memoryview | super):
             raise Refusal("This class is private to Python", "Use isinstance().")
         return twins.Array if issubclass(kind, np.ndarray) else kind
 
@@ -250,6 +293,7 @@ BUILTINS: dict[str, object] = {
     rewrite.GIVE: modules.given,
     rewrite.GET: get,
     rewrite.PLACE: place,
+    rewrite.CHANGE: change,
     rewrite.FORMAT: formatted,
     rewrite.HIDE: hide,
     rewrite.SUPER: above,

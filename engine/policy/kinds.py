@@ -4,8 +4,6 @@ from collections.abc import Iterator
 from functools import cache
 from types import CodeType, FunctionType
 
-from torch import nn
-
 from engine.policy import words
 
 MAIN = "__main__"
@@ -20,7 +18,12 @@ def is_own(made: object) -> bool:
     """Whether a class or a function was made by the program."""
     if isinstance(made, type):
         return bool(type.__dict__["__module__"].__get__(made) == MAIN)
-    return getattr(made, "__module__", "") == MAIN
+    # Not by its `__module__`: what wraps an object takes on that of the object, and its dict.
+    while type(made) is FunctionType:
+        if made.__globals__.get("__name__") == MAIN:
+            return True
+        made = vars(made).get("__wrapped__")
+    return False
 
 
 def is_open(owner: object, name: str) -> bool:
@@ -55,24 +58,30 @@ def is_class(owner: object) -> bool:
     return isinstance(owner, type)
 
 
-class _Closed:
-    """An attribute that is not there, whatever an object's own dict says."""
+def misled(kind: type) -> str | None:
+    """Return a private name of a library's class that a class of the program's own gives anew.
 
-    def __get__(self, one: object, owner: type | None = None) -> object:
-        raise AttributeError("closed by the policy")
+    The library's methods would take the program's word for what is theirs.
+    """
+    kinds = _above(kind)
+    theirs = [one for one in kinds if not is_own(one)]
+    for own in kinds:
+        if not is_own(own):
+            continue
+        for name in {*vars(own), *vars(own).get("__annotations__", ())}:
+            if name in words.OVERRIDDEN or name[:1] != "_" or name[:2] == "__":
+                continue
+            if any(name in vars(one) or name in _used(one) for one in theirs):
+                return str(name)
+    return None
 
-    def __set__(self, one: object, value: object) -> None:
-        raise AttributeError("closed by the policy")
 
-
-def close(made: type) -> None:
-    """Keep the objects of a new class from telling NumPy and torch of an address."""
-    if getattr(made, "_is_protocol", False):
-        # It would count them among what it asks for; it has no objects.
-        return
-    for name in ("__array_interface__", "__array_struct__", "__cuda_array_interface__"):
-        if not hasattr(made, name):
-            type.__setattr__(made, name, _Closed())
+def beneath(kind: type) -> Iterator[type]:
+    """Yield the classes that inherit from ``kind``."""
+    below: list[type] = type.__subclasses__(kind)
+    for one in below:
+        yield one
+        yield from beneath(one)
 
 
 def is_beneath(owner: object, of: type) -> bool:
@@ -113,22 +122,3 @@ def _functions(kind: type) -> Iterator[FunctionType]:
             of = found.__func__
         if isinstance(of, FunctionType):
             yield of
-
-
-def _quiet() -> None:
-    """Let no module answer for names that Python, NumPy and copying ask for.
-
-    A part may be called anything. Called ``__array_interface__`` or ``__deepcopy__``, it would tell
-    NumPy where to read, or copying what to make; and no part has such a name for a good reason.
-    """
-    ask = nn.Module.__getattr__
-
-    def answer(self: nn.Module, name: str) -> object:
-        if name.startswith("__"):
-            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
-        return ask(self, name)
-
-    nn.Module.__getattr__ = answer  # type: ignore[method-assign, assignment]
-
-
-_quiet()

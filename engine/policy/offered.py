@@ -83,7 +83,8 @@ def _torch() -> Mapping[str, object]:
         held[word] = getattr(torch, word)
     constants = (torch.dtype, torch.layout, torch.memory_format)
     held |= {word: thing for word, thing in vars(torch).items() if isinstance(thing, constants)}
-    return held | twins.SPARSE | twins.ARRAYS | {"__version__": str(torch.__version__)}
+    changed = twins.SPARSE | twins.ARRAYS | twins.old_tensors()
+    return held | changed | {"__version__": str(torch.__version__)}
 
 
 def _numpy() -> Mapping[str, object]:
@@ -242,8 +243,9 @@ MODULES: dict[str, Maker] = dict(
         ("torch.fft", _all("torch.fft", "", _is_function)),
         _std(
             "torch.func",
-            "functional_call functionalize grad grad_and_value hessian jacfwd jacrev jvp "
-            "stack_module_state vjp vmap",
+            "functionalize grad grad_and_value hessian jacfwd jacrev jvp stack_module_state vjp "
+            "vmap",
+            functional_call=twins.functional_call,
         ),
         ("torch.linalg", _all("torch.linalg")),
         ("torch.nn", _nn),

@@ -14,6 +14,7 @@ MODULE = "__gradscribe_module__"
 GIVE = "__gradscribe_give__"
 GET = "__gradscribe_get__"
 PLACE = "__gradscribe_place__"
+CHANGE = "__gradscribe_change__"
 FORMAT = "__gradscribe_format__"
 HIDE = "__gradscribe_hide__"
 SUPER = "__gradscribe_super__"
@@ -77,6 +78,18 @@ class _Guard(ast.NodeTransformer):
                 node.func = _at(func, ast.Name(INIT, ast.Load()))
         elif isinstance(func, ast.Name) and func.id == "super" and node.args:
             node.func = _at(func, ast.Name(SUPER, ast.Load()))
+        return node
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
+        to = node.target
+        looked_at = words.GUARDED | words.OWNED
+        self.generic_visit(node)
+        if isinstance(to, ast.Attribute) and to.attr in looked_at:
+            # Written, but read before: `visit_Attribute` has seen to the writing alone.
+            call = to.value
+            assert isinstance(call, ast.Call)
+            assert isinstance(call.func, ast.Name)
+            call.func.id = CHANGE
         return node
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:

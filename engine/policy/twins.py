@@ -13,6 +13,7 @@ from torch.utils import data
 from torch.utils.data.dataloader import _SingleProcessDataLoaderIter
 
 from engine.policy import words
+from engine.policy.closed import without_address
 from engine.policy.kinds import MAIN, is_of_own, is_own
 from engine.policy.refusal import Refusal
 
@@ -26,14 +27,16 @@ def leave(code: object = None) -> NoReturn:
 
 
 class Field(dataclasses.Field):  # type: ignore[type-arg]
-    """A field whose name stays a name."""
+    """A field whose name stays the one it has in its class: `replace` reads what it says."""
 
     __slots__ = ()
 
     def __setattr__(self, name: str, value: object) -> None:
-        """Refuse what is no ordinary name."""
+        """Refuse what is no ordinary name, and a second one."""
         if name == "name" and value is not None:
             _plain_name(value)
+            if self.name not in (None, value):
+                raise Refusal("A field keeps its name", "Make another field.")
         super().__setattr__(name, value)
 
 
@@ -120,7 +123,9 @@ def wraps(wrapped: Callable[..., object]) -> Callable[[object], object]:
             raise Refusal("Only functions of the program itself can wrap others")
         if isinstance(wrapped, type):
             raise Refusal("A class cannot be wrapped", "Wrap a function.")
-        return functools.update_wrapper(wrapper, wrapped)
+        # Objects have a dict of their own, with what is private to their class in it.
+        also = functools.WRAPPER_UPDATES if is_own(wrapped) else ()
+        return functools.update_wrapper(wrapper, wrapped, updated=also)
 
     return decorate
 
@@ -291,7 +296,42 @@ ARRAYS: dict[str, object] = {
 }
 
 
+def functional_call(
+    module: object, parameters_and_buffers: object, *args: object, **words: object
+) -> object:
+    """Do what ``torch.func.functional_call`` does, which sets whatever attributes are named."""
+    given = parameters_and_buffers
+    for one in given if isinstance(given, tuple | list) else (given,):
+        for name in one if isinstance(one, dict) else ():
+            if type(name) is not str or any(part.startswith("__") for part in name.split(".")):
+                raise Refusal("A parameter has a plain name", "Use those of named_parameters().")
+    return torch.func.functional_call(module, given, *args, **words)  # type: ignore[arg-type]
+
+
 # NumPy
+
+
+class _Old(type):
+    """One of torch's old classes of tensors, ``torch.FloatTensor`` and the like."""
+
+    real: Callable[..., object]
+
+    def __call__(cls, *args: object, **words: object) -> object:
+        return without_address(cls.real)(*args, **words)
+
+    def __instancecheck__(cls, thing: object) -> bool:
+        return isinstance(thing, cls.real)  # type: ignore[arg-type]
+
+
+def old_tensors() -> dict[str, object]:
+    """Return twins of those classes; torch knows them by their names, as the real ones."""
+    names = "Bool Byte Double Float Half Int Long Short".split()
+    return {
+        f"{name}Tensor": _Old(
+            f"torch.{name}Tensor", (), {"real": staticmethod(getattr(torch, f"{name}Tensor"))}
+        )
+        for name in names
+    }
 
 
 class _Array(type):

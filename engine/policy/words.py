@@ -42,6 +42,12 @@ SAVED = "_saved_"
 
 INDICES = frozenset("indices crow_indices col_indices ccol_indices row_indices".split())
 """What sparse tensors hand out of themselves; torch trusts these numbers blindly afterwards."""
+OVERRIDDEN = frozenset(
+    "_load_from_state_dict _save_to_state_dict _conv_forward _check_input_dim _get_name _version "
+    "_apply _reset_parameters _init_group _get_closed_form_lr "
+    "_abc_impl _is_protocol _is_runtime_protocol _backward_cls".split()
+)
+"""Private names of a library that subclasses define: those meant for it, those Python sets."""
 PARTS = frozenset("_modules _parameters _buffers".split())
 """A module's own tables of its parts: they may be read, in copies."""
 MODULES = frozenset(
@@ -52,6 +58,7 @@ MODULES = frozenset(
 GUARDED = (
     MODULES
     | frozenset("format load_state_dict state_dict obj cast set_state fields register".split())
+    | frozenset("arg_constraints new data".split())
     | INDICES
     | PARTS
 )

@@ -6,6 +6,7 @@ from math import prod
 
 import torch
 from torch import nn
+from torch.nn.parameter import is_lazy
 
 from engine.errors import LONGEST_NAME
 from engine.record.arguments import told_args
@@ -44,6 +45,8 @@ def leaves(recorder: Recorder, namespace: dict[str, object]) -> list[Leaf]:
     tensors, found = recorder.tensors, list[Leaf]()
     with torch._C.DisableTorchFunction():
         for name, t in _named_tensors(namespace):
+            if is_lazy(t):
+                continue
             known = tensors.known(t)
             if known is None:
                 known = tensors.add(t, None)

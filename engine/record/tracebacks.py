@@ -15,6 +15,7 @@ keep_builtins(globals())
 
 _HERE = str(Path(__file__).parent)
 _ENGINE = str(Path(__file__).parent.parent)
+_OURS = (_HERE, str(Path(_ENGINE, "policy", "closed.py")))
 _HANDS_OVER = torch.overrides.handle_torch_function.__code__
 Step = tuple[FrameType, object]
 """A frame and the line or the positions in it."""
@@ -80,7 +81,7 @@ class Tracebacks:
 
 def is_own(frame: FrameType) -> bool:
     """Tell whether a frame is the recorder's."""
-    return frame.f_code.co_filename.startswith(_HERE)
+    return frame.f_code.co_filename.startswith(_OURS)
 
 
 def without_own(frame: FrameType | None) -> list[FrameType]:

@@ -179,3 +179,71 @@ def test_a_field_of_ones_own_may_be_called_like_a_part_of_torch():
 )
 def test_the_parts_of_torch_that_make_code_stay_out_of_reach(source):
     assert record(source).status == "refused"
+
+
+NARROWED = """
+import copy
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import wraps
+from typing import Protocol
+x = torch.ones(2).type(torch.LongTensor)
+print(x.dtype, isinstance(x, torch.LongTensor), isinstance(x, torch.FloatTensor))
+print(torch.FloatTensor([1, 2]), torch.Tensor([3]), torch.Tensor(2, 3).shape, x.new([4, 5]))
+w = param(torch.ones(2))
+w.grad = torch.ones(2)
+w.data -= 0.1 * w.grad.data
+print(w, np.ones(2).data.shape)
+class Bag: pass
+bag = Bag()
+bag.ops, bag.new, bag.data, bag.fields = 1, 2, [3], 4
+bag.ops += 1; bag.new -= 1; bag.data += [5]; bag.fields *= 2
+print(bag.ops, bag.new, bag.data, bag.fields)
+model = nn.Linear(2, 1)
+kept = {name: torch.zeros_like(one) for name, one in model.named_parameters()}
+print(torch.func.functional_call(model, kept, (torch.ones(1, 2),)))
+@torch.no_grad()
+def counted(): counted.calls += 1
+counted.calls = 0
+counted()
+print(counted.calls)
+@contextmanager
+def room(): yield 7
+room.size = 3
+with room() as seven: print(seven, room.size)
+def twice(f):
+    @wraps(f)
+    def g(*args): return 2 * f(*args)
+    g._count = 1
+    return g
+@twice
+def three(): return 3
+print(three(), three.__name__, three._count)
+class Same(nn.Conv2d):
+    def _conv_forward(self, x, weight, bias): return F.conv2d(x, weight * 0, bias)
+    def _reset(self): return 1
+print(Same(1, 1, 1, bias=False)(torch.ones(1, 1, 1, 1)), Same(1, 1, 1)._reset())
+@dataclass
+class Pair:
+    _a: int
+    b: list = field(default_factory=list)
+print(replace(Pair(1), _a=2))
+class Sized(Protocol):
+    def size(self): ...
+class Box(Sized):
+    def __init__(self): self.inside = [1]
+    def size(self): return 1
+print(copy.deepcopy(Box()).inside, Box().size(), copy.deepcopy(nn.Sequential(model))[0].in_features)
+normal = torch.distributions.Normal(0.0, 1.0)
+print(normal.arg_constraints["loc"], "scale" in torch.distributions.Normal.arg_constraints)
+class Lazy(nn.LazyLinear):
+    cls_to_become = nn.Linear
+print(nn.ParameterList([torch.ones(1)])[0], nn.ModuleList([model])[-1] is model)
+"""
+
+
+def test_what_is_narrowed_is_used_as_in_plain_python():
+    held, plain = record(NARROWED), run.execute(wire.Run(0, NARROWED))
+    assert (held.error, plain.error) == (None, None)
+    assert held.stdout == plain.stdout
+    assert len(held.stdout.splitlines()) == 14

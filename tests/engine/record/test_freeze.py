@@ -37,3 +37,12 @@ def test_names_of_a_million_letters_are_cut():
     assert (tape.error.message, set(tape.error.type)) == ("z", {"Q"})
     assert tape.leaves[0].grad is not None
     assert len(msgspec.json.encode(msgspec.structs.replace(tape, formulas={}))) < 30_000
+
+
+def test_a_parameter_without_a_shape_yet_is_none_of_the_leaves():
+    tape = record(
+        "early = nn.UninitializedParameter()\nlayer = nn.LazyLinear(2)\nheld = layer.weight\n"
+        "w = param(2.0)\n(w * w).backward()\nprint(type(held).__name__)\n"
+    )
+    assert (tape.error, tape.stdout) == (None, "UninitializedParameter\n")
+    assert [leaf.name for leaf in tape.leaves] == ["w"]

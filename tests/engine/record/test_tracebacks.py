@@ -121,3 +121,11 @@ def test_after_the_run_all_frames_are_there_again():
     assert [f.name for f in hidden] == [shown[0].name]
     assert "_op" in [f.name for f in shown]
     recorder.release()
+
+
+@pytest.mark.parametrize("failing", ["nn.Linear(1, 1).missing", "torch.Tensor('abc')"])
+def test_doors_that_the_policy_has_shut_show_in_no_traceback(failing):
+    source = f"import traceback\ntry: {failing}\nexcept Exception: print(traceback.format_exc())\n"
+    told = run.record(source).stdout
+    assert told.startswith("Traceback (most recent call last):\n")
+    assert "policy" not in told
