@@ -6,7 +6,6 @@ from math import prod
 
 import torch
 from torch import nn
-from torch.nn.parameter import is_lazy
 
 from engine.errors import LONGEST_NAME
 from engine.record.arguments import told_args
@@ -45,8 +44,6 @@ def leaves(recorder: Recorder, namespace: dict[str, object]) -> list[Leaf]:
     tensors, found = recorder.tensors, list[Leaf]()
     with torch._C.DisableTorchFunction():
         for name, t in _named_tensors(namespace):
-            if is_lazy(t):
-                continue
             known = tensors.known(t)
             if known is None:
                 known = tensors.add(t, None)
@@ -84,9 +81,9 @@ def _named_tensors(namespace: dict[str, object]) -> list[tuple[str, torch.Tensor
                 result.extend(
                     (f"{name}.{path}", p)
                     for path, p in nn.Module.named_parameters(thing)
-                    if isinstance(p, torch.Tensor) and not nn.parameter.is_lazy(p)
+                    if isinstance(p, torch.Tensor)
                 )
-    return result
+    return [(name, t) for name, t in result if not nn.parameter.is_lazy(t)]
 
 
 def freeze(recorder: Recorder, found: list[Leaf]) -> Tape:
