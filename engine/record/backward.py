@@ -57,10 +57,16 @@ class Backward:
         seeds = list(args[0]) if args and isinstance(args[0], tuple | list) else [None] * len(roots)
         with torch._C.DisableTorchFunction(), recorder.lanes.lock:
             lane.quiet += 1
+            run: Run | None = None
+            edges: list[GradientEdge] = []
             try:
                 run, edges = self._begin(lane, roots, seeds, args, kwargs)
+            except Exception as error:  # noqa: BLE001 - whatever it is, it is not the program's
+                self.log.give_up(error)
             finally:
                 lane.quiet -= 1
+        if run is None:
+            return original(outputs, *args, **kwargs)
         try:
             if _get_current_function_mode() is lane.mode:  # type: ignore[no-untyped-call]
                 result = original(outputs, *args, **kwargs)
@@ -76,7 +82,10 @@ class Backward:
             lane.runs.remove(run)
             self.hooks.running.remove(run)
         with torch._C.DisableTorchFunction(), recorder.lanes.lock:
-            self._end(run, result)
+            try:
+                self._end(run, result)
+            except Exception as error:  # noqa: BLE001 - whatever it is, it is not the program's
+                self.log.give_up(error)
         return result
 
     def _end(self, run: Run, result: tuple[torch.Tensor, ...]) -> None:

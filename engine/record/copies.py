@@ -76,7 +76,7 @@ class Copies:
 
         ``kept`` is the snapshot of ``whole``, which must not have been written to since.
         """
-        if is_watched() or not has_numbers(t):
+        if is_watched() or not (_strides(t) and _strides(whole)):
             return None
         # Mostly it lies somewhere else altogether, which is quickly told.
         if not 0 <= t.data_ptr() - whole.data_ptr() < whole.nbytes:
@@ -173,6 +173,10 @@ class Copies:
             kept[index] = summary
             self._views.pop(index, None)
         log.dropped += len(indices)
+
+
+def _strides(t: torch.Tensor) -> bool:
+    return t.layout is torch.strided and has_numbers(t)
 
 
 def _into(spare: torch.Tensor, t: torch.Tensor) -> torch.Tensor | None:

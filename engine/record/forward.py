@@ -162,6 +162,8 @@ class ForwardMode(TorchFunctionMode):
         given = everyday(args, kwargs, recorder.tensors.seen)
         if given is None:
             given = self.given(args, kwargs, where, kind == "factory")
+            if given is None:
+                return func(*args, **kwargs)
         since = _next_number()
         begun = perf_counter_ns()
         try:
@@ -172,10 +174,13 @@ class ForwardMode(TorchFunctionMode):
         took = perf_counter_ns() - begun
         # A tensor subclass of the user's must not hear of the recorder's own look-ups.
         with _Unheard(), recorder.lanes.lock:
-            if kind == "factory" or not given[0]:
-                self._factory(name, out, where, given[0])
-            else:
-                self.called(name, where, _Seen(*given, since, took), out, kind == "running")
+            try:
+                if kind == "factory" or not given[0]:
+                    self._factory(name, out, where, given[0])
+                else:
+                    self.called(name, where, _Seen(*given, since, took), out, kind == "running")
+            except Exception as error:  # noqa: BLE001 - whatever it is, it is not the program's
+                self.log.give_up(error)
         return out
 
     def given(
@@ -184,17 +189,21 @@ class ForwardMode(TorchFunctionMode):
         kwargs: dict[str, object],
         where: Where,
         fresh: bool = False,
-    ) -> Given:
+    ) -> Given | None:
         """Return what a call was given; tensors that are new or were changed become values.
 
-        ``fresh``: what it makes owes nothing to them.
+        None where that could not be read. ``fresh``: what it makes owes nothing to them.
         """
         with torch._C.DisableTorchFunction(), self.recorder.lanes.lock:
-            given = tensors_given(args, kwargs)
-            if fresh:
-                return given, [], []
-            values = [self.recorder.tensors.value(t, where) for t in given]
-            return given, values, kept_args(args, kwargs, given, values)
+            try:
+                given = tensors_given(args, kwargs)
+                if fresh:
+                    return given, [], []
+                values = [self.recorder.tensors.value(t, where) for t in given]
+                return given, values, kept_args(args, kwargs, given, values)
+            except Exception as error:  # noqa: BLE001 - whatever it is, it is not the program's
+                self.log.give_up(error)
+                return None
 
     def called(self, name: str, where: Where, seen: "_Seen", out: object, running: bool) -> None:
         """Write down what a function returned and which of its arguments it changed.
@@ -298,6 +307,8 @@ def record_custom(
     if doing or where is None or not tensors_given(args, kwargs):
         return apply(*args, **kwargs)
     given = lane.mode.given(args, kwargs, where)
+    if given is None:
+        return apply(*args, **kwargs)
     since = _next_number()
     lane.quiet += 1
     begun = perf_counter_ns()
@@ -313,7 +324,10 @@ def record_custom(
         took = perf_counter_ns() - begun
         lane.quiet -= 1
     with torch._C.DisableTorchFunction(), recorder.lanes.lock:
-        lane.mode.called(name, where, _Seen(*given, since, took), out, False)
+        try:
+            lane.mode.called(name, where, _Seen(*given, since, took), out, False)
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is not the program's
+            recorder.log.give_up(error)
     return out
 
 

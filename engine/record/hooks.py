@@ -226,7 +226,10 @@ class AfterNode:
         hooks = self.hooks
         if hooks.running:
             with _Unheard(), hooks.lock:
-                hooks.ran(self.row, sent, received)
+                try:
+                    hooks.ran(self.row, sent, received)
+                except Exception as error:  # noqa: BLE001 - it would end the program's pass
+                    hooks.log.give_up(error)
 
     def __del__(self) -> None:
         row, log = self.row, self.hooks.log
@@ -245,7 +248,10 @@ class BeforeLeaf(Struct, gc=False, eq=False):
         hooks, t = self.hooks, self.leaf()
         if hooks.running and t is not None:
             with _Unheard(), hooks.lock:
-                hooks.adding(t)
+                try:
+                    hooks.adding(t)
+                except Exception as error:  # noqa: BLE001 - it would end the program's pass
+                    hooks.log.give_up(error)
 
 
 class AfterLeaf(Struct, gc=False, eq=False):
@@ -259,7 +265,10 @@ class AfterLeaf(Struct, gc=False, eq=False):
         hooks, t = self.hooks, self.leaf()
         if hooks.running and t is not None:
             with _Unheard(), hooks.lock:
-                hooks.added(t, received[0])
+                try:
+                    hooks.added(t, received[0])
+                except Exception as error:  # noqa: BLE001 - it would end the program's pass
+                    hooks.log.give_up(error)
 
 
 _Mixin = torch.autograd.function._HookMixin

@@ -238,6 +238,19 @@ class Log:
                 f"Recording stopped after {self.event_limit:,} events; the program ran on."
             )
 
+    def give_up(self, error: Exception) -> None:
+        """Stop recording where the recorder itself failed; the program runs on as ever.
+
+        Raises the error where it would have met the program, too: too deep, or out of memory.
+        """
+        if isinstance(error, RecursionError | MemoryError):
+            raise error
+        self.writing = False
+        self.truncated = self.truncated or (
+            f"Recording stopped where torch did what could not be read ({type(error).__name__}); "
+            "the program ran on."
+        )
+
     def take_back(self, op: int) -> None:
         """Let an op, the last one, not have been: what it made so far was made by nobody."""
         del self.ops[op:]

@@ -75,14 +75,21 @@ class Modules:
         """Begin to watch every module of the process."""
         self._call = original = _call_of(nn.Module)
         enter, leave, here = self._enter, self._leave, self.recorder.lanes.here
+        log = self.recorder.log
 
         @functools.wraps(original)
         def call(module: nn.Module, *args: object, **kwargs: object) -> object:
             lane = here()
             if lane is None:
                 return original(module, *args, **kwargs)
-            entered = enter(lane, module)
             out: object = None
+            entered: Entered | None = None
+            try:
+                entered = enter(lane, module)
+            except Exception as error:  # noqa: BLE001 - whatever it is, it is not the program's
+                log.give_up(error)
+            if entered is None:
+                return original(module, *args, **kwargs)
             try:
                 out = original(module, *args, **kwargs)
             finally:

@@ -181,7 +181,7 @@ class Nodes:
         found: list[SavedRow] = []
         known = self.tensors.known
         for name, attribute in tensors:
-            thing = getattr(node, attribute)
+            thing = _kept(node, attribute)
             if isinstance(thing, torch.Tensor):
                 row = known(thing)
                 if row is not None:
@@ -198,6 +198,19 @@ class Nodes:
             return name, known.shape, known.dtype, known.storage
         shape = () if t.is_nested else t.shape
         return name, shape, t.dtype, self.tensors.storage(t)
+
+
+def _kept(node: Node, attribute: str) -> object:
+    """Return what a node saved, even if the op that made the node wrote over it: ``x *= x``.
+
+    Torch refuses to hand that out like the rest, for backward could not use it.
+    """
+    try:
+        return getattr(node, attribute)
+    except RuntimeError:
+        saved = getattr(node, "_raw_" + attribute.removeprefix("_"), ())
+        each = saved if isinstance(saved, tuple) else (saved,)
+        return tuple(one.data for one in each)
 
 
 _kinds: dict[type, NodeKind] = {}

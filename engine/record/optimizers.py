@@ -9,7 +9,8 @@ from torch.nn.parameter import is_lazy
 from torch.optim import Optimizer
 from torch.optim import optimizer as hooks
 
-from engine.record.log import StepRow
+from engine.record.log import StepRow, ValueRow
+from engine.record.source import Where
 from engine.tape import Change, Memory, Reset
 from engine.untouched import keep_builtins
 
@@ -54,8 +55,11 @@ class Optimizers:
         if lane is None:
             return
         with torch._C.DisableTorchFunction(), self.recorder.lanes.lock:
-            tensors = self.recorder.tensors
-            lane.steps.append([(p, tensors.value(p, None)) for p in _parameters(optimizer)])
+            try:
+                tensors = self.recorder.tensors
+                lane.steps.append([(p, tensors.value(p, None)) for p in _parameters(optimizer)])
+            except Exception as error:  # noqa: BLE001 - whatever it is, it is not the program's
+                self.recorder.log.give_up(error)
 
     def _post(self, optimizer: Optimizer, _args: object, _kwargs: object) -> None:
         recorder = self.recorder
@@ -64,23 +68,32 @@ class Optimizers:
             return
         with torch._C.DisableTorchFunction(), recorder.lanes.lock:
             where, _ = recorder.source.here(sys._getframe(1))
-            changes: list[Change] = []
-            owned = lane.steps.pop()
-            for p, before in owned:
-                row = recorder.tensors.known(p)
-                if row is not None and recorder.tensors.differs(p, row):
-                    row = recorder.tensors.add(p, row.where, maker=row.maker)
-                # A closure that the step called may have met the new value before us.
-                if row is not None and row.id != before.id:
-                    changes.append(Change(before.id, row.id))
-            rates = {float(g["lr"]) for g in optimizer.param_groups if "lr" in g}
-            lr = rates.pop() if len(rates) == 1 else None
-            held = tuple(row.tensor for _, row in owned)
-            number = recorder.log.held.setdefault(held, len(recorder.log.held))
-            memory = self._memory(optimizer, [p for p, _ in owned])
-            step = StepRow(type(optimizer).__name__, where, changes, lr, number, memory)
-            recorder.log.steps.append(step)
-            recorder.log.tell("step", len(recorder.log.steps) - 1, where)
+            try:
+                self._stepped(optimizer, lane.steps.pop(), where)
+            except Exception as error:  # noqa: BLE001 - whatever it is, it is not the program's
+                recorder.log.give_up(error)
+
+    def _stepped(
+        self, optimizer: Optimizer, owned: "list[tuple[torch.Tensor, ValueRow]]", where: Where
+    ) -> None:
+        """Write down a step; ``owned`` has the parameters and their values before it."""
+        recorder = self.recorder
+        changes: list[Change] = []
+        for p, before in owned:
+            row = recorder.tensors.known(p)
+            if row is not None and recorder.tensors.differs(p, row):
+                row = recorder.tensors.add(p, row.where, maker=row.maker)
+            # A closure that the step called may have met the new value before us.
+            if row is not None and row.id != before.id:
+                changes.append(Change(before.id, row.id))
+        rates = {float(g["lr"]) for g in optimizer.param_groups if "lr" in g}
+        lr = rates.pop() if len(rates) == 1 else None
+        held = tuple(row.tensor for _, row in owned)
+        number = recorder.log.held.setdefault(held, len(recorder.log.held))
+        memory = self._memory(optimizer, [p for p, _ in owned])
+        step = StepRow(type(optimizer).__name__, where, changes, lr, number, memory)
+        recorder.log.steps.append(step)
+        recorder.log.tell("step", len(recorder.log.steps) - 1, where)
 
     def _memory(self, optimizer: Optimizer, owned: "list[torch.Tensor]") -> list[Memory]:
         """Copy what the optimizer keeps for its parameters, as far as that is little."""

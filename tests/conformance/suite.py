@@ -142,6 +142,7 @@ def check(
 
 def _examine(recorder: Recorder, report: Report, number: int, twice: bool) -> None:
     log = recorder.log
+    assert not log.truncated, log.truncated
     recorder.passes.settle()
     arrived: dict[tuple[int, int, int], list[int]] = {}
     for edge in log.edges:

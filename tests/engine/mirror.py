@@ -85,6 +85,7 @@ def mirror(source: str) -> Tape:
     names, output, error = plain(source)
     tape = run.record(source)
     assert tape.stdout == output
+    assert not tape.truncated
     if error is None:
         assert tape.error is None, tape.error
         assert tape.status == "ok"

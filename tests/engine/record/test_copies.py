@@ -175,3 +175,22 @@ def test_a_view_of_a_tensor_that_was_written_to_unseen_is_copied(copies, number)
     assert copies.log.snapshots[index][3, 3].item() == 0
     kept = copies.log.snapshots[view].view(torch.int32)
     assert torch.equal(kept, base.t().view(torch.int32))
+
+
+WITH_SPARSE_GRADIENTS = [
+    "e = nn.Embedding(500, 16, sparse=True)\nloss = e(torch.tensor([1, 499, 1])).pow(2).sum()",
+    "e = torch.eye(99).to_sparse().requires_grad_()\nloss = torch.sparse.mm(e, e.to_dense()).sum()",
+    "e = torch.eye(99).to_sparse().requires_grad_()\nloss = (e.to_dense() * 3).sum()",
+    "e = param(torch.ones(99, 99))\nloss = (torch.eye(99).to_sparse() @ e).sum()",
+]
+
+
+@pytest.mark.parametrize("made", WITH_SPARSE_GRADIENTS)
+def test_a_big_sparse_gradient_has_no_memory_to_share(made):
+    tape = record(f"{made}\nloss.backward()")
+    names, _, error = plain(f"{made}\nloss.backward()")
+    assert error is tape.error is None
+    leaf = names["e"] if isinstance(names["e"], torch.Tensor) else names["e"].weight
+    grads = [a.after for a in tape.accumulations if a.after is not None]
+    norms = [tape.snapshots[g].norm for g in grads]
+    assert float(leaf.grad.to_dense().norm()) in [pytest.approx(n) for n in norms]

@@ -90,3 +90,31 @@ def test_sizes_are_those_torch_would_save():
         "net(torch.ones(5, 3)).pow(2).mean()"
     )
     assert sorted(s.size for n in tape.nodes for s in n.kept) == sorted(sizes)
+
+
+def test_an_op_that_writes_over_what_it_saves_is_recorded_like_any_other():
+    for write in (
+        "y *= y",
+        "y.div_(y.sin()).div_(y)",
+        "y.pow_(y)",
+        "y.lerp_(y, y)",
+        "y[0] *= y[1]",
+    ):
+        tape = mirror(f"x = param([2.0, 3.0])\ny = x * 1\n{write}\nprint(y)\ny.sum().backward()")
+        kept = [s for n in tape.nodes if n.name != "CopySlices" for s in n.kept]
+        assert kept
+        assert all(s.size in (4, 8) for s in kept)
+    tape = mirror("y = param([2.0]) * 1\ny *= y")
+    both = [n for n in tape.nodes if n.name == "MulBackward0" and len(n.kept) == 2]
+    assert [s.name for s in both[0].kept] == ["other", "self"]
+
+
+def test_a_custom_function_that_changes_what_it_saved():
+    mirror(
+        "class Twice(torch.autograd.Function):\n"
+        "    @staticmethod\n    def forward(ctx, x, y):\n        ctx.save_for_backward(x, y)\n"
+        "        y.mul_(2)\n        return x * y\n"
+        "    @staticmethod\n    def backward(ctx, g):\n"
+        "        return g * ctx.saved_tensors[1], None\n"
+        "z = Twice.apply(param([2.0]), torch.ones(1))\nprint(z)\nz.backward()"
+    )
