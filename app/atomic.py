@@ -2,8 +2,11 @@
 
 import contextlib
 import errno
+import itertools
 import os
+import re
 import stat
+import time
 from pathlib import Path
 
 _WORDS = {
@@ -19,6 +22,10 @@ _WORDS = {
     errno.EIO: "the disk has failed",
 }
 _NAME_BYTES = 200
+LEFT_S = 60.0
+"""What is half written for so long was left by a process that was killed."""
+_LOOKED_AT = 2_000
+"""In a folder with more files the rest is not looked at: somebody waits for this."""
 
 
 def why(error: OSError) -> str:
@@ -54,6 +61,16 @@ def write(path: Path, data: bytes) -> None:
         _overwrite(path, data)
 
 
+def sweep(folder: Path, pattern: str) -> None:
+    """Remove files of that name (a whole regular expression) that were left half written."""
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in itertools.islice(entries, _LOOKED_AT):
+            if re.fullmatch(pattern, entry.name) and entry.is_file(follow_symlinks=False):
+                with contextlib.suppress(OSError):
+                    if time.time() - entry.stat(follow_symlinks=False).st_mtime > LEFT_S:
+                        os.unlink(entry)
+
+
 def set_aside(path: Path) -> Path:
     """Move a file to a name of its own that ends in ``.bak``, and return that.
 
@@ -80,6 +97,7 @@ def _replace(path: Path, data: bytes, before: os.stat_result | None) -> None:
     beside = path.with_name(f".{name}.{os.getpid()}.part")
     # One that a killed process with this number left is in nobody's way.
     beside.unlink(missing_ok=True)
+    sweep(path.parent, rf"\.{re.escape(name)}\.\d+\.part")
     try:
         _fill(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), data)
         if before is not None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 from PySide6.QtCore import QByteArray, QObject, QSettings, QStandardPaths, Signal
 
+from app import atomic
 from playback.coloring import MODES
 
 TRUSTED = 500
@@ -76,6 +77,8 @@ class Settings(QObject):
     def of_user(cls) -> "Settings":
         """Return the settings of whoever sits in front of the screen."""
         where = folder(QStandardPaths.StandardLocation.AppConfigLocation)
+        # Qt writes beside the file, under six letters, and a kill leaves that there.
+        atomic.sweep(where, r"gradscribe\.ini\.[A-Za-z]{6}")
         return cls(where / "gradscribe.ini")
 
     def flag(self, key: str) -> bool:

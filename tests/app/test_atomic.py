@@ -155,3 +155,27 @@ def test_what_a_killed_writer_left_is_in_nobodys_way(tmp_path):
     (tmp_path / f".a.py.{os.getpid()}.part").write_text("half")
     atomic.write(tmp_path / "a.py", b"new")
     assert names(tmp_path) == ["a.py"]
+
+
+def test_what_another_killed_writer_left_goes_with_the_next_writing(tmp_path):
+    old, young, other = (
+        tmp_path / name for name in (".a.py.1.part", ".a.py.2.part", ".b.py.1.part")
+    )
+    for one in (old, young, other):
+        one.write_text("half")
+    kept = tmp_path / "a.py.backup"
+    kept.write_text("mine")
+    for one in (old, other, kept):
+        os.utime(one, (1, 1))
+    atomic.write(tmp_path / "a.py", b"whole")
+    # One may still be written by another window; the others belong to other files.
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left == {"a.py", "a.py.backup", ".a.py.2.part", ".b.py.1.part"}
+
+
+def test_a_folder_that_cannot_be_listed_has_nothing_swept(tmp_path):
+    atomic.sweep(tmp_path / "nowhere", ".*")
+    (tmp_path / "folder").mkdir()
+    os.utime(tmp_path / "folder", (1, 1))
+    atomic.sweep(tmp_path, ".*")
+    assert (tmp_path / "folder").is_dir()

@@ -1,8 +1,11 @@
 """Settings: what is put is there next time, and nothing unfit gets in."""
 
+import os
+
 import pytest
 from PySide6.QtCore import QByteArray
 
+from app import settings
 from app.settings import RECENT, ROWS, Settings
 
 
@@ -76,3 +79,16 @@ def test_files_that_are_gone_are_not_recent(qapp, tmp_path):
     settings = Settings()
     settings.add_recent(str(tmp_path / "gone.py"))
     assert settings.recent() == ()
+
+
+def test_what_a_killed_window_left_of_its_settings_is_removed(qapp, tmp_path, monkeypatch):
+    monkeypatch.setattr(settings, "folder", lambda _: tmp_path)
+    names = ("gradscribe.ini.aBcDeF", "gradscribe.ini.GHIJKL", "gradscribe.ini.bak", "x.aBcDeF")
+    for name in names:
+        (tmp_path / name).write_text("[General]\n")
+    for name in (*names[:1], *names[2:]):
+        os.utime(tmp_path / name, (1, 1))
+    Settings.of_user().put("speed", 2.0)
+    assert Settings.of_user().number("speed") == 2.0
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left == {"gradscribe.ini", "gradscribe.ini.GHIJKL", "gradscribe.ini.bak", "x.aBcDeF"}
