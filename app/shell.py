@@ -214,8 +214,8 @@ class Shell(Protocol):
     def show_room(self, name: str) -> None:
         """Go to that room."""
 
-    def draw_room(self, path: str) -> bool:
-        """Write what is seen of the room to a PNG file; False where that cannot be done."""
+    def draw_room(self) -> bytes:
+        """Return what is seen of the training room as the bytes of a PNG file."""
 
     @property
     def comparing(self) -> Comparer:

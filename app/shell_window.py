@@ -211,9 +211,9 @@ class ShellWindow(QMainWindow):
         """Go to that room."""
         self.rooms.show_room(name)
 
-    def draw_room(self, path: str) -> bool:
-        """Write what is seen of the training room to a PNG file."""
-        return self.rooms.draw(path)
+    def draw_room(self) -> bytes:
+        """Return what is seen of the training room as the bytes of a PNG file."""
+        return self.rooms.draw()
 
     def show_step(self, message: StepTape) -> None:
         """Show the tape of a training step in the program's room."""

@@ -21,6 +21,19 @@ LONGEST, MOST_PIXELS = 32_000, 40_000_000
 gigabytes, which hardly any program opens."""
 
 
+SQUEEZED = 80
+"""Of 100, which is not at all: nearly as small as can be, in half the time."""
+
+
+def png(image: QImage) -> bytes:
+    """Return an image without see-through parts as the bytes of a PNG file."""
+    held = QBuffer()
+    held.open(QBuffer.OpenModeFlag.WriteOnly)
+    opaque = image.convertToFormat(QImage.Format.Format_RGB888)
+    opaque.save(held, "PNG", SQUEEZED)  # type: ignore[call-overload]
+    return bytes(held.data().data())
+
+
 class GraphExport(GraphHand):
     """The part of the graph view that hands out pictures of all it shows."""
 
@@ -65,10 +78,7 @@ class GraphExport(GraphHand):
             return dot(self._drawing.stage.picture).encode()
         if kind == "svg":
             return to_svg(self.picture_size(), self._drawing.theme, self.render_to)
-        held = QBuffer()
-        held.open(QBuffer.OpenModeFlag.WriteOnly)
-        self.to_image(scale).save(held, "PNG")  # type: ignore[call-overload]
-        return bytes(held.data().data())
+        return png(self.to_image(scale))
 
     def copy_picture(self) -> None:
         """Put the whole picture on the clipboard."""

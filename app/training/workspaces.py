@@ -17,6 +17,7 @@ from app.training.saving import Saving
 from app.training.session import TrainSession
 from app.training.state import TrainEngine
 from engine.training import Exported, StepTape
+from widgets.graph_export import png
 from widgets.workspaces import WorkspaceSwitch
 
 if TYPE_CHECKING:
@@ -180,11 +181,11 @@ class Workspaces(QObject):
         else:
             self.exported.emit(message)
 
-    def draw(self, path: str) -> bool:
-        """Write what is seen of the training room to a PNG file."""
+    def draw(self) -> bytes:
+        """Return what is seen of the training room as the bytes of a PNG file."""
         if not self.is_whole:
             raise Refused("The training room has not been opened yet")
-        return self.widgets.grab().save(path, "PNG")
+        return png(self.widgets.grab().toImage())
 
     def close(self) -> None:
         """End the training engine."""

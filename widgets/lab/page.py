@@ -43,6 +43,8 @@ class ShapeLab(QWidget):
         self, theme: Theme, starts: Sequence[tuple[str, str]], parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
+        # Before there is anything in it that would be dressed anew.
+        self.setStyleSheet(sheet(theme))
         self._starts = list(starts)
         self.list = QListWidget()
         self.list.setAccessibleName("Operations")
@@ -74,7 +76,7 @@ class ShapeLab(QWidget):
         self.canvas.looked_at.connect(self._say)
         self.canvas.cell_changed.connect(self.memory.look_at)
         self.canvas.cell_changed.connect(self.jacobians.look_at)
-        self.set_theme(theme)
+        self._color(theme)
 
     def _place(self) -> None:
         page = QWidget()
@@ -117,8 +119,11 @@ class ShapeLab(QWidget):
 
     def set_theme(self, theme: Theme) -> None:
         """Use ``theme``'s colours."""
-        self._theme = theme
         self.setStyleSheet(sheet(theme))
+        self._color(theme)
+
+    def _color(self, theme: Theme) -> None:
+        self._theme = theme
         self.editor.set_theme(theme)
         for view in (self.axes, self.canvas, self.jacobians, self.memory):
             view.set_theme(theme)

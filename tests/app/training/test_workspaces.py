@@ -3,6 +3,7 @@
 import pytest
 from msgspec.structs import replace
 from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication
 
 from app.commands import train
@@ -167,7 +168,9 @@ def test_a_file_that_cannot_be_written_is_said(training, tmp_path):
 def test_a_picture_of_the_room_is_written(training, tmp_path):
     training.answers["save"] = tmp_path / "room"
     training.menus.perform_by("train.export_picture")
-    assert (tmp_path / "room.png").stat().st_size > 10_000
+    written, seen = QImage(str(tmp_path / "room.png")), training.rooms.widgets.grab().toImage()
+    assert written.size() == seen.size()
+    assert written.pixelColor(300, 300) == seen.pixelColor(300, 300)
 
 
 def test_a_step_is_shown_on_the_tape(training, sum_times, link):
