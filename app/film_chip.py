@@ -1,10 +1,12 @@
-"""How far a film is, and a button that gives it up, on the canvas."""
+"""How far an export is, and a button that gives it up, on the canvas."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QPushButton, QWidget
 
 from widgets.labels import literal, tip
+from widgets.once import once
 
+APPEAR_MS = 250
 BAR_WIDTH = 150
 LONGEST = 28
 """A file's name of more characters is cut."""
@@ -18,7 +20,7 @@ class FilmChip(QFrame):
     def __init__(self, over: QWidget) -> None:
         super().__init__(over)
         self.setProperty("chip", True)
-        self.setAccessibleName("Film being written")
+        self.setAccessibleName("Export")
         row = QHBoxLayout(self)
         row.setContentsMargins(12, 4, 6, 4)
         row.setSpacing(10)
@@ -32,19 +34,25 @@ class FilmChip(QFrame):
         self.cancel_button.setProperty("quiet", True)
         self.cancel_button.setProperty("crumb", True)
         self.cancel_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.cancel_button.setToolTip("Give the film up; no file is left behind")
+        self.cancel_button.setToolTip("Give it up; no file is left behind")
         self.cancel_button.clicked.connect(self.cancelled)
         for part in (self.name, self.bar, self.percent, self.cancel_button):
             row.addWidget(part)
+        self._appear = once(self, self.show, APPEAR_MS)
         self.hide()
 
-    def begin(self, name: str) -> None:
-        """Show that a file is being made."""
+    def begin(self, verb: str, name: str) -> None:
+        """Show, in a moment, what is being made: what is made by then needs no chip."""
         short = name if len(name) <= LONGEST else f"{name[:12]}…{name[-(LONGEST - 13) :]}"
-        self.name.setText(f"Writing {short}")
+        self.name.setText(f"{verb} {short}")
         self.name.setToolTip(tip(name))
         self.show_share(0, 1)
-        self.show()
+        self._appear.start()
+
+    def end(self) -> None:
+        """Show nothing any more."""
+        self._appear.stop()
+        self.hide()
 
     def show_share(self, done: int, count: int) -> None:
         """Show how many frames of how many are done."""

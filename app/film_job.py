@@ -6,6 +6,7 @@ from pathlib import Path
 
 from app import documents
 from app.film_files import FPS, Kind, require, writer
+from app.filming import WAITING, Making
 from engine.tape import Tape
 from playback import graph, layout, look, scenes
 from playback.scenes import Scene
@@ -13,13 +14,11 @@ from playback.tempo import Tempo
 from widgets.graph_film import Film, Style, largest, sampled, stills
 from widgets.paint.stage import Stage
 
-WAITING = -1
-"""Stands for the number of frames while a picture is being placed, on a thread of its own."""
 STILLS = 6
 """So many frames are looked at for the colours of a GIF."""
 
 
-class Job:
+class Job(Making):
     """One film on its way into a file; `steps` makes it bit by bit."""
 
     def __init__(
@@ -30,6 +29,7 @@ class Job:
         open_calls: frozenset[str] | None = None,
         speed: float = 1.0,
     ) -> None:
+        super().__init__(path.name)
         self.path, self.tape, self.style = path, tape, style
         self.kind: Kind = path.suffix.lower().removeprefix(".")
         require(self.kind)

@@ -65,15 +65,6 @@ class Graph(Protocol):
     def zoom_by(self, factor: float) -> None:
         """Make it so many times bigger."""
 
-    def encoded(self, kind: str) -> bytes:
-        """Return it as the bytes of a ``png``, ``svg`` or ``dot`` file."""
-
-    def copy_picture(self) -> None:
-        """Put it on the clipboard."""
-
-    def image_scale(self) -> float:
-        """Return how many pixels an image of it has per scene unit."""
-
 
 class Strip(Protocol):
     """The strip for what wants an answer."""
@@ -234,13 +225,19 @@ class Shell(Protocol):
 
     @property
     def is_filming(self) -> bool:
-        """Whether a film is being written."""
+        """Whether something is being exported."""
 
     def film(self, path: Path) -> None:
         """Write the playing tape to a GIF or MP4 file, while the window goes on living."""
 
+    def export(self, path: Path) -> None:
+        """Write the graph to a PNG, SVG or DOT file, or the tape to a JSON file."""
+
+    def copy_picture(self) -> None:
+        """Put the graph on the clipboard as an image."""
+
     def cancel_film(self) -> None:
-        """Give up the film that is being written."""
+        """Give up what is being exported."""
 
     def unfold(self, depth: int | None = None) -> None:
         """Open modules ``depth`` levels deep, or all inside those that are seen."""

@@ -244,7 +244,7 @@ class ShellWindow(QMainWindow):
 
     @property
     def is_filming(self) -> bool:
-        """Whether a film is being written."""
+        """Whether something is being exported."""
         return self.filming.busy
 
     def film(self, path: Path) -> None:
@@ -264,8 +264,28 @@ class ShellWindow(QMainWindow):
         calls, speed = session.doc.open_calls, self.clock.speed
         self.filming.begin(Job(path, session.result.tape, style, calls, speed))
 
+    def export(self, path: Path) -> None:
+        """Write the graph to a PNG, SVG or DOT file, or the tape to a JSON file, by its ending.
+
+        Raises:
+            Refused: something is being exported, or this cannot be written.
+        """
+        from app.export_job import job
+
+        self.filming.begin(job(path, self.graph.still(), self.session.result.tape))
+
+    def copy_picture(self) -> None:
+        """Put the graph on the clipboard as an image.
+
+        Raises:
+            Refused: something is being exported.
+        """
+        from app.export_job import CopyJob
+
+        self.filming.begin(CopyJob(self.graph.still()))
+
     def cancel_film(self) -> None:
-        """Give up the film that is being written."""
+        """Give up what is being exported."""
         self.filming.cancel()
 
     def close_window(self) -> None:

@@ -2,12 +2,8 @@
 
 from pathlib import Path
 
-from app import documents
 from app.commands import command
 from app.shell import Shell
-
-LEGIBLE = 0.8
-"""In an image of fewer pixels per scene unit small words can hardly be read."""
 
 
 def _has_graph(shell: Shell) -> bool:
@@ -36,8 +32,7 @@ def export_dot(shell: Shell) -> None:
 @command("file.copy_picture", "Copy picture", menu="File/3", keys=("Ctrl+Alt+C",), when=_has_graph)
 def copy_picture(shell: Shell) -> None:
     """Put the graph as it now looks on the clipboard."""
-    shell.graph.copy_picture()
-    shell.say(f"Copied the picture{_shrunk(shell)}")
+    shell.copy_picture()
 
 
 @command("file.export_gif", "Export playback as GIF…", menu="File/3", when=_has_graph)
@@ -54,31 +49,20 @@ def export_mp4(shell: Shell) -> None:
 
 @command("file.cancel_film", "Cancel the export", menu="File/3", when=lambda one: one.is_filming)
 def cancel_film(shell: Shell) -> None:
-    """Give up the film that is being written; no file is left behind."""
+    """Give up what is being exported; no file is left behind."""
     shell.cancel_film()
 
 
 @command("file.export_tape", "Export tape as JSON…", menu="File/3", when=_has_graph)
 def export_tape(shell: Shell) -> None:
     """Write everything the run did, values and gradients, to a JSON file."""
-    from engine import export
-
     if path := _asked(shell, "Export the tape", "json", "JSON (*.json)"):
-        documents.write_bytes(path, export.encode(shell.session.result.tape))
-        shell.say(f"Wrote {path.name}")
+        shell.export(path)
 
 
 def _export(shell: Shell, kind: str) -> None:
-    path = _asked(shell, "Export the picture", kind, f"{kind.upper()} pictures (*.{kind})")
-    if path:
-        documents.write_bytes(path, shell.graph.encoded(kind))
-        shell.say(f"Wrote {path.name}{_shrunk(shell) if kind == 'png' else ''}")
-
-
-def _shrunk(shell: Shell) -> str:
-    """Say where an image is so small that not all in it can be read."""
-    small = shell.graph.image_scale() < LEGIBLE
-    return ", too small to be read everywhere: SVG has all of it" if small else ""
+    if path := _asked(shell, "Export the picture", kind, f"{kind.upper()} pictures (*.{kind})"):
+        shell.export(path)
 
 
 def _film(shell: Shell, kind: str) -> None:

@@ -1,21 +1,20 @@
 """Films beside the living window: in slices, one at a time, and what becomes of each is told."""
 
-from pathlib import Path
-
 import pytest
 from PySide6.QtCore import QElapsedTimer, QTimer
 from PySide6.QtWidgets import QWidget
 
 from app.documents import Refused
 from app.film_chip import FilmChip
-from app.filming import SLICE_MS, WAIT_MS, Filming
+from app.filming import SLICE_MS, WAIT_MS, Filming, Making
 
 
-class Making:
+class Made(Making):
     """Takes a good part of a slice for each frame."""
 
     def __init__(self, count=40, fails_at=None):
-        self.path, self.count, self.fails_at = Path("film.gif"), count, fails_at
+        super().__init__("film.gif")
+        self.count, self.fails_at = count, fails_at
         self.made = 0
 
     def __len__(self):
@@ -43,7 +42,7 @@ def filming(qtbot):
 
 
 def test_the_window_has_its_turn_between_slices(filming, qtbot):
-    made, turns = Making(), []
+    made, turns = Made(), []
     beat = QTimer()
     beat.timeout.connect(lambda: turns.append(made.made))
     beat.start(1)
@@ -56,20 +55,20 @@ def test_the_window_has_its_turn_between_slices(filming, qtbot):
 
 def test_what_became_of_it_is_told(filming, qtbot):
     with qtbot.waitSignal(filming.ended) as ended:
-        filming.begin(Making(3))
+        filming.begin(Made(3))
     assert ended.args == ["Wrote film.gif"]
     assert not filming.busy
 
 
 def test_a_failure_is_told_in_its_own_words(filming, qtbot):
     with qtbot.waitSignal(filming.ended) as ended:
-        filming.begin(Making(3, fails_at=2))
+        filming.begin(Made(3, fails_at=2))
     assert ended.args == ["the disk is full"]
     assert not filming.busy
 
 
 def test_cancel_stops_at_once(filming, qtbot):
-    made = Making()
+    made = Made()
     filming.begin(made)
     with qtbot.waitSignal(filming.ended) as ended:
         QTimer.singleShot(0, filming.cancel)
@@ -79,16 +78,16 @@ def test_cancel_stops_at_once(filming, qtbot):
 
 
 def test_a_second_film_waits_for_nobody(filming):
-    filming.begin(Making())
+    filming.begin(Made())
     with pytest.raises(Refused, match="still being written"):
-        filming.begin(Making())
+        filming.begin(Made())
     filming.cancel()
 
 
 def test_while_a_picture_is_awaited_the_window_is_left_alone(filming, qtbot):
     asked = []
 
-    class Waits(Making):
+    class Waits(Made):
         def steps(self):
             for _ in range(5):
                 asked.append(filming._turn.interval())
@@ -100,3 +99,15 @@ def test_while_a_picture_is_awaited_the_window_is_left_alone(filming, qtbot):
         pass
     assert heard.args == ["Wrote film.gif"]
     assert asked == [0, *[WAIT_MS] * 4]
+
+
+def test_what_is_just_put_in_its_place_is_not_given_up(filming, qtbot):
+    class Late(Made):
+        def give_up(self):
+            return False
+
+    filming.begin(Late(3))
+    with qtbot.waitSignal(filming.ended) as heard:
+        filming.cancel()
+        assert filming.busy
+    assert heard.args == ["Wrote film.gif"]

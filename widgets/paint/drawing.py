@@ -1,6 +1,6 @@
 """The still part of the graph: frames, wires, cards and labels at a position, in any detail."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import compress
@@ -232,11 +232,8 @@ class Drawing:
                 boxes.append(bubbles.tag_box(box, reading.tag))
             if reading.update:
                 boxes.append(bubbles.update_box(box, reading.update, scale))
-        for key in stage.cut_keys:
-            x, y, _ = stage.track(key).at(wires.CUT_AT)
-            boxes.append(QRectF(x - 9, y - 9, 18, 18))
-        boxes += [frames.head_box(box) for box in stage.frame_boxes.values()]
-        return [(b.left(), b.top(), b.right(), b.bottom()) for b in boxes]
+        taken = [(b.left(), b.top(), b.right(), b.bottom()) for b in boxes]
+        return taken + stage.fixed_in(area, 60.0)
 
     def bubble(self, key: str) -> QRectF | None:
         """Return the box of a card's gradient bubble; None where it has none."""
@@ -262,6 +259,13 @@ class Drawing:
 
     def paint(self, painter: QPainter, area: QRectF, zoom: float, sprites: bool = True) -> None:
         """Paint what touches ``area`` (scene units); without ``sprites`` all is vectors."""
+        for _ in self.steps(painter, area, zoom, sprites):
+            pass
+
+    def steps(
+        self, painter: QPainter, area: QRectF, zoom: float, sprites: bool = True
+    ) -> Iterator[None]:
+        """Paint as `paint` does, and yield after each wire, card and label."""
         detail: Detail = detail_at(zoom) if sprites else "full"
         if detail == "speck":
             self._paint_specks(painter, [area])
@@ -270,17 +274,23 @@ class Drawing:
         for key in shown:
             box = self.stage.frame_boxes[key]
             frames.paint(painter, box, self.stage.depths[key], self.theme)
+            yield
         for key in self.stage.wires_in(area):
             self.paint_wire(painter, key, far=detail == "block")
+            yield
         for key in shown:
             if detail == "full" or self.stage.frame_boxes[key].width() * zoom > 70:
                 self.paint_head(painter, key, self.stage.frame_boxes[key], zoom)
+                yield
         for key in self.stage.cards_in(area, 160.0):
             if key not in self.hidden and self.card_area(key).intersects(area):
                 self.paint_card(painter, key, zoom, detail, sprites)
-        for label in self.tiles.within(area).values():
-            if label.box.intersects(area):
-                wires.paint_label(painter, label, self.theme)
+                yield
+        for labels in self.tiles.near(area):
+            for label in labels.values():
+                if label.box.intersects(area):
+                    wires.paint_label(painter, label, self.theme)
+                    yield
 
     def paint_head(self, painter: QPainter, key: str, box: QRectF, zoom: float) -> None:
         """Write the name plate of a frame whose box is ``box``."""

@@ -1,15 +1,14 @@
 """What lies on top of the still layer: marks, the rim, and whole pictures for export."""
 
-from collections.abc import Callable
+from collections.abc import Iterator
 
-from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
-from PySide6.QtGui import QImage, QPainter, QPainterPath, QPalette, QPen
+from PySide6.QtCore import QRectF, QSizeF, Qt
+from PySide6.QtGui import QPainter, QPainterPath, QPalette, QPen
 from PySide6.QtWidgets import QWidget
 
 from widgets.camera import Camera, fitting
 from widgets.paint import cards, ground, shapes, ways
 from widgets.paint.drawing import Drawing
-from widgets.paint.layer import HINTS
 from widgets.paint.motion import Motion
 from widgets.theme import Theme, faded
 
@@ -98,39 +97,23 @@ def render(
     motion: Motion | None,
     selected: str,
     as_seen: bool = False,
-) -> None:
-    """Paint the whole picture into ``box`` as vectors, tokens at rest in mid wire.
+) -> Iterator[None]:
+    """Paint the whole picture into ``box`` as vectors, tokens at rest in mid wire; step by step.
 
-    ``as_seen``: in no more detail than a window shows at that size.
+    The drawing is another's as long as that lasts: nobody else may use it. ``as_seen``: in no more
+    detail than a window shows at that size.
     """
     bounds = drawing.stage.bounds
     camera = fitting(bounds, QSizeF(box.size()), closest=1000.0, margin=0.04 * box.width())
-    hidden, drawing.hidden = drawing.hidden, frozenset()
-    zoom = drawing.zoom
     painter.save()
     try:
         drawing.set_zoom(camera.zoom if as_seen else 1.0)
         painter.translate(box.left() + camera.x, box.top() + camera.y)
         painter.scale(camera.zoom, camera.zoom)
         area = bounds.adjusted(-60, -60, 60, 60)
-        drawing.paint(painter, area, camera.zoom, sprites=as_seen)
+        yield from drawing.steps(painter, area, camera.zoom, sprites=as_seen)
         paint_marks(painter, drawing, "", selected, drawing.zoom, area)
         if motion is not None:
             motion.paint(painter, area, camera.zoom, 2.0)
     finally:
-        drawing.hidden = hidden
-        drawing.set_zoom(zoom)
         painter.restore()
-
-
-def to_image(size: QSizeF, theme: Theme, render_to: Callable[[QPainter, QRectF], None]) -> QImage:
-    """Return an image of ``size`` pixels with the canvas as its ground."""
-    image = QImage(size.toSize(), QImage.Format.Format_ARGB32_Premultiplied)
-    image.fill(theme.canvas)
-    painter = QPainter(image)
-    try:
-        painter.setRenderHints(HINTS)
-        render_to(painter, QRectF(QPointF(), size))
-    finally:
-        painter.end()
-    return image

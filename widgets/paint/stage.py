@@ -13,7 +13,7 @@ from widgets.paint import bubbles
 from widgets.paint import frames as frame_paint
 from widgets.paint.reading import Reader
 from widgets.paint.spots import Boxes, Spots, tiled
-from widgets.paint.wires import Track, arrow_head, route_path, sample
+from widgets.paint.wires import CUT_AT, Track, arrow_head, route_path, sample
 
 Line = list[tuple[float, float]]
 T = TypeVar("T")
@@ -53,6 +53,9 @@ class Stage:
         self.frame_order = sorted(self.frames, key=lambda key: self.depths[key])
         self.head_room = self._head_room()
         self.cut_keys = [key for key in self.wire_keys if self.wires[key].cut]
+        plates = [frame_paint.head_box(box) for box in self.frame_boxes.values()]
+        self._plates = Spots(_array(plates))
+        self._marks = Spots(_array([self._mark(key) for key in self.cut_keys]))
         self.card_keys = list(self.cards)
         self.card_spots = Spots(_array([self.boxes[key] for key in self.card_keys]))
         samples = list(self._samples.values())
@@ -152,6 +155,16 @@ class Stage:
     def cards_in(self, area: QRectF, reach: float) -> list[str]:
         """Return the keys of the cards within ``reach`` of ``area``, in order of execution."""
         return [self.card_keys[n] for n in self.card_spots.touching(area, reach).tolist()]
+
+    def fixed_in(self, area: QRectF, reach: float) -> list[tuple[float, float, float, float]]:
+        """Return left, top, right, bottom of the name plates and cut marks near ``area``."""
+        found = [spots.boxes[spots.touching(area, reach)] for spots in (self._plates, self._marks)]
+        rows = np.concatenate(found).tolist()
+        return [(left, top, right, bottom) for left, top, right, bottom in rows]
+
+    def _mark(self, key: str) -> QRectF:
+        x, y, _ = self.track(key).at(CUT_AT)
+        return QRectF(x - 9, y - 9, 18, 18)
 
     def wires_in(self, area: QRectF, reach: float = _WIRE_REACH) -> list[str]:
         """Return the keys of the wires whose boxes are within ``reach`` of ``area``."""

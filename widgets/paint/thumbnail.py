@@ -11,6 +11,10 @@ from widgets.theme import Theme, faded
 WIDTH = (36.0, 76.0)
 HEIGHT = (9.0, 40.0)
 CELL = 8.0
+MOST_CELLS = 32
+"""In an SVG a picture of more is an image: a rectangle for each made files of 100 MB."""
+GROWN = 8
+"""So many pixels wide is a number in that image, lest a viewer's smoothing blurs it."""
 
 
 def thumbnail_size(reading: Reading, box: QRectF, words: float = 0.0) -> QSizeF:
@@ -49,7 +53,10 @@ def draw_thumbnail(
         painter.setClipRect(shown, Qt.ClipOperation.IntersectClip)
     engine = painter.paintEngine()
     if engine is not None and engine.type() == QPaintEngine.Type.SVG:
-        _draw_cells(painter, box, picture)
+        if picture.width() * picture.height() <= MOST_CELLS:
+            _draw_cells(painter, box, picture)
+        else:
+            painter.drawImage(box, picture.scaled(picture.size() * GROWN))
     else:
         painter.drawImage(box, picture)
     painter.restore()

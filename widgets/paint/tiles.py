@@ -4,7 +4,7 @@ A wire belongs to the tile that the middle of its room for labels lies in. Tiles
 each other's labels, so a label stands at the same place whatever part of the picture is seen.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from PySide6.QtCore import QRectF
 
@@ -45,13 +45,15 @@ class Tiles:
         for tile in [tile for tile in self._placed if not self._areas[tile].intersects(area)]:
             del self._placed[tile]
 
-    def within(self, area: QRectF) -> dict[str, Label]:
-        """Return the labels of the wires near ``area`` (scene units) by key, and maybe more."""
-        found: dict[str, Label] = {}
+    def near(self, area: QRectF) -> Iterator[dict[str, Label]]:
+        """Yield the labels of the wires near ``area`` (scene units) by key, tile by tile."""
         for tile, covered in self._areas.items():
             if covered.intersects(area):
-                found.update(self._at(tile))
-        return found
+                yield self._at(tile)
+
+    def within(self, area: QRectF) -> dict[str, Label]:
+        """Return the labels of the wires near ``area`` (scene units) by key, and maybe more."""
+        return {key: label for labels in self.near(area) for key, label in labels.items()}
 
     def all(self) -> dict[str, Label]:
         """Return every label of the picture."""

@@ -6,20 +6,44 @@ import pytest
 
 from app.commands import export
 from app.documents import Refused
-from widgets import graph_export
+from widgets import graph_still
+
+
+@pytest.fixture
+def exported(settled, qtbot):
+    """Return a function that runs a command of export to its end, and what was said then."""
+
+    def run(command):
+        with qtbot.waitSignal(settled.filming.ended, timeout=20_000) as ended:
+            command(settled)
+        return ended.args[0]
+
+    return run
 
 
 @pytest.mark.parametrize("kind", ["svg", "png"])
-def test_the_picture_is_written(settled, tmp_path, kind):
+def test_the_picture_is_written(settled, exported, tmp_path, kind):
     settled.answers["save"] = tmp_path / "graph"
-    (export.export_svg if kind == "svg" else export.export_png)(settled)
+    words = exported(export.export_svg if kind == "svg" else export.export_png)
+    assert words == f"Wrote graph.{kind}"
     start = (tmp_path / f"graph.{kind}").read_bytes()[:200]
     assert b"<svg" in start or start.startswith(b"\x89PNG")
 
 
-def test_the_picture_is_written_for_graphviz(settled, tmp_path):
+def test_the_picture_is_as_it_was_when_it_was_asked_for(settled, exported, tmp_path):
+    settled.answers["save"] = tmp_path / "whole"
+    exported(export.export_svg)
     settled.answers["save"] = tmp_path / "graph"
-    export.export_dot(settled)
+    export.export_svg(settled)
+    settled.clock.seek(0)
+    settled.session.show_layers(gradients=False)
+    assert exported(lambda _: None) == "Wrote graph.svg"
+    assert (tmp_path / "graph.svg").read_bytes() == (tmp_path / "whole.svg").read_bytes()
+
+
+def test_the_picture_is_written_for_graphviz(settled, exported, tmp_path):
+    settled.answers["save"] = tmp_path / "graph"
+    exported(export.export_dot)
     text = (tmp_path / "graph.dot").read_text(encoding="utf-8")
     assert text.startswith("digraph")
     assert text.count("->") == len(settled.showing.picture.wires)
@@ -28,17 +52,17 @@ def test_the_picture_is_written_for_graphviz(settled, tmp_path):
         export.export_dot(settled)
 
 
-def test_the_picture_is_put_on_the_clipboard(settled, qapp):
+def test_the_picture_is_put_on_the_clipboard(settled, exported, qapp):
     qapp.clipboard().clear()
-    export.copy_picture(settled)
+    assert exported(export.copy_picture) == "Copied the picture"
     held = qapp.clipboard().image()
     assert held.size() == (settled.graph.picture_size() * 2).toSize()
     qapp.clipboard().clear()
 
 
-def test_the_tape_is_written_as_json(settled, tmp_path):
+def test_the_tape_is_written_as_json(settled, exported, tmp_path):
     settled.answers["save"] = tmp_path / "tape"
-    export.export_tape(settled)
+    exported(export.export_tape)
     tape = json.loads((tmp_path / "tape.json").read_text())
     assert tape["status"] == "ok"
     grads = {leaf["name"]: leaf["grad"] for leaf in tape["leaves"]}
@@ -46,9 +70,9 @@ def test_the_tape_is_written_as_json(settled, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["graph", "graph.v2", "graph.txt"])
-def test_the_ending_says_what_is_in_the_file(settled, tmp_path, name):
+def test_the_ending_says_what_is_in_the_file(settled, exported, tmp_path, name):
     settled.answers["save"] = tmp_path / name
-    export.export_dot(settled)
+    exported(export.export_dot)
     assert [path.name for path in tmp_path.glob("graph*")] == [f"{name}.dot"]
 
 
@@ -65,7 +89,6 @@ def test_the_playback_is_written_while_the_window_lives(settled, qtbot, tmp_path
     with qtbot.waitSignal(settled.filming.ended, timeout=20_000) as ended:
         export.export_gif(settled)
         assert settled.is_filming
-        assert not settled.over.film.isHidden()
     assert ended.args == ["Wrote film.gif"]
     assert (tmp_path / "film.gif").read_bytes().startswith(b"GIF89a")
     assert settled.over.film.isHidden()
@@ -73,12 +96,14 @@ def test_the_playback_is_written_while_the_window_lives(settled, qtbot, tmp_path
 
 
 def test_cancelling_leaves_no_file(settled, qtbot, tmp_path):
-    settled.answers["save"] = tmp_path / "film.mp4"
-    export.export_mp4(settled)
-    export.cancel_film(settled)
-    assert not settled.is_filming
-    assert list(tmp_path.glob("film*")) == []
-    assert list(tmp_path.glob(".film*")) == []
+    folder = tmp_path / "empty"
+    folder.mkdir()
+    settled.answers["save"] = folder / "film"
+    for command in (export.export_mp4, export.export_svg, export.export_png):
+        command(settled)
+        export.cancel_film(settled)
+        assert not settled.is_filming
+    assert list(folder.iterdir()) == []
 
 
 def test_of_two_films_at_once_the_second_is_refused(settled, tmp_path):
@@ -89,12 +114,11 @@ def test_of_two_films_at_once_the_second_is_refused(settled, tmp_path):
     export.cancel_film(settled)
 
 
-def test_it_is_told_where_an_image_is_too_small_to_be_read(settled, tmp_path, monkeypatch):
-    said = []
-    monkeypatch.setattr(settled, "say", said.append)
-    for kind in ("png", "svg"):
-        settled.answers["save"] = tmp_path / "graph"
-        monkeypatch.setattr(graph_export, "LONGEST", 60)
-        (export.export_svg if kind == "svg" else export.export_png)(settled)
-    export.copy_picture(settled)
+def test_it_is_told_where_an_image_is_too_small_to_be_read(
+    settled, exported, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(graph_still, "LONGEST", 60)
+    settled.answers["save"] = tmp_path / "graph"
+    commands = (export.export_png, export.export_svg, export.copy_picture)
+    said = [exported(command) for command in commands]
     assert ["SVG has all of it" in words for words in said] == [True, False, True]

@@ -3,12 +3,16 @@
 import re
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 from PySide6.QtCore import QRectF, QSizeF
+from PySide6.QtGui import QImage, QPainter
 from PySide6.QtSvg import QSvgRenderer
 
-from widgets.paint import shapes
+from widgets.graph_still import whole
+from widgets.paint import shapes, svg
 from widgets.paint.svg import DPI, finished, to_svg
+from widgets.paint.thumbnail import MOST_CELLS, draw_thumbnail
 from widgets.theme import Theme
 
 SPACE = "{http://www.w3.org/2000/svg}"
@@ -26,8 +30,9 @@ def drawn(theme):
         for number, words in enumerate(WORDS):
             row = QRectF(20, 20 + 30 * number, 300, 24)
             shapes.write(painter, row, words, theme.ink, 13, 600)
+            yield
 
-    return to_svg(QSizeF(400, 200), theme, paint)
+    return whole(to_svg(QSizeF(400, 200), theme, paint))
 
 
 def test_a_pixel_of_the_picture_is_a_pixel_of_the_page(drawn):
@@ -61,3 +66,71 @@ def test_a_single_letter_is_left_as_it_is_and_so_is_what_is_no_text():
     how = 'font-family="Inter" font-size="13" font-weight="600"'
     assert "textLength" not in finished(f"<text {how} >x</text>")
     assert finished("<path d='M0,0 L1,1'/>") == "<path d='M0,0 L1,1'/>"
+
+
+def row_of(count, theme):
+    """Paint boxes in a row, each with its number, under a transform of one's own."""
+
+    def paint(painter, _box):
+        painter.save()
+        try:
+            painter.translate(7.0, 3.0)
+            painter.scale(0.5, 0.5)
+            for number in range(count):
+                shapes.fill(painter, QRectF(40 * number, 0, 30, 30), 4, theme.forward)
+                shapes.write(painter, QRectF(40 * number, 0, 30, 30), f"n{number}", theme.ink, 13)
+                yield
+        finally:
+            painter.restore()
+
+    return paint
+
+
+def test_of_many_generators_becomes_one_picture(theme, monkeypatch):
+    size = QSizeF(800, 40)
+    monkeypatch.setattr(svg, "SHEET", 1000)
+    alone = whole(to_svg(size, theme, row_of(30, theme)))
+    monkeypatch.setattr(svg, "SHEET", 7)
+    many = whole(to_svg(size, theme, row_of(30, theme)))
+    trees = [ElementTree.fromstring(made) for made in (alone, many)]
+    for tag in ("text", "path", "rect", "title"):
+        one, other = ([e.attrib | {"": e.text} for e in t.iter(SPACE + tag)] for t in trees)
+        assert one == other
+    images = []
+    for made in (alone, many):
+        image = QImage(800, 40, QImage.Format.Format_RGB32)
+        painter = QPainter(image)
+        QSvgRenderer(made).render(painter)
+        painter.end()
+        images.append(image)
+    assert images[0] == images[1]
+
+
+def test_no_generator_is_given_more_than_it_can_end_in_a_moment(theme, monkeypatch):
+    ended, finish = [], svg.finished
+    monkeypatch.setattr(svg, "finished", lambda text: ended.append(len(text)) or finish(text))
+    whole(to_svg(QSizeF(800, 40), theme, row_of(300, theme)))
+    assert len(ended) == 300 // svg.SHEET + 1
+    assert max(ended) < 2 * sum(ended) / len(ended)
+
+
+def test_who_gives_up_half_way_leaves_no_painter_open(theme, recwarn):
+    steps = to_svg(QSizeF(800, 40), theme, row_of(300, theme))
+    for _ in range(svg.SHEET + 3):
+        next(steps)
+    steps.close()
+    assert not recwarn.list
+
+
+@pytest.mark.parametrize("side", [4, 12])
+def test_a_big_grid_is_one_image_with_sharp_corners(theme, side):
+    grid = np.arange(side * side, dtype=np.float64).reshape(side, side) - side
+
+    def paint(painter, _box):
+        draw_thumbnail(painter, QRectF(10, 10, 60, 60), grid, theme)
+        yield
+
+    made = whole(to_svg(QSizeF(80, 80), theme, paint)).decode()
+    assert made.count("<image") == (side * side > MOST_CELLS)
+    assert made.count("pixelated") == made.count("<image")
+    assert len(made) < 12_000

@@ -1,0 +1,166 @@
+"""Pictures and tapes on their way into files or onto the clipboard, bit by bit."""
+
+import threading
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TypeVar
+
+from PySide6.QtGui import QGuiApplication
+
+from app import documents
+from app.filming import WAITING, Making
+from engine import export
+from engine.tape import Tape
+from playback.dot import dot
+from widgets.graph_export import png
+from widgets.graph_still import Still
+
+T = TypeVar("T")
+
+LEGIBLE = 0.8
+"""In an image of fewer pixels per scene unit small words can hardly be read."""
+
+
+def job(path: Path, still: Still, tape: Tape) -> Making:
+    """Return what makes the file that the ending of ``path`` stands for.
+
+    Raises:
+        Refused: its folder is missing, or one may not write there.
+    """
+    kind = path.suffix.lower()
+    if kind == ".json":
+        return FileJob(path, lambda: export.encode(tape))
+    if kind == ".dot":
+        return FileJob(path, lambda: dot(still.picture).encode())
+    return PictureJob(path, still)
+
+
+def shrunk(still: Still) -> str:
+    """Say where an image is so small that not all in it can be read."""
+    small = still.image_scale() < LEGIBLE
+    return ", too small to be read everywhere: SVG has all of it" if small else ""
+
+
+class FileJob(Making):
+    """A file that is made in a thread of its own: a DOT file, or a tape as JSON."""
+
+    def __init__(self, path: Path, make: Callable[[], bytes]) -> None:
+        super().__init__(path.name)
+        documents.check_writable(path)
+        self.path, self._make = path, make
+        self._lock = threading.Lock()
+        self._over = self._is_written = False
+
+    def __len__(self) -> int:
+        """Return 1: there is no telling how far it is."""
+        return 1
+
+    def steps(self) -> Iterator[int]:
+        """Make it and write it.
+
+        Raises:
+            Refused: the file cannot be written.
+        """
+        yield from aside(self._finish)
+
+    def give_up(self) -> bool:
+        """Leave no file, unless it is just being put in its place."""
+        with self._lock:
+            self._over = not self._is_written
+        return self._over
+
+    def _finish(self) -> None:
+        data = self._make()
+        with self._lock:
+            self._is_written = not self._over
+        if self._is_written:
+            documents.write_bytes(self.path, data)
+
+
+class PictureJob(FileJob):
+    """The graph as a PNG or SVG file: painted in slices, the rest in a thread of its own."""
+
+    def __init__(self, path: Path, still: Still) -> None:
+        super().__init__(path, bytes)
+        self._still = still
+        self._is_text = path.suffix.lower() == ".svg"
+
+    @property
+    def done_words(self) -> str:
+        """What is said once it is there."""
+        return super().done_words + ("" if self._is_text else shrunk(self._still))
+
+    def __len__(self) -> int:
+        """Return in about how many steps it is painted."""
+        return len(self._still)
+
+    def steps(self) -> Iterator[int]:
+        """Paint it, and yield after each bit how many are painted; then write it."""
+        if self._is_text:
+            data = yield from counted(self._still.svg(), len(self))
+            self._make = lambda: data
+        else:
+            image = yield from counted(self._still.image(), len(self))
+            self._make = lambda: png(image)
+        yield from super().steps()
+
+
+class CopyJob(Making):
+    """The graph as an image on the clipboard."""
+
+    verb = "Copying"
+
+    def __init__(self, still: Still) -> None:
+        super().__init__("the picture")
+        self._still = still
+
+    @property
+    def done_words(self) -> str:
+        """What is said once it is there."""
+        return f"Copied the picture{shrunk(self._still)}"
+
+    @property
+    def busy_words(self) -> str:
+        """What is said to who wants something else meanwhile."""
+        return "The picture is still being copied"
+
+    @property
+    def dropped_words(self) -> str:
+        """What is said of one that was given up."""
+        return "the picture was not copied"
+
+    def __len__(self) -> int:
+        """Return in about how many steps it is painted."""
+        return len(self._still)
+
+    def steps(self) -> Iterator[int]:
+        """Paint it, and put it on the clipboard in the end."""
+        image = yield from counted(self._still.image(), len(self))
+        QGuiApplication.clipboard().setImage(image)
+
+
+def counted(steps: Generator[None, None, T], most: int) -> Generator[int, None, T]:
+    """Yield how many steps were made, of ``most``, and return what they made."""
+    done = 0
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            made: T = end.value
+            return made
+        done += 1
+        yield min(done, most)
+
+
+def aside(make: Callable[[], T]) -> Generator[int, None, T]:
+    """Have something made in another thread; yield `WAITING` until it is, and return it."""
+    pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="export")
+    try:
+        made = pool.submit(make)
+        while not made.done():
+            yield WAITING
+        return made.result()
+    finally:
+        # Whoever cancels need not wait for it to end.
+        pool.shutdown(wait=False, cancel_futures=True)

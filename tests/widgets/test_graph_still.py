@@ -1,0 +1,77 @@
+"""The graph at one moment, painted while the view goes on."""
+
+import pytest
+
+from playback.picture import Look
+from tests.widgets.graph_window import show
+from tests.widgets.scenes import network, neuron
+from widgets.camera import Camera
+from widgets.graph_still import Still, whole
+from widgets.graph_view import GraphView
+from widgets.theme import Theme
+
+
+@pytest.fixture
+def view(qtbot):
+    made = GraphView()
+    qtbot.addWidget(made)
+    made.set_reduced_motion(True)
+    made.resize(400, 400)
+    return made
+
+
+@pytest.mark.parametrize("made", ["svg", "image"])
+def test_what_happens_to_the_view_meanwhile_does_not_show(view, made):
+    show(view, neuron())
+    view.select("b")
+    expected = whole(getattr(view.still(), made)())
+    steps = getattr(view.still(), made)()
+    for _ in range(5):
+        next(steps)
+    view.set_theme(Theme.load("dark"))
+    view.set_look(Look({}, {}))
+    view.select("")
+    view.set_camera(Camera(0.3, 5, 5))
+    view.grab()
+    for _ in range(5):
+        next(steps)
+    view.set_layers(False, False, False)
+    show(view, network())
+    assert whole(steps) == expected
+
+
+def test_painting_it_changes_nothing_in_the_view(view):
+    show(view, neuron())
+    view.set_camera(Camera(0.5, 0, 0))
+    before = view.grab().toImage()
+    steps = view.still().image()
+    next(steps)
+    assert view.grab().toImage() == before
+    steps.close()
+    assert view.grab().toImage() == before
+
+
+def test_its_length_is_about_the_number_of_its_steps(view):
+    show(view, network())
+    still = view.still()
+    made = sum(1 for _ in still.image())
+    assert made <= len(still) < 2 * made
+
+
+def test_every_step_is_small(view):
+    show(view, network())
+    still = view.still()
+    steps = sum(1 for _ in still.svg())
+    stage = view.stage()
+    assert steps >= len(stage.cards) + len(stage.wires) + len(stage.frames)
+
+
+def test_it_is_shared_by_nobody(view):
+    show(view, neuron())
+    one, other = view.still(), view.still()
+    first, second = one.image(), other.svg()
+    for _ in range(4):
+        next(first)
+        next(second)
+    assert whole(first) == whole(Still(view._drawing, "").image())
+    assert whole(second).startswith(b"<?xml")

@@ -1,0 +1,94 @@
+"""The graph as it looks at one moment, painted bit by bit while the view goes on."""
+
+import math
+from collections.abc import Generator
+from typing import TypeVar
+
+from PySide6.QtCore import QPointF, QRectF, QSizeF
+from PySide6.QtGui import QImage, QPainter
+
+from playback.picture import Picture
+from widgets.paint import overlay
+from widgets.paint.drawing import Drawing
+from widgets.paint.layer import HINTS
+from widgets.paint.motion import Motion
+from widgets.paint.svg import to_svg
+
+T = TypeVar("T")
+
+MARGIN = 48.0
+"""Kept free around an exported picture, in scene units."""
+SCALE = 2.0
+"""Pixels of an image per scene unit."""
+LONGEST, MOST_PIXELS = 32_000, 40_000_000
+"""No image is longer or has more pixels, 160 MB: thousands of ops in a chain would make one of
+gigabytes, which hardly any program opens."""
+
+
+class Still:
+    """All that a drawing shows now; what becomes of the drawing later does not change it."""
+
+    def __init__(self, drawing: Drawing, selected: str = "") -> None:
+        self._drawing = Drawing(drawing.stage, drawing.theme, drawing.layers, drawing.look)
+        self._drawing.tint_by(drawing.coloring)
+        self._motion = Motion(self._drawing, drawing.look, 0)
+        self._selected = selected
+
+    def __len__(self) -> int:
+        """Return in about how many steps it is painted."""
+        stage = self._drawing.stage
+        return len(stage.cards) + len(stage.wires) + 2 * len(stage.frames) + len(stage.tiles)
+
+    @property
+    def picture(self) -> Picture:
+        """What is painted."""
+        return self._drawing.stage.picture
+
+    @property
+    def size(self) -> QSizeF:
+        """The size of the whole picture with its margin, in scene units."""
+        return self._drawing.stage.bounds.size() + QSizeF(2 * MARGIN, 2 * MARGIN)
+
+    def image_scale(self, wanted: float = SCALE) -> float:
+        """Return how many pixels per scene unit an image has: fewer than ``wanted`` if too many."""
+        longest = max(self.size.width(), self.size.height())
+        pixels = self.size.width() * self.size.height()
+        return min(wanted, LONGEST / longest, math.sqrt(MOST_PIXELS / pixels))
+
+    def image(self, scale: float = SCALE) -> Generator[None, None, QImage]:
+        """Paint the picture on its ground, ``scale`` pixels per scene unit, step by step.
+
+        A picture too big for that is made smaller, and shows what one sees at that size.
+        """
+        held = self.image_scale(scale)
+        size = self.size * held
+        image = QImage(size.toSize(), QImage.Format.Format_ARGB32_Premultiplied)
+        image.fill(self._drawing.theme.canvas)
+        painter = QPainter(image)
+        try:
+            painter.setRenderHints(HINTS)
+            yield from self._render(painter, QRectF(QPointF(), size), held < scale)
+        finally:
+            painter.end()
+        return image
+
+    def svg(self) -> Generator[None, None, bytes]:
+        """Make an SVG file of the picture, with real text, step by step."""
+        return to_svg(self.size, self._drawing.theme, self._render)
+
+    def _render(
+        self, painter: QPainter, box: QRectF, as_seen: bool = False
+    ) -> Generator[None, None, None]:
+        yield from overlay.render(
+            painter, box, self._drawing, self._motion, self._selected, as_seen
+        )
+
+
+def whole(steps: Generator[None, None, T]) -> T:
+    """Make all steps at once and return what they make."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            made: T = end.value
+            return made
