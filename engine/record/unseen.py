@@ -23,6 +23,8 @@ is_traced = torch._C._is_tracing
 """Whether `torch.jit.trace` writes down every op and every size asked for, the recorder's too."""
 
 is_wrapped = torch._C._functorch.is_functorch_wrapped_tensor
+_is_batched = torch._C._functorch.is_legacy_batchedtensor
+"""Whether ``t`` stands for many inside of ``is_grads_batched``, which has a vmap of its own."""
 _usual = torch.Tensor.__torch_dispatch__
 _USUAL = (torch.Tensor, torch.nn.Parameter)
 
@@ -36,7 +38,7 @@ def has_numbers(t: torch.Tensor) -> bool:
     kind = type(t)
     if kind is not torch.Tensor and kind not in _USUAL and kind.__torch_dispatch__ is not _usual:
         return False
-    return not (t.is_meta or t.is_nested or is_wrapped(t))
+    return not (t.is_meta or t.is_nested or is_wrapped(t) or _is_batched(t))
 
 
 def memory(t: torch.Tensor) -> int:

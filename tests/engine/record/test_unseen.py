@@ -136,3 +136,18 @@ print([p.grad.sum().item() for p in net.parameters()])
     )
     assert tape.error is None
     assert [op.op for op in tape.ops][-1] == "sum"
+
+
+@pytest.mark.parametrize("size", [3, 70])
+def test_a_gradient_that_stands_for_many_has_no_numbers(size):
+    tape = mirror(
+        f"x = param(torch.randn({size}))\n"
+        "y = (x.expand(len(x), -1) * 2)[:3].flatten()\n"
+        "grad, eye = torch.autograd.grad, torch.eye(len(y))\n"
+        "print(grad(y, x, eye, True, is_grads_batched=True)[0].sum())\n"
+        "del eye\n"
+        "print(torch.autograd.functional.jacobian(torch.exp, x, vectorize=True).sum())\n"
+        "y.sum().backward()"
+    )
+    assert [p.kind for p in tape.passes] == ["grad", "grad", "backward"]
+    assert all(e.gradient is not None for e in tape.edges if e.run == 2)
