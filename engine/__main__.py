@@ -335,7 +335,7 @@ def _has_device() -> bool:
 
 
 def main(words: Sequence[str] = ()) -> None:
-    """Run the engine until its standard input closes. Never returns.
+    """Run the engine until its standard input closes. Returns only where that is so at once.
 
     With ``--spare`` among ``words`` it makes itself ready without being in anybody's way; with
     ``--open`` its programs may do what the user may.
@@ -344,6 +344,8 @@ def main(words: Sequence[str] = ()) -> None:
     process.stand_apart()
     process.open_no_browser()
     incoming, outgoing = process.take_pipes()
+    if process.is_left(incoming):
+        return
     limits.close_others(incoming, outgoing)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     import faulthandler

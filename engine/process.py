@@ -6,6 +6,7 @@ All of it is best effort: where a system has no such thing the engine runs witho
 import contextlib
 import ctypes
 import os
+import select
 import signal
 import sys
 import threading
@@ -49,6 +50,19 @@ def die_with_parent() -> None:
         pr_set_pdeathsig = 1
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
+
+
+def is_left(incoming: int) -> bool:
+    """Whether nobody holds the other end of a pipe any more, and nothing waits in it.
+
+    Who ended before this process could ask to die with them is told by that alone.
+    """
+    if not hasattr(select, "poll"):
+        return False
+    poll = select.poll()
+    poll.register(incoming, select.POLLIN)
+    happened = dict(poll.poll(0)).get(incoming, 0)
+    return bool(happened & select.POLLHUP) and not happened & select.POLLIN
 
 
 def stand_apart() -> None:

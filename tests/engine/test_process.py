@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from engine import process
+
 ROOT = Path(__file__).resolve().parents[2]
 AUTOGROUP = Path("/proc/self/autogroup")
 linux = pytest.mark.skipif(sys.platform != "linux", reason="Linux only")
@@ -173,3 +175,32 @@ for niceness in (15, 5):
     print(Path("/proc/self/autogroup").read_text().split()[-1])
 """
     assert python(source).stdout.split() == [b"15", b"5"]
+
+
+def test_one_whose_window_ended_before_it_was_there_ends_at_once():
+    reading, writing = os.pipe()
+    os.close(writing)
+    with os.fdopen(reading) as nobody:
+        done = subprocess.run(
+            [sys.executable, "-m", "engine", "--spare"],
+            cwd=ROOT,
+            stdin=nobody,
+            capture_output=True,
+            timeout=60,
+            check=False,
+        )
+    # It says that it is ready only once torch is there, half a minute later on a busy machine.
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def test_a_pipe_is_left_when_its_other_end_is_closed_and_it_is_empty():
+    reading, writing = os.pipe()
+    try:
+        assert not process.is_left(reading)
+        os.write(writing, b"asked")
+        os.close(writing)
+        assert not process.is_left(reading)
+        os.read(reading, 5)
+        assert process.is_left(reading)
+    finally:
+        os.close(reading)
