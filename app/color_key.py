@@ -5,7 +5,7 @@ from PySide6.QtGui import QLinearGradient, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from playback.coloring import Key
-from widgets.labels import literal
+from widgets.labels import literal, tip
 from widgets.paint import shapes, tints
 from widgets.theme import Theme
 
@@ -23,6 +23,7 @@ class ColorKey(QFrame):
 
     def __init__(self, over: QWidget) -> None:
         super().__init__(over)
+        self._brief = False
         self.setProperty("chip", True)
         self.setAccessibleName("What the colours mean")
         column = QVBoxLayout(self)
@@ -52,11 +53,21 @@ class ColorKey(QFrame):
         if key is not None:
             self.title.setText(key.title)
             self.note.setText(key.note)
-            self.note.setVisible(bool(key.note))
+            self.bar.setToolTip(tip(key.note))
+            self._show_note()
             self.bar.set_key(key, theme)
             self.setAccessibleDescription(", ".join((*key.ticks, *key.groups, key.note)))
         self.setVisible(key is not None)
         self.adjustSize()
+
+    def set_brief(self, brief: bool) -> None:
+        """Leave the note out, which the bar then tells as its tip: there is little room."""
+        self._brief = brief
+        self._show_note()
+        self.adjustSize()
+
+    def _show_note(self) -> None:
+        self.note.setVisible(bool(self.note.text()) and not self._brief)
 
 
 class Colors(QWidget):

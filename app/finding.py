@@ -138,6 +138,7 @@ def join(over: OverGraph, finder: Finder, perform: Callable[[str], None]) -> Non
 
     showing.pathed.connect(over.set_path)
     showing.pictured.connect(lambda: tools.set_modules(bool(showing.module_keys())))
+    over.keyed.connect(graph.keep_clear)
     over.crumbs.picked.connect(visit)
     tools.fit_pressed.connect(graph.fit)
     tools.collapse_pressed.connect(lambda: perform("view.collapse"))

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QPoint, QSizeF, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QPushButton, QWidget
 
@@ -11,6 +11,7 @@ from app.film_chip import FilmChip
 from playback.coloring import Key
 from playback.crumbs import Crumb
 from widgets.labels import literal, tip
+from widgets.paint.minimap import NARROW
 from widgets.theme import Theme
 
 MARGIN = 10
@@ -200,6 +201,9 @@ class Tools(QFrame):
 class OverGraph(QObject):
     """Holds both in the corners of the graph: the path at the top left, the tools below right."""
 
+    keyed = Signal(QSizeF)
+    """How much of the upper right corner the key of the colours takes."""
+
     def __init__(self, graph: QWidget) -> None:
         super().__init__(graph)
         self._graph = graph
@@ -231,8 +235,9 @@ class OverGraph(QObject):
         self.film.adjustSize()
         above = tools.y() - self.film.height() - MARGIN // 2
         self.film.move(graph.width() - self.film.width() - MARGIN, above)
-        self.key.adjustSize()
+        self.key.set_brief(graph.width() < NARROW)
         taken = 0 if self.key.isHidden() else self.key.width() + MARGIN
+        self.keyed.emit(QSizeF(taken + MARGIN, self.key.height() + MARGIN) if taken else QSizeF())
         self.key.move(graph.width() - self.key.width() - MARGIN, MARGIN)
         self.crumbs.set_path(self._path, max(0, graph.width() - 2 * MARGIN - taken))
         self.crumbs.move(MARGIN, MARGIN)

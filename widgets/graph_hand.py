@@ -64,6 +64,10 @@ class GraphHand(QWidget):
         """Return the present view."""
         raise NotImplementedError
 
+    def _has_map(self) -> bool:
+        """Tell whether the minimap is there."""
+        raise NotImplementedError
+
     def set_camera(self, camera: Camera) -> None:
         """Look from here."""
         raise NotImplementedError
@@ -115,7 +119,7 @@ class GraphHand(QWidget):
     def _map_point(self, point: QPointF) -> QPointF | None:
         """Return the scene point below a point of the minimap; None if it is not there."""
         bounds, view = self.stage().bounds, QSizeF(self.size())
-        if not Minimap.needed(bounds, self.camera(), view):
+        if not self._has_map():
             return None
         inside = Minimap.box(bounds, view).contains(point)
         return Minimap.to_scene(bounds, view, point) if inside or self._on_map else None

@@ -64,12 +64,19 @@ class GraphSheet(GraphExport):
                 self._motion.paint(painter, area, camera.zoom, share)
         painter.restore()
         gliding = self._flight is not None or self._morph is not None
-        if not gliding and Minimap.needed(drawing.stage.bounds, camera, view.size()):
+        if not gliding and self._has_map():
             hurried = renders != self._layer.renders
             self._minimap.paint(painter, drawing, camera, view.size(), hurried)
         if self._minimap.awaited or self._layer.unfinished:
             self._later.start()
         overlay.paint_rim(painter, self, drawing.theme, self._by_keys, self._stale)
+
+    def _has_map(self) -> bool:
+        """Tell whether the minimap is there; while one drags in it, it stays whatever it covers."""
+        stage, view = self._drawing.stage, QSizeF(self.size())
+        if not Minimap.needed(stage.bounds, self._camera, view):
+            return False
+        return self._on_map or Minimap.has_room(stage, self._camera, view)
 
     def _sharpened(self) -> None:
         """Paint the still layer again unless it covers the view, or the zoom is just changing."""

@@ -21,12 +21,14 @@ TOOLS, FOLDING = (160.0, 40.0), 160.0
 """Pixels that those take in the lower right corner, and how much wider they are with modules."""
 PATH = 30.0
 """Pixels kept free at the top where there are modules, whose path is written there."""
+NO_KEY = QSizeF()
 
 
-def whole(stage: Stage, view: QSizeF, scale: float = 1.0) -> Camera:
+def whole(stage: Stage, view: QSizeF, scale: float = 1.0, key: QSizeF = NO_KEY) -> Camera:
     """Return the view of the whole picture with its bubbles, in a widget of size ``view``.
 
-    ``scale`` is the size of text: a small picture grows with it.
+    ``scale`` is the size of text: a small picture grows with it. ``key`` is what the key of a
+    colour mode takes of the upper right corner.
     """
     left, top, right, bottom = RIM
     bounds, closest = stage.bounds, CLOSEST_FIT * scale
@@ -38,27 +40,46 @@ def whole(stage: Stage, view: QSizeF, scale: float = 1.0) -> Camera:
         free = QSizeF(view.width(), max(1.0, view.height() - above - below))
         return fitting(bounds, free, closest, _MARGIN).moved(0.0, above)
 
+    def fits(camera: Camera, instead_of: Camera) -> bool:
+        return camera.zoom >= READABLE * scale or instead_of.zoom < READABLE * scale
+
     widest = kept_clear(0.0, 0.0)
-    camera = kept_clear(PATH if stage.frames else 0.0, 0.0)
+    above, below = PATH if stage.frames else 0.0, 0.0
+    camera = kept_clear(above, below)
     folds = stage.frames or any(card.kind == "module" for card in stage.cards.values())
     wide = (TOOLS[0] + (FOLDING if folds else 0.0)) * scale
     corner = QRectF(view.width() - wide, view.height() - TOOLS[1], wide, TOOLS[1])
-    covered = stage.cards_in(camera.box_to_scene(corner), max(right, bottom))
-    if covered or any(camera.box_to_view(b).intersects(corner) for b in stage.frame_boxes.values()):
-        lifted = kept_clear(PATH if stage.frames else 0.0, TOOLS[1] - _MARGIN / 2)
-        if lifted.zoom >= READABLE * scale or camera.zoom < READABLE * scale:
-            camera = lifted
+    if _covered(stage, camera, corner):
+        lifted = kept_clear(above, TOOLS[1] - _MARGIN / 2)
+        if fits(lifted, camera):
+            camera, below = lifted, TOOLS[1] - _MARGIN / 2
+    corner = QRectF(view.width() - key.width(), 0.0, key.width(), key.height())
+    if not key.isEmpty() and _covered(stage, camera, corner):
+        aside = min(0.0, corner.left() - camera.box_to_view(bounds).right())
+        moved, lowered = camera.moved(aside, 0.0), kept_clear(key.height(), below)
+        if moved.box_to_view(bounds).left() >= 0.0:
+            return moved
+        return lowered if fits(lowered, camera) else camera
     # To see all of it and read it is worth more than room for the path.
     crowded = camera.zoom < READABLE * scale <= widest.zoom
     return widest if crowded else camera
 
 
-def first(stage: Stage, view: QSizeF, scale: float = 1.0) -> tuple[Camera, bool]:
+def _covered(stage: Stage, camera: Camera, corner: QRectF) -> bool:
+    """Tell whether cards, bubbles or frames lie in a part of the widget."""
+    if stage.cards_in(camera.box_to_scene(corner), max(RIM[2], RIM[3])):
+        return True
+    return any(camera.box_to_view(box).intersects(corner) for box in stage.frame_boxes.values())
+
+
+def first(
+    stage: Stage, view: QSizeF, scale: float = 1.0, key: QSizeF = NO_KEY
+) -> tuple[Camera, bool]:
     """Return the view a new picture gets, and whether it shows only a part.
 
     All of it where that can be read at this size of text, else the loss at a readable size.
     """
-    camera, near = whole(stage, view, scale), NEAR * scale
+    camera, near = whole(stage, view, scale, key), NEAR * scale
     if camera.zoom >= READABLE * scale or not stage.cards:
         return camera, False
     target = stage.boxes[graph_walk.first(stage)]

@@ -46,6 +46,7 @@ class GraphView(GraphColors):
         stage = Stage(Tape(), _EMPTY, _NOWHERE)
         self._drawing = Drawing(stage, Theme.load("light"), self._layers)
         self._fitted, self._following = True, False
+        self._key_room = graph_sight.NO_KEY
         self._selected = self._hovered = ""
         self._reduced = False
         self._ticks = QTimer(self)
@@ -182,6 +183,13 @@ class GraphView(GraphColors):
         self._fitted, self._following = True, False
         self._look_at(self._whole(), True)
 
+    def keep_clear(self, corner: QSizeF) -> None:
+        """Leave so much of the upper right corner free where the whole picture is shown."""
+        if corner != self._key_room:
+            self._key_room = corner
+            if self._fitted and not self._following:
+                self._look_at(self._whole(), True)
+
     def zoom_by(self, factor: float, about: QPointF | None = None) -> None:
         """Zoom about a point of the widget, the middle if none is given."""
         about = about if about is not None else QPointF(self.width() / 2, self.height() / 2)
@@ -211,11 +219,12 @@ class GraphView(GraphColors):
     def _first_look(self, glide: bool = False) -> None:
         """Look at a new picture, or at the same one in a new size."""
         stage, scale = self._drawing.stage, self._drawing.theme.scale
-        camera, self._following = graph_sight.first(stage, self._view(), scale)
+        camera, self._following = graph_sight.first(stage, self._view(), scale, self._key_room)
         self._look_at(camera, glide)
 
     def _whole(self) -> Camera:
-        return graph_sight.whole(self._drawing.stage, self._view(), self._drawing.theme.scale)
+        stage, scale = self._drawing.stage, self._drawing.theme.scale
+        return graph_sight.whole(stage, self._view(), scale, self._key_room)
 
     def _follow(self) -> None:
         """Bring what happens into sight, where only a part of the picture is seen."""

@@ -56,3 +56,16 @@ def test_done_is_told(chip, qtbot):
     chip.show_key(Key("a", "amount", ("0 B", "4 B")), Theme.load("light"))
     with qtbot.waitSignal(chip.ended):
         chip.end_button.click()
+
+
+def test_where_there_is_little_room_the_note_is_a_tip(chip):
+    key = Key("Gradient norm", "gradient", ("1e−6", "1e2"), note="log scale")
+    chip.show_key(key, Theme.load("light"))
+    assert chip.note.isVisible()
+    high = chip.height()
+    chip.set_brief(True)
+    assert not chip.note.isVisible()
+    assert chip.height() < high
+    assert "log scale" in chip.bar.toolTip()
+    chip.set_brief(False)
+    assert (chip.note.isVisible(), chip.height()) == (True, high)

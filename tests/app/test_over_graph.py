@@ -5,7 +5,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from app.over_graph import OverGraph
+from playback.coloring import Key
 from playback.crumbs import Crumb
+from widgets.theme import Theme
 
 PATH = (Crumb("f:gpt", "gpt"), Crumb("f:h", "h.5"), Crumb("f:attn", "attn"), Crumb("s", "softmax"))
 
@@ -105,3 +107,19 @@ def test_find_turns_the_buttons_into_a_search_line_and_escape_back(over, graph, 
     qtbot.keyClick(tools.query, Qt.Key.Key_Escape)
     assert not tools.is_open()
     qtbot.waitUntil(graph.hasFocus)
+
+
+def test_what_the_key_takes_of_its_corner_is_told(over, graph, qtbot):
+    told = []
+    over.keyed.connect(told.append)
+    over.show_key(
+        Key("Gradient norm", "gradient", ("1e−6", "1e2"), note="log"), Theme.load("light")
+    )
+    key = over.key.geometry()
+    assert told[-1].width() >= graph.width() - key.left()
+    assert told[-1].height() >= key.bottom()
+    high = told[-1].height()
+    graph.resize(450, 600)
+    assert told[-1].height() < high  # without the note
+    over.show_key(None, Theme.load("light"))
+    assert told[-1].isEmpty()

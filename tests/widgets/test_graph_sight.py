@@ -190,3 +190,42 @@ def test_the_map_in_the_corner_does_not_cover_what_one_looks_at_first(width):
     shown = camera.box_to_view(stage.boxes["loss"])
     assert not shown.intersects(Minimap.box(stage.bounds, view))
     assert shown.right() <= width
+
+
+def test_the_key_of_a_colour_mode_covers_no_card_of_a_picture_shown_whole():
+    stage = staged(neuron()[0])
+    for view in (QSizeF(810, 730), QSizeF(1300, 900), QSizeF(720, 840)):
+        for key in (QSizeF(260, 100), QSizeF(200, 60)):
+            camera = graph_sight.whole(stage, view, 1.0, key)
+            corner = QRectF(view.width() - key.width(), 0, key.width(), key.height())
+            for box in stage.boxes.values():
+                shown = camera.box_to_view(box)
+                assert not shown.intersects(corner)
+                assert QRectF(0, 0, view.width(), view.height()).contains(shown)
+
+
+def test_a_picture_beside_the_key_moves_aside_rather_than_shrink():
+    m = Maker()
+    for n in range(8):
+        m.card(f"c{n}", "op", "mul", (100, 60 + 90 * n), 1.0)
+    stage, view = staged(m), QSizeF(460, 700)
+    plain = graph_sight.whole(stage, view)
+    beside = graph_sight.whole(stage, view, 1.0, QSizeF(200, 80))
+    assert beside.zoom == plain.zoom
+    assert beside.x < plain.x
+    assert beside.box_to_view(stage.boxes["c0"]).right() <= 260
+
+
+def test_for_the_key_nothing_becomes_too_small_to_be_read():
+    stage = staged(neuron()[0])
+    view = QSizeF(stage.bounds.width() * 0.66, stage.bounds.height() * 0.66)
+    plain = graph_sight.whole(stage, view)
+    assert plain.zoom >= graph_sight.READABLE
+    keyed = graph_sight.whole(stage, view, 1.0, QSizeF(250, 150))
+    assert keyed.zoom >= graph_sight.READABLE
+
+
+def test_a_key_over_the_empty_ground_changes_nothing():
+    stage, view = staged(neuron()[0]), QSizeF(2200, 800)
+    keyed = graph_sight.whole(stage, view, 1.0, QSizeF(200, 60))
+    assert keyed == graph_sight.whole(stage, view)

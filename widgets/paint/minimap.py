@@ -11,6 +11,7 @@ from widgets.paint import shapes, tints
 from widgets.paint.drawing import Drawing
 from widgets.paint.reading import LEAVES
 from widgets.paint.specks import Specks
+from widgets.paint.stage import Stage
 from widgets.theme import Theme, faded
 
 LARGEST = QSizeF(132, 168)
@@ -48,6 +49,14 @@ class Minimap:
             return False
         seen = camera.box_to_scene(QRectF(QPointF(), view)).adjusted(-2, -2, 2, 2)
         return not bounds.isEmpty() and not seen.contains(bounds)
+
+    @staticmethod
+    def has_room(stage: Stage, camera: Camera, view: QSizeF) -> bool:
+        """Tell whether the map may be there: in a narrow widget it covers no card."""
+        if view.width() >= NARROW:
+            return True
+        box = Minimap.box(stage.bounds, view).adjusted(-_PAD, -_PAD, _PAD, _PAD)
+        return not stage.cards_in(camera.box_to_scene(box), 0.0)
 
     @staticmethod
     def box(bounds: QRectF, view: QSizeF) -> QRectF:
