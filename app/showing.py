@@ -170,7 +170,8 @@ class Showing(QObject):
         self._unfolder.forget()
         self._views.inspector.set_source(self._session.result.source)
         self._scenes = scenes.scenes(tape)
-        self._views.transport.set_track(track.segments(tape), len(tape.events))
+        starts = [scene.start for scene in self._scenes]
+        self._views.transport.set_track(track.segments(tape), len(tape.events), starts)
         self._views.ledger.set_rows(track.ledger(tape))
 
     def _show_result(self) -> None:

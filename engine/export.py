@@ -209,6 +209,13 @@ class _Exporter:
         reset = self._tape.resets[ref]
         return {"values": list(reset.leaves), "to_none": reset.to_none}
 
+    def _tell_rewrite(self, ref: int) -> dict[str, Json]:
+        changes: list[Json] = [
+            {"value": leaf, "after": self._snapshot(after)}
+            for leaf, after in self._tape.rewrites[ref]
+        ]
+        return {"changes": changes}
+
     def _tell_pass(self, ref: int) -> dict[str, Json]:
         return {"pass": ref, "call": self._tape.passes[ref].kind}
 
@@ -223,6 +230,7 @@ class _Exporter:
         "end": _tell_pass,
         "step": _tell_step,
         "zero_grad": _tell_reset,
+        "grad": _tell_rewrite,
         "print": lambda self, ref: {"text": self._tape.prints[ref]},
     }
 

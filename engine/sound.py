@@ -89,6 +89,7 @@ def _forward(tape: Tape) -> Iterator[_Counted]:
     yield "a module call", (one.parent for one in tape.calls), len(tape.calls)
     yield "a module call", (one.call for one in _fault(tape)), len(tape.calls)
     yield "a snapshot", (one.grad for one in tape.leaves), len(tape.snapshots)
+    yield "a snapshot", (kept for one in tape.rewrites for _, kept in one), len(tape.snapshots)
     kept = (number for one in tape.steps for _, _, number in one.memory)
     yield "a snapshot", kept, len(tape.snapshots)
     yield "a group", (one.held + 1 for one in tape.steps), len(tape.held) + 1
@@ -126,6 +127,7 @@ def _events_lead_out(tape: Tape) -> bool:
         "accumulate": len(tape.accumulations),
         "step": len(tape.steps),
         "zero_grad": len(tape.resets),
+        "grad": len(tape.rewrites),
         "print": len(tape.prints),
         "error": 1,
     }

@@ -115,10 +115,8 @@ class Arg(Struct, frozen=True, array_like=True, gc=False):
     """One argument of an op: a tensor (``value``) or a literal (``text``), with its keyword."""
 
     value: int | None = None
-    text: str = ""
-    """The literal as Python writes it; for a tensor empty."""
-    number: float | None = None
-    """The literal as a number, where it is one."""
+    text: str = ""  # the literal as Python writes it; for a tensor empty
+    number: float | None = None  # the literal as a number, where it is one
     name: str = ""
     """The variable that held the literal, where the source names one."""
     keyword: str = ""
@@ -266,6 +264,7 @@ class Change(Struct, frozen=True, array_like=True, gc=False):
 
 
 Memory = tuple[int, str, int | None]
+Rewrite = tuple[tuple[int, int], ...]  # leaf values, and the snapshots their .grad holds since
 
 
 class Step(Struct, frozen=True, array_like=True, gc=False):
@@ -291,6 +290,7 @@ EventKind = Literal[
     "end",  # a pass ended; ref = index in passes
     "step",  # ref = index in steps
     "zero_grad",  # gradients were reset; ref = index in resets
+    "grad",  # the program changed or set gradients by itself; ref = index in rewrites
     "print",  # ref = index in prints
     "error",  # ref = 0; see Tape.error
 ]
@@ -389,12 +389,12 @@ class Tape(Struct, frozen=True):
     events: tuple[Event, ...] = ()
     leaves: tuple[Leaf, ...] = ()
     formulas: tuple[Formula, ...] = ()  # torch's own for each kind of backward node among `nodes`
-    dropped: int = 0
-    """Values whose numbers were given up for the memory budget; their summaries are kept."""
+    dropped: int = 0  # values whose numbers were given up for the memory budget; summaries stay
     truncated: str = ""  # what is not on it though the program did it, in words
     held: tuple[tuple[int, ...], ...] = ()  # see `Step.held`
     findings: tuple[Finding, ...] = ()
     figures: tuple[Figure, ...] = ()
     times: tuple[int, ...] = ()  # nanoseconds of each op's call, on a GPU of its launch
     fault: Op | None = None  # the call that raised what ended the program; it has no outputs
+    rewrites: tuple[Rewrite, ...] = ()
     stuck: int | None = None  # the backward node that did, or the value backward could not begin at

@@ -3,7 +3,6 @@
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable
-from functools import cached_property
 from typing import Literal, TypeVar, cast
 
 from msgspec import Struct
@@ -11,16 +10,19 @@ from msgspec import Struct
 from engine.tape import Execution, Node, Op, Snapshot, Tape, Value
 
 K = TypeVar("K")
-Phase = Literal["zero_grad", "Forward", "Loss", "Backward", "Update"]
 OpKind = Literal["forward", "backward", "update"]
 
 
 class Grad(Struct, frozen=True, gc=False):
-    """A leaf's ``.grad`` from one event on; ``zeros`` where it was reset to zeros, not to None."""
+    """A leaf's ``.grad`` from one event on.
+
+    ``zeros`` where it was reset to zeros, not to None; ``written`` where the program changed it.
+    """
 
     event: int
     snapshot: int | None
     zeros: bool = False
+    written: bool = False
 
 
 class Arrival(Struct, frozen=True, gc=False):
@@ -146,6 +148,9 @@ class Index:
                 reset = tape.resets[event.ref]
                 for leaf in reset.leaves:
                     self.grads[self.home(leaf)].append(Grad(at, None, not reset.to_none))
+            elif event.kind == "grad":
+                for leaf, after in tape.rewrites[event.ref]:
+                    self.grads[self.home(leaf)].append(Grad(at, after, written=True))
 
     def _run(self, number: int, at: int, during: bool) -> None:
         op = self.tape.ops[number]
@@ -177,11 +182,6 @@ class Index:
         if name not in self._kept:
             self._kept[name] = make(self)
         return cast("K", self._kept[name])
-
-    @cached_property
-    def phases(self) -> list[Phase]:
-        """The phase of every event; printing and the like go with what came before."""
-        return _phases(self)
 
     def home(self, value: int) -> int:
         """Return the first version of the value's tensor; another id (a node's) as it is."""
@@ -254,7 +254,7 @@ class Index:
         found = bisect_left(grads, position, key=lambda grad: grad.event)
         last = grads[found - 1] if found else Grad(-1, None)
         if not shares or last.event >= since:
-            shares = shares if last.snapshot is not None else ()
+            shares = shares if last.snapshot is not None and not last.written else ()
             return Known(last.snapshot, shares, False, last.zeros)
         return Known(last.snapshot, shares, going, last.zeros)
 
@@ -273,6 +273,8 @@ def _kinds(tape: Tape, index: Index) -> list[OpKind]:
         made = [index.values[o] for o in op.outputs]
         if op.inplace and all(v.storage in parameters and v.node is None for v in made):
             kinds[number] = "update"
+        elif op.inplace and all(v.maker == ".grad" for v in made):
+            kinds[number] = "update"  # clipping and the like, between backward and the update
         elif op.inplace and op.call is not None and all(v.dtype.startswith("int") for v in made):
             kinds[number] = "update"  # batch norm counts its batches: no part of the graph
         elif any(v.requires_grad for v in made):
@@ -282,76 +284,6 @@ def _kinds(tape: Tape, index: Index) -> list[OpKind]:
             if users and all(kinds[user] == "update" for user in users):
                 kinds[number] = "update"
     return kinds
-
-
-def _phases(index: Index) -> list[Phase]:
-    tape = index.tape
-    phases: list[Phase] = []
-    before: Phase = "Forward"
-    inside = 0
-    for event in tape.events:
-        if event.kind == "backward":
-            inside += 1
-        if inside or event.kind == "node":
-            before = "Backward"
-        elif event.kind == "step":
-            before = "Update"
-        elif event.kind == "zero_grad":
-            before = _phase_of_reset(index, event.ref, phases)
-        elif event.kind == "enter":
-            before = "Forward"
-        elif event.kind == "op":
-            after = before in ("Backward", "Update")
-            updates = index.kinds[event.ref] == "update"
-            before = "Update" if updates and after else "Forward"
-        elif event.kind == "leaf":
-            before = "Update" if _only_updates(index, event.ref) else "Forward"
-        if event.kind == "end":
-            inside = max(0, inside - 1)
-        phases.append(before)
-    for number, (start, _) in index.passes.items():
-        if number < len(tape.passes):
-            _mark_loss(index, phases, tape.passes[number].roots, start)
-    return phases
-
-
-def _phase_of_reset(index: Index, ref: int, phases: list[Phase]) -> Phase:
-    """Return the phase of a reset: of its own where it opens the program, with its leaves."""
-    leaves = index.tape.resets[ref].leaves
-    # Parameters that the reset is the first to meet stand before it on the tape.
-    first = len(phases)
-    while first and index.tape.events[first - 1].kind == "leaf":
-        if index.tape.events[first - 1].ref not in leaves:
-            break
-        first -= 1
-    if not leaves and first:
-        return phases[-1]
-    phase: Phase = "Update" if first else "zero_grad"
-    phases[first:] = [phase] * (len(phases) - first)
-    return phase
-
-
-def _only_updates(index: Index, leaf: int) -> bool:
-    """Tell whether a leaf is a ``.grad`` that was read to update something, or is not used."""
-    users = index.users.get(leaf, [])
-    role = index.values[leaf].role
-    return role == "constant" and all(index.kinds[user] == "update" for user in users)
-
-
-def _mark_loss(
-    index: Index, phases: list[Phase], roots: tuple[int | None, ...], start: int
-) -> None:
-    """Mark the op that made the root; up to the pass, where no other op stands between."""
-    for root in roots:
-        op = index.values[root].op if root is not None else None
-        at = index.op_events.get(op) if op is not None else None
-        if at is None or at >= start or phases[at] != "Forward":
-            continue
-        phases[at] = "Loss"
-        between = range(at + 1, start)
-        if all(index.tape.events[i].kind != "op" and phases[i] == "Forward" for i in between):
-            for i in between:
-                phases[i] = "Loss"
 
 
 _recent: list[Index] = []

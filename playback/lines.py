@@ -8,6 +8,7 @@ from engine.tape import Tape
 from playback import short
 from playback.film import Film
 from playback.index import Index, index_of
+from playback.phases import phases
 
 Active = Literal["", "forward", "backward", "update"]
 _PHASES: dict[str, Active] = {
@@ -72,7 +73,7 @@ def marks(tape: Tape | Index, position: int) -> dict[int, LineMark]:
     found = {line: _mark(index, lines, line, state.get(line), position) for line in lines.every}
     if 0 < position <= len(index.tape.events):
         event = index.tape.events[position - 1]
-        phase = _PHASES[index.phases[position - 1]]
+        phase = _PHASES[phases(index)[position - 1]]
         for line in {event.line, *_moved(index, position - 1)} - {0}:
             old = found.get(line) or LineMark(line, "", "", "", True)
             found[line] = LineMark(line, old.name, old.value, old.gradient, True, phase)
@@ -97,6 +98,8 @@ def _moved(index: Index, at: int) -> set[int]:
         leaves = [index.tape.accumulations[event.ref].leaf]
     elif event.kind == "step":
         leaves = [change.before for change in index.tape.steps[event.ref].changes]
+    elif event.kind == "grad":
+        leaves = [leaf for leaf, _ in index.tape.rewrites[event.ref]]
     else:
         leaves = []
     return {index.values[index.home(leaf)].place.line for leaf in leaves}

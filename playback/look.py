@@ -9,6 +9,7 @@ from engine.tape import Event, Op, Tape, Value
 from playback import explain, words
 from playback.film import Film
 from playback.index import Index, index_of
+from playback.phases import phases
 from playback.picture import Card, CardLook, Look, Picture, WireLook
 from playback.scenes import Scene
 
@@ -52,7 +53,7 @@ def moment(tape: Tape | Index, scene: Scene, position: int) -> Look:
     index, at = index_of(tape), position - 1
     if not scene.start <= at < scene.stop:
         return Look({}, {})
-    event, phase = index.tape.events[at], _PHASES[index.phases[at]]
+    event, phase = index.tape.events[at], _PHASES[phases(index)[at]]
     return Look({}, {}, event.line, phase, words.caption(index, at))
 
 
@@ -160,6 +161,8 @@ class _Player:
             self._accumulate(state, event.ref)
         elif event.kind == "zero_grad":
             self._reset(state, event.ref)
+        elif event.kind == "grad":
+            self._rewritten(state, event.ref)
         elif event.kind == "step":
             self._stepped(state, event.ref)
         elif event.kind == "error":
@@ -194,6 +197,14 @@ class _Player:
             state.active_cards = (*state.active_cards, key)
             if reset.to_none:
                 state.cleared = (*state.cleared, key)
+
+    def _rewritten(self, state: _State, number: int) -> None:
+        """Show the gradients that the program changed as they are since."""
+        for leaf, after in self.index.tape.rewrites[number]:
+            key = self._pill(leaf)
+            if key is not None:
+                self._change(state, key, gradient=after, shares=(), pending=False, reset="")
+                state.active_cards = (*state.active_cards, key)
 
     def _pill(self, leaf: int) -> str | None:
         """Return the key of a leaf's own pill, if the picture shows it."""

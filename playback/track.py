@@ -10,7 +10,8 @@ from msgspec import Struct
 from engine.tape import EventKind, Tape
 from playback import short, text, words
 from playback.film import Film
-from playback.index import Index, Phase, index_of
+from playback.index import Index, index_of
+from playback.phases import Phase, phases
 
 
 class Segment(Struct, frozen=True):
@@ -50,12 +51,12 @@ def segments(tape: Tape | Index) -> tuple[Segment, ...]:
 
 
 def _segments(index: Index) -> tuple[Segment, ...]:
-    phases = index.phases
+    known = phases(index)
     found: list[Segment] = []
     start = 0
-    for at in range(1, len(phases) + 1):
-        if at == len(phases) or phases[at] != phases[start]:
-            found.append(Segment(phases[start], start, at))
+    for at in range(1, len(known) + 1):
+        if at == len(known) or known[at] != known[start]:
+            found.append(Segment(known[start], start, at))
             start = at
     return tuple(found)
 

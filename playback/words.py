@@ -147,6 +147,14 @@ def _rare(index: Index, event: Event) -> str:
         names = [f"{called(index, leaf)}.grad" for leaf in reset.leaves]
         to = "None" if reset.to_none else "0"
         return f"{_listed(names)} set to {to}" if names else "No gradient to reset"
+    if event.kind == "grad":
+        changes = tape.rewrites[event.ref]
+        if len(changes) == 1:
+            leaf, after = changes[0]
+            now = short.gradient(index.snapshot(after))
+            return f"{called(index, leaf)}.grad is changed by the program: now {now}"
+        names = [f"{called(index, leaf)}.grad" for leaf, _ in changes]
+        return f"{_listed(names)} are changed by the program"
     if event.kind == "print":
         return "Printed " + tape.prints[event.ref].rstrip("\n")[:80]
     return f"{tape.error.type}: {tape.error.message}" if tape.error else "An error was raised"

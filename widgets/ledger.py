@@ -109,7 +109,7 @@ class _Rows(QStyledItemDelegate):
 
 _LEFT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
 _RIGHT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
-_BACKWARD = ("backward", "node", "accumulate", "end", "zero_grad")
+_BACKWARD = ("backward", "node", "accumulate", "end", "zero_grad", "grad")
 
 
 def kind_color(theme: Theme, kind: str) -> QColor:
@@ -175,6 +175,7 @@ _LINES: dict[str, list[list[tuple[float, float]]]] = {
     "backward": [[(-5, 1), (0, -4), (5, 1)], [(-5, 6), (0, 1), (5, 6)]],
     "end": [[(-5, -5), (5, -5)], [(-4, 2), (0, -2), (4, 2)], [(0, -2), (0, 5)]],
     "accumulate": [[(-5, 0), (5, 0)], [(0, -5), (0, 5)]],
+    "grad": [[(-5, 4), (-1, 4), (5, -2), (2, -5), (-4, 1), (-5, 4)]],
     "print": [[(-5, -4), (5, -4)], [(-5, 0), (3, 0)], [(-5, 4), (4, 4)]],
     "error": [[(0, -5), (0, 1)], [(0, 5), (0, 5.1)]],
 }

@@ -138,10 +138,15 @@ class ForwardMode(TorchFunctionMode):
                 known.is_constant = known.is_constant and not is_leaf(tensor)
             elif kind == "grad get" and isinstance(out, torch.Tensor):
                 recorder.tensors.is_gradient_of(out, known)
+                self._gradient_read(tensor)
             elif kind == "grad set" and args[1] is None:
                 where, doing = recorder.source.here(sys._getframe(1))
                 if not doing:
                     recorder.reset(Reset((known.id,), True), where)
+            elif kind == "grad set" and is_leaf(tensor):
+                where, doing = recorder.source.here(sys._getframe(1))
+                if not doing:
+                    recorder.gradients_written([(tensor, None)], where)
             elif kind == "data set":
                 where, _ = recorder.source.here(sys._getframe(1))
                 recorder.tensors.add(tensor, where)
@@ -229,7 +234,7 @@ class ForwardMode(TorchFunctionMode):
             leaf = tensors.leaf_of_gradient(changed[0]) if not results else None
             if leaf is not None and name == "zero_":
                 tensors.add(changed[0], where)
-                self.recorder.reset(Reset((leaf.id,), False), where)
+                self.recorder.reset(Reset((leaf.id,), False), where, [leaf.ref()])
                 return
             results += changed
         if len(results) > 1:
@@ -284,6 +289,16 @@ class ForwardMode(TorchFunctionMode):
             nodes.since = LAST
         if not lane.runs:
             log.write(EventRow("op", index, where))
+            if inplace and (written := recorder.tensors.gradients_among(results, outputs)):
+                recorder.gradients_written(written, where)
+
+    def _gradient_read(self, tensor: torch.Tensor) -> None:
+        """Look at a gradient that the program reads: not all that writes to it can be heard."""
+        if self.lane.steps or self.lane.runs or not is_leaf(tensor):
+            return
+        where, doing = self.recorder.source.here(sys._getframe(2))
+        if not doing:
+            self.recorder.gradients_written([(tensor, None)], where)
 
     def _detached(self, t: torch.Tensor, value: ValueRow, seen: "_Seen") -> None:
         tensors = self.recorder.tensors

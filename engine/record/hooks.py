@@ -95,6 +95,21 @@ class Hooks:
         accumulate.register_hook(hook)
         return hook
 
+    def rewritten(self, t: torch.Tensor, kept: int | None = None) -> tuple[int, int] | None:
+        """Return the value of a leaf and the snapshot of its ``.grad``, if that was written to.
+
+        None where it is as it was last noted. ``kept``: a snapshot of it, if there is one.
+        """
+        row, grad = self.recorder.tensors.value(t, None), t.grad
+        known = self._grads.get(row.tensor)
+        if grad is None or (known is not None and self._holds(grad, known)):
+            return None
+        kept = self.recorder.copies.keep(grad) if kept is None else kept
+        if kept is None:
+            return None
+        self._grads[row.tensor] = (weakref.ref(grad), version(grad), kept)
+        return row.id, kept
+
     def unfinished(self, run: Run) -> NodeRow | None:
         """Return the node that a failed pass stopped in.
 
@@ -203,6 +218,13 @@ class Hooks:
                 if shared is not None:
                     return shared
         return None
+
+    def _holds(self, grad: torch.Tensor, known: Known) -> bool:
+        """Tell whether a ``.grad``, be it another tensor, has the numbers it was known to have."""
+        copy = self.log.snapshots[known[2]] if known[2] is not None else None
+        if isinstance(copy, torch.Tensor) and copy.layout is torch.strided is grad.layout:
+            return same_numbers(copy, grad)
+        return known[0]() is grad and version(grad) == known[1]
 
     def _overwritten(self, grad: torch.Tensor, known: Known) -> bool:
         """Tell whether a ``.grad`` changed since its copy: ``grad.data.zero_()`` is not counted."""

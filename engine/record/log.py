@@ -21,6 +21,7 @@ from engine.tape import (
     Memory,
     Phase,
     Reset,
+    Rewrite,
     Role,
     Snapshot,
 )
@@ -212,6 +213,7 @@ class Log:
         self.steps: list[StepRow] = []
         self.held: dict[tuple[int, ...], int] = {}
         self.resets: list[Reset] = []
+        self.rewrites: list[Rewrite] = []
         self.prints: list[str] = []
         self.unprinted = 0
         """Printed lines past `print_limit`: they are in the output alone."""
@@ -250,6 +252,11 @@ class Log:
             f"Recording stopped where torch did what could not be read ({type(error).__name__}); "
             "the program ran on."
         )
+
+    def is_over(self) -> bool:
+        """Tell whether nothing may come any more: it is full, or ends in an error."""
+        last = self.events[-1] if self.events else None
+        return bool(self.truncated) or (type(last) is EventRow and last.kind == "error")
 
     def take_back(self, op: int) -> None:
         """Let an op, the last one, not have been: what it made so far was made by nobody."""

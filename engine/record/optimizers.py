@@ -56,8 +56,11 @@ class Optimizers:
             return
         with torch._C.DisableTorchFunction(), self.recorder.lanes.lock:
             try:
-                tensors = self.recorder.tensors
-                lane.steps.append([(p, tensors.value(p, None)) for p in _parameters(optimizer)])
+                tensors, owned = self.recorder.tensors, _parameters(optimizer)
+                lane.steps.append([(p, tensors.value(p, None)) for p in owned])
+                if self.recorder.log.writing:
+                    where, _ = self.recorder.source.here(sys._getframe(1))
+                    self.recorder.gradients_written([(p, None) for p in owned], where)
             except Exception as error:  # noqa: BLE001 - whatever it is, it is not the program's
                 self.recorder.log.give_up(error)
 
@@ -128,7 +131,9 @@ class Optimizers:
                 lane.quiet -= 1
             where, _ = recorder.source.here(sys._getframe(1))
             # Whatever was passed: without gradients torch does not even look at it.
-            recorder.reset(Reset(leaves, bool(held) and bool(set_to_none)), where)
+            to_none = bool(held) and bool(set_to_none)
+            with torch._C.DisableTorchFunction():
+                recorder.reset(Reset(leaves, to_none), where, () if to_none else held)
             return None
 
         return zero_grad

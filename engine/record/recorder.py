@@ -111,11 +111,30 @@ class Recorder:
         """Give back the memory of all copies at once; the recorder is part of a cycle."""
         self.copies.release()
 
-    def reset(self, reset: Reset, where: Where) -> None:
-        """Write down that gradients were cleared."""
+    def reset(
+        self, reset: Reset, where: Where, zeroed: "Iterable[torch.Tensor | None]" = ()
+    ) -> None:
+        """Write down that gradients were cleared; those of ``zeroed`` hold zeros since."""
         with self.lanes.lock:
+            for t in zeroed:
+                if t is not None:
+                    self.backward.hooks.rewritten(t)
             self.log.resets.append(reset)
             self.log.tell("zero_grad", len(self.log.resets) - 1, where)
+
+    def gradients_written(
+        self, leaves: Iterable[tuple[torch.Tensor, int | None]], where: Where
+    ) -> None:
+        """Write down which leaves' gradients the program changed or set by itself.
+
+        ``leaves`` come with the snapshot of their ``.grad``, where there is one.
+        """
+        with self.lanes.lock:
+            found = [self.backward.hooks.rewritten(t, kept) for t, kept in leaves]
+            written = tuple(one for one in found if one is not None)
+            if written:
+                self.log.rewrites.append(written)
+                self.log.tell("grad", len(self.log.rewrites) - 1, where)
 
     def printed(self, line: str) -> None:
         """Write down one printed line."""

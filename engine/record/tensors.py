@@ -220,6 +220,23 @@ class Tensors:
         entry = self._grads.get(id(grad))
         return entry[1] if entry is not None and entry[0]() is grad else None
 
+    def gradients_among(
+        self, changed: list[torch.Tensor], values: list[ValueRow]
+    ) -> list[tuple[torch.Tensor, int | None]]:
+        """Return the leaves whose ``.grad`` was changed, itself or through a view of it.
+
+        ``values`` are those of ``changed``; a leaf comes with the snapshot of its whole ``.grad``,
+        where there is one.
+        """
+        found: list[tuple[torch.Tensor, int | None]] = []
+        for t, row in zip(changed, values, strict=True) if self._grads else ():
+            base = t._base
+            leaf = self.leaf_of_gradient(t) or (base is not None and self.leaf_of_gradient(base))
+            owner = leaf.ref() if leaf else None
+            if owner is not None and is_leaf(owner):
+                found.append((owner, row.snapshot if owner.grad is t else None))
+        return found
+
 
 class _Memory(Struct, gc=False, eq=False):
     """A storage and the tensors known to live in it."""

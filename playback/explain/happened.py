@@ -1,5 +1,6 @@
 """What to tell of an event that is no op, no node and no leaf: passes, updates, prints, modules."""
 
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
@@ -41,6 +42,7 @@ def happened(index: Index, position: int) -> Explanation:
         "backward": _begin,
         "step": _step,
         "zero_grad": _reset,
+        "grad": _rewrite,
         "print": _print,
         "enter": _module,
         "leave": _module,
@@ -54,6 +56,7 @@ def happened(index: Index, position: int) -> Explanation:
 _TITLES: dict[EventKind, str] = {
     "step": "The optimizer changes the parameters",
     "zero_grad": "Gradients are reset",
+    "grad": "The program changes gradients",
     "print": "The program printed a line",
     "error": "The program stopped here",
 }
@@ -138,6 +141,21 @@ def _reset(index: Index, event: Event, _position: int) -> _Told:
     rows = _few(reset.leaves, lambda leaf: Row(f"{_name(index, leaf)}.grad", "", to))
     said = "The next backward starts from nothing; without this it would add to the old gradients"
     return "", said if rows else "There was no gradient to clear", rows
+
+
+def _rewrite(index: Index, event: Event, position: int) -> _Told:
+    """List every gradient that the program changed or set, before and after."""
+
+    def told(change: tuple[int, int]) -> Row:
+        home = index.home(change[0])
+        at = bisect_left(index.grads[home], position - 1, key=lambda grad: grad.event)
+        before = index.grads[home][at - 1].snapshot if at else None
+        now = short.gradient(index.snapshot(change[1]))
+        was = short.gradient(index.snapshot(before)) if before is not None else "None"
+        return Row(f"{_name(index, home)}.grad", "", f"{was} → {now}", True)
+
+    said = "What backward left in .grad is no longer what an update uses"
+    return "", said, _few(index.tape.rewrites[event.ref], told)
 
 
 def _print(index: Index, event: Event, _position: int) -> _Told:

@@ -163,3 +163,26 @@ def test_the_graph_shows_from_the_start_what_the_buttons_say(window):
         view.shapes,
     )
     assert all(window.top.layers[name].isChecked() for name in ("values", "gradients", "shapes"))
+
+
+CLIPPED = """
+net = nn.Linear(2, 1)
+opt = optim.SGD(net.parameters(), lr=0.1)
+for step in range(3):
+    loss = net(torch.ones(1, 2)).sum()
+    opt.zero_grad()
+    loss.backward()
+    total = sum(p.grad.norm() for p in net.parameters())
+    nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+    opt.step()
+"""
+
+
+def test_the_scenes_of_the_strip_are_those_of_the_picture(settled, link, record):
+    tape = record(CLIPPED)
+    show(settled, link, tape)
+    strip, found = settled.transport.scrubber, scenes.scenes(tape)
+    assert len(found) == 3
+    for number, scene in enumerate(found):
+        strip.setValue(scene.stop)
+        assert strip.shown() == (scene.start, scene.stop), number

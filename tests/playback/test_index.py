@@ -4,6 +4,7 @@ import weakref
 import numpy as np
 
 from playback.index import Index, index_of
+from playback.phases import phases
 
 
 def number(tape, snapshot):
@@ -106,4 +107,4 @@ def test_a_pass_that_only_returns_gradients_leaves_nothing_pending(recorded):
 
 def test_phases_cover_every_event(neuron, by_hand, optimizer, recorded):
     for tape in (neuron, by_hand, optimizer, recorded("")):
-        assert len(Index(tape).phases) == len(tape.events)
+        assert len(phases(Index(tape))) == len(tape.events)

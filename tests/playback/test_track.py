@@ -28,8 +28,18 @@ def test_every_step_of_a_loop_ends_with_an_update(by_hand):
     assert phases(by_hand) == ["Forward", "Loss", "Backward", "Update"] * 3
 
 
-def test_an_optimizer_and_its_resets_are_updates(optimizer):
-    assert phases(optimizer) == ["Forward", "Loss", "Backward", "Update"] * 3
+def test_a_reset_at_the_top_of_a_loop_opens_the_step(optimizer):
+    step = ["Forward", "Loss", "Backward", "Update"]
+    assert phases(optimizer) == step + ["zero_grad", *step] * 2
+
+
+def test_a_reset_between_loss_and_backward_has_its_own_name(recorded):
+    tape = recorded(
+        "net = nn.Linear(2, 1)\nopt = optim.SGD(net.parameters(), lr=0.1)\n"
+        "for _ in range(2):\n    loss = net(torch.ones(1, 2)).sum()\n    opt.zero_grad()\n"
+        "    loss.backward()\n    opt.step()"
+    )
+    assert phases(tape)[-5:] == ["Forward", "Loss", "zero_grad", "Backward", "Update"]
 
 
 def test_segments_cover_every_event_in_order(neuron, mlp, by_hand, optimizer, blocks):

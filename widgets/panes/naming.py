@@ -4,6 +4,7 @@ from engine.tape import Snapshot, Value
 from playback import short, symbols, words
 from playback import text as texts
 from playback.index import Index
+from playback.phases import phases
 from widgets.panes.page import Page
 
 Texts = tuple[str, str]
@@ -46,7 +47,7 @@ def _event_title(page: Page) -> Texts:
     total = len(index.tape.events)
     if not page.position:
         return f"Start · {texts.count(total, 'event')}", found.title
-    phase = index.phases[page.position - 1]
+    phase = phases(index)[page.position - 1]
     return f"{phase} · event {page.position:,} of {total:,}", found.title
 
 

@@ -1,0 +1,114 @@
+"""What values are called: as the program calls them, read from its source once the run is over."""
+
+import ast
+
+from engine.record.arguments import told_args
+from engine.record.log import Log, OpRow, ValueRow
+from engine.record.recorder import Recorder
+from engine.record.source import Source, Span, Where
+
+
+def name_values(recorder: Recorder) -> None:
+    """Name values after the variables their expressions are assigned to."""
+    log, source = recorder.log, recorder.source
+    values = {v.id: v for v in log.values}
+    for op in log.ops:
+        call = log.calls[op.call] if op.call is not None else None
+        # Inside torch's own modules every op stands at the user's one call; its result is named
+        # by the call below.
+        if call is None or call.where != op.where:
+            _name(source, op.where, op.outputs)
+    # What a module makes for itself is not what its call is assigned to.
+    called = {source.span(call.where) for call in log.calls}
+    for row in log.values:
+        if row.op is None and not row.name and source.span(row.where) not in called:
+            _name(source, row.where, [row])
+    for op in [*log.ops, *([recorder.failed.op] if recorder.failed.op else [])]:
+        _name_arguments(recorder, op, values)
+    _name_results(log, source, values)
+    # A leaf that got its name at the end had it before an optimizer changed it, too.
+    last = {row.tensor: row.name for row in reversed(log.values) if row.name and row.op is None}
+    for row in log.values:
+        if not row.name and row.gradient_of in last:
+            row.name = last[row.gradient_of] + ".grad"
+        if row.name:
+            last[row.tensor] = row.name
+        else:
+            row.name = last.get(row.tensor, "")
+
+
+def _name_results(log: Log, source: Source, values: dict[int, ValueRow]) -> None:
+    """Name what module calls returned."""
+    outer = {
+        call.where: call.module
+        for call in log.calls
+        if call.parent is None or log.calls[call.parent].where != call.where
+    }
+    for call in log.calls:
+        if call.result is None or call.where not in outer:
+            continue
+        if call.parent is not None and log.calls[call.parent].where == call.where:
+            continue
+        # ``net.forward(x)`` calls what net holds side by side: only the last result is its own.
+        if _is_forward(source, call.where) and call.module != outer[call.where]:
+            continue
+        _name(source, call.where, [values[call.result]])
+
+
+def _is_forward(source: Source, where: Where) -> bool:
+    span = source.span(where)
+    expression = source.words.expressions.get(span) if span is not None else None
+    if not isinstance(expression, ast.Call) or not isinstance(expression.func, ast.Attribute):
+        return False
+    return expression.func.attr == "forward"
+
+
+def _name(source: Source, where: object, rows: list[ValueRow]) -> None:
+    span = source.span(where)  # type: ignore[arg-type]
+    names = source.words.targets.get(span) if span is not None else None
+    if names is None:
+        return
+    if len(names) == 1:
+        if len(rows) == 1:
+            rows[0].name = rows[0].name or names[0]
+    else:
+        for name, row in zip(names, rows, strict=False):
+            row.name = row.name or name
+
+
+def _name_arguments(recorder: Recorder, op: OpRow, values: dict[int, ValueRow]) -> None:
+    """Name values that no assignment named, as a loop's batches, after the variables passed."""
+    source, log = recorder.source, recorder.log
+    args = told_args(op.args)
+    nameless = [a.value for a in args if a.value and _is_nameless(values[a.value], op)]
+    span = source.span(op.where) if nameless else None
+    expression = source.words.expressions.get(span) if span is not None else None
+    given = [a.value for a in args if not a.keyword]
+    written: list[ast.expr] = []
+    if isinstance(expression, ast.BinOp):
+        written = [expression.left, expression.right]
+    elif isinstance(expression, ast.Call):
+        written, callee = list(expression.args), expression.func
+        if op.call is not None and log.calls[op.call].where == op.where and len(written) == 1:
+            # One of torch's modules: its parameters have names.
+            given = [*nameless[:1]]
+        elif isinstance(callee, ast.Attribute) and len(given) == len(written) + 1:
+            written = [callee.value, *written]
+    if len(written) == len(given):
+        for one, value in zip(written, given, strict=True):
+            if isinstance(one, ast.Name) and one.id not in source.words.imported and value:
+                row = values[value]
+                # In ``dt * f(z)`` what f returned comes first, though dt is written there.
+                if _is_nameless(row, op) and not _lies_in(source.span(row.where), span):
+                    row.name = one.id
+
+
+def _is_nameless(row: ValueRow, op: OpRow) -> bool:
+    """Tell whether a value came to an op from elsewhere in the program and without a name."""
+    return not row.name and row.gradient_of is None and row.where != op.where
+
+
+def _lies_in(inner: Span | None, outer: Span | None) -> bool:
+    if inner is None or outer is None:
+        return False
+    return outer[:2] <= inner[:2] and inner[2:] <= outer[2:]
