@@ -11,7 +11,6 @@ or change (`ForwardMode.called`); write down op, values and backward nodes (`For
 import sys
 from collections.abc import Callable
 from time import perf_counter_ns
-from types import FrameType
 from typing import TYPE_CHECKING
 
 import torch
@@ -20,10 +19,10 @@ from torch.overrides import TorchFunctionMode
 
 from engine.record.arguments import Given, everyday, kept_args, tensors_given, tensors_in
 from engine.record.backward import PassReached
+from engine.record.functions import meet, met
 from engine.record.log import EventRow, OpRow, ValueRow
 from engine.record.lookalikes import Types, are_lookalikes, ask
 from engine.record.nodes import LAST, Met
-from engine.record.replaced import is_own, meant
 from engine.record.source import Where
 from engine.record.tensors import is_leaf, version
 from engine.record.unseen import is_traced
@@ -44,51 +43,7 @@ _is_grad_enabled = torch._C.is_grad_enabled
 _Unheard = torch._C.DisableTorchFunction
 """A context in which the program's modes do not hear what the recorder asks of tensors."""
 
-_READERS = frozenset(
-    (
-        "__repr__ __str__ __format__ __len__ __bool__ __float__ __int__ __index__ __complex__ "
-        "__hash__ __deepcopy__ __reduce_ex__ __reduce__ __setstate__ __dir__ __array__ item "
-        "tolist numpy size dim ndimension numel nelement stride storage_offset data_ptr "
-        "element_size storage untyped_storage is_contiguous is_pinned is_shared get_device "
-        "allclose equal is_tensor is_storage is_floating_point is_complex is_nonzero "
-        "is_same_size is_signed is_inference register_hook "
-        "register_post_accumulate_grad_hook retain_grad backward grad share_memory_ "
-        "set_printoptions broadcast_shapes result_type can_cast __contains__ __dlpack__ "
-        "__dlpack_device__ is_set_to _is_view is_conj is_neg has_names __iter__"
-    ).split()
-)
-"""Functions that make no tensor, or (``backward``, ``grad``) are recorded elsewhere."""
-
-_TENSOR_GETTERS = frozenset(("T", "mT", "H", "mH", "data", "real", "imag"))
-_FACTORIES = frozenset(("tensor", "as_tensor", "scalar_tensor", "asarray", "from_numpy"))
-_RUNNING = frozenset(("batch_norm", "instance_norm"))
 _DETACHING = frozenset(("detach", "detach_", "data"))
-_NAMES = {
-    "__truediv__": "div",
-    "__itruediv__": "div_",
-    "__idiv__": "div_",
-    "true_divide": "div",
-    "__rtruediv__": "rdiv",
-    "__rdiv__": "rdiv",
-    "__rpow__": "rpow",
-    "subtract": "sub",
-    "multiply": "mul",
-    "divide": "div",
-    "negative": "neg",
-    "scaled_dot_product_attention": "attention",
-}
-
-
-def op_name(function: Function) -> str:
-    """Return the op's name in torch's own words: ``__rsub__`` is ``rsub``, ``+=`` is ``add_``."""
-    name = getattr(function, "__name__", "?")
-    if name in ("__get__", "__set__"):
-        return str(getattr(getattr(function, "__self__", None), "__name__", "?"))
-    if name in _NAMES:
-        return _NAMES[name]
-    if name.startswith("__i") and name.endswith("__") and name not in ("__invert__",):
-        return name[3:-2] + "_"
-    return name.strip("_") if name.startswith("__") else name
 
 
 class ForwardMode(TorchFunctionMode):
@@ -109,11 +64,11 @@ class ForwardMode(TorchFunctionMode):
         """Call ``func`` and record what it did to tensors."""
         kwargs = kwargs or {}
         try:
-            told = _met.get(func)
+            told = met.get(func)
         except TypeError:
             told = None
         if told is None:
-            func, told = _meet(func, sys._getframe(1))
+            func, told = meet(func, sys._getframe(1))
         kind, name = told
         if kind == "reader" or self.lane.quiet or not self.log.writing or is_traced():
             return func(*args, **kwargs)
@@ -139,13 +94,11 @@ class ForwardMode(TorchFunctionMode):
             elif kind == "grad get" and isinstance(out, torch.Tensor):
                 recorder.tensors.is_gradient_of(out, known)
                 self._gradient_read(tensor)
-            elif kind == "grad set" and args[1] is None:
+            elif kind == "grad set":
                 where, doing = recorder.source.here(sys._getframe(1))
-                if not doing:
+                if not doing and args[1] is None:
                     recorder.reset(Reset((known.id,), True), where)
-            elif kind == "grad set" and is_leaf(tensor):
-                where, doing = recorder.source.here(sys._getframe(1))
-                if not doing:
+                elif not doing and is_leaf(tensor):
                     recorder.gradients_written([(tensor, None)], where)
             elif kind == "data set":
                 where, _ = recorder.source.here(sys._getframe(1))
@@ -359,41 +312,6 @@ class _Seen(Struct, gc=False, eq=False):
     """The sequence number of the first backward node the call could make."""
     took: int
     """Nanoseconds that the call itself took."""
-
-
-_met: dict[Function, tuple[str, str]] = {}
-"""The kind and the name of torch's own functions that were called before."""
-
-
-def _meet(func: Function, caller: FrameType) -> tuple[Function, tuple[str, str]]:
-    """Return which of torch's functions ``func`` is or stands in for, its kind and its name."""
-    if is_own(func):
-        _met[func] = _kind(func), op_name(func)
-        return func, _met[func]
-    # Not one to keep: with it, all of a program's names would outlive the run.
-    func = meant(func, caller)
-    return func, (_kind(func), op_name(func))
-
-
-def _kind(func: Function) -> str:
-    name = getattr(func, "__name__", "")
-    if name in ("__get__", "__set__"):
-        attribute = op_name(func)
-        if name == "__get__":
-            if attribute == "grad":
-                return "grad get"
-            return "op" if attribute in _TENSOR_GETTERS else "reader"
-        return {"grad": "grad set", "data": "data set", "requires_grad": "flag"}.get(
-            attribute, "reader"
-        )
-    if name == "requires_grad_":
-        return "flag"
-    if name in _READERS:
-        return "reader"
-    if name in _FACTORIES or name.endswith("_like") or name.startswith("new_"):
-        # Its result owes its argument nothing but shape and dtype.
-        return "factory"
-    return "running" if name in _RUNNING else "op"
 
 
 def _among(t: torch.Tensor, given: list[torch.Tensor]) -> bool:

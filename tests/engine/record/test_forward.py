@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from engine.record.forward import op_name
+from engine.record.functions import op_name
 from engine.run import record
 from engine.sound import flaw
 from tests.engine.mirror import mirror, ops

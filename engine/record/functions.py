@@ -1,0 +1,91 @@
+"""Torch's functions: of what kind one is for the recorder, and what its op is called."""
+
+from collections.abc import Callable
+from types import FrameType
+
+from engine.record.replaced import is_own, meant
+from engine.untouched import keep_builtins
+
+keep_builtins(globals())
+
+Function = Callable[..., object]
+
+_READERS = frozenset(
+    (
+        "__repr__ __str__ __format__ __len__ __bool__ __float__ __int__ __index__ __complex__ "
+        "__hash__ __deepcopy__ __reduce_ex__ __reduce__ __setstate__ __dir__ __array__ item "
+        "tolist numpy size dim ndimension numel nelement stride storage_offset data_ptr "
+        "element_size storage untyped_storage is_contiguous is_pinned is_shared get_device "
+        "allclose equal is_tensor is_storage is_floating_point is_complex is_nonzero "
+        "is_same_size is_signed is_inference register_hook "
+        "register_post_accumulate_grad_hook retain_grad backward grad share_memory_ "
+        "set_printoptions broadcast_shapes result_type can_cast __contains__ __dlpack__ "
+        "__dlpack_device__ is_set_to _is_view is_conj is_neg has_names __iter__"
+    ).split()
+)
+"""Functions that make no tensor, or (``backward``, ``grad``) are recorded elsewhere."""
+
+_TENSOR_GETTERS = frozenset(("T", "mT", "H", "mH", "data", "real", "imag"))
+_FACTORIES = frozenset(("tensor", "as_tensor", "scalar_tensor", "asarray", "from_numpy"))
+_RUNNING = frozenset(("batch_norm", "instance_norm"))
+_NAMES = {
+    "__truediv__": "div",
+    "__itruediv__": "div_",
+    "__idiv__": "div_",
+    "true_divide": "div",
+    "__rtruediv__": "rdiv",
+    "__rdiv__": "rdiv",
+    "__rpow__": "rpow",
+    "subtract": "sub",
+    "multiply": "mul",
+    "divide": "div",
+    "negative": "neg",
+    "scaled_dot_product_attention": "attention",
+}
+
+
+def op_name(function: Function) -> str:
+    """Return the op's name in torch's own words: ``__rsub__`` is ``rsub``, ``+=`` is ``add_``."""
+    name = getattr(function, "__name__", "?")
+    if name in ("__get__", "__set__"):
+        return str(getattr(getattr(function, "__self__", None), "__name__", "?"))
+    if name in _NAMES:
+        return _NAMES[name]
+    if name.startswith("__i") and name.endswith("__") and name not in ("__invert__",):
+        return name[3:-2] + "_"
+    return name.strip("_") if name.startswith("__") else name
+
+
+met: dict[Function, tuple[str, str]] = {}
+"""The kind and the name of torch's own functions that were called before."""
+
+
+def meet(func: Function, caller: FrameType) -> tuple[Function, tuple[str, str]]:
+    """Return which of torch's functions ``func`` is or stands in for, its kind and its name."""
+    if is_own(func):
+        met[func] = _kind(func), op_name(func)
+        return func, met[func]
+    # Not one to keep: with it, all of a program's names would outlive the run.
+    func = meant(func, caller)
+    return func, (_kind(func), op_name(func))
+
+
+def _kind(func: Function) -> str:
+    name = getattr(func, "__name__", "")
+    if name in ("__get__", "__set__"):
+        attribute = op_name(func)
+        if name == "__get__":
+            if attribute == "grad":
+                return "grad get"
+            return "op" if attribute in _TENSOR_GETTERS else "reader"
+        return {"grad": "grad set", "data": "data set", "requires_grad": "flag"}.get(
+            attribute, "reader"
+        )
+    if name == "requires_grad_":
+        return "flag"
+    if name in _READERS:
+        return "reader"
+    if name in _FACTORIES or name.endswith("_like") or name.startswith("new_"):
+        # Its result owes its argument nothing but shape and dtype.
+        return "factory"
+    return "running" if name in _RUNNING else "op"
