@@ -145,7 +145,8 @@ class View(Struct, frozen=True, tag=True):
       gradient, else 0) (parameters,) float64.
     - ``histograms`` [``bins`` 32, ``of``: ``weight``, ``gradient``, ``activation``]: ``counts``
       (rows, bins) float32, ``edges`` (rows, 2) float32; rows are parameters or units' layers.
-    - ``weights``: ``flat`` and ``grads`` (all elements,) float32, as `Parameter.start` tells.
+    - ``weights``: ``flat`` and ``grads`` (all elements,), as `Parameter.start` tells; float64 where
+      a parameter is, else float32.
     - ``optimizer``: for each state, ``momentum_buffer``, ``exp_avg``..., a flat float32 vector.
     - ``surface`` [``side`` 25, ``directions``: ``random``, ``pca`` or ``parameters``; ``span`` 1.0;
       ``x``, ``y``: flat indices for ``parameters``]: ``grid`` (side, side) loss float32, ``a``,

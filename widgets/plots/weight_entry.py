@@ -18,7 +18,7 @@ class WeightEntry(QLineEdit):
     def __init__(self, over: QWidget) -> None:
         super().__init__(over)
         self._over = over
-        self._name, self._place = "", 0
+        self._name, self._place, self._offered = "", 0, ""
         self.setFixedWidth(WIDE)
         self.setAccessibleName("Weight")
         self.returnPressed.connect(self._take)
@@ -27,7 +27,8 @@ class WeightEntry(QLineEdit):
     def open(self, name: str, place: int, number: float, at: QPointF) -> None:
         """Offer a number to be changed, near ``at``."""
         self._name, self._place = name, place
-        self.setText(f"{number:.6g}")
+        self._offered = f"{number:.6g}"
+        self.setText(self._offered)
         self.setToolTip(f"{name}: type a number, then Return")
         self.selectAll()
         over, size = self._over.rect(), self.sizeHint()
@@ -52,6 +53,10 @@ class WeightEntry(QLineEdit):
             self.hide()
 
     def _take(self) -> None:
+        if self.text() == self._offered:
+            # It has fewer digits than the weight, which nobody wanted to be rounded.
+            self.hide()
+            return
         try:
             number = float(self.text().strip().replace("\N{MINUS SIGN}", "-").replace(",", "."))
         except ValueError:

@@ -23,12 +23,11 @@ from widgets.theme import Theme, mono_font
 MOST = 256
 """Rows and columns that are shown at most."""
 
-HIGHEST = float(np.finfo(np.float32).max)
 LONGEST = 24
 """Letters that are repeated of a text that is no number."""
 
 Index = QModelIndex | QPersistentModelIndex
-Floats = NDArray[np.float32]
+Floats = NDArray[np.float32] | NDArray[np.float64]
 
 
 class _Grid(QAbstractTableModel):
@@ -71,12 +70,12 @@ class _Grid(QAbstractTableModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return text.number(number)
         if role == Qt.ItemDataRole.EditRole:
-            return f"{number:.8g}"
+            return exact(self.numbers[at])
         if role == Qt.ItemDataRole.ToolTipRole:
             grad = (
                 f"\ngradient {text.number(float(self.grads[at]))}" if self.grads is not None else ""
             )
-            return f"{number:.8g}{grad}"
+            return f"{exact(self.numbers[at])}{grad}"
         if role == Qt.ItemDataRole.BackgroundRole:
             color = heat.color(number, heat.scale_of(self.numbers.astype(np.float64)), self.dark)
             color.setAlphaF(0.45)
@@ -95,8 +94,10 @@ class _Grid(QAbstractTableModel):
             number = float(str(value).strip().replace("−", "-").replace(",", "."))
         except ValueError:
             number = np.nan
-        if not abs(number) <= HIGHEST:
+        if not abs(number) <= float(np.finfo(self.numbers.dtype).max):
             self.unfit.emit(str(value))
+            return False
+        if str(value) == self.data(index, role):
             return False
         columns = max(1, self.numbers.shape[1])
         self.wanted.emit(index.row() * columns + index.column(), number)
@@ -189,6 +190,12 @@ class Weights(QWidget):
         one = self._chosen()
         if one is not None:
             self.edited.emit(one.name, index, number)
+
+
+def exact(number: np.floating) -> str:
+    """Return the fewest digits that are this number and no other of its dtype."""
+    short = str(number)
+    return short.removesuffix(".0")
 
 
 def _matrix(flat: Floats, one: Parameter) -> Floats | None:

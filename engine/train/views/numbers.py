@@ -105,14 +105,20 @@ def histograms(run: Run, options: Mapping[str, Plain]) -> Picture | None:
 
 
 def weights(run: Run, _options: Mapping[str, Plain]) -> Picture:
-    """Return all parameters and all gradients as two flat vectors; no gradient is NaN."""
+    """Return all parameters and all gradients as two flat vectors; no gradient is NaN.
+
+    In float64 where a parameter is: what is set by hand is taken back to the last bit.
+    """
     parameters = list(run.program.model.parameters())
     grads = [
         torch.full((p.numel(),), float("nan")) if p.grad is None else p.grad.reshape(-1).cpu()
         for p in parameters
     ]
-    flat = torch.cat([p.detach().reshape(-1).float().cpu() for p in parameters])
-    return Picture({"flat": packed(flat), "grads": packed(torch.cat([g.float() for g in grads]))})
+    is_double = any(p.dtype == torch.float64 for p in parameters)
+    wide, sent = (torch.float64, "<f8") if is_double else (torch.float32, "<f4")
+    flat = torch.cat([p.detach().reshape(-1).cpu().to(wide) for p in parameters])
+    given = torch.cat([g.to(wide) for g in grads])
+    return Picture({"flat": packed(flat, sent), "grads": packed(given, sent)})
 
 
 def optimizer(run: Run, _options: Mapping[str, Plain]) -> Picture:

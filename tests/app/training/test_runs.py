@@ -118,10 +118,10 @@ def test_what_is_not_there_cannot_be_found_dropped_or_driven(begun, run_id):
     assert begun.run.run_id == 1
 
 
-def weigh(begun, train_link, value, index=3):
-    """Show weights that are all 0.25, then set one of them by hand."""
+def weigh(begun, train_link, value, index=3, value_before=0.25):
+    """Show weights that are all the same, then set one of them by hand."""
     count = max(one.start + math.prod(one.shape) for one in begun.run.begun.parameters)
-    flat = array(np.full(count, 0.25), np.float32)
+    flat = array(np.full(count, value_before), np.float64)
     train_link.received.emit(say.View(begun.run.run_id, "weights", 0, {"flat": flat}))
     begun.edit_weight(begun.run.begun.parameters[0].name, index, value)
 
@@ -141,6 +141,12 @@ def test_a_weight_set_by_hand_is_taken_back_and_made_again(begun, train_link):
     begun.undo()
     begun.undo()
     assert begun.setup == START
+
+
+def test_a_weight_in_double_precision_is_put_back_to_the_last_bit(begun, train_link):
+    weigh(begun, train_link, 2.5, value_before=0.1)
+    begun.undo()
+    assert edits(train_link) == [(3, 2.5), (3, 0.1)]
 
 
 def test_a_weight_of_a_step_that_was_left_is_not_put_back(begun, train_link):

@@ -43,3 +43,10 @@ def test_what_is_no_number_stays_to_be_mended(entry, qtbot, typed):
     assert entry.isVisible()
     qtbot.keyClick(entry, Qt.Key.Key_Escape)
     assert not entry.isVisible()
+
+
+def test_a_number_that_is_left_as_it_is_is_not_rounded(entry, qtbot):
+    entry.open("0.weight", 3, 0.1234567, QPointF(9, 9))
+    qtbot.keyClick(entry, Qt.Key.Key_Return)
+    assert entry.heard == []
+    assert not entry.isVisible()

@@ -175,6 +175,26 @@ def test_editing_tells_the_place_in_the_parameter(weights):
     assert tip == "3\ngradient 1.0000"
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_number_offered_for_editing_is_the_very_number(weights, dtype):
+    told, numbers = [], np.random.default_rng(5).normal(size=8).astype(dtype)
+    weights.edited.connect(lambda *edit: told.append(edit))
+    weights.show_flat(numbers)
+    grid = weights.grid
+    offered = [grid.data(grid.index(*at), Qt.ItemDataRole.EditRole) for at in np.ndindex(2, 3)]
+    assert [dtype(text) for text in offered] == numbers[:6].tolist()
+    assert not grid.setData(grid.index(0, 0), offered[0])
+    assert not told
+
+
+def test_a_weight_of_double_precision_reaches_further(weights):
+    told = []
+    weights.edited.connect(lambda *edit: told.append(edit))
+    weights.show_flat(np.zeros(8))
+    weights.grid.setData(weights.grid.index(0, 2), "1e300")
+    assert told == [("weight", 2, 1e300)]
+
+
 def test_numbers_that_do_not_reach_far_enough_are_not_shown(weights):
     weights.show_flat(np.zeros(3, np.float32))
     assert weights.grid.rowCount() == 0

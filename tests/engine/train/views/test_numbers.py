@@ -44,3 +44,14 @@ def test_every_answer_is_counted_beside_its_truth(data, model):
         for i in range(len(counts)):
             for j in range(len(counts)):
                 assert counts[i, j] == ((truth == i) & (top == j)).sum()
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "bfloat16"])
+def test_weights_travel_with_all_their_digits(dtype):
+    run = Run(setup.parse({"data": "line", "model": "linear", "dtype": dtype}))
+    run.advance(3)
+    found = views.show(run, "weights", {}).arrays
+    pairs = zip(("flat", "grads"), (lambda p: p, lambda p: p.grad), strict=True)
+    for name, part in pairs:
+        whole = torch.cat([part(p).detach().reshape(-1) for p in run.program.model.parameters()])
+        assert found[name].array().tolist() == whole.tolist()
