@@ -248,6 +248,10 @@ class Evidence:
             call = self.tape.calls[call.parent]
         return call
 
+    def named(self, name: str) -> list[Value]:
+        """Return the values that variables of a name held, in order."""
+        return self._by_name.get(name, [])
+
     def latest(self, name: str, before: int | None = None) -> Value | None:
         """Return the last value a variable held, before the event position where one is given."""
         found = None

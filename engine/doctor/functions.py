@@ -2,14 +2,54 @@
 
 import ast
 
-from engine.doctor.program import Program, called, receiver
+from engine.doctor.program import Program, called, names, receiver
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
 
 def function_of(program: Program, node: ast.AST) -> Function | None:
     """Return the innermost function a node stands in."""
     return next((n for n in program.above(node) if isinstance(n, Function)), None)
+
+
+def owner_of(program: Program, name: str, node: ast.AST) -> ast.AST | None:
+    """Return the function or comprehension whose own variable ``name`` is where ``node`` stands.
+
+    None where it is the whole program's.
+    """
+    for one in program.above(node):
+        if isinstance(one, COMPREHENSIONS):
+            if any(name in names(loop.target) for loop in one.generators):
+                return one
+        elif isinstance(one, Function) and name in _own_names(one):
+            return one
+    return None
+
+
+def _own_names(function: Function) -> set[str]:
+    words = function.args
+    several = [one for one in (words.vararg, words.kwarg) if one is not None]
+    own = {a.arg for a in (*words.posonlyargs, *words.args, *words.kwonlyargs, *several)}
+    body = function.body if isinstance(function.body, list) else [function.body]
+    return own.union(*(bound_in(one) for one in body)) - {
+        name
+        for node in ast.walk(function)
+        if isinstance(node, ast.Global | ast.Nonlocal)
+        for name in node.names
+    }
+
+
+def bound_in(node: ast.AST) -> set[str]:
+    """Return the variables that a piece of program gives a value, in no function of its own."""
+    found, left = set[str](), [node]
+    while left:
+        one = left.pop()
+        if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store):
+            found.add(one.id)
+        if not isinstance(one, Function | ast.ClassDef | COMPREHENSIONS):
+            left += ast.iter_child_nodes(one)
+    return found
 
 
 def given(program: Program, node: ast.expr) -> list[ast.expr]:

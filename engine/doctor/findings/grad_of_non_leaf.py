@@ -6,29 +6,53 @@ from collections.abc import Iterator
 from engine.doctor.entry import Entry, Found
 from engine.doctor.evidence import Evidence
 from engine.doctor.findings.lost_leaf import lost_names
+from engine.doctor.functions import COMPREHENSIONS, bound_in, given, owner_of
 from engine.doctor.program import Program, names, receiver
 from engine.tape import Value
 
 
 def detect(evidence: Evidence) -> Iterator[Found]:
     """Yield each read of ``.grad`` of a result that took part in a pass."""
-    program, seen = evidence.program, set(lost_names(evidence))
+    program, lost = evidence.program, set(lost_names(evidence))
+    seen = set[tuple[str, ast.AST | None]]()
     if not evidence.tape.passes:
         return
     for node in program.nodes:
         if not isinstance(node, ast.Attribute) or node.attr != "grad":
             continue
         read = ast.unparse(node.value)
-        if not isinstance(node.ctx, ast.Load) or read in seen:
+        variable = read, owner_of(program, read, node)
+        if not isinstance(node.ctx, ast.Load) or read in lost or variable in seen:
             continue
-        seen.add(read)
+        seen.add(variable)
         found = dict[str, Value]()
-        for name in (read, *_field(node.value), *_elements(program, node.value)):
-            value = evidence.latest(name)
+        fields = [(name, None) for name in _field(node.value)]
+        elements = [(one.id, one) for one in _elements(program, node.value)]
+        for name, place in [(read, node.value), *fields, *elements]:
+            value = _meant(evidence, name, place)
             if value is not None and _is_computed(evidence, value, name):
                 found.setdefault(name, value)
         if found:
             yield _case(evidence, node, found)
+
+
+def _meant(evidence: Evidence, name: str, node: ast.expr | None) -> Value | None:
+    """Return the last value of a variable that is read at ``node`` (None: wherever that is).
+
+    A variable of another function may be its namesake, and so may a parameter.
+    """
+    program = evidence.program
+    owner = owner_of(program, name, node) if node is not None else None
+    is_given = node is not None and bool(given(program, node))
+    for value in reversed(evidence.named(name)):
+        made = program.statement(evidence.place_of(value.id).line)
+        if made is None or is_given or not name.isidentifier():
+            return value
+        if node is not None and owner_of(program, name, made) is not owner:
+            continue
+        if name in bound_in(made):
+            return value
+    return None
 
 
 def _case(evidence: Evidence, node: ast.Attribute, found: dict[str, Value]) -> Found:
@@ -55,7 +79,7 @@ def _field(read: ast.expr) -> tuple[str, ...]:
     return (f"self.{read.attr}",) if isinstance(read, ast.Attribute) else ()
 
 
-def _elements(program: Program, read: ast.expr) -> Iterator[str]:
+def _elements(program: Program, read: ast.expr) -> Iterator[ast.Name]:
     """Yield what the program puts into the list or dict that an expression came out of."""
     held = read.value if isinstance(read, ast.Subscript) else _looped(program, read)
     while isinstance(held, ast.Call):
@@ -65,21 +89,21 @@ def _elements(program: Program, read: ast.expr) -> Iterator[str]:
         return
     if isinstance(held, ast.List | ast.Tuple):
         parts = [one.elts if isinstance(one, ast.Tuple) else [one] for one in held.elts]
-        yield from (one.id for part in parts for one in part if isinstance(one, ast.Name))
+        yield from (one for part in parts for one in part if isinstance(one, ast.Name))
         return
     name = ast.unparse(held)
     for bound, rows in program.bindings.items():
         for _, value in rows:
             if bound.startswith(f"{name}[") and isinstance(value, ast.Name):
-                yield value.id
+                yield value
             elif bound == name and isinstance(value, ast.List | ast.Tuple):
-                yield from (one.id for one in value.elts if isinstance(one, ast.Name))
+                yield from (one for one in value.elts if isinstance(one, ast.Name))
             elif bound == name and isinstance(value, ast.Dict):
-                yield from (one.id for one in value.values if isinstance(one, ast.Name))
+                yield from (one for one in value.values if isinstance(one, ast.Name))
     for call in program.calls("append"):
         owner = receiver(call)
         if owner is not None and ast.unparse(owner) == name:
-            yield from (one.id for one in call.args if isinstance(one, ast.Name))
+            yield from (one for one in call.args if isinstance(one, ast.Name))
 
 
 def _looped(program: Program, read: ast.expr) -> ast.expr | None:
@@ -87,14 +111,11 @@ def _looped(program: Program, read: ast.expr) -> ast.expr | None:
     if not isinstance(read, ast.Name):
         return None
     for node in program.above(read):
-        loops = node.generators if isinstance(node, _COMPREHENSIONS) else [node]
+        loops = node.generators if isinstance(node, COMPREHENSIONS) else [node]
         for loop in loops:
             if isinstance(loop, ast.For | ast.comprehension) and read.id in names(loop.target):
                 return loop.iter
     return None
-
-
-_COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
 
 def _is_computed(evidence: Evidence, value: Value, name: str) -> bool:

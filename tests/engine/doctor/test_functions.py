@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from engine.doctor.functions import callers, entry, function_of, given, written
+from engine.doctor.functions import callers, entry, function_of, given, owner_of, written
 from engine.doctor.program import Program
 
 
@@ -68,3 +68,27 @@ def test_the_function_around_a_node_and_its_callers():
 def test_an_entry_of_something_else_is_none():
     assert entry(None, "a") is None
     assert entry(ast.parse("{1: 2, **more}", mode="eval").body, "a") is None
+
+
+@pytest.mark.parametrize(
+    ("source", "owner"),
+    [
+        ("a = 1\na", None),
+        ("def f(a):\n    a", ast.FunctionDef),
+        ("def f(*a, **b):\n    a", ast.FunctionDef),
+        ("def f():\n    a\n    for a in []: pass", ast.FunctionDef),
+        ("def f():\n    a\n    def g():\n        a = 1", None),
+        ("def f():\n    global a; a\n    a = 1", None),
+        ("a = 1\ndef f():\n    return lambda: a", None),
+        ("f = lambda a: (\n a)", ast.Lambda),
+        ("a = 1\n[a for b in range(3)]", None),
+        ("a = 1\n[a for a in range(3)]", ast.ListComp),
+        ("def f(b):\n    sum(a for a in b)", ast.GeneratorExp),
+    ],
+)
+def test_a_variable_belongs_to_the_innermost_function_that_binds_it(source, owner):
+    program = Program(source)
+    reads = [n for n in program.nodes if isinstance(n, ast.Name) and n.id == "a"]
+    node = next(n for n in reads if isinstance(n.ctx, ast.Load))
+    found = owner_of(program, "a", node)
+    assert (type(found) if found is not None else None) == owner
