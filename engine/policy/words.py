@@ -45,7 +45,7 @@ INDICES = frozenset("indices crow_indices col_indices ccol_indices row_indices".
 OVERRIDDEN = frozenset(
     "_load_from_state_dict _save_to_state_dict _conv_forward _check_input_dim _get_name _version "
     "_apply _reset_parameters _init_group _get_closed_form_lr "
-    "_abc_impl _is_protocol _is_runtime_protocol _backward_cls".split()
+    "_abc_impl _is_protocol _is_runtime_protocol _backward_cls _randbelow".split()
 )
 """Private names of a library that subclasses define: those meant for it, those Python sets."""
 PARTS = frozenset("_modules _parameters _buffers".split())
