@@ -1,0 +1,97 @@
+"""Whatever of ours fails, in whichever room: a card tells, and the next thing works again."""
+
+import pytest
+from PySide6.QtCore import QTimer
+
+from app import lessons
+from app.commands import learn
+from app.fault_card import confess
+from app.faults import Faults
+from app.overlay import Overlay
+from app.palette import Palette
+from app.showing import Showing
+from app.training.session import TrainSession
+from widgets.inspector import Inspector
+from widgets.lab.page import ShapeLab
+from widgets.lesson_pane import LessonPane
+
+
+class Ours(Exception):
+    """What nobody expected."""
+
+
+BROKEN = (
+    *((Showing, "_show_view"), (Inspector, "show_page"), (ShapeLab, "ask"), (Palette, "open")),
+    *((LessonPane, "show_page"), (TrainSession, "fold")),
+)
+"""Methods from every room and card."""
+
+
+@pytest.fixture
+def faults(qapp):
+    made = Faults()
+    made.install()
+    yield made
+    made.close()
+
+
+def walk(window, link, tape, qtbot):
+    """Go through all rooms, each step in a turn of the event loop of its own."""
+    lesson = lessons.load()[0]
+    steps = (
+        window.session.run_now,
+        lambda: link.answer(tape),
+        window.clock.to_end,
+        lambda: window.clock.seek(2),
+        lambda: window.session.select(window.showing.picture.cards[0].key),
+        lambda: window.show_lab(""),
+        window.show_palette,
+        window.show_lessons,
+        lambda: [one.leave() for one in window.findChildren(Overlay)],
+        lambda: learn.open_lesson(window, lesson),
+        window.learning.next,
+        window.learning.leave,
+        lambda: window.show_room("training"),
+        lambda: window.train_link.greet(),
+        lambda: window.train_link.begin(1, window.training.setup),
+        lambda: window.show_room("program"),
+        window.session.run_now,
+        lambda: link.answer(tape),
+        window.clock.to_end,
+    )
+    done = []
+    for step in steps:
+        # One by one: what fails must not take the next with it.
+        QTimer.singleShot(0, window, lambda step=step: (done.append(step), step()))
+        qtbot.waitUntil(lambda step=step: done[-1:] == [step])
+
+
+@pytest.mark.qt_no_exception_capture
+@pytest.mark.parametrize(("owner", "name"), BROKEN, ids=lambda one: getattr(one, "__name__", one))
+def test_a_failure_is_told_and_the_rooms_go_on(
+    window, link, sum_times, faults, qtbot, monkeypatch, owner, name
+):
+    window.show()
+    card, told = confess(window, faults), []
+    faults.caught.connect(told.append)
+    calls = []
+
+    def fail(*_args, **_words):
+        calls.append(name)
+        raise Ours(name)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(owner, name, fail)
+        walk(window, link, sum_times, qtbot)
+    assert calls
+    assert card.isVisible()
+    assert "Ours" in card.report()
+    text = window.editor.source()
+    told.clear()
+    walk(window, link, sum_times, qtbot)
+    assert not told
+    assert window.editor.source() == text
+    assert window.session.result.tape == sum_times
+    assert window.showing.picture.cards
+    assert window.transport.position() == window.clock.length
+    assert window.training.run is not None
