@@ -88,7 +88,8 @@ def _long(path: str, file: BinaryIO, size: int, limit: int, told: Told) -> GiveF
     lines = ends + (not last.endswith(b"\n"))
     every = max(1, math.ceil((ends - 1) / limit))
     if every == 1 and size > MOST:
-        raise ValueError(f"it has more than {MOST >> 20} MB in {lines:,} rows")
+        rows = "one row" if lines == 1 else f"{lines:,} rows"
+        raise ValueError(f"it has more than {MOST >> 20} MB in {rows}")
     file.seek(0)
     sample = Sample(lines, ends, FIRST, _below_header(file), every)
     file.seek(0)
