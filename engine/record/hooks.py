@@ -3,8 +3,9 @@
 A node gets its hook when it is first met, mostly just after the op that made it. The engine calls
 it when the node has run: with the gradients the node was given and one gradient per edge, already
 reduced and cast as the engine hands them on. Hooks note which snapshots these are and no more;
-`passes` reads the notes later. They never raise, never return anything and never hold a node,
-whose saved tensors they would keep alive.
+`passes` reads the notes later. They never raise (what fails in one ends the recording, see
+`Log.give_up`), never return anything and never hold a node, whose saved tensors they would keep
+alive.
 """
 
 import weakref
