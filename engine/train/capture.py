@@ -221,6 +221,13 @@ class Emitter:
                 raise Refused("it writes into its batch")
             if _base(op) == "as_strided":
                 raise Refused("it looks at the memory around its batch")
+        if _turns(op) and fixed:
+            # Turned in place, as an RNN turns its outputs: the buffer keeps the shape it is
+            # written in, and whoever comes later sees the turned one.
+            turned = getattr(torch.ops.aten, _base(op)[:-1])(*arguments, **keywords)
+            self._values[cast("fx.Node", node.args[0])] = turned
+            self._keep(node, turned)
+            return
         value = op(*arguments, **keywords)
         if _base(op) in _VIEWS and fixed and isinstance(value, torch.Tensor):
             source = cast("torch.Tensor", arguments[0])
@@ -362,6 +369,11 @@ def _is_pure(op: object) -> bool:
 
 def _mutates(op: object) -> bool:
     return hasattr(op, "_schema") and _base(op).endswith("_") and not _base(op).endswith("__")
+
+
+def _turns(op: object) -> bool:
+    """Whether an op gives a tensor another shape in place, and none of its numbers."""
+    return _mutates(op) and _base(op)[:-1] in _VIEWS
 
 
 def _same(value: torch.Tensor, place: torch.Tensor) -> bool:

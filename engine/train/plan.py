@@ -29,6 +29,9 @@ TOLERANCE = 1e-5
 operation is rounded otherwise; without such a one they are the same bits."""
 ROUNDED = "a tanh of many numbers is NumPy's, which may round the last bit otherwise"
 MOST_SHAPES = 3
+ALIGNED = 64
+"""Bytes at whose multiples each parameter begins in the flat vector, as torch's own memory does:
+a matrix product may add in another order where its result is not aligned."""
 
 
 def why_not(program: Program) -> str:
@@ -90,11 +93,14 @@ class Plan:
         if not self._learning:
             raise Refused("nothing learns")
         parameters = list(self._learning.values())
-        self._flat = torch.cat([p.detach().reshape(-1) for p in parameters])
+        sizes = [-(-p.nbytes // ALIGNED) * ALIGNED // p.itemsize for p in parameters]
+        self._starts = list(itertools.accumulate(sizes[:-1], initial=0))
+        self._flat = parameters[0].detach().new_zeros(sum(sizes))
         self._grad = torch.zeros_like(self._flat)
         self._values = self._cut(self._flat)
         self._grads = self._cut(self._grad)
         for parameter, value in zip(parameters, self._values, strict=True):
+            value.copy_(parameter.detach())
             parameter.data = value
         self._memory: Memory = {}
         self._steps: dict[int, Captured] = {}
@@ -104,11 +110,8 @@ class Plan:
 
     def _cut(self, flat: torch.Tensor) -> list[torch.Tensor]:
         """Return views of a flat vector in the shapes of the parameters."""
-        found, start = [], 0
-        for parameter in self._learning.values():
-            found.append(flat[start : start + parameter.numel()].view(parameter.shape))
-            start += parameter.numel()
-        return found
+        pairs = zip(self._starts, self._learning.values(), strict=True)
+        return [flat[start : start + p.numel()].view(p.shape) for start, p in pairs]
 
     def _forward(self) -> Callable[[torch.Tensor, torch.Tensor], torch.Tensor]:
         """Return output and loss of a batch as one function, from the lines that are shown."""

@@ -74,6 +74,30 @@ def test_every_kind_of_model_and_loss(given):
     same(**given)
 
 
+@pytest.mark.parametrize("cell", ["rnn", "gru"])
+def test_a_recurrent_net_that_turns_its_outputs_in_place(cell, capfd):
+    model = {"name": "recurrent", "cell": cell, "width": 7}
+    same(40, data={"name": "sort_tokens", "n": 40}, model=model)
+    assert "resized" not in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("layers", [[5, 10], [10, 7, 3], [12, 6]], ids=str)
+@pytest.mark.parametrize("batch", [40, 160])
+def test_layers_whose_gradients_would_not_lie_aligned(layers, batch):
+    same(12, data={"name": "gaussians", "n": 300}, model={"name": "mlp", "layers": layers},
+         batch=batch)  # fmt: skip
+
+
+def test_every_parameter_and_gradient_is_aligned_as_torch_aligns_memory():
+    run = same(5, model={"name": "mlp", "layers": [5, 3]}, optimizer="adamw")
+    run.enter()
+    states = run.program.optimizer.state.values()
+    kept = [memory[name] for memory in states for name in ("exp_avg", "exp_avg_sq")]
+    parameters = list(run.program.model.parameters())
+    for tensor in [*parameters, *(p.grad for p in parameters), *kept]:
+        assert tensor.data_ptr() % 64 == torch.empty(1).data_ptr() % 64 == 0
+
+
 @pytest.mark.parametrize("name", [n for n in catalogue.pieces("optimizer") if n != "lbfgs"])
 def test_every_optimizer(name):
     same(70, optimizer=name, model={"name": "mlp", "layers": [3]})
