@@ -222,11 +222,7 @@ class Emitter:
             if _base(op) == "as_strided":
                 raise Refused("it looks at the memory around its batch")
         if _turns(op) and fixed:
-            # Turned in place, as an RNN turns its outputs: the buffer keeps the shape it is
-            # written in, and whoever comes later sees the turned one.
-            turned = getattr(torch.ops.aten, _base(op)[:-1])(*arguments, **keywords)
-            self._values[cast("fx.Node", node.args[0])] = turned
-            self._keep(node, turned)
+            self._turn(node, getattr(torch.ops.aten, _base(op)[:-1])(*arguments, **keywords))
             return
         value = op(*arguments, **keywords)
         if _base(op) in _VIEWS and fixed and isinstance(value, torch.Tensor):
@@ -254,11 +250,22 @@ class Emitter:
             return
         if self._may_round and fixed and self._rounds(node, value):
             return
+        self._write(node, op, value, place)
+
+    def _write(
+        self,
+        node: fx.Node,
+        op: Any,  # noqa: ANN401
+        value: object,
+        place: torch.Tensor | None,
+    ) -> None:
+        """Write the line that makes a node's value, into a buffer where the op can."""
         variant = out_variant(op) if isinstance(value, torch.Tensor) else None
         if variant is None or _base(op) in _VIEWS:
             self._lines.append(f"{node.name} = {self._quickest(op, node)}")
             self._values[node] = value
             return
+        assert isinstance(value, torch.Tensor)
         function, name = variant
         buffer = value
         if place is not None and place.numel() == value.numel() and value.is_contiguous():
@@ -267,6 +274,14 @@ class Emitter:
         keywords_now = f"{name}={self._name(buffer)}"
         self._lines.append(self._written_call(function, node, keywords_now))
         self._keep(node, buffer)
+
+    def _turn(self, node: fx.Node, turned: torch.Tensor) -> None:
+        """Note what was turned in place, as an RNN turns its outputs.
+
+        The buffer keeps the shape it is written in; whoever comes later sees the turned one.
+        """
+        self._values[cast("fx.Node", node.args[0])] = turned
+        self._keep(node, turned)
 
     def _rounds(self, node: fx.Node, value: object) -> bool:
         """Have a tanh made by NumPy, if that is worth the last bit; returns whether it is."""
