@@ -12,7 +12,16 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QTableView, QVBoxLayout, QWidget
+from PySide6.QtGui import QColor, QPainter
+from PySide6.QtWidgets import (
+    QComboBox,
+    QHBoxLayout,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTableView,
+    QVBoxLayout,
+    QWidget,
+)
 
 from engine.training import Parameter
 from playback import text
@@ -41,6 +50,7 @@ class _Grid(QAbstractTableModel):
         self.numbers: Floats = np.zeros((0, 0), np.float32)
         self.grads: Floats | None = None
         self.dark = False
+        self._scale = 1.0
 
     def show(self, numbers: Floats, grads: Floats | None) -> None:
         """Show other numbers; the table stays where the shape stays."""
@@ -48,6 +58,7 @@ class _Grid(QAbstractTableModel):
         if not same:
             self.beginResetModel()
         self.numbers, self.grads = numbers, grads
+        self._scale = heat.scale_of(numbers.astype(np.float64))
         if not same:
             self.endResetModel()
         elif numbers.size:
@@ -77,7 +88,7 @@ class _Grid(QAbstractTableModel):
             )
             return f"{exact(self.numbers[at])}{grad}"
         if role == Qt.ItemDataRole.BackgroundRole:
-            color = heat.color(number, heat.scale_of(self.numbers.astype(np.float64)), self.dark)
+            color = heat.color(number, self._scale, self.dark)
             color.setAlphaF(0.45)
             return color
         if role == Qt.ItemDataRole.TextAlignmentRole:
@@ -109,6 +120,22 @@ class _Grid(QAbstractTableModel):
         return str(section) if role == Qt.ItemDataRole.DisplayRole else None
 
 
+class _Tinted(QStyledItemDelegate):
+    """Paints the colour behind a number, which the style sheet's cells leave out."""
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        color = index.data(Qt.ItemDataRole.BackgroundRole)
+        if isinstance(color, QColor):
+            painter.fillRect(option.rect, color)
+        super().paint(painter, option, index)
+
+    def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
+        made = super().createEditor(parent, option, index)
+        # A field's own padding leaves no room for digits in a row of a table.
+        made.setStyleSheet("padding: 0 2px; border-radius: 0; min-height: 0")
+        return made
+
+
 class Weights(QWidget):
     """One parameter at a time; a number that is typed is told as (parameter, index, number)."""
 
@@ -126,9 +153,10 @@ class Weights(QWidget):
         self.grid.setParent(self)
         self.table = QTableView()
         self.table.setModel(self.grid)
+        self.table.setItemDelegate(_Tinted(self.table))
         self.table.setProperty("bare", True)
         self.table.setAccessibleName("Numbers of the parameter")
-        self.table.horizontalHeader().setDefaultSectionSize(88)
+        self.table.horizontalHeader().setDefaultSectionSize(96)
         self.table.verticalHeader().setDefaultSectionSize(24)
         top = QHBoxLayout()
         top.addWidget(self.heading, 1)

@@ -187,6 +187,16 @@ def test_a_number_offered_for_editing_is_the_very_number(weights, dtype):
     assert not told
 
 
+def test_each_number_has_its_colour_behind_it(weights):
+    weights.show_flat(np.array([-1, 0, 1, 0, 0, 0, 0, 0], np.float32))
+    view, grid = weights.table, weights.grid
+    image = view.viewport().grab().toImage()
+    ratio = image.devicePixelRatio()
+    corners = [view.visualRect(grid.index(0, at)).topLeft() * ratio for at in range(3)]
+    low, none, high = [image.pixelColor(at.x() + 2, at.y() + 2) for at in corners]
+    assert low.red() - low.blue() > none.red() - none.blue() > high.red() - high.blue()
+
+
 def test_a_weight_of_double_precision_reaches_further(weights):
     told = []
     weights.edited.connect(lambda *edit: told.append(edit))
