@@ -174,6 +174,8 @@ _AT_LEAST: dict[str, float] = {
     "weight_seed": 0,
     "data_seed": 0,
 }
+MOST_THREADS = 256
+"""More than a system gives end the engine: OpenMP does not come back from that."""
 _DTYPES = ("float32", "float64", "bfloat16", "float16")
 
 
@@ -189,6 +191,8 @@ def check(setup: Setup) -> None:
             raise BadSetup(f"{key} is {value}, but must be at least {least:g}", key)
         if isinstance(value, int) and value >= 2**63:
             raise BadSetup(f"{key} is too big", key)
+    if setup.threads > MOST_THREADS:
+        raise BadSetup(f"threads is {setup.threads}, but must be at most {MOST_THREADS}", "threads")
     if not 0 < setup.train <= 1:
         raise BadSetup(f"train is {setup.train}, but must be above 0 and at most 1", "train")
     if setup.dtype not in _DTYPES:

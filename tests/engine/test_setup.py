@@ -39,6 +39,7 @@ def test_the_short_form_reads_back_the_same():
         ({"steps": 2**70}, "steps", ""),
         ({"l1": float("nan")}, "l1", "at least"),
         ({"train": 0}, "train", "above 0"),
+        ({"threads": 100_000}, "threads", "at most 256"),
         ({"accumulate": 0}, "accumulate", "at least 1"),
         ({"dtype": "int7"}, "dtype", "float32"),
         ({"amp": "yes"}, "amp", "bfloat16"),
