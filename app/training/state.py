@@ -133,6 +133,9 @@ def difference(setup: Setup, other: Setup) -> str:
     words = []
     for key in Setup.__struct_fields__:
         mine, theirs = getattr(setup, key), getattr(other, key)
+        if mine is None and key.endswith("_seed"):
+            # It follows the seed where it has none of its own.
+            mine = None if theirs is None else setup.seed
         if mine == theirs:
             continue
         if isinstance(mine, Part) and isinstance(theirs, Part) and mine.name == theirs.name:

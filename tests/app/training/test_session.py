@@ -254,6 +254,9 @@ def test_a_run_s_name_tells_what_it_is_and_its_difference_what_is_other():
     one = Setup(model=Part("mlp", {"layers": [4, 2]}), batch=8)
     assert difference(one, Setup(model=Part("mlp"))) == "layers 4-2, batch 8"
     assert difference(one, one) == ""
+    assert difference(Setup(seed=4), Setup(seed=4, weight_seed=9)) == "weight seed 4"
+    assert difference(Setup(seed=4), Setup(seed=4, data_seed=4)) == ""
+    assert difference(Setup(seed=4), Setup()) == "seed 4"
     assert difference(Setup(), Setup(features=("x1",))) == "features none"
     assert difference(Setup(data=Part("sine")), Setup(data=Part("circle"))) == "sine"
 
