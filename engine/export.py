@@ -209,6 +209,12 @@ class _Exporter:
         reset = self._tape.resets[ref]
         return {"values": list(reset.leaves), "to_none": reset.to_none}
 
+    def _tell_write(self, ref: int) -> dict[str, Json]:
+        changes: list[Json] = [
+            {"before": c.before, "after": c.after} for c in self._tape.writes[ref]
+        ]
+        return {"changes": changes}
+
     def _tell_rewrite(self, ref: int) -> dict[str, Json]:
         changes: list[Json] = [
             {"value": leaf, "after": self._snapshot(after)}
@@ -231,6 +237,7 @@ class _Exporter:
         "step": _tell_step,
         "zero_grad": _tell_reset,
         "grad": _tell_rewrite,
+        "write": _tell_write,
         "print": lambda self, ref: {"text": self._tape.prints[ref]},
     }
 

@@ -128,6 +128,7 @@ def _events_lead_out(tape: Tape) -> bool:
         "step": len(tape.steps),
         "zero_grad": len(tape.resets),
         "grad": len(tape.rewrites),
+        "write": len(tape.writes),
         "print": len(tape.prints),
         "error": 1,
     }
@@ -183,11 +184,11 @@ def _values_named(tape: Tape) -> Iterator[int]:
     yield from (one.ref for one in tape.events if one.kind == "leaf")
     yield from (leaf for one in tape.resets for leaf in one.leaves)
     yield from (root for one in tape.passes for root in one.roots if root is not None)
-    for step in tape.steps:
-        for change in step.changes:
-            yield change.before
-            yield change.after
-        yield from (one[0] for one in step.memory)
+    yield from (leaf for one in tape.rewrites for leaf, _ in one)
+    for change in chain(*(one.changes for one in tape.steps), *tape.writes):
+        yield change.before
+        yield change.after
+    yield from (one[0] for step in tape.steps for one in step.memory)
 
 
 def _nodes_named(tape: Tape) -> Iterator[int]:

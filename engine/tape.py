@@ -100,12 +100,10 @@ class Value(Struct, frozen=True, array_like=True, gc=False):
     stride: tuple[int, ...] = ()
     offset: int = 0
     contiguous: bool = True
-    base: int | None = None
-    """The value this one is a view of."""
+    base: int | None = None  # the value this one is a view of
     op: int | None = None
     """The op that made it; None for leaves and for tensors that came from outside the tape."""
-    maker: str = ""
-    """The factory that made a leaf: ``tensor``, ``randn``, ``Linear.weight``; else empty."""
+    maker: str = ""  # the factory that made a leaf: ``randn``, ``Linear.weight``; else empty
     node: int | None = None
     output_nr: int = 0
     place: Place = Place()
@@ -290,6 +288,7 @@ EventKind = Literal[
     "end",  # a pass ended; ref = index in passes
     "step",  # ref = index in steps
     "zero_grad",  # gradients were reset; ref = index in resets
+    "write",  # numbers changed through a view, .data, numpy; ref = index in writes
     "grad",  # the program changed or set gradients by itself; ref = index in rewrites
     "print",  # ref = index in prints
     "error",  # ref = 0; see Tape.error
@@ -397,4 +396,5 @@ class Tape(Struct, frozen=True):
     times: tuple[int, ...] = ()  # nanoseconds of each op's call, on a GPU of its launch
     fault: Op | None = None  # the call that raised what ended the program; it has no outputs
     rewrites: tuple[Rewrite, ...] = ()
+    writes: tuple[tuple[Change, ...], ...] = ()
     stuck: int | None = None  # the backward node that did, or the value backward could not begin at

@@ -10,6 +10,9 @@ from engine.untouched import keep_builtins
 
 keep_builtins(globals())
 
+# As it is before the recorder listens to it.
+_from_numpy = torch.from_numpy
+
 STORES = {
     torch.float64: "<f8",
     torch.float32: "<f4",
@@ -223,11 +226,11 @@ def _thumbs(stacked: torch.Tensor, side: int) -> np.ndarray:
     column = np.arange(columns_shown) * columns // columns_shown
     flat = (row[:, None] * columns + column[None, :]).reshape(-1)
     if stacked.is_contiguous() and stacked.dtype in STORES:
-        at = torch.from_numpy(flat).to(stacked.device)
+        at = _from_numpy(flat).to(stacked.device)
         sampled = stacked.view(len(stacked), -1).index_select(1, at)
     else:
         # torch's own unravel_index imports half a second's worth of modules.
-        places = [torch.from_numpy(x) for x in np.unravel_index(flat, tuple(shape))]
+        places = [_from_numpy(x) for x in np.unravel_index(flat, tuple(shape))]
         at_each = tuple(place.to(stacked.device) for place in places)
         sampled = stacked.movedim(0, -1)[at_each].movedim(-1, 0)
     if sampled.is_complex():

@@ -148,6 +148,10 @@ class Index:
                 reset = tape.resets[event.ref]
                 for leaf in reset.leaves:
                     self.grads[self.home(leaf)].append(Grad(at, None, not reset.to_none))
+            elif event.kind == "write":
+                for change in tape.writes[event.ref]:
+                    self.born.setdefault(change.after, at)
+                    self._update(change.after, at)
             elif event.kind == "grad":
                 for leaf, after in tape.rewrites[event.ref]:
                     self.grads[self.home(leaf)].append(Grad(at, after, written=True))
@@ -164,11 +168,12 @@ class Index:
                 self._update(made, at)
 
     def _update(self, value: int, at: int) -> None:
-        snapshot = self.values[value].snapshot
-        if snapshot is not None:
-            homes = {self.home(value), self.owners.get(self.values[value].storage, value)}
-            for home in homes:
-                self.updates[home].append((at, snapshot))
+        made = self.values[value]
+        if made.snapshot is not None:
+            owner = self.owners.get(made.storage, value)
+            whole = self.values[owner].shape == made.shape
+            for home in {self.home(value), owner if whole else self.home(value)}:
+                self.updates[home].append((at, made.snapshot))
 
     def _arrive(self, at: int, edges: tuple[int, ...] | list[int]) -> None:
         for number in edges:

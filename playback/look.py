@@ -140,9 +140,8 @@ class _Player:
     def step(self, state: _State, number: int) -> None:
         """Change the state by one event of the scene."""
         if number == 0:
-            for key, card in self.cards.items():
-                if card.literal:
-                    state.cards[key] = CardLook(True)
+            literals = [key for key, card in self.cards.items() if card.literal]
+            state.cards.update(dict.fromkeys(literals, CardLook(True)))
         for key, snapshot, pending in state.landing:
             state.cards[key] = replace(state.cards[key], gradient=snapshot, pending=pending)
         for key in state.cleared:
@@ -151,35 +150,23 @@ class _Player:
         event = self.index.tape.events[self.scene.start + number]
         if event.kind == "op":
             self._op(state, event)
-        elif event.kind == "leaf":
-            self._leaf(state, event.ref)
-        elif event.kind == "backward":
-            self._begin(state, event.ref)
         elif event.kind == "node":
             self._node(state, event.ref, self.scene.start + number)
-        elif event.kind == "accumulate":
-            self._accumulate(state, event.ref)
-        elif event.kind == "zero_grad":
-            self._reset(state, event.ref)
-        elif event.kind == "grad":
-            self._rewritten(state, event.ref)
-        elif event.kind == "step":
-            self._stepped(state, event.ref)
         elif event.kind == "error":
             self._fail(state)
+        elif event.kind in _CHANGES:
+            _CHANGES[event.kind](self, state, event.ref)
 
     def _fail(self, state: _State) -> None:
         """Mark the card that the program ended in; a call that raised was given its operands."""
         for key in (key for key, card in self.cards.items() if card.failed):
             self._change(state, key, reached=True, failed=True)
             state.active_cards = (*state.active_cards, key)
-            given = [
-                w.key for w in self.picture.wires if w.target == key and not self.cards[key].ops
-            ]
-            for wire in given:
-                state.wires[wire] = replace(state.wires.get(wire, WireLook()), carried=True)
-                if self.sources[wire] not in state.cards:
-                    self._reach(state, self.sources[wire])
+            given = (w for w in self.picture.wires if w.target == key)
+            for wire in () if self.cards[key].ops else given:
+                state.wires[wire.key] = replace(state.wires.get(wire.key, WireLook()), carried=True)
+                if wire.source not in state.cards:
+                    self._reach(state, wire.source)
 
     def _change(self, state: _State, key: str | None, **what: object) -> None:
         if key is not None:
@@ -198,8 +185,17 @@ class _Player:
             if reset.to_none:
                 state.cleared = (*state.cleared, key)
 
+    def _written(self, state: _State, number: int) -> None:
+        """Show what leaves hold since; an op that is drawn has a card to tell of it."""
+        for change in self.index.tape.writes[number]:
+            after = self.index.values[change.after]
+            drawn = after.op is not None and self.index.kinds[after.op] == "forward"
+            if not drawn and (key := self._pill(change.before)) is not None:
+                self._renew(state, key, after.snapshot)
+                state.active_cards = (*state.active_cards, key)
+
     def _rewritten(self, state: _State, number: int) -> None:
-        """Show the gradients that the program changed as they are since."""
+        """Show gradients that the program changed."""
         for leaf, after in self.index.tape.rewrites[number]:
             key = self._pill(leaf)
             if key is not None:
@@ -391,3 +387,14 @@ def _player(index: Index, picture: Picture, scene: Scene) -> _Player:
     _recent.insert(0, player)
     del _recent[_KEPT:]
     return player
+
+
+_CHANGES = {
+    "leaf": _Player._leaf,
+    "backward": _Player._begin,
+    "accumulate": _Player._accumulate,
+    "zero_grad": _Player._reset,
+    "write": _Player._written,
+    "grad": _Player._rewritten,
+    "step": _Player._stepped,
+}

@@ -18,6 +18,7 @@ _OTHER_MS: dict[EventKind, int] = {
     "print": 120,
     "zero_grad": 200,
     "grad": 200,
+    "write": 200,
     "step": 400,
 }
 BEGIN_MS, END_MS = 600, 1800

@@ -127,6 +127,9 @@ class _Named:
             return
         if event.kind == "leaf":
             self._put(state, event.ref, at)
+        elif event.kind == "write":
+            for change in index.tape.writes[event.ref]:
+                self._put(state, change.after, at)
         elif event.kind == "op":
             op = index.op(event.ref)
             for number in op.outputs if index.kinds[event.ref] == "forward" else ():
@@ -172,6 +175,7 @@ def _turns(index: Index, number: int) -> tuple[int, ...]:
         found += [grad.event for grad in index.grads.get(home, ())]
     else:
         found += [event for event, _ in index.node_runs.get(value.node, ())]
+        found += [event for event, _ in index.updates.get(home, ())]
     return tuple(sorted(found))
 
 

@@ -147,6 +147,8 @@ def _rare(index: Index, event: Event) -> str:
         names = [f"{called(index, leaf)}.grad" for leaf in reset.leaves]
         to = "None" if reset.to_none else "0"
         return f"{_listed(names)} set to {to}" if names else "No gradient to reset"
+    if event.kind == "write":
+        return _written(index, event.ref)
     if event.kind == "grad":
         changes = tape.rewrites[event.ref]
         if len(changes) == 1:
@@ -174,6 +176,17 @@ def _step(index: Index, number: int) -> str:
     if not moved:
         return f"{step.optimizer} stepped and changed nothing"
     return f"{step.optimizer} stepped: {', '.join(moved[:6])}{', …' if len(moved) > 6 else ''}"
+
+
+def _written(index: Index, number: int) -> str:
+    changes = index.tape.writes[number]
+    if len(changes) > 1:
+        return f"{_listed([called(index, one.before) for one in changes])} are changed"
+    old, new = (
+        short.value(index.snapshot(index.values[value].snapshot))
+        for value in (changes[0].before, changes[0].after)
+    )
+    return f"{called(index, changes[0].before)} is changed: {old} → {new}"
 
 
 def added(parts: list[str]) -> str:

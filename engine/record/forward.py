@@ -26,7 +26,7 @@ from engine.record.nodes import LAST, Met
 from engine.record.source import Where
 from engine.record.tensors import is_leaf, version
 from engine.record.unseen import is_traced
-from engine.tape import Reset
+from engine.tape import Change, Reset
 from engine.untouched import keep_builtins
 
 if TYPE_CHECKING:
@@ -43,6 +43,8 @@ _is_grad_enabled = torch._C.is_grad_enabled
 _Unheard = torch._C.DisableTorchFunction
 """A context in which the program's modes do not hear what the recorder asks of tensors."""
 
+_SHARING = frozenset(("as_tensor", "asarray"))
+"""Factories whose results may live in the memory of an array."""
 _DETACHING = frozenset(("detach", "detach_", "data"))
 
 
@@ -70,6 +72,9 @@ class ForwardMode(TorchFunctionMode):
         if told is None:
             func, told = meet(func, sys._getframe(1))
         kind, name = told
+        if kind == "reader" and self.recorder.tensors.exposed and self.log.writing:
+            with _Unheard(), self.recorder.lanes.lock:
+                self.recorder.writes.read(args)
         if kind == "reader" or self.lane.quiet or not self.log.writing or is_traced():
             return func(*args, **kwargs)
         if types and are_lookalikes(types):
@@ -99,10 +104,14 @@ class ForwardMode(TorchFunctionMode):
                 if not doing and args[1] is None:
                     recorder.reset(Reset((known.id,), True), where)
                 elif not doing and is_leaf(tensor):
-                    recorder.gradients_written([(tensor, None)], where)
+                    recorder.writes.gradients([(tensor, None)], where)
             elif kind == "data set":
                 where, _ = recorder.source.here(sys._getframe(1))
-                recorder.tensors.add(tensor, where)
+                is_other = recorder.tensors.differs(tensor, known)
+                after = recorder.tensors.add(tensor, where)
+                recorder.writes.changed([Change(known.id, after.id)] if is_other else [], where)
+            elif kind == "exposing":
+                recorder.tensors.exposed.add(known.storage)
         return out
 
     def _op(
@@ -117,7 +126,8 @@ class ForwardMode(TorchFunctionMode):
         where, doing = recorder.source.here(sys._getframe(2), lane)
         if doing or where is None:
             return func(*args, **kwargs)
-        given = everyday(args, kwargs, recorder.tensors.seen)
+        tensors = recorder.tensors
+        given = None if tensors.exposed else everyday(args, kwargs, tensors.seen)
         if given is None:
             given = self.given(args, kwargs, where, kind == "factory")
             if given is None:
@@ -198,7 +208,9 @@ class ForwardMode(TorchFunctionMode):
     def _factory(self, name: str, out: object, where: Where, given: list[torch.Tensor]) -> None:
         for t in tensors_in(out):
             if not _among(t, given):
-                self.recorder.tensors.value(t, where, maker=name)
+                value = self.recorder.tensors.value(t, where, maker=name)
+                if name in _SHARING:
+                    self.recorder.tensors.exposed.add(value.storage)
 
     def _results(
         self, name: str, where: Where, results: list[torch.Tensor], seen: "_Seen", inplace: bool
@@ -242,8 +254,8 @@ class ForwardMode(TorchFunctionMode):
             nodes.since = LAST
         if not lane.runs:
             log.write(EventRow("op", index, where))
-            if inplace and (written := recorder.tensors.gradients_among(results, outputs)):
-                recorder.gradients_written(written, where)
+            if inplace:
+                recorder.writes.by_op(results, outputs, index, where)
 
     def _gradient_read(self, tensor: torch.Tensor) -> None:
         """Look at a gradient that the program reads: not all that writes to it can be heard."""
@@ -251,7 +263,7 @@ class ForwardMode(TorchFunctionMode):
             return
         where, doing = self.recorder.source.here(sys._getframe(2))
         if not doing:
-            self.recorder.gradients_written([(tensor, None)], where)
+            self.recorder.writes.gradients([(tensor, None)], where)
 
     def _detached(self, t: torch.Tensor, value: ValueRow, seen: "_Seen") -> None:
         tensors = self.recorder.tensors

@@ -9,7 +9,7 @@ from torch import nn
 
 from engine.errors import LONGEST_NAME
 from engine.record.arguments import told_args
-from engine.record.log import CallRow, EventRow, Log, NodeRow, OpRow, ValueRow
+from engine.record.log import CallRow, EventRow, Log, NodeRow, OpRow, PassRow, ValueRow
 from engine.record.naming import name_values
 from engine.record.recorder import Recorder
 from engine.record.source import Source, Span
@@ -17,6 +17,7 @@ from engine.record.tensors import is_leaf, version
 from engine.tape import (
     Arg,
     Call,
+    Change,
     Event,
     Execution,
     Leaf,
@@ -42,8 +43,9 @@ def leaves(recorder: Recorder, namespace: dict[str, object]) -> list[Leaf]:
     Also gives names to values that no assignment named, and writes a last value for tensors whose
     numbers changed behind autograd's back (numpy, ``.data``, fused optimizers).
     """
-    log, tensors, found = recorder.log, recorder.tensors, list[Leaf]()
+    tensors, found = recorder.tensors, list[Leaf]()
     written: list[tuple[torch.Tensor, int | None]] = []
+    changes: list[Change] = []
     with torch._C.DisableTorchFunction():
         for name, t in _named_tensors(namespace):
             known = tensors.known(t)
@@ -52,13 +54,15 @@ def leaves(recorder: Recorder, namespace: dict[str, object]) -> list[Leaf]:
             elif known.version != version(t):
                 known = tensors.value(t, None)
             elif tensors.differs(t, known):
+                before = known
                 known = tensors.add(t, None, op=known.op, maker=known.maker)
+                changes.append(Change(before.id, known.id))
             known.name = known.name or name
             if is_leaf(t):
                 found.append(Leaf(name[:LONGEST_NAME], known.id, _gradient(recorder, t)))
                 written.append((t, None))
-        if not log.is_over():
-            recorder.gradients_written(written, None)
+        recorder.writes.changed(changes, None)
+        recorder.writes.gradients(written, None)
     return found
 
 
@@ -112,20 +116,11 @@ def freeze(recorder: Recorder, found: list[Leaf]) -> Tape:
             for e in log.executions
         ),
         accumulations=tuple(log.accumulations),
-        passes=tuple(
-            Pass(
-                p.kind,
-                _line(source.span(p.where)),
-                tuple(p.roots),
-                tuple(p.seeds),
-                p.retain_graph,
-                p.create_graph,
-            )
-            for p in log.passes
-        ),
+        passes=tuple(_pass(p, source) for p in log.passes),
         steps=_steps(log, source),
         resets=tuple(log.resets),
         rewrites=tuple(log.rewrites),
+        writes=tuple(log.writes),
         prints=tuple(log.prints),
         figures=tuple(log.figures),
         events=tuple(
@@ -141,6 +136,11 @@ def freeze(recorder: Recorder, found: list[Leaf]) -> Tape:
         fault=None if failed.op is None else _op(failed.op, log, source, called),
         stuck=failed.node,
     )
+
+
+def _pass(p: PassRow, source: Source) -> Pass:
+    line, roots, seeds = _line(source.span(p.where)), tuple(p.roots), tuple(p.seeds)
+    return Pass(p.kind, line, roots, seeds, p.retain_graph, p.create_graph)
 
 
 def _steps(log: Log, source: Source) -> tuple[Step, ...]:

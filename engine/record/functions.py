@@ -13,18 +13,20 @@ Function = Callable[..., object]
 _READERS = frozenset(
     (
         "__repr__ __str__ __format__ __len__ __bool__ __float__ __int__ __index__ __complex__ "
-        "__hash__ __deepcopy__ __reduce_ex__ __reduce__ __setstate__ __dir__ __array__ item "
-        "tolist numpy size dim ndimension numel nelement stride storage_offset data_ptr "
+        "__hash__ __deepcopy__ __reduce_ex__ __reduce__ __setstate__ __dir__ item "
+        "tolist size dim ndimension numel nelement stride storage_offset data_ptr "
         "element_size storage untyped_storage is_contiguous is_pinned is_shared get_device "
         "allclose equal is_tensor is_storage is_floating_point is_complex is_nonzero "
         "is_same_size is_signed is_inference register_hook "
         "register_post_accumulate_grad_hook retain_grad backward grad share_memory_ "
-        "set_printoptions broadcast_shapes result_type can_cast __contains__ __dlpack__ "
+        "set_printoptions broadcast_shapes result_type can_cast __contains__ "
         "__dlpack_device__ is_set_to _is_view is_conj is_neg has_names __iter__"
     ).split()
 )
 """Functions that make no tensor, or (``backward``, ``grad``) are recorded elsewhere."""
 
+_EXPOSING = frozenset(("numpy", "__array__", "__dlpack__"))
+"""Functions that give a tensor's memory to others."""
 _TENSOR_GETTERS = frozenset(("T", "mT", "H", "mH", "data", "real", "imag"))
 _FACTORIES = frozenset(("tensor", "as_tensor", "scalar_tensor", "asarray", "from_numpy"))
 _RUNNING = frozenset(("batch_norm", "instance_norm"))
@@ -83,6 +85,8 @@ def _kind(func: Function) -> str:
         )
     if name == "requires_grad_":
         return "flag"
+    if name in _EXPOSING:
+        return "exposing"
     if name in _READERS:
         return "reader"
     if name in _FACTORIES or name.endswith("_like") or name.startswith("new_"):

@@ -214,6 +214,7 @@ class Log:
         self.held: dict[tuple[int, ...], int] = {}
         self.resets: list[Reset] = []
         self.rewrites: list[Rewrite] = []
+        self.writes: list[tuple[Change, ...]] = []
         self.prints: list[str] = []
         self.unprinted = 0
         """Printed lines past `print_limit`: they are in the output alone."""

@@ -60,7 +60,7 @@ class Optimizers:
                 lane.steps.append([(p, tensors.value(p, None)) for p in owned])
                 if self.recorder.log.writing:
                     where, _ = self.recorder.source.here(sys._getframe(1))
-                    self.recorder.gradients_written([(p, None) for p in owned], where)
+                    self.recorder.writes.gradients([(p, None) for p in owned], where)
             except Exception as error:  # noqa: BLE001 - whatever it is, it is not the program's
                 self.recorder.log.give_up(error)
 

@@ -30,6 +30,7 @@ from engine.record.source import Source, Where
 from engine.record.tensors import Tensors
 from engine.record.tracebacks import Tracebacks
 from engine.record.warned import Warned
+from engine.record.writes import Writes
 from engine.tape import Reset
 from engine.untouched import keep_builtins
 
@@ -53,6 +54,7 @@ class Recorder:
         self.lanes = Lanes(self)
         self.backward = Backward(self)
         self.nodes.hooks = self.backward.hooks
+        self.writes = Writes(self)
         self.passes = Passes(self.log)
         self.copies.about_to_drop = self.passes.settle
         self.modules = Modules(self)
@@ -79,6 +81,7 @@ class Recorder:
         torch.overrides.has_torch_function = _is_overridden  # type: ignore[assignment]
         self.modules.start()
         self.scripted.start()
+        self.writes.start()
         self.optimizers.start()
         self.backward.hooks.start()
         self.tracebacks.start()
@@ -99,6 +102,7 @@ class Recorder:
         self.tracebacks.stop()
         self.backward.hooks.stop()
         self.optimizers.stop()
+        self.writes.stop()
         self.scripted.stop()
         self.modules.stop()
         torch.overrides.has_torch_function = _has_torch_function
@@ -121,20 +125,6 @@ class Recorder:
                     self.backward.hooks.rewritten(t)
             self.log.resets.append(reset)
             self.log.tell("zero_grad", len(self.log.resets) - 1, where)
-
-    def gradients_written(
-        self, leaves: Iterable[tuple[torch.Tensor, int | None]], where: Where
-    ) -> None:
-        """Write down which leaves' gradients the program changed or set by itself.
-
-        ``leaves`` come with the snapshot of their ``.grad``, where there is one.
-        """
-        with self.lanes.lock:
-            found = [self.backward.hooks.rewritten(t, kept) for t, kept in leaves]
-            written = tuple(one for one in found if one is not None)
-            if written:
-                self.log.rewrites.append(written)
-                self.log.tell("grad", len(self.log.rewrites) - 1, where)
 
     def printed(self, line: str) -> None:
         """Write down one printed line."""

@@ -2,6 +2,7 @@
 
 import itertools
 import weakref
+from collections.abc import Callable
 from operator import attrgetter
 from typing import Protocol
 
@@ -13,6 +14,7 @@ from engine.record.copies import Copies
 from engine.record.log import Log, NodeRow, ValueRow
 from engine.record.source import Where
 from engine.record.unseen import has_numbers, is_watched, is_wrapped, memory, unwatched
+from engine.tape import Change
 from engine.untouched import keep_builtins
 
 keep_builtins(globals())
@@ -42,6 +44,10 @@ class Tensors:
         self._changed_by: dict[int, int] = {}
         self._grads: dict[int, tuple[weakref.ref[torch.Tensor], ValueRow]] = {}
         self._numbers = itertools.count()
+        self.announce: Callable[[list[Change], Where], None]
+        """Told of values that have become others without an op on them."""
+        self.exposed: set[int] = set()
+        """Storages that NumPy or another library may write to at any time."""
         self.names: dict[int, str] = {}
         """Names for tensors that are not seen yet, by ``id()``: a module's own parameters."""
         self.nudge: tuple[int, int, complex] | None = None
@@ -58,8 +64,11 @@ class Tensors:
         if row is None or row.ref() is not t:
             row = self.add(t, where, maker=maker)
             self.log.tell("leaf", row.id, where)
-        elif row.version != version(t):
+        elif row.version != version(t) or (row.storage in self.exposed and self.differs(t, row)):
+            before = row
             row = self.add(t, where, op=self._changed_by.get(row.storage), maker=row.maker)
+            if row.maker != ".grad":
+                self.announce([Change(before.id, row.id)], where)
         return row
 
     def add(
@@ -180,6 +189,14 @@ class Tensors:
                 return self.differs(t, row)
         return not same_numbers(kept, torch._C.TensorBase.detach(t))
 
+    def sharing(self, t: torch.Tensor) -> list[torch.Tensor]:
+        """Return the tensors that live in the memory of ``t``, as far as they were seen."""
+        if t.layout is not torch.strided or not has_numbers(t):
+            return []
+        known = self._memories.get(memory(t))
+        users = [known.user, *known.others] if known is not None else []
+        return [one for user in users if (one := user()) is not None]
+
     def storage(self, t: torch.Tensor) -> int:
         """Return a small number for the memory ``t`` lives in; -1 where it has none of its own."""
         return self._storage(t, None, None)
@@ -219,23 +236,6 @@ class Tensors:
         """Return the leaf whose ``.grad`` this tensor is, if it was read as such."""
         entry = self._grads.get(id(grad))
         return entry[1] if entry is not None and entry[0]() is grad else None
-
-    def gradients_among(
-        self, changed: list[torch.Tensor], values: list[ValueRow]
-    ) -> list[tuple[torch.Tensor, int | None]]:
-        """Return the leaves whose ``.grad`` was changed, itself or through a view of it.
-
-        ``values`` are those of ``changed``; a leaf comes with the snapshot of its whole ``.grad``,
-        where there is one.
-        """
-        found: list[tuple[torch.Tensor, int | None]] = []
-        for t, row in zip(changed, values, strict=True) if self._grads else ():
-            base = t._base
-            leaf = self.leaf_of_gradient(t) or (base is not None and self.leaf_of_gradient(base))
-            owner = leaf.ref() if leaf else None
-            if owner is not None and is_leaf(owner):
-                found.append((owner, row.snapshot if owner.grad is t else None))
-        return found
 
 
 class _Memory(Struct, gc=False, eq=False):

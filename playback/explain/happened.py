@@ -43,6 +43,7 @@ def happened(index: Index, position: int) -> Explanation:
         "step": _step,
         "zero_grad": _reset,
         "grad": _rewrite,
+        "write": _write,
         "print": _print,
         "enter": _module,
         "leave": _module,
@@ -57,6 +58,7 @@ _TITLES: dict[EventKind, str] = {
     "step": "The optimizer changes the parameters",
     "zero_grad": "Gradients are reset",
     "grad": "The program changes gradients",
+    "write": "The program changes numbers",
     "print": "The program printed a line",
     "error": "The program stopped here",
 }
@@ -116,22 +118,24 @@ def _step(index: Index, event: Event, _position: int) -> _Told:
     """List every parameter with its numbers before and after."""
     step = index.tape.steps[event.ref]
 
-    def told(change: Change) -> Row:
-        name = _name(index, change.before)
-        old, new = (index.snapshot(index.values[v].snapshot) for v in (change.before, change.after))
-        if new is None or new.numel <= short.FEW:
-            return Row(name, "", f"{short.value(old)} → {short.value(new)}", True)
-        by = _distance(old, new)
-        moved = "changed" if by is None else f"moved by {text.number(by)}"
-        return Row(name, moved, text.shape(new.shape), True)
-
     rate = "" if step.lr is None else f", learning rate {short.trimmed(step.lr, 6)}"
     said = "Each parameter takes a step against its gradient"
     if kept := list(dict.fromkeys(name for _, name, _ in step.memory)):
         said += f". It keeps {', '.join(kept)} for each; the table Line shows them"
     if not step.changes:
         said = "No parameter had a gradient, so none was changed"
-    return f"{step.optimizer}{rate}", said, _few(step.changes, told)
+    return f"{step.optimizer}{rate}", said, _few(step.changes, lambda one: _moved(index, one))
+
+
+def _moved(index: Index, change: Change) -> Row:
+    """Return a tensor's numbers before and after, of a larger one how far they moved."""
+    name = _name(index, change.before)
+    old, new = (index.snapshot(index.values[v].snapshot) for v in (change.before, change.after))
+    if new is None or new.numel <= short.FEW:
+        return Row(name, "", f"{short.value(old)} → {short.value(new)}", True)
+    by = _distance(old, new)
+    moved = "changed" if by is None else f"moved by {text.number(by)}"
+    return Row(name, moved, text.shape(new.shape), True)
 
 
 def _reset(index: Index, event: Event, _position: int) -> _Told:
@@ -141,6 +145,13 @@ def _reset(index: Index, event: Event, _position: int) -> _Told:
     rows = _few(reset.leaves, lambda leaf: Row(f"{_name(index, leaf)}.grad", "", to))
     said = "The next backward starts from nothing; without this it would add to the old gradients"
     return "", said if rows else "There was no gradient to clear", rows
+
+
+def _write(index: Index, event: Event, _position: int) -> _Told:
+    """List every tensor whose numbers were changed through its memory, before and after."""
+    said = "Not by an op on the tensor itself: through a view, .data, NumPy or the like"
+    rows = _few(index.tape.writes[event.ref], lambda one: _moved(index, one))
+    return "", said, rows
 
 
 def _rewrite(index: Index, event: Event, position: int) -> _Told:
