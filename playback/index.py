@@ -271,6 +271,8 @@ def _kinds(tape: Tape, index: Index) -> list[OpKind]:
         for op in tape.ops
     ]
     parameters = {v.storage for v in tape.values if v.role == "parameter"}
+    after = (index.values[change.after] for write in tape.writes for change in write)
+    written = {value.storage for value in after if value.role == "parameter"}
     for number in reversed(range(len(tape.ops))):
         op = tape.ops[number]
         if kinds[number] != "forward" or not op.outputs:
@@ -286,7 +288,13 @@ def _kinds(tape: Tape, index: Index) -> list[OpKind]:
             continue
         else:
             users = [user for v in made for user in index.users[v.id]]
-            if users and all(kinds[user] == "update" for user in users):
+            if op.op == "data":
+                # ``w.grad.data.zero_()`` is a reset, and no op uses what it was called on.
+                ends = all(index.values[i].maker == ".grad" for i in op.inputs)
+            else:
+                # What a parameter's ``.data`` was set to.
+                ends = any(v.storage in written and v.base is None for v in made)
+            if (users or ends) and all(kinds[user] == "update" for user in users):
                 kinds[number] = "update"
     return kinds
 

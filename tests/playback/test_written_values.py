@@ -108,3 +108,28 @@ def test_nothing_is_told_where_nothing_changed(recorded):
     )
     assert tape.status == "ok"
     assert not [event for event in tape.events if event.kind in ("write", "grad")]
+
+
+OLD = """
+x, y = torch.tensor([1.0, 2.0]), torch.tensor([2.0, 4.0])
+w = torch.tensor([0.5], requires_grad=True)
+for epoch in range(2):
+    loss = ((w * x - y) ** 2).mean()
+    loss.backward()
+    w.data = w.data - 0.1 * w.grad.data
+    w.grad.data.zero_()
+"""
+
+
+def test_an_update_by_setting_data_is_an_update_and_not_part_of_the_graph(recorded):
+    index = index_of(recorded(OLD))
+    told = [segment.phase for segment in track.segments(index)]
+    assert told == ["Forward", "Loss", "Backward", "Update"] * 2
+    drawn = graph.build(index.tape, scenes.scenes(index)[0]).cards
+    assert not [card.title for card in drawn if card.title in ("data", "w.grad")]
+    assert [card.title for card in drawn if card.ops] == ["mul", "sub", "pow", "mean"]
+
+
+def test_what_data_was_set_to_is_drawn_where_the_graph_uses_it(recorded):
+    tape = recorded("w = param([1.0])\nb = torch.ones(1) * 2\nw.data = b\nc = b + 1")
+    assert [index_of(tape).kinds[n] for n in range(len(tape.ops))] == ["forward", "forward"]
