@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
-from PySide6.QtGui import QImage, QMouseEvent, QPainter, QPainterPath, QPen, QPolygonF
+from PySide6.QtCore import QEvent, QPointF, QRectF
+from PySide6.QtGui import QImage, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
 from playback import text
@@ -13,12 +13,16 @@ from widgets.plots.axes import Axis
 from widgets.plots.colors import rgb
 from widgets.plots.lines import bubble
 from widgets.plots.plot import EDGE, Plot, bottom_axis, empty, label_width, left_axis, spot
+from widgets.plots.strokes import finite, places, strokes
 from widgets.theme import Theme
 
 BANDS = 14
 """So many steps of colour, so that valleys can be followed like lines on a map."""
 CELL = 1.5
 """A path is as fine as cells of so many pixels: a thick line with many turns in one is dear."""
+
+LONGEST_THICK = 4000.0
+"""Pixels of a path that is drawn thick: one that leaps about crosses itself, and would be dear."""
 
 Grid = NDArray[np.float64]
 
@@ -92,16 +96,16 @@ class Surface(Plot):
         cells = np.floor(np.stack([x, y]) / CELL)
         moved = np.append(True, (np.diff(cells) != 0).any(axis=0))
         moved[-1] = True
-        points = [QPointF(a, b) for a, b in zip(x[moved].tolist(), y[moved].tolist(), strict=True)]
-        line = QPainterPath()
-        line.addPolygon(QPolygonF(points))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.setPen(QPen(self.theme.panel, 4))
-        painter.drawPath(line)
-        painter.setPen(QPen(self.theme.backward, 2))
-        painter.drawPath(line)
-        spot(painter, points[0], self.theme.panel, self.theme.backward)
-        spot(painter, points[-1], self.theme.backward, self.theme.panel, 5)
+        points = places(x[moved], y[moved])
+        length = np.hypot(*np.diff(points, axis=0).T).sum()
+        if length <= LONGEST_THICK:
+            painter.setPen(QPen(self.theme.panel, 4))
+            strokes(painter, points)
+        painter.setPen(QPen(self.theme.backward, 2 if length <= LONGEST_THICK else 1))
+        strokes(painter, points)
+        first, *_, last = [*finite(points[:1]), *finite(points[-1:])]
+        spot(painter, first, self.theme.panel, self.theme.backward)
+        spot(painter, last, self.theme.backward, self.theme.panel, 5)
 
     def _draw_hover(self, painter: QPainter, frame: QRectF, across: Axis, up: Axis) -> None:
         assert self._mouse is not None

@@ -1,5 +1,7 @@
 """Confusion matrix, histograms, unit maps and the loss surface."""
 
+import time
+
 import numpy as np
 import pytest
 
@@ -73,6 +75,23 @@ def test_units_that_say_nothing_finite_are_drawn(shown, look):
     plot.show_layers([Layer("0", np.full((2, 3, 3), np.inf, np.float32))])
     plot.set_theme(Theme.load("dark"))
     look(plot)
+
+
+def test_a_path_that_leaps_about_costs_no_more_than_the_calm_one_times_twenty(shown):
+    plot = shown(Surface(), 640, 400)
+    plot.show_grid((0.0, 0.0, 1.0, 1.0), np.ones((20, 20)), ("a", "b"))
+    steps = np.linspace(0.0, 1.0, 800)
+    calm = np.stack([0.2 + 0.5 * steps, 0.5 + 0.3 * np.sin(6 * steps)], axis=1)
+    wild = np.random.default_rng(0).uniform(0.0, 1.0, (800, 2))
+    taken = {}
+    for name, path in (("calm", calm), ("wild", wild)):
+        plot.show_path(path)
+        plot.grab()
+        begun = time.thread_time()
+        for _ in range(3):
+            plot.grab()
+        taken[name] = time.thread_time() - begun
+    assert taken["wild"] < 20 * taken["calm"]
 
 
 def test_the_path_is_drawn_on_the_surface(shown, look):
