@@ -7,7 +7,15 @@ from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
 
 from app.state import Doc
-from app.training.state import START, Run, TrainEngine, TrainLook, named
+from app.training.state import (
+    START,
+    Run,
+    TrainEngine,
+    TrainLook,
+    difference,
+    named,
+    taken_back,
+)
 from engine import training as say
 from engine.setup import Setup
 
@@ -40,6 +48,7 @@ class Runs(QObject):
     runs_changed = Signal()
     stated = Signal(object)
     """What is said of a `Run` has changed: where it stands, its name."""
+    said = Signal(str)
     touched = Signal()
     """A weight is set by hand."""
     complained = Signal(str, str)
@@ -215,6 +224,44 @@ class Runs(QObject):
     def _thin_out(self) -> None:
         for old in [one for one in self.runs if not one.alive][:-KEPT_RUNS]:
             self.runs.remove(old)
+
+    # What holds from some step on
+
+    def _altered(self, run: Run, message: say.Altered) -> None:
+        """Note that the setup, or what began the run anew of it, was taken over."""
+        self.complained.emit("", "")
+        run.problem = ""
+        is_current = run.run_id == self.look.run_id
+        if message.applied and not message.restarts:
+            before = run.setup
+            if is_current:
+                run.setup = self.setup
+                self.said.emit(f"From step {message.step:,}: {difference(self.setup, before)}")
+            elif run.run_id == self.right_id:
+                run.setup = replace(self.setup, mistakes=())
+            self._retell(run, message.lines)
+        elif message.restarts and is_current:
+            what = ", ".join(one.replace("_", " ").replace(".", " ") for one in message.restarts)
+            self.said.emit(f"Began anew with another {what}; the curves of before are kept")
+
+    def _went_back(self, run: Run, message: say.WentBack) -> None:
+        """Take over what held at an earlier step; undo leads to what was set since."""
+        run.setup = taken_back(run.setup, message.before, message.now)
+        if run.run_id == self.look.run_id:
+            before = self.setup
+            self._remember(merge=False)
+            self.setup = taken_back(before, message.before, message.now)
+            self.setup_changed.emit()
+            words = difference(self.setup, before)
+            self.said.emit(f"As it was at step {message.step:,}: {words}" if words else "")
+        self._retell(run, message.lines)
+
+    def _retell(self, run: Run, lines: tuple[tuple[str, str], ...]) -> None:
+        """Call a run after the setup that holds now, and note the lines of its steps."""
+        run.call(named(run.setup))
+        if run.begun is not None and lines:
+            run.begun = replace(run.begun, lines=lines)
+        self.runs_changed.emit()
 
     # Taking back
 

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.training.folding import after_rewind, take_series
 from app.training.runs import Runs
-from app.training.state import Run, TrainEngine, difference, named, reseeded
+from app.training.state import Run, TrainEngine, named, reseeded
 from engine import training as say
 from engine import wire
 from engine.setup import Setup
@@ -34,7 +34,6 @@ class TrainSession(Runs):
     """A view of that kind of the current run is there."""
     happened = Signal(object)
     """A `Happened` inside a step; None when the step is over."""
-    said = Signal(str)
     taped = Signal(object)
     drawn = Signal(object)
     looked = Signal(object)
@@ -298,6 +297,8 @@ class TrainSession(Runs):
                 self.happened.emit(message)
             case say.Altered():
                 self._altered(run, message)
+            case say.WentBack():
+                self._went_back(run, message)
             case say.StepTape():
                 (self.drawn if message.live else self.taped).emit(message)
             case say.Exported():
@@ -346,19 +347,6 @@ class TrainSession(Runs):
         ):
             self._plays = False
         self.stated.emit(run)
-
-    def _altered(self, run: Run, message: say.Altered) -> None:
-        self.complained.emit("", "")
-        run.problem = ""
-        if message.applied and not message.restarts:
-            before = run.setup
-            run.setup = self.setup
-            run.call(named(self.setup))
-            self.said.emit(f"From step {message.step:,}: {difference(self.setup, before)}")
-            self.runs_changed.emit()
-        elif message.restarts:
-            what = ", ".join(one.replace("_", " ").replace(".", " ") for one in message.restarts)
-            self.said.emit(f"Began anew with another {what}; the curves of before are kept")
 
     def _complain(self, message: say.TrainProblem) -> None:
         words, line = message.problem.message, message.problem.place.line

@@ -285,6 +285,8 @@ class TrainShowing(QObject):
         room.axis.set_steps(step, run.furthest, self._forks(run))
         if state is not None and not state.event:
             room.lines.leave(step)
+        if run.begun is not None:
+            room.lines.take_lines(run.begun.lines)
         rate = f" · {state.rate:,.0f} steps/s" if state is not None and state.rate else ""
         room.bar.set_words(run.name, f"step {step:,}{rate}")
         problem = state.problem if state is not None else None

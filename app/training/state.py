@@ -128,6 +128,24 @@ def reseeded(setup: Setup, made: Setup) -> Setup:
     return replace(setup, weight_seed=made.weight_seed, data_seed=made.data_seed)
 
 
+def taken_back(setup: Setup, before: Setup, now: Setup) -> Setup:
+    """Return a setup with what ``now`` has otherwise than ``before``: both have every default.
+
+    What is the same in both stays as short as it is in ``setup``.
+    """
+    changed: dict[str, object] = {}
+    for key in Setup.__struct_fields__:
+        was, own, mine = getattr(before, key), getattr(now, key), getattr(setup, key)
+        if was == own:
+            continue
+        changed[key] = own
+        parts = isinstance(was, Part) and isinstance(own, Part) and isinstance(mine, Part)
+        if parts and was.name == own.name == mine.name:
+            other = {k: v for k, v in own.options.items() if v != was.options.get(k)}
+            changed[key] = Part(own.name, {**mine.options, **other})
+    return replace(setup, **changed)
+
+
 def difference(setup: Setup, other: Setup) -> str:
     """Return in few words what ``setup`` has that ``other`` has not: ``lr 0.1, batch 32``."""
     words = []

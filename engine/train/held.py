@@ -47,6 +47,8 @@ class Held:
     def __post_init__(self) -> None:
         """Begin to show what is wanted."""
         self.watch(self.wishes)
+        self.settings = self.run.setup
+        """The settings that were told of last."""
 
     def watch(self, wishes: tuple[asks.Wish, ...]) -> None:
         """Take the views that are wanted from now on; each is due at once."""

@@ -218,18 +218,26 @@ class Host:
             self._hold(run_id, fresh, playing)
             return
         held.problem, held.reached = None, ""
-        self._send(answers.Altered(run_id, held.run.step, applied))
+        held.settings = held.run.setup
+        lines = telling.lines(held.run)
+        self._send(answers.Altered(run_id, held.run.step, applied, lines=lines))
         held.seen.clear()
         if not held.playing:
             self._tell(run_id, held)
 
     def _reset(self, run_id: int, held: Held, weights: bool, data: bool) -> None:
-        if not weights and not data:
-            held.run.rewind(0)
+        run = held.run
+        is_new = weights or data
+        if not is_new and run.setup == run.past.before(0).setup:
+            run.rewind(0)
             self._settle(run_id, held)
             return
-        setup = telling.reseeded(held.run.setup, weights, data)
-        fresh = Held(Run(setup), wishes=held.wishes, parent=held.parent, beside=held.beside)
+        # What was set on the way holds from the first step on now.
+        made = Run(telling.reseeded(run.setup, weights, data) if is_new else run.setup)
+        for at, change in [] if is_new else run.changes:
+            if at == 0 and isinstance(change, Edit):
+                made.edit(change)
+        fresh = Held(made, wishes=held.wishes, parent=held.parent, beside=held.beside)
         fresh.memory = held.memory
         self._hold(run_id, fresh)
 
@@ -358,6 +366,8 @@ class Host:
 
     def _tell(self, run_id: int, held: Held) -> None:
         """Tell everything that is new."""
+        for part in telling.settings(run_id, held):
+            self._send(part)
         self._tell_curves(run_id, held)
         self._show(run_id, held, at_once=True)
         self._send(telling.state(run_id, held, held.told))

@@ -96,10 +96,13 @@ def explain_nan(run: Run) -> Problem:
     run.rewind(step)
     what = "NaN" if math.isnan(loss) else "infinite"
     where = first_bad(tape)
-    told = f"Step {step + 1:,}: {where}" if where else f"It went wrong in step {step + 1:,}"
+    if step + 1 == bad:
+        told = f": {where}" if where else ""
+    else:
+        told = f". Step {step + 1:,}: {where}" if where else f". Step {step + 1:,} went wrong"
     problem = Problem(
         "NaN",
-        f"The loss of step {bad:,} is {what}. {told}",
+        f"The loss of step {bad:,} is {what}{told}",
         "The run stands before that step: lower the learning rate, or clip gradients, and go on.",
     )
     run.problem = None

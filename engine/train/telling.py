@@ -24,6 +24,7 @@ from engine.training.answers import (
     TrainState,
     Unit,
     View,
+    WentBack,
 )
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def begun(run_id: int, run: Run, parent: tuple[int, int] | None, resumed: bool =
         parameters(run),
         units(run),
         run.history.columns,
-        tuple((event, text) for event, text in program.lines),
+        lines(run),
         str(program.model)[:20_000],
         tuple(program.names_of_inputs),
         program.class_names,
@@ -51,6 +52,18 @@ def begun(run_id: int, run: Run, parent: tuple[int, int] | None, resumed: bool =
         program.note,
         resumed,
     )
+
+
+def lines(run: Run) -> tuple[tuple[str, str], ...]:
+    """Return the lines of a step as they are now, each with its event."""
+    return tuple((event, text) for event, text in run.program.lines)
+
+
+def settings(run_id: int, held: Held) -> Iterator[WentBack]:
+    """Yield that other settings hold than were told of, as after going back past a change."""
+    before, held.settings = held.settings, held.run.setup
+    if before != held.settings:
+        yield WentBack(run_id, held.run.step, before, held.settings, lines(held.run))
 
 
 def parameters(run: Run) -> tuple[Parameter, ...]:

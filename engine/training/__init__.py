@@ -29,6 +29,7 @@ from engine.training.answers import (
     TrainState,
     Unit,
     View,
+    WentBack,
 )
 from engine.training.asks import (
     Advance,
@@ -94,6 +95,7 @@ TrainReply = (
     | TrainState
     | Happened
     | Altered
+    | WentBack
     | StepTape
     | FileLooked
     | Exported
@@ -148,5 +150,6 @@ __all__ = [
     "Until",
     "View",
     "Watch",
+    "WentBack",
     "Wish",
 ]

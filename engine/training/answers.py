@@ -214,6 +214,21 @@ class Altered(Struct, frozen=True, tag=True):
     step: int
     applied: tuple[str, ...] = ()
     restarts: tuple[str, ...] = ()
+    lines: tuple[tuple[str, str], ...] = ()
+    """The step's lines from now on, as in `Begun`; empty where the run begins anew."""
+
+
+class WentBack(Struct, frozen=True, tag=True):
+    """A run went back past a change: ``now`` holds again, as it did then, instead of ``before``.
+
+    Both have every default filled in. ``lines`` as in `Begun`.
+    """
+
+    run_id: int
+    step: int
+    before: Setup
+    now: Setup
+    lines: tuple[tuple[str, str], ...]
 
 
 class StepTape(Struct, frozen=True, tag=True):

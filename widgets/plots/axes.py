@@ -64,14 +64,14 @@ NARROWEST = 1e-5
 def spanning(low: float, high: float, log: bool = False) -> Axis:
     """Return an axis that holds ``low`` to ``high`` with a little room at both ends.
 
-    What is not finite is taken for nothing; a log axis never shows more than 12 decades, and ends
-    a little below the largest float.
+    What is not finite is taken for nothing; a log axis never shows more than 12 decades below
+    1 or below its largest number, and ends a little below the largest float.
     """
     if not (math.isfinite(low) and math.isfinite(high)) or low > high:
         low, high = (0.1, 1.0) if log else (0.0, 1.0)
     if log:
         high = min(max(high, 1e-300), LARGEST)
-        low = max(min(low, high), high * 1e-12, 1e-307) if low > 0 else high * 1e-3
+        low = max(min(low, high), min(high, 1.0) * 1e-12, 1e-307) if low > 0 else high * 1e-3
         room = max(1.15, (high / low) ** 0.06)
         return Axis(low / room, high * room, log=True)
     size = max(abs(low), abs(high))

@@ -89,6 +89,11 @@ class StepLines(QWidget):
             self._rows.append((mark, code, what))
         self.clear()
 
+    def take_lines(self, lines: Sequence[tuple[str, str]]) -> None:
+        """Show these lines if they are others; of the same ones nothing changes."""
+        if tuple(lines) != self._lines:
+            self.set_lines(lines)
+
     def clear(self) -> None:
         """Show that no line of the step has happened."""
         self._done, self._changed, self._led_to = 0, {}, None

@@ -4,12 +4,13 @@ import math
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from app.training.runs import KEPT_RUNS, UNDO
 from app.training.state import START, Run
 from engine import training as say
 from engine.setup import Part, Setup
-from tests.app.training.fakes import array
+from tests.app.training.fakes import LINES, array
 
 
 def setup(lr):
@@ -165,3 +166,45 @@ def test_a_weight_of_a_step_that_was_left_is_not_put_back(begun, train_link):
 def test_a_weight_that_was_never_shown_leaves_nothing_to_take_back(begun):
     begun.edit_weight("nobody", 0, 1.0)
     assert not begun.can_undo
+
+
+def filled(lr, clip=0.0):
+    """A setup as the engine has it: every option written out."""
+    options = {"lr": lr, "betas": [0.9, 0.999], "eps": 1e-8}
+    return replace(START, optimizer=Part("adam", options), clip_norm=clip)
+
+
+def test_a_run_that_went_back_past_a_change_shows_what_holds_then(begun, train_link):
+    changed = replace(START, optimizer=Part("adam", {"lr": 0.5}), clip_norm=1.0)
+    begun.change(changed)
+    train_link.received.emit(say.Altered(1, 50, applied=("optimizer", "clip_norm")))
+    said = []
+    begun.said.connect(said.append)
+    train_link.received.emit(say.WentBack(1, 40, filled(0.5, 1.0), filled(0.03), LINES))
+    assert begun.setup == begun.run.setup == START
+    assert begun.run.name == "moons · mlp · adam 0.03"
+    assert said == ["As it was at step 40: lr 0.03, clip norm 0"]
+    begun.undo()
+    assert begun.setup == changed
+
+
+def test_another_optimizer_comes_back_with_all_its_options(begun, train_link):
+    begun.change(replace(START, optimizer=Part("sgd", {"lr": 0.5})))
+    train_link.received.emit(say.Altered(1, 50, applied=("optimizer",)))
+    was = replace(START, optimizer=Part("sgd", {"lr": 0.5, "momentum": 0.0}))
+    train_link.received.emit(say.WentBack(1, 40, was, filled(0.03), LINES))
+    assert begun.setup.optimizer == filled(0.03).optimizer
+
+
+def test_the_right_run_keeps_its_name_when_both_are_changed(begun, train_link):
+    begun.change(replace(START, mistakes=("no_zero_grad",)))
+    begun._send_setup()
+    right = begun.find(begun.right_id)
+    for run in (begun.run, right):
+        train_link.begin(run.run_id, run.setup)
+    begun.change(replace(begun.setup, optimizer=Part("adam", {"lr": 0.5})))
+    for run in (begun.run, right):
+        train_link.received.emit(say.Altered(run.run_id, 50, applied=("optimizer",)))
+    assert right.setup.mistakes == ()
+    assert right.name == "moons · mlp · adam 0.5"
+    assert begun.run.name == "moons · mlp · adam 0.5 · no zero grad"

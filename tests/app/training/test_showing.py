@@ -5,6 +5,7 @@ from msgspec.structs import replace
 from engine import training as say
 from engine.setup import Part
 from engine.tape import Problem
+from tests.app.training.fakes import LINES
 
 
 def test_of_two_numbers_the_surface_is_over_both(room):
@@ -61,3 +62,11 @@ def test_what_went_wrong_is_not_said_any_more_before_it_did(room, train_link):
     train_link.state(1, 3)
     assert not room.strip.isVisible()
     assert not room.message.said()
+
+
+def test_the_lines_of_a_step_follow_a_change(room, train_link):
+    clip = ("clip", "nn.utils.clip_grad_norm_(model.parameters(), 1.0)")
+    train_link.received.emit(say.Altered(1, 5, applied=("clip_norm",), lines=(*LINES[:4], clip)))
+    train_link.state(1, 5)
+    names = [code.accessibleName() for _mark, code, _what in room.lines._rows]
+    assert [name.startswith(clip[1]) for name in names] == [False] * 4 + [True]

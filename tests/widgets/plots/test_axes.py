@@ -70,3 +70,9 @@ def test_numbers_that_are_nearly_one_have_short_labels_that_differ(size, part, s
 @pytest.mark.parametrize("end", [math.nan, math.inf])
 def test_an_axis_without_ends_has_no_numbers(end):
     assert Axis(0.0, end).ticks(4) == Axis(end, 1.0).ticks(4) == []
+
+
+def test_a_loss_that_ran_away_does_not_push_what_was_before_off_the_axis():
+    axis = spanning(0.01, 5e34, log=True)
+    assert axis.low < 0.01 < 5e34 < axis.high
+    assert spanning(1e-40, 1.0, log=True).low > 1e-14

@@ -1,0 +1,89 @@
+"""Which settings hold, and the lines of a step, are told whenever they are others."""
+
+import torch
+
+from engine import setup
+from engine.training import answers, asks
+from tests.engine.train.test_host import Desk, curve, of, only
+
+LINE = {"data": "line", "model": "linear", "batch": 0, "validate_every": 0}
+
+
+def sgd(lr, **given):
+    return setup.parse({**LINE, "optimizer": {"name": "sgd", "lr": lr}, **given})
+
+
+def begun(lr=0.05):
+    desk = Desk()
+    desk.ask(asks.Train(1, sgd(lr)))
+    return desk
+
+
+def rate(desk):
+    return desk.host._runs[1].run.program.optimizer.param_groups[0]["lr"]
+
+
+def test_going_back_past_a_change_tells_that_the_former_setting_holds():
+    desk = begun()
+    desk.steps(30)
+    desk.ask(asks.Alter(1, sgd(0.2)))
+    desk.steps(5)
+    assert not of(answers.WentBack, desk.ask(asks.Rewind(1, 32)))
+    went = only(answers.WentBack, desk.ask(asks.Rewind(1, 20)))
+    assert (went.step, rate(desk)) == (20, 0.05)
+    assert went.before.optimizer.options["lr"] == 0.2
+    assert went.now.optimizer.options["lr"] == 0.05
+    assert not of(answers.WentBack, desk.steps(20))
+
+
+def test_what_holds_at_a_step_is_there_still_when_one_goes_back_to_it():
+    desk = begun()
+    desk.steps(30)
+    desk.ask(asks.Alter(1, sgd(0.2)))
+    desk.steps(5)
+    assert not of(answers.WentBack, desk.ask(asks.Rewind(1, 30)))
+    assert rate(desk) == 0.2
+
+
+def test_a_reset_keeps_what_was_set_on_the_way_and_begins_with_the_same_weights():
+    desk = begun()
+    model = desk.host._runs[1].run.program.model
+    first = [p.detach().clone() for p in model.parameters()]
+    desk.steps(30)
+    desk.ask(asks.Alter(1, sgd(0.2)))
+    desk.steps(5)
+    made = only(answers.Begun, desk.ask(asks.Reset(1)))
+    assert made.setup.optimizer.options["lr"] == 0.2
+    run = desk.host._runs[1].run
+    assert all(
+        torch.equal(p, q) for p, q in zip(run.program.model.parameters(), first, strict=True)
+    )
+    other = Desk()
+    other.ask(asks.Train(1, sgd(0.2)))
+    assert curve(desk.steps(20)) == curve(other.steps(20))
+
+
+def test_a_reset_keeps_the_weights_one_began_with_by_hand():
+    desk = begun()
+    desk.ask(asks.EditWeight(1, "weight", 0, 7.0))
+    desk.steps(3)
+    desk.ask(asks.EditWeight(1, "weight", 0, -7.0), asks.Alter(1, sgd(0.2)), asks.Reset(1))
+    assert desk.host._runs[1].run.program.model.weight.item() == 7.0
+
+
+def test_a_change_tells_the_lines_that_a_step_has_now():
+    desk = begun()
+    desk.steps(3)
+    told = only(answers.Altered, desk.ask(asks.Alter(1, sgd(0.05, clip_norm=1.0))))
+    assert [event for event, _ in told.lines][-2:] == ["clip", "step"]
+    events = [only(answers.Happened, desk.ask(asks.StepEvent(1))) for _ in told.lines]
+    assert [one.event for one in events] == [event for event, _ in told.lines]
+    assert events[-1].done
+    assert len(only(answers.WentBack, desk.ask(asks.Rewind(1, 1))).lines) == 5
+
+
+def test_a_loss_that_is_not_finite_is_told_once_with_the_op_that_made_it():
+    desk = begun(lr=5.0)
+    state = of(answers.TrainState, desk.steps(100))[-1]
+    bad, made = state.step + 1, "mse_loss in criterion made the first infinity"
+    assert state.problem.message == f"The loss of step {bad} is infinite: {made}"
