@@ -191,11 +191,19 @@ def check_writable(path: Path) -> None:
         error = errno.ENOENT
     elif path.is_dir():
         error = errno.EISDIR
-    elif not os.access(path if path.exists() else path.absolute().parent, os.W_OK):
-        error = errno.EACCES
+    elif not os.access(place := path if path.exists() else path.absolute().parent, os.W_OK):
+        error = errno.EROFS if _is_read_only(place) else errno.EACCES
     if error:
         why = atomic.why(OSError(error, os.strerror(error).lower()))
         raise Refused(f"{path} cannot be written: {why}")
+
+
+def _is_read_only(path: Path) -> bool:
+    """Return whether nobody may write on that disk (where the system tells)."""
+    try:
+        return bool(os.statvfs(path).f_flag & os.ST_RDONLY)
+    except (AttributeError, OSError):
+        return False
 
 
 def differs(path: Path, text: str) -> bool:

@@ -40,6 +40,8 @@ class Slot:
             OSError: it cannot be written; what was saved before is still there.
         """
         data = kept.encode(what)
+        # Somebody may have tidied up meanwhile.
+        self.path.parent.mkdir(parents=True, exist_ok=True)
         if self.path.exists():
             self.path.replace(self.before)
         atomic.write(self.path, data)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from msgspec import Struct
-from PySide6.QtCore import QByteArray, QObject, QSettings, QStandardPaths, Signal
+from PySide6.QtCore import QByteArray, QObject, QSettings, QStandardPaths, QTimer, Signal
 
 from app import atomic
 from playback.coloring import MODES
@@ -67,9 +67,12 @@ class Settings(QObject):
     """The remembered choices. ``path`` is the settings file; None remembers nothing."""
 
     changed = Signal(str)
+    failed = Signal(str)
+    """The file cannot be written: a sentence that says so, once."""
 
     def __init__(self, path: Path | None = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        self._is_asked = self._has_failed = False
         self._file = QSettings(str(path), QSettings.Format.IniFormat) if path else None
         self._held: dict[str, object] = {}
 
@@ -169,6 +172,19 @@ class Settings(QObject):
         self._held[key] = value
         if self._file is not None:
             self._file.setValue(key, value)
+            if not self._is_asked:
+                self._is_asked = True
+                QTimer.singleShot(0, self, self._look)
+
+    def _look(self) -> None:
+        """Write what was put in this turn, and tell where that cannot be done."""
+        self._is_asked = False
+        self.flush()
+        assert self._file is not None
+        if self._file.status() == QSettings.Status.AccessError and not self._has_failed:
+            self._has_failed = True
+            name = self._file.fileName()
+            self.failed.emit(f"Your choices are not remembered: {name} cannot be written")
 
     def flush(self) -> None:
         """Write what is remembered to disk now."""

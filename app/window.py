@@ -4,11 +4,7 @@ from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QPaintEvent
-from PySide6.QtWidgets import (
-    QFrame,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from app.bars import StatusLine, TopBar
 from app.classroom import Classroom
@@ -176,7 +172,8 @@ class Window(ShellWindow):
         self.transport.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         for part in (self.top, rule(), self.notices, self.columns, rule(), self.transport):
             rows.addWidget(part, int(part is self.columns))
-        self.rooms = Workspaces(page, self.top.switch, self.look, self.make_train_link, self)
+        make, strip = self.make_train_link, self.notices
+        self.rooms = Workspaces(page, self.top.switch, self.look, make, self, strip)
         self.ground = QWidget()
         rows = _rows(self.ground)
         rows.addWidget(self.rooms.stack, 1)
@@ -196,6 +193,7 @@ class Window(ShellWindow):
         self.showing.scenery.busy_changed.connect(self._show_busy)
         self.clock.speed_changed.connect(lambda speed: self.settings.put("speed", float(speed)))
         self.settings.changed.connect(self._show_settings)
+        self.settings.failed.connect(self.say)
         self.look.changed.connect(self._repaint)
         session.source_replaced.connect(lambda *_: file.offer_trust(self))
         session.source_replaced.connect(self.output_tab.forget)

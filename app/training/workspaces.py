@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import shiboken6
 from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from app.documents import Refused
 from app.slices import Slices
@@ -28,6 +28,8 @@ TURN_MS = 12
 """The training room is made for so long at a time; then the interface has its turn."""
 REST_MS = 30
 """Between two turns, while nobody waits for it."""
+BELOW_BAR = 2
+"""Each room's page begins with a bar and a rule."""
 PARTS = (
     *(f"widgets.plots.{name}" for name in ("plot", "boundary", "bars", "fit", "histograms")),
     *(f"widgets.plots.{name}" for name in ("lines", "confusion", "surface", "unit_maps")),
@@ -57,8 +59,10 @@ class Workspaces(QObject):
         look: Look,
         make_link: Callable[[], TrainEngine] = TrainLink,
         parent: QObject | None = None,
+        strip: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
+        self._strip = strip
         self._look, self._switch = look, switch
         self.stack = QStackedWidget()
         self.stack.addWidget(page)
@@ -129,8 +133,16 @@ class Workspaces(QObject):
         self.stack.setCurrentIndex(1 if name == "training" else 0)
         self.showing.set_visible(name == "training")
         self.widgets.bar.switch.show_room(name)
+        self._carry()
         if name == "training":
             self.widgets.bar.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _carry(self) -> None:
+        """Have the strip of notices below the bar of the room that is seen: it speaks in both."""
+        page = self.stack.currentWidget()
+        rows = page.layout() if page is not None else None
+        if self._strip is not None and isinstance(rows, QVBoxLayout):
+            rows.insertWidget(BELOW_BAR, self._strip)
 
     def _start(self) -> None:
         if not self._making.busy:

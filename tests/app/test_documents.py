@@ -2,6 +2,7 @@
 
 import os
 import random
+import types
 from pathlib import Path
 
 import pytest
@@ -202,3 +203,14 @@ def test_a_name_that_is_no_text_is_refused_before_anything_is_made_of_it(tmp_pat
     with pytest.raises(Refused, match="give the file another name"):
         documents.write(path, "y = 2\n")
     assert path.read_bytes() == b"x = 1\n"
+
+
+def test_a_disk_that_can_only_be_read_is_called_that_before_long_work(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(Refused, match="you may not write there"):
+        documents.check_writable(tmp_path / "a.gif")
+    only_read = types.SimpleNamespace(f_flag=getattr(os, "ST_RDONLY", 1))
+    monkeypatch.setattr(os, "statvfs", lambda _: only_read, raising=False)
+    monkeypatch.setattr(os, "ST_RDONLY", 1, raising=False)
+    with pytest.raises(Refused, match="the disk can only be read"):
+        documents.check_writable(tmp_path / "a.gif")

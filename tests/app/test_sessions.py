@@ -204,3 +204,14 @@ def test_thirty_faults_in_the_files(tmp_path):
 @pytest.mark.parametrize("seed", range(1, 11))
 def test_three_hundred_faults_in_the_files(tmp_path, seed):
     inject(tmp_path, 30, seed)
+
+
+def test_a_folder_that_was_tidied_away_is_made_anew(sessions):
+    slot = sessions.begin()
+    slot.save(WORK)
+    for path in sessions.where.iterdir():
+        path.unlink()
+    sessions.where.rmdir()
+    slot.save(LATER)
+    assert slot.load() == LATER
+    slot.drop()

@@ -92,3 +92,15 @@ def test_what_a_killed_window_left_of_its_settings_is_removed(qapp, tmp_path, mo
     assert Settings.of_user().number("speed") == 2.0
     left = {path.name for path in tmp_path.iterdir()}
     assert left == {"gradscribe.ini", "gradscribe.ini.GHIJKL", "gradscribe.ini.bak", "x.aBcDeF"}
+
+
+def test_choices_that_cannot_be_written_are_told_of_once_and_hold(qtbot, tmp_path):
+    # A folder where the file should be: nobody can write that, root included.
+    (tmp_path / "s.ini").mkdir()
+    chosen = Settings(tmp_path / "s.ini")
+    with qtbot.waitSignal(chosen.failed) as told:
+        chosen.put("theme", "dark")
+    assert str(tmp_path / "s.ini") in told.args[0]
+    with qtbot.assertNotEmitted(chosen.failed, wait=20):
+        chosen.put("theme", "light")
+    assert chosen.text("theme") == "light"

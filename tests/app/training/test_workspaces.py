@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QApplication
 
 from app.commands import train
 from app.gallery import Gallery
+from app.shell import Notice
 from engine import training as say
 from engine.setup import Part, Setup
 from engine.tape import Problem
@@ -213,3 +214,15 @@ def test_the_rooms_examples_are_set_ups_that_train_at_once(training, qtbot):
     assert training.training.plays
     training.menus.perform_by("edit.undo")
     assert training.training.setup.data.name != "circle"
+
+
+def test_what_the_window_has_to_say_is_seen_in_either_room(training):
+    strip = training.notices
+    training.notices.tell(Notice("x", "The text cannot be kept"))
+    assert strip.isVisibleTo(training)
+    assert strip.parent() is training.rooms.widgets
+    training.show_room("program")
+    assert strip.isVisibleTo(training)
+    training.notices.drop("x")
+    training.show_room("training")
+    assert not strip.isVisibleTo(training)
