@@ -14,6 +14,8 @@ from engine.tape import Snapshot
 
 LEVELS = 255
 """Entries of the table; the middle one is zero."""
+APART = 4
+"""On something as small as a mark nobody tells so many neighbours from each other."""
 
 _NEGATIVE_HUE, _POSITIVE_HUE = 52.0, 258.0
 _LIGHT, _DARK = (0.975, 0.52), (0.30, 0.80)
@@ -54,6 +56,21 @@ def color(x: float, scale: float, dark: bool) -> QColor:
     share = 0.0 if scale <= 0 or not np.isfinite(x) else max(-1.0, min(1.0, x / scale))
     red, green, blue = table(dark)[round((share + 1) / 2 * (LEVELS - 1))]
     return QColor(int(red), int(green), int(blue))
+
+
+def shades(numbers: NDArray[np.float64], dark: bool) -> tuple[list[QColor], NDArray[np.intp]]:
+    """Return colours of numbers on the scale of the greatest, and which of them each has.
+
+    They are fewer than in an `image`: every fourth of the table, zero among them.
+    """
+    finite = np.nan_to_num(numbers, nan=0.0, posinf=0.0, neginf=0.0)
+    scale = float(np.abs(finite).max(initial=0.0))
+    share = finite / scale if scale else finite
+    zero = LEVELS // 2
+    levels = np.round(share * zero / APART).astype(np.intp) * APART
+    used, which = np.unique(np.clip(levels, -zero, zero), return_inverse=True)
+    found = table(dark)[zero + used].tolist()
+    return [QColor(red, green, blue) for red, green, blue in found], which
 
 
 def scale_of(grid: Grid) -> float:

@@ -72,8 +72,9 @@ def spanning(low: float, high: float, log: bool = False) -> Axis:
     if log:
         high = min(max(high, 1e-300), LARGEST)
         low = max(min(low, high), min(high, 1.0) * 1e-12, 1e-307) if low > 0 else high * 1e-3
-        room = max(1.15, (high / low) ** 0.06)
-        return Axis(low / room, high * room, log=True)
+        # By their powers of ten: over all the numbers there are the quotient itself is infinite.
+        room = max(1.15, 10 ** (0.06 * (math.log10(high) - math.log10(low))))
+        return Axis(low / room, min(high * room, 1.15 * LARGEST), log=True)
     size = max(abs(low), abs(high))
     if high - low <= NARROWEST * size:
         # The same number, or all that is left of it are its last digits: labels could not tell.

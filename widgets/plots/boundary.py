@@ -20,8 +20,10 @@ from PySide6.QtWidgets import QWidget
 
 from playback import text
 from widgets.paint import heat
+from widgets.plots import marks
 from widgets.plots.colors import class_color, class_pixels, class_shape, draw_mark
 from widgets.plots.lines import bubble
+from widgets.plots.marks import Mark
 from widgets.plots.plot import EDGE, Plot, empty
 from widgets.theme import Theme
 
@@ -29,11 +31,11 @@ CLASS = "class "
 """Before the number of a class that has no name of its own; left out where room is short."""
 LEGEND = 26.0
 NEAR = 9.0
+"""A point can be taken with the mouse from so many pixels away."""
 SUREST = 0.72
 """The ground stays paler than the points on it, even where the model is sure."""
-"""A point can be taken with the mouse from so many pixels away."""
 
-
+Floats = NDArray[np.float64]
 Box = tuple[float, float, float, float]
 EMPTY: Box = (-1.0, -1.0, 1.0, 1.0)
 
@@ -179,39 +181,35 @@ class Boundary(Plot):
         key = (*shown, room.getRect(), self.domain, self.theme.name, ratio)
         if key != self._layer:
             self._layer = key
-            self._pixmap = QPixmap(round(room.width() * ratio), round(room.height() * ratio))
-            self._pixmap.setDevicePixelRatio(ratio)
-            self._pixmap.fill(Qt.GlobalColor.transparent)
-            layer = QPainter(self._pixmap)
-            try:
-                layer.setRenderHint(QPainter.RenderHint.Antialiasing)
-                layer.translate(-room.topLeft())
-                self._paint_points(layer)
-            finally:
-                layer.end()
+            self._pixmap = self._marked(room, ratio)
         painter.drawPixmap(room.topLeft(), self._pixmap)
 
-    def _paint_points(self, painter: QPainter) -> None:
-        points, dark = self._points, self.theme.dark
-        rim = self.theme.canvas if dark else self.theme.surface
-        size = 4.2 if len(points) < 400 else 3.2
-        targets = points.targets
-        scale = float(np.abs(targets).max()) if targets is not None and targets.size else 1.0
-        for index, (x, y) in enumerate(zip(*self._pixels(), strict=True)):
-            held_back = points.validation is not None and bool(points.validation[index])
-            if held_back and not self._validation:
-                continue
-            kind = int(points.kinds[index]) if points.kinds is not None else 0
-            if targets is None:
-                color, shape = class_color(kind, dark), class_shape(kind)
-            else:
-                color, shape = heat.color(float(targets[index]), scale, dark), "circle"
+    def _marked(self, room: QRectF, ratio: float) -> QPixmap:
+        points = self._points
+        looks, which = self._looks()
+        places = np.column_stack(self._pixels()) - (room.left(), room.top())
+        if points.validation is not None and not self._validation:
+            places[points.validation] = np.nan
+        return marks.layer(room.size(), ratio, places, looks, which)
+
+    def _looks(self) -> tuple[list[Mark], NDArray[np.intp]]:
+        """Return how points can look, and which of these each of them does."""
+        points, theme = self._points, self.theme
+        dark, size = theme.dark, 4.2 if len(points) < 400 else 3.2
+        rim = theme.canvas if dark else theme.surface
+        if points.targets is not None:
+            shades, which = heat.shades(points.targets, dark)
+            return [Mark("circle", shade, theme.ink2, size) for shade in shades], which
+        none = np.zeros(len(points), np.intp)
+        kinds, which = np.unique(
+            none if points.kinds is None else points.kinds, return_inverse=True
+        )
+        looks = []
+        for kind in kinds.tolist():
+            shape, color = class_shape(kind), class_color(kind, dark)
             # Validation points are hollow: the model never learns from them.
-            if targets is not None:
-                rim = self.theme.ink2
-            painter.setPen(QPen(color if held_back and targets is None else rim, 1.2))
-            painter.setBrush(rim if held_back and targets is None else color)
-            draw_mark(painter, shape, QPointF(x, y), size)
+            looks += [Mark(shape, color, rim, size), Mark(shape, rim, color, size)]
+        return looks, 2 * which + (none if points.validation is None else points.validation)
 
     def _rect(self, domain: Box) -> QRectF:
         """Return where a part of the plane is drawn."""
@@ -221,12 +219,12 @@ class Boundary(Plot):
         x, y = room.left() + (domain[0] - left) * wide, room.top() + (top - domain[3]) * high
         return QRectF(x, y, (domain[2] - domain[0]) * wide, (domain[3] - domain[1]) * high)
 
-    def _pixels(self) -> tuple[list[float], list[float]]:
+    def _pixels(self) -> tuple[Floats, Floats]:
         left, bottom, right, top = self.domain
         room = self._area
         x = room.left() + (self._points.x - left) / (right - left) * room.width()
         y = room.bottom() - (self._points.y - bottom) / (top - bottom) * room.height()
-        return x.tolist(), y.tolist()
+        return x, y
 
     def _draw_legend(self, painter: QPainter, area: QRectF) -> None:
         line = QRectF(area.left() + EDGE, area.bottom() - LEGEND, area.width() - 2 * EDGE, LEGEND)
@@ -288,7 +286,7 @@ class Boundary(Plot):
     def _near(self, at: QPointF) -> int | None:
         if not len(self._points):
             return None
-        x, y = (np.asarray(one) for one in self._pixels())
+        x, y = self._pixels()
         away = (x - at.x()) ** 2 + (y - at.y()) ** 2
         nearest = int(away.argmin())
         return nearest if away[nearest] <= NEAR**2 else None

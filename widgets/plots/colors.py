@@ -1,5 +1,6 @@
 """Colours and shapes of classes and runs: as many as there are, told apart by shape as well."""
 
+import math
 from functools import cache
 
 import numpy as np
@@ -71,7 +72,8 @@ def draw_mark(painter: QPainter, shape: str, at: QPointF, size: float) -> None:
         painter.drawEllipse(at, size, size)
     elif shape == "square":
         side = size * 0.9
-        painter.drawRect(int(x - side), int(y - side), int(2 * side), int(2 * side))
+        left, top = math.floor(x - side), math.floor(y - side)
+        painter.drawRect(left, top, int(2 * side), int(2 * side))
     elif shape == "triangle":
         points = [(x, y - size * 1.2), (x + size * 1.1, y + size * 0.8)]
         points.append((x - size * 1.1, y + size * 0.8))

@@ -7,8 +7,10 @@ from PySide6.QtGui import QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from playback import text
+from widgets.plots import marks
 from widgets.plots.axes import Axis, spanning
 from widgets.plots.lines import bubble
+from widgets.plots.marks import Mark
 from widgets.plots.plot import EDGE, Plot, bottom_axis, empty, label_width, left_axis, spot
 from widgets.plots.strokes import Points, finite, places, strokes
 from widgets.theme import faded
@@ -129,13 +131,12 @@ class Fit(Plot):
         painter.drawLines([QLineF(*one) for one in known.tolist()])
 
     def _draw_points(self, painter: QPainter, y: Floats) -> None:
-        theme = self.theme
-        points = self._at(self._x, y)
-        known = ~np.isnan(points[:, 0])
-        for point, held_back in zip(finite(points), self._validation[known].tolist(), strict=True):
-            painter.setPen(QPen(theme.data if held_back else theme.panel, 1.2))
-            painter.setBrush(theme.panel if held_back else theme.data)
-            painter.drawEllipse(point, 3.6, 3.6)
+        theme, ratio = self.theme, self.devicePixelRatioF()
+        known = Mark("circle", theme.data, theme.panel, 3.6)
+        held_back = Mark("circle", theme.panel, theme.data, 3.6)
+        looks, which = (known, held_back), self._validation.astype(np.intp)
+        size = self.canvas.size().toSizeF()
+        painter.drawPixmap(0, 0, marks.layer(size, ratio, self._at(self._x, y), looks, which))
 
     def _draw_curve(self, painter: QPainter, over: bool) -> None:
         x, y = self._curve

@@ -160,12 +160,11 @@ class UnitMaps(Plot):
         painter.drawText(QPointF(left, boxes[0].top() - 20 + metrics.ascent()), shown)
 
     def _draw_wires(self, painter: QPainter) -> None:
-        for column, layer in enumerate(self._layers):
-            if column and layer.wires is not None:
-                self._wires += wires.wires_of(column, layer.wires, self._boxes)
-        if len(self._wires) > wires.MOST:
-            self._wires = []
+        given = [(n, one.wires) for n, one in enumerate(self._layers) if n and one.wires]
+        if sum(wires.count_of(*one, self._boxes) for one in given) > wires.MOST:
             return
+        for one in given:
+            self._wires += wires.wires_of(*one, self._boxes)
         lit, found, wire = None, self._under(), self._wire_under()
         if found is not None:
             column, unit, _ = found

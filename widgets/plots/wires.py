@@ -53,6 +53,13 @@ class Wire:
     line: QLineF
 
 
+def count_of(column: int, wires: Wires, boxes: Sequence[Sequence[QRectF]]) -> int:
+    """Return how many `wires_of` makes."""
+    sources = wires.sources[: wires.weights.shape[1]]
+    known = sum(source < len(boxes[column - 1]) for source in sources)
+    return min(len(wires.weights), len(boxes[column])) * known
+
+
 def wires_of(column: int, wires: Wires, boxes: Sequence[Sequence[QRectF]]) -> list[Wire]:
     """Return the wires into layer ``column``, whose maps and those before it stand at ``boxes``."""
     found = []

@@ -99,3 +99,27 @@ def test_an_image_of_nothing_but_zeros_or_nan_is_made_without_a_warning():
     heat.image(np.zeros((2, 2)), False)
     heat.image(np.full((2, 2), np.nan), True)
     heat.image(np.array([[1e308, -1e308]]), True)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_shades_of_many_numbers_are_few_and_near_to_their_own(dark):
+    numbers = np.random.default_rng(0).standard_normal(5_000)
+    found, which = heat.shades(numbers, dark)
+    assert len(found) <= heat.LEVELS // heat.APART + 2
+    scale = np.abs(numbers).max()
+    for number, shade in zip(numbers[:200].tolist(), which[:200].tolist(), strict=True):
+        own = heat.color(number, scale, dark)
+        assert distance(found[shade], own) < 4
+
+
+def test_shades_keep_the_ends_and_zero_and_what_is_no_number():
+    ends = np.array([-2.0, 0.0, 2.0, np.nan, np.inf])
+    found, which = heat.shades(ends, dark=False)
+    table = heat.table(False)
+    wanted = [table[0], table[heat.LEVELS // 2], table[-1]]
+    for at, color in zip(which[:3].tolist(), wanted, strict=True):
+        shade = found[at]
+        assert distance(shade, QColor(*(int(band) for band in color))) < 4
+    assert which[3] == which[4] == which[1]
+    assert heat.shades(np.zeros(3), dark=True)[1].tolist() == [0, 0, 0]
+    assert heat.shades(np.zeros(0), dark=True)[0] == []

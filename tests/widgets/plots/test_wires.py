@@ -150,3 +150,24 @@ def test_layers_that_are_too_long_for_a_column_stand_in_several_without_lines():
     boxes, high = grid_boxes([7, 64, 1], inner)
     assert len({box.left() for box in boxes[1]}) > 1
     assert high > 0
+
+
+def test_wires_are_counted_as_they_are_made():
+    boxes = column_boxes([3, 2], QRectF(0, 0, 300, 200))
+    for sources in ((0, 1), (0, 7), (7, 9), (0, 1, 2)):
+        made = Wires("0.weight", WEIGHTS, np.zeros(3, np.float32), sources)
+        assert wires.count_of(1, made, boxes) == len(wires.wires_of(1, made, boxes))
+
+
+def test_of_too_many_weights_no_wire_is_made(shown, look, monkeypatch):
+    plot, made, wires_of = shown(UnitMaps(), 900, 900), [], wires.wires_of
+    monkeypatch.setattr(wires, "wires_of", lambda *given: made.append(given) or wires_of(*given))
+    for units, count in ((25, 1), (26, 0)):
+        weights = np.ones((units, units), np.float32)
+        between = Wires("0.weight", weights, np.zeros(0, np.float32), tuple(range(units)))
+        maps = np.zeros((units, 8, 8), np.float32)
+        plot.show_layers([Layer("inputs", maps), Layer("0 Tanh", maps, wires=between)])
+        made.clear()
+        look(plot)
+        assert len(made) == count
+        assert len(plot._wires) == count * units**2
