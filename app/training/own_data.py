@@ -1,9 +1,12 @@
 """The user's own data: a file's columns, and points drawn with the mouse."""
 
+from pathlib import PurePath
+
 import numpy as np
 from msgspec.structs import replace
 from PySide6.QtCore import QObject
 
+from app.training.data_watch import DataWatch
 from app.training.room import TrainingRoom
 from app.training.session import TrainSession
 from engine.setup import Part, Plain
@@ -37,6 +40,10 @@ class OwnData(QObject):
         self._played = False
         self._path = ""
         self._looked: FileLooked | None = None
+        self._rereads = False
+        self.watch = DataWatch(self)
+        self.watch.changed.connect(self._show_change)
+        room.file.again.connect(self.read_again)
 
     def show_setup(self) -> None:
         """Look into the file that the setup names, and let points be drawn where there are some."""
@@ -45,12 +52,14 @@ class OwnData(QObject):
         if isinstance(path, str) and path:
             if path != self._path:
                 self._looked = None
+                self.watch.follow(path)
                 self._session.look_into(path)
             elif self._looked is not None and self._looked.header != options.get("header", True):
                 looked, self._looked = self._looked, None
                 self._session.look_into(path, not looked.header)
         else:
             self._room.file.hide()
+            self.watch.follow("")
         self._path = str(path)
         drawable = self._points_option() is not None
         self._room.boundary.editable = self._room.fit.editable = drawable
@@ -68,6 +77,19 @@ class OwnData(QObject):
         elif self.is_blank and not blank and self._played:
             self._session.play()
         self.is_blank = blank
+
+    def _show_change(self, is_other: bool) -> None:
+        """Tell that the file is not what was read of it; nothing changes under a run by itself."""
+        name = PurePath(self._path).name
+        words = f"{name} is gone" if self.watch.is_gone else f"{name} has changed"
+        self._room.file.show_change(words if is_other else "", not self.watch.is_gone)
+
+    def read_again(self) -> None:
+        """Look into the file as it is now, and begin anew with it."""
+        self._rereads = True
+        self.watch.follow(self._path)
+        looked = self._looked
+        self._session.look_into(self._path, looked.header if looked is not None else None)
 
     def _show_progress(self, path: str, share: float) -> None:
         if path == self._path:
@@ -98,9 +120,12 @@ class OwnData(QObject):
         target = options.get("target") or ""
         names = [str(one) for one in inputs] if isinstance(inputs, list) else []
         chosen = {*names, str(target)} - {""}
+        rereads, self._rereads = self._rereads, False
         if looked.problem is None and not (chosen and chosen <= set(looked.columns)):
             names, target = first_choice(looked)
             self._choose_columns(names, target)
+        elif looked.problem is None and rereads:
+            self._session.reread()
         self._room.file.show_file(looked, names, str(target))
         self._complain(*self._session.complaint)
         if self.has_told(self._session.complaint[0]):

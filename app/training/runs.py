@@ -242,7 +242,8 @@ class Runs(QObject):
             self._retell(run, message.lines)
         elif message.restarts and is_current:
             what = ", ".join(one.replace("_", " ").replace(".", " ") for one in message.restarts)
-            self.said.emit(f"Began anew with another {what}; the curves of before are kept")
+            what = "other data" if what == "data" else f"another {what}"
+            self.said.emit(f"Began anew with {what}; the curves of before are kept")
 
     def _went_back(self, run: Run, message: say.WentBack) -> None:
         """Take over what held at an earlier step; undo leads to what was set since."""

@@ -55,7 +55,7 @@ class TrainSession(Runs):
     @property
     def plays(self) -> bool:
         """Whether the run goes on by itself, or will as soon as it has begun."""
-        return self._plays
+        return self._plays and (self.run is None or self.run.alive)
 
     def take_over(
         self, setup: Setup, runs: Sequence[Run], current: int, hidden: frozenset[int]
@@ -100,6 +100,14 @@ class TrainSession(Runs):
         else:
             self.complained.emit("", "")
             self._link.send(say.Alter(run.run_id, self.setup))
+
+    def reread(self) -> None:
+        """Begin anew with what the file holds now; a run stays as it is where that is refused."""
+        run = self.run
+        if run is None or not run.alive or run.begun is None:
+            self.begin(play=self._plays)
+        else:
+            self._link.send(say.Alter(run.run_id, self.setup, reread=True))
 
     # Driving
 
@@ -146,7 +154,7 @@ class TrainSession(Runs):
 
     def toggle(self) -> None:
         """Train if it stands still, else pause."""
-        if self._plays:
+        if self.plays:
             self.pause()
         else:
             self.play()

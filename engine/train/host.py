@@ -108,8 +108,8 @@ class Host:
                 held.goal = run.step + max(0, steps)
             case asks.StepEvent():
                 self._event(run_id, held)
-            case asks.Alter(_, setup):
-                self._alter(run_id, held, setup)
+            case asks.Alter(_, setup, reread):
+                self._alter(run_id, held, setup, reread)
             case asks.Rewind(_, step):
                 run.rewind(step)
                 self._settle(run_id, held)
@@ -208,10 +208,12 @@ class Host:
             self._check(held)
         self._tell(run_id, held)
 
-    def _alter(self, run_id: int, held: Held, setup: Setup) -> None:
-        applied, anew = held.run.alter(setup)
+    def _alter(self, run_id: int, held: Held, setup: Setup, reread: bool) -> None:
+        applied, anew = ((), ("data",)) if reread else held.run.alter(setup)
         if anew:
-            fresh = Held(Run(setup), wishes=held.wishes, beside=held.beside, memory=held.memory)
+            # A file that changed meanwhile is read again with a change of the data only.
+            made = Run(setup, None if "data" in anew else held.run.program.files)
+            fresh = Held(made, wishes=held.wishes, beside=held.beside, memory=held.memory)
             # Whom a loss that is not finite made pause wants to go on with what he changed.
             playing = held.playing or held.reached == "nan"
             self._send(answers.Altered(run_id, 0, applied, anew))
@@ -233,7 +235,8 @@ class Host:
             self._settle(run_id, held)
             return
         # What was set on the way holds from the first step on now.
-        made = Run(telling.reseeded(run.setup, weights, data) if is_new else run.setup)
+        setup = telling.reseeded(run.setup, weights, data) if is_new else run.setup
+        made = Run(setup, run.program.files)
         for at, change in [] if is_new else run.changes:
             if at == 0 and isinstance(change, Edit):
                 made.edit(change)

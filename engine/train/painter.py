@@ -168,7 +168,7 @@ class Painter(NoPainter):
         self._run, self._setup, self._told, self._points_at = run, run.setup, set(), 0.0
         self._subject, self._run_id = self._subject + 1, run_id
         path = str(run.setup.data.options.get("path") or "")
-        self._order(Subject(run_id, run.setup, path, given.held(path)))
+        self._order(Subject(run_id, run.setup, path, given.held(path, run.program.files)))
 
     def _order(self, order: easel.Order) -> None:
         body = msgspec.msgpack.encode(order)

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import cast
 
 import msgspec
@@ -21,7 +22,8 @@ from engine.tape import Place, Problem
 from engine.train import catalogue, changing, steps, texts
 from engine.train.memory import give_back
 from engine.training.parts import Task
-from engine.zoo.given import open_given
+from engine.zoo.given import Files, open_given
+from engine.zoo.given import files as given_files
 from engine.zoo.models.own import GUARDED
 from engine.zoo.pieces import Data, Loss, Model, Optimizer, Schedule, Shapes
 
@@ -54,9 +56,12 @@ class Sections:
 class Program:
     """The live objects of a run: data, model, criterion, optimizer, and one step as a function."""
 
-    def __init__(self, setup: Setup) -> None:
+    def __init__(self, setup: Setup, files: Files | None = None) -> None:
         self.sections = Sections({})
-        self.names: dict[str, object] = {"__name__": "training", "kept": [], "open": open_given}
+        self.files = given_files() if files is None else files
+        """What its data is made of, should the files be others by now."""
+        opened = partial(open_given, files=self.files)
+        self.names: dict[str, object] = {"__name__": "training", "kept": [], "open": opened}
         self.setup = setup
         self._check_device(setup)
         self._execute("imports", texts.IMPORTS, "")

@@ -21,6 +21,7 @@ from engine.train.history import History
 from engine.train.plan import Made, Plan
 from engine.train.program import Batch, Failed, Program, quiet
 from engine.train.trail import Trail
+from engine.zoo.given import Files
 
 CAPTURED_FROM = 2000
 """Steps after which a run without a word on its mode is worth capturing."""
@@ -39,12 +40,12 @@ Change = Setup | Edit
 
 
 class Run:
-    """A run at one of its steps. Step 0 is the untrained model."""
+    """A run at one of its steps, 0 the untrained model; ``files``: of a run whose data it has."""
 
-    def __init__(self, setup: Setup) -> None:
+    def __init__(self, setup: Setup, files: Files | None = None) -> None:
         if setup.threads:
             torch.set_num_threads(setup.threads)
-        self.program = Program(setup)
+        self.program = Program(setup, files)
         if setup.model.name == "own":
             fitting.check(self.program)
         self.batches = Batches(self.program)
@@ -373,11 +374,10 @@ class Run:
         """
         self.finish_events()
         step = max(0, min(step, self.step))
-        setup = program.filled(setup, self.program.task)
-        _, anew = program.changed(self.setup, setup)
+        _, anew = program.changed(self.setup, program.filled(setup, self.program.task))
         if anew:
             raise BadSetup(f"a fork cannot change {', '.join(anew)}: begin a new run", anew[0])
-        made = Run(self.past.before(0).setup)
+        made = Run(self.past.before(0).setup, self.program.files)
         made.past, made.trail = self.past.copied(step), self.trail.copied(step)
         made.changes = [(at, change) for at, change in self.changes if at <= step]
         made.step = step

@@ -76,6 +76,8 @@ class Alter(Struct, frozen=True, tag=True):
 
     run_id: int
     setup: Setup
+    reread: bool = False
+    """Begin anew with the data read again, even if the setup is the same."""
 
 
 class Rewind(Struct, frozen=True, tag=True):

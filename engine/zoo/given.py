@@ -10,7 +10,8 @@ from engine.zoo.sampled import SampledBytes, SampledText
 MOST = 4
 """So many files are kept, the latest."""
 
-_files: dict[str, tuple[bytes, Sample | None] | str] = {}
+Files = dict[str, tuple[bytes, Sample | None] | str]
+_files: Files = {}
 
 
 def give(path: str, data: bytes, problem: str = "", sample: Sample | None = None) -> None:
@@ -21,21 +22,30 @@ def give(path: str, data: bytes, problem: str = "", sample: Sample | None = None
         del _files[next(iter(_files))]
 
 
-def held(path: str) -> bytes:
+def held(path: str, files: Files) -> bytes:
     """Return what was given of a file; nothing where none was, or it could not be read."""
-    data = _files.get(path, b"")
+    data = files.get(path, b"")
     return data if isinstance(data, bytes) else b""
 
 
+def files() -> Files:
+    """Return all that is given now: a run reads no other, whatever is given after it began."""
+    return dict(_files)
+
+
 def open_given(
-    path: str, mode: str = "r", newline: str | None = None, encoding: str | None = None
+    path: str,
+    mode: str = "r",
+    newline: str | None = None,
+    encoding: str | None = None,
+    files: Files | None = None,
 ) -> IO[str] | IO[bytes]:
-    """Open a file as `open` does, but one that was given in memory.
+    """Open a file as `open` does, but one that was given (``files``, or the latest) in memory.
 
     Raises:
         OSError: it cannot be read; with the words that were given.
     """
-    found = _files.get(str(path))
+    found = (_files if files is None else files).get(str(path))
     if found is None:
         return builtins.open(path, mode, newline=newline, encoding=encoding)
     if isinstance(found, str):

@@ -33,6 +33,8 @@ class FileLook(QWidget):
     """(names of the inputs, name of the target)"""
     stopped = Signal()
     """A long file is to be read no further."""
+    again = Signal()
+    """The file is to be read again."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -51,6 +53,7 @@ class FileLook(QWidget):
         row.addWidget(self.progress, 1)
         row.addWidget(self.stop)
         self._strip.hide()
+        self._make_change()
         self.table = QTableWidget()
         self.table.setAccessibleName("First rows of the file")
         self.table.verticalHeader().hide()
@@ -61,13 +64,34 @@ class FileLook(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 6)
         column.setSpacing(4)
-        for part in (self.note, self._strip, self.problem, self.table, self.sampled):
+        parts = (self.note, self._strip, self.problem, self._change, self.table, self.sampled)
+        for part in parts:
             column.addWidget(part)
         self.sampled.hide()
         self._looked: FileLooked | None = None
         self._inputs: list[str] = []
         self._target = ""
         self.hide()
+
+    def _make_change(self) -> None:
+        """Make the row that tells of a file that is not what it was."""
+        self.change_words = Label("warning")
+        self.again_button = QPushButton("Read again")
+        self.again_button.setProperty("crumb", True)
+        self.again_button.setToolTip("Begin anew with what the file holds now")
+        self.again_button.clicked.connect(self.again)
+        self._change = QWidget()
+        row = QHBoxLayout(self._change)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(self.change_words, 1)
+        row.addWidget(self.again_button)
+        self._change.hide()
+
+    def show_change(self, words: str, can_read: bool = True) -> None:
+        """Tell that the file is not what was read; an empty text takes that away."""
+        self.change_words.say(words)
+        self.again_button.setVisible(can_read)
+        self._change.setVisible(bool(words))
 
     def set_theme(self, theme: Theme) -> None:
         """Use the colours and fonts of ``theme``."""

@@ -112,3 +112,35 @@ def test_what_is_wrong_with_a_file_is_said_once(begun, room, train_link):
         assert room.file.problem.text().startswith("f.csv: row 3")
         assert room.file.problem.isVisible()
         assert not room.form.parts["data"].note.text()
+
+
+def test_a_file_that_changed_is_read_again_when_one_asks_for_it(begun, room, train_link, tmp_path):
+    path = str(tmp_path / "f.csv")
+    options = {"path": path, "inputs": ["a"], "target": "b", "header": True}
+    begun.change(Setup(data=Part("csv", options)))
+    found = replace(looked(), path=path)
+    train_link.received.emit(found)
+    train_link.sent.clear()
+    (tmp_path / "f.csv").write_text("a,b\n1,2\n")
+    room.showing.own.watch.check()
+    assert "f.csv" in room.file.change_words.said()
+    assert not train_link.sent, "nothing changes under a run by itself"
+    room.file.again.emit()
+    assert not room.file._change.isVisible()
+    assert train_link.last(say.LookIntoFile).path == path
+    assert train_link.last(say.Alter) is None, "not before one knows what is in it"
+    train_link.received.emit(found)
+    assert train_link.last(say.Alter).reread
+    assert train_link.last(say.Alter).setup == begun.setup
+
+
+def test_a_file_that_went_bad_leaves_the_run_alone(begun, room, train_link, tmp_path):
+    path = str(tmp_path / "f.csv")
+    begun.change(Setup(data=Part("csv", {"path": path, "inputs": ["a"], "target": "b"})))
+    train_link.received.emit(replace(looked(), path=path))
+    room.file.again.emit()
+    train_link.sent.clear()
+    bad = say.FileLooked(1, path, problem=Problem("OSError", "f.csv is a folder"))
+    train_link.received.emit(bad)
+    assert train_link.last(say.Alter) is None
+    assert begun.run.alive

@@ -295,3 +295,16 @@ def test_new_data_and_weights_stay_when_something_else_is_changed(begun, train_l
     qtbot.waitUntil(lambda: train_link.last(say.Alter) is not None)
     asked = train_link.last(say.Alter).setup
     assert (asked.model, asked.weight_seed, asked.data_seed) == (Part("linear"), 0, 1)
+
+
+def test_a_run_that_was_refused_does_not_seem_to_train(session, train_link):
+    train_link.greet()
+    session.open()
+    assert session.plays
+    train_link.received.emit(problem(session.run.run_id, "no column 'b'", "data.target"))
+    assert not session.plays
+    train_link.sent.clear()
+    session.toggle()
+    assert train_link.last(say.Train) is not None
+    train_link.begin(session.run.run_id)
+    assert session.plays

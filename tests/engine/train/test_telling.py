@@ -87,3 +87,45 @@ def test_a_loss_that_is_not_finite_is_told_once_with_the_op_that_made_it():
     state = of(answers.TrainState, desk.steps(100))[-1]
     bad, made = state.step + 1, "mse_loss in criterion made the first infinity"
     assert state.problem.message == f"The loss of step {bad} is infinite: {made}"
+
+
+def table(rows):
+    text = "a,b\n" + "".join(f"{i},{3 * i}\n" for i in range(rows))
+    return asks.GiveFile(0, "t.csv", text.encode())
+
+
+def of_table(**given):
+    data = {"name": "csv", "path": "t.csv", "inputs": ["a"], "target": "b"}
+    return setup.parse({**LINE, "data": data, "standardize": True, **given})
+
+
+def rows(desk, run_id):
+    return len(desk.host._runs[run_id].run.program.x)
+
+
+def test_a_file_that_changes_is_another_only_for_who_reads_it_again():
+    desk = Desk()
+    desk.ask(table(10), asks.Train(1, of_table()))
+    desk.steps(5)
+    desk.ask(table(20), asks.Fork(2, 1, 3, of_table()))
+    assert rows(desk, 2) == 10, "a fork has the past, and the data, of its run"
+    desk.ask(asks.Reset(2, weights=True))
+    assert rows(desk, 2) == 10
+    desk.ask(asks.Alter(1, of_table(model="polynomial")))
+    assert rows(desk, 1) == 10
+    desk.ask(asks.Train(3, of_table()))
+    assert rows(desk, 3) == 20
+
+
+def test_a_file_is_read_again_on_demand_and_what_is_refused_changes_nothing():
+    desk = Desk()
+    desk.ask(table(10), asks.Train(1, of_table()))
+    desk.steps(5)
+    desk.ask(asks.GiveFile(0, "t.csv", b"a,b\n1,2\n3,four\n"))
+    said = desk.ask(asks.Alter(1, of_table(), reread=True))
+    assert "row 3" in only(answers.TrainProblem, said).problem.message
+    assert (rows(desk, 1), desk.host._runs[1].run.step) == (10, 5)
+    desk.ask(table(20))
+    said = desk.ask(asks.Alter(1, of_table(), reread=True))
+    assert only(answers.Altered, said).restarts == ("data",)
+    assert (rows(desk, 1), desk.host._runs[1].run.step) == (20, 0)
