@@ -20,6 +20,9 @@ from widgets.once import once
 CLOSE_MS = 500
 """An engine that was asked to end gets so long before it is killed."""
 KILL_MS = 2000
+BOOT_S = 90.0
+"""An engine that is waited for and is not ready after so long is stuck: stopped from outside, or on
+a disk that does not answer."""
 TURN_MS = 15
 """Messages are taken for so long at a time; then the interface has its turn."""
 DONE = object()
@@ -52,6 +55,7 @@ class EngineProcess(QObject):
         self._messages: Iterator[wire.Reply | None] = iter(())
         self._backlog = bytearray()
         self._turn = once(self, self._take)
+        self._boot = once(self, lambda: self._end("it does not get ready"))
         self._process = process = QProcess(self)
         process.setProgram(child.program())
         words = [*([child.SPARE] if spare else []), *([child.OPEN] if is_open else [])]
@@ -81,6 +85,11 @@ class EngineProcess(QObject):
     def start(self) -> None:
         """Start the process; `received` carries `wire.Ready` when it takes requests."""
         self._process.start()
+
+    def await_ready(self) -> None:
+        """Let it end where it takes too long to get ready, from now on."""
+        if not self.is_ready:
+            self._boot.start(round(1000 * BOOT_S))
 
     def send(self, message: wire.Request) -> None:
         """Write a message; it waits in the pipe until the engine reads it."""
@@ -146,6 +155,7 @@ class EngineProcess(QObject):
     def _silence(self) -> None:
         self._over = True
         self._turn.stop()
+        self._boot.stop()
         self._outgoing.clear()
         if self._silenced:
             return
@@ -178,6 +188,7 @@ class EngineProcess(QObject):
                     continue
                 if isinstance(message, wire.Ready):
                     self.ready = message
+                    self._boot.stop()
                 if message is not None:
                     self.received.emit(message)
                 if since.elapsed() >= turn_ms:
@@ -207,4 +218,5 @@ class EngineProcess(QObject):
     def _end(self, why: str) -> None:
         if not self._over:
             self._over = True
+            self._boot.stop()
             self.ended.emit(why)

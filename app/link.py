@@ -85,6 +85,7 @@ class Link(QObject):
             engine.ended.disconnect(self._lose_spare)
         engine.received.connect(self._take)
         engine.ended.connect(self._bury)
+        engine.await_ready()
         self._engine = engine
 
     def close(self) -> None:

@@ -66,6 +66,7 @@ class TrainLink(QObject):
         self._engine = engine
         engine.received.connect(self._take)
         engine.ended.connect(self._bury)
+        engine.await_ready()
         if engine.ready is None:
             engine.start()
         else:

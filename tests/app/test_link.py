@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from app import child, link
+from app import child, engine_process, link
 from app.link import Link
 from engine import wire
 from tests.app import torchless
@@ -241,6 +241,24 @@ def test_an_engine_that_never_starts_is_tried_a_few_times_only(qtbot, monkeypatc
     monkeypatch.setattr(child, "arguments", torchless.arguments)
     run_id = made.run("print('now')")
     qtbot.waitUntil(lambda: heard.tape(run_id) is not None, timeout=PATIENCE_MS)
+    made.close()
+
+
+def test_an_engine_that_never_gets_ready_is_replaced(qtbot, monkeypatch):
+    monkeypatch.setattr(engine_process, "BOOT_S", 0.05)
+    monkeypatch.setattr(child, "arguments", lambda: ["-c", "while True: pass"])
+    made = Link()
+    heard = Heard(made)
+    run_id = made.run("print('at last')")
+
+    def mend(why):
+        monkeypatch.setattr(child, "arguments", torchless.arguments)
+        monkeypatch.setattr(engine_process, "BOOT_S", 60.0)
+
+    made.died.connect(mend)
+    qtbot.waitUntil(lambda: heard.tape(run_id) is not None, timeout=PATIENCE_MS)
+    assert "does not get ready" in heard.of(str)[0]
+    assert heard.tape(run_id).stdout == "at last\n"
     made.close()
 
 
