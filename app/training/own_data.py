@@ -1,7 +1,5 @@
 """The user's own data: a file's columns, and points drawn with the mouse."""
 
-from pathlib import PurePath
-
 import numpy as np
 from msgspec.structs import replace
 from PySide6.QtCore import QObject
@@ -80,8 +78,7 @@ class OwnData(QObject):
 
     def _show_change(self, is_other: bool) -> None:
         """Tell that the file is not what was read of it; nothing changes under a run by itself."""
-        name = PurePath(self._path).name
-        words = f"{name} is gone" if self.watch.is_gone else f"{name} has changed"
+        words = "File is gone" if self.watch.is_gone else "File changed"
         self._room.file.show_change(words if is_other else "", not self.watch.is_gone)
 
     def read_again(self) -> None:

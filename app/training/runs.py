@@ -241,9 +241,9 @@ class Runs(QObject):
                 run.setup = replace(self.setup, mistakes=())
             self._retell(run, message.lines)
         elif message.restarts and is_current:
-            what = ", ".join(one.replace("_", " ").replace(".", " ") for one in message.restarts)
-            what = "other data" if what == "data" else f"another {what}"
-            self.said.emit(f"Began anew with {what}; the curves of before are kept")
+            names = ("split" if one == "train" else one for one in message.restarts)
+            what = ", ".join(one.replace("_", " ").replace(".", " ") for one in names)
+            self.said.emit(f"Began anew with new {what}; the curves of before are kept")
 
     def _went_back(self, run: Run, message: say.WentBack) -> None:
         """Take over what held at an earlier step; undo leads to what was set since."""

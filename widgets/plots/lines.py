@@ -138,6 +138,8 @@ class Lines(Plot):
 
     def _reach(self, shown: Sequence[Curve]) -> tuple[float, float]:
         low = min(curve.series.first for curve in shown)
+        # Of the untrained model there is no loss of a batch; all the same the axis begins with it.
+        low = 0.0 if low == 1 else low
         high = max(curve.series.last for curve in shown)
         return low, max(high, low + 1)
 
