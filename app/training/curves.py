@@ -53,10 +53,20 @@ class RunCurves(QObject):
             losses.append(Curve("batch", run.curve("loss"), theme.forward, shade=True))
             val = run.curve("val")
             losses.append(Curve("validation", val, theme.data, dashes=(5, 3), width=1.8))
+            losses += self._right_validation(run)
             room.rate.set_curves([Curve("learning rate", run.curve("lr"), theme.parameter)])
             self._list_flow(room.flow, run, "grad:")
             self._list_flow(room.ratios, run, "ratio:")
         room.loss.set_curves(losses)
+
+    def _right_validation(self, run: Run) -> tuple[Curve, ...]:
+        """Return how the right run validates, where that is all a mistake changes."""
+        right = self._session.find(self._session.right_id)
+        if right is None or "validate_in_train_mode" not in run.setup.mistakes:
+            return ()
+        color = run_color(right.color, self.theme.dark)
+        name = f"{right.name}, validation"
+        return (Curve(name, right.curve("val"), color, dashes=(5, 3), width=1.8),)
 
     def _draw(self) -> None:
         for plot in self._room.plots():

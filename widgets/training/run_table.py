@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPoint, QSignalBlocker, Qt, Signal
-from PySide6.QtGui import QColor, QIcon, QKeyEvent, QPainter, QPixmap
+from PySide6.QtGui import QColor, QIcon, QKeyEvent, QPainter, QPixmap, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
@@ -20,6 +20,8 @@ from widgets.labels import Heading, sheet
 from widgets.theme import Theme
 
 TICK = 28
+LEAST_NAME = 170
+"""Pixels that a run's name has, if it takes so many."""
 COLUMNS = ("Run", "Steps", "Loss", "Validation", "Best", "Differs by")
 
 
@@ -79,7 +81,7 @@ class RunTable(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Use the colours and fonts of ``theme``."""
         self.setStyleSheet(sheet(theme))
-        self.table.resizeColumnsToContents()
+        self.table.fit()
 
     def show_lines(self, lines: Sequence[RunLine]) -> None:
         """Show these runs, the newest on top; not while a name is typed, which that would undo."""
@@ -103,7 +105,7 @@ class RunTable(QWidget):
                     changed = True
         if changed:
             # Once for all: left to Qt, every cell that is set has its whole column measured.
-            self.table.resizeColumnsToContents()
+            self.table.fit()
 
     def _show_line(self, row: int, line: RunLine) -> None:
         words = _words(line)
@@ -116,7 +118,8 @@ class RunTable(QWidget):
             font = item.font()
             font.setBold(line.current)
             item.setFont(font)
-            item.setToolTip("" if line.alive else "Its curves are kept; it cannot go on")
+            gone = "" if line.alive else "\nIts curves are kept; it cannot go on"
+            item.setToolTip(f"{word}{gone}".strip())
             if 0 < column < len(words) - 1:
                 item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         first = self.table.item(row, 0)
@@ -174,6 +177,8 @@ class _Table(QTableWidget):
 
     def __init__(self, rows: int, columns: int) -> None:
         super().__init__(rows, columns)
+        self._name, self._others = LEAST_NAME, 0
+        """Pixels that the longest name takes, and all other columns together."""
         self.itemDoubleClicked.connect(lambda item: self.activated_row.emit(item.row()))
 
     @property
@@ -184,6 +189,29 @@ class _Table(QTableWidget):
     def sizeHintForColumn(self, column: int) -> int:
         """Return a column's width; called by Qt, which forgets the room of our larger tick."""
         return super().sizeHintForColumn(column) + (0 if column else TICK)
+
+    def fit(self) -> None:
+        """Give each column what it holds; where that is too much long names are cut first.
+
+        What the last column tells is in a run's name too, unless that is the user's own.
+        """
+        self.resizeColumnsToContents()
+        last = self.columnCount() - 1
+        widths = [self.columnWidth(column) for column in range(last)]
+        title = self.horizontalHeader().sectionSizeHint(last)
+        self._name = widths[0]
+        self._others = sum(widths[1:]) + max(self.sizeHintForColumn(last), title)
+        self._share()
+
+    def _share(self) -> None:
+        room = self.viewport().width() - self._others
+        self.setColumnWidth(0, min(self._name, max(LEAST_NAME, room)))
+
+    def resizeEvent(self, happened: QResizeEvent) -> None:
+        """Share the room anew; called by Qt."""
+        super().resizeEvent(happened)
+        if happened.size().width() != happened.oldSize().width():
+            self._share()
 
     def rename(self, row: int) -> None:
         """Let a run's name be typed where it stands."""

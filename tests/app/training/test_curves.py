@@ -1,5 +1,7 @@
 """Which curves stand in which plot."""
 
+from msgspec.structs import replace
+
 from app.training import curves
 from engine import training as say
 
@@ -41,3 +43,14 @@ def test_what_grows_is_drawn_soon_and_nothing_while_nobody_looks(
     assert drawn == [1]
     assert begun.run.curve("loss").last == 159
     assert train_link.last(say.Watch).wishes == ()
+
+
+def test_where_only_validation_differs_the_right_run_s_is_drawn_too(room, begun, train_link):
+    begun.change(replace(begun.setup, mistakes=("validate_in_train_mode",)))
+    begun._send_setup()
+    for run in list(begun.runs):
+        train_link.begin(run.run_id, run.setup)
+        train_link.grow(run.run_id, 0, 40)
+    right = begun.find(begun.right_id)
+    assert names(room.loss)[-3:] == ["batch", "validation", f"{right.name}, validation"]
+    assert room.loss.curves()[-1].series is right.curve("val")
