@@ -179,6 +179,7 @@ class _Table(QTableWidget):
         super().__init__(rows, columns)
         self._name, self._others = LEAST_NAME, 0
         """Pixels that the longest name takes, and all other columns together."""
+        self._hints: dict[int, int] = {}
         self.itemDoubleClicked.connect(lambda item: self.activated_row.emit(item.row()))
 
     @property
@@ -188,7 +189,8 @@ class _Table(QTableWidget):
 
     def sizeHintForColumn(self, column: int) -> int:
         """Return a column's width; called by Qt, which forgets the room of our larger tick."""
-        return super().sizeHintForColumn(column) + (0 if column else TICK)
+        self._hints[column] = super().sizeHintForColumn(column) + (0 if column else TICK)
+        return self._hints[column]
 
     def fit(self) -> None:
         """Give each column what it holds; where that is too much long names are cut first.
@@ -200,7 +202,7 @@ class _Table(QTableWidget):
         widths = [self.columnWidth(column) for column in range(last)]
         title = self.horizontalHeader().sectionSizeHint(last)
         self._name = widths[0]
-        self._others = sum(widths[1:]) + max(self.sizeHintForColumn(last), title)
+        self._others = sum(widths[1:]) + max(self._hints.get(last, 0), title)
         self._share()
 
     def _share(self) -> None:
