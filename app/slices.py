@@ -6,10 +6,13 @@ from PySide6.QtCore import QElapsedTimer, QObject, Signal
 
 from widgets.once import once
 
+LAST = True
+
 
 class Slices(QObject):
     """Goes through an iterator, each turn for ``turn_ms`` or one step, whichever is longer.
 
+    A step that yields `LAST` ends the turn: what comes next needs one of its own.
     Between two turns it rests for ``rest_ms``, so that what one does meanwhile comes first.
     """
 
@@ -20,7 +23,7 @@ class Slices(QObject):
         super().__init__(parent)
         self._turn_ms = turn_ms
         self.rest_ms = 0
-        self._steps: Iterator[None] | None = None
+        self._steps: Iterator[bool | None] | None = None
         self._turn = once(self, self.go_on)
 
     @property
@@ -28,7 +31,7 @@ class Slices(QObject):
         """Whether there are steps left."""
         return self._steps is not None
 
-    def begin(self, steps: Iterator[None]) -> None:
+    def begin(self, steps: Iterator[bool | None]) -> None:
         """Take these steps in place of those that are left; `go_on` or `finish` makes them."""
         self.stop()
         self._steps = steps
@@ -38,8 +41,7 @@ class Slices(QObject):
         since = QElapsedTimer()
         since.start()
         while self._steps is not None:
-            self._step()
-            if since.elapsed() >= self._turn_ms:
+            if self._step() or since.elapsed() >= self._turn_ms:
                 break
         if self._steps is not None:
             self._turn.start(self.rest_ms)
@@ -54,16 +56,17 @@ class Slices(QObject):
         self._turn.stop()
         self._steps = None
 
-    def _step(self) -> None:
+    def _step(self) -> bool | None:
         steps = self._steps
         if steps is None:
-            return
+            return None
         try:
-            next(steps)
+            return next(steps)
         except StopIteration:
             if self._steps is steps:
                 self.stop()
             self.ended.emit()
+            return None
         except BaseException:
             self.stop()
             raise

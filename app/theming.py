@@ -9,13 +9,13 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from app.restyling import restyled
 from app.settings import Settings
-from app.slices import Slices
+from app.slices import LAST, Slices
 from widgets.theme import Theme, ui_font
 
 TEXT_PX = 13
 LECTURE_TEXT = 1.35
 """In lecture mode all text is so many times bigger."""
-TURN_MS = 25
+TURN_MS = 10
 """Another look is put on for so long at a time; then the interface has its turn."""
 
 
@@ -78,14 +78,14 @@ class Look(QObject):
         """Begin anew where another change was on its way."""
         self._steps.begin(self._dress(self.theme()))
 
-    def _dress(self, theme: Theme) -> Iterator[None]:
+    def _dress(self, theme: Theme) -> Iterator[bool | None]:
         try:
             yield from self._dressed(theme)
         except Exception:
             self._let_go()
             raise
 
-    def _dressed(self, theme: Theme) -> Iterator[None]:
+    def _dressed(self, theme: Theme) -> Iterator[bool | None]:
         app = QApplication.instance()
         assert isinstance(app, QApplication)
         self._hold(app)
@@ -97,14 +97,23 @@ class Look(QObject):
             hidden = restyled(app, sheet)
             for _ in range(sum(one.isVisible() for one in app.allWidgets())):
                 next(hidden)
-                yield
+                yield None
+        later = []
         for widget in self._themed:
+            if isinstance(widget, QWidget) and not widget.isVisible():
+                later.append(widget)
+                continue
             widget.set_theme(theme)
-            yield
+            yield None
         self.changed.emit(theme)
+        yield LAST
         self._let_go()
-        for _ in hidden:
-            yield
+        yield LAST
+        for widget in later:
+            if shiboken6.isValid(widget):
+                widget.set_theme(theme)
+                yield None
+        yield from hidden
 
     def _hold(self, app: QApplication) -> None:
         for window in app.topLevelWidgets():

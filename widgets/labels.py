@@ -1,6 +1,7 @@
 """Texts of the panels: labels by role, headings, and the style sheet that gives roles a look."""
 
 import re
+from functools import lru_cache
 from html import escape
 
 from PySide6.QtCore import Qt
@@ -116,6 +117,7 @@ def plain(text: str) -> str:
     return text.replace("\N{ZERO WIDTH SPACE}", "")
 
 
+@lru_cache(maxsize=4)
 def sheet(theme: Theme) -> str:
     """Return the style sheet of roles, to be set on a panel; it wins over the window's own."""
     text = rescaled(_SHEET, theme.scale)

@@ -3,7 +3,7 @@
 import pytest
 from PySide6.QtCore import QTimer
 
-from app.slices import Slices
+from app.slices import LAST, Slices
 
 
 def noted(steps, notes):
@@ -72,3 +72,17 @@ def test_a_step_that_fails_is_the_last():
     with pytest.raises(ValueError, match="no"):
         slices.go_on()
     assert not slices.busy
+
+
+def test_a_step_can_be_the_last_of_its_turn(qtbot):
+    def steps():
+        for number in range(4):
+            notes.append(number)
+            yield LAST if number == 1 else None
+
+    slices, notes = Slices(turn_ms=10_000), []
+    slices.begin(steps())
+    slices.go_on()
+    assert notes == [0, 1]
+    qtbot.waitUntil(lambda: not slices.busy)
+    assert notes == [0, 1, 2, 3]

@@ -98,3 +98,25 @@ def test_a_widget_that_fails_leaves_the_window_painted(qtbot):
         look.apply()
     assert page.updatesEnabled()
     look.close()
+
+
+def test_what_is_hidden_is_dressed_after_the_window_is_painted_again(qtbot):
+    class Page(QWidget):
+        def set_theme(self, theme):
+            told.append((self.objectName(), self.window().updatesEnabled()))
+
+    settings, told = Settings(), []
+    look = Look(settings)
+    window = QWidget()
+    qtbot.addWidget(window)
+    pages = [Page(window), Page(window)]
+    for page, name in zip(pages, ("hidden", "seen"), strict=True):
+        page.setObjectName(name)
+    window.show()
+    pages[0].hide()
+    look.add(*pages)
+    told.clear()
+    settings.put("theme", "light" if look.theme().name == "dark" else "dark")
+    qtbot.waitUntil(lambda: not look._steps.busy)
+    assert told == [("seen", False), ("hidden", True)]
+    look.close()

@@ -151,6 +151,9 @@ class Boundary(Plot):
         if self._ground is not None:
             self._image = self._drawn(self._ground, theme)
         super().set_theme(theme)
+        if not self._area.isEmpty():
+            # Beforehand: in the turn that paints the whole window anew there is no time to spare.
+            self._mark()
 
     # Drawing
 
@@ -169,20 +172,21 @@ class Boundary(Plot):
         if self._ground is not None:
             painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
             painter.drawImage(self._rect(self._ground.domain), self._image)
-        self._draw_points(painter, room)
+        self._mark()
+        painter.drawPixmap(room.topLeft(), self._pixmap)
         painter.setClipping(False)
         self._draw_legend(painter, area)
         self._draw_hover(painter, room)
 
-    def _draw_points(self, painter: QPainter, room: QRectF) -> None:
-        """Draw the points, from a layer that is kept while nothing but the ground changes."""
+    def _mark(self) -> None:
+        """Paint the points into a layer, which is kept while nothing but the ground changes."""
+        room = self._area
         ratio = self.devicePixelRatioF()
         shown = id(self._points), self._validation
         key = (*shown, room.getRect(), self.domain, self.theme.name, ratio)
         if key != self._layer:
             self._layer = key
             self._pixmap = self._marked(room, ratio)
-        painter.drawPixmap(room.topLeft(), self._pixmap)
 
     def _marked(self, room: QRectF, ratio: float) -> QPixmap:
         points = self._points
