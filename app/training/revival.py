@@ -1,5 +1,7 @@
 """Runs outlive their engine: what it told last of them goes to the one that comes after it."""
 
+from collections.abc import Iterator
+
 from PySide6.QtCore import QElapsedTimer, QObject, Signal
 
 from app.training.files import file_of
@@ -14,12 +16,15 @@ PLAYING_MS = 1000
 STANDING_MS = 60
 BYTES_A_MS = 4000
 """The more bytes a run has the less often it is asked for: this many in a millisecond."""
+TRIES = 2
+"""So often a run is brought back while its engines die over it."""
 
 
 class Revival(QObject):
     """Keeps what `say.Resume` takes of each run, and sends it when an engine died.
 
-    A run whose engine dies while it is being brought back is left alone: it would do so again.
+    A run whose engines die while it is being brought back is left alone after `TRIES`: it would do
+    so again. A fork that the engine had not made yet, or not told of, is made again.
     """
 
     said = Signal(str)
@@ -34,8 +39,10 @@ class Revival(QObject):
         """The runs that the engine held when it was last heard of."""
         self._has: dict[int, tuple[int, int]] = {}
         """The step and the number of changes at which each was asked for."""
-        self._coming: set[int] = set()
-        """Runs that are being brought back."""
+        self._coming: dict[int, say.Resume] = {}
+        """Runs that are being brought back, and what was sent for each."""
+        self._forked: set[int] = set()
+        self._tries: dict[int, int] = {}
         self._changes = 0
         self._why = ""
         self._since = QElapsedTimer()
@@ -56,10 +63,11 @@ class Revival(QObject):
             case say.Begun(run_id, resumed=resumed):
                 if not resumed:
                     self._forget(run_id)
-                self._coming.discard(run_id)
+                self._arrive(run_id)
                 self._note_alive()
-                if resumed and self._why:
+                if self._why and (resumed or run_id in self._forked):
                     self._tell(run_id)
+                self._forked.discard(run_id)
             case say.TrainState(run_id, status=status):
                 if status == "gone":
                     self._forget(run_id)
@@ -72,11 +80,21 @@ class Revival(QObject):
                 self._kept[run_id] = message
                 self._pause_ms = len(message.data) // BYTES_A_MS
             case say.TrainProblem(run_id):
-                self._coming.discard(run_id)
+                self._arrive(run_id)
+                self._tries[run_id] = TRIES
 
     def _touch(self) -> None:
         self._changes += 1
         self._plan()
+
+    def expect(self, message: say.Resume) -> None:
+        """Know of a run out of a file that is on its way to the engine."""
+        self._coming[message.run_id] = message
+        self._tries[message.run_id] = 1
+
+    def _arrive(self, run_id: int) -> None:
+        self._coming.pop(run_id, None)
+        self._tries.pop(run_id, None)
 
     def _note_alive(self) -> None:
         self._alive = [run.run_id for run in self._session.runs if run.alive and run.begun]
@@ -121,32 +139,73 @@ class Revival(QObject):
     def _mourn(self, why: str) -> None:
         """Have every run made again where it was last told of, the one that is driven first."""
         self._timer.stop()
-        lost, self._coming = self._coming, set()
         self._why = why
         current = self._session.look.run_id
-        coming: list[tuple[Run, say.RunKept]] = []
-        for run_id in sorted(self._alive, key=lambda one: one != current):
-            run, held = self._session.find(run_id), self._kept.get(run_id)
-            if run is not None and held is not None and run_id not in lost:
-                run.alive, run.problem = True, f"{why}; the run is being brought back"
-                for curve in run.series.values():
-                    curve.cut(held.step + 1)
-                coming.append((run, held))
-        self._coming = {run.run_id for run, _ in coming}
-        for run, held in coming:
-            self._link.send(say.Resume(run.run_id, held.data, _parent(run), *file_of(run.setup)))
+        lost, self._coming = self._coming, {}
+        coming: dict[int, say.Resume] = {}
+        for run_id in sorted({*self._alive, *lost}, key=lambda one: one != current):
+            run = self._session.find(run_id)
+            again = lost.get(run_id) or self._last_known(run)
+            self._tries[run_id] = self._tries.get(run_id, 0) + 1
+            if run is not None and again is not None and self._tries[run_id] <= TRIES:
+                coming[run_id] = again
+                self._await(run)
+        self._coming = dict(coming)
+        # The forks first found, then all sent: an answer may come at once.
+        forks = list(self._forks(coming))
+        for message in coming.values():
+            self._link.send(message)
+        for fork in forks:
+            self._link.send(fork)
         self._session.runs_changed.emit()
         if self._session.run is not None:
             self._session.stated.emit(self._session.run)
 
+    def _last_known(self, run: Run | None) -> say.Resume | None:
+        held = self._kept.get(run.run_id) if run is not None else None
+        if run is None or held is None:
+            return None
+        _cut(run, held.step)
+        return say.Resume(run.run_id, held.data, _branch(run), *file_of(run.setup))
+
+    def _await(self, run: Run) -> None:
+        run.alive, run.problem = True, f"{self._why}; the run is being brought back"
+
+    def _forks(self, coming: dict[int, say.Resume]) -> Iterator[say.Fork]:
+        """Yield what makes the forks again of which the engine had not told enough."""
+        for run in self._session.runs:
+            of, step = _branch(run) or (0, 0)
+            was_told_of = run.begun is not None
+            if of not in coming or run.run_id in coming:
+                continue
+            if was_told_of and run.run_id not in self._alive:
+                continue
+            tries = self._tries[run.run_id] = self._tries.get(run.run_id, 0) + (not was_told_of)
+            if tries > TRIES:
+                continue
+            if (held := self._kept.get(of)) is not None:
+                step = min(step, held.step)
+            run.begun, run.state, run.branch = None, None, (of, step)
+            run.stood = run.furthest = step
+            _cut(run, step)
+            self._await(run)
+            self._forked.add(run.run_id)
+            yield say.Fork(run.run_id, of, step, run.setup)
+
     def _tell(self, run_id: int) -> None:
         run, held = self._session.run, self._kept.get(run_id)
-        if run is not None and run.run_id == run_id and held is not None:
-            at = text.count(held.step, "step")
+        if run is not None and run.run_id == run_id:
+            at = text.count(held.step if held is not None else run.step, "step")
             self.said.emit(f"{self._why}; the run is back after {at}, press Play to go on")
             self._why = ""
 
 
-def _parent(run: Run) -> tuple[int, int] | None:
+def _branch(run: Run) -> tuple[int, int] | None:
     begun = run.begun
-    return (begun.parent, begun.parent_step) if begun and begun.parent is not None else None
+    told = (begun.parent, begun.parent_step) if begun and begun.parent is not None else None
+    return told or run.branch
+
+
+def _cut(run: Run, step: int) -> None:
+    for curve in run.series.values():
+        curve.cut(step + 1)

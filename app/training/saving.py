@@ -20,6 +20,8 @@ class Saving(QObject):
     """Gathers what the engine knows of each run, writes it; and lets it all go on from a file."""
 
     said = Signal(str)
+    resumed = Signal(object)
+    """Carries the `say.Resume` of each run that is to go on, as it is sent."""
 
     def __init__(
         self, session: TrainSession, link: TrainEngine, parent: QObject | None = None
@@ -136,7 +138,10 @@ class Saving(QObject):
             if row.data:
                 parent = (runs[row.parent].run_id, row.parent_step) if row.parent >= 0 else None
                 where = file_of(row.setup)
-                self._link.send(say.Resume(run.run_id, row.data, parent, *where, policy=foreign))
+                again = say.Resume(run.run_id, row.data, parent, *where, policy=foreign)
+                run.branch = parent
+                self.resumed.emit(again)
+                self._link.send(again)
 
 
 def _nothing(_programs: str) -> None:

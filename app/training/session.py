@@ -201,7 +201,7 @@ class TrainSession(Runs):
             return
         self.pause()
         run = Run(self._link.next_id(), self.setup, f"{source.name} from {source.step}")
-        run.color = self._next_color()
+        run.color, run.branch = self._next_color(), (source.run_id, source.step)
         after_rewind(run, source)
         self.runs.append(run)
         self.look = replace(self.look, run_id=run.run_id)

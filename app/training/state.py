@@ -64,6 +64,8 @@ class Run:
     problem: str = ""
     stood: int = 0
     """Of a run out of a file: the step it stood at, until the engine tells."""
+    branch: tuple[int, int] | None = None
+    """Of a fork: the run it was made of, and at which step."""
     christened: bool = False
     """Whether its name was given by hand."""
 

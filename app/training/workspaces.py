@@ -72,6 +72,7 @@ class Workspaces(QObject):
         self.saving.said.connect(self.said)
         self.revival = Revival(self.session, link, self)
         self.revival.said.connect(self.said)
+        self.saving.resumed.connect(self.revival.expect)
         self.session.taped.connect(self._tape)
         self.session.exported.connect(self._export)
         self.session.said.connect(self.said)

@@ -3,7 +3,9 @@
 import pytest
 from msgspec.structs import replace
 
-from app.training.revival import Revival
+from app.training.kept import KeptRoom
+from app.training.revival import TRIES, Revival
+from app.training.saving import Saving
 from app.training.session import TrainSession
 from engine import training as say
 from engine.setup import Part, Setup
@@ -157,9 +159,9 @@ def test_a_run_that_kills_its_engine_on_the_way_back_is_left_alone(session, link
     trained(session, link, revival, qtbot)
     asked = []
     link.send = asked.append  # an engine that never answers
-    link.die()
-    link.died.emit("The training engine ended (killed, signal 9)")
-    assert sum(isinstance(one, say.Resume) for one in asked) == 1
+    for _ in range(TRIES + 2):
+        link.died.emit("The training engine ended (killed, signal 9)")
+    assert sum(isinstance(one, say.Resume) for one in asked) == TRIES
     assert not session.run.alive
     assert len(losses(session.run)) == 30, "its curves stay"
 
@@ -182,3 +184,38 @@ def test_a_run_that_cannot_be_kept_is_not_asked_for_without_end(session, link, r
     keeps(session, revival, qtbot)
     assert len(link.sent) - count <= 1
     assert revival.kept(session.run.run_id).step == 30 or len(link.sent) - count == 1
+
+
+def test_a_run_out_of_a_file_survives_an_engine_that_dies_over_it(session, link, revival, qtbot):
+    trained(session, link, revival, qtbot)
+    there, held = weights(session, link), revival.kept(session.run.run_id)
+    saving = Saving(session, link, session)
+    saving.resumed.connect(revival.expect)
+    row = saving._kept(session.run, 30, held.data)
+    send, link.send = link.send, lambda message: None  # it dies before it reads
+    saving.open(KeptRoom(session.setup, (row,), 0))
+    link.send = send
+    link.die()
+    assert (session.run.alive, session.run.step) == (True, 30)
+    assert weights(session, link) == there
+
+
+@pytest.mark.parametrize("reads", [False, True])
+def test_a_fork_whose_engine_dies_at_once_is_made_again(session, link, revival, qtbot, reads):
+    trained(session, link, revival, qtbot)
+    there, curve = weights(session, link), losses(session.run)
+    send = link.send
+    if not reads:
+        link.send = lambda message: None
+    session.fork()
+    link.send = send
+    link.die()
+    fork = session.run
+    assert fork.branch == (session.runs[0].run_id, 30)
+    assert (fork.alive, fork.step, len(session.runs)) == (True, 30, 2)
+    assert losses(fork) == curve
+    assert weights(session, link) == there
+    assert "the run is back after 30 steps" in revival.heard[-1]
+    session.advance(3)
+    link.work()
+    assert fork.step == 33
