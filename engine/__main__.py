@@ -5,6 +5,7 @@ with on the reader thread, for the main thread is busy with the program that is 
 """
 
 import contextlib
+import contextvars
 import gc
 import os
 import platform
@@ -197,7 +198,7 @@ class Server:
         self.send(wire.Started(request.run_id))
         self._stream.begin(request.run_id)
         begun = time.perf_counter()
-        tape = _execute(engine, request, self._stream)
+        tape = contextvars.copy_context().run(_execute, engine, request, self._stream)
         seconds = time.perf_counter() - begun
         self._stream.end()
         own_fault = tape.error is not None and tape.error.type == OWN_FAULT

@@ -25,7 +25,7 @@ LIBRARIES = (
     "torch.nn.init torch.optim torch.autograd torch.autograd.graph torch.overrides torch.linalg "
     "torch.random torch.functional torch._tensor torch._tensor_str"
 ).split()
-"""Modules whose functions and classes are put back."""
+"""Modules whose functions, classes and constants are put back."""
 CLASSES = {
     "torch": ("Tensor", "Generator"),
     "torch.autograd": ("Function",),
@@ -33,6 +33,7 @@ CLASSES = {
 }
 CLASSES_OF = ("torch.nn", "torch.optim")
 """Modules all of whose classes are put back."""
+PLAIN = (int, float, complex, str, bytes, tuple)
 JOIN_S = 1.0
 """Threads that a program has not waited for get so long to end, as they do in plain Python."""
 PAUSE_S = 0.05
@@ -97,13 +98,15 @@ class Baseline:
         self._mask = _mask()
         self._collected = list(gc.callbacks)
         self._limits, self._standard = _limits(), _standard()
-        self._library = _settings()
+        from engine.library_state import LibraryState  # torch with it
+
+        self._state = LibraryState()
 
     def mend(self) -> None:
         """Put back what a program changed."""
-        for owner, names, size in self._libraries:
-            if len(vars(owner)) > size and isinstance(owner, type):
-                _uncover(owner, names)
+        for owner, names, known in self._libraries:
+            if isinstance(owner, type) and not vars(owner).keys() <= known:
+                _uncover(owner, known)
             if not vars(owner).items() >= names.items():
                 for name, what in names.items():
                     if vars(owner).get(name) is not what:
@@ -123,8 +126,7 @@ class Baseline:
         gc.enable()
         gc.set_debug(0)
         gc.callbacks[:] = self._collected
-        if _settings() != self._library:
-            _set(self._library)
+        self._state.mend()
 
     def spent(self, filename: str) -> bool:
         """Whether something is left that cannot be put back; ``filename`` is the program's."""
@@ -133,24 +135,34 @@ class Baseline:
             or _limits() != self._limits
             or _standard() != self._standard
             or any(not vars(owner).items() >= names.items() for owner, names in self._own)
+            or self._state.spent()
             or _is_run_elsewhere(filename)
         )
 
 
-def _libraries() -> Iterator[tuple[ModuleType | type, dict[str, object], int]]:
-    """Yield modules and classes with what is put back of them, and how many names they have."""
+def _libraries() -> Iterator[tuple[ModuleType | type, dict[str, object], frozenset[str]]]:
+    """Yield modules and classes with what is put back of them, and all the names they have."""
     for name in LIBRARIES:
         module = sys.modules.get(name)
         if module is None:
             continue
-        own = {n: x for n, x in vars(module).items() if callable(x) or isinstance(x, ModuleType)}
-        yield module, own, len(vars(module))
+        own = {n: x for n, x in vars(module).items() if _is_fixed(n, x)}
+        yield module, own, frozenset(vars(module))
         found = [getattr(module, one) for one in CLASSES.get(name, ())]
         if name in CLASSES_OF:
             found += [x for x in vars(module).values() if isinstance(x, type)]
         for kind in found:
             names = {n: x for n, x in vars(kind).items() if hasattr(x, "__get__")}
-            yield kind, names, len(vars(kind))
+            yield kind, names, frozenset(vars(kind))
+
+
+def _is_fixed(name: str, what: object) -> bool:
+    """Whether something in a module is no variable of its own."""
+    if callable(what) or isinstance(what, ModuleType):
+        return True
+    # A constant, such as math.pi or torch.float32.
+    is_plain = isinstance(what, PLAIN) or type(what).__module__ == "torch"
+    return is_plain and not name.startswith("_")
 
 
 def _own() -> Iterator[tuple[ModuleType | type, dict[str, object]]]:
@@ -165,11 +177,11 @@ def _own() -> Iterator[tuple[ModuleType | type, dict[str, object]]]:
                 yield kind, {n: x for n, x in vars(kind).items() if callable(x)}
 
 
-def _uncover(kind: type, names: dict[str, object]) -> None:
-    """Take away what a program put before a method that the class inherits."""
-    for name in vars(kind).keys() - names.keys():
+def _uncover(kind: type, known: frozenset[str]) -> None:
+    """Take away what a program gave a class: names of its own, and what hides inherited methods."""
+    for name in vars(kind).keys() - known:
         inherited = (vars(base).get(name) for base in kind.__mro__[1:-1])
-        if any(hasattr(found, "__get__") for found in inherited):
+        if not name.startswith("_") or any(hasattr(found, "__get__") for found in inherited):
             delattr(kind, name)
 
 
@@ -208,20 +220,6 @@ def _standard() -> list[tuple[int, int]]:
             about = os.fstat(number)
             found.append((about.st_dev, about.st_ino))
     return found
-
-
-def _settings() -> tuple[str, dict[str, str]]:
-    """Return what programs like to set in torch and NumPy."""
-    torch, np = sys.modules.get("torch"), sys.modules.get("numpy")
-    if torch is None or np is None:
-        return "", {}
-    return torch.get_float32_matmul_precision(), dict(np.geterr())
-
-
-def _set(settings: tuple[str, dict[str, str]]) -> None:
-    precision, errors = settings
-    sys.modules["torch"].set_float32_matmul_precision(precision)
-    sys.modules["numpy"].seterr(**errors)
 
 
 # Threads and processes

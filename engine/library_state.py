@@ -1,0 +1,143 @@
+"""What programs set in libraries and leave set: as it was before any program, and put back.
+
+What lives in Python's context variables (NumPy's printing and errors, decimal's precision) needs no
+care: each program runs in a copy of the context. See `engine.leftovers` for the rest.
+"""
+
+import logging
+import os
+import sys
+import threading
+import tracemalloc
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch.autograd import forward_ad
+from torch.distributions import Distribution
+from torch.nn.modules import module
+from torch.optim import optimizer
+
+KINDS = ("cpu", "cuda")
+"""Kinds of devices that have an automatic precision of their own."""
+_C: Any = torch._C
+_exit_level: Callable[[], None] = forward_ad.exit_dual_level
+_SWITCHES: tuple[tuple[Callable[[], object], Callable[[Any], object]], ...] = (
+    (torch.get_float32_matmul_precision, torch.set_float32_matmul_precision),
+    (torch.is_warn_always_enabled, torch.set_warn_always),
+    (_C._get_cudnn_deterministic, _C._set_cudnn_deterministic),
+    (_C._get_cudnn_benchmark, _C._set_cudnn_benchmark),
+    (_C._get_cudnn_enabled, _C._set_cudnn_enabled),
+    (_C._get_mkldnn_enabled, _C._set_mkldnn_enabled),
+    (
+        _C._get_deterministic_fill_uninitialized_memory,
+        _C._set_deterministic_fill_uninitialized_memory,
+    ),
+    (_C._check_sparse_tensor_invariants, _C._set_check_sparse_tensor_invariants),
+    (_C._is_multithreading_enabled, _C._set_multithreading_enabled),
+    (
+        torch.__future__.get_overwrite_module_params_on_conversion,
+        torch.__future__.set_overwrite_module_params_on_conversion,
+    ),
+    (lambda: Distribution._validate_args, Distribution.set_default_validate_args),
+    (sys.getswitchinterval, sys.setswitchinterval),
+    (sys.get_int_max_str_digits, sys.set_int_max_str_digits),
+    (threading.gettrace, threading.settrace),
+    (threading.getprofile, threading.setprofile),
+    *(
+        (
+            lambda kind=kind: torch.is_autocast_enabled(kind),
+            lambda on, kind=kind: torch.set_autocast_enabled(kind, on),
+        )
+        for kind in KINDS
+    ),
+    *(
+        (
+            lambda kind=kind: torch.get_autocast_dtype(kind),
+            lambda dtype, kind=kind: torch.set_autocast_dtype(kind, dtype),
+        )
+        for kind in KINDS
+    ),
+)
+"""What reads a setting, and what writes it."""
+
+
+class LibraryState:
+    """Settings, hooks for all modules and loggers, taken before any program."""
+
+    def __init__(self) -> None:
+        self._switches = [(read(), read, write) for read, write in _SWITCHES]
+        self._hooks = [
+            (owner, name, held.copy() if isinstance(held, dict) else held)
+            for owner in (module, optimizer)
+            for name, held in vars(owner).items()
+            if name.startswith("_global_")
+        ]
+        self._modes = _modes()
+        self._umask = _umask()
+        self._loggers = {name: _kept(one) for name, one in _loggers().items()}
+
+    def mend(self) -> None:
+        """Put back what a program set."""
+        for was, read, write in self._switches:
+            if read() != was:
+                write(was)
+        # It cannot be asked for; setting it costs nothing.
+        torch.set_flush_denormal(False)
+        for _ in range(torch.autocast_increment_nesting()):
+            torch.autocast_decrement_nesting()
+        torch.clear_autocast_cache()
+        while _C._autograd._top_saved_tensors_default_hooks(True) is not None:
+            _C._autograd._pop_saved_tensors_default_hooks()
+        while forward_ad._current_level >= 0:
+            _exit_level()
+        for owner, name, held in self._hooks:
+            now = getattr(owner, name)
+            if isinstance(now, dict) and isinstance(held, dict):
+                if now:
+                    now.clear()
+                    now.update(held)
+            elif now is not held:
+                setattr(owner, name, held)
+        if tracemalloc.is_tracing():
+            tracemalloc.stop()
+        os.umask(self._umask)
+        self._mend_loggers()
+
+    def _mend_loggers(self) -> None:
+        logging.disable(logging.NOTSET)
+        for name, one in _loggers().items():
+            kept = self._loggers.get(name, _NEW if name else None)
+            if kept is not None and _kept(one) != kept:
+                one.handlers[:], one.filters[:] = kept[0], kept[1]
+                one.propagate, one.disabled = kept[3], kept[4]
+                one.setLevel(kept[2])
+
+    def spent(self) -> bool:
+        """Whether a mode of torch's is left that nobody can take back."""
+        return _modes() != self._modes
+
+
+Logs = tuple[tuple[Any, ...], tuple[Any, ...], int, bool, bool]
+"""Handlers, filters, level, whether it hands on what it is told, whether it is silent."""
+_NEW: Logs = ((), (), logging.NOTSET, True, False)
+
+
+def _loggers() -> dict[str, logging.Logger]:
+    found = logging.Logger.manager.loggerDict
+    named = {name: one for name, one in found.items() if isinstance(one, logging.Logger)}
+    return {"": logging.root, **named}
+
+
+def _kept(one: logging.Logger) -> Logs:
+    return tuple(one.handlers), tuple(one.filters), one.level, one.propagate, one.disabled
+
+
+def _modes() -> tuple[int, int]:
+    return _C._len_torch_function_stack(), _C._len_torch_dispatch_stack()
+
+
+def _umask() -> int:
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return mask

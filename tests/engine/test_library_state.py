@@ -1,0 +1,144 @@
+"""What a program sets in a library is gone when the next one runs.
+
+Each pair is a program that leaves something set, and one that prints what a fresh process prints.
+"""
+
+# ruff: noqa: E501
+import logging
+
+import pytest
+
+from engine import wire
+from engine.library_state import LibraryState
+from tests.engine.driver import Engine
+
+STEP = "p = param(1.0)\no = optim.SGD([p], 0.1)\np.sum().backward()\no.step()\nprint('made')"
+LEFT = {
+    "NumPy's printing": (
+        "np.set_printoptions(precision=2, formatter={'all': lambda x: 'Q'})",
+        "print(np.array([1.23456]))",
+        "[1.23456]",
+    ),
+    "NumPy's errors": (
+        "np.seterr(all='raise')\nnp.seterrcall(print)\nnp.setbufsize(4096)",
+        "print(np.geterrcall(), np.geterr()['divide'], np.getbufsize())",
+        "None warn 8192",
+    ),
+    "decimal's precision": (
+        "import decimal\ndecimal.getcontext().prec = 3",
+        "import decimal\nprint(decimal.getcontext().prec)",
+        "28",
+    ),
+    "denormal numbers": (
+        "torch.set_flush_denormal(True)",
+        "print(bool((torch.tensor(1e-40) * 0.5) > 0))",
+        "True",
+    ),
+    "automatic precision": (
+        "torch.autocast('cpu', dtype=torch.float16).__enter__()",
+        "print(torch.is_autocast_enabled('cpu'), torch.get_autocast_dtype('cpu'))",
+        "False torch.bfloat16",
+    ),
+    "warnings each time": (
+        "torch.set_warn_always(True)",
+        "print(torch.is_warn_always_enabled())",
+        "False",
+    ),
+    "hooks on all modules": (
+        "from torch.nn.modules import module\nmodule.register_module_forward_hook(lambda *_: print('hook'))\nmodule.register_module_full_backward_hook(lambda *_: print('hook'))\nmodule.register_module_parameter_registration_hook(lambda *_: print('hook'))",
+        "nn.Linear(1, 1)(torch.ones(1)).sum().backward()\nprint('made')",
+        "made",
+    ),
+    "hooks on all optimizers": (
+        "from torch.optim.optimizer import register_optimizer_step_post_hook as r\nr(lambda *_: print('hook'))",
+        STEP,
+        "made",
+    ),
+    "hooks on what is saved": (
+        "torch.autograd.graph.saved_tensors_hooks(lambda t: print('packed'), lambda t: t).__enter__()",
+        "x = param(2.0)\n(x * x).backward()\nprint(x.grad)",
+        "tensor(4.)",
+    ),
+    "forward mode": (
+        "torch.autograd.forward_ad.enter_dual_level()",
+        "import torch.autograd.forward_ad as f\nwith f.dual_level(): print(f.unpack_dual(f.make_dual(torch.ones(1), torch.ones(1))).tangent)",
+        "tensor([1.])",
+    ),
+    "kernels": (
+        "torch.backends.cudnn.deterministic = True\ntorch.backends.mkldnn.flags(enabled=False).__enter__()",
+        "print(torch.backends.cudnn.deterministic, torch.backends.mkldnn.enabled)",
+        "False True",
+    ),
+    "checks of distributions": (
+        "torch.distributions.Distribution.set_default_validate_args(False)",
+        "try: torch.distributions.Normal(0.0, -1.0)\nexcept ValueError: print('refused')",
+        "refused",
+    ),
+    "constants": (
+        "import math\nmath.pi = 3\ntorch.pi = 3\ntorch.float32 = torch.float64",
+        "import math\nprint(math.pi == torch.pi == np.pi, torch.float32)",
+        "True torch.float32",
+    ),
+    "names in classes": (
+        "torch.Tensor.twice = lambda t: 2 * t\nnn.Module.extra = 5",
+        "print(hasattr(torch.ones(1), 'twice'), hasattr(nn.Linear(1, 1), 'extra'), nn.Module.dump_patches)",
+        "False False False",
+    ),
+    "threads' traces": (
+        "import threading\nthreading.settrace(lambda *_: print('traced'))",
+        "import threading\nt = threading.Thread(target=print, args=('made',))\nt.start()\nt.join()",
+        "made",
+    ),
+    "the interpreter": (
+        "import sys, tracemalloc\nsys.setswitchinterval(5)\nsys.set_int_max_str_digits(0)\ntracemalloc.start()",
+        "import sys, tracemalloc\nprint(sys.getswitchinterval() < 1, sys.get_int_max_str_digits(), tracemalloc.is_tracing())",
+        "True 4300 False",
+    ),
+    "loggers": (
+        "import logging, sys\nlogging.basicConfig(level=10)\nlogging.disable(50)\nl = logging.getLogger('train')\nl.setLevel(10)\nl.addHandler(logging.StreamHandler(sys.stdout))",
+        "import logging, sys\nl = logging.getLogger('train')\nl.addHandler(logging.StreamHandler(sys.stdout))\nl.warning('once')\nl.info('unheard')\nprint(logging.root.handlers)",
+        "once\n[]",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def shared():
+    engine = Engine()
+    engine.next()
+    yield engine
+    engine.close()
+
+
+@pytest.mark.parametrize("what", LEFT)
+def test_the_next_program_finds_libraries_as_a_fresh_process_has_them(shared, what):
+    leaves, asks, fresh = LEFT[what]
+    left = shared.until(wire.Recorded, shared.start(leaves))[-1]
+    assert (left.tape.error, left.spent) == (None, False)
+    tape = shared.run(asks)
+    assert tape.error is None
+    assert tape.stdout.strip() == fresh
+
+
+def test_a_mode_that_nobody_can_take_back_spends_the_engine():
+    engine = Engine()
+    try:
+        engine.next()
+        mode = "torch.overrides.TorchFunctionMode().__enter__()"
+        assert engine.until(wire.Recorded, engine.start(mode))[-1].spent
+    finally:
+        engine.close()
+
+
+def test_what_nobody_changed_stays_as_it_is():
+    state, handler = LibraryState(), logging.NullHandler()
+    logging.getLogger("kept").addHandler(handler)
+    try:
+        later = LibraryState()
+        later.mend()
+        assert logging.getLogger("kept").handlers == [handler]
+        assert not later.spent()
+        state.mend()
+        assert logging.getLogger("kept").handlers == []
+    finally:
+        logging.getLogger("kept").handlers.clear()
