@@ -1,9 +1,10 @@
 """What a torch function was given and what it returned: tensors, and words for the rest."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import BuiltinFunctionType, FunctionType
 
 import torch
+from msgspec import Struct
 from torch.nn import Parameter
 from torch.nn.parameter import is_lazy
 
@@ -18,8 +19,21 @@ _PLAIN = frozenset((int, float, bool, str, type(None), torch.dtype, torch.device
 _NUMBERS = (int, float)
 _TOLD = _PLAIN | {complex, slice, tuple, list}
 """Types whose ``repr`` tells them."""
-Given = tuple[list[torch.Tensor], list[ValueRow], list[object]]
-"""The tensors a call was given, their values, and its arguments as in `OpRow.args`."""
+
+
+class Given(Struct, gc=False, eq=False):
+    """A call before it is written down."""
+
+    tensors: list[torch.Tensor]
+    """Those among its arguments."""
+    values: list[ValueRow]
+    """Theirs, when it was made."""
+    args: list[object]
+    """All its arguments, as in `OpRow.args`."""
+    since: int = 0
+    """The sequence number of the first backward node that the call could make."""
+    took: int = 0
+    """Nanoseconds that the call itself took."""
 
 
 def tensors_given(args: tuple[object, ...], kwargs: dict[str, object]) -> list[torch.Tensor]:
@@ -57,12 +71,16 @@ def _tensors(thing: object, depth: int = 0) -> Iterator[torch.Tensor]:
 
 
 def everyday(
-    args: tuple[object, ...], kwargs: dict[str, object], seen: dict[int, ValueRow]
+    args: tuple[object, ...],
+    kwargs: dict[str, object],
+    seen: dict[int, ValueRow],
+    meet: Callable[[torch.Tensor], ValueRow] | None = None,
 ) -> Given | None:
-    """Return what a call was given if it is like most: tensors that are known, and literals.
+    """Return what a call was given if it is like most: plain tensors that are known, and literals.
 
-    ``seen`` has the last value of each tensor by its ``id()``. None where a tensor is new, was
-    changed since or is of a class of its own, and where something else could hold tensors.
+    ``seen`` has the last value of each tensor by its ``id()``. None where a tensor is of a class of
+    its own, and where something else could hold tensors. ``meet`` writes down one that is new or
+    was changed since; without it the answer is None then, too.
     """
     given: list[torch.Tensor] = []
     values: list[ValueRow] = []
@@ -73,7 +91,9 @@ def everyday(
             if kind is torch.Tensor or kind is Parameter:
                 row = seen.get(id(one))
                 if row is None or row.ref() is not one or row.version != one._version:  # type: ignore[union-attr]
-                    return None
+                    if meet is None:
+                        return None
+                    row = meet(one)  # type: ignore[arg-type]
                 given.append(one)  # type: ignore[arg-type]
                 values.append(row)
                 kept.append(row)
@@ -88,7 +108,7 @@ def everyday(
         if any(type(one) not in _PLAIN for one in kwargs.values()):
             return None
         kept += kwargs.items()
-    return given, values, kept
+    return Given(given, values, kept)
 
 
 def kept_args(

@@ -7,12 +7,13 @@ kept when the run is over, and the next run, mostly of nearly the same program, 
 
 from collections import deque
 from collections.abc import Callable
+from typing import Any
 
 import torch
 
 from engine.record.log import Log
-from engine.record.unseen import has_numbers, is_watched, is_wrapped, memory, unwatched
-from engine.tape import INLINE_ELEMENTS, Snapshot
+from engine.record.unseen import USUAL, has_numbers, is_everyday, is_watched, unwatched
+from engine.tape import INLINE_ELEMENTS
 from engine.untouched import keep_builtins
 from engine.values import snapshot, snapshots
 
@@ -21,16 +22,18 @@ keep_builtins(globals())
 BUDGET = 256 << 20
 """Bytes of copies a run holds unless told otherwise; small tensors are not counted."""
 
-SHARED_ELEMENTS = 1 << 12
+REUSED = 1 << 15
+"""The memory of copies beyond so many bytes is used again; less is quickly found anew."""
+
+SHARED_ELEMENTS = 1 << 13
 """Views of so many elements share the copy of the whole; copying fewer is as quick."""
 
 _BITS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 """By bytes per element: what two tensors are compared as where -0 is not 0 and NaN equals NaN."""
-_PLAIN = (torch.Tensor, torch.nn.Parameter)
 # As they are before a program, or a tensor class of its own, puts something else in their place.
 _clone, _detach, _copy = torch.Tensor.clone, torch.Tensor.detach, torch.Tensor.copy_
 Layout = tuple[torch.dtype, torch.Size, tuple[int, ...]]
-_spare: dict[Layout, list[torch.Tensor]] = {}
+_spare: dict[Layout, list[Any]] = {}
 """Memory of the run before by its layout, until it is used again or given back."""
 
 
@@ -43,7 +46,8 @@ class Copies:
         self.about_to_drop: Callable[[], None] = lambda: None
         """Called before numbers are given up: whoever has yet to compare some does it now."""
         self._bytes = 0
-        self._big: deque[tuple[int, int, Layout | None]] = deque()
+        self._reused_from = min(REUSED, budget)
+        self._counted: deque[tuple[int, int, Layout | None]] = deque()
         """The copies that count against the budget, oldest first: their bytes, and as what their
         memory can be used again (None where it cannot)."""
         self._views: dict[int, list[int]] = {}
@@ -55,18 +59,26 @@ class Copies:
         Where torch refuses the copy there is none, either: a hook must never raise. ``readable``:
         that it `has_numbers` is known.
         """
-        if not (readable or has_numbers(t)):
-            return None
         if is_watched():
             with unwatched():
                 return self.keep(t, readable)
-        kept, count = self.log.snapshots, t.numel()
+        kept = self.log.snapshots
         try:
-            if count > INLINE_ELEMENTS:
-                self._keep_big(t, count * t.element_size())
+            if not (readable or is_everyday(t) or has_numbers(t)):
+                return None
+            # Without the detour where there is no graph to stay out of.
+            free = _detach(t) if t.requires_grad else t
+            count = t.numel()
+            if count <= INLINE_ELEMENTS:
+                kept.append(_clone(free))
+            elif (size := count * t.element_size()) > self._reused_from:
+                self._keep_big(free, size, type(t) in USUAL)
             else:
-                # Without the detour where there is no graph to stay out of.
-                kept.append(_clone(_detach(t) if t.requires_grad else t))
+                kept.append(_clone(free))
+                self._counted.append((len(kept) - 1, size, None))
+                self._bytes += size
+                if self._bytes > self.budget:
+                    self._drop()
         except (RuntimeError, NotImplementedError):
             return None
         return len(kept) - 1
@@ -76,10 +88,7 @@ class Copies:
 
         ``kept`` is the snapshot of ``whole``, which must not have been written to since.
         """
-        if is_watched() or not (_strides(t) and _strides(whole)):
-            return None
-        # Mostly it lies somewhere else altogether, which is quickly told.
-        if not 0 <= t.data_ptr() - whole.data_ptr() < whole.nbytes:
+        if is_watched() or not (is_everyday(t) and is_everyday(whole)):
             return None
         view = self._view(t, whole, kept)
         return self._shared(view, kept) if view is not None else None
@@ -92,17 +101,20 @@ class Copies:
         readable = t.numel() >= SHARED_ELEMENTS and has_numbers(t) and not is_watched()
         kind = _BITS.get(t.element_size()) if readable else None
         if kept is not None and kind is not None:
-            view = self._view(t, base, kept)
+            plain = is_everyday(t) and is_everyday(base)
+            view = self._view(t, base, kept) if plain else None
             if view is not None and torch.equal(view.view(kind), _detach(t).view(kind)):
                 return self._shared(view, kept)
         return self.keep(t)
 
     def _view(self, t: torch.Tensor, whole: torch.Tensor, kept: int) -> torch.Tensor | None:
         copy = self.log.snapshots[kept]
-        if not isinstance(copy, torch.Tensor) or not _lies_in(t, whole, copy):
+        if not isinstance(copy, torch.Tensor):
             return None
-        offset = copy.storage_offset() + t.storage_offset() - whole.storage_offset()
-        return copy.as_strided(t.shape, t.stride(), offset)
+        first = _first_in(t, whole, copy)
+        if first is None:
+            return None
+        return copy.as_strided(t.shape, t.stride(), copy.storage_offset() + first)
 
     def _shared(self, view: torch.Tensor, kept: int) -> int:
         index = len(self.log.snapshots)
@@ -116,35 +128,37 @@ class Copies:
         """Give all copies back; the memory of big ones is kept for the next run."""
         _spare.clear()
         kept = self.log.snapshots
-        for index, _, layout in self._big:
+        for index, _, layout in self._counted:
             if layout is not None:
-                _recycle(kept[index], layout)
-        self._big.clear()
+                _spare.setdefault(layout, []).append(kept[index])
+        self._counted.clear()
+        self._bytes = 0
         self._views.clear()
         kept.clear()
 
-    def _keep_big(self, t: torch.Tensor, size: int) -> None:
+    def _keep_big(self, t: torch.Tensor, size: int, usual: bool) -> None:
         kept = self.log.snapshots
         if size > self.budget:
             kept.append(snapshot(t))
             self.log.dropped += 1
             return
-        kind = type(t)
-        if t.requires_grad:
-            t = _detach(t)
         layout: Layout | None = None
         copy: torch.Tensor | None = None
-        if kind in _PLAIN and t.is_cpu and t.layout is torch.strided:
+        if usual and t.is_cpu and t.layout is torch.strided:
             layout = t.dtype, t.shape, t.stride()
             fitting = _spare.get(layout)
             if fitting:
-                copy = _into(fitting.pop(), t)
+                try:
+                    copy = _copy(fitting.pop(), t)
+                except RuntimeError:
+                    # Inside of torch.func's transforms nothing from outside may be changed.
+                    copy = None
         if copy is None:
             _make_room(size)
             copy = _clone(t)
             if type(copy) is not torch.Tensor or copy.is_quantized or copy.is_inference():
                 layout = None
-        self._big.append((len(kept), size, layout))
+        self._counted.append((len(kept), size, layout))
         kept.append(copy)
         self._bytes += size
         if self._bytes > self.budget:
@@ -160,7 +174,7 @@ class Copies:
         dropped: list[tuple[int, Layout | None]] = []
         indices: list[int] = []
         while self._bytes > self.budget - self.budget // 16:
-            index, size, layout = self._big.popleft()
+            index, size, layout = self._counted.popleft()
             self._bytes -= size
             dropped.append((index, layout))
             indices += [index, *self._views.pop(index, ())]
@@ -168,33 +182,11 @@ class Copies:
         made = snapshots(copies, log.dropped)
         for index, layout in dropped:
             if layout is not None:
-                _recycle(kept[index], layout)
+                _spare.setdefault(layout, []).append(kept[index])
         for index, summary in zip(indices, made, strict=True):
             kept[index] = summary
             self._views.pop(index, None)
         log.dropped += len(indices)
-
-
-def _strides(t: torch.Tensor) -> bool:
-    return t.layout is torch.strided and has_numbers(t)
-
-
-def _into(spare: torch.Tensor, t: torch.Tensor) -> torch.Tensor | None:
-    """Copy into memory that was used before; None where that may not be written to."""
-    try:
-        return _copy(spare, t)
-    except RuntimeError:
-        # Inside of torch.func's transforms nothing from outside may be changed.
-        return None
-
-
-def _recycle(copy: torch.Tensor | Snapshot, layout: Layout) -> None:
-    if isinstance(copy, torch.Tensor):
-        fitting = _spare.get(layout)
-        if fitting is None:
-            _spare[layout] = [copy]
-        else:
-            fitting.append(copy)
 
 
 def _make_room(size: int) -> None:
@@ -207,22 +199,28 @@ def _make_room(size: int) -> None:
             _spare[layout] = fitting
 
 
-def _lies_in(t: torch.Tensor, whole: torch.Tensor, copy: torch.Tensor) -> bool:
-    """Tell whether ``t`` is a view of ``whole``, all of which is in ``copy`` in the same layout."""
-    if t.dtype is not whole.dtype or t.layout is not torch.strided is not whole.layout:
-        return False
-    if is_wrapped(t) or is_wrapped(whole):
-        return False
-    if memory(t) != memory(whole):
-        return False
+def _first_in(t: torch.Tensor, whole: torch.Tensor, copy: torch.Tensor) -> int | None:
+    """Return where in ``copy``, one of ``whole`` in the same layout, its view ``t`` begins.
+
+    In elements; None where ``t`` is no such view. Both have numbers and strides.
+    """
+    if t.dtype is not whole.dtype:
+        return None
+    first, odd = divmod(t.data_ptr() - whole.data_ptr(), t.element_size())
+    count = whole.numel()
+    if odd or not 0 <= first < count or t.numel() == 0:
+        return None
     if t.is_neg() or t.is_conj() or whole.is_neg() or whole.is_conj() or copy.is_conj():
-        return False
-    if copy.stride() != whole.stride():
-        return False
-    first = t.storage_offset() - whole.storage_offset()
-    steps = zip(t.shape, t.stride(), strict=True)
-    last = first + sum((count - 1) * step for count, step in steps)
+        return None
+    if copy.stride() != whole.stride() or first + _reach(t) >= count:
+        return None
     # A layout without gaps or overlaps: its elements are the ones in between.
-    steps = zip(whole.shape, whole.stride(), strict=True)
-    dense = whole.numel() - 1 == sum((count - 1) * step for count, step in steps)
-    return dense and first >= 0 and last < whole.numel() and t.numel() > 0
+    return first if whole.is_contiguous() or _reach(whole) == count - 1 else None
+
+
+def _reach(t: torch.Tensor) -> int:
+    """Return how far from its first element its last one lies, in elements."""
+    reach = 0
+    for count, step in zip(t.shape, t.stride(), strict=True):
+        reach += (count - 1) * step
+    return reach

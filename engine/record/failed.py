@@ -36,13 +36,12 @@ class Failed:
 
     def note(self, lane: "Lane", error: Exception, name: str, where: Where, given: Given) -> None:
         """Remember a call that raises, in place of the last one; one without tensors is no op."""
-        _, values, kept = given
-        if not values:
+        if not given.values:
             return
         call = lane.calls[-1].index if lane.calls else None
         graded = torch._C.is_grad_enabled()
         phase: Phase = "backward" if lane.runs else "forward"
-        row = OpRow(0, name, values, kept, where, call, graded, phase, False, 0, [])
+        row = OpRow(0, name, given.values, given.args, where, call, graded, phase, False, 0, [])
         # The error holds every frame it passed, and these hold what the program would let go.
         self._latest = id(error), row
 

@@ -8,13 +8,13 @@ For each call: what was it given (`everyday`, else `ForwardMode.given`); run it;
 or change (`ForwardMode.called`); write down op, values and backward nodes (`ForwardMode._results`).
 """
 
+import functools
 import sys
 from collections.abc import Callable
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
 import torch
-from msgspec import Struct
 from torch.overrides import TorchFunctionMode
 
 from engine.record.arguments import Given, everyday, kept_args, tensors_given, tensors_in
@@ -55,6 +55,7 @@ class ForwardMode(TorchFunctionMode):
         self.recorder = recorder
         self.log = recorder.log
         self.lane = lane
+        self.lock = recorder.lanes.lock
 
     def __torch_function__(
         self,
@@ -72,10 +73,12 @@ class ForwardMode(TorchFunctionMode):
         if told is None:
             func, told = meet(func, sys._getframe(1))
         kind, name = told
-        if kind == "reader" and self.recorder.tensors.exposed and self.log.writing:
-            with _Unheard(), self.recorder.lanes.lock:
-                self.recorder.writes.read(args)
-        if kind == "reader" or self.lane.quiet or not self.log.writing or is_traced():
+        if kind == "reader":
+            if self.recorder.tensors.exposed and self.log.writing:
+                with _Unheard(), self.lock:
+                    self.recorder.writes.read(args)
+            return func(*args, **kwargs)
+        if self.lane.quiet or not self.log.writing or is_traced():
             return func(*args, **kwargs)
         if types and are_lookalikes(types):
             return ask(self, func, types, args, kwargs)
@@ -140,13 +143,14 @@ class ForwardMode(TorchFunctionMode):
             recorder.failed.note(lane, error, name, where, given)
             raise
         took = perf_counter_ns() - begun
+        given.since, given.took = since, took
         # A tensor subclass of the user's must not hear of the recorder's own look-ups.
-        with _Unheard(), recorder.lanes.lock:
+        with _Unheard(), self.lock:
             try:
-                if kind == "factory" or not given[0]:
-                    self._factory(name, out, where, given[0])
+                if kind == "factory" or not given.tensors:
+                    self._factory(name, out, where, given.tensors)
                 else:
-                    self.called(name, where, _Seen(*given, since, took), out, kind == "running")
+                    self.called(name, where, given, out, kind == "running")
             except Exception as error:  # noqa: BLE001 - whatever it is, it is not the program's
                 self.log.give_up(error)
         return out
@@ -162,28 +166,40 @@ class ForwardMode(TorchFunctionMode):
 
         None where that could not be read. ``fresh``: what it makes owes nothing to them.
         """
-        with torch._C.DisableTorchFunction(), self.recorder.lanes.lock:
+        tensors = self.recorder.tensors
+        with _Unheard(), self.lock:
             try:
+                meet = functools.partial(tensors.value, where=where)
+                plain = (
+                    None if tensors.exposed or fresh else everyday(args, kwargs, tensors.seen, meet)
+                )
+                if plain is not None:
+                    return plain
                 given = tensors_given(args, kwargs)
                 if fresh:
-                    return given, [], []
-                values = [self.recorder.tensors.value(t, where) for t in given]
-                return given, values, kept_args(args, kwargs, given, values)
+                    return Given(given, [], [])
+                values = [meet(t) for t in given]
+                return Given(given, values, kept_args(args, kwargs, given, values))
             except Exception as error:  # noqa: BLE001 - whatever it is, it is not the program's
                 self.log.give_up(error)
                 return None
 
-    def called(self, name: str, where: Where, seen: "_Seen", out: object, running: bool) -> None:
+    def called(self, name: str, where: Where, seen: Given, out: object, running: bool) -> None:
         """Write down what a function returned and which of its arguments it changed.
 
         ``running``: it may have changed an argument without counting a version.
         """
-        tensors, given = self.recorder.tensors, seen.given
+        tensors, given = self.recorder.tensors, seen.tensors
         if type(out) is torch.Tensor and not running:
-            for t, row in zip(given, seen.values):  # noqa: B905 (a keyword costs as much again)
-                if t is out or version(t) != row.version:
-                    break
-            else:
+            is_new = True
+            try:
+                for t, row in zip(given, seen.values):  # noqa: B905 (a keyword costs as much again)
+                    if t is out or t._version != row.version:
+                        is_new = False
+                        break
+            except RuntimeError:
+                is_new = False
+            if is_new:
                 # None of the arguments is its result, and none was changed.
                 self._results(name, where, [out], seen, False)
                 return
@@ -213,7 +229,7 @@ class ForwardMode(TorchFunctionMode):
                     self.recorder.tensors.exposed.add(value.storage)
 
     def _results(
-        self, name: str, where: Where, results: list[torch.Tensor], seen: "_Seen", inplace: bool
+        self, name: str, where: Where, results: list[torch.Tensor], seen: Given, inplace: bool
     ) -> None:
         lane, log, recorder = self.lane, self.log, self.recorder
         nodes, add, index = recorder.nodes, recorder.tensors.add, len(log.ops)
@@ -223,7 +239,7 @@ class ForwardMode(TorchFunctionMode):
             next(log.ids),
             name,
             seen.values,
-            seen.kept,
+            seen.args,
             where,
             lane.calls[-1].index if lane.calls else None,
             _is_grad_enabled(),
@@ -265,11 +281,11 @@ class ForwardMode(TorchFunctionMode):
         if not doing:
             self.recorder.writes.gradients([(tensor, None)], where)
 
-    def _detached(self, t: torch.Tensor, value: ValueRow, seen: "_Seen") -> None:
+    def _detached(self, t: torch.Tensor, value: ValueRow, seen: Given) -> None:
         tensors = self.recorder.tensors
         value.is_constant = True
         # w.grad.data.zero_() resets w's gradient, too.
-        leaf = tensors.leaf_of_gradient(seen.given[0])
+        leaf = tensors.leaf_of_gradient(seen.tensors[0])
         if leaf is not None:
             tensors.is_gradient_of(t, leaf)
 
@@ -305,25 +321,11 @@ def record_custom(
         lane.quiet -= 1
     with torch._C.DisableTorchFunction(), recorder.lanes.lock:
         try:
-            lane.mode.called(name, where, _Seen(*given, since, took), out, False)
+            given.since, given.took = since, took
+            lane.mode.called(name, where, given, out, False)
         except Exception as error:  # noqa: BLE001 - whatever it is, it is not the program's
             recorder.log.give_up(error)
     return out
-
-
-class _Seen(Struct, gc=False, eq=False):
-    """A call before it is written down.
-
-    The tensors among its arguments, their values then, and all of its arguments as they are kept.
-    """
-
-    given: list[torch.Tensor]
-    values: list[ValueRow]
-    kept: list[object]
-    since: int
-    """The sequence number of the first backward node the call could make."""
-    took: int
-    """Nanoseconds that the call itself took."""
 
 
 def _among(t: torch.Tensor, given: list[torch.Tensor]) -> bool:

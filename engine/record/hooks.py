@@ -20,7 +20,7 @@ from torch.autograd.graph import Node
 from engine.record.copies import SHARED_ELEMENTS
 from engine.record.log import NOTHING, EventRow, NodeRow, Ran
 from engine.record.tensors import same_numbers, version
-from engine.record.unseen import has_numbers
+from engine.record.unseen import is_everyday
 from engine.tape import Accumulation
 from engine.untouched import keep_builtins
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 keep_builtins(globals())
 
 Grads = Sequence[torch.Tensor | None]
+_ref = weakref.ref
 _Unheard = torch._C.DisableTorchFunction
 """A context in which the program's modes do not hear what the recorder asks of tensors."""
 Known = tuple[weakref.ref[torch.Tensor], int, int | None]
@@ -59,6 +60,7 @@ class Hooks:
         self.running: list[Run] = []
         """The passes that are running in all threads, in the order in which they began."""
         self.lock = recorder.lanes.lock
+        self.keep = recorder.copies.keep
         self._grads: dict[int, Known] = {}
         """Each leaf's ``.grad`` by tensor number."""
         self._register: Callable[..., object] = _Mixin.__dict__["_register_hook"].__func__
@@ -72,15 +74,15 @@ class Hooks:
         plain = self._register
 
         def register(hooks: "OrderedDict[object, object] | None", hook: object) -> object:
-            if type(hook) not in _OURS:
-                result = plain(hooks, hook)
-                for one in [h for h in hooks or () if type(h) in _OURS]:
-                    hooks[one] = hooks.pop(one)  # type: ignore[index,union-attr]
-                return result
-            # A user's handle may refer to it later, so no plain dict.
-            hooks = OrderedDict() if hooks is None else hooks
-            hooks[hook] = hook
-            return hooks, None
+            if type(hook) in _OURS:
+                # A user's handle may refer to it later, so no plain dict.
+                hooks = OrderedDict() if hooks is None else hooks
+                hooks[hook] = hook
+                return hooks, None
+            result = plain(hooks, hook)
+            for one in [h for h in hooks or () if type(h) in _OURS]:
+                hooks[one] = hooks.pop(one)  # type: ignore[index,union-attr]
+            return result
 
         _Mixin._register_hook = staticmethod(register)  # type: ignore[method-assign]
 
@@ -88,11 +90,11 @@ class Hooks:
         """Let torch take hooks as before."""
         _Mixin._register_hook = staticmethod(self._register)  # type: ignore[method-assign]
 
-    def on_leaf(self, accumulate: Node, t: torch.Tensor) -> "AfterLeaf":
-        """Give the node that adds to the leaf ``t`` its hooks and return one of them."""
+    def on_leaf(self, accumulate: Node, t: torch.Tensor, number: int) -> "AfterLeaf":
+        """Give the node that adds to ``t``, tensor ``number``, its hooks and return one of them."""
         leaf = weakref.ref(t)
         hook = AfterLeaf(self, leaf)
-        accumulate.register_prehook(BeforeLeaf(self, leaf))
+        accumulate.register_prehook(BeforeLeaf(self, leaf, number))
         accumulate.register_hook(hook)
         return hook
 
@@ -135,85 +137,80 @@ class Hooks:
 
     def ran(self, row: NodeRow, sent: Grads, received: Grads) -> None:
         """Note that a node ran: what it was given, what it sent."""
-        run = self._run()
-        if run is None:
-            return
-        way, keep = run.on_its_way, self.recorder.copies.keep
+        run = self.running[0] if len(self.running) == 1 else self._innermost()
+        way, keep = run.on_its_way, self.keep
         given: list[int | None] = []
         arrived: list[int | None] = []
         for grad in received:
             if grad is None:
                 arrived.append(None)
                 continue
-            known = way.get(id(grad))
-            if known is None or known[0]() is not grad or known[1] != version(grad):
-                known = way[id(grad)] = _known(grad, keep(grad))
+            key, counted = id(grad), version(grad)
+            known = way.get(key)
+            if known is None or known[0]() is not grad or known[1] != counted:
+                known = way[key] = (_ref(grad), counted, keep(grad))
             arrived.append(known[2])
         for target, grad in zip(row.next or (), sent):  # noqa: B905 (a keyword costs as much again)
             if target is None or grad is None:
                 given.append(NOTHING)
                 continue
-            known = way.get(id(grad))
+            key, counted = id(grad), version(grad)
+            known = way.get(key)
             # One passed through untouched, or sent twice, is the same snapshot.
-            if known is None or known[0]() is not grad or known[1] != version(grad):
-                big = grad.numel() >= SHARED_ELEMENTS
-                shared = self._shared(grad, received, arrived) if big else None
-                known = way[id(grad)] = _known(grad, keep(grad) if shared is None else shared)
+            if known is None or known[0]() is not grad or known[1] != counted:
+                kept = None
+                if grad._base is not None and grad.numel() >= SHARED_ELEMENTS:
+                    kept = self._shared(grad, received, arrived)
+                if kept is None:
+                    kept = keep(grad)
+                known = way[key] = (_ref(grad), counted, kept)
             given.append(known[2])
         self.log.write(Ran(row, run.number, arrived, given))
 
-    def adding(self, t: torch.Tensor) -> None:
-        """Note the ``.grad`` that a leaf has before a gradient is added to it."""
-        if self._run() is None:
-            return
-        number, grad = self.recorder.tensors.value(t, None).tensor, t.grad
-        known = self._grads.get(number)
+    def adding(self, t: torch.Tensor, number: int) -> None:
+        """Note the ``.grad`` that a leaf, tensor ``number``, has before one is added to it."""
+        grad = t.grad
         if grad is None:
             self._grads.pop(number, None)
-        elif known is None or known[0]() is not grad or self._overwritten(grad, known):
-            kept = self.recorder.copies.keep(grad)
+            return
+        known = self._grads.get(number)
+        if known is None or known[0]() is not grad or self._overwritten(grad, known):
+            kept = self.keep(grad)
             if kept is not None:
-                self._grads[number] = (weakref.ref(grad), version(grad), kept)
+                self._grads[number] = (_ref(grad), version(grad), kept)
 
     def added(self, t: torch.Tensor, grad: torch.Tensor | None) -> None:
         """Write down that a gradient was added to a leaf's ``.grad``."""
-        run, log, copies = self._run(), self.log, self.recorder.copies
-        if run is None:
-            return
-        row = self.recorder.tensors.value(t, None)
+        run = self.running[0] if len(self.running) == 1 else self._innermost()
+        log, row = self.log, self.recorder.tensors.value(t, None)
         held = self._grads.get(row.tensor)
         before = held[2] if held is not None else None
         now, after, arrived = t.grad, None, None
         if grad is not None:
             known = run.on_its_way.get(id(grad))
             if known is None or known[0]() is not grad or known[1] != version(grad):
-                known = run.on_its_way[id(grad)] = _known(grad, copies.keep(grad))
+                known = run.on_its_way[id(grad)] = (_ref(grad), version(grad), self.keep(grad))
             arrived = known[2]
         if now is not None:
             taken_over = before is None and arrived is not None and _same_memory(now, grad)
-            after = arrived if taken_over else copies.keep(now)
+            after = arrived if taken_over else self.keep(now)
             if after is not None:
-                self._grads[row.tensor] = (weakref.ref(now), version(now), after)
-        log.accumulations.append(Accumulation(row.id, before, arrived, after, run.number))
-        log.write(EventRow("accumulate", len(log.accumulations) - 1, row.where))
+                self._grads[row.tensor] = (_ref(now), version(now), after)
+        accumulations = log.accumulations
+        accumulations.append(Accumulation(row.id, before, arrived, after, run.number))
+        log.write(EventRow("accumulate", len(accumulations) - 1, row.where))
 
-    def _run(self) -> Run | None:
-        """Return the pass whose node ran; None where nothing is to be written down.
+    def _innermost(self) -> Run:
+        """Return the pass whose node ran, where several are running.
 
         A node runs in the thread that began the pass, or in one that torch's engine has for it.
         """
-        running = self.running
-        if not running or not self.log.writing:
-            return None
-        if len(running) > 1:
-            lane = self.recorder.lanes.here()
-            if lane is not None and lane.runs:
-                return lane.runs[-1]
-        return running[-1]
+        lane = self.recorder.lanes.here()
+        return lane.runs[-1] if lane is not None and lane.runs else self.running[-1]
 
     def _shared(self, grad: torch.Tensor, received: Grads, kept: list[int | None]) -> int | None:
         """Return a snapshot without copying of a gradient that is a view of what came in."""
-        for whole, number in zip(received, kept, strict=True):
+        for whole, number in zip(received, kept):  # noqa: B905
             if whole is not None and number is not None:
                 shared = self.recorder.copies.share(grad, whole, number)
                 if shared is not None:
@@ -235,19 +232,16 @@ class Hooks:
         return isinstance(copy, torch.Tensor) and not same_numbers(copy, grad)
 
 
-class AfterNode:
+class AfterNode(Struct, gc=False, eq=False):
     """Called after a node ran; lives in the node, and notes when it dies."""
 
-    __slots__ = ("hooks", "row")
-
-    def __init__(self, hooks: Hooks, row: NodeRow) -> None:
-        self.hooks = hooks
-        self.row = row
+    hooks: Hooks
+    row: NodeRow
 
     def __call__(self, sent: Grads, received: Grads) -> None:
         """Note what the node was given and what it sent."""
         hooks = self.hooks
-        if hooks.running:
+        if hooks.running and hooks.log.writing:
             with _Unheard(), hooks.lock:
                 try:
                     hooks.ran(self.row, sent, received)
@@ -265,14 +259,16 @@ class BeforeLeaf(Struct, gc=False, eq=False):
 
     hooks: Hooks
     leaf: "weakref.ref[torch.Tensor]"
+    number: int
+    """Which tensor the leaf is."""
 
     def __call__(self, _received: Grads) -> None:
         """Note the leaf's ``.grad`` until then."""
         hooks, t = self.hooks, self.leaf()
-        if hooks.running and t is not None:
+        if hooks.running and hooks.log.writing and t is not None:
             with _Unheard(), hooks.lock:
                 try:
-                    hooks.adding(t)
+                    hooks.adding(t, self.number)
                 except Exception as error:  # noqa: BLE001 - it would end the program's pass
                     hooks.log.give_up(error)
 
@@ -286,7 +282,7 @@ class AfterLeaf(Struct, gc=False, eq=False):
     def __call__(self, _sent: Grads, received: Grads) -> None:
         """Write down what was added, and to what."""
         hooks, t = self.hooks, self.leaf()
-        if hooks.running and t is not None:
+        if hooks.running and hooks.log.writing and t is not None:
             with _Unheard(), hooks.lock:
                 try:
                     hooks.added(t, received[0])
@@ -295,21 +291,9 @@ class AfterLeaf(Struct, gc=False, eq=False):
 
 
 _Mixin = torch.autograd.function._HookMixin
-_OURS = (AfterNode, BeforeLeaf, AfterLeaf)
-
-
-def _known(grad: torch.Tensor, kept: int | None) -> Known:
-    return weakref.ref(grad), version(grad), kept
+_OURS = frozenset((AfterNode, BeforeLeaf, AfterLeaf))
 
 
 def _same_memory(a: torch.Tensor, b: torch.Tensor | None) -> bool:
     """Tell whether autograd took ``b``, whose numbers were kept, over as ``a``."""
-    return (
-        b is not None
-        and a.layout is torch.strided
-        and b.layout is torch.strided
-        and has_numbers(a)
-        and a.data_ptr() == b.data_ptr()
-        and a.shape == b.shape
-        and a.stride() == b.stride()
-    )
+    return b is not None and is_everyday(a) and is_everyday(b) and a.data_ptr() == b.data_ptr()

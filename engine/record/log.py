@@ -200,6 +200,8 @@ class Log:
     def __init__(self, event_limit: int) -> None:
         self.ids = itertools.count(1)
         self.event_limit = event_limit
+        self._full = event_limit
+        """At so many events the log is full: printed lines count apart."""
         self.print_limit = max(1, int(PRINTS * event_limit))
         self.snapshots: list[torch.Tensor | Snapshot] = []
         self.values: list[ValueRow] = []
@@ -235,7 +237,7 @@ class Log:
         """Append an event; past the limit only note that recording has to stop."""
         events = self.events
         events.append(event)
-        if len(events) - len(self.prints) >= self.event_limit and not self.truncated:
+        if len(events) >= self._full and not self.truncated:
             self.writing = False
             self.truncated = (
                 f"Recording stopped after {self.event_limit:,} events; the program ran on."
@@ -270,6 +272,7 @@ class Log:
     def print(self, line: str, where: Where) -> None:
         """Append a printed line and its event, which count apart from the others."""
         self.prints.append(line)
+        self._full += 1
         self.tell("print", len(self.prints) - 1, where)
 
     def lacking(self) -> str:

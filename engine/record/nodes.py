@@ -5,7 +5,7 @@ the C++ node itself owns (``node.metadata``). Holding a node would keep its save
 nothing here does.
 """
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import torch
 from torch.autograd.graph import Node
@@ -58,8 +58,9 @@ class Nodes:
         hook = held.get(self._key)
         if hook is not None:
             return hook.row
-        log, number = self.log, node._sequence_nr()
-        kind = _kinds.get(type(node)) or self._kinds.get(type(node)) or self._new_kind(node)
+        log, number, kind = self.log, node._sequence_nr(), _kinds.get(type(node))
+        if kind is None:
+            kind = self._kinds.get(type(node)) or self._new_kind(node)
         row = NodeRow(next(log.ids), kind, len(log.events), number)
         log.nodes.append(row)
         held[self._key] = hook = AfterNode(self.hooks, row)
@@ -80,13 +81,15 @@ class Nodes:
         stack = made if len(made) == 1 else made[::-1]
         while stack:
             node, row = stack.pop()
-            if not since <= row.number < LAST or row.op == op:
+            if not since <= row.number < LAST:
                 continue
             if row.op is None:
                 row.op = op
                 claimed.append(row.id)
-                if look and row.kind.tensors:
+                if row.kind.tensors and look:
                     row.kept = self._look(node, row.kind.tensors)
+            elif row.op == op:
+                continue
             else:
                 # An op inside of this one made it.
                 passed = passed or set()
@@ -135,15 +138,17 @@ class Nodes:
         leads: list[tuple[int, int] | None] = []
         own: list[Met] = []
         after: Edges = node.next_functions
+        since, key = self.since, self._key
         for one, nr in after:
             if one is None:
                 leads.append(None)
             elif type(one) is AccumulateGrad:
                 leads.append((self.leaf(one), 0))
             else:
-                below = self.row(one)
+                hook = one.metadata.get(key)  # type: ignore[attr-defined]
+                below = self.row(one) if hook is None else hook.row
                 leads.append((below.id, nr))
-                if self.since <= below.number < LAST:
+                if since <= below.number < LAST:
                     own.append((one, below))
         if row.next is None:
             row.next = leads
@@ -159,11 +164,12 @@ class Nodes:
 
     def leaf(self, accumulate: Node) -> int:
         """Return the value of the leaf that an AccumulateGrad adds to; a new one is hooked."""
-        t = cast("torch.Tensor", accumulate.variable)  # type: ignore[attr-defined]
+        t: torch.Tensor = accumulate.variable  # type: ignore[attr-defined]
         held: dict[object, object] = accumulate.metadata  # type: ignore[assignment]
+        row = self.tensors.value(t, None)
         if self._key not in held:
-            held[self._key] = self.hooks.on_leaf(accumulate, t)
-        return self.tensors.value(t, None).id
+            held[self._key] = self.hooks.on_leaf(accumulate, t, row.tensor)
+        return row.id
 
     def _new_kind(self, node: Node) -> NodeKind:
         kind = _read_kind(node)
@@ -179,15 +185,15 @@ class Nodes:
             with unwatched():
                 return self._look(node, tensors)
         found: list[SavedRow] = []
-        known = self.tensors.known
         for name, attribute in tensors:
-            thing = _kept(node, attribute)
+            try:
+                thing = getattr(node, attribute)
+            except RuntimeError:
+                thing = _kept(node, attribute)
+            if thing is None:
+                continue
             if isinstance(thing, torch.Tensor):
-                row = known(thing)
-                if row is not None:
-                    found.append((name, row.shape, row.dtype, row.storage))
-                else:
-                    found.append(self._saved(name, thing))
+                found.append(self._saved(name, thing))
             elif isinstance(thing, tuple | list):
                 found += [self._saved(name, t) for t in thing if isinstance(t, torch.Tensor)]
         return found
@@ -201,16 +207,13 @@ class Nodes:
 
 
 def _kept(node: Node, attribute: str) -> object:
-    """Return what a node saved, even if the op that made the node wrote over it: ``x *= x``.
+    """Return what a node saved and the op that made the node wrote over: ``x *= x``.
 
     Torch refuses to hand that out like the rest, for backward could not use it.
     """
-    try:
-        return getattr(node, attribute)
-    except RuntimeError:
-        saved = getattr(node, "_raw_" + attribute.removeprefix("_"), ())
-        each = saved if isinstance(saved, tuple) else (saved,)
-        return tuple(one.data for one in each)
+    saved = getattr(node, "_raw_" + attribute.removeprefix("_"), ())
+    each = saved if isinstance(saved, tuple) else (saved,)
+    return tuple(one.data for one in each)
 
 
 _kinds: dict[type, NodeKind] = {}

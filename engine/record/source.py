@@ -106,18 +106,17 @@ class Source:
         making of one of torch's modules, else empty. ``lane`` is that of the calling thread: below
         its innermost module call the way up has been gone already.
         """
-        doing = ""
-        kinds = self._kinds
+        doing, kinds = "", self._kinds
         inner = lane.calls[-1] if lane is not None and lane.calls else None
         stop = inner.frame if inner is not None else None
         while frame is not None and frame is not stop:
-            code = frame.f_code
-            kind = kinds.get(id(code))
-            if kind is None:
-                kind = self._kind(code)
+            try:
+                kind = kinds[id(frame.f_code)]
+            except KeyError:
+                kind = self._kind(frame.f_code)
             if kind:
                 if kind == "user":
-                    return (code, frame.f_lasti), doing
+                    return (frame.f_code, frame.f_lasti), doing
                 doing = doing or kind
             frame = frame.f_back
         if inner is None or frame is None:

@@ -13,7 +13,7 @@ from torch.autograd.graph import Node
 from engine.record.copies import Copies
 from engine.record.log import Log, NodeRow, ValueRow
 from engine.record.source import Where
-from engine.record.unseen import has_numbers, is_watched, is_wrapped, memory, unwatched
+from engine.record.unseen import USUAL, has_numbers, is_watched, is_wrapped, memory, unwatched
 from engine.tape import Change
 from engine.untouched import keep_builtins
 
@@ -62,9 +62,14 @@ class Tensors:
         """Return the present value of ``t``; a new one where it is new or was changed since."""
         row = self.seen.get(id(t))
         if row is None or row.ref() is not t:
-            row = self.add(t, where, maker=maker)
+            row = self.add(t, where, None, maker)
             self.log.tell("leaf", row.id, where)
-        elif row.version != version(t) or (row.storage in self.exposed and self.differs(t, row)):
+            return row
+        try:
+            is_other = row.version != t._version
+        except RuntimeError:
+            is_other = row.version != version(t)
+        if is_other or (self.exposed and row.storage in self.exposed and self.differs(t, row)):
             before = row
             row = self.add(t, where, op=self._changed_by.get(row.storage), maker=row.maker)
             if row.maker != ".grad":
@@ -87,8 +92,7 @@ class Tensors:
         before = self.seen.get(key)
         if before is not None and before.ref is not me:
             before = None
-        readable = has_numbers(t)
-        row, fn, base = self._read(t, me, before, readable, (op, maker, where))
+        row, fn, base, readable = self._read(t, me, before, op, maker, where)
         if before is not None:
             row.name = before.name
         elif self.names:
@@ -104,7 +108,8 @@ class Tensors:
             row.snapshot = self.copies.keep(t, True)
         if fn is not None:
             node = self.nodes.row(fn)
-            row.node, row.output_nr = node.id, t.output_nr
+            row.node = node.id
+            row.output_nr = t.output_nr
             if made is not None:
                 made.append((fn, node))
             elif op is not None:
@@ -118,23 +123,31 @@ class Tensors:
         t: torch.Tensor,
         me: "weakref.ref[torch.Tensor]",
         before: ValueRow | None,
-        readable: bool,
-        origin: tuple[int | None, str, Where],
-    ) -> tuple[ValueRow, Node | None, torch.Tensor | None]:
-        """Return what a tensor tells of itself, its ``grad_fn`` and what it is a view of."""
+        op: int | None,
+        maker: str,
+        where: Where,
+    ) -> tuple[ValueRow, Node | None, torch.Tensor | None, bool]:
+        """Return what a tensor tells of itself, its ``grad_fn`` and what it is a view of.
+
+        The last tells whether it `has_numbers`.
+        """
         try:
             shape, dtype, device, requires_grad, layout, counted, fn, base = _READ(t)
             leaf = fn is None
+            usual = layout is torch.strided and type(t) in USUAL and not t.is_meta
+            address = t.data_ptr() if usual else 0
+        except RecursionError:
+            raise
         except RuntimeError:
             shape, dtype, device, requires_grad, layout, counted, fn, base = _read(t)
-            leaf = is_leaf(t)
-        offset, storage = 0, -1
-        stride: tuple[int, ...] = ()
-        if layout is torch.strided and (readable or not t.is_nested):
-            stride, first = t.stride(), t.storage_offset()
-            offset = first if isinstance(first, int) else 0
-            user = me if before is None or before.storage < 0 else None
-            storage = self._storage(t, user, offset if readable else None)
+            leaf, address = is_leaf(t), 0
+        readable = True if address else has_numbers(t)
+        user = me if before is None or before.storage < 0 else None
+        if address:
+            stride, offset = t.stride(), int(t.storage_offset())
+            storage = self._at(address - offset * dtype.itemsize if offset else address, user)
+        else:
+            stride, offset, storage = self._place(t, readable, user)
         row = ValueRow(
             next(self.log.ids),
             me,
@@ -150,9 +163,20 @@ class Tensors:
             stride,
             offset,
             None,
-            *origin,
+            op,
+            maker,
+            where,
         )
-        return row, fn, base
+        return row, fn, base, readable
+
+    def _place(
+        self, t: torch.Tensor, readable: bool, user: "weakref.ref[torch.Tensor] | None"
+    ) -> tuple[tuple[int, ...], int, int]:
+        """Return strides, offset and number of the memory of a tensor that may have none."""
+        if t.layout is not torch.strided or (t.is_nested and not readable):
+            return (), 0, -1
+        first = t.storage_offset()
+        return t.stride(), first if isinstance(first, int) else 0, self._storage(t, user)
 
     def _note_gradient(self, row: ValueRow, key: int) -> None:
         grad = self._grads.get(key)
@@ -199,27 +223,22 @@ class Tensors:
 
     def storage(self, t: torch.Tensor) -> int:
         """Return a small number for the memory ``t`` lives in; -1 where it has none of its own."""
-        return self._storage(t, None, None)
+        return self._storage(t, None)
 
-    def _storage(
-        self, t: torch.Tensor, user: "weakref.ref[torch.Tensor] | None", offset: int | None
-    ) -> int:
-        """Return the same; it holds for as long as the tensor lives that ``user`` refers to.
-
-        ``offset``: where ``t`` begins, if it is known that ``t`` `has_numbers` and strides.
-        """
+    def _storage(self, t: torch.Tensor, user: "weakref.ref[torch.Tensor] | None") -> int:
+        """Return the same; it holds for as long as the tensor lives that ``user`` refers to."""
         try:
-            if offset is not None:
-                address = t.data_ptr() - offset * t.element_size() or memory(t)
-            elif t.layout is not torch.strided or t.is_nested or is_wrapped(t):
+            if t.layout is not torch.strided or t.is_nested or is_wrapped(t):
                 return -1
-            else:
-                address = memory(t)
+            return self._at(memory(t), user)
         except (RuntimeError, NotImplementedError):
             return -1
+
+    def _at(self, address: int, user: "weakref.ref[torch.Tensor] | None") -> int:
+        """Return the number of the memory at an address."""
         known = self._memories.get(address)
         # Memory that was freed is used again at the same address: its number dies with its users.
-        if known is None or not known.used():
+        if known is None or (known.user() is None and not known.used()):
             number = next(self._memory_numbers)
             if user is not None:
                 self._memories[address] = _Memory(number, user, [])

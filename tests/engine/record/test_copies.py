@@ -100,14 +100,14 @@ def test_views_become_summaries_with_their_whole(copies):
 
 
 def test_memory_is_used_again_but_never_while_it_is_held(copies):
-    t = torch.randn(64, 64)
+    t = torch.randn(96, 96)
     first = kept(copies, t)
     address, numbers = first.data_ptr(), first.clone()
     second = Copies(Log(100), 8 * BIG * 4)
-    assert kept(second, torch.randn(64, 64)).data_ptr() != address
+    assert kept(second, torch.randn(96, 96)).data_ptr() != address
     assert torch.equal(first, numbers)
     copies.release()
-    again, t = Copies(Log(100), 8 * BIG * 4), torch.randn(64, 64)
+    again, t = Copies(Log(100), 8 * BIG * 4), torch.randn(96, 96)
     copy = kept(again, t)
     assert copy.data_ptr() == address
     assert torch.equal(copy, t)
@@ -115,22 +115,31 @@ def test_memory_is_used_again_but_never_while_it_is_held(copies):
     again.release()
 
 
-def test_spare_memory_is_given_up_for_copies_of_another_shape(copies):
-    for _ in range(4):
-        copies.keep(torch.randn(64, 64))
+def test_what_was_given_back_does_not_count_against_the_budget(copies):
+    for _ in range(3):
+        copies.keep(torch.randn(96, 96))
     copies.release()
-    assert sum(map(len, module._spare.values())) == 4
+    for _ in range(3):
+        assert isinstance(kept(copies, torch.randn(96, 96)), torch.Tensor)
+    assert all(isinstance(one, torch.Tensor) for one in copies.log.snapshots)
+
+
+def test_spare_memory_is_given_up_for_copies_of_another_shape(copies):
+    for _ in range(3):
+        copies.keep(torch.randn(96, 96))
+    copies.release()
+    assert sum(map(len, module._spare.values())) == 3
     copies.keep(torch.randn(3, BIG))
     assert sum(map(len, module._spare.values())) == 1
 
 
 def test_inference_tensors_and_transforms_are_copied_too(copies):
-    copies.keep(torch.randn(BIG))
+    copies.keep(torch.randn(3 * BIG))
     copies.release()
     with torch.inference_mode():
-        t = torch.randn(BIG)
+        t = torch.randn(3 * BIG)
         assert torch.equal(kept(copies, t), t)
-    outside, found = torch.randn(BIG), []
+    outside, found = torch.randn(3 * BIG), []
 
     def inside(x):
         found.append(kept(copies, outside))

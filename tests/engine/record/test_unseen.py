@@ -3,8 +3,10 @@
 import textwrap
 
 import pytest
+import torch
 
 from engine import run
+from engine.record.unseen import has_numbers, is_everyday
 from tests.engine.mirror import mirror, plain
 
 WATCHING = {
@@ -151,3 +153,82 @@ def test_a_gradient_that_stands_for_many_has_no_numbers(size):
     )
     assert [p.kind for p in tape.passes] == ["grad", "grad", "backward"]
     assert all(e.gradient is not None for e in tape.edges if e.run == 2)
+
+
+_PLAIN = torch.ones(2, 3)
+ODD = {
+    "nested": lambda: torch.nested.as_nested_tensor([_PLAIN]),
+    "jagged": lambda: torch.nested.as_nested_tensor([_PLAIN], layout=torch.jagged),
+    "sparse": lambda: _PLAIN.to_sparse(),
+    "meta": lambda: _PLAIN.to("meta"),
+    "empty": lambda: torch.ones(0, 3),
+    "mkldnn": lambda: _PLAIN.to_mkldnn(),
+}
+TRANSFORMS = {
+    "vmap": torch.func.vmap,
+    "grad": lambda look: torch.func.grad(lambda x: look(x).sum()),
+    "jacrev": torch.func.jacrev,
+    "functionalize": torch.func.functionalize,
+    "a batch of gradients": lambda look: (
+        lambda x: torch.autograd.functional.jacobian(
+            lambda y: _Looking.apply(y, look), x, vectorize=True
+        )
+    ),
+}
+
+
+class _Looking(torch.autograd.Function):
+    generate_vmap_rule = False
+
+    @staticmethod
+    def forward(ctx, x, look):
+        ctx.look = look
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx, grad):
+        return ctx.look(grad), None
+
+
+@pytest.mark.filterwarnings("ignore:.*nested tensors:UserWarning")
+@pytest.mark.parametrize("kind", ODD)
+def test_what_has_no_address_is_no_everyday_tensor(kind):
+    assert not is_everyday(ODD[kind]())
+
+
+@pytest.mark.parametrize("kind", TRANSFORMS)
+def test_what_stands_for_others_is_no_everyday_tensor(kind):
+    found = []
+
+    def look(x):
+        try:
+            found.append((has_numbers(x), is_everyday(x)))
+        except RuntimeError:  # Torch has no address to give.
+            found.append((has_numbers(x), False))
+        return x * 1
+
+    TRANSFORMS[kind](look)(torch.ones(3))
+    assert found
+    assert not any(everyday for _, everyday in found)
+
+
+def test_a_view_of_a_fake_tensor_is_not_asked_for_its_address():
+    source = """
+        from torch._subclasses.fake_tensor import FakeTensorMode
+        with FakeTensorMode():
+            f = torch.empty(100, 100, requires_grad=True)
+            (f @ f)[5:].sum().backward()
+        print(f.grad.shape)
+    """
+    tape = run.record(textwrap.dedent(source))
+    assert [op.op for op in tape.ops][:3] == ["matmul", "getitem", "sum"]
+    assert (tape.stdout, tape.stderr) == ("torch.Size([100, 100])\n", "")
+    assert tape.error is None
+    assert not tape.truncated
+
+
+def test_views_parameters_and_inference_tensors_are_everyday():
+    with torch.inference_mode():
+        inferred = torch.ones(2)
+    plain = [_PLAIN, _PLAIN[1:].t(), torch.nn.Parameter(_PLAIN), inferred, torch.tensor(True)]
+    assert all(is_everyday(t) and has_numbers(t) for t in plain)
