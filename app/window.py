@@ -247,6 +247,7 @@ class Window(ShellWindow):
 
     def _show_doc(self) -> None:
         doc = self.session.doc
+        self.rooms.session.know_program(doc)
         if doc.may_run:
             self.notices.drop(file.OUTSIDE)
         self.heading.set_text("Program", LIVE if doc.may_run else WAITS)
@@ -302,7 +303,7 @@ class Window(ShellWindow):
     def _enter(self, name: str) -> None:
         self.clock.pause()
         self.status.show_program(name == "program")
-        self.rooms.session.know_program(self.session.doc)
+        self.rooms.tell_news()
         self.menus.refresh()
         if name == "program":
             self.editor.setFocus()

@@ -54,6 +54,12 @@ def is_guarded(setup: Setup) -> bool:
     return setup.model.name == "own" and bool(setup.model.options.get(GUARDED))
 
 
+def is_other(setup: Setup, source: str) -> bool:
+    """Whether a setup trains a module of one's own, and the program has another text with one."""
+    mine = setup.model.options.get("source", source)
+    return setup.model.name == "own" and mine != source and has_module(source)
+
+
 def chosen(before: Setup, after: Setup, source: str, foreign: bool = False) -> Setup:
     """Return ``after``, with the program's module where the model has just become one's own."""
     is_new = after.model.name == "own" and before.model.name != "own"

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 from app.documents import Refused
 from app.slices import Slices
 from app.theming import Look
+from app.training import own_module
 from app.training.link import TrainLink
 from app.training.revival import Revival
 from app.training.saving import Saving
@@ -103,6 +104,12 @@ class Workspaces(QObject):
     def is_whole(self) -> bool:
         """Whether the training room's widgets are all made."""
         return bool(self._made)
+
+    def tell_news(self) -> None:
+        """Say in the training room that the program's module is another than the one it trains."""
+        setup, source = self.session.setup, self.session.source
+        if self.room == "training" and own_module.is_other(setup, source):
+            self.said.emit("The program's module is another now: Train it with Ctrl+Alt+M")
 
     def prepare(self) -> None:
         """Make the training room's widgets while nobody waits for them."""
