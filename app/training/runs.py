@@ -243,7 +243,7 @@ class Runs(QObject):
         elif message.restarts and is_current:
             names = ("split" if one == "train" else one for one in message.restarts)
             what = ", ".join(one.replace("_", " ").replace(".", " ") for one in names)
-            self.said.emit(f"Began anew with new {what}; the curves of before are kept")
+            self.said.emit(f"Began anew with the new {what}; the curves of before are kept")
 
     def _went_back(self, run: Run, message: say.WentBack) -> None:
         """Take over what held at an earlier step; undo leads to what was set since."""
