@@ -7,9 +7,14 @@ The frames of these functions do not show in a program's tracebacks: see `engine
 
 import typing
 from collections.abc import Callable
+from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import nn
+
+_C: Any = torch._C
 
 ASKED = ("__array_interface__", "__array_struct__", "__cuda_array_interface__", "__deepcopy__")
 """What NumPy, torch and copying ask an object itself for: an address, or what it is made from."""
@@ -69,5 +74,71 @@ def _tensors() -> None:
     torch.Tensor.__new__ = without_address(torch.Tensor.__new__)  # type: ignore[method-assign, assignment]
 
 
+def _numbers(thing: object) -> NDArray[np.int64] | None:
+    """Return the whole numbers of a tensor in this machine's memory, by no op; None: not here."""
+    while isinstance(thing, torch.Tensor) and _C._functorch.is_functorch_wrapped_tensor(thing):
+        thing = _C._functorch.get_unwrapped(thing)
+    if not isinstance(thing, torch.Tensor):
+        return np.asarray(thing, np.int64)
+    if thing.device.type != "cpu":
+        return None
+    try:
+        with _C.DisableTorchFunction():
+            return thing.numpy()
+    except (RuntimeError, TypeError):
+        return None
+
+
+def _within(numbers: NDArray[np.int64] | None, size: int, words: str) -> None:
+    if numbers is not None and numbers.size:
+        for number in (int(numbers.min()), int(numbers.max())):
+            if not 0 <= number < size:
+                raise IndexError(words.format(number))
+
+
+def _bags() -> None:
+    """Let ``embedding_bag`` look at its indices: torch reads and writes wherever they lead."""
+    make: Callable[..., object] = torch.embedding_bag
+
+    def embedding_bag(
+        weight: torch.Tensor,
+        indices: torch.Tensor,
+        offsets: torch.Tensor,
+        *args: object,
+        **words: object,
+    ) -> object:
+        _within(_numbers(indices), weight.shape[0], "index out of range in self")
+        starts = _numbers(offsets)
+        if starts is not None and starts.ndim == 1 and (starts[1:] < starts[:-1]).any():
+            raise IndexError("offsets of bags must not go down")
+        return make(weight, indices, offsets, *args, **words)
+
+    setattr(torch, "embedding_bag", embedding_bag)  # noqa: B010
+
+
+def _labels() -> None:
+    """Let ``ctc_loss`` look at its labels in the same way; what pads them may be anything."""
+    make: Callable[..., object] = torch.ctc_loss
+
+    def ctc_loss(
+        log_probs: torch.Tensor,
+        targets: torch.Tensor,
+        input_lengths: object,
+        target_lengths: object,
+        *args: object,
+        **words: object,
+    ) -> object:
+        labels, lengths = _numbers(targets), _numbers(target_lengths)
+        if labels is not None and lengths is not None and labels.ndim == 2:
+            inside = np.arange(labels.shape[1]) < lengths.reshape(-1, 1)
+            labels = labels[inside] if len(inside) == len(labels) else labels
+        _within(labels, log_probs.shape[-1], "Target {} is out of bounds.")
+        return make(log_probs, targets, input_lengths, target_lengths, *args, **words)
+
+    setattr(torch, "ctc_loss", ctc_loss)  # noqa: B010
+
+
 _modules()
 _tensors()
+_bags()
+_labels()

@@ -55,7 +55,11 @@ def _is_function(thing: object) -> bool:
     return callable(thing) and not isinstance(thing, type) and not own.startswith("typing")
 
 
-_OP_FAMILIES = ("cudnn", "miopen", "mkldnn", "fbgemm", "quantize", "fused_", "sym_", "from_file")
+_OP_FAMILIES = (
+    *("cudnn", "miopen", "mkldnn", "fbgemm", "quantize", "fused_", "sym_", "from_file"),
+    *("native_", "batch_norm_", "grid_sampler"),
+)
+"""Insides of torch's layers, which believe whatever sizes they are told."""
 _NO_OPS = frozenset(
     "frombuffer asarray segment_reduce hash_tensor choose_qparams_optimized is_vulkan_available "
     "fake_quantize_per_channel_affine fake_quantize_per_tensor_affine is_distributed "

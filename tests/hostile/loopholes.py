@@ -122,4 +122,16 @@ LOOPHOLES: tuple[str, ...] = (
     # Frames once more.
     "class C:\n    def __enter__(self): return self\n    def __exit__(self, k, e, tb): print(getattr(tb, 'tb_' + 'frame'), 'got in')\nwith C(): 1 / 0",
     "class C:\n    def __enter__(self): return self\n    def __exit__(self, k, e, tb): tb.tb_next += 1\nwith C(): 1 / 0\nprint('got in')",
+    # Numbers that torch takes for places in memory.
+    "F.embedding_bag(torch.tensor([0, 9]), torch.ones(2, 2), torch.tensor([0]))\nprint('got in')",
+    "nn.EmbeddingBag(2, 2)(torch.tensor([-1]), torch.tensor([0]))\nprint('got in')",
+    "F.embedding_bag(torch.tensor([0, 1, 1]), torch.ones(2, 2), torch.tensor([0, 3, 1]))\nprint('got in')",
+    "torch.embedding_bag(torch.ones(2, 2), torch.tensor([0, 9]).as_subclass(nn.Parameter), torch.tensor([0]))\nprint('got in')",
+    "class T(torch.Tensor): pass\nF.embedding_bag(torch.tensor([9]).as_subclass(T), torch.ones(2, 2), torch.tensor([0]))\nprint('got in')",
+    "torch.vmap(lambda i: F.embedding_bag(i, torch.ones(2, 2), torch.tensor([0])))(torch.tensor([[0], [9]]))\nprint('got in')",
+    "F.ctc_loss(torch.ones(5, 1, 3), torch.tensor([[1, 9]]), torch.tensor([5]), torch.tensor([2]))\nprint('got in')",
+    "nn.CTCLoss()(torch.ones(5, 2, 3), torch.tensor([1, -2, 1]), (5, 5), (2, 1))\nprint('got in')",
+    "torch.native_batch_norm(torch.ones(2, 3), torch.ones(1), None, torch.ones(1), torch.ones(1), False, 0.1, 1e-5)\nprint('got in')",
+    "torch.batch_norm_update_stats(torch.ones(2, 3), torch.ones(1), torch.ones(1), 0.1)\nprint('got in')",
+    "torch.grid_sampler_2d(torch.ones(1, 1, 4, 4), torch.full((1, 2, 2, 2), 9.0), 77, 77, False)\nprint('got in')",
 )

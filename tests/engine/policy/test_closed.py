@@ -49,3 +49,34 @@ def test_a_module_answers_for_no_name_that_python_asks_for():
     part.add_module("__array_interface__", nn.Linear(1, 1))
     assert not hasattr(part, "__array_interface__")
     assert part.training
+
+
+def test_bags_of_embeddings_are_what_plain_sums_are_and_stay_in_their_table():
+    weight = torch.arange(12.0).reshape(4, 3).requires_grad_()
+    found = nn.functional.embedding_bag(
+        torch.tensor([0, 3, 3, 1]), weight, torch.tensor([0, 2]), mode="sum"
+    )
+    assert torch.equal(found, torch.stack([weight[0] + weight[3], weight[3] + weight[1]]))
+    found.sum().backward()
+    assert weight.grad[:, 0].tolist() == [1.0, 1.0, 0.0, 2.0]
+    for index in (4, -1, 10**6):
+        with pytest.raises(IndexError, match="index out of range in self"):
+            nn.EmbeddingBag(4, 3)(torch.tensor([[0, index]]))
+    with pytest.raises(IndexError, match="must not go down"):
+        torch.embedding_bag(weight, torch.tensor([0, 1, 1]), torch.tensor([0, 3, 1]))
+
+
+def test_labels_are_looked_at_up_to_their_length_and_what_pads_them_may_be_anything():
+    words = torch.zeros(5, 2, 3).log_softmax(2)
+    sizes = torch.tensor([5, 5]), torch.tensor([2, 1])
+    padded = torch.tensor([[1, 2], [1, -100]])
+    whole = torch.tensor([1, 2, 1])
+    loss = nn.functional.ctc_loss(words, padded, *sizes)
+    assert torch.allclose(loss, nn.functional.ctc_loss(words, whole, *sizes))
+    for wrong in (torch.tensor([[1, 3], [1, 0]]), torch.tensor([1, -2, 1])):
+        with pytest.raises(IndexError, match="is out of bounds"):
+            nn.functional.ctc_loss(words, wrong, *sizes)
+    meta = nn.functional.embedding_bag(
+        torch.zeros(1, 2, dtype=torch.long, device="meta"), torch.ones(4, 3, device="meta")
+    )
+    assert meta.shape == (1, 3)
