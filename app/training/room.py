@@ -45,6 +45,8 @@ from widgets.training.weights import Weights
 LEFT, RIGHT = 296, 396
 """Widths of the outer columns in a window of the usual width."""
 LEAST = 270
+CLASSES = tuple(f"class {number}" for number in range(5))
+"""What one can draw."""
 SHORT = {"What it says": "Says", "Loss surface": "Surface", "Over time": "Time"}
 """Four tabs stand in a narrow column."""
 
@@ -227,8 +229,20 @@ class TrainingRoom(QWidget):
         self.discrete.toggled.connect(self.boundary.set_discrete)
         self.held_back = _switch("Validation", "Show the points it does not learn from", True)
         self.held_back.toggled.connect(self.boundary.set_validation)
-        for part in (self.held_back, self.discrete):
+        self.brush = _choice("Class that a click draws", CLASSES)
+        self.brush.setCurrentIndex(self.boundary.brush)
+        self.brush.currentIndexChanged.connect(self._set_brush)
+        self.brush.hide()
+        for part in (self.brush, self.held_back, self.discrete):
             self.boundary.tools.addWidget(part)
+
+    def _set_brush(self, place: int) -> None:
+        self.boundary.brush = place
+
+    def set_drawable(self, drawable: bool) -> None:
+        """Let points be drawn, moved and taken away in the pictures, or don't."""
+        self.boundary.editable = self.fit.editable = drawable
+        self.brush.setVisible(drawable)
 
     def _set_smoothing(self, place: int) -> None:
         self.loss.set_smoothing(place * place / 1000)

@@ -29,6 +29,7 @@ TURN_MS = 12
 SLOW_MS = 200
 SURFACE_MS = 1500
 LONG_WAY_BACK = 100
+DRAWING = " · click draws, drag moves, right click takes away"
 
 
 class TrainShowing(QObject):
@@ -254,7 +255,8 @@ class TrainShowing(QObject):
         is_regression = begun.task in ("regression", "any")
         if kind == "boundary":
             room.boundary.show_points(pictures.points_of(data, begun.classes, is_regression))
-            room.boundary.set_caption(pictures.legend_of(begun.task, begun.classes))
+            legend = pictures.legend_of(begun.task, begun.classes)
+            room.boundary.set_caption(legend + (DRAWING if room.boundary.editable else ""))
             room.boundary.show_note("")
         elif kind == "fit" and data.x.shape[0]:
             x = data.x.array().reshape(-1)

@@ -315,7 +315,7 @@ class Boundary(Plot):
             near = self._near(at)
             if near is None:
                 other = happened.button() == Qt.MouseButton.RightButton
-                self.drawn.emit(*self._place(at), 1 - self.brush if other else self.brush)
+                self.drawn.emit(*self._place(at), int(not self.brush) if other else self.brush)
             elif happened.button() == Qt.MouseButton.RightButton:
                 self.removed.emit(near)
             else:

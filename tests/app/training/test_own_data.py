@@ -1,6 +1,7 @@
 """Data of one's own: points drawn into the set-up."""
 
 from msgspec.structs import replace
+from PySide6.QtCore import QPoint, Qt
 
 from app.training import own_data
 from engine import training as say
@@ -144,3 +145,17 @@ def test_a_file_that_went_bad_leaves_the_run_alone(begun, room, train_link, tmp_
     train_link.received.emit(bad)
     assert train_link.last(say.Alter) is None
     assert begun.run.alive
+
+
+def test_points_of_more_than_two_classes_are_drawn(room, begun, qtbot):
+    begun.change(Setup())
+    assert not room.brush.isVisible()
+    begun.change(Setup(data=Part("points", {"points": [[0.0, 0.0, 1]]})))
+    assert room.brush.isVisible()
+    told, area = [], room.boundary._area.toRect()
+    room.boundary.drawn.connect(lambda _x, _y, kind: told.append(kind))
+    for brush in (1, 3, 0):
+        room.brush.setCurrentIndex(brush)
+        for button in (Qt.MouseButton.LeftButton, Qt.MouseButton.RightButton):
+            qtbot.mouseClick(room.boundary.canvas, button, pos=area.center())
+    assert told == [1, 0, 3, 0, 0, 1], "the other button draws another class"
