@@ -19,6 +19,9 @@ class Events:
         self.changed: tuple[str, ...] = ()
         self._total = 0.0
         self._losses = 0
+        self._last = 0.0
+        self._scale = 1.0
+        """What float16 autocast multiplied the loss by before this statement."""
 
     @property
     def done(self) -> bool:
@@ -42,13 +45,14 @@ class Events:
 
     def advance(self) -> None:
         """Run the next statement."""
-        before = self._weights()
+        before, self._scale = self._weights(), self._scaled()
         event, text = self._lines[self.index + 1]
         exec(compile(text, "<training step>", "exec", dont_inherit=True), self._scope)
         self.index += 1
         loss = self._scope.get("loss")
         if (event == "loss" or "closure" in text) and isinstance(loss, torch.Tensor):
-            self._total += loss.item()
+            self._last = loss.item()
+            self._total += self._last
             self._losses += 1
         self.changed = tuple(self._words(event, before))[:MOST_WORDS]
 
@@ -66,16 +70,35 @@ class Events:
                 shape = ", ".join(map(str, output.shape))
                 return [f"output is ({shape}), mean {output.detach().float().mean().item():.4g}"]
             case "loss":
-                return [f"loss is {self._total:.6g}"]
+                so_far = f", {self._total:.6g} with those before" if self._losses > 1 else ""
+                return [f"loss is {self._last:.6g}{so_far}"]
             case "backward" | "clip":
-                return [
+                scaled = event == "backward" and self._scale != 1
+                return [f"scaled by {self._scale:,.0f}"] * scaled + [
                     f"{name}.grad norm {p.grad.norm().item():.4g}"
                     for name, p in named
                     if p.grad is not None
                 ]
             case "schedule":
                 return [f"lr is {self._program.optimizer.param_groups[0]['lr']:.6g}"]
-        moved = [
-            (n, (p.detach() - old).norm().item()) for (n, p), old in zip(named, before, strict=True)
-        ]
-        return [f"{name} moved by {by:.4g}" for name, by in moved if by]
+        return [*self._of_update(), *self._moved(before)]
+
+    def _scaled(self) -> float:
+        """Return what the loss is multiplied by before backward, lest float16 lose gradients."""
+        scaler = self._program.scaler
+        return scaler.get_scale() if scaler is not None else 1.0
+
+    def _of_update(self) -> list[str]:
+        """Return what an update tells besides what moved."""
+        if "closure" in self._lines[self.index][1]:
+            return [f"loss was {self._last:.6g}"]
+        scale = self._scaled()
+        if scale < self._scale:
+            return [f"skipped: a gradient is not finite; the scale is {scale:,.0f} now"]
+        return []
+
+    def _moved(self, before: list[torch.Tensor]) -> list[str]:
+        pairs = zip(self._program.model.named_parameters(), before, strict=True)
+        moved = [(name, (p.detach() - old).norm().item()) for (name, p), old in pairs]
+        words = [f"{name} moved by {by:.4g}" for name, by in moved if by]
+        return words or ["nothing moved"]

@@ -1,7 +1,7 @@
 """Data of one's own: points drawn into the set-up."""
 
 from msgspec.structs import replace
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import Qt
 
 from app.training import own_data
 from engine import training as say
