@@ -15,7 +15,7 @@ from widgets.theme import Theme, ui_font
 TEXT_PX = 13
 LECTURE_TEXT = 1.35
 """In lecture mode all text is so many times bigger."""
-TURN_MS = 10
+TURN_MS = 12
 """Another look is put on for so long at a time; then the interface has its turn."""
 
 
@@ -98,21 +98,14 @@ class Look(QObject):
             for _ in range(sum(one.isVisible() for one in app.allWidgets())):
                 next(hidden)
                 yield None
-        later = []
+        # Those that are hidden, too: one may turn to them before the last widget is dressed.
         for widget in self._themed:
-            if isinstance(widget, QWidget) and not widget.isVisible():
-                later.append(widget)
-                continue
             widget.set_theme(theme)
             yield None
         self.changed.emit(theme)
         yield LAST
         self._let_go()
         yield LAST
-        for widget in later:
-            if shiboken6.isValid(widget):
-                widget.set_theme(theme)
-                yield None
         yield from hidden
 
     def _hold(self, app: QApplication) -> None:
