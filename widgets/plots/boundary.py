@@ -34,6 +34,8 @@ NEAR = 9.0
 """A point can be taken with the mouse from so many pixels away."""
 SUREST = 0.72
 """The ground stays paler than the points on it, even where the model is sure."""
+HELD_BACK = "diamond"
+"""Shape of the points of a regression that are for validation."""
 
 Floats = NDArray[np.float64]
 Box = tuple[float, float, float, float]
@@ -201,10 +203,14 @@ class Boundary(Plot):
         points, theme = self._points, self.theme
         dark, size = theme.dark, 4.2 if len(points) < 400 else 3.2
         rim = theme.canvas if dark else theme.surface
+        none = np.zeros(len(points), np.intp)
+        held_back = none if points.validation is None else points.validation
         if points.targets is not None:
             shades, which = heat.shades(points.targets, dark)
-            return [Mark("circle", shade, theme.ink2, size) for shade in shades], which
-        none = np.zeros(len(points), np.intp)
+            # Hollow ones would hide their number.
+            shapes = ("circle", HELD_BACK)
+            looks = [Mark(shape, shade, theme.ink2, size) for shade in shades for shape in shapes]
+            return looks, 2 * which + held_back
         kinds, which = np.unique(
             none if points.kinds is None else points.kinds, return_inverse=True
         )
@@ -213,7 +219,7 @@ class Boundary(Plot):
             shape, color = class_shape(kind), class_color(kind, dark)
             # Validation points are hollow: the model never learns from them.
             looks += [Mark(shape, color, rim, size), Mark(shape, rim, color, size)]
-        return looks, 2 * which + (none if points.validation is None else points.validation)
+        return looks, 2 * which + held_back
 
     def _rect(self, domain: Box) -> QRectF:
         """Return where a part of the plane is drawn."""
@@ -264,7 +270,8 @@ class Boundary(Plot):
                 name = points.names[kind] if kind < len(points.names) else f"{CLASS}{kind}"
                 found.append((class_shape(kind), class_color(kind, dark), name))
         if self._validation and points.validation is not None and points.validation.any():
-            found.append(("circle", self.theme.ink2, "validation"))
+            shape = "circle" if points.targets is None else HELD_BACK
+            found.append((shape, self.theme.ink2, "validation"))
         return found
 
     def _draw_hover(self, painter: QPainter, room: QRectF) -> None:

@@ -185,3 +185,21 @@ def test_all_points_are_seen_before_the_model_says_anything(plot, look):
     before = plot.domain
     plot.show_points(Points(np.array([90.0]), np.array([0.0]), kinds=kinds[:1]))
     assert plot.domain == before, "the plane stays under the mouse that draws"
+
+
+def test_what_a_regression_does_not_learn_from_has_another_shape(plot, look):
+    place, held_back = np.array([-0.5, 0.5]), np.array([False, True])
+    plot.show_points(Points(place, place, targets=np.ones(2), validation=held_back))
+    both = look(plot)
+    x, y = plot._pixels()
+    first, second = (
+        both[round(y[k]) - 5 : round(y[k]) + 6, round(x[k]) - 5 : round(x[k]) + 6] for k in (0, 1)
+    )
+    assert np.abs(first - second).max() > 60
+    assert [shape for shape, _, name in plot._entries() if name == "validation"] == ["diamond"]
+    plot.set_validation(False)
+    alone = look(plot)
+    assert (
+        alone[: round(y[1]) + 9, round(x[1]) - 9 :] != both[: round(y[1]) + 9, round(x[1]) - 9 :]
+    ).any()
+    assert not plot._entries()
