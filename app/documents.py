@@ -7,6 +7,7 @@ import hashlib
 import io
 import os
 import re
+import select
 import stat
 import tokenize
 from pathlib import Path
@@ -80,7 +81,14 @@ def opened(path: Path) -> BinaryIO:
         ("proc",),
     ):
         raise Refused(f"{path} is no plain file")
-    return path.open("rb")
+    if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or not hasattr(os, "O_NONBLOCK"):
+        return path.open("rb")
+    # A terminal, and a few files of the system's, keep whoever reads them until there is more.
+    file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK))  # noqa: SIM115
+    if not select.select([file], [], [], 0)[0]:
+        file.close()
+        raise Refused(f"{path} is no plain file")
+    return file
 
 
 def _check_name(path: Path) -> None:

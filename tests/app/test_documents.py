@@ -214,3 +214,17 @@ def test_a_disk_that_can_only_be_read_is_called_that_before_long_work(tmp_path, 
     monkeypatch.setattr(os, "ST_RDONLY", 1, raising=False)
     with pytest.raises(Refused, match="the disk can only be read"):
         documents.check_writable(tmp_path / "a.gif")
+
+
+@pytest.mark.skipif(not hasattr(os, "openpty"), reason="POSIX only")
+def test_a_terminal_is_not_waited_for(tmp_path):
+    leader, follower = os.openpty()
+    try:
+        (tmp_path / "tty.py").symlink_to(os.ttyname(follower))
+        with pytest.raises(Refused, match="no plain file"):
+            read(tmp_path / "tty.py")
+        os.write(leader, b"x = 1\n")
+        assert read(tmp_path / "tty.py") == "x = 1\n"
+    finally:
+        os.close(leader)
+        os.close(follower)

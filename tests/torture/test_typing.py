@@ -22,7 +22,7 @@ TEXTS, SLOW_TEXTS = 200, 20_000
 PARTS = 10
 """The slow texts are shared out among so many tests."""
 TIMEOUT_S = 0.5
-PATIENCE_S = 30
+PATIENCE_S = 120
 LOOK_MS = 4
 """How long the event loop turns between two looks; `processEvents` with a limit would spin."""
 GOOD = "x = param(2.0)\ny = x * x\ny.backward()\n"
