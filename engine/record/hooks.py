@@ -145,25 +145,25 @@ class Hooks:
             if grad is None:
                 arrived.append(None)
                 continue
-            key, counted = id(grad), version(grad)
+            key = id(grad)
             known = way.get(key)
-            if known is None or known[0]() is not grad or known[1] != counted:
-                known = way[key] = (_ref(grad), counted, keep(grad))
+            if known is None or known[0]() is not grad or known[1] != version(grad):
+                known = way[key] = (_ref(grad), version(grad), keep(grad))
             arrived.append(known[2])
         for target, grad in zip(row.next or (), sent):  # noqa: B905 (a keyword costs as much again)
             if target is None or grad is None:
                 given.append(NOTHING)
                 continue
-            key, counted = id(grad), version(grad)
+            key = id(grad)
             known = way.get(key)
             # One passed through untouched, or sent twice, is the same snapshot.
-            if known is None or known[0]() is not grad or known[1] != counted:
+            if known is None or known[0]() is not grad or known[1] != version(grad):
                 kept = None
                 if grad._base is not None and grad.numel() >= SHARED_ELEMENTS:
                     kept = self._shared(grad, received, arrived)
                 if kept is None:
                     kept = keep(grad)
-                known = way[key] = (_ref(grad), counted, kept)
+                known = way[key] = (_ref(grad), version(grad), kept)
             given.append(known[2])
         self.log.write(Ran(row, run.number, arrived, given))
 

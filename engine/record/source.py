@@ -33,6 +33,11 @@ _FORWARD = frozenset(("forward", "update_bn"))
 _BUILDERS = frozenset(("__init__", "reset_parameters", "initialize_parameters", "materialize"))
 
 
+_of_torch: dict[int, str] = {}
+"""The kinds of torch's own code, as far as any was met: they are the same in all runs."""
+_held: list[CodeType] = []
+
+
 class Words:
     """The expressions of a text and the names they are bound to."""
 
@@ -80,7 +85,7 @@ class Source:
     def __init__(self, text: str, filename: str) -> None:
         self.filename = filename
         self._text = text
-        self._kinds: dict[int, str] = {}
+        self._kinds = _of_torch.copy()
         """By ``id()`` of the code: to hash a code object is to hash all its constants."""
         self._codes: list[CodeType] = []
         """Those codes, held lest another one gets the ``id()``."""
@@ -127,6 +132,9 @@ class Source:
         file = code.co_filename
         kind = "user" if file == self.filename else _doing(file, code.co_name)
         self._kinds[id(code)] = kind
+        if kind != "user" and file.startswith(_TORCH):
+            _of_torch[id(code)] = kind
+            _held.append(code)
         self._codes.append(code)
         return kind
 
