@@ -23,6 +23,7 @@ keep_builtins(globals())
 
 _PACKAGE = torch.__path__[0]
 _IN_C = (BuiltinFunctionType, MethodDescriptorType, MethodWrapperType, WrapperDescriptorType)
+_OPS = torch._ops.__file__
 _HANDS_OVER = torch.overrides.handle_torch_function.__code__
 _BEFORE = [
     (owner, dict(vars(owner)))
@@ -44,6 +45,9 @@ def meant(func: Callable[..., object], caller: FrameType) -> Callable[..., objec
     It is ``func`` itself if it replaces none, or hands itself over. ``caller`` is the frame that
     called the recorder's mode.
     """
+    if caller.f_code.co_filename == _OPS:
+        # One of ``torch.ops``, optimizers call some at each step: it hands itself over.
+        return func
     by = caller.f_back if caller.f_code is _HANDS_OVER else None
     if by is not None and isinstance(func, FunctionType) and by.f_code is func.__code__:
         return func

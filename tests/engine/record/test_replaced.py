@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from engine import run
+from engine.record import replaced
 from engine.record.recorder import Recorder
 from engine.record.replaced import is_own, meant
 from engine.run import record
@@ -106,6 +107,16 @@ PROGRAMS = {
             F.softplus = plain
         print(counted.many)
     """,
+    "one of torch.ops in the place of another": """
+        plain = torch.relu
+        try:
+            torch.relu = torch.ops.aten.neg.default
+            y = torch.relu(x)
+            torch.relu = torch.ops.aten.exp
+            y = y + torch.relu(x)
+        finally:
+            torch.relu = plain
+    """,
     "one that hands itself over as torch's do": """
         from torch.overrides import handle_torch_function, has_torch_function_unary
         plain = F.relu
@@ -128,6 +139,16 @@ def test_what_a_program_puts_into_torch_runs_as_often_as_without_a_recorder(body
     end = "print(y)\ny.sum().backward()\nprint(x.grad)\n"
     tape = mirror(start + textwrap.dedent(body) + end)
     assert tape.error is None
+
+
+def test_what_an_optimizer_calls_at_each_step_is_not_looked_up_in_all_of_torch(monkeypatch):
+    monkeypatch.setattr(replaced, "_BEFORE", None)
+    tape = mirror(
+        "w = param([1.0, 2.0])\nadam = optim.Adam([w])\nw.pow(2).sum().backward()\nadam.step()\n"
+        "print(w, torch.ops.aten.mul(w, 2))"
+    )
+    assert tape.error is None
+    assert ops(tape)[-1] == "mul"
 
 
 def test_the_op_bears_the_name_of_the_function_that_is_wrapped():
