@@ -195,6 +195,24 @@ def costs(count: int = 500) -> dict[str, float]:
     return found
 
 
+def training(steps: int = 20) -> dict[str, Work]:
+    """Return some steps of training by optimizer: what they change is looked at and copied, too."""
+    given = torch.randn(64, 64)
+
+    def train(model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
+        for _ in range(steps):
+            optimizer.zero_grad()
+            model(given).pow(2).mean().backward()
+            optimizer.step()
+
+    found: dict[str, Work] = {}
+    for kind in (torch.optim.SGD, torch.optim.Adam):
+        model = mlp(10)
+        optimizer = kind(model.parameters(), lr=1e-4)
+        found[kind.__name__] = functools.partial(train, model, optimizer)
+    return found
+
+
 def loops() -> dict[str, Work]:
     """Return long loops over one tiny tensor: what they take must grow with their length alone."""
     leaf = torch.tensor(1.0, requires_grad=True)
@@ -292,6 +310,12 @@ def main() -> int:
         _say(f"| {name} | {quick['plain']:.2f} | " + " | ".join(cells) + " |")
     found = ", ".join(f"{name} {cost:.0f}" for name, cost in costs().items())
     _say(f"\nMicroseconds on top, on tensors of one element: {found}.\n")
+    _say("| MLP of 10 layers, 20 steps of training | plain, ms | recorded |")
+    _say("|---|---:|---:|")
+    for name, work in training().items():
+        quick = medians({"plain": work, "recorded": recorded(work)}, 15)
+        _say(f"| {name} | {quick['plain']:.1f} | {quick['recorded'] / quick['plain']:.1f}x |")
+    _say("")
     _say("| program | plain, s | recorded, s | with the tape, s |")
     _say("|---|---:|---:|---:|")
     for name, work in loops().items():
