@@ -20,10 +20,9 @@ from PySide6.QtWidgets import QWidget
 
 from playback import text
 from widgets.paint import heat
-from widgets.plots import marks
 from widgets.plots.colors import class_color, class_pixels, class_shape, draw_mark
 from widgets.plots.lines import bubble
-from widgets.plots.marks import Mark
+from widgets.plots.marks import Mark, Stamps
 from widgets.plots.plot import EDGE, Plot, empty
 from widgets.theme import Theme
 
@@ -94,7 +93,7 @@ class Boundary(Plot):
         self._image = QImage()
         self._points = NONE
         self._layer: tuple[object, ...] = ()
-        self._pixmap = QPixmap()
+        self._pixmap, self._stamps = QPixmap(), Stamps()
         self._area = QRectF()
         self._discrete, self._validation = False, True
         self._note = ""
@@ -196,7 +195,7 @@ class Boundary(Plot):
         places = np.column_stack(self._pixels()) - (room.left(), room.top())
         if points.validation is not None and not self._validation:
             places[points.validation] = np.nan
-        return marks.layer(room.size(), ratio, places, looks, which)
+        return self._stamps.layer(room.size(), ratio, places, looks, which)
 
     def _looks(self) -> tuple[list[Mark], NDArray[np.intp]]:
         """Return how points can look, and which of these each of them does."""

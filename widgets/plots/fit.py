@@ -7,10 +7,9 @@ from PySide6.QtGui import QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from playback import text
-from widgets.plots import marks
 from widgets.plots.axes import Axis, spanning
 from widgets.plots.lines import bubble
-from widgets.plots.marks import Mark
+from widgets.plots.marks import Mark, Stamps
 from widgets.plots.plot import EDGE, Plot, bottom_axis, empty, label_width, left_axis, spot
 from widgets.plots.strokes import Points, finite, places, strokes
 from widgets.theme import faded
@@ -39,6 +38,7 @@ class Fit(Plot):
         self._names = ("x", "y")
         self._axes = (Axis(0, 1), Axis(0, 1))
         self._area = QRectF()
+        self._stamps = Stamps()
         self._held: int | None = None
         self._mouse: QPointF | None = None
         self.residuals = QPushButton("Residuals")
@@ -136,7 +136,9 @@ class Fit(Plot):
         held_back = Mark("circle", theme.panel, theme.data, 3.6)
         looks, which = (known, held_back), self._validation.astype(np.intp)
         size = self.canvas.size().toSizeF()
-        painter.drawPixmap(0, 0, marks.layer(size, ratio, self._at(self._x, y), looks, which))
+        painter.drawPixmap(
+            0, 0, self._stamps.layer(size, ratio, self._at(self._x, y), looks, which)
+        )
 
     def _draw_curve(self, painter: QPainter, over: bool) -> None:
         x, y = self._curve

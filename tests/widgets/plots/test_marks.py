@@ -9,7 +9,7 @@ from tests.widgets.pixels import near, painted
 from widgets.plots import marks
 from widgets.plots.colors import SHAPES, draw_mark
 from widgets.plots.fit import Fit
-from widgets.plots.marks import RIM, Mark
+from widgets.plots.marks import RIM, Mark, Stamps
 
 pytestmark = pytest.mark.usefixtures("qapp")
 
@@ -20,7 +20,7 @@ WHITE = QColor(Qt.GlobalColor.white)
 
 def copied(points, looks, which=None, ratio=1.0):
     which = np.zeros(len(points), np.intp) if which is None else np.asarray(which, np.intp)
-    made = marks.layer(SIZE, ratio, np.asarray(points, float), looks, which)
+    made = Stamps().layer(SIZE, ratio, np.asarray(points, float), looks, which)
     return painted(lambda painter: painter.drawPixmap(0, 0, made), SIZE * ratio, WHITE, ratio)
 
 
@@ -91,3 +91,34 @@ def test_a_fit_to_thousands_of_points_paints_a_few(shown, look, monkeypatch):
     plot.show_points(x, x**2, np.arange(4_000) % 5 == 0)
     look(plot)
     assert 0 < len(painted_ones) <= 2 * marks.FINE**2
+
+
+def test_what_was_painted_for_one_layer_serves_the_next(monkeypatch):
+    painted_ones, stamps = [], Stamps()
+
+    def counted(painter, *rest):
+        painted_ones.append(rest)
+        draw_mark(painter, *rest)
+
+    monkeypatch.setattr(marks, "draw_mark", counted)
+    where = np.random.default_rng(0).uniform(0, 80, (4_000, 2))
+    which = np.zeros(4_000, np.intp)
+    looks = [Mark("circle", RED, BLUE, 3.0)]
+    stamps.layer(SIZE, 1.0, where, looks, which)
+    assert len(painted_ones) == marks.FINE**2
+    stamps.layer(SIZE * 2, 1.0, 2 * where, looks, which)
+    assert len(painted_ones) == marks.FINE**2
+    for other in (Mark("circle", BLUE, BLUE, 3.0), Mark("circle", RED, BLUE, 4.0)):
+        painted_ones.clear()
+        stamps.layer(SIZE, 1.0, where, [other], which)
+        assert len(painted_ones) == marks.FINE**2
+    stamps.layer(SIZE, 2.0, where, looks, which)
+    assert len(painted_ones) == 2 * marks.FINE**2
+
+
+def test_painted_marks_that_are_kept_are_bounded():
+    stamps = Stamps()
+    for shade in range(200):
+        many = [Mark("circle", QColor(shade, n, 0), BLUE, 3.0) for n in range(10)]
+        stamps.layer(SIZE, 1.0, np.full((10, 2), 20.0), many, np.arange(10))
+        assert len(stamps._kept) <= marks.MOST_KEPT
