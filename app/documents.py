@@ -64,6 +64,11 @@ def read(path: Path) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
+def real(path: Path) -> Path:
+    """Return the whole path without links; one in a circle stays, and cannot be opened."""
+    return Path(os.path.realpath(path))
+
+
 def opened(path: Path) -> BinaryIO:
     """Open a file for reading, but nothing that one would wait for.
 
@@ -75,6 +80,8 @@ def opened(path: Path) -> BinaryIO:
     mode = path.stat().st_mode
     if stat.S_ISDIR(mode):
         raise Refused(f"{path} is a folder, not a file")
+    if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
+        raise Refused(f"{path} is no plain file")
     # What the shell puts there for <(a command) ends by itself.
     if (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)) and path.parts[1:2] not in (
         ("dev",),
@@ -83,7 +90,7 @@ def opened(path: Path) -> BinaryIO:
         raise Refused(f"{path} is no plain file")
     if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or not hasattr(os, "O_NONBLOCK"):
         return path.open("rb")
-    # A terminal, and a few files of the system's, keep whoever reads them until there is more.
+    # A few files of the system's keep whoever reads them until there is more.
     file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK))  # noqa: SIM115
     if not select.select([file], [], [], 0)[0]:
         file.close()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from app.documents import Refused, read
+from app.documents import Refused, read, real
 from playback.lessons.lesson import Lesson
 from playback.lessons.parse import BadLesson, parse
 
@@ -51,7 +51,7 @@ def read_lesson(path: Path) -> Lesson:
     """
     text = read(path)
     try:
-        return replace(parse(path.name, text), path=str(path.resolve()), text=text)
+        return replace(parse(path.name, text), path=str(real(path)), text=text)
     except BadLesson as error:
         raise Refused(f"{path}, line {error.line}: {error}") from error
 

@@ -25,7 +25,7 @@ def open_path(shell: Shell, path: str) -> None:
     Raises:
         Refused: it cannot be read, is no text, or is too much for the editor.
     """
-    file = Path(path).resolve()
+    file = documents.real(Path(path))
     if file.exists() and not (file.is_file() or file.is_dir()):
         # A pipe that nobody writes to would be waited for without end.
         raise Refused(f"{file} is no plain file")
@@ -178,7 +178,7 @@ def save_as(shell: Shell) -> None:
 
 def _save(shell: Shell, path: Path, sure: bool = False) -> None:
     """Write the program to ``path``; ``sure`` says that whoever else writes there is outdone."""
-    path = path.resolve()
+    path = documents.real(path)
     objection = "" if sure else shell.keeping.file.objection(path)
     if objection == "disk":
         shell.keeping.file.tell_changed()

@@ -180,7 +180,7 @@ def save_session(shell: Shell) -> None:
     path = shell.ask_save("Save the training session", f"training{documents.SESSION}", SESSIONS)
     if path is not None:
         path = _with_ending(path)
-        path = path.resolve()
+        path = documents.real(path)
 
         def then(programs: str) -> None:
             if programs:
@@ -219,7 +219,7 @@ def open_session(shell: Shell, path: Path) -> None:
     Raises:
         Refused: it cannot be read, or is no session.
     """
-    path = path.resolve()
+    path = documents.real(path)
     room = kept.read(path)
     programs = room.programs()
     if programs and not shell.settings.is_trusted(str(path), programs):

@@ -216,15 +216,29 @@ def test_a_disk_that_can_only_be_read_is_called_that_before_long_work(tmp_path, 
         documents.check_writable(tmp_path / "a.gif")
 
 
-@pytest.mark.skipif(not hasattr(os, "openpty"), reason="POSIX only")
-def test_a_terminal_is_not_waited_for(tmp_path):
-    leader, follower = os.openpty()
-    try:
-        (tmp_path / "tty.py").symlink_to(os.ttyname(follower))
+@pytest.mark.skipif(os.name != "posix", reason="POSIX only")
+@pytest.mark.parametrize("where", ["/dev/zero", "/dev/null"])
+def test_a_device_is_no_program(tmp_path, where):
+    (tmp_path / "x.py").symlink_to(where)
+    with pytest.raises(Refused, match="no plain file"):
+        read(tmp_path / "x.py")
+
+
+def test_a_file_that_keeps_its_reader_waiting_is_no_program(tmp_path, monkeypatch):
+    (tmp_path / "x.py").write_text("x = 1\n")
+    assert read(tmp_path / "x.py") == "x = 1\n"
+    monkeypatch.setattr(documents.select, "select", lambda *_: ([], [], []))
+    if hasattr(os, "O_NONBLOCK"):
         with pytest.raises(Refused, match="no plain file"):
-            read(tmp_path / "tty.py")
-        os.write(leader, b"x = 1\n")
-        assert read(tmp_path / "tty.py") == "x = 1\n"
-    finally:
-        os.close(leader)
-        os.close(follower)
+            read(tmp_path / "x.py")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="POSIX only")
+def test_links_in_a_circle_are_refused_in_words(tmp_path):
+    (tmp_path / "a.py").symlink_to("b.py")
+    (tmp_path / "b.py").symlink_to("a.py")
+    path = documents.real(tmp_path / "a.py")
+    with pytest.raises(Refused, match="cannot be read"):
+        read(path)
+    with pytest.raises(Refused):
+        write(path, "x = 1\n")

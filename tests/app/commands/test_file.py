@@ -118,3 +118,10 @@ def test_what_another_program_made_of_the_file_is_refused_where_it_is_too_much(s
     with pytest.raises(Refused, match="is not taken over: line 1"):
         settled.notices.notice.choices[0][1]()
     assert settled.session.doc.source == "x = 1\n"
+
+
+def test_a_link_in_a_circle_is_refused_in_words(window, tmp_path):
+    for name in ("loop.py", "loop.gradscribe"):
+        (tmp_path / name).symlink_to(name)
+        with pytest.raises(Refused):
+            file.open_path(window, tmp_path / name)
