@@ -139,10 +139,15 @@ def _in_range(option: Option, value: float, place: str) -> Plain:
     if not math.isfinite(value):
         raise BadSetup(f"{place} is {value}, but must be finite", place)
     if low is not None and value < low:
-        raise BadSetup(f"{place} is {value:g}, but must be at least {low:g}", place)
+        raise BadSetup(f"{place} is {_short(value)}, but must be at least {_short(low)}", place)
     if high is not None and value > high:
-        raise BadSetup(f"{place} is {value:g}, but must be at most {high:g}", place)
+        raise BadSetup(f"{place} is {_short(value)}, but must be at most {_short(high)}", place)
     return value
+
+
+def _short(number: float) -> str:
+    """Return a bound, or what is beyond it, as one writes it: 100000, 1e-05."""
+    return str(int(number)) if number == int(number) and abs(number) < 1e15 else f"{number:g}"
 
 
 def _is_list(kind: str, value: list[object]) -> bool:

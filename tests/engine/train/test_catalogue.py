@@ -4,6 +4,7 @@ import inspect
 
 import pytest
 import torch
+from msgspec import structs
 
 from engine.setup import BadSetup, Part
 from engine.train import catalogue
@@ -74,3 +75,14 @@ def test_what_does_not_fit_is_refused_at_its_place(kind, part, made, place, word
     assert caught.value.place == place
     assert words in str(caught.value)
     assert len(str(caught.value)) < 600
+
+
+@pytest.mark.parametrize(
+    ("given", "words"), [(10_000_000, "10000000"), (1e-7, "1e-07"), (-3, "-3")]
+)
+def test_a_number_beyond_its_bounds_is_told_as_one_writes_it(given, words):
+    name = "lr" if isinstance(given, float) else "n"
+    option = catalogue.pieces("data")["moons"].options[0]
+    bounded = structs.replace(option, name=name, low=1, high=100_000)
+    with pytest.raises(BadSetup, match=f"is {words}, but must be at (least 1|most 100000)$"):
+        catalogue._in_range(bounded, given, name)
