@@ -60,7 +60,7 @@ class OwnData(QObject):
             self.watch.follow("")
         self._path = str(path)
         drawable = self._points_option() is not None
-        self._room.set_drawable(drawable)
+        self._room.set_drawable(drawable, self._session.setup.train < 1)
         self._wipe(drawable and not self._points())
 
     def _wipe(self, blank: bool) -> None:

@@ -239,10 +239,14 @@ class TrainingRoom(QWidget):
     def _set_brush(self, place: int) -> None:
         self.boundary.brush = place
 
-    def set_drawable(self, drawable: bool) -> None:
-        """Let points be drawn, moved and taken away in the pictures, or don't."""
+    def set_drawable(self, drawable: bool, validates: bool = True) -> None:
+        """Let points be drawn, moved and taken away in the pictures, or don't.
+
+        ``validates``: some of them may be held back, of which a switch tells then.
+        """
         self.boundary.editable = self.fit.editable = drawable
         self.brush.setVisible(drawable)
+        self.held_back.setVisible(validates or not drawable)
 
     def _set_smoothing(self, place: int) -> None:
         self.loss.set_smoothing(place * place / 1000)

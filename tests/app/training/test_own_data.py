@@ -152,6 +152,9 @@ def test_points_of_more_than_two_classes_are_drawn(room, begun, qtbot):
     assert not room.brush.isVisible()
     begun.change(Setup(data=Part("points", {"points": [[0.0, 0.0, 1]]})))
     assert room.brush.isVisible()
+    assert room.held_back.isVisible()
+    begun.change(replace(begun.setup, train=1.0))
+    assert not room.held_back.isVisible(), "all points are trained on"
     told, area = [], room.boundary._area.toRect()
     room.boundary.drawn.connect(lambda _x, _y, kind: told.append(kind))
     for brush in (1, 3, 0):
