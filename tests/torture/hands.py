@@ -49,8 +49,12 @@ FILES = {
     "deep.py": "print(" + "(" * 2_000 + ")" * 2_000 + ")\n",
     "prints.py": "for i in range(100_000):\n    print(i)\n",
     "binary.py": "\0\1\2",
+    "spoilt.gradscribe": "gradscribe-session 1 99 0\n{}\n",
+    "later.gradscribe": "gradscribe-session 99 0 0\n",
     "own.csv": "a,b,c\n" + "".join(f"{i},{i * i},{i % 2}\n" for i in range(500)),
 }
+WRITES = ("file.export_", "file.copy_picture", "file.save_session", "train.export_")
+"""Commands, by how they begin, that write a file or copy a picture."""
 LEFT_OUT = ("file.quit", "run.restart", "file.export", "edit.")
 """Commands, by how they begin, that would end the soak or have their own turn in it."""
 
@@ -71,6 +75,7 @@ class Hands:
             *(self.type, self.type, self.press, self.click, self.click, self.scrub, self.example),
             *(self.undo, self.drag, self.look_around, self.card, self.command, self.command),
             *(self.train, self.train, self.retrain, self.visit, self.open, self.lesson, self.lab),
+            *(self.export, self.compare),
         )
 
     def next(self):
@@ -193,6 +198,29 @@ class Hands:
         for popup in (QApplication.activePopupWidget(), QApplication.activeModalWidget()):
             if popup is not None:
                 popup.close()
+
+    def export(self):
+        """Write a picture, a film, a tape, a script, weights or a session; perhaps give it up."""
+        can = [
+            one.id
+            for one in self.window.menus._commands
+            if one.id.startswith(WRITES) and one.when(self.window)
+        ]
+        if can:
+            self.window.menus.perform_by(self.dice.choice(can))
+            self.rest(self.dice.choice((0, 50, 400)))
+            if self.window.is_filming and self.dice.random() < 0.3:
+                self.window.menus.perform_by("file.cancel_film")
+
+    def compare(self):
+        """Keep a run, change something, put the two side by side, and leave them."""
+        self._enter("program")
+        for name in ("compare.keep", "compare.show"):
+            command = next(one for one in self.window.menus._commands if one.id == name)
+            if command.when(self.window):
+                self.window.menus.perform_by(name)
+            self.rest(self.dice.choice((10, 150)))
+        self._leave_cards()
 
     def _leave_cards(self):
         for one in self.window.findChildren(Overlay):
