@@ -134,7 +134,8 @@ class GifWriter:
 
 def _palette(stills: Sequence[QImage], colors: Sequence[QColor]) -> Image.Image:
     """Return an image whose palette has the colours that the stills need most."""
-    pictures = [pixels(still) for still in stills]
+    # Every other pixel tells as much, and takes the window a quarter of the time.
+    pictures = [pixels(still)[::2, ::2] for still in stills]
     swatches = np.zeros((_SWATCH, pictures[0].shape[1], 3), np.uint8)
     for number, color in enumerate(colors):
         left = number * _SWATCH % max(1, swatches.shape[1] - _SWATCH)
