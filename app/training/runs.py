@@ -12,6 +12,7 @@ from app.training.state import (
     Run,
     TrainEngine,
     TrainLook,
+    branched,
     difference,
     named,
     taken_back,
@@ -259,7 +260,8 @@ class Runs(QObject):
 
     def _retell(self, run: Run, lines: tuple[tuple[str, str], ...]) -> None:
         """Call a run after the setup that holds now, and note the lines of its steps."""
-        run.call(named(run.setup))
+        name = named(run.setup)
+        run.call(branched(name, run.branch[1]) if run.branch else name)
         if run.begun is not None and lines:
             run.begun = replace(run.begun, lines=lines)
         self.runs_changed.emit()

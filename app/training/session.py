@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.training.folding import after_rewind, take_series
 from app.training.runs import Runs
-from app.training.state import Run, TrainEngine, named, reseeded
+from app.training.state import Run, TrainEngine, branched, named, reseeded
 from engine import training as say
 from engine import wire
 from engine.setup import Setup
@@ -200,7 +200,7 @@ class TrainSession(Runs):
         if source is None or not source.alive or source.begun is None:
             return
         self.pause()
-        run = Run(self._link.next_id(), self.setup, f"{source.name} from {source.step}")
+        run = Run(self._link.next_id(), self.setup, branched(source.name, source.step))
         run.color, run.branch = self._next_color(), (source.run_id, source.step)
         after_rewind(run, source)
         self.runs.append(run)

@@ -1,5 +1,6 @@
 """What the training room knows: the setup one edits, the runs that came of it, where one looks."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -123,6 +124,11 @@ def named(setup: Setup) -> str:
     parts = [setup.data.name, setup.model.name, setup.optimizer.name]
     wrong = "".join(f" · {name.replace('_', ' ')}" for name in setup.mistakes)
     return " · ".join(parts) + (f" {rate:g}" if isinstance(rate, int | float) else "") + wrong
+
+
+def branched(name: str, step: int) -> str:
+    """Return what a branch is called of a run called ``name``, which may be a branch itself."""
+    return f"{re.sub(r' from [0-9]+$', '', name)} from {step}"
 
 
 def reseeded(setup: Setup, made: Setup) -> Setup:

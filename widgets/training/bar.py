@@ -221,11 +221,11 @@ class TrainingBar(QFrame):
 def fitting(title: str, metrics: QFontMetrics, width: int) -> str:
     """Return as much of a title as ``width`` pixels hold: what tells runs apart stands at its end.
 
-    The parts between its dots are left out from the front; one alone is cut.
+    The parts between its dots are left out from the front; one alone is cut in its middle.
     """
     parts = title.split(" · ")
     for first in range(len(parts)):
         text = " · ".join(parts[first:] if first == 0 else ["…", *parts[first:]])
         if metrics.horizontalAdvance(text) <= width:
             return text
-    return metrics.elidedText(title, Qt.TextElideMode.ElideRight, width)
+    return metrics.elidedText(title, Qt.TextElideMode.ElideMiddle, width)

@@ -65,9 +65,9 @@ class RunTable(QWidget):
         self.table.setShowGrid(False)
         # Where a run branched off stands at the end of its name.
         self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        self.table.setWordWrap(False)
         header = self.table.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
-        header.setStretchLastSection(True)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         column = QVBoxLayout(self)
         column.setContentsMargins(12, 12, 8, 8)
@@ -179,8 +179,8 @@ class _Table(QTableWidget):
 
     def __init__(self, rows: int, columns: int) -> None:
         super().__init__(rows, columns)
-        self._name, self._others = LEAST_NAME, 0
-        """Pixels that the longest name takes, and all other columns together."""
+        self._name, self._numbers, self._last = LEAST_NAME, 0, 0
+        """Pixels that the longest name takes, all columns of numbers together, and the last one."""
         self._hints: dict[int, int] = {}
         self.itemDoubleClicked.connect(lambda item: self.activated_row.emit(item.row()))
 
@@ -203,13 +203,16 @@ class _Table(QTableWidget):
         last = self.columnCount() - 1
         widths = [self.columnWidth(column) for column in range(last)]
         title = self.horizontalHeader().sectionSizeHint(last)
-        self._name = widths[0]
-        self._others = sum(widths[1:]) + max(self._hints.get(last, 0), title)
+        self._name, self._numbers = widths[0], sum(widths[1:])
+        self._last = max(self._hints.get(last, 0), title)
         self._share()
 
     def _share(self) -> None:
-        room = self.viewport().width() - self._others
-        self.setColumnWidth(0, min(self._name, max(LEAST_NAME, room)))
+        room = self.viewport().width() - self._numbers
+        name = min(self._name, max(LEAST_NAME, room - self._last))
+        self.setColumnWidth(0, name)
+        # Stretched by Qt, the last column stays wider than the room once it was pushed out of it.
+        self.setColumnWidth(self.columnCount() - 1, max(self._last, room - name))
 
     def resizeEvent(self, happened: QResizeEvent) -> None:
         """Share the room anew; called by Qt."""

@@ -160,6 +160,15 @@ def test_a_fork_has_the_curves_so_far_and_the_source_stays(begun, train_link):
     assert begun.run.run_id == 1
 
 
+def test_a_branch_of_a_branch_tells_where_it_left_the_last_one(begun, train_link):
+    name = begun.run.name
+    for at, run_id in ((60, 1), (80, None)):
+        train_link.state(run_id or begun.run.run_id, at)
+        begun.fork()
+        train_link.begin(begun.run.run_id, START, parent=1, parent_step=at)
+        assert begun.run.name == f"{name} from {at}"
+
+
 def test_a_run_can_be_hidden_and_forgotten_but_not_the_current_one(begun, train_link):
     train_link.state(1, 60)
     begun.fork()

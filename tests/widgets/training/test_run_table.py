@@ -1,6 +1,7 @@
 """The table of runs: what each differs by stays in sight."""
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor
 
 from widgets.theme import Theme
@@ -45,3 +46,16 @@ def test_a_name_is_whole_where_there_is_room(table):
 def test_a_name_keeps_some_room_whatever_else_there_is(table):
     table.show_lines((line(1, LONG, "lr 0.5, batch 32, " * 12),))
     assert table.table.columnWidth(0) == LEAST_NAME
+
+
+def test_where_a_run_branched_off_is_read_in_a_name_that_is_cut(table):
+    table.show_lines((line(2, LONG + " from 9317", "lr 0.5, batch 32"), line(1, LONG)))
+    inner = table.table
+    assert inner.textElideMode() == Qt.TextElideMode.ElideMiddle
+    assert not inner.wordWrap()
+
+
+def test_nothing_is_moved_aside_when_a_long_name_comes_after_a_short_one(table):
+    for name in ("mlp", LONG, LONG + LONG):
+        table.show_lines((line(1, name, "lr 0.5"),))
+        assert not table.table.horizontalScrollBar().maximum()
