@@ -2,12 +2,12 @@
 
 import threading
 from collections.abc import Callable
+from typing import Any
 
 from PySide6.QtCore import QElapsedTimer, QObject, QRunnable, QThreadPool, Signal
 
 from app import atomic
-from app.kept import Kept
-from app.sessions import Slot, same
+from app.sessions import Slot, Work, same
 from widgets.once import once
 
 GAP_MS = 250
@@ -21,7 +21,7 @@ AGAIN_MS = 3000
 class _Job(QRunnable):
     """One save on the worker thread: there the disk may take its time."""
 
-    def __init__(self, saver: "Autosave", what: Kept) -> None:
+    def __init__(self, saver: "Autosave", what: Work) -> None:
         super().__init__()
         self._saver, self._what = saver, what
 
@@ -44,11 +44,13 @@ class Autosave(QObject):
     mended = Signal()
     """Saving works again."""
 
-    def __init__(self, slot: Slot, look: Callable[[], Kept], parent: QObject | None = None) -> None:
+    def __init__(
+        self, slot: Slot[Any], look: Callable[[], Work], parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
         self._slot, self._look = slot, look
-        self._saved: Kept | None = None
-        self._going: Kept | None = None
+        self._saved: Work | None = None
+        self._going: Work | None = None
         self._trouble = ""
         self._writing = threading.Lock()
         self._since = QElapsedTimer()
@@ -69,9 +71,9 @@ class Autosave(QObject):
         past = self._since.elapsed() if self._since.isValid() else GAP_MS
         self._within(AGAIN_MS if self._trouble else max(0, GAP_MS - past))
 
-    def looked(self) -> None:
-        """Save some time soon."""
-        self._within(SOON_MS)
+    def looked(self, ms: int = SOON_MS) -> None:
+        """Save within so many milliseconds."""
+        self._within(ms)
 
     def _within(self, ms: int) -> None:
         if self._going is not None:
@@ -86,7 +88,7 @@ class Autosave(QObject):
         self._going = what
         self._pool.start(_Job(self, what))
 
-    def write(self, what: Kept) -> str:
+    def write(self, what: Work) -> str:
         """Save ``what`` on this thread; returns what went wrong, or nothing."""
         try:
             with self._writing:

@@ -9,6 +9,7 @@ from PySide6.QtCore import QEvent, QLockFile, QObject
 
 from app import atomic, documents
 from app.documents import Refused
+from app.kept import Kept
 from app.notices import Notices
 from app.session import Session
 from app.sessions import Sessions
@@ -49,7 +50,7 @@ class Host(Protocol):
 class FileWatch(QObject):
     """Watches the file of one window; what it has to say stands in the strip of notices."""
 
-    def __init__(self, host: Host, sessions: Sessions, parent: QObject) -> None:
+    def __init__(self, host: Host, sessions: Sessions[Kept], parent: QObject) -> None:
         super().__init__(parent)
         self._host, self._sessions = host, sessions
         self._path = ""

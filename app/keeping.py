@@ -13,7 +13,7 @@ from app.autosave import Autosave
 from app.documents import Draft, Drafts, Refused
 from app.file_watch import FileWatch, Host
 from app.kept import Kept
-from app.sessions import Found, Sessions
+from app.sessions import PROGRAM, Found, Sessions
 from app.shell import Notice
 
 Stamp = tuple[int, int, int]
@@ -25,7 +25,9 @@ class Keeping(QObject):
     def __init__(self, host: Host, drafts: Drafts, parent: QObject) -> None:
         super().__init__(parent)
         self._host, self._drafts = host, drafts
-        self.sessions = Sessions(drafts.where.with_name("sessions") if drafts.where else None)
+        self.where = drafts.where.with_name("sessions") if drafts.where else None
+        """The folder of what windows hold now; None keeps nothing."""
+        self.sessions = Sessions(self.where, PROGRAM)
         self._slot = self.sessions.begin()
         self._saver = Autosave(self._slot, self.look, self) if self._slot else None
         self.file = FileWatch(host, self.sessions, self)
@@ -161,12 +163,12 @@ class Keeping(QObject):
             self._resume(mine)
         return mine is not None
 
-    def _offer(self, one: Found) -> None:
+    def _offer(self, one: Found[Kept]) -> None:
         assert one.kept is not None
         choices = (("Open", lambda: self._open(one)), ("Discard", one.slot.drop))
         self._host.notices.tell(Notice(f"found {one.slot.path}", _words(one.kept), choices))
 
-    def _open(self, one: Found) -> None:
+    def _open(self, one: Found[Kept]) -> None:
         try:
             self.put_away()
         except Refused:
@@ -174,7 +176,7 @@ class Keeping(QObject):
             raise
         self._resume(one)
 
-    def _resume(self, one: Found) -> None:
+    def _resume(self, one: Found[Kept]) -> None:
         kept, host = one.kept, self._host
         assert kept is not None
         self._restore(kept)

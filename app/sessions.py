@@ -7,24 +7,50 @@ did not end by itself.
 import contextlib
 import os
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Generic, Protocol, TypeVar
 
 import msgspec
-from msgspec import Struct
 from PySide6.QtCore import QLockFile
 
 from app import atomic, kept
 from app.envelope import Damaged, Newer
-from app.kept import Kept
 
-ENDING, BEFORE, LOCK = ".session", ".before", ".lock"
+BEFORE, LOCK = ".before", ".lock"
 
 
-class Slot:
+class Work(Protocol):
+    """What a session file holds: a msgspec struct that tells when it was kept."""
+
+    @property
+    def when(self) -> float:
+        """Seconds since 1970."""
+
+
+W = TypeVar("W", bound=Work)
+
+
+@dataclass(frozen=True)
+class Form(Generic[W]):
+    """How one kind of work is kept, in files that end in ``ending``."""
+
+    ending: str
+    encode: Callable[[W], bytes]
+    """May raise OSError."""
+    read: Callable[[Path], W]
+    """Raises OSError, `Damaged`, `Newer`."""
+
+
+PROGRAM = Form(".session", kept.encode, kept.read)
+
+
+class Slot(Generic[W]):
     """One session file and the lock on it."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, form: Form[W]) -> None:
+        self.path, self._form = path, form
         self.before = path.with_name(path.name + BEFORE)
         """The file as it was one save earlier: there should the disk spoil the newest."""
         self._lock = lock_at(path.with_name(path.name + LOCK))
@@ -33,20 +59,20 @@ class Slot:
         """Hold the file for this process; False where another one holds it, or nobody can."""
         return self._lock.tryLock(0)
 
-    def save(self, what: Kept) -> None:
+    def save(self, what: W) -> None:
         """Have ``what`` safely on the disk when this returns. Any thread may do it, one at a time.
 
         Raises:
             OSError: it cannot be written; what was saved before is still there.
         """
-        data = kept.encode(what)
+        data = self._form.encode(what)
         # Somebody may have tidied up meanwhile.
         self.path.parent.mkdir(parents=True, exist_ok=True)
         if self.path.exists():
             self.path.replace(self.before)
         atomic.write(self.path, data)
 
-    def load(self) -> Kept:
+    def load(self) -> W:
         """Return what was saved last, or one save earlier where that is spoilt.
 
         Raises:
@@ -55,10 +81,10 @@ class Slot:
             Newer: a later version wrote it.
         """
         try:
-            return kept.read(self.path)
+            return self._form.read(self.path)
         except (OSError, Damaged):
             try:
-                return kept.read(self.before)
+                return self._form.read(self.before)
             except FileNotFoundError:
                 pass
             raise
@@ -75,21 +101,22 @@ class Slot:
         self._lock.unlock()
 
 
-class Found(Struct, frozen=True):
+@dataclass(frozen=True)
+class Found(Generic[W]):
     """A window's work that was found, or why its file cannot be read."""
 
-    slot: Slot
-    kept: Kept | None = None
+    slot: Slot[W]
+    kept: W | None = None
     trouble: str = ""
 
 
-class Sessions:
-    """Session files in a folder. ``where`` None keeps nothing."""
+class Sessions(Generic[W]):
+    """Session files of one form in a folder. ``where`` None keeps nothing."""
 
-    def __init__(self, where: Path | None) -> None:
-        self.where = where
+    def __init__(self, where: Path | None, form: Form[W]) -> None:
+        self.where, self._form = where, form
 
-    def begin(self) -> Slot | None:
+    def begin(self) -> Slot[W] | None:
         """Return a file for a new window; None where nothing can be kept."""
         if self.where is None:
             return None
@@ -97,10 +124,11 @@ class Sessions:
             self.where.mkdir(parents=True, exist_ok=True)
         except OSError:
             return None
-        slot = Slot(self.where / f"{time.time_ns():x}-{os.getpid()}{ENDING}")
+        name = f"{time.time_ns():x}-{os.getpid()}{self._form.ending}"
+        slot = Slot(self.where / name, self._form)
         return slot if slot.claim() else None
 
-    def leave(self, what: Kept) -> None:
+    def leave(self, what: W) -> None:
         """Keep the work of a window that has none any more, to be offered at the next start.
 
         Raises:
@@ -111,7 +139,7 @@ class Sessions:
             slot.save(what)
             slot.release()
 
-    def found(self) -> list[Found]:
+    def found(self) -> list[Found[W]]:
         """Claim what windows left that did not end by themselves, the latest first.
 
         A file that cannot be read any more is set aside under a name that ends in ``.bak``; one of
@@ -120,10 +148,11 @@ class Sessions:
         if self.where is None:
             return []
         try:
-            names = {_stem(path) for path in self.where.iterdir()} - {""}
+            names = {_stem(path, self._form.ending) for path in self.where.iterdir()} - {""}
         except OSError:
             return []
-        claimed = [slot for slot in (Slot(self.where / name) for name in names) if slot.claim()]
+        slots = [Slot(self.where / name, self._form) for name in names]
+        claimed = [slot for slot in slots if slot.claim()]
         found = [one for slot in claimed if (one := _look(slot)) is not None]
         return sorted(found, key=lambda one: one.kept.when if one.kept else 0.0, reverse=True)
 
@@ -146,15 +175,15 @@ def lock_at(path: Path) -> QLockFile:
     return lock
 
 
-def _stem(path: Path) -> str:
+def _stem(path: Path, own: str) -> str:
     """Return the name of the session file that ``path`` belongs to; empty for none."""
-    for ending in (ENDING, ENDING + BEFORE):
+    for ending in (own, own + BEFORE):
         if path.name.endswith(ending) and not path.name.startswith("."):
             return path.name.removesuffix(BEFORE)
     return ""
 
 
-def _look(slot: Slot) -> Found | None:
+def _look(slot: Slot[W]) -> Found[W] | None:
     for part in slot.path.parent.glob(f".{slot.path.name}*.part"):
         part.unlink(missing_ok=True)
     try:
@@ -180,6 +209,7 @@ def _look(slot: Slot) -> Found | None:
     return Found(slot, None, f"{trouble}. It is kept as {' and '.join(map(str, left))}")
 
 
-def same(one: Kept, other: Kept) -> bool:
+def same(one: W, other: W) -> bool:
     """Return whether the same work was kept, whenever that was."""
-    return msgspec.structs.replace(one, when=other.when) == other
+    assert isinstance(one, msgspec.Struct)
+    return bool(msgspec.structs.replace(one, when=other.when) == other)

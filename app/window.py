@@ -84,6 +84,7 @@ class Window(ShellWindow):
         self.menus = Menus(self.menuBar(), self, self)
         self._connect()
         self.keeping = Keeping(self, drafts, self)
+        self.rooms.keep(self.keeping.where, self.notices, partial(train.save_session, self))
         self._recall()
         self._repaint(self.look.theme())
         self.editor.setFocus()

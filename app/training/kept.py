@@ -1,6 +1,9 @@
 """What is in a session file of the training room: MessagePack in an `app.envelope`."""
 
+import errno
+import os
 from pathlib import Path
+from typing import BinaryIO
 
 import msgspec
 import numpy as np
@@ -9,6 +12,7 @@ from msgspec import Struct
 from app import documents, envelope
 from app.documents import Refused
 from app.envelope import Damaged, Newer
+from app.sessions import Form
 from engine.setup import BadSetup, Setup, check
 from widgets.plots.series import Series
 
@@ -45,12 +49,17 @@ class KeptRun(Struct, frozen=True):
 
 
 class KeptRoom(Struct, frozen=True, tag="training"):
-    """The training room: its set-up and its runs, of which ``current`` is driven."""
+    """The training room: its set-up and its runs, of which ``current`` is driven.
+
+    ``when``: seconds since 1970. ``closed``: its window was closed, and did not die.
+    """
 
     setup: Setup
     runs: tuple[KeptRun, ...]
     current: int
     torch: str = ""
+    when: float = 0.0
+    closed: bool = False
 
     def programs(self) -> str:
         """Return the text of every program that its runs would execute; empty for none."""
@@ -75,15 +84,17 @@ def _executed(data: bytes) -> tuple[Setup, ...] | None:
         return None
 
 
-def kept_curve(curve: Series) -> KeptCurve:
-    """Return a curve to be kept."""
-    steps, numbers = curve.steps(0, len(curve)), curve.numbers()
+def kept_curve(curve: Series, most: int = 0, stop: int | None = None) -> KeptCurve:
+    """Return a curve to be kept, up to number ``stop``, with at most about ``most`` numbers.
+
+    Without such a limit it is `MOST_NUMBERS`.
+    """
+    size = len(curve) if stop is None else min(stop, len(curve))
     every = 1
-    while steps.size // every > MOST_NUMBERS:
+    while size // every > (most or MOST_NUMBERS):
         every *= 2
-    return KeptCurve(
-        steps[::every].astype("<i8").tobytes(), numbers[::every].astype("<f4").tobytes()
-    )
+    steps, numbers = curve.steps(0, size, every), curve.numbers(0, size)[::every]
+    return KeptCurve(steps.astype("<i8").tobytes(), numbers.astype("<f4").tobytes())
 
 
 def put_curve(curve: Series, kept: KeptCurve) -> None:
@@ -99,6 +110,20 @@ def encode(room: KeptRoom) -> bytes:
     return data
 
 
+def decode(data: bytes) -> KeptRoom:
+    """Return what a session file holds.
+
+    Raises:
+        Damaged: it is no session file, or not as it was written.
+        Newer: a later version wrote it.
+    """
+    payload = envelope.unwrap(data)
+    try:
+        return _sound(msgspec.msgpack.decode(payload, type=KeptRoom))
+    except (msgspec.MsgspecError, BadSetup, ValueError, RecursionError) as error:
+        raise Damaged("it does not hold a training session") from error
+
+
 def read(path: Path) -> KeptRoom:
     """Return what the session file ``path`` holds.
 
@@ -107,19 +132,36 @@ def read(path: Path) -> KeptRoom:
     """
     try:
         with documents.opened(path) as file:
-            data = file.read(LIMIT + 1)
+            return _whole(file)
     except OSError as error:
         raise Refused(f"{path} cannot be read: {error.strerror or error}") from error
-    if len(data) > LIMIT:
-        raise Refused(f"{path.name} has more than {LIMIT >> 20} MB")
-    try:
-        return _sound(msgspec.msgpack.decode(envelope.unwrap(data), type=KeptRoom))
     except Newer as error:
         raise Refused(f"{path.name} was saved by a newer Gradscribe: {error}") from error
     except Damaged as error:
         raise Refused(f"{path.name} is no whole session file: {error}") from error
-    except (msgspec.MsgspecError, BadSetup, ValueError, RecursionError) as error:
-        raise Refused(f"{path.name} does not hold a training session") from error
+
+
+def _whole(file: BinaryIO) -> KeptRoom:
+    data = file.read(LIMIT + 1)
+    if len(data) > LIMIT:
+        raise Damaged(f"it has more than {LIMIT >> 20} MB")
+    return decode(data)
+
+
+def _read_left(path: Path) -> KeptRoom:
+    with path.open("rb") as file:
+        return _whole(file)
+
+
+def _encode(room: KeptRoom) -> bytes:
+    try:
+        return encode(room)
+    except Refused as refusal:
+        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG)) from refusal
+
+
+LEFT = Form(".training", _encode, _read_left)
+"""How the room of each window is kept, to go on with where the window did not end by itself."""
 
 
 def _sound(room: KeptRoom) -> KeptRoom:

@@ -1,6 +1,6 @@
 """The training room into a session file and out of it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -20,6 +20,7 @@ class Saving(QObject):
     """Gathers what the engine knows of each run, writes it; and lets it all go on from a file."""
 
     said = Signal(str)
+    saved = Signal()
     resumed = Signal(object)
     """Carries the `say.Resume` of each run that is to go on, as it is sent."""
 
@@ -59,7 +60,7 @@ class Saving(QObject):
         self._waiting.discard(message.run_id)
         run = self._session.find(message.run_id)
         if run is not None:
-            self._found[run.run_id] = self._kept(run, message.step, message.data)
+            self._found[run.run_id] = kept_run(self._session, run, message.step, message.data)
             if message.problem is not None:
                 self._without.append(f"{run.name}: {message.problem.message}")
         self._write_if_whole()
@@ -74,42 +75,15 @@ class Saving(QObject):
             return
         path, self._path = self._path, None
         try:
-            room = self._gathered()
+            room = gathered(self._session, self._found)
             documents.write_bytes(path, kept.encode(room))
         except Refused as refusal:
             self.said.emit(str(refusal))
             return
         without = f", but not how to go on with {'; '.join(self._without)}" if self._without else ""
         self._then(room.programs())
+        self.saved.emit()
         self.said.emit(f"Saved {path.name}{without}")
-
-    def _gathered(self) -> KeptRoom:
-        session = self._session
-        runs = [run for run in session.runs if run.run_id in self._found or not run.alive]
-        current = session.run
-        if current is not None and current not in runs:
-            runs.append(current)
-        if current is None:
-            raise Refused("There is no run to save yet")
-        places = {run.run_id: place for place, run in enumerate(runs)}
-        rows = []
-        for place, run in enumerate(runs):
-            row = self._found.get(run.run_id) or self._kept(run, run.step, b"")
-            parent = run.begun.parent if run.begun is not None else None
-            at = places.get(parent, -1) if parent is not None else -1
-            step = run.begun.parent_step if run.begun is not None else 0
-            rows.append(replace(row, parent=at if at < place else -1, parent_step=step))
-        return KeptRoom(session.setup, tuple(rows), places[current.run_id])
-
-    def _kept(self, run: Run, step: int, data: bytes) -> KeptRun:
-        curves = {name: kept.kept_curve(curve) for name, curve in run.series.items()}
-        is_hidden = run.run_id in self._session.look.hidden
-        setup = run.setup
-        if run.begun is not None and run.begun.setup.model.name == "own":
-            # The text that was executed, wherever it came from.
-            setup = replace(setup, model=run.begun.setup.model)
-        row = KeptRun(run.name, run.color, setup, step, run.furthest, curves, data, is_hidden)
-        return replace(row, christened=run.christened)
 
     def open(self, room: KeptRoom, foreign: bool = False) -> None:
         """Put a saved room in place of this one; each run stands where it stood.
@@ -142,6 +116,50 @@ class Saving(QObject):
                 run.branch = parent
                 self.resumed.emit(again)
                 self._link.send(again)
+
+
+def gathered(session: TrainSession, found: Mapping[int, KeptRun]) -> KeptRoom:
+    """Return the room with the runs that were found and those that cannot go on.
+
+    Raises:
+        Refused: there is no run.
+    """
+    runs = [run for run in session.runs if run.run_id in found or not run.alive]
+    current = session.run
+    while current is not None and current.branch and current.run_id not in found and current.alive:
+        # The engine has not made this fork yet.
+        current = session.find(current.branch[0])
+    if current is None:
+        raise Refused("There is no run to save yet")
+    if current not in runs:
+        runs.append(current)
+    places = {run.run_id: place for place, run in enumerate(runs)}
+    rows = []
+    for place, run in enumerate(runs):
+        row = found.get(run.run_id) or kept_run(session, run, run.step, b"")
+        parent = run.begun.parent if run.begun is not None else None
+        at = places.get(parent, -1) if parent is not None else -1
+        step = run.begun.parent_step if run.begun is not None else 0
+        rows.append(replace(row, parent=at if at < place else -1, parent_step=step))
+    return KeptRoom(session.setup, tuple(rows), places[current.run_id])
+
+
+def kept_run(session: TrainSession, run: Run, step: int, data: bytes, most: int = 0) -> KeptRun:
+    """Return a run as it stood at ``step``, its curves with at most about ``most`` numbers."""
+    furthest = run.furthest
+    stops: dict[str, int | None] = dict.fromkeys(run.series)
+    if run.step > step:
+        # It has gone on since, and goes on from there.
+        furthest = min(furthest, step)
+        stops = {name: curve.index(step + 1) for name, curve in run.series.items()}
+    curves = {name: kept.kept_curve(curve, most, stops[name]) for name, curve in run.series.items()}
+    is_hidden = run.run_id in session.look.hidden
+    setup = run.setup
+    if run.begun is not None and run.begun.setup.model.name == "own":
+        # The text that was executed, wherever it came from.
+        setup = replace(setup, model=run.begun.setup.model)
+    row = KeptRun(run.name, run.color, setup, step, furthest, curves, data, is_hidden)
+    return replace(row, christened=run.christened)
 
 
 def _nothing(_programs: str) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import shiboken6
@@ -9,9 +10,11 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from app.documents import Refused
+from app.notices import Notices
 from app.slices import Slices
 from app.theming import Look
 from app.training import own_module
+from app.training.keeping import TrainKeeping, Ways
 from app.training.link import TrainLink
 from app.training.revival import Revival
 from app.training.saving import Saving
@@ -77,12 +80,19 @@ class Workspaces(QObject):
         self.session.taped.connect(self._tape)
         self.session.exported.connect(self._export)
         self.session.said.connect(self.said)
+        self._keeping: TrainKeeping | None = None
         self._made: list[tuple[TrainingRoom, TrainShowing]] = []
         """The widgets and what shows in them, once they are whole."""
         self._making = Slices(TURN_MS, self)
         self._making.ended.connect(self.made)
         self.room = "program"
         switch.picked.connect(self.show_room)
+
+    def keep(self, where: Path | None, notices: Notices, save: Callable[[], None]) -> None:
+        """Keep the training room in the folder ``where`` from now on; tell of what is there."""
+        ways = Ways(where, notices, lambda: self.show_room("training"), save)
+        self._keeping = TrainKeeping(self.session, self.saving, self.revival, ways, self)
+        self._keeping.offer()
 
     @property
     def widgets(self) -> "TrainingRoom":
@@ -127,6 +137,8 @@ class Workspaces(QObject):
         self._switch.show_room(name)
         if name == "training":
             self.session.open()
+            if self._keeping is not None:
+                self._keeping.offer_closed()
             self._making.rest_ms = 0
             if not self.is_whole:
                 self._start()
@@ -210,6 +222,8 @@ class Workspaces(QObject):
     def close(self) -> None:
         """End the training engine."""
         self._making.stop()
+        if self._keeping is not None:
+            self._keeping.close()
         if self.is_whole:
             self.showing.live.close()
         self.revival.close()

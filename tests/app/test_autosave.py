@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from app import kept
 from app.autosave import Autosave
 from app.kept import Kept
-from app.sessions import Sessions
+from app.sessions import PROGRAM, Sessions
 from app.state import Doc
 
 WORK = Kept(Doc("a"))
@@ -32,7 +32,7 @@ def typed():
 
 @pytest.fixture
 def slot(tmp_path):
-    slot = Sessions(tmp_path / "sessions").begin()
+    slot = Sessions(tmp_path / "sessions", PROGRAM).begin()
     yield slot
     slot.drop()
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from app import kept
 from app.kept import Kept
-from app.sessions import Sessions, same
+from app.sessions import PROGRAM, Sessions, same
 from app.state import Doc
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -22,9 +22,9 @@ LATER = replace(WORK, doc=Doc("x = 2", title="mine"), when=2.0)
 def left_by_a_dead_window(sessions, *works):
     """A session file whose process has ended without a word."""
     program = (
-        "import os, sys; from pathlib import Path; from app.sessions import Sessions\n"
+        "import os, sys; from pathlib import Path; from app.sessions import PROGRAM, Sessions\n"
         "from app import kept\n"
-        "slot = Sessions(Path(sys.argv[1])).begin()\n"
+        "slot = Sessions(Path(sys.argv[1]), PROGRAM).begin()\n"
         "for line in sys.argv[2:]: slot.save(kept.decode(bytes.fromhex(line)))\n"
         "print(slot.path, flush=True)\n"
         "os._exit(9)\n"
@@ -43,7 +43,7 @@ def left_by_a_dead_window(sessions, *works):
 
 @pytest.fixture
 def sessions(tmp_path):
-    return Sessions(tmp_path / "sessions")
+    return Sessions(tmp_path / "sessions", PROGRAM)
 
 
 def names(sessions):
@@ -53,7 +53,7 @@ def names(sessions):
 def test_a_window_that_lives_is_not_found(sessions):
     slot = sessions.begin()
     slot.save(WORK)
-    assert Sessions(sessions.where).found() == []
+    assert Sessions(sessions.where, PROGRAM).found() == []
     slot.drop()
     assert names(sessions) == []
 
@@ -62,7 +62,7 @@ def test_what_a_dead_window_left_is_found_once(sessions):
     path = left_by_a_dead_window(sessions, WORK, LATER)
     (found,) = sessions.found()
     assert (found.slot.path, found.kept, found.trouble) == (path, LATER, "")
-    assert Sessions(sessions.where).found() == []
+    assert Sessions(sessions.where, PROGRAM).found() == []
     found.slot.release()
     (again,) = sessions.found()
     assert again.kept == LATER
@@ -115,11 +115,11 @@ def test_a_file_of_a_newer_version_stays_as_it_is(sessions):
 
 
 def test_nothing_is_kept_without_a_folder(tmp_path):
-    nowhere = Sessions(None)
+    nowhere = Sessions(None, PROGRAM)
     assert (nowhere.begin(), nowhere.found(), nowhere.lock("a")) == (None, [], None)
     nowhere.leave(WORK)
     (tmp_path / "file").write_text("")
-    blocked = Sessions(tmp_path / "file" / "sessions")
+    blocked = Sessions(tmp_path / "file" / "sessions", PROGRAM)
     assert (blocked.begin(), blocked.found(), blocked.lock("a")) == (None, [], None)
 
 
@@ -172,7 +172,7 @@ def inject(tmp_path, count, seed):
     """Spoil the newest file, the one before, or both; what is read is right or it is said."""
     dice = random.Random(seed)
     for turn in range(count):
-        sessions = Sessions(tmp_path / f"{seed}-{turn}")
+        sessions = Sessions(tmp_path / f"{seed}-{turn}", PROGRAM)
         slot = sessions.begin()
         slot.save(WORK)
         slot.save(LATER)

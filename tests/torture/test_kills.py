@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from app.sessions import Sessions
+from app.sessions import PROGRAM, Sessions
 from widgets.edit_history import base
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -63,7 +63,7 @@ def numbers_in(text):
 def kill(home, dice, lost_s):
     """Kill a window and recover it; returns how old the oldest loss is, in seconds."""
     edits, killed = typed_until_killed(home, dice)
-    sessions = Sessions(home / "gradscribe" / "sessions")
+    sessions = Sessions(home / "gradscribe" / "sessions", PROGRAM)
     found = sessions.found()
     assert [one.trouble for one in found] == [""] * len(found)
     kept = found[0].kept if found else None

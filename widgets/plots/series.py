@@ -161,11 +161,11 @@ class Series:
 
     # Reading
 
-    def steps(self, start: int, stop: int) -> Floats:
-        """Return the steps of numbers ``start`` to ``stop``."""
+    def steps(self, start: int, stop: int, every: int = 1) -> Floats:
+        """Return the steps of every so many of the numbers ``start`` to ``stop``."""
         if self._x is not None:
-            return self._x[start:stop]
-        return self._start + self._stride * np.arange(start, stop, dtype=np.float64)
+            return self._x[start:stop:every]
+        return self._start + self._stride * np.arange(start, stop, every, dtype=np.float64)
 
     def numbers(self, start: int = 0, stop: int | None = None) -> Singles:
         """Return the numbers from ``start`` to ``stop``."""

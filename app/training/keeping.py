@@ -1,0 +1,222 @@
+"""The training room is not lost with its window: it is on the disk, and offered to go on with.
+
+Set-up, runs, curves and what the engine goes on with are saved every few seconds while something
+happens, as `app.autosave` does. A window that died leaves a file that the next one tells of; one
+that was closed leaves it too, and is told of where the training room is next entered.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from msgspec.structs import replace
+from PySide6.QtCore import QObject
+
+from app import atomic
+from app.autosave import GAP_MS, SOON_MS, Autosave
+from app.documents import Refused
+from app.notices import Notices
+from app.sessions import Found, Sessions
+from app.shell import Notice
+from app.training.kept import LEFT, KeptRoom, KeptRun
+from app.training.revival import BYTES_A_MS, Revival
+from app.training.saving import Saving, gathered, kept_run
+from app.training.session import TrainSession
+from app.training.state import START, Run
+from playback import text
+
+MOST_NUMBERS = 1 << 16
+"""A longer curve is kept thinned: it is written again and again."""
+LONG = 20_000
+"""So many steps are worth to be kept even of the set-up that the room opens with."""
+MOST_CLOSED = 3
+"""Of windows that were closed so many rooms are kept."""
+
+
+@dataclass(frozen=True)
+class Ways:
+    """Where the room is kept, where that is told of, and what shows it or saves it elsewhere."""
+
+    where: Path | None
+    notices: Notices
+    enter: Callable[[], None]
+    save: Callable[[], None]
+
+
+class TrainKeeping(QObject):
+    """Keeps the training room of one window, and offers what others left."""
+
+    def __init__(
+        self,
+        session: TrainSession,
+        saving: Saving,
+        revival: Revival,
+        ways: Ways,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._session, self._saving, self._revival, self._ways = session, saving, revival, ways
+        self._sessions = Sessions(ways.where, LEFT)
+        self._slot = self._sessions.begin()
+        self._saver = Autosave(self._slot, self.look, self) if self._slot else None
+        self._rows: dict[int, tuple[object, KeptRun]] = {}
+        self._elsewhere: object = None
+        """What was in the session file that the user saved last."""
+        self._found: list[Found[KeptRoom]] = []
+        self._closed: list[Found[KeptRoom]] = []
+        self._discarded: list[Found[KeptRoom]] = []
+        self._pause_ms = 0
+        if self._saver is not None:
+            session.setup_changed.connect(self._edited)
+            session.runs_changed.connect(self._edited)
+            session.stated.connect(self._moved)
+            saving.saved.connect(self._note_saved)
+            self._saver.failed.connect(self._lament)
+            self._saver.mended.connect(lambda: ways.notices.drop("training is kept"))
+
+    # Keeping
+
+    def _edited(self) -> None:
+        if self._saver is not None and self._is_worth():
+            self._saver.looked(max(GAP_MS, self._pause_ms))
+
+    def _moved(self, _run: Run) -> None:
+        if self._saver is not None and self._is_worth():
+            self._saver.looked(max(SOON_MS, self._pause_ms))
+
+    def _is_worth(self) -> bool:
+        """Return whether there is more than what the room begins with by itself."""
+        session, runs = self._session, self._session.runs
+        if session.run is None or self._shape() == self._elsewhere:
+            return False
+        seeds = {"weight_seed": START.weight_seed, "data_seed": START.data_seed}
+        was_changed = replace(session.setup, **seeds) != START
+        return was_changed or len(runs) > 1 or any(run.furthest >= LONG for run in runs)
+
+    def _shape(self) -> object:
+        runs = ((run.run_id, run.name, run.step, run.furthest) for run in self._session.runs)
+        return self._session.setup, tuple(runs)
+
+    def _note_saved(self) -> None:
+        self._elsewhere = self._shape()
+
+    def look(self) -> KeptRoom:
+        """Return the room as it is now; a run that was not asked for yet has only its curves."""
+        runs = (run for run in self._session.runs if run.begun is not None or not run.alive)
+        found = {run.run_id: self._row(run) for run in runs}
+        self._rows = {number: row for number, row in self._rows.items() if number in found}
+        self._pause_ms = sum(map(_size, found.values())) // BYTES_A_MS
+        return replace(gathered(self._session, found), when=time.time())
+
+    def _row(self, run: Run) -> KeptRun:
+        held = self._revival.kept(run.run_id) if run.alive else None
+        step, data = (held.step, held.data) if held is not None else (run.step, b"")
+        sizes = tuple((name, len(curve), curve.last) for name, curve in run.series.items())
+        is_hidden = run.run_id in self._session.look.hidden
+        stamp = (step, run.step, run.furthest, run.name, run.setup, is_hidden, sizes, id(data))
+        before = self._rows.get(run.run_id)
+        if before is not None and before[0] == stamp and before[1].data is data:
+            return before[1]
+        row = kept_run(self._session, run, step, data, MOST_NUMBERS)
+        self._rows[run.run_id] = (stamp, row)
+        return row
+
+    def _lament(self, why: str) -> None:
+        words = f"Your training is not being kept: {why}. Save it where there is room."
+        choices = (("Save training session…", self._ways.save),)
+        self._ways.notices.tell(Notice("training is kept", words, choices))
+
+    # Going on
+
+    def offer(self) -> None:
+        """Tell of the rooms of windows that did not end by themselves."""
+        self._found = self._sessions.found()
+        for one in self._found:
+            if one.kept is None:
+                self._ways.notices.tell(Notice(f"spoilt {one.slot.path}", one.trouble))
+            elif one.kept.closed:
+                self._closed.append(one)
+            else:
+                self._tell(one)
+        for old in self._closed[MOST_CLOSED:]:
+            old.slot.drop()
+        self._closed = self._closed[:MOST_CLOSED]
+
+    def offer_closed(self) -> None:
+        """Tell of the rooms of windows that were closed, once."""
+        closed, self._closed = self._closed, []
+        for one in closed:
+            self._tell(one)
+
+    def _tell(self, one: Found[KeptRoom]) -> None:
+        assert one.kept is not None
+        choices = (
+            ("Go on with it", lambda: self._open(one)),
+            ("Discard", lambda: self._discard(one)),
+        )
+        words = f"Training {_words(one.kept)}"
+        self._ways.notices.tell(Notice(f"found {one.slot.path}", words, choices))
+
+    def _discard(self, one: Found[KeptRoom]) -> None:
+        """Let it go when the window ends: until then a slip of the mouse can be mended."""
+        assert one.kept is not None
+        self._discarded.append(one)
+        choices = (("Bring it back", lambda: self._bring_back(one)),)
+        words = f"Discarded: training {_words(one.kept)}"
+        self._ways.notices.tell_first(Notice(f"discarded {one.slot.path}", words, choices))
+
+    def _bring_back(self, one: Found[KeptRoom]) -> None:
+        self._discarded.remove(one)
+        self._tell(one)
+
+    def _open(self, one: Found[KeptRoom]) -> None:
+        assert one.kept is not None
+        if self._is_worth():
+            self._leave_this()
+        self._saving.open(one.kept)
+        self._ways.enter()
+        if self._saver is not None and not self._saver.flush():
+            # Only now is it as safe as it was.
+            one.slot.drop()
+
+    def _leave_this(self) -> None:
+        """Keep the room that another one takes the place of, to be told of next time."""
+        try:
+            self._sessions.leave(replace(self.look(), closed=True))
+        except OSError as error:
+            raise Refused(f"The runs there are cannot be kept: {atomic.why(error)}") from error
+
+    # The end
+
+    def close(self) -> None:
+        """Leave the room to the next window, where there is something in it, and let go."""
+        for one in self._discarded:
+            one.slot.drop()
+        for one in self._found:
+            # What nobody answered to is for the next window.
+            one.slot.release()
+        saver, slot = self._saver, self._slot
+        self._saver = self._slot = None
+        if saver is None or slot is None:
+            return
+        saver.close()
+        if not self._is_worth():
+            slot.drop()
+            return
+        # What cannot be written now was told of before.
+        saver.write(replace(self.look(), closed=True))
+        slot.release()
+
+
+def _size(row: KeptRun) -> int:
+    return len(row.data) + sum(len(one.steps) + len(one.numbers) for one in row.curves.values())
+
+
+def _words(room: KeptRoom) -> str:
+    at, run = time.localtime(room.when), room.runs[room.current]
+    is_today = at[:3] == time.localtime()[:3]
+    when = time.strftime("%H:%M" if is_today else "%d %b, %H:%M", at)
+    others = len(room.runs) - 1
+    more = f" and {text.count(others, 'other run')}" if others else ""
+    return f"as of {when}: {run.name} after {text.count(run.step, 'step')}{more}"

@@ -1,0 +1,303 @@
+"""The training room outlives its window: what is on the disk, who is told of it, and going on."""
+
+import msgspec
+import numpy as np
+import pytest
+from PySide6.QtWidgets import QWidget
+
+from app.documents import Refused
+from app.notices import Notices
+from app.training import kept
+from app.training.keeping import LONG, MOST_CLOSED, MOST_NUMBERS, TrainKeeping, Ways
+from app.training.revival import Revival
+from app.training.saving import Saving
+from app.training.session import TrainSession
+from app.training.state import START
+from engine import training as say
+from engine.setup import Part
+from tests.app.training.test_saving import HostLink
+from widgets.plots.series import Series
+
+SETUP = msgspec.structs.replace(START, optimizer=Part("sgd", {"lr": 0.1}))
+
+
+class Window:
+    """What of a window has to do with training, on an engine in this process."""
+
+    def __init__(self, where, ground):
+        self.link = HostLink()
+        self.session = TrainSession(self.link)
+        self.saving = Saving(self.session, self.link)
+        self.revival = Revival(self.session, self.link)
+        self.saving.resumed.connect(self.revival.expect)
+        self.notices, self.entered, self.asked = Notices(ground), [], []
+        ways = Ways(
+            where, self.notices, lambda: self.entered.append(1), lambda: self.asked.append(1)
+        )
+        self.keeping = TrainKeeping(self.session, self.saving, self.revival, ways)
+        self.keeping.offer()
+
+    def train(self, steps=30, setup=SETUP):
+        self.session.setup = setup
+        self.session.begin()
+        self.session.advance(steps)
+        self.link.work()
+
+    def die(self):
+        """End without a word: nothing more is written, and nobody holds the lock."""
+        slot, self.keeping._slot = self.keeping._slot, None
+        self.keeping._saver.close()
+        self.keeping._saver = None
+        for one in (*self.keeping._found, slot):
+            getattr(one, "slot", one).release()
+
+    def close(self):
+        self.keeping.close()
+        self.revival.close()
+        self.session.close()
+
+    @property
+    def told(self):
+        return [notice.text for notice in self.notices.waiting]
+
+    def choose(self, number):
+        self.notices._choose(self.notices.notice, self.notices.notice.choices[number][1])
+
+
+@pytest.fixture
+def where(tmp_path):
+    return tmp_path / "sessions"
+
+
+@pytest.fixture
+def ground(qtbot):
+    """What the strip of notices stands on."""
+    made = QWidget()
+    qtbot.addWidget(made)
+    return made
+
+
+@pytest.fixture
+def open_window(ground, where):
+    made = []
+
+    def new():
+        made.append(Window(where, ground))
+        return made[-1]
+
+    yield new
+    for one in made:
+        one.close()
+
+
+def files(where):
+    return sorted(one.name for one in where.iterdir() if one.suffix == ".training")
+
+
+def is_kept(window, where, step):
+    """Whether the run on the disk stands at that step and can go on from there."""
+    rooms = [kept.decode(path.read_bytes()) for path in where.glob("*.training")]
+    return any(run.step == step and run.data for room in rooms for run in room.runs)
+
+
+def died_at(open_window, where, qtbot, steps=30):
+    window = open_window()
+    window.train(steps)
+    qtbot.waitUntil(lambda: is_kept(window, where, steps))
+    window.die()
+    return window
+
+
+def test_a_run_goes_on_bit_for_bit_after_its_window_died(open_window, where, qtbot):
+    first = died_at(open_window, where, qtbot)
+    second = open_window()
+    assert ": moons · mlp · sgd 0.1 after 30 steps" in second.told[0]
+    second.choose(0)
+    assert second.entered == [1]
+    assert second.session.run.step == 30
+    assert second.session.setup == first.session.setup
+    for window in (first, second):
+        window.session.advance(20)
+        window.link.work()
+    one, other = (list(w.session.run.curve("loss").numbers()) for w in (first, second))
+    assert len(one) == 50
+    assert one == other
+
+
+def test_one_file_is_left_once_a_room_was_taken_over(open_window, where, qtbot):
+    died_at(open_window, where, qtbot)
+    second = open_window()
+    second.choose(0)
+    assert len(files(where)) == 1
+    assert open_window().told == []
+
+
+def test_what_is_discarded_is_gone(open_window, where, qtbot):
+    died_at(open_window, where, qtbot)
+    second = open_window()
+    second.choose(1)
+    assert second.session.run is None
+    second.close()
+    assert files(where) == []
+
+
+def test_what_is_discarded_by_a_slip_can_be_brought_back(open_window, where, qtbot):
+    died_at(open_window, where, qtbot)
+    second = open_window()
+    second.choose(1)
+    assert second.told[0].startswith("Discarded")
+    second.choose(0)
+    second.choose(0)
+    assert second.session.run.step == 30
+
+
+def test_who_does_not_answer_is_asked_again(open_window, where, qtbot):
+    died_at(open_window, where, qtbot)
+    second = open_window()
+    second.die()
+    assert len(open_window().told) == 1
+
+
+def test_a_closed_room_is_told_of_when_the_room_is_entered(open_window, where):
+    first = open_window()
+    first.train(7)
+    first.close()
+    second = open_window()
+    assert second.told == []
+    second.keeping.offer_closed()
+    assert "after 7 steps" in second.told[0]
+    second.notices.drop(second.notices.notice.key)
+    second.keeping.offer_closed()
+    assert second.told == []
+
+
+def test_what_the_room_opens_with_is_not_worth_a_question(open_window, where):
+    first = open_window()
+    first.train(30, START)
+    first.close()
+    assert files(where) == []
+
+
+def test_a_long_run_is_worth_one(open_window, where):
+    first = open_window()
+    first.train(3, START)
+    first.session.run.furthest = LONG
+    first.close()
+    assert len(files(where)) == 1
+
+
+def test_what_was_saved_by_the_user_is_not_kept_twice(open_window, where, tmp_path):
+    first = open_window()
+    first.train()
+    first.saving.save(tmp_path / "mine.gradscribe")
+    first.close()
+    assert files(where) == []
+    second = open_window()
+    second.train()
+    second.saving.save(tmp_path / "mine.gradscribe")
+    second.session.advance(1)
+    second.link.work()
+    second.close()
+    assert len(files(where)) == 1
+
+
+def test_the_runs_that_a_kept_room_takes_the_place_of_are_kept_too(open_window, where, qtbot):
+    died_at(open_window, where, qtbot)
+    second = open_window()
+    second.train(12)
+    second.choose(0)
+    assert second.session.run.step == 30
+    second.close()
+    third = open_window()
+    third.keeping.offer_closed()
+    assert sorted("after 12 steps" in text for text in third.told) == [False, True]
+
+
+def test_of_closed_rooms_the_latest_few_are_kept(open_window, where):
+    for steps in range(1, MOST_CLOSED + 3):
+        window = open_window()
+        window.train(steps)
+        window.close()
+    last = open_window()
+    last.keeping.offer_closed()
+    assert len(last.told) == MOST_CLOSED
+    assert f"after {MOST_CLOSED + 2} steps" in last.told[0]
+
+
+def test_a_file_that_is_spoilt_is_told_of_and_set_aside(open_window, where, qtbot):
+    died_at(open_window, where, qtbot)
+    for path in where.glob("*.training*"):
+        if path.suffix != ".lock":
+            path.write_bytes(path.read_bytes()[:-40])
+    second = open_window()
+    assert "cannot be read" in second.told[0]
+    assert list(where.glob("*.bak"))
+
+
+def test_a_disk_that_takes_nothing_is_told_of_once_and_offers_to_save(open_window, where, qtbot):
+    window = open_window()
+    where.rename(where.with_name("away"))
+    where.write_text("in the way")
+    window.train()
+    qtbot.waitUntil(lambda: bool(window.told))
+    assert window.told[0].startswith("Your training is not being kept: ")
+    window.choose(0)
+    assert window.asked == [1]
+    where.unlink()
+    where.with_name("away").rename(where)
+
+
+def test_a_room_without_a_folder_is_kept_nowhere(ground):
+    window = Window(None, ground)
+    window.train()
+    assert window.told == []
+    window.close()
+
+
+def test_what_was_going_on_since_is_cut_from_what_is_kept(open_window):
+    window = open_window()
+    window.train(30)
+    window.link.send(say.Keep(window.session.run.run_id))
+    assert window.revival.kept(window.session.run.run_id).step == 30
+    window.session.advance(5)
+    window.link.work()
+    row = window.keeping.look().runs[0]
+    assert row.step == row.furthest == 30
+    assert len(row.curves["loss"].numbers) == 30 * 4
+
+
+def test_a_fork_that_the_engine_has_not_made_yet_leaves_the_run_it_is_made_of(open_window):
+    window = open_window()
+    window.train(30)
+    window.link.send(say.Keep(window.session.run.run_id))
+    window.link.host.take = lambda _message: None
+    window.session.fork()
+    room = window.keeping.look()
+    assert [run.step for run in room.runs] == [30]
+    assert room.runs[room.current].data
+
+
+def test_a_long_curve_is_thinned_and_its_numbers_stay_at_their_steps():
+    curve = Series()
+    steps = np.arange(1, 5 * MOST_NUMBERS)
+    curve.extend(steps, np.sqrt(steps))
+    held = kept.kept_curve(curve, MOST_NUMBERS)
+    found = np.frombuffer(held.steps, "<i8")
+    assert MOST_NUMBERS / 2 <= found.size <= MOST_NUMBERS
+    np.testing.assert_array_equal(
+        np.frombuffer(held.numbers, "<f4"), np.sqrt(found).astype("float32")
+    )
+
+
+def test_rooms_that_cannot_be_kept_are_not_replaced(open_window, where, qtbot, monkeypatch):
+    died_at(open_window, where, qtbot)
+    second = open_window()
+    second.train(12)
+
+    def full(_what):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(second.keeping._sessions, "leave", full)
+    with pytest.raises(Refused, match="cannot be kept"):
+        second.notices.notice.choices[0][1]()
+    assert second.session.run.step == 12
