@@ -79,6 +79,7 @@ class Revival(QObject):
             case say.RunKept(run_id) if message.problem is None and message.data:
                 self._kept[run_id] = message
                 self._pause_ms = len(message.data) // BYTES_A_MS
+                self._plan()
             case say.TrainProblem(run_id):
                 self._arrive(run_id)
                 self._tries[run_id] = TRIES
@@ -93,7 +94,10 @@ class Revival(QObject):
         self._tries[message.run_id] = 1
 
     def _arrive(self, run_id: int) -> None:
-        self._coming.pop(run_id, None)
+        sent, run = self._coming.pop(run_id, None), self._session.find(run_id)
+        if sent is not None and run is not None and run_id not in self._kept:
+            # What it came from will do until it has gone on.
+            self._kept[run_id] = say.RunKept(run_id, run.stood, sent.data)
         self._tries.pop(run_id, None)
 
     def _note_alive(self) -> None:
@@ -113,13 +117,20 @@ class Revival(QObject):
     # Asking
 
     def _plan(self) -> None:
-        """Ask for the run that is driven soon, if anything of it is new."""
-        run = self._session.run
-        if run is None or self._timer.isActive() or not self._is_news(run):
+        """Ask soon for a run of which anything is new."""
+        run = self._next()
+        if run is None or self._timer.isActive():
             return
         least = PLAYING_MS if run.running else STANDING_MS
         passed = self._since.elapsed()
         self._timer.start(max(STANDING_MS, least - passed, self._pause_ms - passed))
+
+    def _next(self) -> Run | None:
+        """Return the run to ask for: one that was left where it stands now, else the driven one."""
+        current = self._session.run
+        left = (run for run in self._session.runs if run is not current and not run.running)
+        runs = (*left, current)
+        return next((run for run in runs if run is not None and self._is_news(run)), None)
 
     def _is_news(self, run: Run) -> bool:
         state = run.state
@@ -128,8 +139,8 @@ class Revival(QObject):
         return self._has.get(run.run_id) != (state.step, self._changes)
 
     def _ask(self) -> None:
-        run = self._session.run
-        if run is not None and run.state is not None and self._is_news(run):
+        run = self._next()
+        if run is not None and run.state is not None:
             self._has[run.run_id] = (run.state.step, self._changes)
             self._since.restart()
             self._link.send(say.Keep(run.run_id))

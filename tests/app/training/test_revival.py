@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from app.training.kept import KeptRoom
 from app.training.revival import TRIES, Revival
-from app.training.saving import Saving
+from app.training.saving import Saving, kept_run
 from app.training.session import TrainSession
 from engine import training as say
 from engine.setup import Part, Setup
@@ -191,13 +191,44 @@ def test_a_run_out_of_a_file_survives_an_engine_that_dies_over_it(session, link,
     there, held = weights(session, link), revival.kept(session.run.run_id)
     saving = Saving(session, link, session)
     saving.resumed.connect(revival.expect)
-    row = saving._kept(session.run, 30, held.data)
+    row = kept_run(session, session.run, 30, held.data)
     send, link.send = link.send, lambda message: None  # it dies before it reads
     saving.open(KeptRoom(session.setup, (row,), 0))
     link.send = send
     link.die()
     assert (session.run.alive, session.run.step) == (True, 30)
     assert weights(session, link) == there
+
+
+def test_every_run_out_of_a_file_survives_an_engine_that_dies_later(session, link, revival, qtbot):
+    trained(session, link, revival, qtbot)
+    session.fork()
+    session.advance(3)
+    link.work()
+    keeps(session, revival, qtbot)
+    held = [revival.kept(run.run_id) for run in session.runs]
+    rows = [
+        kept_run(session, run, one.step, one.data)
+        for run, one in zip(session.runs, held, strict=True)
+    ]
+    saving = Saving(session, link, session)
+    saving.resumed.connect(revival.expect)
+    saving.open(KeptRoom(session.setup, tuple(rows), 1))
+    link.die()
+    link.die()
+    assert [(run.alive, run.step) for run in session.runs] == [(True, 30), (True, 33)]
+
+
+def test_a_run_that_one_forks_from_is_kept_where_it_was_left(session, link, revival, qtbot):
+    trained(session, link, revival, qtbot)
+    session.advance(12)
+    link.work()
+    session.fork()
+    left = session.runs[0]
+    qtbot.waitUntil(lambda: revival.kept(left.run_id).step == 42)
+    keeps(session, revival, qtbot)
+    link.die()
+    assert [(run.alive, run.step) for run in session.runs] == [(True, 42), (True, 42)]
 
 
 @pytest.mark.parametrize("reads", [False, True])
