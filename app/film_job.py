@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from importlib import import_module
 from pathlib import Path
 
 from app import documents
@@ -61,6 +62,7 @@ class Job(Making):
             self._pool.shutdown(wait=False, cancel_futures=True)
 
     def _steps(self) -> Iterator[int]:
+        yield from self._imported()
         yield from self._placed(largest(self._scenes))
         film, theme = self._film(), self.style.theme
         yield 0
@@ -77,6 +79,13 @@ class Job(Making):
             made.add(film.frame(take, 1000 / self.tempo.fps))
             yield done
         documents.write_bytes(self.path, made.finish())
+
+    def _imported(self) -> Iterator[int]:
+        """Yield until what writes a film is there: its libraries are many megabytes on the disk."""
+        if self.kind == "mp4":
+            there = self._pool.submit(import_module, "av")
+            while not there.done():
+                yield WAITING
 
     def _film(self) -> Film:
         return Film(self.tape, lambda scene: self._ask(scene).result(), self.style)

@@ -1,5 +1,6 @@
 """The bracket that belongs to the one at the caret."""
 
+import re
 from collections.abc import Iterator
 
 from PySide6.QtGui import QTextBlock, QTextCursor
@@ -9,6 +10,9 @@ from widgets.highlight import code_spans, column_text, state_before, units
 PAIRS = {"(": ")", "[": "]", "{": "}"}
 FARTHEST = 400
 """Lines that are searched at most."""
+MOST = 20_000
+"""Characters that are searched at most."""
+_BRACKET = re.compile(r"[()\[\]{}]")
 
 
 def matching(caret: QTextCursor) -> tuple[int, int] | None:
@@ -30,6 +34,8 @@ def matching(caret: QTextCursor) -> tuple[int, int] | None:
 
 def _brackets(block: QTextBlock) -> list[tuple[int, str]]:
     text = block.text()
+    if _BRACKET.search(text) is None:
+        return []
     spans = code_spans(text, state_before(block))
     return [(start, text[start]) for start, _, kind in spans if kind == "bracket"]
 
@@ -52,8 +58,10 @@ def _partner(block: QTextBlock, at: int) -> int | None:
 
 def _walk(block: QTextBlock, at: int, *, forwards: bool) -> Iterator[tuple[QTextBlock, int, str]]:
     """Yield the brackets from column ``at`` of ``block`` on, in either direction."""
-    first = block.blockNumber()
+    first, start = block.blockNumber(), block.position()
     while block.isValid() and abs(block.blockNumber() - first) < FARTHEST:
+        if abs(block.position() - start) > MOST:
+            return
         found = _brackets(block)
         for column, bracket in found if forwards else reversed(found):
             if block.blockNumber() != first or (column >= at if forwards else column <= at):

@@ -195,6 +195,9 @@ class ValueTable(QWidget):
         self.heading = Heading("Values and gradients", "click a row to find its node", self)
         self._model = ValueModel(self)
         self._cells = _Cells(self)
+        self._bold = QFontMetrics(self.font())
+        self._advances: dict[str, int] = {}
+        """Pixels that texts take in the bold font."""
         self.view = QTableView(self)
         self._arrange()
         column = QVBoxLayout(self)
@@ -231,6 +234,8 @@ class ValueTable(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Use ``theme``'s colours and fonts."""
         self._cells.theme = theme
+        self._bold = QFontMetrics(theme.font(13, 600))
+        self._advances.clear()
         self.setStyleSheet(sheet(theme))
         rows = self.view.verticalHeader()
         rows.setMinimumSectionSize(10)
@@ -246,14 +251,20 @@ class ValueTable(QWidget):
 
     def _share_out(self) -> None:
         """Give every column what its texts need; where that is too much names give way first."""
-        bold = QFontMetrics(self._cells.theme.font(13, 600))
-        wanted = [bold.horizontalAdvance(text) for text in USUAL]
-        for row in self._model.rows[:MEASURED]:
-            for column, text in enumerate(texts_of(row)):
-                wanted[column] = max(wanted[column], bold.horizontalAdvance(text))
+        cells = zip(*(USUAL, *map(texts_of, self._model.rows[:MEASURED])), strict=True)
+        wanted = [max(map(self._advance, set(texts))) for texts in cells]
         padded = [width + PAD for width in wanted]
         for column, width in enumerate(widths(padded, self.view.viewport().width())):
             self.view.setColumnWidth(column, width)
+
+    def _advance(self, text: str) -> int:
+        """Return how wide a text is: most are of a row that was there before."""
+        found = self._advances.get(text)
+        if found is None:
+            if len(self._advances) >= 20 * MEASURED:
+                self._advances.clear()
+            found = self._advances[text] = self._bold.horizontalAdvance(text)
+        return found
 
     def set_rows(self, rows: Sequence[ValueRow]) -> None:
         """Show these rows; scroll place and selected value are kept."""

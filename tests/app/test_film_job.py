@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from app import atomic
+from app import atomic, film_job
 from app.documents import Refused
 from app.film_files import pixels
 from app.film_job import WAITING, Job
@@ -143,3 +143,18 @@ def test_a_film_given_up_while_a_picture_is_placed_places_it_no_further(tmp_path
     steps.close()
     assert told.wait(30)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_writes_a_film_is_imported_aside(qapp, tmp_path, monkeypatch):
+    imported = []
+    monkeypatch.setattr(
+        film_job, "import_module", lambda name: imported.append((name, threading.current_thread()))
+    )
+    job = Job(tmp_path / "film.mp4", films.tape(), films.style())
+    steps = job.steps()
+    while next(steps) == WAITING and not imported:
+        pass
+    steps.close()
+    ((name, thread),) = imported
+    assert name == "av"
+    assert thread is not threading.main_thread()

@@ -65,3 +65,19 @@ def test_positions_behind_an_emoji_are_qts(pair):
 def test_the_search_ends_in_a_long_document(pair):
     source = "f(\n" + "a\n" * (brackets.FARTHEST + 10) + ")"
     assert pair(source, 1) is None
+
+
+def test_lines_without_a_bracket_are_not_taken_apart(pair, monkeypatch):
+    seen = []
+    spans = brackets.code_spans
+    monkeypatch.setattr(brackets, "code_spans", lambda *a: seen.append(a[0]) or spans(*a))
+    source = "f(\n" + "a = b\n" * 100 + ")"
+    assert pair(source, 1) == (1, len(source) - 1)
+    assert set(seen) == {"f(", ")"}
+
+
+def test_a_partner_that_is_pages_away_is_not_looked_for(pair):
+    line = "a" * 1000 + "\n"
+    few, many = brackets.MOST // 1001, 2 * brackets.MOST // 1001
+    assert pair("(" + few * line + ")", 0) is not None
+    assert pair("(" + many * line + ")", 0) is None
