@@ -2,6 +2,7 @@
 
 import importlib.util
 import io
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Protocol
@@ -20,6 +21,8 @@ COLORS = 255
 """Colours of a GIF; one more stands for a pixel that stays as it is."""
 _SWATCH = 40
 """Side of the square by which a colour is sure of its place in the palette."""
+_SAMPLED = 600_000
+"""Pixels that are asked for their colours, at most."""
 NO_VIDEO = "MP4 needs PyAV, which is not installed: pip install av, or write a GIF"
 
 Pixels = NDArray[np.uint8]
@@ -134,8 +137,10 @@ class GifWriter:
 
 def _palette(stills: Sequence[QImage], colors: Sequence[QColor]) -> Image.Image:
     """Return an image whose palette has the colours that the stills need most."""
-    # Every other pixel tells as much, and takes the window a quarter of the time.
-    pictures = [pixels(still)[::2, ::2] for still in stills]
+    # Some of the pixels tell as much as all of them, and take the window a fraction of the time.
+    whole_size = sum(still.width() * still.height() for still in stills)
+    every = max(2, math.ceil(math.sqrt(whole_size / _SAMPLED)))
+    pictures = [pixels(still)[::every, ::every] for still in stills]
     swatches = np.zeros((_SWATCH, pictures[0].shape[1], 3), np.uint8)
     for number, color in enumerate(colors):
         left = number * _SWATCH % max(1, swatches.shape[1] - _SWATCH)

@@ -73,7 +73,9 @@ class Series:
     def extend(self, steps: ArrayLike, numbers: ArrayLike) -> None:
         """Add numbers; those whose steps are not after the last one replace what stood there."""
         x = np.asarray(steps, np.float64).reshape(-1)
-        y = np.asarray(numbers, np.float32).reshape(-1)
+        with np.errstate(over="ignore"):
+            # What is too big for a float32 is infinite here.
+            y = np.asarray(numbers, np.float32).reshape(-1)
         if x.size and self._size and x[0] <= self.last:
             self.cut(float(x[0]))
         if self._every > 1:

@@ -136,3 +136,9 @@ def test_a_limited_series_can_be_taken_back():
     assert series.last < 500
     series.extend(np.arange(500, 600), np.ones(100))
     assert series.latest == 1.0
+
+
+def test_a_number_too_big_for_the_curve_is_infinite():
+    series = Series()
+    series.extend([1, 2], [1e300, -1e300])
+    assert list(series.numbers()) == [float("inf"), float("-inf")]
