@@ -4,7 +4,6 @@ The graph is captured once by `make_fx`: the same kernels in the same order as t
 the numbers are the same to the bit. What is saved is Python, autograd and allocation.
 """
 
-import inspect
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -13,37 +12,9 @@ import torch
 from torch import fx, nn
 from torch.nn.utils import stateless
 
-from engine.train import kernels
+from engine.train import kernels, ops
 from engine.train.rules import constant
 
-_FAST: dict[str, Callable[..., object]] = {
-    "aten.addmm.default": torch.addmm,
-    "aten.mm.default": torch.mm,
-    "aten.bmm.default": torch.bmm,
-    "aten.tanh.default": torch.tanh,
-    "aten.sigmoid.default": torch.sigmoid,
-    "aten.mul.Tensor": torch.mul,
-    "aten.sub.Tensor": torch.sub,
-    "aten.add.Tensor": torch.add,
-    "aten.div.Tensor": torch.div,
-    "aten.sum.dim_IntList": torch.sum,
-    "aten.mean.default": torch.mean,
-    "aten.mul.Scalar": torch.mul,
-    "aten.div.Scalar": torch.div,
-    "aten.pow.Tensor_Scalar": torch.pow,
-}
-"""Python functions with ``out=`` that are quicker to call than their overloads."""
-_QUICK = {
-    f"aten.{name}.default": getattr(torch._C._nn, name)
-    for name in ("mse_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy")
-}
-"""The same for ops that cannot write into a buffer; arguments as in the schema."""
-_NUMBERS = {"mul.Tensor", "mul.Scalar", "div.Tensor", "div.Scalar", "add.Tensor", "sub.Tensor"}
-"""Ops whose second argument may be a number."""
-_VIEWS = {"t", "view", "detach", "expand", "transpose", "unsqueeze", "squeeze", "permute", "alias",
-          "_unsafe_view", "select", "slice", "as_strided"}  # fmt: skip
-_MADE = {"ones_like", "zeros_like", "full_like", "scalar_tensor", "full", "zeros", "ones", "arange"}
-"""Ops that always make the same numbers; of a tensor they take the shape alone."""
 Step = Callable[..., torch.Tensor]
 
 
@@ -86,28 +57,6 @@ def trace(
         raise Refused(f"it depends on its data: {first}") from error
 
 
-def out_variant(op: Any) -> tuple[Callable[..., object], str] | None:  # noqa: ANN401
-    """Return the form of an op that writes into a buffer, and that argument's name, or None."""
-    fast = _FAST.get(str(op))
-    if fast is not None:
-        return fast, "out"
-    if not hasattr(op, "_schema") or ("loss" in _base(op) and "backward" not in _base(op)):
-        # The CPU's losses use the buffer for what is not reduced yet, and resize it.
-        return None
-    wanted = [(a.name, str(a.type)) for a in op._schema.arguments]
-    if len(op._schema.returns) != 1:
-        return None
-    packet = op.overloadpacket
-    for name in packet.overloads():
-        other = getattr(packet, name)
-        outs = [a.name for a in other._schema.arguments if a.is_out]
-        rest = [(a.name, str(a.type)) for a in other._schema.arguments if not a.is_out]
-        if len(outs) == 1 and rest == wanted:
-            # The bare function: the overload object around it costs as much as a small kernel.
-            return other._op, outs[0]
-    return None
-
-
 class Emitter:
     """Turns a captured graph into one Python function of the batch.
 
@@ -144,7 +93,7 @@ class Emitter:
     def _mutations(self) -> set[fx.Node]:
         found = set()
         for node in self._graph.graph.nodes:
-            if node.op == "call_function" and _mutates(node.target):
+            if node.op == "call_function" and ops.mutates(node.target):
                 found.add(node.args[0])
         return found
 
@@ -204,8 +153,12 @@ class Emitter:
         found: dict[fx.Node, torch.Tensor] = {}
         for node, place in zip(outputs[1:], places, strict=True):
             turned, source = False, node
-            while source.op == "call_function" and _base(source.target) in ("t", "view", "detach"):
-                turned ^= _base(source.target) == "t"
+            while source.op == "call_function" and ops.base(source.target) in (
+                "t",
+                "view",
+                "detach",
+            ):
+                turned ^= ops.base(source.target) == "t"
                 source = cast("fx.Node", source.args[0])
             if source.op == "call_function" and not turned and source not in found:
                 found[source] = place
@@ -217,15 +170,15 @@ class Emitter:
         keywords = cast("Any", fx.node.map_arg)(node.kwargs, lambda n: self._values[n])
         fixed = all(n in self._fixed for n in node.all_input_nodes)
         if node.args and self._same_as(node.args[0]) in self._of_batch:
-            if _mutates(op):
+            if ops.mutates(op):
                 raise Refused("it writes into its batch")
-            if _base(op) == "as_strided":
+            if ops.base(op) == "as_strided":
                 raise Refused("it looks at the memory around its batch")
-        if _turns(op) and fixed:
-            self._turn(node, getattr(torch.ops.aten, _base(op)[:-1])(*arguments, **keywords))
+        if ops.turns(op) and fixed:
+            self._turn(node, getattr(torch.ops.aten, ops.base(op)[:-1])(*arguments, **keywords))
             return
-        value = op(*arguments, **keywords)
-        if _base(op) in _VIEWS and fixed and isinstance(value, torch.Tensor):
+        value = ops.bare(op)(*arguments, **keywords)
+        if ops.base(op) in ops.VIEWS and fixed and isinstance(value, torch.Tensor):
             source = cast("torch.Tensor", arguments[0])
             if value.untyped_storage().data_ptr() == source.untyped_storage().data_ptr():
                 self._keep(node, value)
@@ -235,7 +188,7 @@ class Emitter:
                 elif self._is_constant(node):
                     self._constant.add(node)
                 return
-        if self._is_constant(node) and not _mutates(op):
+        if self._is_constant(node) and not ops.mutates(op):
             self._keep(node, value)
             self._constant.add(node)
             return
@@ -244,8 +197,8 @@ class Emitter:
             # x to the power of 1 is x, and nothing writes into either of them.
             self._keep(node, arguments[0], node.args[0])
             return
-        if _mutates(op) and node.args[0] in self._fixed:
-            self._lines.append(self._written_call(getattr(op, "_op", op), node))
+        if ops.mutates(op) and node.args[0] in self._fixed:
+            self._lines.append(self._written_call(ops.bare(op), node))
             self._keep(node, arguments[0], node.args[0])
             return
         if self._may_round and fixed and self._rounds(node, value):
@@ -260,8 +213,8 @@ class Emitter:
         place: torch.Tensor | None,
     ) -> None:
         """Write the line that makes a node's value, into a buffer where the op can."""
-        variant = out_variant(op) if isinstance(value, torch.Tensor) else None
-        if variant is None or _base(op) in _VIEWS:
+        variant = ops.out_variant(op) if isinstance(value, torch.Tensor) else None
+        if variant is None or ops.base(op) in ops.VIEWS:
             self._lines.append(f"{node.name} = {self._quickest(op, node)}")
             self._values[node] = value
             return
@@ -302,11 +255,13 @@ class Emitter:
         """Whether a node makes the same numbers in every step, and nobody writes over them."""
         if node in self._mutated or any(user in self._mutated for user in node.users):
             return False
-        base = _base(node.target)
-        if base in _MADE:
+        base = ops.base(node.target)
+        if base in ops.MADE:
             return base.endswith("_like") or all(n in self._fixed for n in node.all_input_nodes)
         sources = node.all_input_nodes
-        return bool(sources) and all(n in self._constant for n in sources) and _is_pure(node.target)
+        return (
+            bool(sources) and all(n in self._constant for n in sources) and ops.is_pure(node.target)
+        )
 
     def _keep(self, node: fx.Node, value: object, same_as: object = None) -> None:
         self._values[node] = value
@@ -321,9 +276,9 @@ class Emitter:
 
     def _quickest(self, op: Any, node: fx.Node) -> str:  # noqa: ANN401
         """Return a call whose result is new, past the overload object where that is possible."""
-        quick = None if node.kwargs else _QUICK.get(str(op))
+        quick = None if node.kwargs else ops.QUICK.get(str(op))
         if quick is None:
-            return self._written_call(getattr(op, "_op", op), node)
+            return self._written_call(ops.bare(op), node)
         # What is left out means something else to these functions than to the schema.
         rest = [a.default_value for a in op._schema.arguments[len(node.args) :]]
         words = [self._argument(a) for a in (*node.args, *rest)]
@@ -338,7 +293,7 @@ class Emitter:
     def _with_constant(self, node: fx.Node) -> tuple[object, ...]:
         """Return a node's arguments, a number beside a tensor as a tensor made once."""
         args = node.args
-        if len(args) != 2 or str(node.target).removeprefix("aten.") not in _NUMBERS:
+        if len(args) != 2 or str(node.target).removeprefix("aten.") not in ops.NUMBERS:
             return args
         given, number = self._values.get(cast("fx.Node", args[0])), args[1]
         if not isinstance(number, int | float) or isinstance(number, bool):
@@ -366,29 +321,6 @@ class Emitter:
         name = f"k{id(thing)}"
         self._written[name] = thing
         return name
-
-
-def _base(op: object) -> str:
-    if inspect.isbuiltin(op) or not hasattr(op, "_schema"):
-        return getattr(op, "__name__", "")
-    return str(op._schema.name).partition("::")[2]
-
-
-def _is_pure(op: object) -> bool:
-    """Whether an op draws no random numbers and writes into nothing."""
-    tags = getattr(op, "tags", ())
-    return hasattr(op, "_schema") and not (
-        op._schema.is_mutable or torch.Tag.nondeterministic_seeded in tags
-    )
-
-
-def _mutates(op: object) -> bool:
-    return hasattr(op, "_schema") and _base(op).endswith("_") and not _base(op).endswith("__")
-
-
-def _turns(op: object) -> bool:
-    """Whether an op gives a tensor another shape in place, and none of its numbers."""
-    return _mutates(op) and _base(op)[:-1] in _VIEWS
 
 
 def _same(value: torch.Tensor, place: torch.Tensor) -> bool:

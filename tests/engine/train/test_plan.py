@@ -74,13 +74,6 @@ def test_every_kind_of_model_and_loss(given):
     same(**given)
 
 
-@pytest.mark.parametrize("cell", ["rnn", "gru"])
-def test_a_recurrent_net_that_turns_its_outputs_in_place(cell, capfd):
-    model = {"name": "recurrent", "cell": cell, "width": 7}
-    same(40, data={"name": "sort_tokens", "n": 40}, model=model)
-    assert "resized" not in capfd.readouterr().err
-
-
 @pytest.mark.parametrize("layers", [[5, 10], [10, 7, 3], [12, 6]], ids=str)
 @pytest.mark.parametrize("batch", [40, 160])
 def test_layers_whose_gradients_would_not_lie_aligned(layers, batch):
