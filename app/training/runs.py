@@ -14,6 +14,7 @@ from app.training.state import (
     TrainLook,
     branched,
     difference,
+    distinct,
     named,
     taken_back,
 )
@@ -110,7 +111,7 @@ class Runs(QObject):
         run, name = self.find(run_id), " ".join(name.split())[:LONGEST_NAME]
         if run is not None and name != run.name:
             run.christened = bool(name)
-            run.name = name or named(run.setup)
+            run.name = name or self._told(run)
             self.runs_changed.emit()
             self.stated.emit(run)
 
@@ -187,7 +188,8 @@ class Runs(QObject):
             self._lay_aside(before)
         if run.setup.mistakes:
             setup = replace(run.setup, mistakes=())
-            right = Run(self._link.next_id(), setup, named(setup), self._next_color())
+            right = Run(self._link.next_id(), setup, "", self._next_color())
+            right.name = self._told(right)
             # These two are to be compared, and nothing else.
             others = frozenset(one.run_id for one in self.runs if one is not run)
             self.look = replace(self.look, hidden=others)
@@ -260,11 +262,16 @@ class Runs(QObject):
 
     def _retell(self, run: Run, lines: tuple[tuple[str, str], ...]) -> None:
         """Call a run after the setup that holds now, and note the lines of its steps."""
-        name = named(run.setup)
-        run.call(branched(name, run.branch[1]) if run.branch else name)
+        run.call(self._told(run))
         if run.begun is not None and lines:
             run.begun = replace(run.begun, lines=lines)
         self.runs_changed.emit()
+
+    def _told(self, run: Run) -> str:
+        """Return a name that tells of a run's setup and that no other run has."""
+        name = named(run.setup)
+        name = branched(name, run.branch[1]) if run.branch else name
+        return distinct(name, (one for one in self.runs if one is not run))
 
     # Taking back
 

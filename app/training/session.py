@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.training.folding import after_rewind, take_series
 from app.training.runs import Runs
-from app.training.state import Run, TrainEngine, branched, named, reseeded
+from app.training.state import Run, TrainEngine, branched, distinct, reseeded
 from engine import training as say
 from engine import wire
 from engine.setup import Setup
@@ -120,7 +120,8 @@ class TrainSession(Runs):
         self._drags = False
         if self.run is not None:
             self._lay_aside(self.run, keep)
-        run = Run(self._link.next_id(), self.setup, named(self.setup), self._next_color())
+        run = Run(self._link.next_id(), self.setup, "", self._next_color())
+        run.name = self._told(run)
         self.runs.append(run)
         self._plays = play
         self.look = replace(self.look, run_id=run.run_id)
@@ -200,8 +201,9 @@ class TrainSession(Runs):
         if source is None or not source.alive or source.begun is None:
             return
         self.pause()
-        run = Run(self._link.next_id(), self.setup, branched(source.name, source.step))
-        run.color, run.branch = self._next_color(), (source.run_id, source.step)
+        run = Run(self._link.next_id(), self.setup, "", self._next_color(), stood=source.step)
+        run.name = distinct(branched(source.name, source.step), self.runs)
+        run.branch = (source.run_id, source.step)
         after_rewind(run, source)
         self.runs.append(run)
         self.look = replace(self.look, run_id=run.run_id)
@@ -318,7 +320,7 @@ class TrainSession(Runs):
         if not message.resumed:
             if message.parent is None or run.begun is not None:
                 run.series = {}
-            run.furthest = 0
+            run.furthest = message.parent_step
             if run.run_id == self.look.run_id:
                 before, self.setup = self.setup, reseeded(self.setup, message.setup)
                 run.setup = self.setup
@@ -326,7 +328,9 @@ class TrainSession(Runs):
                     self.setup_changed.emit()
             elif run.run_id == self.right_id:
                 run.setup = replace(self.setup, mistakes=())
-            run.call(run.name if message.parent is not None else named(run.setup))
+            if message.parent is None:
+                run.branch = None
+                run.call(self._told(run))
         run.begun, run.problem = message, ""
         run.happened.clear()
         run.views.clear()

@@ -1,8 +1,9 @@
 """What the training room knows: the setup one edits, the runs that came of it, where one looks."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Protocol
 
 from msgspec import Struct
@@ -64,7 +65,7 @@ class Run:
     """Whether the engine still holds it; an earlier run's curves stay without."""
     problem: str = ""
     stood: int = 0
-    """Of a run out of a file: the step it stood at, until the engine tells."""
+    """Of a fork, or a run out of a file: the step it stood at, until the engine tells."""
     branch: tuple[int, int] | None = None
     """Of a fork: the run it was made of, and at which step."""
     christened: bool = False
@@ -128,7 +129,18 @@ def named(setup: Setup) -> str:
 
 def branched(name: str, step: int) -> str:
     """Return what a branch is called of a run called ``name``, which may be a branch itself."""
-    return f"{re.sub(r' from [0-9]+$', '', name)} from {step}"
+    return f"{re.sub(r' from [0-9]+( [(][0-9]+[)])?$', '', name)} from {step}"
+
+
+def distinct(name: str, runs: Iterable[Run]) -> str:
+    """Return ``name``, with a number behind it where one of ``runs`` is called so."""
+    taken = {run.name for run in runs}
+    return next(one for one in _numbered(name) if one not in taken)
+
+
+def _numbered(name: str) -> Iterator[str]:
+    yield name
+    yield from (f"{name} ({number})" for number in count(2))
 
 
 def reseeded(setup: Setup, made: Setup) -> Setup:

@@ -240,7 +240,7 @@ class Host:
         for at, change in [] if is_new else run.changes:
             if at == 0 and isinstance(change, Edit):
                 made.edit(change)
-        fresh = Held(made, wishes=held.wishes, parent=held.parent, beside=held.beside)
+        fresh = Held(made, wishes=held.wishes, beside=held.beside)
         fresh.memory = held.memory
         self._hold(run_id, fresh)
 

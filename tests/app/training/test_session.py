@@ -8,6 +8,7 @@ from engine import training as say
 from engine.setup import Part, Setup
 from engine.tape import Place
 from tests.app.training.fakes import SGD, boundary, problem
+from tests.app.training.fakes import begun as made
 
 
 def other(session, lr):
@@ -167,6 +168,53 @@ def test_a_branch_of_a_branch_tells_where_it_left_the_last_one(begun, train_link
         begun.fork()
         train_link.begin(begun.run.run_id, START, parent=1, parent_step=at)
         assert begun.run.name == f"{name} from {at}"
+
+
+def test_a_fork_that_is_forked_before_its_state_is_known_stands_where_it_branched_off(
+    begun, train_link
+):
+    train_link.grow(1, 0, 100)
+    train_link.state(1, 60)
+    begun.fork()
+    first = begun.run
+    assert first.step == 60
+    train_link.received.emit(made(first.run_id, START, parent=1, parent_step=60))
+    assert (first.step, first.furthest) == (60, 60)
+    begun.fork()
+    again = train_link.last(say.Fork)
+    assert (again.source_id, again.step) == (first.run_id, 60)
+    assert begun.run.curve("loss").last == 60
+
+
+def test_no_two_runs_have_the_same_name(begun, train_link):
+    train_link.state(1, 60)
+    for _ in range(3):
+        begun.select(1)
+        begun.fork()
+        train_link.begin(begun.run.run_id, START, parent=1, parent_step=60)
+    names = [run.name for run in begun.runs]
+    plain = names[0]
+    assert names[1:] == [f"{plain} from 60", f"{plain} from 60 (2)", f"{plain} from 60 (3)"]
+    train_link.state(begun.run.run_id, 70)
+    begun.fork()
+    assert begun.run.name == f"{plain} from 70"
+    begun.rename(begun.run.run_id, "")
+    assert begun.run.name == f"{plain} from 70"
+    begun.rename(begun.run.run_id, "mine")
+    begun.rename(begun.run.run_id, "")
+    assert begun.run.name == f"{plain} from 70"
+
+
+def test_a_fork_that_begins_anew_branches_off_no_more(begun, train_link):
+    train_link.state(1, 60)
+    begun.fork()
+    fork = begun.run
+    train_link.begin(fork.run_id, START, parent=1, parent_step=60)
+    other = replace(START, data=Part("xor"))
+    begun.change(other)
+    train_link.begin(fork.run_id, other)
+    assert fork.name == "xor · mlp · adam 0.03"
+    assert fork.branch is None
 
 
 def test_a_run_can_be_hidden_and_forgotten_but_not_the_current_one(begun, train_link):

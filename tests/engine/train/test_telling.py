@@ -129,3 +129,11 @@ def test_a_file_is_read_again_on_demand_and_what_is_refused_changes_nothing():
     said = desk.ask(asks.Alter(1, of_table(), reread=True))
     assert only(answers.Altered, said).restarts == ("data",)
     assert (rows(desk, 1), desk.host._runs[1].run.step) == (20, 0)
+
+
+def test_a_fork_with_new_weights_is_told_to_branch_off_no_more():
+    desk = begun()
+    desk.steps(30)
+    assert only(answers.Begun, desk.ask(asks.Fork(2, 1, 20, sgd(0.05)))).parent == 1
+    again = only(answers.Begun, desk.ask(asks.Reset(2, weights=True)))
+    assert (again.parent, again.parent_step) == (None, 0)
