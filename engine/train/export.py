@@ -1,13 +1,26 @@
 """A run as a script of its own: the sections that it executes, and a loop around them."""
 
+import hashlib
 from collections.abc import Sequence
+from pathlib import Path
 
 from engine.setup import Setup
 from engine.train import changing, steps, texts
 from engine.train.program import Program
 from engine.train.run import Change, Run
 
-_ORDER = ("imports", "head", "data", "split", "prepare", "model", "freeze", "loss", "optimizer")
+_ORDER = (
+    "imports",
+    "head",
+    "data",
+    "check",
+    "split",
+    "prepare",
+    "model",
+    "freeze",
+    "loss",
+    "optimizer",
+)
 _TITLES = {
     "head": "Where it runs",
     "data": "Data",
@@ -40,6 +53,11 @@ def script(
         "loss": texts.loss(setup, program.task),
         "optimizer": texts.optimizer(setup),
     }
+    if path := setup.data.options.get("path"):
+        sections["imports"] = sections["imports"].replace(
+            "import csv\n", "import csv\nimport hashlib\n"
+        )
+        sections["check"] = _check(program, Path(str(path)).name)
     parts = [
         (
             f'"""{setup.model.name} on {setup.data.name}: plain PyTorch, written by Gradscribe.\n\n'
@@ -61,6 +79,18 @@ def script(
     parts.append("\n" + (steps.drawing(setup, rows) if varied else steps.batches(setup, rows)))
     parts += _stretches(setup, program, count, changes, varied)
     return "\n".join(parts)
+
+
+def _check(program: Program, name: str) -> str:
+    """Return the lines that end a script where its file does not hold what the run read of it."""
+    read = hashlib.sha256(program.x.numpy().tobytes() + program.y.numpy().tobytes())
+    words = f"{name} is not as the run read it, so its losses would be others"
+    return (
+        "# Without this check the script trains on whatever the file holds\n"
+        "read = hashlib.sha256(x.numpy().tobytes() + y.numpy().tobytes()).hexdigest()\n"
+        f'if read != "{read.hexdigest()}":\n'
+        f"    raise SystemExit({words!r})\n"
+    )
 
 
 def _validates(setup: Setup, program: Program) -> bool:

@@ -64,6 +64,20 @@ def test_every_data_set(data):
     same({"data": data, "model": model.get(data, "mlp"), "train": 0.6, "batch": 7}, 4)
 
 
+def test_a_script_of_a_file_notices_that_it_is_not_as_the_run_read_it(tmp_path):
+    path = tmp_path / "what a pity's.csv"
+    path.write_text("size,note,price\n50,a,100.5\n70,b,150\n90,c,180\n60,d,121\n")
+    data = {"name": "csv", "path": str(path), "inputs": ["size"], "target": "price"}
+    run, rows = trained({"data": data, "model": "linear", "batch": 2})
+    source = script(run.program, STEPS)
+    assert printed(source) == rows
+    path.write_text("size,note,price\r\n50,x,100.5\r\n70,y,150.0\r\n90,,180\r\n60,d,121\r\n")
+    assert printed(source) == rows, "no number that the run read has changed"
+    path.write_text("size,note,price\n50,a,100.5\n70,b,150\n90,c,180\n60,d,121.0001\n")
+    with pytest.raises(SystemExit, match=r"pity's\.csv is not as the run read it"):
+        printed(source)
+
+
 @pytest.mark.parametrize("optimizer", of("optimizer"))
 @pytest.mark.parametrize("more", [{}, {"clip_norm": 0.1, "l1": 0.01, "l2": 0.02, "batch": 9}])
 def test_every_optimizer(optimizer, more):
