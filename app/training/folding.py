@@ -30,4 +30,3 @@ def after_rewind(run: Run, source: Run) -> None:
         copied: series.Series = run.curve(name)
         stop = curve.index(source.step + 1)
         copied.extend(curve.steps(0, stop), curve.numbers(0, stop))
-    run.setup = source.setup

@@ -92,7 +92,7 @@ class TrainSession(Runs):
     def _send_setup(self) -> None:
         self._drags = False
         run = self.run
-        if run is None or not run.alive or run.begun is None:
+        if run is None or not run.alive or (run.begun is None and run.branch is None):
             self.begin(play=self._plays)
         elif run.setup.mistakes != self.setup.mistakes:
             # From the beginning, so that both runs have the same weights and data.
@@ -318,12 +318,12 @@ class TrainSession(Runs):
         if run.begun is not None and not message.resumed:
             self._keep_curves(run)
         if not message.resumed:
-            if message.parent is None or run.begun is not None:
-                run.series = {}
+            anew = message.parent is None or run.begun is not None
+            run.series = {} if anew else run.series
             run.furthest = message.parent_step
             if run.run_id == self.look.run_id:
                 before, self.setup = self.setup, reseeded(self.setup, message.setup)
-                run.setup = self.setup
+                run.setup = self.setup if anew else run.setup
                 if self.setup != before:
                     self.setup_changed.emit()
             elif run.run_id == self.right_id:

@@ -186,6 +186,22 @@ def test_a_fork_that_is_forked_before_its_state_is_known_stands_where_it_branche
     assert begun.run.curve("loss").last == 60
 
 
+def test_what_is_changed_before_a_fork_has_begun_is_changed_in_the_fork(begun, train_link):
+    train_link.grow(1, 0, 100)
+    train_link.state(1, 60)
+    begun.fork()
+    fork, count = begun.run, len(begun.runs)
+    changed = other(begun, 0.5)
+    begun.change(changed)
+    begun._send_setup()
+    assert train_link.last(say.Alter) == say.Alter(fork.run_id, changed)
+    train_link.begin(fork.run_id, START, parent=1, parent_step=60)
+    assert (begun.run, begun.setup, len(begun.runs)) == (fork, changed, count)
+    train_link.received.emit(say.Altered(fork.run_id, 60, ("optimizer.lr",)))
+    assert fork.setup == changed
+    assert fork.name == "moons · mlp · adam 0.5 from 60"
+
+
 def test_no_two_runs_have_the_same_name(begun, train_link):
     train_link.state(1, 60)
     for _ in range(3):
