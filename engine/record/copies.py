@@ -22,7 +22,7 @@ keep_builtins(globals())
 BUDGET = 256 << 20
 """Bytes of copies a run holds unless told otherwise; small tensors are not counted."""
 
-REUSED = 1 << 15
+REUSED = 1 << 13
 """The memory of copies beyond so many bytes is used again; less is quickly found anew."""
 
 SHARED_ELEMENTS = 1 << 13
