@@ -1,5 +1,6 @@
 """Tracebacks and stacks as they would be without a recorder: a program may print its own."""
 
+import functools
 import inspect
 import sys
 import traceback
@@ -96,6 +97,7 @@ def without_own(frame: FrameType | None) -> list[FrameType]:
     return [one for one, _ in _shown(reversed(steps))]
 
 
+@functools.cache
 def _hiding_own(walk: Walk) -> Walk:
     return lambda tb: iter(_shown(walk(tb)))
 

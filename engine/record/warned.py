@@ -5,6 +5,7 @@ gives many from the frame that called it, which is the recorder's: it would spea
 the program does not have, and but once for all of the program's lines.
 """
 
+import functools
 import inspect
 import sys
 import warnings
@@ -55,7 +56,8 @@ class Warned:
         warnings.warn = self._warn
         warnings._showwarnmsg = self._show  # type: ignore[attr-defined]
         for names in _callers():
-            names.pop("__warningregistry__", None)
+            # Not taken out: a module whose names come and go is slow to look them up.
+            names["__warningregistry__"] = {}
 
     def _warned(self, *args: object, **named: object) -> None:
         """Stand in for ``warnings.warn``, which counts frames up from its caller."""
@@ -105,6 +107,7 @@ def _giver(caller: FrameType, level: int) -> FrameType | None:
     return None
 
 
+@functools.cache
 def _callers() -> list[dict[str, object]]:
     here = __name__.rpartition(".")[0]
     return [vars(sys.modules[f"{here}.{name}"]) for name in _CALLERS]
