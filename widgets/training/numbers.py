@@ -1,6 +1,7 @@
 """Numbers one types or drags: a field, and a slider beside it where the range is known."""
 
 import math
+import re
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QFocusEvent
@@ -10,6 +11,7 @@ from playback.text import MINUS
 
 STEPS = 1000
 """Places of a slider."""
+THOUSANDS = re.compile(r"-?[0-9]{1,3}(,[0-9]{3})+")
 WIDEST_COUNT = 400
 """A whole-number slider has a place for each number up to so many."""
 
@@ -21,6 +23,17 @@ def written(number: float | int | None) -> str:
     if isinstance(number, int):
         return str(number)
     return f"{number:.10g}" if number == 0 or abs(number) >= 1e-3 else f"{number:g}"
+
+
+def _counted(text: str) -> int:
+    """Return a whole number, which may be typed as 1e6. Raises ValueError, OverflowError."""
+    try:
+        return int(text)
+    except ValueError:
+        number = float(text)
+        if "e" not in text.lower() or number != int(number):
+            raise
+        return int(number)
 
 
 class NumberField(QWidget):
@@ -55,7 +68,7 @@ class NumberField(QWidget):
         self.field.setAccessibleName(name)
         self.field.setAlignment(Qt.AlignmentFlag.AlignRight)
         self.field.setMinimumWidth(62)
-        self.field.editingFinished.connect(self._take_text)
+        self.field.editingFinished.connect(self.take_text)
         self.slider: QSlider | None = None
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
@@ -143,17 +156,20 @@ class NumberField(QWidget):
             self.refused.emit("")
             self.edited.emit(number)
 
-    def _take_text(self) -> None:
+    def take_text(self) -> None:
+        """Take what is typed, as Return does."""
         if not self.field.isModified():
             return
         self.field.setModified(False)
-        text = self.field.text().strip().replace(MINUS, "-").replace(",", ".")
+        text = self.field.text().strip().replace(MINUS, "-")
+        # Counts are shown as 1,000,000; a single comma is a decimal point elsewhere.
+        text = text.replace(",", "" if self._whole and THOUSANDS.fullmatch(text) else ".")
         if not text and self._optional:
             self._accept(None)
             return
         try:
-            number: float | int = int(text) if self._whole else float(text)
-        except ValueError:
+            number: float | int = _counted(text) if self._whole else float(text)
+        except (ValueError, OverflowError):
             kind = "a whole number" if self._whole else "a number"
             self.refused.emit(f"{text or 'Nothing'} is not {kind}")
             return
@@ -182,5 +198,5 @@ class NumberField(QWidget):
 
     def focusOutEvent(self, happened: QFocusEvent) -> None:
         """Take what was typed when one goes elsewhere."""
-        self._take_text()
+        self.take_text()
         super().focusOutEvent(happened)

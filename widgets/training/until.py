@@ -3,7 +3,7 @@
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
     QComboBox,
-    QHBoxLayout,
+    QGridLayout,
     QLabel,
     QMenu,
     QPushButton,
@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
 
 from engine.training import Until
 from engine.training.asks import Condition
+from widgets.labels import Label
 from widgets.training.numbers import NumberField
 
 CONDITIONS: tuple[tuple[Condition, str, float, str], ...] = (
@@ -24,43 +25,74 @@ CONDITIONS: tuple[tuple[Condition, str, float, str], ...] = (
 
 
 class UntilMenu(QMenu):
-    """A condition, its number, and a button that starts."""
+    """A condition, its number, and a button that starts, as Return in the number does."""
 
     chosen = Signal(object)
     """The `Until` to train for."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        inside = QWidget()
+        self._inside = QWidget()
         self.condition = QComboBox()
         self.condition.setAccessibleName("Condition")
-        for kind, title, _value, tip in CONDITIONS:
-            self.condition.addItem(title, kind)
-            self.condition.setItemData(self.condition.count() - 1, tip, 3)
-        self.number = NumberField("Number", whole=False, low=0.0)
-        self.number.setFixedWidth(90)
+        self.numbers: dict[Condition, NumberField] = {}
+        """What each condition is asked with, but for one that needs no number."""
+        self.problem = Label("error")
         self.go = QPushButton("Train")
         self.go.setProperty("primary", True)
-        row = QHBoxLayout(inside)
+        row = QGridLayout(self._inside)
         row.setContentsMargins(12, 8, 12, 8)
         row.setSpacing(8)
-        row.addWidget(QLabel("Train until"))
-        for part in (self.condition, self.number, self.go):
-            row.addWidget(part)
-        action = QWidgetAction(self)
-        action.setDefaultWidget(inside)
-        self.addAction(action)
-        self.condition.currentIndexChanged.connect(self._suggest)
+        row.addWidget(QLabel("Train until"), 0, 0)
+        row.addWidget(self.condition, 0, 1)
+        for kind, title, value, tip in CONDITIONS:
+            self.condition.addItem(title, kind)
+            self.condition.setItemData(self.condition.count() - 1, tip, 3)
+            if kind != "nan":
+                self.numbers[kind] = self._number(kind, value, tip)
+                row.addWidget(self.numbers[kind], 0, 2)
+        row.addWidget(self.go, 0, 3)
+        row.addWidget(self.problem, 1, 0, 1, 4)
+        self._action = QWidgetAction(self)
+        self._action.setDefaultWidget(self._inside)
+        self.addAction(self._action)
+        self.condition.currentIndexChanged.connect(self._turn)
         self.go.clicked.connect(self._choose)
-        self._suggest(0)
+        self._turn()
 
-    def _suggest(self, index: int) -> None:
-        kind, _title, value, _tip = CONDITIONS[index]
-        self.number.set_number(value)
-        self.number.setVisible(kind != "nan")
+    @property
+    def _kind(self) -> Condition:
+        return CONDITIONS[self.condition.currentIndex()][0]
+
+    def _number(self, kind: Condition, value: float, tip: str) -> NumberField:
+        counts = kind != "loss_below"
+        made = NumberField("Number", whole=counts, low=1 if counts else 0.0)
+        made.setFixedWidth(90)
+        made.setToolTip(tip)
+        made.set_number(int(value) if counts else value)
+        made.refused.connect(self._say)
+        made.field.returnPressed.connect(self._choose)
+        return made
+
+    def _turn(self) -> None:
+        """Ask for the number of the condition that is chosen now."""
+        for kind, number in self.numbers.items():
+            number.setVisible(kind == self._kind)
+        self._say("")
+
+    def _say(self, problem: str) -> None:
+        self.problem.say(problem)
+        self.problem.setVisible(bool(problem))
+        self._inside.adjustSize()
+        # A menu measures again what it holds when that is another.
+        self._action.setText(problem)
 
     def _choose(self) -> None:
-        kind = CONDITIONS[self.condition.currentIndex()][0]
-        value = self.number.number()
-        self.chosen.emit(Until(kind, float(value or 0.0)))
+        field = self.numbers.get(self._kind)
+        if field is not None:
+            field.take_text()
+            if self.problem.said():
+                return
+        value = field.number() if field is not None else None
+        self.chosen.emit(Until(self._kind, float(value or 0.0)))
         self.close()

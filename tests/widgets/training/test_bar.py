@@ -1,5 +1,7 @@
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont, QFontMetrics
+from PySide6.QtTest import QTest
 
 from engine.training import Until
 from widgets.training.bar import TrainingBar, fitting
@@ -88,6 +90,53 @@ def test_until_tells_a_condition_with_its_number(qtbot):
         menu.condition.setCurrentIndex(condition)
         menu.go.click()
     assert told == [Until("step", 1000.0), Until("loss_below", 0.05), Until("nan", 0.0)]
+
+
+def until(menu, condition, typed):
+    """Type a number for the condition of that place, and press Return."""
+    menu.condition.setCurrentIndex(condition)
+    number = menu.numbers[menu.condition.currentData()]
+    QTest.keyClick(number.field, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+    QTest.keyClicks(number.field, typed)
+    QTest.keyClick(number.field, Qt.Key.Key_Return)
+
+
+def test_return_in_the_number_trains_until_it(qtbot):
+    menu, told = UntilMenu(), []
+    qtbot.addWidget(menu)
+    menu.chosen.connect(told.append)
+    until(menu, 0, "250")
+    until(menu, 1, "1e-3")
+    until(menu, 2, "40")
+    assert told == [Until("step", 250.0), Until("loss_below", 0.001), Until("plateau", 40.0)]
+
+
+@pytest.mark.parametrize(
+    ("condition", "typed", "words"),
+    [
+        (0, "soon", "soon is not a whole number"),
+        (0, "0", "At least 1"),
+        (2, "10.5", "10.5 is not a whole number"),
+        (1, "-1", "At least 0"),
+        (1, "1e999", "The number has to be finite"),
+        (1, "", "Nothing is not a number"),
+    ],
+)
+def test_a_number_that_cannot_be_is_refused_where_it_stands(qtbot, condition, typed, words):
+    menu, told = UntilMenu(), []
+    qtbot.addWidget(menu)
+    menu.chosen.connect(told.append)
+    height = menu.sizeHint().height()
+    until(menu, condition, typed or "\b")
+    menu.go.click()
+    assert menu.problem.said() == words
+    assert not menu.problem.isHidden()
+    assert menu.sizeHint().height() > height
+    assert told == []
+    until(menu, condition, "77")
+    assert [one.value for one in told] == [77.0]
+    assert menu.problem.isHidden()
+    assert menu.sizeHint().height() == height
 
 
 def test_the_switch_shows_one_room(shown):

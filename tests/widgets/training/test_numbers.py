@@ -92,3 +92,24 @@ def test_more_than_the_slider_offers_may_be_typed_where_that_is_allowed(shown, q
     assert made.slider.value() == made.slider.maximum()
     assert Option("lr", "float", 0.1, high=10.0).most > 1e6
     assert Option("momentum", "float", 0.1, high=1.0).most == 1.0
+
+
+@pytest.mark.parametrize(
+    ("typed", "count"),
+    [("1,000", 1000), ("1,250,000", 1_250_000), ("1e6", 1_000_000), ("1.5e3", 1500), ("7", 7)],
+)
+def test_a_count_may_be_typed_as_it_is_shown(qtbot, shown, typed, count):
+    made = shown(NumberField("Steps", True, 1), 240, 40)
+    enter(qtbot, made, typed)
+    assert made.number() == count
+    assert isinstance(made.number(), int)
+
+
+@pytest.mark.parametrize("typed", ["1,5", "10.5", "12.0", "1e999", "nan", "1,0000"])
+def test_what_is_no_count_is_refused(qtbot, shown, typed):
+    made, refusals = shown(NumberField("Steps", True, 1), 240, 40), []
+    made.refused.connect(refusals.append)
+    made.set_number(5)
+    enter(qtbot, made, typed)
+    assert "is not a whole number" in refusals[-1]
+    assert made.number() == 5
