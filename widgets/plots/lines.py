@@ -21,7 +21,7 @@ from playback import text
 from widgets.plots.axes import Axis, spanning
 from widgets.plots.plot import EDGE, Plot, bottom_axis, empty, label_width, left_axis, spot
 from widgets.plots.series import Series, smoothed
-from widgets.plots.strokes import Points, finite, places, strokes, swing, travel
+from widgets.plots.strokes import Points, dashed, finite, places, strokes, swing, travel
 from widgets.theme import Theme, faded
 
 FINE = 450
@@ -29,7 +29,7 @@ FINE = 450
 ALL_FINE, LEAST_FINE = 3600, 90
 """And all together, as long as each has a few."""
 LONGEST_THICK = 1200.0
-"""Pixels up and down: a line that swings more is thin and has no dashes, which would be dear."""
+"""Pixels up and down: a line that swings more is thin, and dashed otherwise: both would be dear."""
 MOST_SWINGS = 6
 """Of many shaded curves only those on top show how they swing: more would be a carpet, and dear."""
 LISTED = 8
@@ -176,6 +176,8 @@ class Lines(Plot):
         pen.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
         if curve.dashes and thick:
             pen.setDashPattern([dash / curve.width * 1.5 for dash in curve.dashes])
+        elif curve.dashes:
+            points = dashed(points, curve.dashes)
         painter.setPen(pen)
         strokes(painter, points)
 
@@ -198,9 +200,13 @@ class Lines(Plot):
 
     def _draw_position(self, painter: QPainter, frame: QRectF) -> None:
         if self.position is not None:
-            x = frame.left() + self._drawn.x.number_share(self.position) * frame.width()
+            x = self._column(frame, self.position)
             painter.setPen(QPen(self.theme.selection, 1.5))
             painter.drawLine(QPointF(x, frame.top()), QPointF(x, frame.bottom()))
+
+    def _column(self, frame: QRectF, step: float) -> float:
+        """Return the middle of the pixels of a step: between two columns a line is pale."""
+        return math.floor(frame.left() + self._drawn.x.number_share(step) * frame.width()) + 0.5
 
     # Under the mouse
 
@@ -215,7 +221,7 @@ class Lines(Plot):
                 lines.append((curve, near))
         if lines:
             at = min((near[0] for _, near in lines), key=lambda x: abs(x - step))
-        x = frame.left() + self._drawn.x.number_share(at) * frame.width()
+        x = self._column(frame, at)
         painter.setPen(QPen(self.theme.line_strong, 1, Qt.PenStyle.DashLine))
         painter.drawLine(QPointF(x, frame.top()), QPointF(x, frame.bottom()))
         for curve, near in lines:

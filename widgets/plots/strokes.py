@@ -3,6 +3,8 @@
 A row that is not finite is a gap.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 import shiboken6
 from numpy.typing import NDArray
@@ -67,6 +69,25 @@ def swing(painter: QPainter, low: Points, high: Points) -> None:
     both[1::2] = both[1::2, ::-1]
     both[np.isnan(both).any(axis=(1, 2))] = np.nan
     strokes(painter, both.reshape(-1, 2))
+
+
+def dashed(points: Points, dashes: Sequence[float]) -> Points:
+    """Return the points with gaps after a pattern of ink, gap, ink, gap… in pixels across.
+
+    A pen's dashes cost by a line's length, and one that swings is long; these do not.
+    """
+    known = points[~np.isnan(points[:, 0]), 0]
+    if known.size < 2:
+        return points
+    first, last = float(known[0]), float(known[-1])
+    if known.size == len(points) < last - first:
+        # Where they lie farther apart than pixels, whole stretches would be missing.
+        across = np.linspace(first, last, round(last - first) + 1)
+        points = np.column_stack([across, np.interp(across, *points.T)])
+    ends = np.cumsum(dashes)
+    with np.errstate(invalid="ignore"):
+        place = np.searchsorted(ends, (points[:, 0] - first) % ends[-1], side="right")
+    return np.where((place % 2 == 1)[:, None], np.nan, points)
 
 
 def travel(points: Points) -> float:

@@ -134,3 +134,16 @@ def test_a_line_that_swings_wildly_is_drawn_thin(plot, look, monkeypatch):
         plot.set_curves([curve(plot, numbers, width=3.0)])
         look(plot)
     assert widths == [3.0, 1.0]
+
+
+@pytest.mark.parametrize("wild", [False, True])
+def test_a_dashed_line_has_gaps_however_wildly_it_swings(plot, look, wild):
+    numbers = np.arange(300) % 2 if wild else np.ones(300)
+
+    def columns(dashes):
+        plot.set_curves([curve(plot, numbers, dashes=dashes)])
+        color = plot.theme.forward
+        away = look(plot).astype(int) - (color.red(), color.green(), color.blue())
+        return int((np.abs(away).max(axis=2) < 90).any(axis=0).sum())
+
+    assert 0.3 * columns(()) < columns((5, 3)) < 0.9 * columns(())

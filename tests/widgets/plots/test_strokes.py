@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from PySide6.QtGui import QColor, QImage, QPainter
 
-from widgets.plots.strokes import finite, places, polygon, strokes, swing, travel
+from widgets.plots.strokes import dashed, finite, places, polygon, strokes, swing, travel
 
 NAN = float("nan")
 
@@ -85,3 +85,34 @@ def test_a_line_that_swings_wildly_is_measured():
     assert travel(still) == 0
     assert travel(wild) == 99 * 300
     assert travel(still[:0]) == 0
+
+
+@pytest.mark.parametrize("count", [2, 17, 200, 1000])
+@pytest.mark.parametrize("dashes", [(5.0, 3.0), (8.0, 3.0, 2.0, 3.0)])
+def test_dashes_are_as_long_across_however_far_a_line_swings(count, dashes):
+    x = np.linspace(10.0, 110.0, count)
+    points = np.column_stack([x, 500.0 * np.sin(40.0 * x)])
+    made = dashed(points, dashes)
+    seen = made[~np.isnan(made[:, 0])]
+    phase = (seen[:, 0] - 10.0) % sum(dashes)
+    begins = 0.0
+    inside = np.zeros(len(seen), bool)
+    for ink, gap in zip(dashes[::2], dashes[1::2], strict=True):
+        inside |= (phase >= begins) & (phase < begins + ink)
+        begins += ink + gap
+    assert inside.all()
+    ink = sum(dashes[::2]) / sum(dashes)
+    assert len(seen) / len(made) == pytest.approx(ink, abs=0.1)
+    if count >= 200:
+        assert {tuple(one) for one in seen} <= {tuple(one) for one in points}
+
+
+def test_a_gap_stays_one_between_dashes():
+    points = np.column_stack([np.arange(100.0), np.ones(100)])
+    points[::10] = np.nan
+    made = dashed(points, (5.0, 3.0))
+    assert np.isnan(made[::10]).all()
+    assert not np.isnan(made).all()
+    nothing = np.full((4, 2), np.nan)
+    assert np.isnan(dashed(nothing, (5.0, 3.0))).all()
+    assert dashed(points[:0], (5.0, 3.0)).shape == (0, 2)
