@@ -15,6 +15,7 @@ from widgets.plots.fit import Fit
 from widgets.plots.lines import Curve, Lines
 from widgets.plots.plot import Plot
 from widgets.plots.series import Series
+from widgets.plots.shading import AROUND_ZERO, legend_of, shading_of
 from widgets.theme import Theme
 
 SIZE = (1200, 480)
@@ -102,15 +103,18 @@ def _boundary(outcome: Outcome) -> Plot:
     if begun.setup.loss is not None and begun.setup.loss.name == "bce" and len(grid) == 1:
         grid = 2 / (1 + np.exp(-grid)) - 1
     ground = grid[0] if len(grid) == 1 else np.moveaxis(grid, 0, -1)
-    scale = float(np.abs(ground).max()) or 1.0 if begun.task == "regression" else 1.0
     x, y, validation = data.x.array(), data.y.array(), ~data.train.array()
     numbers = x[:, 0].astype(float), x[:, 1].astype(float)
+    shading = AROUND_ZERO
     if begun.task == "regression":
         points = Points(*numbers, targets=y[:, 0].astype(float), validation=validation)
+        shading = shading_of(y[:, 0])
     else:
         kinds = y.astype(np.intp)
         points = Points(*numbers, kinds=kinds, validation=validation, names=begun.classes)
     plot = Boundary()
-    plot.show_ground(Ground((left, bottom, right, top), ground.astype(np.float32), scale))
+    if points.targets is not None:
+        plot.set_caption(legend_of(shading, str(begun.setup.data.options.get("target") or "")))
+    plot.show_ground(Ground((left, bottom, right, top), ground.astype(np.float32), shading))
     plot.show_points(points)
     return plot

@@ -10,12 +10,14 @@ from app.training import network
 from app.training.room import TrainingRoom
 from app.training.state import Run
 from engine.training import DataShown, View
+from widgets.plots import shading
 from widgets.plots.boundary import NONE, Ground, Points
 from widgets.plots.histograms import Kind, Spread
 
 SIDE = 100
 """Points along each side of a boundary."""
 BINS = 24
+Floats = NDArray[np.float64]
 
 
 def kind_of(run: Run) -> str:
@@ -50,10 +52,12 @@ def called(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(f"class {name}" if name.isdecimal() else name for name in names)
 
 
-def legend_of(task: str, names: Sequence[str]) -> str:
-    """Return what the colours of the plane say."""
-    if task == "regression":
-        return "blue: above zero, orange: below"
+def legend_of(
+    task: str, names: Sequence[str], targets: Floats | None = None, target: str = ""
+) -> str:
+    """Return what the colours of the plane say; ``target`` is what the ``targets`` are called."""
+    if targets is not None:
+        return shading.legend_of(shading.shading_of(targets), target)
     if task != "binary" or len(names) < 2:
         return "pale: unsure"
     first, second = called(names[:2])
@@ -69,9 +73,9 @@ def ground_of(view: View, is_regression: bool, points: Points) -> Ground | None:
         return Ground((x0, y0, x1, y1), np.moveaxis(upward, 0, -1))
     said = upward[0].astype(np.float32)
     if is_regression:
-        reach = float(np.abs(points.targets).max()) if points.targets is not None else 1.0
-        return Ground((x0, y0, x1, y1), said, reach or 1.0)
-    return Ground((x0, y0, x1, y1), np.tanh(said / 2), 1.0)
+        known = points.targets if points.targets is not None else np.empty(0)
+        return Ground((x0, y0, x1, y1), said, shading.shading_of(known))
+    return Ground((x0, y0, x1, y1), np.tanh(said / 2))
 
 
 def right_of(view: View) -> str:

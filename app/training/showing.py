@@ -254,8 +254,10 @@ class TrainShowing(QObject):
             return
         is_regression = begun.task in ("regression", "any")
         if kind == "boundary":
-            room.boundary.show_points(pictures.points_of(data, begun.classes, is_regression))
-            legend = pictures.legend_of(begun.task, begun.classes)
+            points = pictures.points_of(data, begun.classes, is_regression)
+            room.boundary.show_points(points)
+            target = str(begun.setup.data.options.get("target") or "")
+            legend = pictures.legend_of(begun.task, begun.classes, points.targets, target)
             room.boundary.set_caption(legend + (DRAWING if room.boundary.editable else ""))
             room.boundary.show_note("")
         elif kind == "fit" and data.x.shape[0]:

@@ -58,14 +58,17 @@ def color(x: float, scale: float, dark: bool) -> QColor:
     return QColor(int(red), int(green), int(blue))
 
 
-def shades(numbers: NDArray[np.float64], dark: bool) -> tuple[list[QColor], NDArray[np.intp]]:
-    """Return colours of numbers on the scale of the greatest, and which of them each has.
+def shades(
+    numbers: NDArray[np.float64], dark: bool, scale: float | None = None
+) -> tuple[list[QColor], NDArray[np.intp]]:
+    """Return colours of numbers on a scale, that of the greatest, and which of them each has.
 
     They are fewer than in an `image`: every fourth of the table, zero among them.
     """
     finite = np.nan_to_num(numbers, nan=0.0, posinf=0.0, neginf=0.0)
-    scale = float(np.abs(finite).max(initial=0.0))
-    share = finite / scale if scale else finite
+    if scale is None:
+        scale = float(np.abs(finite).max(initial=0.0))
+    share = np.clip(finite / scale, -1.0, 1.0) if scale else finite
     zero = LEVELS // 2
     levels = np.round(share * zero / APART).astype(np.intp) * APART
     used, which = np.unique(np.clip(levels, -zero, zero), return_inverse=True)

@@ -24,6 +24,7 @@ from widgets.plots.colors import class_color, class_pixels, class_shape, draw_ma
 from widgets.plots.lines import bubble
 from widgets.plots.marks import Mark, Stamps
 from widgets.plots.plot import EDGE, Plot, empty
+from widgets.plots.shading import AROUND_ZERO, Shading, draw_scale, shading_of
 from widgets.theme import Theme
 
 CLASS = "class "
@@ -64,13 +65,13 @@ NONE = Points(np.empty(0), np.empty(0))
 class Ground:
     """What the model says on a grid that fills ``domain`` (left, bottom, right, top).
 
-    ``grid`` is (H, W), its first row at the bottom: a number between -``scale`` and ``scale``, or
-    (H, W, K) probabilities of K classes.
+    ``grid`` is (H, W), its first row at the bottom: numbers with their ``shading``, or (H, W, K)
+    probabilities of K classes.
     """
 
     domain: tuple[float, float, float, float]
     grid: NDArray[np.float32]
-    scale: float = 1.0
+    shading: Shading = AROUND_ZERO
 
 
 class Boundary(Plot):
@@ -91,7 +92,7 @@ class Boundary(Plot):
         self._refits = True
         self._ground: Ground | None = None
         self._image = QImage()
-        self._points = NONE
+        self._points, self._shading = NONE, AROUND_ZERO
         self._layer: tuple[object, ...] = ()
         self._pixmap, self._stamps = QPixmap(), Stamps()
         self._area = QRectF()
@@ -136,6 +137,8 @@ class Boundary(Plot):
     def show_points(self, points: Points) -> None:
         """Show these data, all of them, until there is a plane to show them on."""
         self._points = points
+        if points.targets is not None:
+            self._shading = shading_of(points.targets)
         if self._ground is None and not self.editable:
             self.domain = _around(points)
         self.refresh()
@@ -205,7 +208,8 @@ class Boundary(Plot):
         none = np.zeros(len(points), np.intp)
         held_back = none if points.validation is None else points.validation
         if points.targets is not None:
-            shades, which = heat.shades(points.targets, dark)
+            shading = self._shading
+            shades, which = heat.shades(points.targets - shading.middle, dark, shading.reach)
             # Hollow ones would hide their number.
             shapes = ("circle", HELD_BACK)
             looks = [Mark(shape, shade, theme.ink2, size) for shade in shades for shape in shapes]
@@ -249,6 +253,10 @@ class Boundary(Plot):
         if sum(metrics.horizontalAdvance(name) + 32 for _, _, name in entries) - 18 > room:
             entries = [(shape, color, name.removeprefix(CLASS)) for shape, color, name in entries]
         x = line.left()
+        if self._points.targets is not None:
+            needs = sum(metrics.horizontalAdvance(name) + 32 for _, _, name in entries)
+            wide = draw_scale(painter, line, self._shading, room - needs, self.theme)
+            x += wide + 18 if wide else 0
         for shape, color, name in entries:
             width = metrics.horizontalAdvance(name) + 32
             if x + width - 18 - line.left() > room:
@@ -353,16 +361,18 @@ def sure(ground: Ground) -> Ground:
     """Return what the model decides: one side or the other, one class of all."""
     grid = ground.grid
     if grid.ndim == 2:
-        said = np.where(grid > 0, ground.scale, -ground.scale).astype(np.float32)
-        return Ground(ground.domain, said, ground.scale)
+        middle, reach = ground.shading.middle, ground.shading.reach
+        said = np.where(grid > middle, middle + reach, middle - reach).astype(np.float32)
+        return Ground(ground.domain, said, ground.shading)
     chosen = grid.argmax(axis=2)[..., None] == np.arange(grid.shape[2])
-    return Ground(ground.domain, chosen.astype(np.float32), ground.scale)
+    return Ground(ground.domain, chosen.astype(np.float32))
 
 
 def _image(ground: Ground, dark: bool) -> QImage:
     grid = ground.grid[::-1]
     if grid.ndim == 2:
-        return heat.image(grid.astype(np.float64), dark, ground.scale / SUREST)
+        above = grid.astype(np.float64) - ground.shading.middle
+        return heat.image(above, dark, ground.shading.reach / SUREST)
     pixels = np.ascontiguousarray(class_pixels(grid, dark))
     rows, columns = grid.shape[:2]
     held = QImage(pixels.tobytes(), columns, rows, 3 * columns, QImage.Format.Format_RGB888)
@@ -378,6 +388,7 @@ def _said(
     column = min(columns - 1, max(0, int((x - left) / (right - left) * columns)))
     said = ground.grid[row, column]
     if ground.grid.ndim == 2:
-        return [("says", float(said), heat.color(float(said), ground.scale, theme.dark))]
+        above = float(said) - ground.shading.middle
+        return [("says", float(said), heat.color(above, ground.shading.reach, theme.dark))]
     label = [names[k] if k < len(names) else f"class {k}" for k in range(said.size)]
     return [(label[k], float(said[k]), class_color(k, theme.dark)) for k in range(said.size)]

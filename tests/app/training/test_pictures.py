@@ -11,6 +11,7 @@ from app.training.state import Run
 from engine import training as say
 from engine.setup import Setup
 from tests.app.training.fakes import array, begun, boundary
+from widgets.plots.shading import Shading
 
 
 def run(task="binary", columns=2, targets=None, rows=6):
@@ -91,11 +92,22 @@ def test_several_outputs_stay_probabilities_and_stand_upright():
     assert ground.grid[-1, 0].tolist() == [0, 0, 1]
 
 
+def test_prices_are_pale_in_the_middle_of_their_range():
+    made = run("regression", targets=np.array([1e5, 2e5, 3e5, 4e5, 4.9e5, 5e5]))
+    points = pictures.points_of(made.data, (), True)
+    shading = pictures.ground_of(boundary(1), True, points).shading
+    assert (shading.middle, shading.reach) == (3e5, pytest.approx(2e5, rel=0.01))
+    words = pictures.legend_of("regression", (), points.targets, "price")
+    assert words == "blue: price above 300,000, orange: below"
+    around_zero = pictures.legend_of("regression", (), np.array([-1.0, 2.0]))
+    assert around_zero == "blue: above zero, orange: below"
+
+
 def test_a_regression_s_ground_is_scaled_by_its_targets():
     made = run("regression", targets=np.array([0.5, -2, 0, 1, 1, 1.0]))
     points = pictures.points_of(made.data, (), True)
     ground = pictures.ground_of(boundary(1), True, points)
-    assert ground.scale == 2
+    assert ground.shading == Shading(0.0, 2.0)
     assert ground.grid.max() == pytest.approx(4)
 
 

@@ -1,10 +1,12 @@
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontMetricsF
 
 from tests.widgets.pixels import near
 from widgets.plots.boundary import Boundary, Ground, Points, sure
 from widgets.plots.colors import class_color, class_fill, class_shape
+from widgets.plots.shading import Shading, shading_of
 from widgets.theme import Theme
 
 HALVES = np.repeat([[-1.0], [1.0]], 20, axis=0).repeat(40, axis=1).astype(np.float32)
@@ -49,9 +51,11 @@ def test_points_differ_in_color_and_in_shape(plot, look):
 
 
 def test_a_legend_beside_a_long_note_names_all_classes_shortly(plot, look):
+    note = "160 of 160 right · validation 40 of 40"
+    wide = QFontMetricsF(plot.theme.font(12, 600)).horizontalAdvance(note)
     plot.show_points(points())
-    plot.resize(350, 300)
-    plot.show_note("160 of 160 right · validation 40 of 40")
+    plot.resize(round(wide) + 130, 300)
+    plot.show_note(note)
     legend = look(plot)[-24:]
     for kind in (0, 1):
         assert near(legend, class_color(kind, False)) > 10
@@ -158,7 +162,7 @@ def test_a_discrete_plane_tells_only_the_side(plot, look):
     plot.set_discrete(True)
     hard = middle(look(plot), 0.2).astype(int)
     assert hard[2] - hard[0] > soft[2] - soft[0] + 40
-    assert sure(Ground((0, 0, 1, 1), pale, 2.0)).grid.tolist() == (HALVES * 2).tolist()
+    assert sure(Ground((0, 0, 1, 1), pale, Shading(0, 2.0))).grid.tolist() == (HALVES * 2).tolist()
     grid = np.array([[[0.4, 0.35, 0.25], [0.1, 0.2, 0.7]]], np.float32)
     assert sure(Ground((0, 0, 1, 1), grid)).grid.tolist() == [[[1, 0, 0], [0, 0, 1]]]
 
@@ -203,3 +207,15 @@ def test_what_a_regression_does_not_learn_from_has_another_shape(plot, look):
         alone[: round(y[1]) + 9, round(x[1]) - 9 :] != both[: round(y[1]) + 9, round(x[1]) - 9 :]
     ).any()
     assert not plot._entries()
+
+
+def test_prices_have_both_colours_as_what_is_said_of_them_has(plot, look):
+    prices = np.array([1e5, 5e5])
+    plot.show_points(Points(np.array([-0.5, 0.5]), np.array([-0.5, 0.5]), targets=prices))
+    said = np.where(HALVES > 0, 5e5, 1e5).astype(np.float32)
+    plot.show_ground(Ground((-1, -1, 1, 1), said, shading_of(prices)))
+    pixels = look(plot).astype(int)
+    above, below = middle(pixels, 0.2), middle(pixels, 0.7)
+    assert above[2] > above[0] + 30
+    assert below[0] > below[2] + 30
+    assert sure(Ground((0, 0, 1, 1), said, Shading(3e5, 2e5))).grid.tolist() == said.tolist()
