@@ -114,7 +114,7 @@ def _boundary(outcome: Outcome) -> Plot:
         points = Points(*numbers, kinds=kinds, validation=validation, names=begun.classes)
     plot = Boundary()
     if points.targets is not None:
-        plot.set_caption(legend_of(shading, str(begun.setup.data.options.get("target") or "")))
+        plot.set_caption(legend_of(shading, "".join(data.y_names[:1])))
     plot.show_ground(Ground((left, bottom, right, top), ground.astype(np.float32), shading))
     plot.show_points(points)
     return plot

@@ -79,6 +79,14 @@ def variable(name: str) -> str:
     return name
 
 
+def shortened(name: str, length: int) -> str:
+    """Return so many letters of a name at most; of a longer one both ends, which tell it apart."""
+    if len(name) <= length:
+        return name
+    first = length // 2
+    return f"{name[:first]}…{name[first + 1 - length :]}"
+
+
 def file_name(name: str) -> str:
     """Return the name of a file without what would change how the text around it reads."""
     return "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in name)

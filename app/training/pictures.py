@@ -10,6 +10,7 @@ from app.training import network
 from app.training.room import TrainingRoom
 from app.training.state import Run
 from engine.training import DataShown, View
+from playback import text
 from widgets.plots import shading
 from widgets.plots.boundary import NONE, Ground, Points
 from widgets.plots.histograms import Kind, Spread
@@ -53,15 +54,26 @@ def called(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def legend_of(
-    task: str, names: Sequence[str], targets: Floats | None = None, target: str = ""
+    task: str,
+    names: Sequence[str],
+    targets: Floats | None = None,
+    target: Sequence[str] = (),
 ) -> str:
-    """Return what the colours of the plane say; ``target`` is what the ``targets`` are called."""
+    """Return what the colours of the plane say; ``target``: what the ``targets`` are called."""
     if targets is not None:
-        return shading.legend_of(shading.shading_of(targets), target)
+        return shading.legend_of(shading.shading_of(targets), "".join(target[:1]))
     if task != "binary" or len(names) < 2:
         return "pale: unsure"
     first, second = called(names[:2])
     return f"blue: {second}, orange: {first}, pale: unsure"
+
+
+def axes_of(names: Sequence[str]) -> list[str]:
+    """Return a word on what is measured along either side, where columns of a file are."""
+    if len(names) != 2 or tuple(names) == ("x1", "x2"):
+        return []
+    across, up = (text.shortened(name, shading.LONGEST_NAME) for name in names)
+    return [f"across: {across}, up: {up}"]
 
 
 def ground_of(view: View, is_regression: bool, points: Points) -> Ground | None:

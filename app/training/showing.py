@@ -29,7 +29,7 @@ TURN_MS = 12
 SLOW_MS = 200
 SURFACE_MS = 1500
 LONG_WAY_BACK = 100
-DRAWING = " · click draws, drag moves, right click takes away"
+DRAWING = "click draws, drag moves, right click takes away"
 
 
 class TrainShowing(QObject):
@@ -256,9 +256,9 @@ class TrainShowing(QObject):
         if kind == "boundary":
             points = pictures.points_of(data, begun.classes, is_regression)
             room.boundary.show_points(points)
-            target = str(begun.setup.data.options.get("target") or "")
-            legend = pictures.legend_of(begun.task, begun.classes, points.targets, target)
-            room.boundary.set_caption(legend + (DRAWING if room.boundary.editable else ""))
+            words = [pictures.legend_of(begun.task, begun.classes, points.targets, data.y_names)]
+            words += [DRAWING] if room.boundary.editable else pictures.axes_of(data.x_names)
+            room.boundary.set_caption(" · ".join(words))
             room.boundary.show_note("")
         elif kind == "fit" and data.x.shape[0]:
             x = data.x.array().reshape(-1)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
+from pathlib import PurePath
 from typing import Protocol
 
 from msgspec import Struct
@@ -21,6 +22,7 @@ from engine.training import (
     TrainState,
     View,
 )
+from playback import text
 from widgets.plots.series import Series
 
 START = Setup(
@@ -122,7 +124,9 @@ Listed = Callable[[Catalogue], None]
 def named(setup: Setup) -> str:
     """Return what a run is called in a table: its data, model and optimizer."""
     rate = setup.optimizer.options.get("lr")
-    parts = [setup.data.name, setup.model.name, setup.optimizer.name]
+    path = setup.data.options.get("path")
+    data = text.file_name(PurePath(str(path)).name) if path else setup.data.name
+    parts = [data, setup.model.name, setup.optimizer.name]
     wrong = "".join(f" · {name.replace('_', ' ')}" for name in setup.mistakes)
     return " · ".join(parts) + (f" {rate:g}" if isinstance(rate, int | float) else "") + wrong
 
@@ -194,5 +198,5 @@ def _short(value: object) -> str:
         return "none"
     if isinstance(value, list | tuple):
         return "-".join(map(str, value)) if len(value) < 8 else f"{len(value)} values"
-    text = str(value)
-    return text if len(text) <= 24 else text[:23] + "…"
+    words = str(value)
+    return words if len(words) <= 24 else words[:23] + "…"

@@ -103,6 +103,7 @@ def data_shown(run_id: int, run: Run) -> DataShown:
         packed(y, "<f4" if y.is_floating_point() else "<i8"),
         packed(torch.isin(rows, program.tensor("train_rows")), "|b1"),
         program.raw_names,
+        (str(target),) if (target := run.setup.data.options.get("target")) else (),
     )
 
 

@@ -63,3 +63,16 @@ def test_long_durations_stay_in_seconds():
 def test_a_name_changes_nothing_around_it(odd):
     assert text.file_name(f"a{odd}b.py") == "a\ufffdb.py"
     assert text.file_name("été 模型.py") == "été 模型.py"
+
+
+@pytest.mark.parametrize("length", [3, 8, 16, 24])
+def test_a_long_name_keeps_both_ends(length):
+    name = "price_of_the_house_in_euros"
+    short = text.shortened(name, length)
+    assert len(short) == length
+    first, _, last = short.partition("…")
+    assert first
+    assert last
+    assert name.startswith(first)
+    assert name.endswith(last)
+    assert text.shortened(name[:length], length) == name[:length]

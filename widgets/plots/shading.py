@@ -20,6 +20,8 @@ ONE_SIDED = 0.1
 """Zero is no middle of numbers of which one side reaches less than this share of the other."""
 OUTLYING = 0.005
 """So many of the numbers, at either end, have the same colour as the next ones."""
+LONGEST_NAME = 24
+"""Letters of a column's name that a caption has."""
 BAR = QRectF(0, 0, 72, 8)
 ROOM = 6.0
 
@@ -68,10 +70,8 @@ def legend_of(shading: Shading, name: str = "") -> str:
     """Return what the colours say of a quantity of that name."""
     if not shading.middle:
         return "blue: above zero, orange: below"
-    name = name if len(name) <= 24 else f"{name[:23]}…"
-    return " ".join(("blue:", name, "above", short(shading.middle))).replace("  ", " ") + (
-        ", orange: below"
-    )
+    words = (text.shortened(name, LONGEST_NAME), "above", short(shading.middle))
+    return f"blue: {' '.join(word for word in words if word)}, orange: below"
 
 
 def draw_scale(

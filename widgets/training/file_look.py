@@ -21,6 +21,10 @@ from widgets.theme import Theme
 
 TARGET, INPUT = "target", "input"
 ROWS = 5
+LONGEST_NAME = 16
+"""Letters of a column's name that its head has."""
+WIDEST = 130
+"""Pixels of a column."""
 
 
 class FileLook(QWidget):
@@ -138,16 +142,18 @@ class FileLook(QWidget):
                 self.table.setItem(row, column, QTableWidgetItem(cell))
         self._name()
         self.table.resizeColumnsToContents()
+        for column in range(self.table.columnCount()):
+            self.table.setColumnWidth(column, min(WIDEST, self.table.columnWidth(column)))
         self.show()
 
     def _name(self) -> None:
         assert self._looked is not None
         for column, name in enumerate(self._looked.columns):
             use = TARGET if name == self._target else INPUT if name in self._inputs else ""
-            item = QTableWidgetItem(f"{name}\n{use or '–'}")
-            item.setToolTip(
-                "numbers" if name in self._numbers() else "text: can be the target, as classes"
-            )
+            # The use below a name must be seen however long that is.
+            item = QTableWidgetItem(f"{text.shortened(name, LONGEST_NAME)}\n{use or '–'}")
+            kind = "numbers" if name in self._numbers() else "text: can be the target, as classes"
+            item.setToolTip(f"{name}\n{kind}")
             self.table.setHorizontalHeaderItem(column, item)
 
     def _numbers(self) -> set[str]:

@@ -97,10 +97,19 @@ def test_prices_are_pale_in_the_middle_of_their_range():
     points = pictures.points_of(made.data, (), True)
     shading = pictures.ground_of(boundary(1), True, points).shading
     assert (shading.middle, shading.reach) == (3e5, pytest.approx(2e5, rel=0.01))
-    words = pictures.legend_of("regression", (), points.targets, "price")
+    words = pictures.legend_of("regression", (), points.targets, ("price",))
     assert words == "blue: price above 300,000, orange: below"
     around_zero = pictures.legend_of("regression", (), np.array([-1.0, 2.0]))
     assert around_zero == "blue: above zero, orange: below"
+
+
+def test_what_is_measured_along_the_sides_is_told_of_a_file_s_columns():
+    assert pictures.axes_of(("size", "rooms")) == ["across: size, up: rooms"]
+    assert pictures.axes_of(("x1", "x2")) == []
+    assert pictures.axes_of(("size",)) == []
+    words = pictures.axes_of(("a" * 60 + "1", "a" * 60 + "2"))[0]
+    assert len(words) < 70
+    assert words.endswith("a2")
 
 
 def test_a_regression_s_ground_is_scaled_by_its_targets():

@@ -381,3 +381,8 @@ def test_a_run_that_was_refused_does_not_seem_to_train(session, train_link):
     assert train_link.last(say.Train) is not None
     train_link.begin(session.run.run_id)
     assert session.plays
+
+
+def test_a_run_on_a_file_is_called_after_it():
+    data = Part("csv", {"path": "/data/houses 2026.csv", "inputs": ["size"], "target": "price"})
+    assert named(replace(START, data=data)) == "houses 2026.csv · mlp · adam 0.03"

@@ -137,3 +137,13 @@ def test_a_fork_with_new_weights_is_told_to_branch_off_no_more():
     assert only(answers.Begun, desk.ask(asks.Fork(2, 1, 20, sgd(0.05)))).parent == 1
     again = only(answers.Begun, desk.ask(asks.Reset(2, weights=True)))
     assert (again.parent, again.parent_step) == (None, 0)
+
+
+def test_data_out_of_a_file_are_told_with_the_names_of_their_columns(tmp_path):
+    path = tmp_path / "houses.csv"
+    path.write_text("size,rooms,price\n50,2,100\n70,3,150\n90,4,180\n")
+    named = {"name": "csv", "path": str(path), "inputs": ["size", "rooms"], "target": "price"}
+    shown = only(answers.DataShown, Desk().ask(asks.Train(1, setup.parse({"data": named}))))
+    assert (shown.x_names, shown.y_names) == (("size", "rooms"), ("price",))
+    plain = only(answers.DataShown, Desk().ask(asks.Train(1, setup.parse({"data": "line"}))))
+    assert plain.y_names == ()

@@ -222,6 +222,22 @@ def test_columns_turn_from_input_to_target(shown):
     assert told[-1] == (["a"], "b")
 
 
+def test_the_use_of_a_column_is_seen_however_long_its_name_is(shown):
+    look = shown(FileLook(), 300, 240)
+    names = tuple(f"the_size_of_the_living_area_in_square_metres_as_measured_{i}" for i in "ab")
+    file = FileLooked(1, "f.csv", names, (True, True), (("1" * 90, "2"),), 9)
+    look.show_file(file, [names[0]], names[1])
+    header = look.table.horizontalHeader()
+    for column, use in enumerate(("input", "target")):
+        item = look.table.horizontalHeaderItem(column)
+        lines = item.text().split("\n")
+        assert lines[-1] == use
+        assert lines[0].endswith(names[column][-2:])
+        assert names[column] in item.toolTip()
+        wide = header.fontMetrics().horizontalAdvance(lines[0])
+        assert wide < header.sectionSize(column) < 150
+
+
 def test_of_many_changes_the_first_are_told():
     assert short(["a", "b"]) == "a · b"
     assert short(["a", "b", "c", "d"]) == "a · b · 2 more"
