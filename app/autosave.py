@@ -66,6 +66,11 @@ class Autosave(QObject):
         """Why the last save failed; empty where it did not."""
         return self._trouble
 
+    @property
+    def is_writing(self) -> bool:
+        """Whether something is on its way to the disk."""
+        return self._going is not None
+
     def edited(self) -> None:
         """Save: at once, or as soon as the last save lies `GAP_MS` behind."""
         past = self._since.elapsed() if self._since.isValid() else GAP_MS

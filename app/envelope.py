@@ -7,6 +7,8 @@ import hashlib
 
 VERSION = 1
 _MAGIC = b"gradscribe-session"
+_LINE = 200
+"""No first line has more bytes."""
 
 
 class Damaged(Exception):
@@ -22,24 +24,28 @@ def wrap(payload: bytes) -> bytes:
     return b"%s %d %d %s\n%s\n" % (_MAGIC, VERSION, len(payload), _digest(payload), payload)
 
 
-def unwrap(data: bytes) -> bytes:
-    """Return what was wrapped.
+def unwrap(data: bytes) -> memoryview:
+    """Return what was wrapped, not copied.
 
     Raises:
         Damaged: it was not wrapped, or is not as it was written.
         Newer: a later version wrote it.
     """
-    line, _, rest = data.partition(b"\n")
+    line = data[: data.find(b"\n", 0, _LINE) + 1]
     words = line.split(b" ")
     if len(words) < 2 or words[0] != _MAGIC or not words[1].isdigit() or len(words[1]) > 9:
         raise Damaged("it does not begin as such a file does")
     if int(words[1]) > VERSION:
         raise Newer(f"it has format {int(words[1])}, and this version knows {VERSION}")
-    payload = rest[:-1]
-    if data != wrap(payload):
+    payload = memoryview(data)[len(line) : -1]
+    # The length first: what was cut off need not be gone through.
+    begins = b"%s %d %d " % (_MAGIC, VERSION, len(payload))
+    if not (line.startswith(begins) and data.endswith(b"\n") and len(line) < len(data)):
+        raise Damaged("it is not as it was written")
+    if line != b"%s%s\n" % (begins, _digest(payload)):
         raise Damaged("it is not as it was written")
     return payload
 
 
-def _digest(payload: bytes) -> bytes:
+def _digest(payload: bytes | memoryview) -> bytes:
     return hashlib.sha256(payload).hexdigest().encode()

@@ -7,7 +7,7 @@ did not end by itself.
 import contextlib
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
@@ -89,6 +89,14 @@ class Slot(Generic[W]):
                 pass
             raise
 
+    @property
+    def size(self) -> int:
+        """How many bytes were saved last; 0 where nobody knows."""
+        try:
+            return self.path.stat().st_size
+        except OSError:
+            return 0
+
     def drop(self) -> None:
         """Forget what was saved and let go of the lock."""
         for path in (self.path, self.before):
@@ -140,11 +148,11 @@ class Sessions(Generic[W]):
             slot.release()
 
     def found(self) -> list[Found[W]]:
-        """Claim what windows left that did not end by themselves, the latest first.
+        """Claim what windows left that did not end by themselves, and read it, the latest first."""
+        return self.read(self.claimed())
 
-        A file that cannot be read any more is set aside under a name that ends in ``.bak``; one of
-        a later version stays as it is.
-        """
+    def claimed(self) -> list[Slot[W]]:
+        """Claim what windows left that did not end by themselves."""
         if self.where is None:
             return []
         try:
@@ -152,7 +160,14 @@ class Sessions(Generic[W]):
         except OSError:
             return []
         slots = [Slot(self.where / name, self._form) for name in names]
-        claimed = [slot for slot in slots if slot.claim()]
+        return [slot for slot in slots if slot.claim()]
+
+    def read(self, claimed: Sequence[Slot[W]]) -> list[Found[W]]:
+        """Read what was claimed, the latest first. Any thread may.
+
+        A file that cannot be read any more is set aside under a name that ends in ``.bak``; one of
+        a later version stays as it is.
+        """
         found = [one for slot in claimed if (one := _look(slot)) is not None]
         return sorted(found, key=lambda one: one.kept.when if one.kept else 0.0, reverse=True)
 

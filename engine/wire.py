@@ -13,7 +13,7 @@ from typing import Generic, TypeVar, cast, get_args
 import msgspec
 from msgspec import Struct
 
-from engine import pieces, sound
+from engine import packing, pieces, sound
 from engine.tape import Problem, Snapshot, Tape
 from engine.training import StepTape, TrainReply, TrainRequest
 
@@ -277,7 +277,6 @@ class _Shell(Struct, tag="Recorded"):
 
 _RECORDED = b"\xa4type\xa8Recorded"
 """How its encoding goes on after the first byte."""
-_encoder = msgspec.msgpack.Encoder()
 _shells = msgspec.msgpack.Decoder(_Shell)
 
 
@@ -295,12 +294,13 @@ def frames(message: Request | Reply) -> Iterator[bytes]:
     Raises:
         TooLong: it is longer than `MAX_MESSAGE`; nothing has been yielded then.
     """
-    body = _encoder.encode(message)
-    if len(body) > MAX_MESSAGE:
-        raise TooLong(f"a message of {len(body) >> 20} MB")
-    for start in range(0, len(body), CHUNK):
-        piece = body[start : start + CHUNK]
-        yield _HEADER.pack(len(piece), start + CHUNK < len(body)) + piece
+    body = packing.packed(message)
+    left = sum(map(len, body))
+    if left > MAX_MESSAGE:
+        raise TooLong(f"a message of {left >> 20} MB")
+    for piece in packing.cut(body, CHUNK):
+        left -= len(piece)
+        yield _HEADER.pack(len(piece), left > 0) + piece
 
 
 class Reader(Generic[T]):

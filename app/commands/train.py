@@ -6,9 +6,10 @@ from app import documents
 from app.commands import Choice, command, submenu
 from app.shell import Notice, Shell
 from app.state import Doc
-from app.training import kept, own_module, starts
-from app.training.kept import KeptRoom
+from app.training import own_module, starts
+from app.training.fetching import Fetched
 from playback.text import file_name
+from widgets.code_text import objection
 
 LEAP = 100
 
@@ -212,7 +213,7 @@ def choose_session(shell: Shell) -> None:
 
 
 def open_session(shell: Shell, path: Path) -> None:
-    """Go on with the training session in ``path``.
+    """Go on with the training session in ``path``, which is read meanwhile where it is long.
 
     One that brings a program of its own waits until the user has agreed.
 
@@ -220,22 +221,27 @@ def open_session(shell: Shell, path: Path) -> None:
         Refused: it cannot be read, or is no session.
     """
     path = documents.real(path)
-    room = kept.read(path)
-    programs = room.programs()
+    shell.saving.fetch(path, lambda fetched: _take(shell, path, fetched))
+
+
+def _take(shell: Shell, path: Path, fetched: Fetched) -> None:
+    programs = fetched.programs
     if programs and not shell.settings.is_trusted(str(path), programs):
         name = file_name(path.name)
         text = f"{name} came from outside and brings a program. Read it, then open it."
         choices = (
             ("Read it", lambda: _read_program(shell, path, programs)),
-            ("Open and run it", lambda: _open_room(shell, path, room, foreign=True)),
-            ("Trust and run it", lambda: _open_room(shell, path, room, programs)),
+            ("Open and run it", lambda: _open_room(shell, path, fetched, foreign=True)),
+            ("Trust and run it", lambda: _open_room(shell, path, fetched, programs)),
         )
         shell.notices.tell_first(Notice(OUTSIDE, text, choices))
         return
-    _open_room(shell, path, room)
+    _open_room(shell, path, fetched)
 
 
 def _read_program(shell: Shell, path: Path, programs: str) -> None:
+    if why := objection(programs):
+        raise documents.Refused(f"The program in {path.name} is not shown: {why}")
     shell.keeping.put_away()
     shell.session.load(Doc(source=programs, title=path.stem, foreign=True))
     shell.show_room("program")
@@ -244,12 +250,12 @@ def _read_program(shell: Shell, path: Path, programs: str) -> None:
 
 
 def _open_room(
-    shell: Shell, path: Path, room: KeptRoom, programs: str = "", foreign: bool = False
+    shell: Shell, path: Path, fetched: Fetched, programs: str = "", foreign: bool = False
 ) -> None:
     if programs:
         shell.settings.trust(str(path), programs)
     shell.notices.drop(OUTSIDE)
-    shell.saving.open(room, foreign)
+    shell.saving.open(fetched.room, foreign, fetched.curves)
     shell.show_room("training")
     shell.settings.add_recent(str(path))
     shell.say(f"Opened {path.name} where it was saved")

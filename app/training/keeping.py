@@ -8,6 +8,7 @@ that was closed leaves it too, and is told of where the training room is next en
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -15,10 +16,12 @@ from PySide6.QtCore import QObject
 
 from app import atomic
 from app.autosave import GAP_MS, SOON_MS, Autosave
+from app.beside import Beside
 from app.documents import Refused
 from app.notices import Notices
-from app.sessions import Found, Sessions
+from app.sessions import Found, Sessions, Slot
 from app.shell import Notice
+from app.training.fetching import INLINE
 from app.training.kept import LEFT, KeptRoom, KeptRun
 from app.training.revival import BYTES_A_MS, Revival
 from app.training.saving import Saving, gathered, kept_run
@@ -67,12 +70,20 @@ class TrainKeeping(QObject):
         self._closed: list[Found[KeptRoom]] = []
         self._discarded: list[Found[KeptRoom]] = []
         self._pause_ms = 0
+        self._beside = Beside(self)
+        """Reads what others left, where it is long."""
+        self._claimed: list[Slot[KeptRoom]] = []
+        self._enters = False
+        """Whether the training room was entered while that is read."""
+        self._taken: list[tuple[int, Slot[KeptRoom]]] = []
+        """What was gone on with, until so many saves are done: then it is as safe as it was."""
         if self._saver is not None:
             session.setup_changed.connect(self._edited)
             session.runs_changed.connect(self._edited)
             session.stated.connect(self._moved)
             saving.saved.connect(self._note_saved)
             self._saver.failed.connect(self._lament)
+            self._saver.written.connect(self._note_written)
             self._saver.mended.connect(lambda: ways.notices.drop("training is kept"))
 
     # Keeping
@@ -130,9 +141,17 @@ class TrainKeeping(QObject):
     # Going on
 
     def offer(self) -> None:
-        """Tell of the rooms of windows that did not end by themselves."""
-        self._found = self._sessions.found()
-        for one in self._found:
+        """Tell of the rooms of windows that did not end by themselves: soon, where they are big."""
+        self._claimed = claimed = self._sessions.claimed()
+        if sum(slot.size for slot in claimed) <= INLINE:
+            self._tell_of(self._sessions.read(claimed))
+        else:
+            make = partial(self._sessions.read, claimed)
+            self._beside.ask(make, lambda found: self._tell_of(found()))
+
+    def _tell_of(self, found: list[Found[KeptRoom]]) -> None:
+        self._found, self._claimed = found, []
+        for one in found:
             if one.kept is None:
                 self._ways.notices.tell(Notice(f"spoilt {one.slot.path}", one.trouble))
             elif one.kept.closed:
@@ -142,9 +161,12 @@ class TrainKeeping(QObject):
         for old in self._closed[MOST_CLOSED:]:
             old.slot.drop()
         self._closed = self._closed[:MOST_CLOSED]
+        if self._enters:
+            self.offer_closed()
 
     def offer_closed(self) -> None:
         """Tell of the rooms of windows that were closed, once."""
+        self._enters = self._beside.is_busy
         closed, self._closed = self._closed, []
         for one in closed:
             self._tell(one)
@@ -176,9 +198,17 @@ class TrainKeeping(QObject):
             self._leave_this()
         self._saving.open(one.kept)
         self._ways.enter()
-        if self._saver is not None and not self._saver.flush():
-            # Only now is it as safe as it was.
-            one.slot.drop()
+        if self._saver is not None:
+            self._taken.append((1 + self._saver.is_writing, one.slot))
+            self._saver.looked(0)
+
+    def _note_written(self, trouble: str) -> None:
+        if not trouble:
+            left = [(count - 1, slot) for count, slot in self._taken]
+            self._taken = [pair for pair in left if pair[0] > 0]
+            for count, taken in left:
+                if count <= 0:
+                    taken.drop()
 
     def _leave_this(self) -> None:
         """Keep the room that another one takes the place of, to be told of next time."""
@@ -191,8 +221,11 @@ class TrainKeeping(QObject):
 
     def close(self) -> None:
         """Leave the room to the next window, where there is something in it, and let go."""
+        self._beside.close()
         for one in self._discarded:
             one.slot.drop()
+        for unread in self._claimed:
+            unread.release()
         for one in self._found:
             # What nobody answered to is for the next window.
             one.slot.release()
@@ -205,7 +238,9 @@ class TrainKeeping(QObject):
             slot.drop()
             return
         # What cannot be written now was told of before.
-        saver.write(replace(self.look(), closed=True))
+        if not saver.write(replace(self.look(), closed=True)):
+            for _, before in self._taken:
+                before.drop()
         slot.release()
 
 

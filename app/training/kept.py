@@ -13,6 +13,7 @@ from app import documents, envelope
 from app.documents import Refused
 from app.envelope import Damaged, Newer
 from app.sessions import Form
+from app.training import parts
 from engine.setup import BadSetup, Setup, check
 from widgets.plots.series import Series
 
@@ -20,6 +21,14 @@ LIMIT = 256 << 20
 """No file of more bytes is read or written."""
 MOST_NUMBERS = 1 << 20
 """A longer curve is kept thinned."""
+MOST_RUNS = 1000
+MOST_CURVES = 5000
+"""So many curves of all runs together are in one file."""
+MOST_PARTS = 100_000
+"""Numbers, texts and lists of which the setup of a run may consist: points drawn by hand, say."""
+MOST_IN_ROOM = 2_000_000
+MOST_IN_DATA = 8_000_000
+"""As many may be in what the engine goes on with. A run of 20,000 steps has 15,000."""
 
 
 class KeptCurve(Struct, frozen=True):
@@ -70,6 +79,49 @@ class KeptRoom(Struct, frozen=True, tag="training"):
         return "\n\n\n".join(dict.fromkeys(filter(None, own)))
 
 
+class _Room(Struct, tag="training"):
+    """A `KeptRoom` with its runs still encoded."""
+
+    setup: Setup
+    runs: tuple[msgspec.Raw, ...]
+    current: int
+    torch: str = ""
+    when: float = 0.0
+    closed: bool = False
+
+
+class _Curve(Struct):
+    """A `KeptCurve` that lies in the file's bytes still."""
+
+    steps: memoryview
+    numbers: memoryview
+
+    def taken(self) -> KeptCurve:
+        """Return a copy. Raises ValueError where it is no curve that could have been saved."""
+        if max(len(self.steps) // 8, len(self.numbers) // 4) > MOST_NUMBERS + 1:
+            raise ValueError("a curve that is too long")
+        return KeptCurve(bytes(self.steps), bytes(self.numbers))
+
+
+class _Curves(Struct):
+    curves: dict[str, _Curve]
+
+
+class _Run(Struct):
+    """A `KeptRun` without its curves."""
+
+    name: str
+    color: int
+    setup: Setup
+    step: int
+    furthest: int
+    data: bytes = b""
+    hidden: bool = False
+    parent: int = -1
+    parent_step: int = 0
+    christened: bool = False
+
+
 class _Bytes(Struct, frozen=True):
     """Of what the engine goes on with, the setups that it makes live."""
 
@@ -78,9 +130,12 @@ class _Bytes(Struct, frozen=True):
 
 def _executed(data: bytes) -> tuple[Setup, ...] | None:
     """Return the setups in the bytes of a run; None where they cannot be told."""
+    if not data:
+        return ()
     try:
-        return msgspec.msgpack.decode(data, type=_Bytes).setups if data else ()
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        parts.skip_field(data, "setups", MOST_IN_DATA, MOST_PARTS)
+        return msgspec.msgpack.decode(data, type=_Bytes).setups
+    except (parts.TooMany, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
 
 
@@ -104,6 +159,10 @@ def put_curve(curve: Series, kept: KeptCurve) -> None:
 
 def encode(room: KeptRoom) -> bytes:
     """Return the bytes of a session file. Raises `Refused` where they would be too many."""
+    curves = sum(len(run.curves) for run in room.runs)
+    if len(room.runs) > MOST_RUNS or curves > MOST_CURVES:
+        much = f"{len(room.runs):,} runs with {curves:,} curves"
+        raise Refused(f"The session has {much} and was not saved; forget some runs")
     data = envelope.wrap(msgspec.msgpack.encode(room))
     if len(data) > LIMIT:
         raise Refused(f"The session has more than {LIMIT >> 20} MB and was not saved")
@@ -119,9 +178,25 @@ def decode(data: bytes) -> KeptRoom:
     """
     payload = envelope.unwrap(data)
     try:
-        return _sound(msgspec.msgpack.decode(payload, type=KeptRoom))
+        return _sound(_decoded(payload))
     except (msgspec.MsgspecError, BadSetup, ValueError, RecursionError) as error:
         raise Damaged("it does not hold a training session") from error
+
+
+def _decoded(payload: memoryview) -> KeptRoom:
+    """Return the room, decoded run by run: between two others have their turn."""
+    parts.skip(payload, 0, MOST_IN_ROOM)
+    found = msgspec.msgpack.decode(payload, type=_Room)
+    if len(found.runs) > MOST_RUNS:
+        raise ValueError("too many runs")
+    runs = []
+    for raw in found.runs:
+        parts.skip(memoryview(raw), 0, MOST_PARTS)
+        curves = msgspec.msgpack.decode(raw, type=_Curves).curves
+        held = {name: curve.taken() for name, curve in curves.items()}
+        run = msgspec.msgpack.decode(raw, type=_Run)
+        runs.append(KeptRun(curves=held, **msgspec.structs.asdict(run)))
+    return KeptRoom(found.setup, tuple(runs), found.current, found.torch, found.when, found.closed)
 
 
 def read(path: Path) -> KeptRoom:
@@ -142,8 +217,10 @@ def read(path: Path) -> KeptRoom:
 
 
 def _whole(file: BinaryIO) -> KeptRoom:
-    data = file.read(LIMIT + 1)
-    if len(data) > LIMIT:
+    # A plain file tells how long it is; what else there is has no end.
+    is_long = os.fstat(file.fileno()).st_size > LIMIT
+    data = b"" if is_long else file.read(LIMIT + 1)
+    if is_long or len(data) > LIMIT:
         raise Damaged(f"it has more than {LIMIT >> 20} MB")
     return decode(data)
 
@@ -169,16 +246,26 @@ def _sound(room: KeptRoom) -> KeptRoom:
     if not 0 <= room.current < len(room.runs):
         raise ValueError("no such run")
     check(room.setup)
+    if sum(len(run.curves) for run in room.runs) > MOST_CURVES:
+        raise ValueError("too many curves")
     for number, run in enumerate(room.runs):
         check(run.setup)
         if run.parent >= number or min(run.step, run.furthest, run.color) < 0:
             raise ValueError("a run before its parent")
         for curve in run.curves.values():
-            if len(curve.steps) != 2 * len(curve.numbers) or len(curve.steps) % 8:
-                raise ValueError("a curve with steps that miss numbers")
+            _check_curve(curve)
     # What cannot be read here must not reach an engine that can: it may bring a program.
     runs = tuple(
         msgspec.structs.replace(run, data=b"") if _executed(run.data) is None else run
         for run in room.runs
     )
     return msgspec.structs.replace(room, runs=runs)
+
+
+def _check_curve(curve: KeptCurve) -> None:
+    count = len(curve.numbers) // 4
+    if len(curve.steps) != 8 * count or len(curve.numbers) % 4:
+        raise ValueError("a curve with steps that miss numbers")
+    steps = np.frombuffer(curve.steps, "<i8")
+    if count and (steps[0] < 0 or not bool(np.all(steps[1:] > steps[:-1]))):
+        raise ValueError("a curve that does not go on")

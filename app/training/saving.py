@@ -1,6 +1,6 @@
 """The training room into a session file and out of it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -9,11 +9,13 @@ from PySide6.QtCore import QObject, Signal
 from app import documents
 from app.documents import Refused
 from app.training import kept, own_module
+from app.training.fetching import Fetched, Fetching
 from app.training.files import file_of
 from app.training.kept import KeptRoom, KeptRun
 from app.training.session import TrainSession
 from app.training.state import Run, TrainEngine
 from engine import training as say
+from widgets.plots.series import Series
 
 
 class Saving(QObject):
@@ -37,6 +39,8 @@ class Saving(QObject):
         # After the session, which has then taken all curves that were told before.
         link.received.connect(self._take)
         link.died.connect(self._mourn)
+        self._files = Fetching(self)
+        self._files.said.connect(self.said)
 
     def save(self, path: Path, then: Callable[[str], None] | None = None) -> None:
         """Write everything to ``path`` once the engine has told what it knows.
@@ -85,24 +89,41 @@ class Saving(QObject):
         self.saved.emit()
         self.said.emit(f"Saved {path.name}{without}")
 
-    def open(self, room: KeptRoom, foreign: bool = False) -> None:
+    def fetch(self, path: Path, then: Callable[[Fetched], None]) -> None:
+        """Read a session file; ``then`` is called with what is in it, as `Fetching.fetch` says."""
+        self._files.fetch(path, then)
+
+    def close(self) -> None:
+        """Read no more files."""
+        self._files.close()
+
+    def open(
+        self,
+        room: KeptRoom,
+        foreign: bool = False,
+        curves: Sequence[Mapping[str, Series]] = (),
+    ) -> None:
         """Put a saved room in place of this one; each run stands where it stood.
 
         ``foreign``: what modules it brings are held to what programs from elsewhere may do.
+        ``curves``: of its runs, where they were made already.
         """
         if foreign:
             held = tuple(replace(row, setup=own_module.held(row.setup)) for row in room.runs)
             room = replace(room, setup=own_module.held(room.setup), runs=held)
         runs: list[Run] = []
         hidden = set()
-        for row in room.runs:
+        for place, row in enumerate(room.runs):
             # A run that does not go on has a number that the engine never hears of.
             number = self._link.next_id()
             run = Run(number if row.data else -number, row.setup, row.name, row.color)
             run.alive, run.christened = bool(row.data), row.christened
             run.furthest, run.stood = row.furthest, row.step
-            for name, curve in row.curves.items():
-                kept.put_curve(run.curve(name), curve)
+            if curves:
+                run.series.update(curves[place])
+            else:
+                for name, curve in row.curves.items():
+                    kept.put_curve(run.curve(name), curve)
             if row.hidden:
                 hidden.add(run.run_id)
             runs.append(run)

@@ -90,9 +90,13 @@ class Run:
     def curve(self, name: str) -> Series:
         """Return a curve, empty where it has no number yet."""
         if name not in self.series:
-            limit = None if name in FINE_CURVES else COARSE
-            self.series[name] = Series(limit)
+            self.series[name] = new_curve(name)
         return self.series[name]
+
+
+def new_curve(name: str) -> Series:
+    """Return an empty curve of that name."""
+    return Series(None if name in FINE_CURVES else COARSE)
 
 
 class TrainEngine(EngineNews, Protocol):

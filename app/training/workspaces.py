@@ -226,6 +226,7 @@ class Workspaces(QObject):
             self._keeping.close()
         if self.is_whole:
             self.showing.live.close()
+        self.saving.close()
         self.revival.close()
         self.session.close()
 

@@ -51,7 +51,7 @@ def test_a_whole_envelope_with_something_else_in_it_is_damaged(payload):
 
 
 def test_fields_of_later_versions_are_passed_over():
-    fields = json.loads(envelope.unwrap(kept.encode(WORK))) | {"later": 1}
+    fields = json.loads(bytes(envelope.unwrap(kept.encode(WORK)))) | {"later": 1}
     assert kept.decode(envelope.wrap(json.dumps(fields).encode())) == WORK
 
 

@@ -10,6 +10,7 @@ from app.commands import edit, file, play, train
 from app.documents import Refused
 from app.state import Doc
 from app.training import kept
+from app.training.fetching import fetched
 from app.training.session import TrainSession
 from engine import training as say
 from engine.setup import Part
@@ -211,7 +212,10 @@ class Saver:
         self.saved.append(path)
         then("class Net: ...")
 
-    def open(self, room, foreign=False):
+    def fetch(self, path, then):
+        then(fetched(path))
+
+    def open(self, room, foreign=False, curves=()):
         self.opened.append(room)
         self.foreign = foreign
 

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.documents import Refused
 from app.notices import Notices
-from app.training import kept
+from app.training import keeping, kept
 from app.training.keeping import LONG, MOST_CLOSED, MOST_NUMBERS, TrainKeeping, Ways
 from app.training.revival import Revival
 from app.training.saving import Saving
@@ -48,7 +48,7 @@ class Window:
         slot, self.keeping._slot = self.keeping._slot, None
         self.keeping._saver.close()
         self.keeping._saver = None
-        for one in (*self.keeping._found, slot):
+        for one in (*self.keeping._found, *self.keeping._claimed, slot):
             getattr(one, "slot", one).release()
 
     def close(self):
@@ -128,8 +128,56 @@ def test_one_file_is_left_once_a_room_was_taken_over(open_window, where, qtbot):
     died_at(open_window, where, qtbot)
     second = open_window()
     second.choose(0)
-    assert len(files(where)) == 1
+    qtbot.waitUntil(lambda: len(files(where)) == 1)
     assert open_window().told == []
+
+
+def test_a_room_that_is_taken_over_is_there_until_it_is_safe_elsewhere(
+    open_window, where, qtbot, monkeypatch
+):
+    died_at(open_window, where, qtbot)
+    second = open_window()
+    tries = []
+
+    def full(_what):
+        tries.append(1)
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(second.keeping._slot, "save", full)
+    second.choose(0)
+    qtbot.waitUntil(lambda: bool(tries))
+    qtbot.waitUntil(lambda: not second.keeping._saver.is_writing)
+    assert len(files(where)) == 1
+    second.die()
+    third = open_window()
+    assert "after 30 steps" in third.told[0]
+
+
+def test_a_big_room_is_read_beside_and_told_of_when_it_is(open_window, where, qtbot, monkeypatch):
+    first = open_window()
+    first.train(7)
+    first.close()
+    died_at(open_window, where, qtbot)
+    monkeypatch.setattr(keeping, "INLINE", 10)
+    second = open_window()
+    assert second.told == []
+    second.keeping.offer_closed()
+    qtbot.waitUntil(lambda: len(second.told) == 2)
+    assert "after 30 steps" in second.told[0]
+    assert "after 7 steps" in second.told[1]
+    second.choose(0)
+    assert second.session.run.step == 30
+
+
+def test_a_window_that_closes_before_a_big_room_is_read_leaves_it(
+    open_window, where, qtbot, monkeypatch
+):
+    died_at(open_window, where, qtbot)
+    monkeypatch.setattr(keeping, "INLINE", 10)
+    open_window().close()
+    third = open_window()
+    qtbot.waitUntil(lambda: bool(third.told))
+    assert "after 30 steps" in third.told[0]
 
 
 def test_what_is_discarded_is_gone(open_window, where, qtbot):

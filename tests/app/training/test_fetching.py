@@ -1,0 +1,162 @@
+"""A session file that is long, or hostile, is read beside the interface and refused in words."""
+
+import threading
+
+import msgspec
+import numpy as np
+import pytest
+
+from app import envelope
+from app.documents import Refused
+from app.training import fetching, kept
+from app.training.fetching import INLINE, Fetching, fetched
+from engine.setup import Setup
+
+ROW = kept.KeptRun("a", 0, Setup(), 3, 3, {})
+
+
+def curve(steps):
+    steps = np.asarray(steps, "<i8")
+    return kept.KeptCurve(steps.tobytes(), np.zeros(steps.size, "<f4").tobytes())
+
+
+def room(*runs):
+    return kept.KeptRoom(Setup(), runs or (ROW,), 0)
+
+
+def put(path, made):
+    path.write_bytes(envelope.wrap(msgspec.msgpack.encode(made)))
+    return path
+
+
+@pytest.fixture
+def files(qapp):
+    made = Fetching()
+    made.heard = []
+    made.said.connect(made.heard.append)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def long(tmp_path):
+    data = msgspec.msgpack.encode({"setups": [Setup()], "now": bytes(2 * INLINE)})
+    run = msgspec.structs.replace(ROW, data=data, curves={"loss": curve([1, 2, 5])})
+    return put(tmp_path / "long.gradscribe", room(run))
+
+
+def test_a_long_file_is_read_in_another_thread(files, long, qtbot, monkeypatch):
+    threads, seen = [], []
+    read = kept.read
+
+    def noted(path):
+        threads.append(threading.get_ident())
+        return read(path)
+
+    monkeypatch.setattr(kept, "read", noted)
+    files.fetch(long, seen.append)
+    assert not seen
+    assert files.heard == ["Reading long.gradscribe…"]
+    qtbot.waitUntil(lambda: bool(seen))
+    assert threads[0] != threading.get_ident()
+    assert len(seen[0].room.runs[0].data) > 2 * INLINE
+    assert list(seen[0].curves[0]["loss"].steps(0, 3)) == [1, 2, 5]
+
+
+def test_a_short_file_is_there_at_once(files, tmp_path):
+    seen = []
+    files.fetch(put(tmp_path / "a.gradscribe", room()), seen.append)
+    assert seen[0].room.runs == (ROW,)
+
+
+def test_why_a_long_file_is_not_opened_is_said(files, long, qtbot):
+    long.write_bytes(long.read_bytes()[:-1])
+    files.fetch(long, lambda _: pytest.fail("it was opened"))
+    qtbot.waitUntil(lambda: len(files.heard) == 2)
+    assert "no whole session" in files.heard[1]
+
+
+def test_the_file_chosen_last_is_the_one_that_opens(files, long, tmp_path, qtbot):
+    other, seen = tmp_path / "other.gradscribe", []
+    other.write_bytes(long.read_bytes())
+    files.fetch(long, lambda _: seen.append("first"))
+    files.fetch(other, lambda _: seen.append("second"))
+    qtbot.waitUntil(lambda: bool(seen))
+    assert seen == ["second"]
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        pytest.param(room(*[ROW] * (kept.MOST_RUNS + 1)), id="runs"),
+        pytest.param(
+            room(
+                msgspec.structs.replace(
+                    ROW, curves={f"c{n}": curve([1]) for n in range(kept.MOST_CURVES + 1)}
+                )
+            ),
+            id="curves",
+        ),
+        pytest.param(
+            room(msgspec.structs.replace(ROW, curves={"loss": curve([1, 1])})), id="still"
+        ),
+        pytest.param(room(msgspec.structs.replace(ROW, curves={"loss": curve([2, 1])})), id="back"),
+        pytest.param(room(msgspec.structs.replace(ROW, curves={"loss": curve([-1])})), id="before"),
+        pytest.param(
+            room(
+                msgspec.structs.replace(
+                    ROW, curves={"loss": curve(np.arange(kept.MOST_NUMBERS + 2))}
+                )
+            ),
+            id="long",
+        ),
+        pytest.param(room(msgspec.structs.replace(ROW, name="x" * (2 << 20))), id="name"),
+    ],
+)
+def test_more_than_a_window_can_show_is_refused(bad, tmp_path):
+    with pytest.raises(Refused, match="does not hold a training session"):
+        fetched(put(tmp_path / "a.gradscribe", bad))
+
+
+def test_as_much_as_that_is_opened(tmp_path):
+    last = msgspec.structs.replace(
+        ROW, curves={"loss": curve(np.arange(kept.MOST_NUMBERS + 1)), "val": curve([0, 7])}
+    )
+    found = fetched(put(tmp_path / "a.gradscribe", room(*[ROW] * (kept.MOST_RUNS - 1), last)))
+    assert len(found.room.runs) == kept.MOST_RUNS
+    assert len(found.curves[-1]["loss"]) == kept.MOST_NUMBERS + 1
+
+
+def test_more_than_could_be_opened_is_not_saved():
+    with pytest.raises(Refused, match="1,001 runs"):
+        kept.encode(room(*[ROW] * (kept.MOST_RUNS + 1)))
+
+
+def test_a_program_among_a_million_small_parts_is_found_or_reaches_no_engine(tmp_path, monkeypatch):
+    own = msgspec.to_builtins(Setup())
+    own["model"] = {"name": "own", "options": {"source": "class A(nn.Module): ..."}}
+    data = msgspec.msgpack.encode({"past": [[0]] * 1000, "setups": [own]})
+    path = put(tmp_path / "a.gradscribe", room(msgspec.structs.replace(ROW, data=data)))
+    assert "class A" in fetched(path).programs
+    monkeypatch.setattr(kept, "MOST_IN_DATA", 1000)
+    found = fetched(path)
+    assert found.room.runs[0].data == b""
+    assert found.programs == ""
+
+
+def test_a_file_that_is_far_too_long_is_not_read(tmp_path):
+    path = tmp_path / "a.gradscribe"
+    with path.open("wb") as file:
+        file.truncate(2 << 30)
+    with pytest.raises(Refused, match="more than 256 MB"):
+        fetched(path)
+
+
+def test_memory_that_runs_out_is_told_of(files, long, qtbot, monkeypatch):
+    def none_left(_path):
+        raise MemoryError
+
+    monkeypatch.setattr(fetching.kept, "read", none_left)
+    files.fetch(long, lambda _: pytest.fail("it was opened"))
+    qtbot.waitUntil(lambda: len(files.heard) == 2)
+    assert "more memory than there is" in files.heard[1]

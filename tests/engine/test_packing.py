@@ -1,0 +1,45 @@
+"""A message in pieces is the same bytes as in one, and its long fields are not copied."""
+
+import msgspec
+import pytest
+
+from engine import packing, wire
+from engine.tape import Problem
+from engine.training import answers, asks
+
+BIG = bytes(range(256)) * 5000
+MESSAGES = (
+    asks.Resume(3, BIG, (1, 2), "a.csv", 7, policy=True),
+    asks.GiveFile(0, "é.csv", BIG, sample=asks.Sample(1, 2, 3, 4, 5)),
+    answers.RunKept(9, 30, BIG),
+    answers.RunKept(9, 30, problem=Problem("Session", "no")),
+    asks.Resume(3, b"short"),
+    wire.Run(1, "x = 1"),
+)
+
+
+@pytest.mark.parametrize("message", MESSAGES, ids=lambda message: type(message).__name__)
+def test_the_pieces_are_the_encoding(message):
+    assert b"".join(packing.packed(message)) == msgspec.msgpack.encode(message)
+
+
+def test_long_bytes_are_not_copied():
+    assert any(piece is BIG for piece in packing.packed(MESSAGES[0]))
+
+
+@pytest.mark.parametrize("size", [1, 7, 1000, len(BIG), len(BIG) + 1, 1 << 24])
+def test_pieces_are_cut_evenly_whatever_they_were(size):
+    pieces = [b"abc", b"", BIG, b"z"]
+    if size < 1000:
+        pieces[2] = BIG[:5000]
+    whole = b"".join(pieces)
+    cut = list(packing.cut(pieces, size))
+    assert b"".join(cut) == whole
+    assert {len(one) for one in cut[:-1]} <= {size}
+    assert 0 < len(cut[-1]) <= size
+
+
+def test_a_long_message_arrives():
+    reader = wire.Reader[wire.Request](wire.Request)  # type: ignore[arg-type]
+    found = [one for frame in wire.frames(MESSAGES[0]) for one in reader.feed(frame)]
+    assert found == [MESSAGES[0]]
