@@ -21,6 +21,7 @@ from types import (
 import numpy as np
 import torch
 from torch import nn
+from torch.autograd.graph import Node
 from torch.distributions.constraints import Constraint
 
 from engine.policy import closed, kinds, modules, rewrite, states, twins, words
@@ -39,6 +40,7 @@ _GUARDED_OF: dict[str, tuple[type, str]] = {
     "set_state": (np.random.RandomState, _MEMORY),
     "fields": (np.dtype, _MEMORY),
     "data": (np.generic, _MEMORY),
+    "metadata": (Node, "what is noted there is the recorder's own"),
     "register": (abc.ABCMeta, "it would make strange things pass for a class of the program"),
 }
 """Attributes that are refused of some things only. NumPy believes any state it is given, and hands

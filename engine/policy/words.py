@@ -58,7 +58,7 @@ MODULES = frozenset(
 GUARDED = (
     MODULES
     | frozenset("format load_state_dict state_dict obj cast set_state fields register".split())
-    | frozenset("arg_constraints new data".split())
+    | frozenset("arg_constraints new data metadata".split())
     | INDICES
     | PARTS
 )
@@ -103,6 +103,10 @@ ATTRIBUTES: dict[str, tuple[str, str]] = {
     **dict.fromkeys(
         "all_weights get_buffer fget fset fdel".split(),
         ("it looks things up by any name", "Use the attribute itself."),
+    ),
+    **dict.fromkeys(
+        "hooks_dict_ref extra_dict_ref".split(),
+        ("it holds the recorder's own hooks, too", "Use handle.remove()."),
     ),
     **dict.fromkeys("data_ptr const_data_ptr storage untyped_storage".split(), (_MEMORY, _SHARED)),
     **dict.fromkeys((*sorted(OWNED), "onnx"), (_CODE, "")),

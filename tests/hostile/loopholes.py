@@ -45,6 +45,15 @@ LOOPHOLES: tuple[str, ...] = (
     "from dataclasses import dataclass\nfrom abc import ABC\n@dataclass\nclass T(ABC):\n    gi_frame: object\ng = (x for x in ())\nT.register(type(g))\nmatch g:\n    case T(f): print(f, 'got in')",
     "from collections import namedtuple\nfrom abc import ABC\nclass T(ABC, namedtuple('N', 'gi_frame')): pass\ng = (x for x in ())\nT.register(type(g))\nmatch g:\n    case T(f): print(f, 'got in')",
     "from abc import ABC\nclass T(ABC): pass\ngetattr(T, 'reg' + 'ister')(int)\nprint('got in')",
+    # What the recorder notes in torch's own objects.
+    "y = param(1.0) * 2\nn = y.grad_fn\nprint(*n.metadata.values())\nif n.metadata: print('got in')",
+    "y = param(1.0) * 2\nfor one in getattr(y.grad_fn, 'meta' + 'data').values(): print(one.hooks.recorder.source.user_frame(), 'got in')",
+    "y = param(1.0) * 2\nmatch y.grad_fn:\n    case torch.autograd.graph.Node(metadata=m) if m: print(m, 'got in')",
+    "class F(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x): return x * 2\n    @staticmethod\n    def backward(ctx, g):\n        if ctx.metadata: print(ctx.metadata, 'got in')\n        return g\nF.apply(param(1.0)).backward()",
+    "from dataclasses import dataclass\n@dataclass\nclass T:\n    metadata: object\nfor n in (param(1.0) * 2).grad_fn.next_functions: print(n[0].metadata or '', 'got in' if n[0].metadata else '')",
+    "y = param(1.0) * 2\nh = y.grad_fn.register_hook(lambda *a: None)\nfor one in h.hooks_dict_ref(): print(one.hooks.recorder, 'got in')",
+    "x = param(1.0)\nx.sum().backward()\nh = x.register_hook(lambda g: g)\nh.hooks_dict_ref = lambda: {h.id: 1}\nh.remove()\nprint('got in')",
+    "m = nn.Linear(1, 1)\nh = m.register_forward_hook(lambda *a: None, always_call=True)\nfor ref in getattr(h, 'extra_dict' + '_ref'): print(ref(), 'got in')",
     # Names that Python looks up elsewhere.
     "def super(): return np.ndarray.strides\nx = np.ones(4)\nsuper().__set__(x, (1,))\nprint('got in')",
     "def f(super): return super().__set__\nprint(f(lambda: np.ndarray.strides), 'got in')",

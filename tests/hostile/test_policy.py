@@ -13,6 +13,7 @@ from engine.policy import modules, offered, words
 from engine.policy.twins import Field
 from tests.conftest import child_processes
 from tests.hostile.loopholes import LOOPHOLES
+from tests.hostile.reach import MAY_BE_MET, REACH
 from tests.hostile.snippets import ALL
 
 WORDS = "the words nobody else may read"
@@ -218,3 +219,12 @@ def test_a_field_of_a_data_class_keeps_a_plain_name():
     for name in ("__class__", "x}{1}", 3, type("S", (str,), {})("x")):
         with pytest.raises(Refusal):
             made.name = name
+
+
+def test_no_public_name_leads_to_the_recorder():
+    tape = run.execute(wire.Run(0, REACH, policy=True, timeout=60.0))
+    assert tape.error is None
+    *met, is_wide = tape.stdout.splitlines()
+    assert is_wide == "True"
+    assert met
+    assert [one for one in met if not any(name in one for name in MAY_BE_MET)] == []
