@@ -13,7 +13,7 @@ from torch.autograd.graph import Node
 from engine.record.hooks import AfterNode
 from engine.record.log import Log, NodeKind, NodeRow, SavedRow
 from engine.record.tensors import Tensors
-from engine.record.unseen import is_watched, unwatched
+from engine.record.unseen import handles_ops, is_watched, unwatched
 from engine.untouched import keep_builtins
 
 if TYPE_CHECKING:
@@ -78,6 +78,8 @@ class Nodes:
         claimed: list[int] = []
         passed: set[int] | None = None
         look, since = _top_hooks(True) is None, self.since
+        if self.tensors.handles_ops and self._is_handled(op):
+            look = False
         stack = made if len(made) == 1 else made[::-1]
         while stack:
             node, row = stack.pop()
@@ -178,6 +180,15 @@ class Nodes:
             own = isinstance(node, _Custom)
             (self._kinds if own else _kinds)[type(node)] = kind
         return kind
+
+    def _is_handled(self, op: int) -> bool:
+        """Tell whether a class that `handles_ops` had a part in an op.
+
+        What such a node saved is copied when it is read, and the class would see that.
+        """
+        row = self.log.ops[op]
+        tensors = [one.ref() for one in (*row.inputs, *row.outputs)]
+        return any(t is not None and handles_ops(t) for t in tensors)
 
     def _look(self, node: Node, tensors: tuple[tuple[str, str], ...]) -> list[SavedRow]:
         """Return what a node saved; not to be called where that would call a user's hooks."""

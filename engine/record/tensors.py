@@ -13,7 +13,15 @@ from torch.autograd.graph import Node
 from engine.record.copies import Copies
 from engine.record.log import Log, NodeRow, ValueRow
 from engine.record.source import Where
-from engine.record.unseen import USUAL, has_numbers, is_watched, is_wrapped, memory, unwatched
+from engine.record.unseen import (
+    USUAL,
+    handles_ops,
+    has_numbers,
+    is_watched,
+    is_wrapped,
+    memory,
+    unwatched,
+)
 from engine.tape import Change
 from engine.untouched import keep_builtins
 
@@ -46,6 +54,8 @@ class Tensors:
         self._numbers = itertools.count()
         self.announce: Callable[[list[Change], Where], None]
         """Told of values that have become others without an op on them."""
+        self.handles_ops = False
+        """Whether there was any whose class `handles_ops`."""
         self.exposed: set[int] = set()
         """Storages that NumPy or another library may write to at any time."""
         self.names: dict[int, str] = {}
@@ -173,6 +183,8 @@ class Tensors:
         self, t: torch.Tensor, readable: bool, user: "weakref.ref[torch.Tensor] | None"
     ) -> tuple[tuple[int, ...], int, int]:
         """Return strides, offset and number of the memory of a tensor that may have none."""
+        if not readable and handles_ops(t):
+            self.handles_ops = True
         if t.layout is not torch.strided or (t.is_nested and not readable):
             return (), 0, -1
         first = t.storage_offset()

@@ -36,10 +36,13 @@ def has_numbers(t: torch.Tensor) -> bool:
     Tensors inside a vmap stand for many and have none of their own; fake tensors, and all others
     whose class handles its ops by itself, have none that torch could copy unseen.
     """
+    return not (handles_ops(t) or t.is_meta or t.is_nested or is_wrapped(t) or _is_batched(t))
+
+
+def handles_ops(t: torch.Tensor) -> bool:
+    """Tell whether the class of ``t`` handles its ops by itself, those on copies of it as well."""
     kind = type(t)
-    if kind not in USUAL and kind.__torch_dispatch__ is not _usual:
-        return False
-    return not (t.is_meta or t.is_nested or is_wrapped(t) or _is_batched(t))
+    return kind not in USUAL and kind.__torch_dispatch__ is not _usual
 
 
 def is_everyday(t: torch.Tensor) -> bool:

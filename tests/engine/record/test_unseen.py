@@ -81,6 +81,9 @@ WATCHING = {
             x = Wrapper(torch.randn(3)).requires_grad_()
             (x * 2).sum().backward()
             print(x.grad.inner)
+            y = (x * 2).exp()  # its node saves the result
+            (y / x).sum().backward()
+            print(x.grad.inner)
         run()
     """,
 }
