@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 from engine.training import Option
 from widgets.labels import Label
 from widgets.once import once
+from widgets.training.choice_grid import ChoiceGrid
 from widgets.training.layers_edit import LayersEdit
 from widgets.training.numbers import NumberField, written
 from widgets.training.still import keep_still
@@ -64,7 +65,7 @@ class OptionRow(QWidget):
         grid.setHorizontalSpacing(8)
         grid.setVerticalSpacing(2)
         metrics = self.label.fontMetrics()
-        wide = isinstance(self.editor, LayersEdit | QPlainTextEdit)
+        wide = isinstance(self.editor, LayersEdit | QPlainTextEdit | ChoiceGrid)
         wide = wide or self.option.name.endswith("path")
         if isinstance(self.editor, QCheckBox):
             self.label.hide()
@@ -157,29 +158,10 @@ class OptionRow(QWidget):
         return edit, lambda value: edit.set_widths(value if isinstance(value, list | tuple) else ())
 
     def _make_choices(self, title: str) -> tuple[QWidget, Read]:
-        host = QWidget()
-        host.setAccessibleName(title)
-        grid = QGridLayout(host)
-        grid.setContentsMargins(0, 0, 0, 0)
-        grid.setSpacing(4)
-        buttons: dict[str, QPushButton] = {}
-
-        def tell() -> None:
-            self._tell([name for name, button in buttons.items() if button.isChecked()])
-
-        for place, choice in enumerate(self.option.choices):
-            button = buttons[choice] = QPushButton(choice)
-            button.setProperty("crumb", True)
-            button.setCheckable(True)
-            button.clicked.connect(tell)
-            grid.addWidget(button, place // 3, place % 3)
-
-        def show(value: object) -> None:
-            chosen = value if isinstance(value, list | tuple) else ()
-            for name, button in buttons.items():
-                button.setChecked(name in chosen)
-
-        return host, show
+        grid = ChoiceGrid(self.option.choices)
+        grid.setAccessibleName(title)
+        grid.edited.connect(self._tell)
+        return grid, lambda value: grid.choose(value if isinstance(value, list | tuple) else ())
 
     def _make_points(self, title: str) -> tuple[QWidget, Read]:
         host, words = QWidget(), Label("caption")

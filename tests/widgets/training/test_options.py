@@ -6,10 +6,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
 
 from engine.setup import Part, Setup
-from engine.training import Entry, Option
+from engine.train.host import Host
+from engine.training import Entry, Option, answers, asks
 from tests.app.training.fakes import catalogue
 from widgets.labels import Label
+from widgets.theme import Theme
 from widgets.training import general
+from widgets.training.choice_grid import ChoiceGrid
 from widgets.training.layers_edit import MOST_LAYERS, LayersEdit
 from widgets.training.option_row import OptionRow
 from widgets.training.sections import PartSection
@@ -292,3 +295,30 @@ def test_a_long_complaint_stands_below_its_editor_and_is_whole(shown, qtbot):
     qtbot.waitUntil(lambda: row.note.geometry().top() > row.editor.geometry().bottom())
     assert row.note.width() < host.width()
     assert row.note.height() >= row.note.heightForWidth(row.note.width())
+
+
+@pytest.mark.parametrize("scale", [1.0, 1.5])
+def test_a_form_with_all_sections_open_is_no_wider_than_its_panel(shown, scale):
+    said = []
+    Host(said.append).take(asks.ListParts(0))
+    form = shown(SetupForm(), 270, 900)
+    for _ in form.offer(next(one for one in said if isinstance(one, answers.Catalogue))):
+        pass
+    form.set_theme(Theme.load("light").scaled(scale))
+    for section in form.sections():
+        section.head.setChecked(True)
+    form.set_setup(Setup(data=Part("circle")))
+    form.layout().activate()
+    assert form.minimumSizeHint().width() <= 270 * scale
+
+
+@pytest.mark.parametrize(("width", "columns"), [(400, 4), (60, 1)])
+def test_choices_stand_in_as_many_columns_as_there_is_room_for(shown, width, columns):
+    grid, told = shown(ChoiceGrid(general.FEATURES), width, 200), []
+    grid.edited.connect(told.append)
+    grid.layout().activate()
+    assert len({button.x() for button in grid.buttons.values()}) == columns
+    assert all(button.geometry().right() <= width for button in grid.buttons.values())
+    grid.choose(["x1", "sin(x2)"])
+    grid.buttons["x1^2"].click()
+    assert told == [["x1", "x1^2", "sin(x2)"]]
