@@ -30,6 +30,7 @@ RUN = 1
 SILENCE_S = 600.0
 """A single step, or making the data, may take so long."""
 FORMAT = 1
+OPTIONS: dict[str, dict[str, setups.Plain]] = {"weights": {"most": 1 << 25}}
 TRUST = "If you trust the setup, run it with --trust"
 
 
@@ -208,7 +209,9 @@ def _pausing(engine: Engine, outcome: Outcome) -> Iterator[None]:
 
 def _finish(engine: Engine, outcome: Outcome, files: tuple[str, ...]) -> None:
     kinds = ("scores", "weights", "boundary", "fit", "confusion")
-    engine.send(asks.Watch(RUN, tuple(asks.Wish(kind) for kind in kinds)))
+    engine.send(
+        asks.Watch(RUN, tuple(asks.Wish(kind, options=OPTIONS.get(kind, {})) for kind in kinds))
+    )
     for kind in files:
         engine.send(asks.Export(RUN, kind))  # type: ignore[arg-type]
     engine.send(asks.ListParts(RUN))

@@ -21,6 +21,8 @@ class TrainLink(QObject):
 
     ready = Signal(object)
     """Carries `wire.Ready` each time an engine can take requests."""
+    asked = Signal(object)
+    """Carries each request as the engine is given it."""
     received = Signal(object)
     """Carries every other message."""
     died = Signal(str)
@@ -99,6 +101,7 @@ class TrainLink(QObject):
     def _pass(self, message: TrainRequest) -> None:
         if self._engine is not None:
             self._engine.send(message)
+            self.asked.emit(message)
 
     def _take(self, message: object) -> None:
         if isinstance(message, wire.Ready):

@@ -7,13 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.training import network
-from app.training.room import TrainingRoom
-from app.training.state import Run
+from app.training.room import REMEMBERED, TrainingRoom
+from app.training.state import Run, size_of
 from engine.training import DataShown, View
+from engine.training.answers import MOST_NUMBERS, MOST_SURFACE
 from playback import text
 from widgets.plots import shading
 from widgets.plots.boundary import NONE, Ground, Points
 from widgets.plots.histograms import Kind, Spread
+from widgets.training.weights import CHANGING
 
 SIDE = 100
 """Points along each side of a boundary."""
@@ -179,6 +181,15 @@ def show_view(room: TrainingRoom, run: Run, view: View) -> None:
                 room.units.show_layers(network.layers(run))
         case "surface":
             show_surface(room, view)
+
+
+def tell_left_out(room: TrainingRoom, run: Run) -> None:
+    """Say where a picture stands that a model has too many parameters for."""
+    size = size_of(run)
+    words = f"{size:,} parameters are too many to show"
+    room.surface.set_caption(words if size > MOST_SURFACE else "")
+    room.optimizer.set_caption(words if size > MOST_NUMBERS else REMEMBERED)
+    room.weights.heading.set_text("Weights", words if size > MOST_NUMBERS else CHANGING)
 
 
 def show_residuals(room: TrainingRoom, view: View) -> None:

@@ -16,6 +16,8 @@ PLAYING_MS = 1000
 STANDING_MS = 60
 BYTES_A_MS = 4000
 """The more bytes a run has the less often it is asked for: this many in a millisecond."""
+UNFIT_MS = 10_000
+"""A run that cannot be kept now is asked for again after so long."""
 TRIES = 2
 """So often a run is brought back while its engines die over it."""
 
@@ -80,6 +82,8 @@ class Revival(QObject):
                 self._kept[run_id] = message
                 self._pause_ms = len(message.data) // BYTES_A_MS
                 self._plan()
+            case say.RunKept():
+                self._pause_ms = UNFIT_MS
             case say.TrainProblem(run_id):
                 self._arrive(run_id)
                 self._tries[run_id] = TRIES

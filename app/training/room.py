@@ -45,6 +45,7 @@ from widgets.training.weights import Weights
 LEFT, RIGHT = 296, 396
 """Widths of the outer columns in a window of the usual width."""
 LEAST = 270
+REMEMBERED = "what the optimizer remembers of each parameter"
 CLASSES = tuple(f"class {number}" for number in range(5))
 """What one can draw."""
 SHORT = {"What it says": "Says", "Loss surface": "Surface", "Over time": "Time"}
@@ -182,7 +183,7 @@ class TrainingRoom(QWidget):
         yield
         self.optimizer = Histograms(self)
         self.optimizer.heading.set_text("Optimizer state")
-        self.optimizer.set_caption("what the optimizer remembers of each parameter")
+        self.optimizer.set_caption(REMEMBERED)
         yield
         pages = {"Now": self.gradients, "Over time": self.over_time}
         pages |= {"Spread": self.histograms, "State": self.optimizer}

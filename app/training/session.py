@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.training.folding import after_rewind, take_series
 from app.training.runs import Runs
-from app.training.state import Run, TrainEngine, branched, distinct, reseeded
+from app.training.state import Run, TrainEngine, branched, distinct, patience_ms, reseeded
 from engine import training as say
 from engine import wire
 from engine.setup import Setup
@@ -20,8 +20,6 @@ REST_MS = 60
 """A slider that is dragged is told to the engine so often at most."""
 FASTEST = 4000.0
 """Steps per second above which there is no limit any more."""
-PATIENCE_MS = 6000
-"""An engine that is asked to pause and says nothing for so long is replaced."""
 
 
 class TrainSession(Runs):
@@ -47,7 +45,7 @@ class TrainSession(Runs):
         self.until: tuple[say.Until, ...] = ()
         self._wishes: tuple[say.Wish, ...] = ()
         self._rest = once(self, self._send_setup, REST_MS)
-        self._patience = once(self, self._lose_patience, PATIENCE_MS)
+        self._patience = once(self, self._lose_patience)
         link.ready.connect(self._greet)
         link.received.connect(self.fold)
         link.died.connect(self._mourn)
@@ -150,7 +148,7 @@ class TrainSession(Runs):
         if run is not None and run.alive:
             self._link.send(say.Pause(run.run_id))
             if run.begun is not None:  # Else the engine may still have to start.
-                self._patience.start()
+                self._patience.start(patience_ms(run))
             self.stated.emit(run)
 
     def toggle(self) -> None:
@@ -244,7 +242,7 @@ class TrainSession(Runs):
         elif callable(message):
             self._link.send(message(run))
             if run.begun is not None:
-                self._patience.start()
+                self._patience.start(patience_ms(run))
 
     def select(self, run_id: int) -> None:
         """Drive another run from now on; one whose engine is gone gives its setup only."""

@@ -15,7 +15,7 @@ from app.training.live_graph import LiveGraph
 from app.training.own_data import OwnData
 from app.training.room import TrainingRoom
 from app.training.session import TrainSession
-from app.training.state import Run, difference
+from app.training.state import Run, difference, progress
 from app.training.until import TrainUntil
 from engine.setup import Plain, Setup
 from engine.training import Catalogue, Happened, Wish
@@ -238,6 +238,7 @@ class TrainShowing(QObject):
         room.units.show_layers(())
         room.histograms.show_spreads(())
         room.optimizer.show_spreads(())
+        pictures.tell_left_out(room, run)
         self._show_data(run)
         for view in run.views.values():
             pictures.show_view(room, run, view)
@@ -291,8 +292,7 @@ class TrainShowing(QObject):
             room.lines.leave(step)
         if run.begun is not None:
             room.lines.take_lines(run.begun.lines)
-        rate = f" · {state.rate:,.0f} steps/s" if state is not None and state.rate else ""
-        room.bar.set_words(run.name, f"step {step:,}{rate}")
+        room.bar.set_words(run.name, progress(run, self._session.plays))
         problem = state.problem if state is not None else None
         why = problem.message if problem is not None else run.problem
         hint = f" — {problem.hint}" if problem is not None and problem.hint else ""

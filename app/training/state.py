@@ -1,5 +1,6 @@
 """What the training room knows: the setup one edits, the runs that came of it, where one looks."""
 
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -37,6 +38,9 @@ START = Setup(
 FINE_CURVES = ("loss", "val", "lr")
 """Curves that are kept step by step; the others are thinned to `COARSE` numbers."""
 COARSE = 16_384
+PATIENCE_MS, NUMBERS_A_MS = 6000, 2000
+"""An engine that is asked to pause and says nothing for so long is replaced; for each so many
+numbers that the model learns it has a millisecond more."""
 
 
 class TrainLook(Struct, frozen=True):
@@ -103,6 +107,10 @@ class TrainEngine(EngineNews, Protocol):
     """What the session asks of the link to the training engine."""
 
     @property
+    def asked(self) -> SignalInstance:
+        """Carries each request as the engine is given it."""
+
+    @property
     def progressed(self) -> SignalInstance:
         """Carries the path of a file that is being read, and how much of it is."""
 
@@ -123,6 +131,29 @@ class TrainEngine(EngineNews, Protocol):
 
 
 Listed = Callable[[Catalogue], None]
+
+
+def size_of(run: Run) -> int:
+    """Return how many numbers its model learns; 0 before the engine has told."""
+    return sum(math.prod(one.shape) for one in run.begun.parameters) if run.begun else 0
+
+
+def patience_ms(run: Run) -> int:
+    """Return how long its engine may say nothing: a step of a big model takes a while."""
+    rate = run.state.rate if run.state is not None else 0.0
+    return max(PATIENCE_MS + size_of(run) // NUMBERS_A_MS, round(3000 / rate) if rate else 0)
+
+
+def progress(run: Run, plays: bool) -> str:
+    """Return where a run stands in words: ``step 1,204 · 3,000 steps/s``."""
+    state, words = run.state, f"step {run.step:,}"
+    if state is None or not run.running:
+        return words
+    if state.rate >= 1:
+        words += f" · {state.rate:,.0f} steps/s"
+    elif state.rate:
+        words += f" · {1 / state.rate:.3g} s a step"
+    return words if plays else f"{words} · pausing after this step…"
 
 
 def named(setup: Setup) -> str:

@@ -20,6 +20,7 @@ from app.training.revival import Revival
 from app.training.saving import Saving
 from app.training.session import TrainSession
 from app.training.state import TrainEngine
+from app.training.waiting import Waiting
 from engine.training import Exported, StepTape
 from widgets.graph_export import png
 from widgets.workspaces import WorkspaceSwitch
@@ -77,6 +78,7 @@ class Workspaces(QObject):
         self.revival = Revival(self.session, link, self)
         self.revival.said.connect(self.said)
         self.saving.resumed.connect(self.revival.expect)
+        self.waiting = Waiting(self.session, link, self)
         self.session.taped.connect(self._tape)
         self.session.exported.connect(self._export)
         self.session.said.connect(self.said)
@@ -186,6 +188,7 @@ class Workspaces(QObject):
         room.bar.switch.picked.connect(self.show_room)
         room.bar.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         showing.commanded.connect(lambda name: self.commanded.emit(COMMANDS[name]))
+        self.waiting.told.connect(room.bar.set_words)
         self._look.changed.connect(showing.follow)
         showing.follow(self._look.theme())
         yield

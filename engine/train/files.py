@@ -9,6 +9,7 @@ from typing import IO, cast
 
 import torch
 
+from engine.setup import BadSetup
 from engine.tape import Problem
 from engine.train.run import Run
 from engine.training.answers import FileLooked
@@ -30,6 +31,8 @@ _NAMES = {
 SHOWN = 20
 MOST_COLUMNS = 500
 LOOKED_AT = 2000
+MOST_BYTES = 500 << 20
+"""Weights that fit into one message."""
 MISSING = ("", "na", "n/a", "nan", "null", "none", "?", "-")
 """What stands in a cell that has no number."""
 
@@ -38,8 +41,10 @@ def safetensors(run: Run) -> bytes:
     """Return parameters and buffers in the safetensors format.
 
     Eight bytes of length, so much JSON with each tensor's dtype, shape and place, then their raw
-    bytes, little-endian and row-major.
+    bytes, little-endian and row-major. Raises `BadSetup` where they are too many.
     """
+    if sum(t.nbytes for t in run.program.model.state_dict().values()) > MOST_BYTES:
+        raise BadSetup(f"the weights are more than {MOST_BYTES >> 20} MB", "weights")
     header: dict[str, object] = {"__metadata__": {"format": "pt", "step": str(run.step)}}
     bodies, at = [], 0
     for name, tensor in run.program.model.state_dict().items():

@@ -32,6 +32,8 @@ class Held:
     tell_at: float = 0.0
     """When its curves are told again."""
     measure_at: float = 0.0
+    is_slow: bool = False
+    """Whether a step of it takes longer than it is to be silent."""
     guard: Guard = field(default_factory=Guard)
     goals: Goals = field(default_factory=lambda: Goals(()))
     """What it plays until, besides a step."""

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from engine.setup import MISTAKES, BadSetup, Setup
 from engine.tape import Problem
-from engine.train import beside, catalogue, export, files, memory, recorded, saved, telling
+from engine.train import beside, catalogue, files, measuring, memory, recorded, saved, telling
 from engine.train.goals import Goals
 from engine.train.held import Held
 from engine.train.painter import NoPainter, Painter
@@ -133,7 +133,7 @@ class Host:
             case asks.Keep():
                 self._keep(run_id, held)
             case asks.Export(_, kind, steps):
-                self._export(run_id, run, kind, steps)
+                self._send(telling.exported(run_id, run, kind, steps))
 
     def _begin(self, request: asks.Train) -> None:
         setup = own.with_source(request.setup, request.source)
@@ -250,16 +250,6 @@ class Host:
         held.seen.clear()
         self._tell(run_id, held)
 
-    def _export(self, run_id: int, run: Run, kind: str, steps: int | None) -> None:
-        match kind:
-            case "script":
-                data = export.script_of(run, run.step if steps is None else steps).encode()
-            case "csv":
-                data = run.history.csv().encode()
-            case _:
-                data = files.safetensors(run)
-        self._send(answers.Exported(run_id, kind, data))
-
     # Going on
 
     def work(self) -> float | None:
@@ -307,17 +297,21 @@ class Host:
             return 0.0
         if count <= 0:
             return max(0.0, min(TELL_S, held.told + TELL_S - now))
-        if count > 1:
+        # A step that takes long is measured by itself: there is something to tell after each.
+        alone = held.is_slow and now >= held.measure_at
+        if count > 1 and not alone:
             run.advance(min(count - 1, answers.SERIES_STEPS // 2), SLICE_S, held.goals)
         # All in one go: each by itself, between steps, would find the caches cold.
         begun = time.perf_counter()
+        held.is_slow = alone or begun - now > SLOWEST_S
         due = (
             begun >= held.tell_at - SLICE_S / 2
             or run.history.waiting() >= answers.SERIES_STEPS // 2
         )
-        if not held.goals.reached and (count == 1 or (due and begun >= held.measure_at)):
-            run.measure(held.goals)
-            held.measure_at = begun + MEASURE_S
+        measures = due and begun >= held.measure_at and not held.is_slow
+        if not held.goals.reached and (count == 1 or alone or measures):
+            noting = measuring.measure(run, held.goals)
+            held.measure_at = begun + max(MEASURE_S, noting / TELL_SHARE["reference"])
         self._check(held)
         is_painted = self._painter.paint(run_id, held)
         if not held.playing:
@@ -372,8 +366,9 @@ class Host:
         for part in telling.settings(run_id, held):
             self._send(part)
         self._tell_curves(run_id, held)
-        self._show(run_id, held, at_once=True)
+        # Before the views, which may take a while: whoever asked to pause waits for it.
         self._send(telling.state(run_id, held, held.told))
+        self._show(run_id, held, at_once=True)
 
     def _tell_curves(self, run_id: int, held: Held) -> None:
         held.told = time.perf_counter()

@@ -18,9 +18,10 @@ from engine.train import easel
 from engine.train.easel import DONE, HEADER, UNFIT, Moment, Subject
 from engine.train.held import Held
 from engine.train.run import Run
+from engine.train.views import bounds
 from engine.train.views.arrays import packed
 from engine.training import asks
-from engine.training.answers import Array, View
+from engine.training.answers import MOST_NUMBERS, Array, View
 from engine.zoo import given
 
 HARMLESS = (asks.Watch, asks.TapeStep, asks.Export, asks.ListParts, asks.GiveFile)
@@ -87,6 +88,8 @@ class Painter(NoPainter):
         setup = held.run.setup
         if self._is_gone or setup.device != "cpu" or setup is self._unfit:
             return False
+        if self._run is not held.run and bounds.parameters(held.run) > MOST_NUMBERS:
+            return False  # Copies of them would take longer, and more memory, than steps do.
         if self._unanswered or now < self._next:
             return True
         if self._run is not held.run or self._setup is not setup:

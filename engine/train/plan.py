@@ -29,6 +29,7 @@ TOLERANCE = 1e-5
 operation is rounded otherwise; without such a one they are the same bits."""
 ROUNDED = "a tanh of many numbers is NumPy's, which may round the last bit otherwise"
 MOST_SHAPES = 3
+MOST_PARAMETERS = 1 << 24
 ALIGNED = 64
 """Bytes at whose multiples each parameter begins in the flat vector, as torch's own memory does:
 a matrix product may add in another order where its result is not aligned."""
@@ -41,6 +42,8 @@ def why_not(program: Program) -> str:
         return "captured mode is for the CPU"
     if setup.amp or setup.accumulate > 1:
         return "autocast and accumulation run in reference mode"
+    if sum(p.numel() for p in program.model.parameters()) > MOST_PARAMETERS:
+        return "a model of so many parameters has nothing to gain from captured mode"
     if any(event == "step" and "closure" in text for event, text in program.lines):
         return f"{setup.optimizer.name} calls the model several times a step"
     if setup.mistakes:

@@ -171,24 +171,6 @@ class Run:
         draw = self.batches.draw
         return (draw() for _ in range(most))
 
-    def measure(self, goals: Goals | None = None) -> None:
-        """Make one step and note gradient norms and update ratios beside its loss."""
-        if self.problem is not None:
-            return
-        now = [p.detach() for p in self.program.model.parameters()]
-        before, step = [p.clone() for p in now], self.step
-        self.advance(1, goals=goals)
-        if self.step == step:
-            return
-        grads = [p.grad for p in self.program.model.parameters()]
-        found = iter(_norms([g for g in grads if g is not None]))
-        norms = [math.nan if grad is None else next(found) for grad in grads]
-        moved = _norms([new - old for new, old in zip(now, before, strict=True)])
-        sizes = _norms(before)
-        ratios = [m / size if size else math.nan for m, size in zip(moved, sizes, strict=True)]
-        self.ratios = list(zip(norms, ratios, strict=True))
-        self.history.measured(self.step, norms, ratios)
-
     @property
     def mode(self) -> Literal["reference", "captured"]:
         """Which mode makes the steps."""
@@ -390,11 +372,3 @@ class Run:
     def state(self) -> Checkpoint:
         """Return the present state."""
         return checkpoints.take(self.program, self.batches, self.step)
-
-
-def _norms(tensors: list[torch.Tensor]) -> list[float]:
-    """Return the norm of each, in few calls."""
-    if not tensors:
-        return []
-    norms: list[float] = torch.stack(torch._foreach_norm(tensors)).tolist()
-    return norms

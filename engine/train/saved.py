@@ -23,6 +23,7 @@ BUDGET = 32 << 20
 """Bytes of checkpoints that are saved with a run, about; of more every second is left out."""
 LIMIT = 192 << 20
 """A run of more bytes is not saved."""
+TOO_MUCH = f"the run has more than {LIMIT >> 20} MB"
 _DTYPES = {
     str(dtype).removeprefix("torch."): dtype
     for dtype in (
@@ -81,6 +82,8 @@ def save(run: Run) -> bytes:
     Raises:
         Unfit: it holds something that cannot be saved, or far too much.
     """
+    if sum(p.nbytes for p in run.program.model.parameters()) > LIMIT:
+        raise Unfit(TOO_MUCH)  # Before copies of it fill the memory.
     now, events = run.state(), 0
     if run.events is not None:
         open_step, events = now, run.events.index + 1
@@ -117,7 +120,7 @@ def save(run: Run) -> bytes:
         )
     )
     if len(data) > LIMIT:
-        raise Unfit(f"the run has more than {LIMIT >> 20} MB")
+        raise Unfit(TOO_MUCH)
     return data
 
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 import torch
 
-from engine.setup import Setup
-from engine.train import texts, views
+from engine.setup import BadSetup, Setup
+from engine.tape import Problem
+from engine.train import export, files, texts, views
 from engine.train.history import History
 from engine.train.run import Run
 from engine.train.views import maps, pace
@@ -19,6 +20,7 @@ from engine.training.answers import (
     SERIES_STEPS,
     Begun,
     DataShown,
+    Exported,
     Parameter,
     Series,
     TrainState,
@@ -169,6 +171,21 @@ def state(run_id: int, held: Held, now: float) -> TrainState:
         reached=held.reached,
         checkpoints=len(run.past),
     )
+
+
+def exported(run_id: int, run: Run, kind: str, steps: int | None) -> Exported:
+    """Return what an `Export` asks for, or why there is none."""
+    try:
+        match kind:
+            case "script":
+                data = export.script_of(run, run.step if steps is None else steps).encode()
+            case "csv":
+                data = run.history.csv().encode()
+            case _:
+                data = files.safetensors(run)
+    except BadSetup as error:
+        return Exported(run_id, kind, b"", Problem("Setup", str(error)))
+    return Exported(run_id, kind, data)
 
 
 def reseeded(setup: Setup, weights: bool, data: bool) -> Setup:

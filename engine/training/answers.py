@@ -15,6 +15,8 @@ MOST_AXES = 8
 _DTYPE = re.compile(r"[<|](?:[fiu][1248]|b1)|\?")
 SERIES_STEPS = 4096
 """Steps in one `Series` message at most."""
+MOST_NUMBERS, MOST_SURFACE = 1 << 22, 1 << 20
+"""Of a model of more parameters there is no view of all of them, or of the loss over them."""
 
 
 class Array(Struct, frozen=True, array_like=True, gc=False):

@@ -32,6 +32,7 @@ from widgets.theme import Theme, mono_font
 MOST = 256
 """Rows and columns that are shown at most."""
 
+CHANGING = "double click changes a number; the run goes on with it"
 LONGEST = 24
 """Letters that are repeated of a text that is no number."""
 
@@ -145,7 +146,7 @@ class Weights(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.heading = Heading("Weights", "double click changes a number; the run goes on with it")
+        self.heading = Heading("Weights", CHANGING)
         self.choice = QComboBox()
         self.choice.setAccessibleName("Parameter")
         self.choice.setMinimumWidth(150)

@@ -10,6 +10,7 @@ from torch import nn
 from engine.setup import Plain
 from engine.train.program import Program
 from engine.train.run import Run
+from engine.train.views import bounds
 from engine.train.views.arrays import Picture, packed, whole
 from engine.training.answers import Unit
 
@@ -90,7 +91,7 @@ def boundary(run: Run, options: Mapping[str, Plain]) -> Picture | None:
     """Return the output over the plane; for more classes than two their probabilities."""
     if width(run) != 2:
         return None
-    side = whole(options, "side", 100, 4, 400)
+    side = bounds.side(run, whole(options, "side", 100, 4, 400))
     around = plane(run, options)
     output = answer(run, grid(run, side, around))
     if output.shape[1] > 1 and run.program.classes:
@@ -104,7 +105,8 @@ def fit(run: Run, options: Mapping[str, Plain]) -> Picture | None:
     if width(run) != 1:
         return None
     x0, _, x1, _ = box(run.program.x)
-    x = torch.linspace(x0, x1, whole(options, "points", 200, 2, 2000)).unsqueeze(1)
+    points = bounds.rows(run, whole(options, "points", 200, 2, 2000))
+    x = torch.linspace(x0, x1, points).unsqueeze(1)
     return Picture({"x": packed(x[:, 0]), "y": packed(answer(run, x))})
 
 
@@ -113,7 +115,7 @@ def residuals(run: Run, _options: Mapping[str, Plain]) -> Picture | None:
     program = run.program
     if program.task != "regression" or program.y.shape[1] != 1:
         return None
-    rows = torch.arange(min(ROWS, len(program.x)))
+    rows = torch.arange(bounds.rows(run, min(ROWS, len(program.x))))
     trained = torch.isin(rows, program.tensor("train_rows"))
     return Picture(
         {
@@ -172,7 +174,7 @@ def units(run: Run, options: Mapping[str, Plain]) -> Picture | None:
     inputs = width(run)
     if inputs not in (1, 2):
         return None
-    side = whole(options, "side", 24, 4, 100)
+    side = bounds.side(run, whole(options, "side", 24, 4, 100))
     around = box(run.program.x)
     if inputs == 2:
         x = grid(run, side)

@@ -1,30 +1,38 @@
 """Counts and norms: who is confused with whom, gradients, histograms, the optimizer's memory."""
 
+import math
 from collections.abc import Mapping
 
 import torch
 
 from engine.setup import Plain
 from engine.train.run import Run
-from engine.train.views import maps
+from engine.train.views import bounds, maps
 from engine.train.views.arrays import Picture, packed, whole
+from engine.training.answers import MOST_NUMBERS
 
 ROWS = 2000
+ROW, LONG = 256, 1 << 20
 
 
 def _rows(run: Run, part: str) -> torch.Tensor:
-    return run.program.tensor(f"{part}_rows")[:ROWS]
+    return run.program.tensor(f"{part}_rows")[: bounds.rows(run, ROWS)]
 
 
-def _predicted(run: Run, rows: torch.Tensor) -> torch.Tensor:
-    """Return the class that the model gives to rows of the data, or to each place of them."""
+def _output(run: Run, rows: torch.Tensor) -> torch.Tensor:
+    """Return what the model says of rows of the data."""
+    output: torch.Tensor = run.program.model(run.program.tensor("inputs")[rows])
+    return output
+
+
+def _predicted(run: Run, output: torch.Tensor) -> torch.Tensor:
+    """Return the class that an output stands for, or that of each place in it."""
     program = run.program
-    output = program.model(program.tensor("inputs")[rows])
     if program.task == "tokens":
-        return output.argmax(dim=2).cpu()  # type: ignore[no-any-return]
+        return output.argmax(dim=2).cpu()
     if output.shape[1] > 1:
-        return output.argmax(dim=1).cpu()  # type: ignore[no-any-return]
-    return (output[:, 0] > 0).long().cpu()  # type: ignore[no-any-return]
+        return output.argmax(dim=1).cpu()
+    return (output[:, 0] > 0).long().cpu()
 
 
 def confusion(run: Run, _options: Mapping[str, Plain]) -> Picture | None:
@@ -38,7 +46,7 @@ def confusion(run: Run, _options: Mapping[str, Plain]) -> Picture | None:
         rows = _rows(run, part)
         counts = torch.zeros(classes * classes, dtype=torch.long)
         if len(rows):
-            pairs = program.y[rows] * classes + _predicted(run, rows)
+            pairs = program.y[rows] * classes + _predicted(run, _output(run, rows))
             counts = torch.bincount(pairs.reshape(-1), minlength=classes * classes)
         found[part] = packed(counts.reshape(classes, classes), "<i8")
     return Picture(found)
@@ -51,14 +59,14 @@ def scores(run: Run, _options: Mapping[str, Plain]) -> Picture:
         rows = _rows(run, part)
         if not len(rows):
             continue
-        output = program.model(program.tensor("inputs")[rows])
+        output = _output(run, rows)
         loss = program.criterion(output, program.tensor("targets")[rows])
         facts[f"{part}_loss"] = loss.item()
         if program.task == "tokens":
-            right = output.argmax(dim=2).cpu() == program.y[rows]
+            right = _predicted(run, output) == program.y[rows]
             facts[f"{part}_right"], facts[f"{part}_count"] = right.sum().item(), right.numel()
         elif program.classes:
-            right = _predicted(run, rows) == program.y[rows]
+            right = _predicted(run, output) == program.y[rows]
             facts[f"{part}_right"], facts[f"{part}_count"] = right.sum().item(), len(rows)
     return Picture({}, facts)
 
@@ -66,9 +74,9 @@ def scores(run: Run, _options: Mapping[str, Plain]) -> Picture:
 def gradients(run: Run, _options: Mapping[str, Plain]) -> Picture:
     """Return the norm of each parameter's gradient, NaN where it has none, and its own norm."""
     parameters = list(run.program.model.parameters())
-    norms = [float("nan") if p.grad is None else p.grad.double().norm().item() for p in parameters]
+    norms = [float("nan") if p.grad is None else _norm(p.grad) for p in parameters]
     held = [float(p.grad is not None) for p in parameters]
-    sizes = [p.double().norm().item() for p in parameters]
+    sizes = [_norm(p) for p in parameters]
     ratios = [ratio for _, ratio in run.ratios] or [float("nan")] * len(norms)
     return Picture(
         {
@@ -80,6 +88,15 @@ def gradients(run: Run, _options: Mapping[str, Plain]) -> Picture:
     )
 
 
+def _norm(tensor: torch.Tensor) -> float:
+    """Return a norm, added up in float64; of many numbers over short rows, much quicker."""
+    if tensor.dtype == torch.float32 and tensor.numel() >= LONG and tensor.numel() % ROW == 0:
+        found: float = tensor.reshape(-1, ROW).norm(dim=1).double().norm().item()
+        if math.isfinite(found):
+            return found
+    return float(tensor.double().norm().item())
+
+
 def histograms(run: Run, options: Mapping[str, Plain]) -> Picture | None:
     """Return counts in equal bins from each row's least to its greatest number."""
     bins = whole(options, "bins", 32, 4, 256)
@@ -88,7 +105,8 @@ def histograms(run: Run, options: Mapping[str, Plain]) -> Picture | None:
             pairs = [(p, p.grad) for p in run.program.model.parameters()]
             found = [torch.zeros(0) if g is None else g for _, g in pairs]
         case "activation":
-            found = [output for _, _, output in maps.layers(run, run.program.x[:ROWS])]
+            x = run.program.x[: bounds.rows(run, ROWS)]
+            found = [output for _, _, output in maps.layers(run, x)]
         case _:
             found = [p.detach() for p in run.program.model.parameters()]
     if not found:
@@ -96,7 +114,8 @@ def histograms(run: Run, options: Mapping[str, Plain]) -> Picture | None:
     counts, edges = torch.zeros(len(found), bins), torch.zeros(len(found), 2)
     for row, values in enumerate(found):
         finite = values.float().cpu().reshape(-1)
-        finite = finite[torch.isfinite(finite)]
+        kept = torch.isfinite(finite)
+        finite = finite if bool(kept.all()) else finite[kept]
         if len(finite):
             edges[row] = torch.stack([finite.min(), finite.max()])
             low, high = edges[row].tolist()
@@ -104,11 +123,15 @@ def histograms(run: Run, options: Mapping[str, Plain]) -> Picture | None:
     return Picture({"counts": packed(counts), "edges": packed(edges)})
 
 
-def weights(run: Run, _options: Mapping[str, Plain]) -> Picture:
+def weights(run: Run, options: Mapping[str, Plain]) -> Picture | None:
     """Return all parameters and all gradients as two flat vectors; no gradient is NaN.
 
-    In float64 where a parameter is: what is set by hand is taken back to the last bit.
+    In float64 where a parameter is: what is set by hand is taken back to the last bit. None where
+    there are more than ``most``: a window takes them many times a second.
     """
+    most = whole(options, "most", MOST_NUMBERS, 0, bounds.MOST_SENT)
+    if bounds.parameters(run) > most:
+        return None
     parameters = list(run.program.model.parameters())
     grads = [
         torch.full((p.numel(),), float("nan")) if p.grad is None else p.grad.reshape(-1).cpu()
@@ -121,8 +144,13 @@ def weights(run: Run, _options: Mapping[str, Plain]) -> Picture:
     return Picture({"flat": packed(flat, sent), "grads": packed(given, sent)})
 
 
-def optimizer(run: Run, _options: Mapping[str, Plain]) -> Picture:
-    """Return each of the optimizer's memories as one flat vector over all parameters."""
+def optimizer(run: Run, _options: Mapping[str, Plain]) -> Picture | None:
+    """Return each of the optimizer's memories as one flat vector over all parameters.
+
+    None where there are too many to send.
+    """
+    if bounds.parameters(run) > MOST_NUMBERS:
+        return None
     made, state = run.program.optimizer, run.program.optimizer.state
     names: dict[str, None] = {}
     for memory in state.values():

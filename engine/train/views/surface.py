@@ -7,7 +7,9 @@ from torch.func import functional_call, vmap
 
 from engine.setup import Plain
 from engine.train.run import Run
+from engine.train.views import bounds
 from engine.train.views.arrays import Picture, packed, whole
+from engine.training.answers import MOST_SURFACE
 
 ROWS = 500
 """Training examples that the loss is taken over, at most."""
@@ -16,11 +18,14 @@ WORK = 1 << 22
 """Inputs times parameters, about, that each point of the plane may cost: of a big model fewer
 examples are asked, for training waits meanwhile."""
 CHUNK = 256
-"""Points of the plane that are asked at once."""
+CHUNK_NUMBERS = 1 << 24
+"""Points of the plane that are asked at once, and parameters of all of these, at most."""
 
 
 def surface(run: Run, options: Mapping[str, Plain]) -> Picture | None:
     """Return the loss on a grid of the plane, and the checkpoints' places in it."""
+    if bounds.parameters(run) > MOST_SURFACE:
+        return None
     parameters = [p.detach() for p in run.program.model.parameters()]
     center = _flat(parameters)
     been = {c.step: _flat(c.parameters) for c in run.past.all()}
@@ -38,8 +43,12 @@ def surface(run: Run, options: Mapping[str, Plain]) -> Picture | None:
     reach = _reach(options, center, places)
     a = torch.linspace(-reach[0], reach[0], side)
     b = torch.linspace(-reach[1], reach[1], side)
-    plane = b[:, None, None] * second + a[None, :, None] * first
-    losses = _losses(run, (center + plane).flatten(0, 1)).reshape(side, side)
+    chunk = max(1, min(CHUNK, CHUNK_NUMBERS // len(center)))
+    points = torch.stack([a.repeat(side), b.repeat_interleave(side)], dim=1)
+    flats = (
+        center + (some[:, 1:] * second + some[:, :1] * first) for some in torch.split(points, chunk)
+    )
+    losses = torch.cat([_losses(run, some) for some in flats]).reshape(side, side)
     return Picture(
         {
             "grid": packed(losses),
@@ -125,6 +134,6 @@ def _losses(run: Run, flats: torch.Tensor) -> torch.Tensor:
         return program.criterion(functional_call(program.model, made, (x,)), y).float().cpu()
 
     try:
-        return torch.cat([vmap(loss)(some) for some in torch.split(flats, CHUNK)])
+        return vmap(loss)(flats)
     except Exception:  # noqa: BLE001 - a model that looks at its numbers is asked one by one
         return torch.stack([loss(flat) for flat in flats])

@@ -23,6 +23,7 @@ class FakeTrainLink(QObject):
     """Notes what it was asked."""
 
     ready = Signal(object)
+    asked = Signal(object)
     received = Signal(object)
     died = Signal(str)
     progressed = Signal(str, float)

@@ -2,8 +2,7 @@ import pytest
 from msgspec.structs import replace
 
 from app.training.runs import KEPT_RUNS
-from app.training.session import PATIENCE_MS
-from app.training.state import START, difference, named
+from app.training.state import PATIENCE_MS, START, difference, named
 from engine import training as say
 from engine.setup import Part, Setup
 from engine.tape import Place

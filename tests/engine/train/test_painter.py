@@ -302,3 +302,14 @@ print(os.waitstatus_to_exitcode(os.wait()[1]))
 def test_a_process_that_hangs_ends_when_nobody_listens():
     told = subprocess.run([sys.executable, "-c", HANGS], capture_output=True, text=True, timeout=99)
     assert told.stdout == "0\n", told.stderr
+
+
+def test_a_model_with_very_many_parameters_is_shown_by_the_trainer_itself(studio, monkeypatch):
+    painter, seen, _ = studio
+    held = held_at(3, (asks.Wish("scores"),))
+    held.playing = True
+    monkeypatch.setattr("engine.train.painter.MOST_NUMBERS", 3)
+    assert not painter.paint(1, held)
+    monkeypatch.undo()
+    assert painter.paint(1, held)
+    assert seen == []

@@ -238,3 +238,12 @@ def test_what_is_opened_from_elsewhere_is_held_to_it_whatever_it_says():
     again = saved.resume(saved.save(run), policy=True)
     assert again.setup.model.options["guarded"] is True
     again.leave()
+
+
+def test_a_run_with_too_many_weights_is_refused_before_any_copy_is_made(monkeypatch):
+    run = Run(setup.parse(BASE))
+    size = sum(p.nbytes for p in run.program.model.parameters())
+    monkeypatch.setattr(saved, "LIMIT", size - 1)
+    monkeypatch.setattr(run, "state", lambda: pytest.fail("it was copied"))
+    with pytest.raises(saved.Unfit, match="more than"):
+        saved.save(run)

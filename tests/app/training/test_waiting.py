@@ -1,0 +1,102 @@
+"""An engine that is silent for a while: what it is about is said, and it is given its time."""
+
+import pytest
+from msgspec.structs import replace
+
+from app.training.state import PATIENCE_MS, patience_ms, progress, size_of
+from app.training.waiting import Waiting
+from engine import training as say
+
+BIG = (say.Parameter("0.weight", (4096, 4096), 0, "Linear"),)
+
+
+@pytest.fixture
+def waiting(begun, train_link):
+    made = Waiting(begun, train_link)
+    made.heard = []
+    made.told.connect(lambda *words: made.heard.append(words))
+    made.silence = made._timer.timeout.emit
+    begun.play()
+    return made
+
+
+def test_what_is_being_made_is_said(waiting, begun, train_link):
+    train_link.asked.emit(say.Alter(1, begun.setup))
+    assert waiting._timer.isActive()
+    train_link.asked.emit(say.Pause(1))
+    waiting.silence()
+    assert waiting.heard == [(begun.run.name, "the model is being made…")]
+
+
+def test_a_long_step_is_said_while_it_trains_and_while_it_is_to_pause(waiting, begun, train_link):
+    train_link.state(1, 1204, "running", rate=0.07)
+    assert waiting._timer.isActive()
+    waiting.silence()
+    begun.pause()
+    train_link.asked.emit(say.Pause(1))
+    waiting.silence()
+    assert [words for _, words in waiting.heard] == [
+        "step 1,204 · the next one takes a while…",
+        "step 1,204 · the engine ends what it is at…",
+    ]
+
+
+def test_nothing_is_waited_for_once_it_stands_still(waiting, begun, train_link):
+    begun.pause()
+    train_link.asked.emit(say.Pause(1))
+    train_link.state(1, 3)
+    assert not waiting._timer.isActive()
+    train_link.asked.emit(say.Keep(1))
+    assert not waiting._timer.isActive()
+
+
+def test_nothing_is_waited_for_of_an_engine_that_is_gone(waiting, begun, train_link):
+    train_link.asked.emit(say.Pause(1))
+    train_link.died.emit("it was killed")
+    assert not waiting._timer.isActive()
+    waiting.silence()
+    assert waiting.heard == []
+
+
+def test_the_room_says_it_in_its_bar(qtbot, window):
+    window.rooms.show_room("training")
+    qtbot.waitUntil(lambda: window.rooms.is_whole)
+    window.rooms.waiting.told.emit("moons", "the model is being made…")
+    assert window.rooms.widgets.bar._words == ("moons", "the model is being made…")
+
+
+def test_steps_slower_than_one_a_second_are_told_in_seconds(begun, train_link):
+    train_link.state(1, 1204, "running", rate=3000.4)
+    assert progress(begun.run, plays=True) == "step 1,204 · 3,000 steps/s"
+    train_link.state(1, 5, "running", rate=0.08)
+    assert progress(begun.run, plays=True) == "step 5 · 12.5 s a step"
+    assert progress(begun.run, plays=False).endswith("· pausing after this step…")
+    train_link.state(1, 6)
+    assert progress(begun.run, plays=False) == "step 6"
+
+
+def test_a_big_model_is_given_more_time(begun, train_link):
+    run = begun.run
+    assert patience_ms(run) == pytest.approx(PATIENCE_MS, abs=1)
+    train_link.state(1, 5, "running", rate=0.1)
+    assert patience_ms(run) == 30_000
+    train_link.state(1, 6)
+    run.begun = replace(run.begun, parameters=BIG)
+    assert size_of(run) == 4096 * 4096
+    assert patience_ms(run) > PATIENCE_MS + 8000
+    begun.pause()
+    assert begun._patience.remainingTime() > PATIENCE_MS + 4000
+
+
+def test_what_is_left_out_is_said_in_its_place(room, begun, train_link):
+    said = room.weights.heading.text()[1]
+    assert "double click" in said
+    begun.run.begun = replace(begun.run.begun, parameters=BIG)
+    begun.begun.emit(begun.run)
+    words = "16,777,216 parameters are too many to show"
+    for shown in (room.surface.caption.said(), room.optimizer.caption.said(),
+                  room.weights.heading.text()[1]):  # fmt: skip
+        assert shown == words
+    train_link.begin(1, begun.setup)
+    assert room.weights.heading.text()[1] == said
+    assert words not in (room.surface.caption.said(), room.optimizer.caption.said())
