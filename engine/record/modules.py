@@ -4,7 +4,7 @@ import functools
 import itertools
 import sys
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from types import FrameType
 from typing import TYPE_CHECKING, TypeVar, cast
@@ -184,25 +184,13 @@ class Modules:
         key = (id(where[0]), where[1]) if where is not None else (0, 0)
         name = known.variables.get(key)
         if name is None:
-            name = known.variables[key] = self._variable(module)
+            name = known.variables[key] = self._variable(lane, module)
         return name
 
-    def _variable(self, module: nn.Module) -> str:
+    def _variable(self, lane: "Lane", module: nn.Module) -> str:
         """Return what the program calls a module; its class where it has no name for it."""
-        frames = list(_frames(self.recorder.source.user_frame()))
-        for look in (_same, _within):
-            for frame in frames:
-                for scope in (frame.f_locals, frame.f_globals):
-                    for name, thing in list(scope.items()):
-                        if name not in ("self", "module", "__class__") and not name.startswith("_"):
-                            found = look(name, thing, module)
-                            if found:
-                                return found
-        for frame in frames:
-            found = _field(frame.f_locals.get("self"), module)
-            if found:
-                return found
-        return type(module).__name__
+        running = [id(entered.known.module()) for entered in lane.calls]
+        return _called(module, list(_frames(self.recorder.source.user_frame())), running)
 
     def _name_parameters(self, module: nn.Module, path: str) -> None:
         """Give the module's own parameters and buffers their full names before they are used."""
@@ -225,6 +213,33 @@ def _frames(frame: FrameType | None) -> Iterator[FrameType]:
     while frame is not None:
         yield frame
         frame = frame.f_back if frame.f_code.co_name != "<module>" else None
+
+
+def _called(module: nn.Module, frames: list[FrameType], outside: Sequence[int] = ()) -> str:
+    """Return what the frames of a program, the innermost first, call a module.
+
+    ``outside``: the ``id()`` of those that are known not to hold it.
+    """
+    for count, frame in enumerate(frames):
+        owner = frame.f_locals.get("self")
+        if isinstance(owner, nn.Module) and owner is not module and id(owner) not in outside:
+            # A method of a module that holds it, whatever the variable of its loop is called.
+            way = _within("", owner, module)
+            if way:
+                return _called(owner, frames[count:]) + way
+    for look in (_same, _within):
+        for frame in frames:
+            for scope in (frame.f_locals, frame.f_globals):
+                for name, thing in list(scope.items()):
+                    if name not in ("self", "module", "__class__") and not name.startswith("_"):
+                        found = look(name, thing, module)
+                        if found:
+                            return found
+    for frame in frames:
+        found = _field(frame.f_locals.get("self"), module)
+        if found:
+            return found
+    return type(module).__name__
 
 
 def _same(name: str, thing: object, module: nn.Module) -> str:

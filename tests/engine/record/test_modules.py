@@ -165,6 +165,44 @@ def test_forward_called_directly_names_what_is_inside_after_the_variable():
     assert {"net.0.weight", "net.2.bias"} <= set(names.values())
 
 
+LOOPED = """
+class Net(nn.Module):
+    def __init__(self, inner):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(2, 2), inner])
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+    def loss(self, x):
+        return self.first(self.layers[0], x) + self.forward(x).mean()
+    def first(self, layer, x):
+        return layer(x).sum()
+"""
+
+
+@pytest.mark.parametrize(
+    ("called", "names"),
+    [
+        ("net = Net(nn.ReLU())\nnet.forward(x)", ["net.layers.0", "net.layers.1"]),
+        ("net = Net(nn.ReLU())\nnet.loss(x)", ["net.layers.0", "net.layers.0", "net.layers.1"]),
+        ("Net(nn.ReLU()).forward(x)", ["Net.layers.0", "Net.layers.1"]),
+        (
+            "nets = [Net(Net(nn.Tanh()))]\nnets[0].layers[1].forward(x)",
+            ["nets[0].layers.1.layers.0", "nets[0].layers.1.layers.1"],
+        ),
+        (
+            "def fit(model):\n    return model.loss(x)\nfit(Net(nn.ReLU()))",
+            ["model.layers.0", "model.layers.0", "model.layers.1"],
+        ),
+    ],
+)
+def test_a_method_that_loops_over_layers_names_each_after_the_variable(called, names):
+    tape = record(f"{LOOPED}x = torch.ones(1, 2)\n{called}")
+    assert tape.error is None
+    assert [call.name for call in tape.calls] == names
+
+
 def test_one_of_several_modules_called_in_turn_still_names_its_result():
     tape = record("for net in (nn.Linear(1, 1), nn.ReLU()):\n    y = net(torch.ones(1, 1))")
     names = {value.id: value.name for value in tape.values}
