@@ -15,6 +15,7 @@ from app.fault_card import confess
 from app.faults import Faults
 from app.preparing import Preparing
 from app.settings import Settings, folder
+from app.shell import Notice
 from app.window import Window
 
 if TYPE_CHECKING:
@@ -89,6 +90,8 @@ def _live(
         window.deleteLater()
         return 2
     confess(window, faults)
+    if window.settings.trouble:
+        window.notices.tell(Notice("settings", window.settings.trouble))
     set_going(window, link)
     if begin is not None:
         begin(window)

@@ -40,7 +40,7 @@ class Progress:
     def _all(self) -> dict[str, Reached]:
         try:
             return msgspec.json.decode(self._settings.text(KEY), type=dict[str, Reached])
-        except (msgspec.DecodeError, UnicodeError):
+        except (msgspec.DecodeError, UnicodeError, RecursionError):
             return {}
 
     def _put(self, name: str, reached: Reached) -> None:

@@ -2,13 +2,15 @@
 
 import contextlib
 import hashlib
+import itertools
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 from msgspec import Struct
 from PySide6.QtCore import QByteArray, QObject, QSettings, QStandardPaths, QTimer, Signal
 
-from app import atomic
+from app import atomic, settings_file
 from playback.coloring import MODES
 
 TRUSTED = 500
@@ -24,6 +26,14 @@ class Setting(Struct, frozen=True):
     title: str
     default: bool | float | str
     accepts: Callable[[object], bool] = lambda _: True
+
+
+def _is_progress(value: object) -> bool:
+    try:
+        msgspec.json.decode(str(value), type=dict[str, dict[str, object]])
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return False
+    return True
 
 
 def _one_of(*choices: str) -> Callable[[object], bool]:
@@ -50,7 +60,7 @@ ROWS = (
     Setting("below", "Output and legend", True),
     Setting("access", "Let my programs use files", False),
     Setting("lecture", "Lecture mode", False),
-    Setting("lessons", "Progress in the lessons", "{}"),
+    Setting("lessons", "Progress in the lessons", "{}", _is_progress),
 )
 DEFAULTS = {row.key: row for row in ROWS}
 
@@ -73,8 +83,10 @@ class Settings(QObject):
     def __init__(self, path: Path | None = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._is_asked = self._has_failed = False
-        self._file = QSettings(str(path), QSettings.Format.IniFormat) if path else None
+        self.trouble = ""
+        """What of the file could not be read, as it is told; empty where all could."""
         self._held: dict[str, object] = {}
+        self._file = self._opened(path) if path else None
 
     @classmethod
     def of_user(cls) -> "Settings":
@@ -83,6 +95,18 @@ class Settings(QObject):
         # Qt writes beside the file, under six letters, and a kill leaves that there.
         atomic.sweep(where, r"gradscribe\.ini\.[A-Za-z]{6}")
         return cls(where / "gradscribe.ini")
+
+    def _opened(self, path: Path) -> QSettings | None:
+        sound, self.trouble = settings_file.vetted(path)
+        file = QSettings(str(sound), QSettings.Format.IniFormat) if sound else None
+        if file is not None and file.status() == QSettings.Status.FormatError:
+            sound, self.trouble = settings_file.put_aside(path)
+            file = QSettings(str(sound), QSettings.Format.IniFormat) if sound else None
+        lessons = file.value("lessons") if file is not None else None
+        if file is not None and lessons is not None and not _is_progress(lessons):
+            self.trouble = settings_file.copy_aside(path, "Your progress in the lessons")
+            file.remove("lessons")
+        return file
 
     def flag(self, key: str) -> bool:
         """Return a yes-or-no choice."""
@@ -123,8 +147,9 @@ class Settings(QObject):
     def recent(self) -> tuple[str, ...]:
         """Return the files opened or saved last, newest first, those that are still there."""
         value = self._get("recent")
-        paths = value if isinstance(value, list) else [value] if isinstance(value, str) else []
-        return tuple(path for path in map(str, paths) if path and Path(path).is_file())
+        paths = value[:TRUSTED] if isinstance(value, list) else [value]
+        there = (path for path in paths if isinstance(path, str) and path and _is_file(path))
+        return tuple(itertools.islice(there, RECENT))
 
     def add_recent(self, path: str) -> None:
         """Put ``path`` on top of the recent files."""
@@ -190,6 +215,13 @@ class Settings(QObject):
         """Write what is remembered to disk now."""
         if self._file is not None:
             self._file.sync()
+
+
+def _is_file(path: str) -> bool:
+    try:
+        return Path(path).is_file()
+    except (OSError, ValueError):
+        return False
 
 
 def _mark(path: str, source: str) -> str:
