@@ -2,8 +2,10 @@
 
 import numpy as np
 from msgspec.structs import replace
+from numpy.typing import NDArray
 from PySide6.QtCore import QObject
 
+from app.training import pictures
 from app.training.data_watch import DataWatch
 from app.training.room import TrainingRoom
 from app.training.session import TrainSession
@@ -11,6 +13,9 @@ from engine.setup import Part, Plain
 from engine.training import FileLooked, Option
 from widgets.plots.boundary import NONE
 
+Floats = NDArray[np.float64]
+FLAT = ("x", "y")
+"""What a point on a curve has."""
 MOST_CLASSES = 20
 """A column of text with more different ones is hardly the target."""
 
@@ -36,6 +41,7 @@ class OwnData(QObject):
         self.is_blank = False
         """Whether all points were taken away, so that there is nothing to train on."""
         self._played = False
+        self._drawn: Floats | None = None
         self._path = ""
         self._looked: FileLooked | None = None
         self._rereads = False
@@ -62,6 +68,35 @@ class OwnData(QObject):
         drawable = self._points_option() is not None
         self._room.set_drawable(drawable, self._session.setup.train < 1)
         self._wipe(drawable and not self._points())
+        self._echo()
+
+    def _echo(self) -> None:
+        """Show points as they are drawn by now, which the engine tells of a while later.
+
+        Which point is moved or taken away is told by its place among those that are shown.
+        """
+        before, self._drawn = self._drawn, self.drawn()
+        if self._drawn is None or (before is not None and np.array_equal(self._drawn, before)):
+            return
+        if self._drawn.shape[1] == len(FLAT):
+            self._room.fit.show_points(*self._drawn.T)
+        else:
+            self._room.boundary.show_points(pictures.redrawn(NONE, self._drawn))
+
+    def drawn(self) -> Floats | None:
+        """Return the points drawn by hand, (n, 2) on a curve or (n, 3) with their class.
+
+        None where the data are no such points.
+        """
+        if self._points_option() is None:
+            return None
+        try:
+            return np.array(self._points(), np.float64).reshape(-1, self._columns())
+        except (
+            TypeError,
+            ValueError,
+        ):  # A file may bring anything; the engine tells what is wrong.
+            return None
 
     def _wipe(self, blank: bool) -> None:
         """Stand still before an empty picture while there are no points, and go on after it."""

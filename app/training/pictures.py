@@ -50,6 +50,17 @@ def points_of(data: DataShown, names: Sequence[str], is_regression: bool) -> Poi
     return Points(x[:, 0], x[:, 1], kinds=kinds, validation=held_back, names=called(names))
 
 
+def redrawn(points: Points, drawn: Floats | None) -> Points:
+    """Return the points as they are drawn by now: (n, 3) with their class, None where none are."""
+    if drawn is None or drawn.shape[1] != 3:
+        return points
+    x, y, kinds = drawn.T
+    same = len(x) == len(points) and np.allclose([points.x, points.y], [x, y], atol=1e-5)
+    if same and points.kinds is not None and np.array_equal(points.kinds, kinds):
+        return points
+    return Points(x, y, kinds=kinds.astype(np.intp), names=points.names)
+
+
 def called(names: Sequence[str]) -> tuple[str, ...]:
     """Return what classes are called: those with a name by it, the others class 0 and so on."""
     return tuple(f"class {name}" if name.isdecimal() else name for name in names)
@@ -190,6 +201,22 @@ def tell_left_out(room: TrainingRoom, run: Run) -> None:
     room.surface.set_caption(words if size > MOST_SURFACE else "")
     room.optimizer.set_caption(words if size > MOST_NUMBERS else REMEMBERED)
     room.weights.heading.set_text("Weights", words if size > MOST_NUMBERS else CHANGING)
+
+
+def show_curve_data(room: TrainingRoom, data: DataShown, drawn: Floats | None = None) -> None:
+    """Show data of one input, or (n, 2) points as they are ``drawn`` by now."""
+    x = data.x.array().reshape(-1).astype(np.float64)
+    y = data.y.array().reshape(len(x), -1)[:, 0].astype(np.float64)
+    names = (*data.x_names[:1], *data.y_names[:1])
+    pair = (names[0], names[1]) if len(names) == 2 else ("x", "y")
+    held_back = ~data.train.array().astype(np.bool_)
+    is_other = drawn is not None and drawn.shape[1] == 2
+    if drawn is not None and is_other and drawn.shape[0] == len(x):
+        is_other = not np.allclose([x, y], drawn.T, atol=1e-5)
+    if drawn is not None and is_other:
+        (x, y), held_back = drawn.T, np.zeros(len(drawn), np.bool_)
+    room.fit.show_points(x, y, held_back, pair)
+    room.fit.set_caption("")
 
 
 def show_residuals(room: TrainingRoom, view: View) -> None:

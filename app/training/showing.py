@@ -256,18 +256,14 @@ class TrainShowing(QObject):
         is_regression = begun.task in ("regression", "any")
         if kind == "boundary":
             points = pictures.points_of(data, begun.classes, is_regression)
+            points = pictures.redrawn(points, self.own.drawn())
             room.boundary.show_points(points)
             words = [pictures.legend_of(begun.task, begun.classes, points.targets, data.y_names)]
             words += [DRAWING] if room.boundary.editable else pictures.axes_of(data.x_names)
             room.boundary.set_caption(" · ".join(words))
             room.boundary.show_note("")
         elif kind == "fit" and data.x.shape[0]:
-            x = data.x.array().reshape(-1)
-            y = data.y.array().reshape(len(x), -1)[:, 0]
-            names = (*data.x_names[:1], *data.y_names[:1])
-            pair = (names[0], names[1]) if len(names) == 2 else ("x", "y")
-            room.fit.show_points(x, y, ~data.train.array().astype(bool), pair)
-            room.fit.set_caption("")
+            pictures.show_curve_data(room, data, self.own.drawn())
 
     def _show_view(self, kind: str) -> None:
         run = self._session.run

@@ -1,13 +1,15 @@
 """Data of one's own: points drawn into the set-up."""
 
+import numpy as np
 from msgspec.structs import replace
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 
 from app.training import own_data
 from engine import training as say
 from engine.setup import Part, Setup
 from engine.tape import Problem
-from tests.app.training.fakes import boundary
+from tests.app.training.fakes import array, boundary
+from tests.app.training.fakes import begun as made
 
 
 def test_points_are_drawn_into_the_setup(room, begun):
@@ -21,6 +23,44 @@ def test_points_are_drawn_into_the_setup(room, begun):
     assert begun.setup.data.options["points"] == [[1.0, 1.0, 1]]
     begun.change(Setup())
     assert not room.boundary.editable
+
+
+def told(rows):
+    """What the engine tells of points, as float32."""
+    rows = np.array(rows)
+    x, y = rows[:, :-1], rows[:, -1]
+    y = array(y, "<i8") if rows.shape[1] == 3 else array(y[:, None], "<f4")
+    return say.DataShown(1, array(x, "<f4"), y, array(np.ones(len(rows)), "|b1"))
+
+
+def test_of_points_taken_away_quickly_none_is_another_than_the_one_clicked(room, begun, train_link):
+    rows = [[x / 10, 0.1, 1] for x in range(6)]
+    drawn = Setup(data=Part("points", {"points": rows}))
+    begun.change(drawn)
+    train_link.received.emit(made(1, drawn))
+    train_link.received.emit(told(rows))
+    left = list(rows)
+    for number in (1, 1, 2):
+        room.boundary.removed.emit(number)
+        del left[number]
+        assert np.allclose(room.boundary._points.x, [row[0] for row in left])
+        # What was asked before is told only now.
+        train_link.received.emit(told(rows))
+        assert np.allclose(room.boundary._points.x, [row[0] for row in left])
+    assert begun.setup.data.options["points"] == left
+
+
+def test_points_on_a_curve_are_shown_as_they_are_drawn_by_now(room, begun, train_link):
+    rows = [[-1.0, 0.0], [0.0, 0.5], [1.0, 1.0]]
+    drawn = Setup(data=Part("points_line", {"points": rows}))
+    begun.change(drawn)
+    train_link.received.emit(made(1, drawn, task="regression"))
+    train_link.received.emit(told(rows))
+    room.fit.removed.emit(0)
+    train_link.received.emit(told(rows))
+    room.fit.removed.emit(0)
+    assert begun.setup.data.options["points"] == [[1.0, 1.0]]
+    assert room.fit._x.tolist() == [1.0]
 
 
 def test_without_points_the_picture_is_empty_and_nothing_trains(room, begun, train_link):
@@ -157,8 +197,10 @@ def test_points_of_more_than_two_classes_are_drawn(room, begun, qtbot):
     assert not room.held_back.isVisible(), "all points are trained on"
     told, area = [], room.boundary._area.toRect()
     room.boundary.drawn.connect(lambda _x, _y, kind: told.append(kind))
-    for brush in (1, 3, 0):
+    for row, brush in enumerate((1, 3, 0)):
         room.brush.setCurrentIndex(brush)
-        for button in (Qt.MouseButton.LeftButton, Qt.MouseButton.RightButton):
-            qtbot.mouseClick(room.boundary.canvas, button, pos=area.center())
+        for way, button in ((-1, Qt.MouseButton.LeftButton), (1, Qt.MouseButton.RightButton)):
+            # Not on a point that is there: that would be taken.
+            place = area.center() + QPoint(way * 30, 30 * (row + 1))
+            qtbot.mouseClick(room.boundary.canvas, button, pos=place)
     assert told == [1, 0, 3, 0, 0, 1], "the other button draws another class"
