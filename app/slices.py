@@ -36,6 +36,11 @@ class Slices(QObject):
         self.stop()
         self._steps = steps
 
+    def run(self, steps: Iterator[bool | None]) -> None:
+        """Take these steps, and make the first of them at once."""
+        self.begin(steps)
+        self.go_on()
+
     def go_on(self) -> None:
         """Make as many steps as one turn of the event loop allows, the others in turns to come."""
         since = QElapsedTimer()

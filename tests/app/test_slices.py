@@ -86,3 +86,11 @@ def test_a_step_can_be_the_last_of_its_turn(qtbot):
     assert notes == [0, 1]
     qtbot.waitUntil(lambda: not slices.busy)
     assert notes == [0, 1, 2, 3]
+
+
+def test_what_is_to_be_done_now_is_begun_at_once(qtbot):
+    slices, notes = Slices(turn_ms=0), []
+    slices.run(noted(3, notes))
+    assert notes == [0]
+    qtbot.waitUntil(lambda: not slices.busy)
+    assert notes == [0, 1, 2]

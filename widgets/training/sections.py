@@ -25,6 +25,9 @@ AUTOMATIC = ""
 WORDS = {"n": "examples", "k": "classes", "path": "file", "limit": "rows at most"}
 """Options whose names are too short to be read."""
 
+AT_ONCE = 3
+"""Rows that are made before others have their turn."""
+
 
 class Section(QWidget):
     """A heading one can fold, and rows below it, which are made once it is open."""
@@ -184,26 +187,38 @@ class PartSection(Section):
 
     def set_part(self, part: Part | None) -> None:
         """Show this choice and its options; rows stay where the entry stays."""
+        for _ in self.follow(part):
+            pass
+
+    def follow(self, part: Part | None) -> Iterator[None]:
+        """Do as `set_part` does, in steps of a few rows."""
         self._part = part
         if self.is_open:
-            self.fill()
+            yield from self._fill()
 
     def fill(self) -> None:
         """Show what is chosen, for it is seen from now on."""
+        for _ in self._fill():
+            pass
+
+    def _fill(self) -> Iterator[None]:
         part = self._part
         name = part.name if part is not None else AUTOMATIC
-        if name != self._shown:
+        is_new = name != self._shown
+        # Before there is a catalogue its name is all that is known.
+        self.choice.setPlaceholderText(name)
+        self.choice.setCurrentIndex(self.choice.findData(name))
+        if is_new:
+            yield from self._make_rows(self._entries.get(name))
             self._shown = name
-            # Before there is a catalogue its name is all that is known.
-            self.choice.setPlaceholderText(name)
-            self.choice.setCurrentIndex(self.choice.findData(name))
-            self._make_rows(self._entries.get(name))
         given = part.options if part is not None else {}
         for key, row in self.by_name.items():
             row.set_value(given.get(key, row.option.default))
         for each, layers in self._each():
             value = given.get(each.name, each.default)
             layers.set_names([str(one) for one in value] if isinstance(value, list) else str(value))
+        if is_new:
+            yield
 
     def _each(self) -> Iterator[tuple[Option, LayersEdit]]:
         """Yield the options of which each layer may have its own, with the builder of layers."""
@@ -212,12 +227,16 @@ class PartSection(Section):
             if of is not None and isinstance(of.editor, LayersEdit):
                 yield row.option, of.editor
 
-    def _make_rows(self, entry: Entry | None) -> None:
-        self.by_name = {}
+    def _make_rows(self, entry: Entry | None) -> Iterator[None]:
+        made: dict[str, OptionRow] = {}
         for option in entry.options if entry is not None else ():
+            if made and len(made) % AT_ONCE == 0:
+                # The rows of before stand until all of these can take their place.
+                yield
             title = sentence(option) if self._ours else None
-            row = self.by_name[option.name] = OptionRow(option, title=title)
+            row = made[option.name] = OptionRow(option, title=title)
             row.edited.connect(self._edit)
+        self.by_name = made
         for each, layers in self._each():
             layers.offer(sentence(each), each.choices)
             layers.named.connect(lambda names, key=each.name: self._edit(key, names))
@@ -233,13 +252,14 @@ class PartSection(Section):
 
     def _choose(self, index: int) -> None:
         name = self.choice.itemData(index)
+        wanted = self._part.name if self._part is not None else AUTOMATIC
         if name is None:
-            self.choice.setCurrentIndex(self.choice.findData(self._shown))
-        elif name != self._shown:
+            self.choice.setCurrentIndex(self.choice.findData(wanted))
+        elif name != wanted:
             self.chosen.emit(Part(name) if name != AUTOMATIC else None)
 
     def _edit(self, key: str, value: Plain) -> None:
-        if self._part is None:
+        if self._part is None or self._part.name != self._shown:
             return
         options = {**self._part.options, key: value}
         for each, layers in self._each():

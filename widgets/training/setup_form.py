@@ -94,9 +94,14 @@ class SetupForm(QWidget):
 
     def set_setup(self, setup: Setup) -> None:
         """Show ``setup``; emits nothing."""
+        for _ in self.follow(setup):
+            pass
+
+    def follow(self, setup: Setup) -> Iterator[None]:
+        """Do as `set_setup` does, in steps that take a few milliseconds each."""
         self._setup = setup
         for key, section in self.parts.items():
-            section.set_part(getattr(setup, key))
+            yield from section.follow(getattr(setup, key))
         for rows in self._general():
             rows.set_values({name: getattr(setup, name) for name in rows.names})
         self.mistakes.choose(setup.mistakes)
