@@ -295,6 +295,16 @@ def _uncollected() -> Iterator[None]:
             gc.enable()
 
 
+def _filter_as_python_does() -> None:
+    """Let warnings show that show in a script: of what is deprecated those of its own lines."""
+    warnings.resetwarnings()
+    for kind in (ResourceWarning, ImportWarning, PendingDeprecationWarning, DeprecationWarning):
+        warnings.simplefilter("ignore", kind)
+    # Those of the recorder's lines are filtered again, in the name of the program's.
+    for module in ("__main__", r"engine\.record\."):
+        warnings.filterwarnings("default", category=DeprecationWarning, module=module)
+
+
 @contextmanager
 def _clean(seed: int, threads: int = 1) -> Iterator[None]:
     """Give a program torch as it comes out of the box, and take back whatever it changes."""
@@ -308,7 +318,7 @@ def _clean(seed: int, threads: int = 1) -> Iterator[None]:
     gc.set_threshold(50_000, 20, 100)
     try:
         with warnings.catch_warnings(), torch.enable_grad():
-            warnings.simplefilter("default")
+            _filter_as_python_does()
             yield
     finally:
         gc.set_threshold(*thresholds)

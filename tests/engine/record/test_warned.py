@@ -1,5 +1,8 @@
 """What a program sees of its own warnings: as many, from the same places, as without a recorder."""
 
+import re
+import subprocess
+import sys
 import textwrap
 import warnings
 
@@ -110,3 +113,31 @@ def test_warnings_are_pythons_again_once_the_run_is_over():
     with Recorder("", "<gradscribe>"):
         assert warnings.warn is not before[0]
     assert (warnings.warn, warnings._showwarnmsg) == before
+
+
+WARNING = """\
+import sys, types, warnings
+library = types.ModuleType("library")
+exec('''
+import warnings
+def call():
+    for kind in (DeprecationWarning, PendingDeprecationWarning, ResourceWarning, UserWarning):
+        warnings.warn(f"of the library's: {kind.__name__}", kind)
+        warnings.warn(f"of its caller's: {kind.__name__}", kind, stacklevel=2)
+''', vars(library))
+library.call()
+import torch
+torch.set_default_tensor_type(torch.FloatTensor)
+torch.func.vmap(torch.func.grad(torch.sin))(torch.ones(2))
+import torch._functorch.deprecated as old
+old.vmap(torch.sin)(torch.ones(2))
+"""
+
+
+def test_those_warnings_show_that_show_in_a_script():
+    ran = subprocess.run(
+        [sys.executable, "-c", WARNING], capture_output=True, text=True, check=True
+    )
+    told = re.findall(r"\w+Warning: .*", ran.stderr)
+    assert told
+    assert re.findall(r"\w+Warning: .*", run.record(WARNING).stderr) == told
