@@ -179,8 +179,8 @@ class _Table(QTableWidget):
 
     def __init__(self, rows: int, columns: int) -> None:
         super().__init__(rows, columns)
-        self._name, self._numbers, self._last = LEAST_NAME, 0, 0
-        """Pixels that the longest name takes, all columns of numbers together, and the last one."""
+        self._name, self._numbers, self._last, self._title = LEAST_NAME, 0, 0, 0
+        """Pixels that the longest name takes, the numbers, the last column, and its head."""
         self._hints: dict[int, int] = {}
         self.itemDoubleClicked.connect(lambda item: self.activated_row.emit(item.row()))
 
@@ -204,15 +204,17 @@ class _Table(QTableWidget):
         widths = [self.columnWidth(column) for column in range(last)]
         title = self.horizontalHeader().sectionSizeHint(last)
         self._name, self._numbers = widths[0], sum(widths[1:])
-        self._last = max(self._hints.get(last, 0), title)
+        self._title, self._last = title, max(self._hints.get(last, 0), title)
         self._share()
 
     def _share(self) -> None:
         room = self.viewport().width() - self._numbers
-        name = min(self._name, max(LEAST_NAME, room - self._last))
+        # A list of differences may be endless: beyond two fifths of the room it is cut.
+        last = min(self._last, max(self._title, 2 * room // 5))
+        name = min(self._name, max(LEAST_NAME, room - last))
         self.setColumnWidth(0, name)
         # Stretched by Qt, the last column stays wider than the room once it was pushed out of it.
-        self.setColumnWidth(self.columnCount() - 1, max(self._last, room - name))
+        self.setColumnWidth(self.columnCount() - 1, max(self._title, room - name))
 
     def resizeEvent(self, happened: QResizeEvent) -> None:
         """Share the room anew; called by Qt."""

@@ -44,8 +44,14 @@ def test_a_name_is_whole_where_there_is_room(table):
 
 
 def test_a_name_keeps_some_room_whatever_else_there_is(table):
-    table.show_lines((line(1, LONG, "lr 0.5, batch 32, " * 12),))
-    assert table.table.columnWidth(0) == LEAST_NAME
+    for width in (700, 1000, 1600):
+        table.resize(width, 240)
+        table.show_lines((line(1, LONG, "lr 0.5, batch 32, " * 40),))
+        inner = table.table
+        assert inner.columnWidth(0) >= LEAST_NAME
+        rest = inner.viewport().width() - sum(inner.columnWidth(i) for i in range(1, 5))
+        assert inner.columnWidth(0) >= min(inner.sizeHintForColumn(0), 3 * rest // 5)
+        assert not inner.horizontalScrollBar().maximum(), "endless differences are cut"
 
 
 def test_where_a_run_branched_off_is_read_in_a_name_that_is_cut(table):
