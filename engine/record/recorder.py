@@ -12,10 +12,11 @@ from typing import Self
 
 import torch
 from msgspec.structs import replace
-from torch import autograd, nn
+from torch import autograd
 
 from engine.figures import MOST_FIGURES, Figure
 from engine.record.backward import Backward, Engine
+from engine.record.compiled import Compiled
 from engine.record.copies import BUDGET, Copies
 from engine.record.failed import Failed
 from engine.record.forward import record_custom
@@ -61,6 +62,7 @@ class Recorder:
         self.scripted = Scripted(self)
         self.optimizers = Optimizers(self)
         self.failed = Failed(self)
+        self.compiled = Compiled()
         self.tracebacks = Tracebacks()
         self.warned = Warned()
         self.until_pass: int | None = None
@@ -71,13 +73,12 @@ class Recorder:
         stopped, by `PassReached`, in the place of that op."""
         self._engine: Engine = autograd.graph._engine_run_backward
         self._apply: object = None
-        self._compile: tuple[Callable[..., object], Callable[..., object]]
 
     def __enter__(self) -> Self:
         autograd.graph._engine_run_backward = self._run_backward  # type: ignore[assignment]
         autograd._engine_run_backward = self._run_backward  # type: ignore[attr-defined,assignment]
         self._patch_apply()
-        self._patch_compile()
+        self.compiled.start()
         torch.overrides.has_torch_function = _is_overridden  # type: ignore[assignment]
         self.modules.start()
         self.scripted.start()
@@ -106,7 +107,7 @@ class Recorder:
         self.scripted.stop()
         self.modules.stop()
         torch.overrides.has_torch_function = _has_torch_function
-        torch.compile, nn.Module.compile = self._compile  # type: ignore[method-assign,assignment]
+        self.compiled.stop()
         autograd.Function.apply = self._apply  # type: ignore[assignment,method-assign]
         autograd._engine_run_backward = self._engine  # type: ignore[attr-defined]
         autograd.graph._engine_run_backward = self._engine
@@ -148,16 +149,6 @@ class Recorder:
         if lane is None:
             return self._engine(outputs, *args, **kwargs)
         return self.backward.run(lane, self._engine, outputs, args, kwargs)
-
-    def _patch_compile(self) -> None:
-        """Let ``torch.compile`` return what it is given: compiled code cannot be watched."""
-        self._compile = torch.compile, nn.Module.compile
-
-        def compiled(model: object = None, **_options: object) -> object:
-            return model if model is not None else lambda function: function
-
-        torch.compile = compiled  # type: ignore[assignment]
-        nn.Module.compile = lambda *_args, **_options: None  # type: ignore[method-assign]
 
     def _patch_apply(self) -> None:
         """Wrap ``Function.apply``, which no function mode sees."""

@@ -156,12 +156,6 @@ def test_a_gradient_used_in_a_formula_is_named_after_its_leaf():
     assert grad.role == "constant"
 
 
-def test_compile_is_watched_as_plain_code():
-    tape = record("f = torch.compile(lambda x: (x * 2).sin())\nx = param(1.0)\nf(x).backward()")
-    assert ops(tape) == ["mul", "sin"]
-    assert tape.status == "ok"
-
-
 def test_a_subclass_of_the_users_hears_nothing_of_the_recorder():
     mirror(
         "class Loud(torch.Tensor):\n"
