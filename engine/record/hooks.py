@@ -120,7 +120,9 @@ class Hooks:
         the one the engine takes first.
         """
         rows = {row.id: row for row in self.log.nodes}
-        ran = {e.node.id for e in self.log.events if type(e) is Ran and e.run == run.number}
+        # Those whose notes `passes` has read, and those whose it has yet to read.
+        ran = {e.node for e in self.log.executions if e.run == run.number}
+        ran |= {e.node.id for e in self.log.events if type(e) is Ran and e.run == run.number}
         left: dict[int, NodeRow] = {}
         stack, seen = [t[0] for t in run.targets if t is not None], set[int]()
         while stack:

@@ -3,7 +3,8 @@
 import pytest
 
 from engine import sound
-from engine.run import record
+from engine.run import execute, record
+from engine.wire import Run
 
 CUSTOM = """
 class Twice(torch.autograd.Function):
@@ -80,6 +81,21 @@ def test_a_backward_node_that_raised_is_kept():
     assert names[tape.stuck] == "ExpBackward0"
     assert tape.fault is None
     assert sound.flaw(tape) == ""
+
+
+def test_it_is_the_right_one_though_numbers_were_given_up_during_the_pass():
+    text = (
+        "class Bad(torch.autograd.Function):\n"
+        "    @staticmethod\n    def forward(ctx, x):\n        return x * 1\n"
+        "    @staticmethod\n    def backward(ctx, g):\n        raise ValueError('no')\n"
+        "x = param(torch.zeros(200, 200))\ny = Bad.apply(x * 2)\n"
+        "for _ in range(8):\n    y = y.sin()\ny.sum().backward()"
+    )
+    tape = execute(Run(1, text, memory=400_000))
+    assert tape.dropped > 8, "some should be given up while the pass runs"
+    names = {node.id: node.name for node in tape.nodes}
+    assert names[tape.stuck] == "BadBackward"
+    assert "BadBackward" in tape.error.hint
 
 
 @pytest.mark.parametrize(
