@@ -43,8 +43,12 @@ class Waiting(QObject):
             if not self._timer.isActive():
                 self._timer.start()
 
-    def _hear(self, _message: object) -> None:
-        self._asked = None
+    def _hear(self, message: object) -> None:
+        # What it told before it was asked may still be on its way.
+        if not isinstance(self._asked, MAKING) or _answers(message):
+            self._asked = None
+        elif self._timer.isActive():
+            return
         run = self._session.run
         if self._session.plays and run is not None and run.begun is not None:
             self._timer.start()
@@ -62,3 +66,10 @@ class Waiting(QObject):
         else:
             words = f"step {run.step:,} · the engine ends what it is at…"
         self.told.emit(run.name, words)
+
+
+def _answers(message: object) -> bool:
+    """Whether it is said of something that was to be made that it is, or that it cannot be."""
+    if isinstance(message, say.TrainState):
+        return message.status != "running"
+    return isinstance(message, say.Begun | say.Altered | say.TrainProblem)

@@ -28,6 +28,19 @@ def test_what_is_being_made_is_said(waiting, begun, train_link):
     assert waiting.heard == [(begun.run.name, "the model is being made…")]
 
 
+def test_what_was_told_before_it_was_asked_is_no_answer(waiting, begun, train_link):
+    train_link.asked.emit(say.Alter(1, begun.setup))
+    train_link.state(1, 57, "running", rate=3000.0)
+    train_link.grow(1, 0, 10)
+    assert waiting._timer.isActive()
+    waiting.silence()
+    assert waiting.heard == [(begun.run.name, "the model is being made…")]
+    train_link.received.emit(say.Altered(1, 0, (), ("model",)))
+    train_link.begin(1, begun.setup)
+    waiting.silence()
+    assert waiting.heard[1:] == [(begun.run.name, "step 0 · the next one takes a while…")]
+
+
 def test_a_long_step_is_said_while_it_trains_and_while_it_is_to_pause(waiting, begun, train_link):
     train_link.state(1, 1204, "running", rate=0.07)
     assert waiting._timer.isActive()
