@@ -1,6 +1,7 @@
 """Until when to train: a small panel under a button."""
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QGridLayout,
@@ -52,6 +53,8 @@ class UntilMenu(QMenu):
                 self.numbers[kind] = self._number(kind, value, tip)
                 row.addWidget(self.numbers[kind], 0, 2)
         row.addWidget(self.go, 0, 3)
+        # What one is about to press must not move when a condition needs no number.
+        row.setColumnStretch(1, 1)
         row.addWidget(self.problem, 1, 0, 1, 4)
         self._action = QWidgetAction(self)
         self._action.setDefaultWidget(self._inside)
@@ -73,6 +76,13 @@ class UntilMenu(QMenu):
         made.refused.connect(self._say)
         made.field.returnPressed.connect(self._choose)
         return made
+
+    def keyPressEvent(self, happened: QKeyEvent) -> None:
+        """Take Return for the button alone: a menu would close, and nothing be done."""
+        if happened.key() not in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            super().keyPressEvent(happened)
+        elif self.go.hasFocus():
+            self._choose()
 
     def _turn(self) -> None:
         """Ask for the number of the condition that is chosen now."""

@@ -1,5 +1,5 @@
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QFont, QFontMetrics
 from PySide6.QtTest import QTest
 
@@ -99,6 +99,30 @@ def until(menu, condition, typed):
     QTest.keyClick(number.field, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
     QTest.keyClicks(number.field, typed)
     QTest.keyClick(number.field, Qt.Key.Key_Return)
+
+
+def test_what_one_presses_stays_where_it_is_whatever_the_condition(qtbot):
+    menu = UntilMenu()
+    qtbot.addWidget(menu)
+    inside, places = menu.go.parentWidget(), set()
+    for condition in range(menu.condition.count()):
+        menu.condition.setCurrentIndex(condition)
+        inside.layout().activate()
+        inside.layout().setGeometry(QRect(0, 0, 500, 40))
+        places.add((menu.go.x(), menu.sizeHint().width()))
+    assert len(places) == 1
+
+
+def test_return_that_is_meant_for_the_list_does_not_close_the_panel(qtbot):
+    menu, closed = UntilMenu(), []
+    qtbot.addWidget(menu)
+    menu.aboutToHide.connect(lambda: closed.append(True))
+    menu.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
+    menu.setActiveAction(menu.actions()[0])
+    triggered = []
+    menu.triggered.connect(triggered.append)
+    QTest.keyClick(menu, Qt.Key.Key_Return)
+    assert triggered == closed == []
 
 
 def test_return_in_the_number_trains_until_it(qtbot):
