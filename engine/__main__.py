@@ -171,6 +171,8 @@ class Server:
 
     def _may_serve(self) -> bool:
         """Let a run that plays go on for a moment; returns whether a request is to be served."""
+        if not self._mail.idle(0):
+            return True  # All that wait come first: a step of a big model takes seconds.
         rest = self._host.work() if self._host is not None else None
         return rest is None or not self._mail.idle(rest)
 

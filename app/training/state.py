@@ -149,11 +149,11 @@ def progress(run: Run, plays: bool) -> str:
     state, words = run.state, f"step {run.step:,}"
     if state is None or not run.running:
         return words
+    if not plays:
+        return f"{words} · pausing…"
     if state.rate >= 1:
-        words += f" · {state.rate:,.0f} steps/s"
-    elif state.rate:
-        words += f" · {1 / state.rate:.3g} s a step"
-    return words if plays else f"{words} · pausing after this step…"
+        return f"{words} · {state.rate:,.0f} steps/s"
+    return f"{words} · {1 / state.rate:.3g} s a step" if state.rate else words
 
 
 def named(setup: Setup) -> str:

@@ -60,11 +60,11 @@ class Waiting(QObject):
         if run is None or not run.alive:
             return
         if isinstance(self._asked, MAKING):
-            words = "the model is being made…"
+            words = "making the model…"
         elif self._session.plays:
-            words = f"step {run.step:,} · the next one takes a while…"
+            words = f"step {run.step:,} · at the next…"
         else:
-            words = f"step {run.step:,} · the engine ends what it is at…"
+            words = f"step {run.step:,} · pausing…"
         self.told.emit(run.name, words)
 
 

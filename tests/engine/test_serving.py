@@ -1,0 +1,30 @@
+"""What is asked while a run trains is served between two of its turns, all of it at once."""
+
+from engine.__main__ import Server
+from engine.training import asks
+
+
+class Host:
+    """A run that plays, at a step each time it may."""
+
+    def __init__(self):
+        self.steps = 0
+
+    def work(self):
+        self.steps += 1
+        return 0.0
+
+
+def test_no_step_is_made_while_a_request_waits():
+    server = Server(-1, -1)
+    host = server._host = Host()
+    for run_id in range(3):
+        server._mail.put(asks.Keep(run_id))
+    server._mail.put(asks.Pause(1))
+    served = []
+    while not host.steps:
+        if server._may_serve():
+            served.append(server._mail.take()[0])
+    assert [type(one) for one in served] == [asks.Keep, asks.Keep, asks.Keep, asks.Pause]
+    assert not server._may_serve()
+    assert host.steps == 2
