@@ -8,6 +8,7 @@ from PySide6.QtWidgets import (
     QLabel,
     QMenu,
     QPushButton,
+    QStackedWidget,
     QWidget,
     QWidgetAction,
 )
@@ -38,6 +39,9 @@ class UntilMenu(QMenu):
         self.condition.setAccessibleName("Condition")
         self.numbers: dict[Condition, NumberField] = {}
         """What each condition is asked with, but for one that needs no number."""
+        # As wide without a number: what one is about to press must not move.
+        self._fields = QStackedWidget()
+        self._fields.setFixedWidth(90)
         self.problem = Label("error")
         self.go = QPushButton("Train")
         self.go.setProperty("primary", True)
@@ -51,9 +55,9 @@ class UntilMenu(QMenu):
             self.condition.setItemData(self.condition.count() - 1, tip, 3)
             if kind != "nan":
                 self.numbers[kind] = self._number(kind, value, tip)
-                row.addWidget(self.numbers[kind], 0, 2)
+            self._fields.addWidget(self.numbers.get(kind) or QWidget())
+        row.addWidget(self._fields, 0, 2)
         row.addWidget(self.go, 0, 3)
-        # What one is about to press must not move when a condition needs no number.
         row.setColumnStretch(1, 1)
         row.addWidget(self.problem, 1, 0, 1, 4)
         self._action = QWidgetAction(self)
@@ -70,7 +74,6 @@ class UntilMenu(QMenu):
     def _number(self, kind: Condition, value: float, tip: str) -> NumberField:
         counts = kind != "loss_below"
         made = NumberField("Number", whole=counts, low=1 if counts else 0.0)
-        made.setFixedWidth(90)
         made.setToolTip(tip)
         made.set_number(int(value) if counts else value)
         made.refused.connect(self._say)
@@ -86,8 +89,7 @@ class UntilMenu(QMenu):
 
     def _turn(self) -> None:
         """Ask for the number of the condition that is chosen now."""
-        for kind, number in self.numbers.items():
-            number.setVisible(kind == self._kind)
+        self._fields.setCurrentIndex(self.condition.currentIndex())
         self._say("")
 
     def _say(self, problem: str) -> None:

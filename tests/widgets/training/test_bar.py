@@ -1,5 +1,5 @@
 import pytest
-from PySide6.QtCore import QRect, Qt
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QFont, QFontMetrics
 from PySide6.QtTest import QTest
 
@@ -108,8 +108,8 @@ def test_what_one_presses_stays_where_it_is_whatever_the_condition(qtbot):
     for condition in range(menu.condition.count()):
         menu.condition.setCurrentIndex(condition)
         inside.layout().activate()
-        inside.layout().setGeometry(QRect(0, 0, 500, 40))
-        places.add((menu.go.x(), menu.sizeHint().width()))
+        inside.layout().setGeometry(QRect(QPoint(0, 0), inside.sizeHint()))
+        places.add((menu.go.x(), inside.sizeHint().width()))
     assert len(places) == 1
 
 
