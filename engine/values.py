@@ -1,6 +1,7 @@
 """Tensor -> snapshot: the numbers themselves while they are few, a summary when they are many."""
 
 from collections.abc import Iterable, Sequence
+from math import isclose, isnan
 
 import numpy as np
 import torch
@@ -53,6 +54,9 @@ CHUNK_ELEMENTS = 1 << 18
 BLOCK_ELEMENTS = 1 << 16
 """So many elements of one tensor: in double precision they fit the processor's own cache."""
 
+COMPARED_ELEMENTS = 1 << 20
+"""So many elements are read to compare a tensor with a summary; of more, those it samples."""
+
 STATISTICS_LIMIT = 50_000_000
 """Past this many elements (an expanded view costs no memory) only the thumbnail is made."""
 
@@ -79,6 +83,27 @@ def snapshot(t: torch.Tensor, inline: int = INLINE_ELEMENTS, side: int = THUMB) 
     """
     dense = _dense(t.detach().resolve_conj().resolve_neg())
     return _read(dense.unsqueeze(0), dtype_name(t.dtype), inline, side)[0]
+
+
+def differs(t: torch.Tensor, summary: Snapshot) -> bool:
+    """Tell whether a summary is of other numbers than those of ``t``, as far as it tells."""
+    if summary.thumb is None:
+        return False
+    side = max(summary.thumb_shape)
+    if t.numel() > COMPARED_ELEMENTS:
+        dense = _dense(t.detach().resolve_conj().resolve_neg())
+        return bool(_thumbs(dense.unsqueeze(0), side)[0].tobytes() != summary.thumb)
+    made = snapshot(t, side=side)
+    exact = (made.thumb, made.nan, made.inf) == (summary.thumb, summary.nan, summary.inf)
+    pairs = ((made.min, summary.min), (made.max, summary.max), (made.norm, summary.norm))
+    return not (exact and all(_is_same(*pair) for pair in pairs))
+
+
+def _is_same(a: float | None, b: float | None) -> bool:
+    if a is None or b is None:
+        return a is b
+    # Tensors that are read together are added up in another order: the last digits are others.
+    return isclose(a, b, rel_tol=1e-9) or (isnan(a) and isnan(b))
 
 
 def snapshots(tensors: Sequence[torch.Tensor], summaries: int = 0) -> list[Snapshot]:

@@ -22,8 +22,9 @@ from engine.record.unseen import (
     memory,
     unwatched,
 )
-from engine.tape import Change
+from engine.tape import Change, Snapshot
 from engine.untouched import keep_builtins
+from engine.values import differs as summary_differs
 
 keep_builtins(globals())
 
@@ -213,16 +214,19 @@ class Tensors:
         """Tell whether ``t`` holds other numbers than when ``row`` was written.
 
         Needed where torch writes without counting a version: fused optimizers, running statistics
-        of batch norm, ``.data``, numpy. A value kept as a summary changes by version only.
+        of batch norm, ``.data``, numpy. Of a value that is kept as a summary that is compared.
         """
         if row.version != version(t):
             return True
         kept = self.log.snapshots[row.snapshot] if row.snapshot is not None else None
-        if not isinstance(kept, torch.Tensor) or kept.shape != t.shape or not has_numbers(t):
+        if kept is None or kept.shape != t.shape or not has_numbers(t):
             return False
         if is_watched():
             with unwatched():
                 return self.differs(t, row)
+        if isinstance(kept, Snapshot):
+            plain = torch._C.TensorBase.detach(t)
+            return t.layout is torch.strided and summary_differs(plain, kept)
         return not same_numbers(kept, torch._C.TensorBase.detach(t))
 
     def sharing(self, t: torch.Tensor) -> list[torch.Tensor]:

@@ -1,5 +1,7 @@
 """Snapshots are what the tensor was then, whatever happens to it later, and memory is bounded."""
 
+import numpy as np
+import pytest
 import torch
 
 from engine import run
@@ -25,6 +27,51 @@ def test_past_the_budget_the_oldest_values_become_summaries_and_the_structure_st
     assert len([o for o in tape.ops if o.op == "mul"]) == 5
     last = next(v for v in reversed(tape.values) if v.name == "x")
     assert tape.snapshots[last.snapshot].max == 32
+
+
+UNCOUNTED = {
+    "running statistics": (
+        "norm = nn.BatchNorm1d(2000)\n"
+        "for i in range(3):\n    y = norm(torch.randn(8, 2000) + i)\n"
+        "a, b = norm.running_mean, norm.running_var"
+    ),
+    "a fused step": (
+        "a = param(torch.ones(60, 60))\nb = param(torch.zeros(60, 60))\n"
+        "opt = optim.Adam([a, b], fused=True)\n"
+        "for i in range(3):\n    opt.zero_grad()\n    (a * 2 + b).sin().sum().backward()\n"
+        "    opt.step()"
+    ),
+    "data, NumPy and a view of it": (
+        "a = torch.ones(60, 60)\nb = a[1:]\nn = b.numpy()\n"
+        "c = [a * i for i in range(6)]\n"
+        "a.data[3, 3] = 7.0\nn[40, 5] = -9.0\nd = a + 1\nb.mul_(float('nan'))"
+    ),
+    "nothing at all": (
+        "a = param(torch.randn(60, 60))\nb = torch.full((60, 60), torch.inf)\nc = a.T[1:]\n"
+        "d = [torch.randn(60, 60) for _ in range(9)]\ne = [one * 1.5 + a for one in d]\n"
+        "n = b.numpy()\nm = d[0].numpy()\n"
+        "sum(e).sum().backward()\nprint(a.grad.sum(), b.sum())"
+    ),
+}
+
+
+@pytest.mark.parametrize("memory", [40_000, 9_000])
+@pytest.mark.parametrize("source", UNCOUNTED.values(), ids=UNCOUNTED.keys())
+def test_a_change_that_is_not_counted_is_seen_where_only_a_summary_is_kept(source, memory):
+    full = execute(Run(1, source))
+    names = run.finished.names
+    ends = {name: names[name].detach() for name in "ab"}
+    small = execute(Run(1, source, memory=memory))
+    assert full.dropped == 0 < small.dropped
+    assert [(e.kind, e.line) for e in small.events] == [(e.kind, e.line) for e in full.events]
+    assert [(v.name, v.op, v.tensor) for v in small.values] == [
+        (v.name, v.op, v.tensor) for v in full.values
+    ]
+    for name, end in ends.items():
+        tensor = run.finished.recorder.tensors.known(run.finished.names[name]).tensor
+        last = next(v for v in reversed(small.values) if v.tensor == tensor)
+        told = small.snapshots[last.snapshot]
+        np.testing.assert_array_equal((told.min, told.max), (end.min(), end.max()))
 
 
 def test_tensors_without_numbers_have_no_snapshot():
