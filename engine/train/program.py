@@ -228,6 +228,9 @@ class Program:
             where = in_source(found.place, self.sections.texts[name], source)
             return Failed(msgspec.structs.replace(plainly(found), place=where), "model.source")
         message = str(error) if isinstance(error, ValueError) else f"{found.type}: {found.message}"
+        lines = self.sections.texts[name].splitlines()
+        if place == "optimizer" and lines[(found.place.line or 1) - 1].startswith("scheduler"):
+            place = "schedule"
         return BadSetup(" ".join(message.split()), place)
 
     def failure(self, error: BaseException) -> Problem:

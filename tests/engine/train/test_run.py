@@ -214,6 +214,7 @@ BAD = [
     ({"model": {"name": "own", "source": "class Net(nn.Module"}}, "model.source", "line 1"),
     ({"model": {"name": "own", "source": "x = 1"}}, "model", "no class"),
     ({"optimizer": "lbfgs", "accumulate": 2}, "accumulate", "one batch"),
+    ({"optimizer": "asgd", "schedule": "one_cycle"}, "schedule", "cycle_momentum"),
     ({"frozen": ["0.weigth"]}, "frozen", "0.weight, 0.bias"),
     ({"frozen": ["0", "2", "4"]}, "frozen", "nothing can learn"),
     ({"optimizer": {"name": "sgd", "lr": 1e31}}, "optimizer.lr", "at most 1e+30"),
