@@ -77,12 +77,13 @@ class Link(QObject):
         if self._engine is not None:
             return
         self._ready = False
-        engine, self._spare = self._spare, None
-        if engine is None:
+        # One that is not ready may take minutes: it makes itself ready where nobody else works.
+        if self._spare is not None and self._spare.is_ready:
+            engine, self._spare = self._spare, None
+            engine.ended.disconnect(self._lose_spare)
+        else:
             engine = EngineProcess(self, is_open=self._opens)
             engine.start()
-        else:
-            engine.ended.disconnect(self._lose_spare)
         engine.received.connect(self._take)
         engine.ended.connect(self._bury)
         engine.await_ready()

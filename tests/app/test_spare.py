@@ -90,6 +90,29 @@ def test_a_program_that_kills_its_engine_is_told_before_the_spare_is_ready(pair,
 
 
 @posix
+def test_a_spare_that_is_not_ready_is_not_waited_for(open_link, qtbot, monkeypatch, no_torch):
+    monkeypatch.setattr(link, "SPARE_MS", 0)
+    heard = open_link(spare=True)
+    first = heard.link.pid()
+
+    def spare():
+        pids = [one.pid() for one in heard.link.findChildren(EngineProcess)]
+        return next((pid for pid in pids if pid not in (0, first)), 0)
+
+    qtbot.waitUntil(lambda: spare() > 0, timeout=PATIENCE_MS)
+    stuck = spare()
+    os.kill(stuck, signal.SIGSTOP)
+    assert heard.link.spare_pid() == 0
+    os.kill(first, signal.SIGKILL)
+    qtbot.waitUntil(lambda: any(isinstance(one, str) for one in heard.all), timeout=PATIENCE_MS)
+    assert tape_of(qtbot, heard, "print(1)").stdout == "1\n"
+    assert heard.link.pid() not in (first, stuck)
+    # It is the spare still, and takes its place once it is.
+    os.kill(stuck, signal.SIGCONT)
+    qtbot.waitUntil(lambda: heard.link.spare_pid() == stuck, timeout=PATIENCE_MS)
+
+
+@posix
 def test_a_program_that_waits_when_the_engine_dies_runs_once_in_the_spare(pair, qtbot):
     os.kill(pair.link.pid(), signal.SIGSTOP)
     run_id = pair.link.run("print('once')")
