@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Protocol
 
-from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt
 from PySide6.QtGui import QAccessible, QAccessibleEvent, QGuiApplication
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -28,9 +28,12 @@ MOST = 20
 class FaultCard(QFrame):
     """Tells of faults without a question: what one does goes on beside it."""
 
-    def __init__(self, over: QWidget, write: Callable[[Fault, bool], str]) -> None:
-        super().__init__(over)
-        self._over, self._write = over, write
+    def __init__(
+        self, over: QWidget, write: Callable[[Fault, bool], str], ground: QWidget | None = None
+    ) -> None:
+        """Float in the corner of ``over``, or of the ``ground`` it stands on while it is hidden."""
+        super().__init__(ground or over)
+        self._ground, self._over, self._write = ground or over, over, write
         self._faults: list[Fault] = []
         self.setProperty("panel", True)
         self.setAccessibleName("Something went wrong")
@@ -57,7 +60,8 @@ class FaultCard(QFrame):
         row.addWidget(self.close_button)
         row.addWidget(self.copy_button)
         column.addLayout(row)
-        over.installEventFilter(self)
+        for widget in {self._ground, over}:
+            widget.installEventFilter(self)
         self.hide()
 
     def tell(self, fault: Fault) -> None:
@@ -94,16 +98,19 @@ class FaultCard(QFrame):
         self.hide()
 
     def _settle(self) -> None:
-        width = min(WIDTH, self._over.width() - 2 * MARGIN)
-        self.setFixedWidth(max(1, width))
+        place = self._over if self._over.isVisible() else self._ground
+        room = QRect(place.mapTo(self._ground, QPoint()), place.size())
+        self.setFixedWidth(max(1, min(WIDTH, room.width() - 2 * MARGIN)))
         self.adjustSize()
-        room = self._over.rect()
         self.move(room.right() - self.width() - MARGIN, room.bottom() - self.height() - MARGIN)
 
     def eventFilter(self, watched: QObject, happened: QEvent) -> bool:
         """Stay in the corner; called by Qt."""
-        if happened.type() == QEvent.Type.Resize and not self.isHidden():
+        kinds = (QEvent.Type.Resize, QEvent.Type.Show, QEvent.Type.Hide)
+        if happened.type() in kinds and not self.isHidden():
+            # Another room was entered, or the window has another size.
             self._settle()
+            self.raise_()
         return super().eventFilter(watched, happened)
 
 
@@ -117,6 +124,10 @@ class Host(Protocol):
     @property
     def columns(self) -> QWidget:
         """What the card lies on: all but the bars."""
+
+    @property
+    def ground(self) -> QWidget:
+        """What it lies on in the other rooms."""
 
 
 def confess(window: Host, faults: Faults) -> FaultCard:
@@ -136,7 +147,7 @@ def confess(window: Host, faults: Faults) -> FaultCard:
             faults.note(Fault(problem.type, problem.message, problem.trace, "the engine"))
 
     told: list[object] = [None]
-    card = FaultCard(window.columns, write)
+    card = FaultCard(window.columns, write, window.ground)
     faults.caught.connect(card.tell)
     session.result_changed.connect(listen)
     return card

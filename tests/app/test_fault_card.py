@@ -2,6 +2,7 @@
 
 import pytest
 from msgspec.structs import replace
+from PySide6.QtCore import QPoint, QRect
 from PySide6.QtGui import QGuiApplication
 
 from app.fault_card import FaultCard, confess
@@ -27,6 +28,25 @@ def card(settled, faults):
     return confess(settled, faults)
 
 
+def in_columns(card, settled):
+    """Whether the card lies within the panes of the program, whatever it is a child of."""
+    columns = settled.columns
+    room = QRect(columns.mapToGlobal(QPoint()), columns.size())
+    return room.contains(QRect(card.mapToGlobal(QPoint()), card.size()))
+
+
+def test_a_fault_is_told_in_the_training_room_too(card, faults, settled, qtbot):
+    settled.show_room("training")
+    faults.note(FAULT)
+    qtbot.waitUntil(card.isVisible)
+    assert settled.ground.rect().contains(card.geometry())
+    found = settled.ground.childAt(card.geometry().center())
+    assert found is card or card.isAncestorOf(found)
+    settled.show_room("program")
+    assert card.isVisible()
+    assert in_columns(card, settled)
+
+
 def test_there_is_no_card_while_nothing_is_wrong(card):
     assert card.isHidden()
 
@@ -37,9 +57,9 @@ def test_a_fault_is_told_and_the_keyboard_stays_where_it_is(card, faults, settle
     assert card.isVisible()
     assert "KeyError at widgets/ledger.py:2" in card.about.text()
     assert settled.focusWidget() is focus
-    assert settled.columns.rect().contains(card.geometry())
+    assert in_columns(card, settled)
     settled.resize(1000, 700)
-    assert settled.columns.rect().contains(card.geometry())
+    assert in_columns(card, settled)
 
 
 def test_the_same_fault_is_not_told_again(card, faults):
