@@ -16,9 +16,12 @@ from PySide6.QtWidgets import (
 )
 
 from playback.text import MINUS
+from widgets.once import once
 from widgets.training.still import keep_still
 
 MOST_LAYERS = 12
+AT_ONCE = 3
+"""Rows that are made in one turn of the event loop: a file may hold a model of 32 layers."""
 USUAL_WIDTH = 8
 
 
@@ -68,6 +71,7 @@ class LayersEdit(QWidget):
         column.addLayout(self._grid)
         self._rows: list[tuple[QLabel, QPushButton, QPushButton, QLabel, QComboBox]] = []
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self._later = once(self, lambda: self.set_widths(self._widths), 0)
         self.set_widths(())
 
     def widths(self) -> list[int]:
@@ -75,10 +79,12 @@ class LayersEdit(QWidget):
         return list(self._widths)
 
     def set_widths(self, widths: Sequence[int]) -> None:
-        """Show these layers; emits nothing."""
+        """Show these layers; emits nothing. Of many new ones some are made in turns to come."""
         self._widths = [int(width) for width in widths]
-        while len(self._rows) < len(self._widths):
+        for _ in range(min(AT_ONCE, len(self._widths) - len(self._rows))):
             self._add_row()
+        if len(self._rows) < len(self._widths):
+            self._later.start()
         for index, (name, minus, plus, number, choice) in enumerate(self._rows):
             used = index < len(self._widths)
             for part in (name, minus, plus, number):
@@ -138,8 +144,7 @@ class LayersEdit(QWidget):
         return self._rows[index][-1]
 
     def _show_names(self) -> None:
-        for index, name in enumerate(self.names()):
-            choice = self.choice(index)
+        for (*_, choice), name in zip(self._rows, self.names(), strict=False):
             choice.setCurrentIndex(choice.findData(name))
 
     def _fill(self, index: int, choice: QComboBox) -> None:

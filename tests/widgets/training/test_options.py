@@ -38,6 +38,26 @@ def test_layers_are_added_and_removed_and_widened(shown):
     assert not edit.button(1, -1).isEnabled()
 
 
+def test_many_layers_get_their_rows_in_several_turns(shown, qtbot):
+    edit = shown(LayersEdit(1, 64), 280, 900)
+    edit.offer("Activation", ("relu", "tanh", "gelu"))
+    widths, names = list(range(1, 17)), ["relu", "tanh", "gelu", "tanh"] * 4
+    edit.set_widths(widths)
+    edit.set_names(names)
+    rows = [len(edit._rows)]
+    assert rows[0] < 16, "the others in turns to come"
+    assert edit.widths() == widths
+    while len(edit._rows) < 16:
+        qtbot.waitUntil(lambda: len(edit._rows) > rows[-1])
+        rows.append(len(edit._rows))
+    assert [edit.choice(at).currentData() for at in range(16)] == names
+    assert [edit._rows[at][3].text() for at in range(16)] == [str(width) for width in widths]
+    edit.set_widths([5])
+    edit.set_widths([6, 7])
+    assert edit._rows[1][3].isVisibleTo(edit)
+    assert not edit._rows[2][3].isVisibleTo(edit)
+
+
 def test_the_builder_has_ends(shown):
     edit = shown(LayersEdit(1, 3))
     edit.set_widths([3] * MOST_LAYERS)
