@@ -88,7 +88,7 @@ def snapshot(t: torch.Tensor, inline: int = INLINE_ELEMENTS, side: int = THUMB) 
 def differs(t: torch.Tensor, summary: Snapshot) -> bool:
     """Tell whether a summary is of other numbers than those of ``t``, as far as it tells."""
     if summary.thumb is None:
-        return False
+        return summary.data is not None and snapshot(t).data != summary.data
     side = max(summary.thumb_shape)
     if t.numel() > COMPARED_ELEMENTS:
         dense = _dense(t.detach().resolve_conj().resolve_neg())
