@@ -37,12 +37,14 @@ def in_columns(card, settled):
 
 def test_a_fault_is_told_in_the_training_room_too(card, faults, settled, qtbot):
     settled.show_room("training")
+    qtbot.waitUntil(lambda: not settled.columns.isVisible())
     faults.note(FAULT)
-    qtbot.waitUntil(card.isVisible)
+    assert card.isVisible()
     assert settled.ground.rect().contains(card.geometry())
     found = settled.ground.childAt(card.geometry().center())
     assert found is card or card.isAncestorOf(found)
     settled.show_room("program")
+    qtbot.waitUntil(settled.columns.isVisible)
     assert card.isVisible()
     assert in_columns(card, settled)
 
