@@ -23,7 +23,9 @@ LIBRARIES = (
     "sys os io time threading signal gc math random types warnings traceback linecache inspect "
     "functools collections contextlib copy weakref re numpy torch torch.nn torch.nn.functional "
     "torch.nn.init torch.optim torch.autograd torch.autograd.graph torch.overrides torch.linalg "
-    "torch.random torch.functional torch._tensor torch._tensor_str"
+    "torch.random torch.functional torch._tensor torch._tensor_str torch.fft torch.special "
+    "torch.func torch.optim.lr_scheduler torch.distributions torch.utils.data numpy.linalg "
+    "numpy.fft json json.encoder decimal fractions heapq bisect operator itertools"
 ).split()
 """Modules whose functions, classes and constants are put back."""
 CLASSES = {
@@ -31,7 +33,10 @@ CLASSES = {
     "torch.autograd": ("Function",),
     "threading": ("Thread", "Event", "Condition", "Timer"),
 }
-CLASSES_OF = ("torch.nn", "torch.optim")
+CLASSES_OF = (
+    *("torch.nn", "torch.optim", "torch.optim.lr_scheduler", "torch.distributions"),
+    *("torch.utils.data", "json", "json.encoder"),
+)
 """Modules all of whose classes are put back."""
 PLAIN = (int, float, complex, str, bytes, tuple)
 JOIN_S = 1.0

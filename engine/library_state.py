@@ -4,6 +4,9 @@ What lives in Python's context variables (NumPy's printing and errors, decimal's
 care: each program runs in a copy of the context. See `engine.leftovers` for the rest.
 """
 
+import copyreg
+import decimal
+import json
 import logging
 import os
 import sys
@@ -14,9 +17,10 @@ from typing import Any
 
 import torch
 from torch.autograd import forward_ad
-from torch.distributions import Distribution
+from torch.distributions import Distribution, kl
 from torch.nn.modules import module
 from torch.optim import optimizer
+from torch.utils.data._utils.collate import default_collate_fn_map
 
 KINDS = ("cpu", "cuda")
 """Kinds of devices that have an automatic precision of their own."""
@@ -62,6 +66,17 @@ _SWITCHES: tuple[tuple[Callable[[], object], Callable[[Any], object]], ...] = (
 """What reads a setting, and what writes it."""
 
 
+_encoder: Any = getattr(json, "_default_encoder")  # noqa: B009
+_TABLES: tuple[Callable[[], dict[Any, Any]], ...] = (
+    lambda: copyreg.dispatch_table,
+    lambda: _encoder.__dict__,
+    lambda: kl._KL_REGISTRY,
+    lambda: default_collate_fn_map,
+)
+"""Tables that a program may write into."""
+_CONTEXTS = (decimal.DefaultContext, decimal.BasicContext, decimal.ExtendedContext)
+
+
 class LibraryState:
     """Settings, hooks for all modules and loggers, taken before any program."""
 
@@ -73,6 +88,8 @@ class LibraryState:
             for name, held in vars(owner).items()
             if name.startswith("_global_")
         ]
+        self._tables = [(find, dict(find())) for find in _TABLES]
+        self._contexts = [one.copy() for one in _CONTEXTS]
         self._modes = _modes()
         self._umask = _umask()
         self._loggers = {name: _kept(one) for name, one in _loggers().items()}
@@ -99,6 +116,15 @@ class LibraryState:
                     now.update(held)
             elif now is not held:
                 setattr(owner, name, held)
+        for find, table in self._tables:
+            if (now := find()) != table:
+                now.clear()
+                now.update(table)
+                kl._KL_MEMOIZE.clear()
+        for one, kept in zip(_CONTEXTS, self._contexts, strict=True):
+            for name in ("prec", "rounding", "Emin", "Emax", "capitals", "clamp", "traps"):
+                if getattr(one, name) != getattr(kept, name):
+                    setattr(one, name, getattr(kept, name))
         if tracemalloc.is_tracing():
             tracemalloc.stop()
         os.umask(self._umask)

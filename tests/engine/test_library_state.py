@@ -94,6 +94,36 @@ LEFT = {
         "import sys, tracemalloc\nprint(sys.getswitchinterval() < 1, sys.get_int_max_str_digits(), tracemalloc.is_tracing())",
         "True 4300 False",
     ),
+    "decimal's own contexts": (
+        "import decimal\ndecimal.DefaultContext.prec = 3\ndecimal.DefaultContext.traps[decimal.Inexact] = True",
+        "import decimal\nprint(decimal.DefaultContext.prec, decimal.Context().prec, decimal.DefaultContext.traps[decimal.Inexact])",
+        "28 28 False",
+    ),
+    "json's encoder": (
+        "import json\njson.JSONEncoder.default = lambda s, o: 'Q'\njson._default_encoder.indent = 4",
+        "import json\nprint(json.dumps([1]))\ntry: json.dumps(object())\nexcept TypeError: print('refused')",
+        "[1]\nrefused",
+    ),
+    "what copying asks": (
+        "import copyreg\ncopyreg.pickle(complex, lambda c: (str, ('Q',)))",
+        "import copyreg\nprint(copyreg.dispatch_table[complex].__name__)",
+        "pickle_complex",
+    ),
+    "divergences": (
+        "from torch.distributions import kl, Normal\n@kl.register_kl(Normal, Normal)\ndef f(p, q): return 7",
+        "from torch.distributions import kl_divergence as k, Normal\nprint(k(Normal(0.0, 1.0), Normal(0.0, 1.0)))",
+        "tensor(0.)",
+    ),
+    "how batches are put together": (
+        "from torch.utils.data._utils.collate import default_collate_fn_map as m\nm[int] = lambda *a, **k: 'Q'",
+        "from torch.utils.data import default_collate\nprint(default_collate([1, 2]))",
+        "tensor([1, 2])",
+    ),
+    "functions and classes of more modules": (
+        "import heapq, operator\nheapq.heappush = print\noperator.add = print\nnp.linalg.norm = lambda x: 5\ntorch.special.expit = lambda x: 5\ntorch.distributions.Normal.sample = lambda *a: 5\ntorch.utils.data.DataLoader.__iter__ = lambda s: iter([5])\noptim.lr_scheduler.StepLR.get_lr = lambda s: [9.0]",
+        "import heapq, operator\nfrom torch.utils.data import DataLoader\nh = []\nheapq.heappush(h, 1)\no = optim.SGD([param(1.0)], 1.0)\ns = optim.lr_scheduler.StepLR(o, 1)\no.step()\ns.step()\nprint(h, operator.add(1, 2), np.linalg.norm([3.0, 4.0]), float(torch.special.expit(torch.zeros(1))), isinstance(torch.distributions.Normal(0.0, 1.0).sample(), int), len(list(DataLoader([1, 2]))), s.get_last_lr())",
+        "[1] 3 5.0 0.5 False 2 [0.1]",
+    ),
     "loggers": (
         "import logging, sys\nlogging.basicConfig(level=10)\nlogging.disable(50)\nl = logging.getLogger('train')\nl.setLevel(10)\nl.addHandler(logging.StreamHandler(sys.stdout))",
         "import logging, sys\nl = logging.getLogger('train')\nl.addHandler(logging.StreamHandler(sys.stdout))\nl.warning('once')\nl.info('unheard')\nprint(logging.root.handlers)",
