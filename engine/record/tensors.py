@@ -227,7 +227,13 @@ class Tensors:
         if isinstance(kept, Snapshot):
             plain = torch._C.TensorBase.detach(t)
             return t.layout is torch.strided and summary_differs(plain, kept)
-        return not same_numbers(kept, torch._C.TensorBase.detach(t))
+        plain = torch._C.TensorBase.detach(t)
+        if t.layout is torch.strided:
+            return not same_numbers(kept, plain)
+        if t.layout is not torch.sparse_coo or kept.layout is not t.layout:
+            return False
+        pairs = (kept._indices(), plain._indices()), (kept._values(), plain._values())
+        return not all(same_numbers(*pair) for pair in pairs)
 
     def sharing(self, t: torch.Tensor) -> list[torch.Tensor]:
         """Return the tensors that live in the memory of ``t``, as far as they were seen."""

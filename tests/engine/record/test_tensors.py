@@ -74,6 +74,22 @@ def test_a_change_that_is_not_counted_is_seen_where_only_a_summary_is_kept(sourc
         np.testing.assert_array_equal((told.min, told.max), (end.min(), end.max()))
 
 
+@pytest.mark.parametrize(
+    ("made", "writes"),
+    [
+        ("torch.eye(3).to_sparse()", 0),
+        ("torch.sparse_coo_tensor([[0, 0, 2]], [1.0, 2.0, 3.0], (4,))", 0),
+        ("torch.eye(3).to_sparse_csr()", 0),
+        ("torch.eye(3).to_sparse()\na._values().data[0] = 5.0", 1),
+    ],
+)
+def test_a_sparse_tensor_has_changed_only_where_its_numbers_have(made, writes):
+    tape = record(f"a = {made}\nb = a * 2")
+    assert tape.error is None
+    assert len(tape.writes) == writes
+    assert sum(v.name == "a" for v in tape.values) == 1 + writes
+
+
 def test_tensors_without_numbers_have_no_snapshot():
     tape = record("a = torch.empty(2, device='meta')\nb = a * 2")
     assert [v.snapshot for v in tape.values] == [None, None]
