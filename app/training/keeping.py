@@ -26,7 +26,7 @@ from app.training.kept import LEFT, KeptRoom, KeptRun
 from app.training.revival import BYTES_A_MS, Revival
 from app.training.saving import Saving, gathered, kept_run
 from app.training.session import TrainSession
-from app.training.state import START, Run
+from app.training.state import START, Run, branch
 from playback import text
 
 MOST_NUMBERS = 1 << 16
@@ -113,12 +113,18 @@ class TrainKeeping(QObject):
         self._elsewhere = self._shape()
 
     def look(self) -> KeptRoom:
-        """Return the room as it is now; a run that was not asked for yet has only its curves."""
-        runs = (run for run in self._session.runs if run.begun is not None or not run.alive)
-        found = {run.run_id: self._row(run) for run in runs}
+        """Return the room as it is now, with the runs that are still to be brought back.
+
+        Of a run that was not asked for yet there are only its curves; a fork is made again.
+        """
+        found = {run.run_id: self._row(run) for run in self._session.runs if self._is_known(run)}
         self._rows = {number: row for number, row in self._rows.items() if number in found}
         self._pause_ms = sum(map(_size, found.values())) // BYTES_A_MS
         return replace(gathered(self._session, found), when=time.time())
+
+    def _is_known(self, run: Run) -> bool:
+        is_begun = run.begun is not None or run.branch is not None or not run.alive
+        return is_begun or self._revival.kept(run.run_id) is not None
 
     def _row(self, run: Run) -> KeptRun:
         held = self._revival.kept(run.run_id) if run.alive else None
@@ -130,6 +136,7 @@ class TrainKeeping(QObject):
         if before is not None and before[0] == stamp and before[1].data is data:
             return before[1]
         row = kept_run(self._session, run, step, data, MOST_NUMBERS)
+        row = replace(row, anew=run.alive and not data and branch(run) is not None)
         self._rows[run.run_id] = (stamp, row)
         return row
 

@@ -41,7 +41,8 @@ class KeptCurve(Struct, frozen=True):
 class KeptRun(Struct, frozen=True):
     """A run as the window knows it; ``data`` is what the engine goes on with, empty for none.
 
-    ``parent``: the place of the run it was forked from in `KeptRoom.runs`, or -1.
+    ``parent``: the place of the run it was forked from in `KeptRoom.runs`, or -1. ``anew``: a fork
+    of which nothing else is known yet; it is made again, from ``parent_step`` on.
     """
 
     name: str
@@ -55,6 +56,7 @@ class KeptRun(Struct, frozen=True):
     parent: int = -1
     parent_step: int = 0
     christened: bool = False
+    anew: bool = False
 
 
 class KeptRoom(Struct, frozen=True, tag="training"):
@@ -120,6 +122,7 @@ class _Run(Struct):
     parent: int = -1
     parent_step: int = 0
     christened: bool = False
+    anew: bool = False
 
 
 class _Bytes(Struct, frozen=True):

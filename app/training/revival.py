@@ -6,7 +6,7 @@ from PySide6.QtCore import QElapsedTimer, QObject, Signal
 
 from app.training.files import file_of
 from app.training.session import TrainSession
-from app.training.state import Run, TrainEngine
+from app.training.state import Run, TrainEngine, branch
 from engine import training as say
 from playback import text
 from widgets.once import once
@@ -57,8 +57,10 @@ class Revival(QObject):
         session.touched.connect(self._touch)
 
     def kept(self, run_id: int) -> say.RunKept | None:
-        """Return what is kept of a run."""
-        return self._kept.get(run_id)
+        """Return what is kept of a run; of one that is being brought back what was sent for it."""
+        held, sent = self._kept.get(run_id), self._coming.get(run_id)
+        run = self._session.find(run_id) if held is None and sent is not None else None
+        return say.RunKept(run_id, run.stood, sent.data) if run is not None and sent else held
 
     def _take(self, message: object) -> None:
         match message:
@@ -181,7 +183,7 @@ class Revival(QObject):
         if run is None or held is None:
             return None
         _cut(run, held.step)
-        return say.Resume(run.run_id, held.data, _branch(run), *file_of(run.setup))
+        return say.Resume(run.run_id, held.data, branch(run), *file_of(run.setup))
 
     def _await(self, run: Run) -> None:
         run.alive, run.problem = True, f"{self._why}; the run is being brought back"
@@ -189,7 +191,7 @@ class Revival(QObject):
     def _forks(self, coming: dict[int, say.Resume]) -> Iterator[say.Fork]:
         """Yield what makes the forks again of which the engine had not told enough."""
         for run in self._session.runs:
-            of, step = _branch(run) or (0, 0)
+            of, step = branch(run) or (0, 0)
             was_told_of = run.begun is not None
             if of not in coming or run.run_id in coming:
                 continue
@@ -213,12 +215,6 @@ class Revival(QObject):
             at = text.count(held.step if held is not None else run.step, "step")
             self.said.emit(f"{self._why}; the run is back after {at}, press Play to go on")
             self._why = ""
-
-
-def _branch(run: Run) -> tuple[int, int] | None:
-    begun = run.begun
-    told = (begun.parent, begun.parent_step) if begun and begun.parent is not None else None
-    return told or run.branch
 
 
 def _cut(run: Run, step: int) -> None:

@@ -13,7 +13,7 @@ from app.training.fetching import Fetched, Fetching
 from app.training.files import file_of
 from app.training.kept import KeptRoom, KeptRun
 from app.training.session import TrainSession
-from app.training.state import Run, TrainEngine
+from app.training.state import Run, TrainEngine, branch
 from engine import training as say
 from widgets.plots.series import Series
 
@@ -114,16 +114,22 @@ class Saving(QObject):
         runs: list[Run] = []
         hidden = set()
         for place, row in enumerate(room.runs):
+            parent = runs[row.parent] if 0 <= row.parent < place else None
+            goes_on = bool(row.data) or (row.anew and parent is not None and parent.alive)
             # A run that does not go on has a number that the engine never hears of.
             number = self._link.next_id()
-            run = Run(number if row.data else -number, row.setup, row.name, row.color)
-            run.alive, run.christened = bool(row.data), row.christened
+            run = Run(number if goes_on else -number, row.setup, row.name, row.color)
+            run.alive, run.christened = goes_on, row.christened
             run.furthest, run.stood = row.furthest, row.step
             if curves:
                 run.series.update(curves[place])
             else:
                 for name, curve in row.curves.items():
                     kept.put_curve(run.curve(name), curve)
+            if goes_on and parent is not None:
+                run.branch = parent.run_id, row.parent_step
+                if not row.data:
+                    fork_again(run, parent)
             if row.hidden:
                 hidden.add(run.run_id)
             runs.append(run)
@@ -131,12 +137,22 @@ class Saving(QObject):
         self._session.take_over(room.setup, runs, current.run_id, frozenset(hidden))
         for run, row in zip(runs, room.runs, strict=True):
             if row.data:
-                parent = (runs[row.parent].run_id, row.parent_step) if row.parent >= 0 else None
-                where = file_of(row.setup)
-                again = say.Resume(run.run_id, row.data, parent, *where, policy=foreign)
-                run.branch = parent
+                again = say.Resume(
+                    run.run_id, row.data, run.branch, *file_of(row.setup), policy=foreign
+                )
                 self.resumed.emit(again)
                 self._link.send(again)
+            elif run.alive and run.branch is not None:
+                self._link.send(say.Fork(run.run_id, *run.branch, run.setup))
+
+
+def fork_again(run: Run, source: Run) -> None:
+    """Have a run that is lost but for its curves stand where it branched off."""
+    assert run.branch is not None
+    step = min(run.branch[1], source.stood)
+    run.branch, run.stood, run.furthest = (source.run_id, step), step, step
+    for curve in run.series.values():
+        curve.cut(step + 1)
 
 
 def gathered(session: TrainSession, found: Mapping[int, KeptRun]) -> KeptRoom:
@@ -155,13 +171,15 @@ def gathered(session: TrainSession, found: Mapping[int, KeptRun]) -> KeptRoom:
     if current not in runs:
         runs.append(current)
     places = {run.run_id: place for place, run in enumerate(runs)}
-    rows = []
+    rows: list[KeptRun] = []
     for place, run in enumerate(runs):
         row = found.get(run.run_id) or kept_run(session, run, run.step, b"")
-        parent = run.begun.parent if run.begun is not None else None
-        at = places.get(parent, -1) if parent is not None else -1
-        step = run.begun.parent_step if run.begun is not None else 0
-        rows.append(replace(row, parent=at if at < place else -1, parent_step=step))
+        parent, step = branch(run) or (-1, 0)
+        at = places.get(parent, -1)
+        row = replace(row, parent=at if at < place else -1, parent_step=step)
+        if row.anew and row.parent >= 0:
+            row = replace(row, step=min(step, rows[row.parent].step))
+        rows.append(row)
     return KeptRoom(session.setup, tuple(rows), places[current.run_id])
 
 

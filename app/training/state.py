@@ -166,6 +166,13 @@ def named(setup: Setup) -> str:
     return " · ".join(parts) + (f" {rate:g}" if isinstance(rate, int | float) else "") + wrong
 
 
+def branch(run: Run) -> tuple[int, int] | None:
+    """Return the run that one was forked from, and at which step; None for one of its own."""
+    begun = run.begun
+    told = (begun.parent, begun.parent_step) if begun and begun.parent is not None else None
+    return told or run.branch
+
+
 def branched(name: str, step: int) -> str:
     """Return what a branch is called of a run called ``name``, which may be a branch itself."""
     return f"{re.sub(r' from [0-9]+( [(][0-9]+[)])?$', '', name)} from {step}"

@@ -96,8 +96,11 @@ def files(where):
 
 def is_kept(window, where, step):
     """Whether the run on the disk stands at that step and can go on from there."""
-    rooms = [kept.decode(path.read_bytes()) for path in where.glob("*.training")]
-    return any(run.step == step and run.data for room in rooms for run in room.runs)
+    return any(run.step == step and run.data for room in kept_rooms(where) for run in room.runs)
+
+
+def kept_rooms(where):
+    return [kept.decode(path.read_bytes()) for path in where.glob("*.training")]
 
 
 def died_at(open_window, where, qtbot, steps=30):
@@ -314,15 +317,48 @@ def test_what_was_going_on_since_is_cut_from_what_is_kept(open_window):
     assert len(row.curves["loss"].numbers) == 30 * 4
 
 
-def test_a_fork_that_the_engine_has_not_made_yet_leaves_the_run_it_is_made_of(open_window):
-    window = open_window()
-    window.train(30)
-    window.link.send(say.Keep(window.session.run.run_id))
-    window.link.host.take = lambda _message: None
-    window.session.fork()
-    room = window.keeping.look()
-    assert [run.step for run in room.runs] == [30]
-    assert room.runs[room.current].data
+def test_a_fork_of_which_nothing_is_known_yet_is_made_again(open_window, where, qtbot):
+    first = died_at(open_window, where, qtbot, 30)
+    second = open_window()
+    second.choose(0)
+    source = second.session.run
+    qtbot.waitUntil(lambda: len(files(where)) == 1)
+    second.session.fork()
+    keep = second.link.host.take
+    second.link.host.take = lambda message: None if isinstance(message, say.Keep) else keep(message)
+    second.session.advance(9)
+    second.link.work()
+    qtbot.waitUntil(lambda: len(kept_rooms(where)[0].runs) == 2)
+    second.die()
+    third = open_window()
+    assert "from 30 after 30 steps and 1 other run" in third.told[0]
+    third.choose(0)
+    fork = third.session.run
+    assert (fork.alive, fork.step, third.session.runs[0].step) == (True, 30, source.step)
+    assert fork.curve("loss").last == 30
+    third.session.advance(20)
+    first.session.advance(20)
+    for window in (first, third):
+        window.link.work()
+    assert list(fork.curve("loss").numbers()) == list(first.session.run.curve("loss").numbers())
+
+
+def test_a_room_that_dies_before_its_engine_is_there_loses_no_run(open_window, where, qtbot):
+    first = open_window()
+    first.train(30)
+    first.session.fork()
+    first.session.advance(5)
+    first.link.work()
+    qtbot.waitUntil(lambda: is_kept(first, where, 30) and is_kept(first, where, 35))
+    first.die()
+    second = open_window()
+    second.link.host.take = lambda _message: None
+    second.choose(0)
+    qtbot.waitUntil(lambda: len(files(where)) == 1)
+    second.die()
+    third = open_window()
+    third.choose(0)
+    assert [(run.alive, run.step) for run in third.session.runs] == [(True, 30), (True, 35)]
 
 
 def test_a_long_curve_is_thinned_and_its_numbers_stay_at_their_steps():
