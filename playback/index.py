@@ -8,6 +8,7 @@ from typing import Literal, TypeVar, cast
 from msgspec import Struct
 
 from engine.tape import Execution, Node, Op, Snapshot, Tape, Value
+from playback.recent import Recent
 
 K = TypeVar("K")
 OpKind = Literal["forward", "backward", "update"]
@@ -184,9 +185,17 @@ class Index:
 
     def kept(self, name: str, make: Callable[["Index"], K]) -> K:
         """Return what ``make`` makes of this index, made once and kept under ``name``."""
-        if name not in self._kept:
-            self._kept[name] = make(self)
-        return cast("K", self._kept[name])
+        kept = self._kept
+        if name not in kept:
+            kept[name] = make(self)
+        return cast("K", kept[name])
+
+    def forget(self) -> None:
+        """Drop what was kept: it knows this index, and each would keep the other from being freed.
+
+        Whoever still asks this index has it made again.
+        """
+        self._kept = {}
 
     def home(self, value: int) -> int:
         """Return the first version of the value's tensor; another id (a node's) as it is."""
@@ -299,8 +308,7 @@ def _kinds(tape: Tape, index: Index) -> list[OpKind]:
     return kinds
 
 
-_recent: list[Index] = []
-_KEPT = 4
+_recent = Recent[Index](4)
 
 
 def index_of(tape: Tape | Index) -> Index:
@@ -311,6 +319,6 @@ def index_of(tape: Tape | Index) -> Index:
         if index.tape is tape:
             return index
     index = Index(tape)
-    _recent.insert(0, index)
-    del _recent[_KEPT:]
+    for old in _recent.add(index, len(tape.events)):
+        old.forget()
     return index

@@ -47,7 +47,7 @@ class _Lines:
             line = index.tape.events[at].line
             if line in state:
                 self.every.setdefault(line, state[line])
-        self.film = Film[dict[int, int]](len(index.tape.events), {}, dict, self.step)
+        self.film = Film[dict[int, int]](len(index.tape.events), {}, dict)
 
     def step(self, state: dict[int, int], at: int) -> None:
         """Let the line of one event show the value that the event made."""
@@ -69,7 +69,7 @@ def marks(tape: Tape | Index, position: int) -> dict[int, LineMark]:
     """Return the marks of all lines that make values, after the first ``position`` events."""
     index = index_of(tape)
     lines = index.kept("lines", _Lines)
-    state = lines.film.at(position)
+    state = lines.film.at(position, lines.step)
     found = {line: _mark(index, lines, line, state.get(line), position) for line in lines.every}
     if 0 < position <= len(index.tape.events):
         event = index.tape.events[position - 1]

@@ -11,6 +11,7 @@ from playback.film import Film
 from playback.index import Index, index_of
 from playback.phases import phases
 from playback.picture import Card, CardLook, Look, Picture, WireLook
+from playback.recent import Recent
 from playback.scenes import Scene
 
 Active = Literal["", "forward", "backward", "update"]
@@ -34,7 +35,7 @@ def look(tape: Tape | Index, picture: Picture, scene: Scene, position: int) -> L
     """
     index = index_of(tape)
     player = _player(index, picture, scene)
-    state = player.film.at(position - scene.start)
+    state = player.film.at(position - scene.start, player.step)
     cards, wires = dict(state.cards), dict(state.wires)
     now = moment(index, scene, position)
     if not now.phase:
@@ -95,7 +96,7 @@ class _Player:
         first = _State()
         for card in picture.cards:
             self._before(card, first)
-        self.film = Film(scene.stop - scene.start, first, _State.copy, self.step)
+        self.film = Film(scene.stop - scene.start, first, _State.copy)
 
     def _learn(self, card: Card) -> None:
         if card.value is None:
@@ -374,8 +375,7 @@ class _Player:
         state.active_cards = (key,)
 
 
-_recent: list[_Player] = []
-_KEPT = 6
+_recent = Recent[_Player](6)
 
 
 def _player(index: Index, picture: Picture, scene: Scene) -> _Player:
@@ -384,8 +384,7 @@ def _player(index: Index, picture: Picture, scene: Scene) -> _Player:
         if player.picture is picture and player.index is index and player.scene == scene:
             return player
     player = _Player(index, picture, scene)
-    _recent.insert(0, player)
-    del _recent[_KEPT:]
+    _recent.add(player, scene.stop - scene.start)
     return player
 
 

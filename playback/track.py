@@ -112,7 +112,7 @@ class _Named:
 
     def __init__(self, index: Index) -> None:
         self.index = index
-        self.film = Film(len(index.tape.events), _State(), _State.copy, self.step)
+        self.film = Film(len(index.tape.events), _State(), _State.copy)
         self.latest: tuple[int, tuple[ValueRow, ...]] | None = None
         """A position and its rows: those of a long tape are made ready, then asked for."""
         self._turns: dict[int, tuple[int, ...]] = {}
@@ -184,7 +184,7 @@ def value_rows(tape: Tape | Index, position: int) -> tuple[ValueRow, ...]:
     index = index_of(tape)
     named = index.kept("named", _Named)
     if named.latest is None or named.latest[0] != position:
-        state = named.film.at(position)
+        state = named.film.at(position, named.step)
         names = sorted(state.shown, key=lambda name: -state.order[name])
         rows = tuple(named.row(name, state.shown[name], position) for name in names)
         named.latest = (position, rows)

@@ -1,4 +1,5 @@
 import random
+from functools import partial
 
 from playback.film import Film
 
@@ -8,35 +9,35 @@ def log_of(length, steps):
         steps.append(at)
         state.append(at)
 
-    return Film(length, [], list, step)
+    return partial(Film(length, [], list).at, step=step)
 
 
 def test_a_state_is_the_fold_of_the_steps_before_it_wherever_one_jumps():
-    film = log_of(5_000, [])
+    at = log_of(5_000, [])
     for position in random.Random(1).choices(range(5_001), k=200):
-        assert len(film.at(position)) == position
-        assert film.at(position)[-3:] == list(range(position))[-3:]
+        assert len(at(position)) == position
+        assert at(position)[-3:] == list(range(position))[-3:]
 
 
 def test_positions_beyond_the_ends_are_held_inside():
-    film = log_of(10, [])
-    assert film.at(-5) == []
-    assert film.at(99) == list(range(10))
+    at = log_of(10, [])
+    assert at(-5) == []
+    assert at(99) == list(range(10))
 
 
 def test_stepping_forward_takes_one_step_each():
     steps = []
-    film = log_of(1_000, steps)
-    film.at(500)
+    at = log_of(1_000, steps)
+    at(500)
     steps.clear()
-    film.at(501)
+    at(501)
     assert steps == [500]
 
 
 def test_a_jump_back_starts_at_a_checkpoint_nearby():
     steps = []
-    film = log_of(20_000, steps)
-    film.at(20_000)
+    at = log_of(20_000, steps)
+    at(20_000)
     steps.clear()
-    film.at(12_345)
+    at(12_345)
     assert len(steps) <= 20_000 // 32
