@@ -88,7 +88,7 @@ def test_none_is_made_without_garbage_or_while_it_is_busy(make, full):
 def test_they_take_a_small_part_of_the_time(make, full, monkeypatch):
     clock = iter([100.0, 100.5, 149.0, 151.0, 151.1])
     one = make()
-    monkeypatch.setattr(collecting.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(collecting.time, "monotonic", lambda: next(clock, 151.1))
     for due in (1, 1, 2):
         litter()
         one.collect_if_due()

@@ -29,9 +29,7 @@ def theme(request):
 def colours(widget):
     image = widget.grab().toImage()
     return {
-        image.pixelColor(x, y).name()
-        for x in range(0, image.width(), 2)
-        for y in range(0, image.height(), 2)
+        image.pixelColor(x, y).name() for x in range(image.width()) for y in range(image.height())
     }
 
 
