@@ -141,7 +141,7 @@ class LessonPane(QFrame):
         for words in (self.verdict, self.hint, self.why):
             column.addWidget(words)
         row = QHBoxLayout()
-        row.setSpacing(16)
+        row.setSpacing(10)
         row.addWidget(self.hint_button)
         row.addWidget(self.reveal_button)
         row.addStretch(1)
