@@ -176,7 +176,7 @@ class Learning(QObject):
         self._take_tape()
 
     def restore(self) -> None:
-        """Put the lesson's program back where the learner changed it."""
+        """Put its program back where the learner changed it."""
         if self.lesson is not None:
             self._unseen = True
             self._put_program()
@@ -253,7 +253,7 @@ class Learning(QObject):
         if verdict == "right":
             now = replace(now, mood="good", remark="")
         elif verdict == "unknown":
-            now = replace(now, remark="This program does not tell. Put the lesson's program back")
+            now = replace(now, remark="This program does not tell. Put its program back")
         elif question.unseen:
             now = replace(now, mood="told", remark="Not quite")
         else:

@@ -139,7 +139,7 @@ class Learning(Protocol):
         """Go to the step before."""
 
     def restore(self) -> None:
-        """Put the lesson's program back."""
+        """Put its program back."""
 
     def leave(self) -> None:
         """Leave the lesson."""

@@ -92,7 +92,7 @@ class LessonPane(QFrame):
         self.code_box = _box("soft", inside, self.code)
         for part in (self.heading, self.words, self.code_box, self._card(inside)):
             column.addWidget(part)
-        self.restore = self._link("Put the lesson's program back", self.restore_pressed)
+        self.restore = self._link("Put its program back", self.restore_pressed)
         column.addWidget(self.restore, 0, Qt.AlignmentFlag.AlignLeft)
         column.addStretch(1)
         self.area.setWidget(inside)
@@ -141,7 +141,7 @@ class LessonPane(QFrame):
         for words in (self.verdict, self.hint, self.why):
             column.addWidget(words)
         row = QHBoxLayout()
-        row.setSpacing(10)
+        row.setSpacing(16)
         row.addWidget(self.hint_button)
         row.addWidget(self.reveal_button)
         row.addStretch(1)

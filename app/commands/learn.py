@@ -72,7 +72,7 @@ def go_back(shell: Shell) -> None:
     shell.learning.back()
 
 
-@command("learn.restore", "Put the lesson's program back", menu="Learn/2", when=_in_lesson)
+@command("learn.restore", "Put its program back", menu="Learn/2", when=_in_lesson)
 def restore(shell: Shell) -> None:
     """Undo what you changed in the program of the lesson."""
     shell.learning.restore()
