@@ -22,6 +22,7 @@ from engine import process
 from engine.setup import Setup
 from engine.train import program, views
 from engine.train.run import Run
+from engine.train.views.arrays import parted
 from engine.train.views.pace import Pace
 from engine.training import asks
 from engine.training.answers import Array, View
@@ -51,9 +52,11 @@ class Moment(Struct, frozen=True, tag=True, array_like=True):
     wishes: tuple[tuple[str, asks.Wish], ...]
     lr: float
     ratios: list[tuple[float, float]]
-    parameters: list[Array]
-    buffers: list[Array]
-    grads: list[Array | None]
+    parameters: tuple[Array, ...]
+    buffers: tuple[Array, ...]
+    has_grad: list[bool]
+    """Which parameters have a gradient; empty: none is wanted."""
+    grads: tuple[Array, ...]
     memory: list[dict[str, Array | float]]
     points: dict[int, Array]
     """Where the weights have been at steps that were not told yet."""
@@ -114,13 +117,15 @@ class Easel:
 def _refresh(run: Run, moment: Moment) -> None:
     """Bring a run to a moment of the one that is trained."""
     made = run.program
-    parameters = list(made.model.parameters())
-    for tensor, array in zip(
-        [*parameters, *made.model.buffers()], [*moment.parameters, *moment.buffers], strict=True
-    ):
-        tensor.copy_(_tensor(array))
-    for parameter, grad in zip(parameters, moment.grads, strict=False):
-        parameter.grad = None if grad is None else _tensor(grad).to(parameter.dtype)
+    parameters, buffers = list(made.model.parameters()), list(made.model.buffers())
+    for tensors, arrays in ((parameters, moment.parameters), (buffers, moment.buffers)):
+        for tensor, held in zip(tensors, parted(arrays, tensors), strict=True):
+            tensor.copy_(held)
+    having = [p for p, has in zip(parameters, moment.has_grad, strict=False) if has]
+    for parameter in parameters:
+        parameter.grad = None
+    for parameter, grad in zip(having, parted(moment.grads, having), strict=True):
+        parameter.grad = grad.to(parameter.dtype)
     made.optimizer.state.clear()
     for parameter, memory in zip(parameters, moment.memory, strict=False):
         made.optimizer.state[parameter] = {

@@ -19,7 +19,7 @@ from engine.train.easel import DONE, HEADER, UNFIT, Moment, Subject
 from engine.train.held import Held
 from engine.train.run import Run
 from engine.train.views import bounds
-from engine.train.views.arrays import packed
+from engine.train.views.arrays import dtype_of, joined, packed
 from engine.training import asks
 from engine.training.answers import MOST_NUMBERS, Array, View
 from engine.zoo import given
@@ -68,6 +68,7 @@ class Painter(NoPainter):
         """A setup that could not be shown by the other process."""
         self._told: set[int] = set()
         self._unanswered, self._since, self._asked = 0, 0.0, 0.0
+        self._cost = float("inf")
         self._due = 0
         """Views that may still come for what was ordered."""
         self._next = self._points_at = 0.0
@@ -98,7 +99,9 @@ class Painter(NoPainter):
         if wishes:
             self._order(self._moment(held.run, wishes))
         spent = time.perf_counter() - now
-        self._next = now + max(EVERY_S, spent / SHARE)
+        # One that took long among quick ones was interrupted: it cost the trainer no more.
+        self._cost = min(spent, 1.5 * self._cost)
+        self._next = now + max(EVERY_S, self._cost / SHARE)
         return not self._is_gone
 
     def heed(self, request: object) -> None:
@@ -194,6 +197,7 @@ class Painter(NoPainter):
 
     def _moment(self, run: Run, wishes: Sequence[tuple[str, asks.Wish]]) -> Moment:
         kinds = {wish.kind for _, wish in wishes}
+        grads = bool(kinds & _WITH_GRADS)
         model, optimizer = run.program.model, run.program.optimizer
         parameters = list(model.parameters())
         state = optimizer.state
@@ -202,11 +206,10 @@ class Painter(NoPainter):
             tuple(wishes),
             float(optimizer.param_groups[0]["lr"]),
             run.ratios,
-            [_array(p) for p in parameters],
-            [_array(b) for b in model.buffers()],
-            [None if p.grad is None else _array(p.grad) for p in parameters]
-            if kinds & _WITH_GRADS
-            else [],
+            joined(parameters),
+            joined(list(model.buffers())),
+            [p.grad is not None for p in parameters] if grads else [],
+            joined([p.grad for p in parameters if p.grad is not None]) if grads else (),
             [_memory(state.get(p, {})) for p in parameters] if "optimizer" in kinds else [],
             self._points(run) if "surface" in kinds else {},
         )
@@ -238,15 +241,9 @@ def _widen(*ends: int) -> None:
                 fcntl.fcntl(end, fcntl.F_SETPIPE_SZ, _PIPE)
 
 
-def _array(tensor: torch.Tensor) -> Array:
-    if not tensor.is_floating_point():
-        return packed(tensor, "<i8")
-    return packed(tensor, "<f8" if tensor.dtype == torch.float64 else "<f4")
-
-
 def _memory(state: dict[str, object]) -> dict[str, Array | float]:
     return {
-        name: _array(held) if isinstance(held, torch.Tensor) else float(held)
+        name: packed(held, dtype_of(held)) if isinstance(held, torch.Tensor) else float(held)
         for name, held in state.items()
         if isinstance(held, torch.Tensor | int | float)
     }

@@ -1,6 +1,6 @@
 """Tensors as raw buffers for the wire."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +24,50 @@ def packed(values: torch.Tensor | np.ndarray, dtype: str = "<f4") -> Array:
         values = (tensor.float() if tensor.dtype == torch.bfloat16 else tensor).numpy()
     array = np.ascontiguousarray(values, dtype=dtype)
     return Array(tuple(int(n) for n in np.shape(values)), dtype, array.tobytes())
+
+
+def dense(tensor: torch.Tensor) -> torch.Tensor:
+    """Return a tensor as it is, but one that is sparse with all its zeros: detached."""
+    tensor = tensor.detach()
+    return tensor if tensor.layout == torch.strided else tensor.to_dense()
+
+
+def dtype_of(tensor: torch.Tensor) -> str:
+    """Return the dtype in which a tensor's numbers travel, none of them rounded."""
+    if not tensor.is_floating_point():
+        return "<i8"
+    return "<f8" if tensor.dtype == torch.float64 else "<f4"
+
+
+def joined(tensors: Sequence[torch.Tensor]) -> tuple[Array, ...]:
+    """Return one flat array for each dtype among tensors, with their numbers end to end.
+
+    A buffer of its own for each of a small model's tensors takes longer than its numbers do.
+    """
+    flat: dict[str, list[torch.Tensor]] = {}
+    for tensor in tensors:
+        flat.setdefault(dtype_of(tensor), []).append(dense(tensor).reshape(-1))
+    return tuple(packed(torch.cat(parts), dtype) for dtype, parts in flat.items())
+
+
+def parted(arrays: Sequence[Array], like: Sequence[torch.Tensor]) -> Iterator[torch.Tensor]:
+    """Yield what was `joined`, each part shaped as its tensor in ``like``; read-only.
+
+    Raises:
+        ValueError: there are not just as many numbers as these tensors have.
+    """
+    flat = {array.dtype: array.array() for array in arrays}
+    taken = dict.fromkeys(flat, 0)
+    counts = dict.fromkeys(flat, 0)
+    for tensor in like:
+        counts[dtype_of(tensor)] = counts.get(dtype_of(tensor), 0) + tensor.numel()
+    if counts != {dtype: len(array) for dtype, array in flat.items()}:
+        raise ValueError("these are the numbers of other tensors")
+    for tensor in like:
+        dtype = dtype_of(tensor)
+        start = taken[dtype]
+        taken[dtype] += tensor.numel()
+        yield torch.from_numpy(flat[dtype][start : taken[dtype]].copy()).reshape(tensor.shape)
 
 
 def whole(options: Mapping[str, Plain], name: str, default: int, low: int, high: int) -> int:

@@ -8,7 +8,7 @@ import torch
 from engine.setup import Plain
 from engine.train.run import Run
 from engine.train.views import bounds, maps
-from engine.train.views.arrays import Picture, packed, whole
+from engine.train.views.arrays import Picture, dense, packed, whole
 from engine.training.answers import MOST_NUMBERS
 
 ROWS = 2000
@@ -74,7 +74,7 @@ def scores(run: Run, _options: Mapping[str, Plain]) -> Picture:
 def gradients(run: Run, _options: Mapping[str, Plain]) -> Picture:
     """Return the norm of each parameter's gradient, NaN where it has none, and its own norm."""
     parameters = list(run.program.model.parameters())
-    norms = [float("nan") if p.grad is None else _norm(p.grad) for p in parameters]
+    norms = [float("nan") if p.grad is None else _norm(dense(p.grad)) for p in parameters]
     held = [float(p.grad is not None) for p in parameters]
     sizes = [_norm(p) for p in parameters]
     ratios = [ratio for _, ratio in run.ratios] or [float("nan")] * len(norms)
@@ -103,7 +103,7 @@ def histograms(run: Run, options: Mapping[str, Plain]) -> Picture | None:
     match options.get("of", "weight"):
         case "gradient":
             pairs = [(p, p.grad) for p in run.program.model.parameters()]
-            found = [torch.zeros(0) if g is None else g for _, g in pairs]
+            found = [torch.zeros(0) if g is None else dense(g) for _, g in pairs]
         case "activation":
             x = run.program.x[: bounds.rows(run, ROWS)]
             found = [output for _, _, output in maps.layers(run, x)]
@@ -134,7 +134,9 @@ def weights(run: Run, options: Mapping[str, Plain]) -> Picture | None:
         return None
     parameters = list(run.program.model.parameters())
     grads = [
-        torch.full((p.numel(),), float("nan")) if p.grad is None else p.grad.reshape(-1).cpu()
+        torch.full((p.numel(),), float("nan"))
+        if p.grad is None
+        else dense(p.grad).reshape(-1).cpu()
         for p in parameters
     ]
     is_double = any(p.dtype == torch.float64 for p in parameters)

@@ -89,6 +89,18 @@ class Net(nn.Module):
     def forward(self, x):
         return self.b(torch.sin(self.a(x)))
 """
+EMBEDDED = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Embedding(8, 4, sparse=True)
+        self.last = nn.Linear(4, 1)
+        self.calls = nn.Buffer(torch.tensor(0))
+
+    def forward(self, x):
+        self.calls = self.calls + 1
+        return self.last(self.table(x[:, 0].clamp(0, 7).long()))
+"""
 SETUPS = [
     {"data": "circle", "optimizer": {"name": "sgd", "lr": 0.1, "momentum": 0.9}, "batch": 10},
     {"data": "sine", "model": {"name": "mlp", "layers": [5]}, "dtype": "float64"},
@@ -96,6 +108,7 @@ SETUPS = [
     {"data": {"name": "digits", "n": 40}, "model": {"name": "cnn", "channels": 2}},
     {"data": "moons", "model": {"name": "own", "source": OWN}, "frozen": ["a"], "clip_norm": 0.1},
     {"data": "houses", "model": "linear", "standardize": True, "optimizer": "adagrad"},
+    {"data": "line", "model": {"name": "own", "source": EMBEDDED}, "optimizer": "adagrad"},
 ]
 
 
