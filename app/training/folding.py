@@ -4,7 +4,6 @@ import numpy as np
 
 from app.training.state import Run
 from engine.training import Series
-from widgets.plots import series
 
 
 def take_series(run: Run, message: Series) -> None:
@@ -27,6 +26,4 @@ def take_series(run: Run, message: Series) -> None:
 def after_rewind(run: Run, source: Run) -> None:
     """Give a run that branched off the curves of its source up to that step."""
     for name, curve in source.series.items():
-        copied: series.Series = run.curve(name)
-        stop = curve.index(source.step + 1)
-        copied.extend(curve.steps(0, stop), curve.numbers(0, stop))
+        run.series[name] = curve.upto(curve.index(source.step + 1))

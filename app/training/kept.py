@@ -151,7 +151,7 @@ def kept_curve(curve: Series, most: int = 0, stop: int | None = None) -> KeptCur
     every = 1
     while size // every > (most or MOST_NUMBERS):
         every *= 2
-    steps, numbers = curve.steps(0, size, every), curve.numbers(0, size)[::every]
+    steps, numbers = curve.steps(0, size, every), curve.numbers(0, size, every)
     return KeptCurve(steps.astype("<i8").tobytes(), numbers.astype("<f4").tobytes())
 
 

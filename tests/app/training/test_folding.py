@@ -1,3 +1,5 @@
+import tracemalloc
+
 import numpy as np
 
 from app.training.folding import after_rewind, take_series
@@ -51,3 +53,17 @@ def test_what_comes_before_its_run_has_begun_is_no_curve():
     one = Run(1, Setup(), "run")
     take_series(one, series(1, 0, 30))
     assert not one.series
+
+
+def test_a_branch_of_a_long_run_takes_no_memory_for_what_both_hold():
+    source, branch = run(), Run(2, Setup(), "branch")
+    count = 1_000_000
+    source.curve("loss").extend(np.arange(1, count + 1), np.ones(count, np.float32))
+    source.state = TrainState(1, "paused", count - 10)
+    tracemalloc.start()
+    try:
+        after_rewind(branch, source)
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    finally:
+        tracemalloc.stop()
+    assert branch.curve("loss").last == count - 10
