@@ -73,7 +73,10 @@ class Gallery(Overlay):
         caption.setProperty("role", "caption")
         self.column.addWidget(heading)
         self.column.addWidget(caption)
-        page = QWidget()
+        # In their place from the start: what changes places is styled and measured once more.
+        area = scrolled(QWidget(self.card))
+        self.column.addWidget(area, 1)
+        page = area.widget()
         grid = QGridLayout(page)
         grid.setContentsMargins(0, 0, 8, 0)
         grid.setSpacing(10)
@@ -81,7 +84,6 @@ class Gallery(Overlay):
         for index, tile in enumerate(self.tiles):
             grid.addWidget(tile, index // COLUMNS, index % COLUMNS)
         grid.setRowStretch(grid.rowCount(), 1)
-        self.column.addWidget(scrolled(page), 1)
         self.card.setAccessibleName("Examples")
 
     def open(self) -> None:

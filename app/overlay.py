@@ -13,6 +13,8 @@ from PySide6.QtWidgets import (
 )
 from shiboken6 import isValid
 
+from widgets.once import once
+
 SHADE = QColor(10, 16, 26, 70)
 
 
@@ -32,11 +34,17 @@ class Overlay(QWidget):
         self.column.setContentsMargins(18, 16, 18, 18)
         self.column.setSpacing(10)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._painted = once(self, lambda: self.setUpdatesEnabled(True))
         over.installEventFilter(self)
         self._settle()
 
     def open(self) -> None:
-        """Show it on top and take the keyboard."""
+        """Show it on top and take the keyboard; it is painted in a turn of its own.
+
+        To make it takes a while, and so does painting it: the whole window stands under it.
+        """
+        self.setUpdatesEnabled(False)
+        self._painted.start()
         self.show()
         self.raise_()
         self.setFocus()

@@ -97,7 +97,7 @@ class Palette(Overlay):
         """Show as many lines as one turn of the event loop allows; those at the top come first."""
         now, self._bare = self._bare[:AT_ONCE], self._bare[AT_ONCE:]
         for item, line in now:
-            self.found.setItemWidget(item, _row(line))
+            self.found.setItemWidget(item, _row(line, self.found.viewport()))
         if self._bare:
             self._turn.start(0)
 
@@ -131,8 +131,8 @@ class Palette(Overlay):
         return True
 
 
-def _row(line: Line) -> QWidget:
-    row = QWidget()
+def _row(line: Line, parent: QWidget) -> QWidget:
+    row = QWidget(parent)
     layout = QHBoxLayout(row)
     layout.setContentsMargins(8, 5, 8, 5)
     layout.setSpacing(12)

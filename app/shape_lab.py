@@ -34,7 +34,7 @@ class LabCard(Overlay):
     def __init__(self, over: QWidget, session: Session, look: Look, source: str = "") -> None:
         super().__init__(over, *SIZE)
         self._session = session
-        self.lab = ShapeLab(look.theme(), starts())
+        self.lab = ShapeLab(look.theme(), starts(), self.card)
         heading = QLabel("Shape lab")
         heading.setProperty("role", "heading")
         caption = QLabel("How the shape of a result falls out of the shapes that go in")

@@ -1,7 +1,9 @@
 """The gallery: all examples, by mouse and by keys."""
 
+from collections import Counter
+
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from app import examples
@@ -51,3 +53,33 @@ def test_arrows_walk_and_return_chooses(gallery, qtbot):
     with qtbot.waitSignal(gallery.chosen) as told:
         qtbot.keyClick(gallery.tiles[COLUMNS], Qt.Key.Key_Return)
     assert told.args[0].title == gallery.tiles[COLUMNS].accessibleName()
+
+
+class Styled(QObject):
+    """Counts how often each widget is styled; whatever is styled is measured anew, too."""
+
+    def __init__(self):
+        super().__init__()
+        self.counts = Counter()
+
+    def eventFilter(self, watched, happened):
+        if happened.type() == QEvent.Type.StyleChange:
+            self.counts[watched] += 1
+        return False
+
+
+def test_nothing_changes_places_once_it_is_in_a_tile(qtbot, qapp):
+    over, styled = QWidget(), Styled()
+    qtbot.addWidget(over)
+    # Qt styles what changes places where the application has a style sheet.
+    before = qapp.styleSheet()
+    qapp.setStyleSheet("QLabel { color: #123456; }")
+    qapp.installEventFilter(styled)
+    try:
+        made = Gallery(over, examples.load())
+    finally:
+        qapp.removeEventFilter(styled)
+        qapp.setStyleSheet(before)
+    parts = [part for tile in made.tiles for part in tile.findChildren(QWidget)]
+    assert parts
+    assert max(styled.counts[part] for part in parts) <= 2, "where it is made, and in its tile"

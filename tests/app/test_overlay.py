@@ -1,7 +1,7 @@
 """Overlays: one at a time, closed by Esc or a click beside the card."""
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, Qt
 from PySide6.QtWidgets import QApplication, QLineEdit, QPushButton, QTextBrowser, QWidget
 
 from app.overlay import Overlay, page
@@ -80,3 +80,27 @@ def test_return_clicks_its_button_and_goes_no_further(over, qtbot):
     qtbot.keyClick(shown, Qt.Key.Key_Return)
     assert clicked == [1]
     shown.leave()
+
+
+class Paints(QObject):
+    """Counts how often a widget is painted."""
+
+    def __init__(self, watched):
+        super().__init__()
+        self.count = 0
+        watched.installEventFilter(self)
+
+    def eventFilter(self, _watched, happened):
+        self.count += happened.type() == QEvent.Type.Paint
+        return False
+
+
+def test_it_is_painted_in_a_turn_of_its_own(over, qtbot):
+    shown = page(over, "Keys", "text")
+    paints = Paints(shown)
+    shown.open()
+    QCoreApplication.sendPostedEvents()
+    assert shown.isVisible()
+    assert not paints.count, "the turn that made it paints nothing"
+    qtbot.waitUntil(lambda: paints.count > 0)
+    assert shown.updatesEnabled()

@@ -79,7 +79,8 @@ class ShapeLab(QWidget):
         self._color(theme)
 
     def _place(self) -> None:
-        page = QWidget()
+        # In their places from the start: what changes places is styled and measured once more.
+        page = self._page()
         column = QVBoxLayout(page)
         column.setContentsMargins(4, 4, 12, 4)
         column.setSpacing(10)
@@ -96,26 +97,31 @@ class ShapeLab(QWidget):
         for low in (self.kinds, self.slopes, self.jacobians, self.under, self.memory):
             column.addWidget(low)
         column.addStretch(1)
-        scroll = QScrollArea()
-        scroll.setWidgetResizable(True)
-        scroll.setFrameShape(QFrame.Shape.NoFrame)
-        scroll.setWidget(page)
-        scroll.viewport().setAutoFillBackground(False)
-        page.setAutoFillBackground(False)
+
+    def _page(self) -> QWidget:
+        """Put the list and the lines in their places; return the page below the lines."""
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(14)
+        row.addWidget(self.list)
         right = QVBoxLayout()
         right.setSpacing(8)
-        lines = QFrame()
+        row.addLayout(right, 1)
+        lines = QFrame(self)
         lines.setProperty("panel", True)
         inside = QVBoxLayout(lines)
         inside.setContentsMargins(8, 8, 8, 8)
         inside.addWidget(self.editor)
         right.addWidget(lines)
+        scroll = QScrollArea(self)
+        scroll.setWidgetResizable(True)
+        scroll.setFrameShape(QFrame.Shape.NoFrame)
+        page = QWidget(scroll)
+        scroll.setWidget(page)
+        scroll.viewport().setAutoFillBackground(False)
+        page.setAutoFillBackground(False)
         right.addWidget(scroll, 1)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(14)
-        row.addWidget(self.list)
-        row.addLayout(right, 1)
+        return page
 
     def set_theme(self, theme: Theme) -> None:
         """Use ``theme``'s colours."""
