@@ -73,7 +73,12 @@ class Job(Making):
             pictures.append(picture)
             yield 0
         tokens = (theme.forward, theme.backward, theme.parameter, theme.data, theme.selection)
-        made = writer(self.kind, pictures, (*tokens, theme.canvas, theme.surface, theme.ink))
+        colors = (*tokens, theme.canvas, theme.surface, theme.ink)
+        # Aside, for a GIF looks through all of these pictures for the colours that it needs.
+        begun = self._pool.submit(writer, self.kind, pictures, colors)
+        while not begun.done():
+            yield WAITING
+        made = begun.result()
         for done, take in enumerate(self.tempo.takes(), 1):
             yield from self._placed(scenes.scene_at(self._scenes, take.position))
             made.add(film.frame(take, 1000 / self.tempo.fps))

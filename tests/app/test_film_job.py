@@ -158,3 +158,17 @@ def test_what_writes_a_film_is_imported_aside(qapp, tmp_path, monkeypatch):
     ((name, thread),) = imported
     assert name == "av"
     assert thread is not threading.main_thread()
+
+
+def test_the_colours_of_a_film_are_chosen_aside(qapp, tmp_path, monkeypatch):
+    begun, threads = film_job.writer, []
+
+    def noted(*given):
+        threads.append(threading.current_thread())
+        return begun(*given)
+
+    monkeypatch.setattr(film_job, "writer", noted)
+    list(Job(tmp_path / "film.gif", films.tape(), films.style()).steps())
+    assert len(threads) == 1
+    assert threading.main_thread() not in threads
+    assert (tmp_path / "film.gif").read_bytes()[:6] == b"GIF89a"
