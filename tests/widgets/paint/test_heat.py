@@ -1,3 +1,5 @@
+import subprocess
+import sys
 from itertools import pairwise
 
 import numpy as np
@@ -123,3 +125,30 @@ def test_shades_keep_the_ends_and_zero_and_what_is_no_number():
     assert which[3] == which[4] == which[1]
     assert heat.shades(np.zeros(3), dark=True)[1].tolist() == [0, 0, 0]
     assert heat.shades(np.zeros(0), dark=True)[0] == []
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 7, 8, 200, 201, 4097])
+def test_a_quantile_is_the_one_of_numpy_to_the_bit(count):
+    dice = np.random.default_rng(count)
+    for share in (0.0, 0.25, 0.5, 0.995, 1.0):
+        numbers = dice.normal(size=count) * 10.0 ** dice.integers(-30, 30)
+        assert heat.quantile(numbers, share) == float(np.quantile(numbers, share))
+
+
+def test_a_scale_and_boxes_are_found_without_the_masked_arrays_of_numpy():
+    # They take as long to import as the first picture to paint.
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            (
+                "import sys; import numpy as np; from widgets.paint import heat, spots;"
+                "heat.scale_of(np.ones((2, 3))); spots.Spots(np.ones((3, 4)));"
+                "print('numpy.ma' in sys.modules)"
+            ),
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == "False"
