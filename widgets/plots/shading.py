@@ -48,7 +48,7 @@ def shading_of(numbers: NDArray[np.floating]) -> Shading:
         return Shading(low, 1.0) if low else AROUND_ZERO
     if min(-low, high) >= ONE_SIDED * max(-low, high):
         return Shading(0.0, max(-low, high))
-    low, high = np.quantile(finite, (OUTLYING, 1 - OUTLYING)).tolist()
+    low, high = heat.quantile(finite, OUTLYING), heat.quantile(finite, 1 - OUTLYING)
     # Of numbers that are nearly all the same the others tell.
     low, high = (low, high) if low < high else (float(finite.min()), float(finite.max()))
     half = (high - low) / 2

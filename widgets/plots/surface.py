@@ -9,6 +9,7 @@ from PySide6.QtGui import QImage, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
 from playback import text
+from widgets.paint import heat
 from widgets.plots.axes import Axis
 from widgets.plots.colors import rgb
 from widgets.plots.lines import bubble
@@ -140,7 +141,7 @@ def contour_image(grid: Grid, theme: Theme) -> QImage:
     if not finite.any():
         return QImage()
     low = float(grid[finite].min())
-    reach = max(float(np.quantile(grid[finite], 0.98)) - low, 1e-12)
+    reach = max(heat.quantile(grid[finite], 0.98) - low, 1e-12)
     with np.errstate(invalid="ignore", over="ignore"):
         height = np.log1p(np.clip((grid - low) / reach, 0, 4) * 50) / math.log1p(50)
     share = np.where(finite, np.clip(height, 0, 1), 0)

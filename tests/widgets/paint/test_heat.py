@@ -135,7 +135,7 @@ def test_a_quantile_is_the_one_of_numpy_to_the_bit(count):
         assert heat.quantile(numbers, share) == float(np.quantile(numbers, share))
 
 
-def test_a_scale_and_boxes_are_found_without_the_masked_arrays_of_numpy():
+def test_a_scale_boxes_and_plots_are_found_without_the_masked_arrays_of_numpy():
     # They take as long to import as the first picture to paint.
     done = subprocess.run(
         [
@@ -144,6 +144,9 @@ def test_a_scale_and_boxes_are_found_without_the_masked_arrays_of_numpy():
             (
                 "import sys; import numpy as np; from widgets.paint import heat, spots;"
                 "heat.scale_of(np.ones((2, 3))); spots.Spots(np.ones((3, 4)));"
+                "from widgets.plots import shading, surface; from widgets.theme import Theme;"
+                "shading.shading_of(np.array([1.0, 2.0, 5.0]));"
+                "surface.contour_image(np.ones((4, 4)), Theme.load('light'));"
                 "print('numpy.ma' in sys.modules)"
             ),
         ],
