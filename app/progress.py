@@ -23,7 +23,10 @@ class Progress:
 
     def of(self, name: str) -> Reached:
         """Return how far the lesson of that name is."""
-        return self._all().get(name, Reached())
+        try:
+            return msgspec.json.decode(self._all().get(name, b"{}"), type=Reached)
+        except (msgspec.DecodeError, UnicodeError, RecursionError):
+            return Reached()
 
     def reach(self, name: str, step: int) -> None:
         """Note the step that is on the page."""
@@ -37,12 +40,13 @@ class Progress:
         """Begin all lessons anew."""
         self._settings.put(KEY, "{}")
 
-    def _all(self) -> dict[str, Reached]:
+    def _all(self) -> dict[str, msgspec.Raw]:
+        """Return what is kept of each lesson, read or not: one that is spoilt spoils no other."""
         try:
-            return msgspec.json.decode(self._settings.text(KEY), type=dict[str, Reached])
+            return msgspec.json.decode(self._settings.text(KEY), type=dict[str, msgspec.Raw])
         except (msgspec.DecodeError, UnicodeError, RecursionError):
             return {}
 
     def _put(self, name: str, reached: Reached) -> None:
-        kept = {**self._all(), name: reached}
+        kept = {**self._all(), name: msgspec.Raw(msgspec.json.encode(reached))}
         self._settings.put(KEY, msgspec.json.encode(kept).decode())

@@ -10,7 +10,7 @@ from playback import short, text
 from playback.index import Index
 from playback.lessons.facts import Answer, Missing
 from playback.lessons.lesson import Question
-from playback.lessons.query import BadExpression, equal, evaluate, holds
+from playback.lessons.query import BadExpression, equal, evaluate, holds, parsed
 
 Verdict = Literal["right", "wrong", "unread", "unknown"]
 """*unread*: the answer is no number, shape or choice. *unknown*: this tape has no answer."""
@@ -46,7 +46,10 @@ def truth(question: Question, index: Index) -> str:
 
 def right_choice(question: Question, index: Index) -> int | None:
     """Return the number of the choice that holds on the tape; None unless exactly one does."""
-    right = [at for at, (_, goal) in enumerate(question.choices) if holds(goal, index)]
+    try:
+        right = [at for at, (_, goal) in enumerate(question.choices) if holds(goal, index)]
+    except BadExpression:
+        return None
     return right[0] if len(right) == 1 else None
 
 
@@ -75,7 +78,7 @@ def _compare(question: Question, said: str, true: Answer) -> Verdict:
         dims = read_shape(said)
         if dims is None:
             return "unread"
-        return "right" if dims == true else "wrong"
+        return "right" if isinstance(true, list) and equal(true, list(dims)) else "wrong"
     if said.lower() in NOTHING:
         return "right" if true is None else "wrong"
     number = read_number(said)
@@ -90,7 +93,7 @@ def _compare(question: Question, said: str, true: Answer) -> Verdict:
 def _whole(found: Answer) -> bool:
     try:
         array = np.asarray(found, "f8")
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         return False
     return bool(np.all(array == np.round(array)))
 
@@ -104,13 +107,15 @@ def read_number(said: str) -> Answer:
 
     Fractions (``1/3``), powers of ten (``2e-3``) and a true minus are understood.
     """
+    if len(said) > LONGEST:
+        return None
     plain = said.replace(text.MINUS, "-").replace("×", "*").strip()
     bare = re.fullmatch(r"tensor\((.*?)(?:, *(?:dtype|requires_grad|grad_fn)=.*)?\)", plain)
     plain = bare[1] if bare else plain
     if re.fullmatch(r"[^\[\](),]+(?:[, ]\s*[^\[\](), ]+)+", plain) and "," in plain:
         plain = f"[{plain}]"
     try:
-        return _literal(ast.parse(plain, mode="eval").body)
+        return _literal(parsed(plain).body)
     except (SyntaxError, ValueError, ArithmeticError, RecursionError, MemoryError):
         return None
 

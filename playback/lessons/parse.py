@@ -6,6 +6,7 @@ What stands below it is its text, and fenced blocks that say what to do with the
 take out and to put in), ``look``, ``ask``, ``task`` (all three TOML) and ``holds``.
 """
 
+import math
 import re
 import tomllib
 from collections.abc import Callable, Mapping
@@ -17,6 +18,11 @@ OPTIONAL = ("covers",)
 TABLES = ("values", "lines", "ledger", "output")
 """What ``open`` in a ``look`` block may name."""
 FENCE = "```"
+LONGEST, MOST_STEPS = 1 << 18, 200
+"""Characters and steps of a lesson at most: a stranger's file is read while the window waits."""
+LONGEST_PROGRAM = 1 << 16
+DEEPEST = 100
+"""Dots before the sign of equality: each is a table in a table."""
 _PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 
 
@@ -34,6 +40,8 @@ def parse(filename: str, text: str) -> Lesson:
     Raises:
         BadLesson: it does not follow the format.
     """
+    if len(text) > LONGEST:
+        raise BadLesson(f"a lesson has {LONGEST:,} characters at most, not {len(text):,}")
     lines = text.replace("\r\n", "\n").split("\n")
     if lines[0].strip() != "+++" or "+++" not in [line.strip() for line in lines[1:]]:
         raise BadLesson("a lesson begins with a head between two lines +++")
@@ -42,6 +50,9 @@ def parse(filename: str, text: str) -> Lesson:
     starts = _headings(lines, end + 1)
     if not starts:
         raise BadLesson("a lesson needs a step: a line that begins with ## and a blank", end + 1)
+    if len(starts) > MOST_STEPS:
+        why = f"a lesson has {MOST_STEPS} steps at most, not {len(starts)}"
+        raise BadLesson(why, starts[MOST_STEPS] + 1)
     steps: list[Step] = []
     for start, stop in zip(starts, [*starts[1:], len(lines)], strict=True):
         steps.append(_Page(lines, start, stop, steps[-1].program if steps else "").step())
@@ -97,6 +108,9 @@ def _headings(lines: list[str], start: int) -> list[int]:
 
 def _toml(body: list[str], line: int) -> dict[str, object]:
     """Return what the lines hold, the first of which is the file's line ``line``."""
+    for at, text in enumerate(body):
+        if text.partition("=")[0].count(".") > DEEPEST:
+            raise BadLesson("this is not TOML for a lesson: tables in tables", line + at)
     try:
         return tomllib.loads("\n".join(body))
     except tomllib.TOMLDecodeError as error:
@@ -105,6 +119,11 @@ def _toml(body: list[str], line: int) -> dict[str, object]:
         at = int(place[1]) if place and place[1] else len(body) + 1 if place else 1
         why = _PLACE.sub("", said)
         raise BadLesson(f"this is not TOML: {why[:1].lower()}{why[1:]}", line + at - 1) from error
+    except RecursionError as error:
+        raise BadLesson("this is not TOML for a lesson: lists in lists", line) from error
+    except ValueError as error:
+        # A whole number of more digits than Python reads, or a date that there is not.
+        raise BadLesson(f"this is not TOML for a lesson: {error}", line) from error
 
 
 def _key_line(body: list[str], key: str, line: int) -> int:
@@ -170,10 +189,12 @@ class _Page:
     def _change(self, body: list[str], line: int) -> None:
         self._program_line = line
         for old, new in _hunks(body, line):
-            before = self._program.split("\n")
-            spots = [i for i in range(len(before)) if before[i : i + len(old)] == old]
-            if not old or len(spots) != 1:
-                times = "nowhere" if not spots else f"{len(spots)} times"
+            # Line ends around it all, so that only whole lines are found.
+            whole, wanted = f"\n{self._program}\n", "\n".join(["", *old, ""])
+            spot = whole.find(wanted) if old else -1
+            if spot < 0 or whole.find(wanted, spot + 1) >= 0:
+                spots = len(re.findall(f"(?={re.escape(wanted)})", whole))
+                times = "nowhere" if not spots else f"{spots} times"
                 wanted = " ⏎ ".join(old)
                 raise BadLesson(
                     f"the program has this {times}: {wanted}"
@@ -181,8 +202,8 @@ class _Page:
                     else "lines to put in need a line that stays, or one to take out, before them",
                     _text_line(body, old[0], line) if old else line,
                 )
-            before[spots[0] : spots[0] + len(old)] = new
-            self._program = "\n".join(before)
+            put = "\n".join(["", *new, ""])
+            self._program = (whole[:spot] + put + whole[spot + len(wanted) :])[1:-1]
 
     def _look_at(self, body: list[str], line: int) -> None:
         look = _fields(body, {"at": str, "select": str, "open": str}, "look", line)
@@ -218,6 +239,9 @@ class _Page:
                 "a question with choices has no other kind", _key_line(body, "kind", line + 1)
             )
         kind = said
+        if not 0 <= _float(table.get("tolerance", 0.0)) < math.inf:
+            why = "tolerance must be a number from 0 on"
+            raise BadLesson(why, _key_line(body, "tolerance", line + 1))
         self._question = Question(text, kind, choices=choices, line=line, **table)  # type: ignore[arg-type]
 
     def _set_task(self, body: list[str], line: int) -> None:
@@ -231,6 +255,9 @@ class _Page:
 
     def step(self) -> Step:
         """Return the step."""
+        if max(len(self._program), len(self._solution)) > LONGEST_PROGRAM:
+            why = f"a program has {LONGEST_PROGRAM:,} characters at most"
+            raise BadLesson(why, self._program_line or self._line)
         if self._solution and self._task is None:
             raise BadLesson("a solution without a task", self._solution_line)
         task = self._task
@@ -273,6 +300,14 @@ def _hunks(body: list[str], line: int) -> list[tuple[list[str], list[str]]]:
         if text[0] in "+ ":
             found[-1][1].append(text[1:])
     return found
+
+
+def _float(number: object) -> float:
+    """Return a number as far as there are such: a whole one may have any number of digits."""
+    try:
+        return float(number)  # type: ignore[arg-type]
+    except OverflowError:
+        return math.inf
 
 
 def _text_line(body: list[str], text: str, line: int) -> int:

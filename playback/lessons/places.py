@@ -7,8 +7,8 @@ from playback import track
 from playback.index import Index
 
 FORM = re.compile(
-    r"(before|after) (?:line (\d+)|grad (\S+)"
-    r"|(forward|backward|step|zero_grad|update|loss|error)|(\S+))(?: (\d+|last))?"
+    r"(before|after) (?:line (\d{1,9})|grad (\S+)"
+    r"|(forward|backward|step|zero_grad|update|loss|error)|(\S+))(?: (\d{1,9}|last))?"
 )
 
 

@@ -7,6 +7,7 @@ Nothing else is let through: no attribute but those of ``error``, no call of any
 
 import ast
 import math
+import warnings
 from collections.abc import Callable
 
 import numpy as np
@@ -18,6 +19,10 @@ from playback.lessons.facts import Answer, Missing
 from playback.lessons.places import NoPlace
 
 LONGEST = 400
+LARGEST = 1 << 63
+"""Whole numbers are smaller: NumPy has no others."""
+MOST_ELEMENTS = 1 << 20
+"""Elements of what is worked out at most: a column with a row makes a whole table."""
 CLOSE = 1e-6
 """Numbers are equal where they differ by less than this part: float32 has seven digits."""
 
@@ -47,17 +52,25 @@ def evaluate(expression: str, index: Index) -> Answer:
     if len(expression) > LONGEST:
         raise BadExpression(f"longer than {LONGEST} characters")
     try:
-        tree = ast.parse(expression.strip(), mode="eval")
+        tree = parsed(expression.strip())
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise BadExpression(f"{expression!r} is not an expression") from error
     try:
-        return _Reader(index).read(tree.body)
+        with np.errstate(all="ignore"):
+            return _Reader(index).read(tree.body)
     except (BadExpression, Missing):
         raise
     except NoPlace as error:
         raise Missing(str(error)) from error
     except _FAILURES as error:
         raise BadExpression(f"{expression!r}: {error}") from error
+
+
+def parsed(text: str) -> ast.Expression:
+    """Return the tree of an expression; what Python finds odd about it is told to nobody."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(text, mode="eval")
 
 
 def holds(expression: str, index: Index) -> bool:
@@ -113,6 +126,8 @@ class _Reader:
 
     def read(self, node: ast.AST) -> Answer:
         match node:
+            case ast.Constant(value=int() as value) if abs(value) >= LARGEST:
+                raise BadExpression("a whole number has 18 digits at most")
             case ast.Constant(value=value) if isinstance(value, bool | int | float | str | None):
                 return value
             case ast.List(elts=elts) | ast.Tuple(elts=elts):
@@ -146,8 +161,7 @@ class _Reader:
     def _binary(self, op: ast.AST, left: Answer, right: Answer) -> Answer:
         if type(op) not in _ARITHMETIC:
             raise BadExpression(f"no operator {type(op).__name__}")
-        with np.errstate(all="ignore"):
-            return _bare(_ARITHMETIC[type(op)](_array(left), _array(right)))
+        return _bare(_ARITHMETIC[type(op)](*_pair(left, right)))
 
     def _compare(self, node: ast.Compare) -> bool:
         left = self.read(node.left)
@@ -169,7 +183,7 @@ class _Reader:
             else:
                 inside = any(equal(left, one) for one in _items(right))
             return inside is isinstance(op, ast.In)
-        return self._truth(_bare(_ORDER[type(op)](_array(left), _array(right))))
+        return self._truth(_bare(_ORDER[type(op)](*_pair(left, right))))
 
     def _truth(self, found: Answer) -> bool:
         return bool(np.all(found)) if isinstance(found, np.ndarray) else bool(found)
@@ -206,6 +220,14 @@ def _array(found: Answer) -> NDArray[np.generic]:
     return np.asarray(found)
 
 
+def _pair(left: Answer, right: Answer) -> tuple[NDArray[np.generic], NDArray[np.generic]]:
+    """Return two arrays that go together, and make nothing that would not fit into memory."""
+    one, other = _array(left), _array(right)
+    if math.prod(np.broadcast_shapes(one.shape, other.shape)) > MOST_ELEMENTS:
+        raise BadExpression(f"more than {MOST_ELEMENTS:,} numbers")
+    return one, other
+
+
 def _bare(found: object) -> Answer:
     array = np.asarray(found)
     return array if array.ndim else array.item()
@@ -223,7 +245,8 @@ def _near(left: Answer, right: Answer, tolerance: Answer = 0.01) -> bool:
     """Return whether two numbers differ by at most ``tolerance`` (absolute)."""
     if left is None or right is None:
         return False
-    gap = np.abs(np.subtract(_array(left).astype("f8"), _array(right).astype("f8")))
+    one, other = _pair(left, right)
+    gap = np.abs(np.subtract(one.astype("f8"), other.astype("f8")))
     return bool(np.all(gap <= _array(tolerance)))
 
 

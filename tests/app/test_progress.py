@@ -38,3 +38,18 @@ def test_a_spoilt_file_is_no_progress(tmp_path, qapp, spoilt):
     assert Progress(settings).of("a") == Reached()
     Progress(settings).reach("a", 1)
     assert Progress(settings).of("a").step == 1
+
+
+@pytest.mark.parametrize(
+    "odd", ['{"step": "x"}', '{"step": 1.5}', '{"step": {"at": 2}, "done": 1}']
+)
+def test_a_lesson_that_cannot_be_read_takes_no_other_with_it(qapp, odd):
+    settings = Settings()
+    settings.put(KEY, f'{{"odd": {odd}, "b": {{"step": 4, "done": true}}}}')
+    progress = Progress(settings)
+    assert progress.of("odd") == Reached()
+    assert progress.of("b") == Reached(4, True)
+    progress.reach("c", 1)
+    assert progress.of("b") == Reached(4, True)
+    # A newer version may have written it, and will read it again.
+    assert odd in settings.text(KEY)
