@@ -30,8 +30,9 @@ EVERY_S, SHARE = 1 / 60, 0.01
 """A moment is handed over so often at most, and in so small a part of the trainer's time."""
 POINTS_S = 0.3
 """Where the weights have been is told so often at most."""
-PATIENCE_S = 20.0
-"""After so long without an answer the trainer makes the views itself."""
+PATIENCE_S, WORK_S = 20.0, 5.0
+"""After so long without an answer, and so much work of its own meanwhile, the trainer makes the
+views itself. On a machine with too much to do, either process may stand still for long."""
 MOST = 64 << 20
 """Bytes of one message at most."""
 _PIPE = 1 << 20
@@ -68,6 +69,7 @@ class Painter(NoPainter):
         """A setup that could not be shown by the other process."""
         self._told: set[int] = set()
         self._unanswered, self._since, self._asked = 0, 0.0, 0.0
+        self._worked = 0.0
         self._cost = float("inf")
         self._due = 0
         """Views that may still come for what was ordered."""
@@ -82,10 +84,10 @@ class Painter(NoPainter):
         self.carry()
         now = time.perf_counter()
         if now - self._asked > PATIENCE_S / 2:
-            self._since = now  # Nothing was brought further while the run stood still.
+            self._wait_anew()  # Nothing was brought further while the run stood still.
         self._asked = now
         if self._unanswered > 0 and now - self._since > PATIENCE_S:
-            self._leave()
+            self._lose_patience()
         setup = held.run.setup
         if self._is_gone or setup.device != "cpu" or setup is self._unfit:
             return False
@@ -103,6 +105,13 @@ class Painter(NoPainter):
         self._cost = min(spent, 1.5 * self._cost)
         self._next = now + max(EVERY_S, self._cost / SHARE)
         return not self._is_gone
+
+    def _wait_anew(self) -> None:
+        self._since, self._worked = time.perf_counter(), time.thread_time()
+
+    def _lose_patience(self) -> None:
+        if time.thread_time() - self._worked > WORK_S:
+            self._leave()
 
     def heed(self, request: object) -> None:
         """Pass on no view of what was, where a request changes it."""
@@ -179,7 +188,8 @@ class Painter(NoPainter):
     def _order(self, order: easel.Order) -> None:
         body = msgspec.msgpack.encode(order)
         self._unsent += HEADER.pack(len(body), self._subject) + body
-        self._unanswered, self._since = self._unanswered + 1, time.perf_counter()
+        self._unanswered += 1
+        self._wait_anew()
         self._due += len(order.wishes) if isinstance(order, Moment) else 0
         self._push()
 

@@ -1,10 +1,12 @@
 """Views made by a process beside the trainer are what the trainer itself would show."""
 
+import functools
 import os
 import select
 import subprocess
 import sys
 import threading
+import types
 
 import msgspec
 import numpy as np
@@ -271,6 +273,7 @@ def test_what_is_true_arrives_whatever_its_pieces(stranger):
 
 def test_half_an_answer_is_not_waited_for_without_end(stranger, monkeypatch):
     monkeypatch.setattr("engine.train.painter.PATIENCE_S", 0.2)
+    monkeypatch.setattr("engine.train.painter.WORK_S", 0.1)
     painter, seen, _, up = stranger
     held = held_at(2, (asks.Wish("boundary"),), data="circle")
     painter.paint(1, held)
@@ -279,6 +282,20 @@ def test_half_an_answer_is_not_waited_for_without_end(stranger, monkeypatch):
         held.run.advance(5)
     assert seen == []
     assert held.run.step > 2
+
+
+@pytest.mark.parametrize(("worked", "stays"), [(0.01, True), (0.5, False)])
+def test_a_trainer_that_was_itself_kept_from_working_waits_on(stranger, monkeypatch, worked, stays):
+    painter, _, _, _ = stranger
+    held = held_at(2, (asks.Wish("boundary"),), data="circle")
+    clock = types.SimpleNamespace()
+    monkeypatch.setattr("engine.train.painter.time", clock)
+    gone_on = []
+    for now in (100, 108, 116, 124):
+        clock.perf_counter = functools.partial(float, now)
+        clock.thread_time = functools.partial(float, now * worked)
+        gone_on.append(painter.paint(1, held))
+    assert gone_on == [True, True, True, stays]
 
 
 def test_nobody_waits_for_a_process_that_does_not_read(stranger):
