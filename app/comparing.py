@@ -22,6 +22,7 @@ from app.theming import Look
 from engine.tape import Tape
 from playback.compare import Comparison, Difference, Kind
 from widgets.camera import Camera, fitting
+from widgets.held_paint import HeldPaint
 from widgets.labels import literal
 from widgets.line_strip import LineStrip
 from widgets.theme import Theme
@@ -84,6 +85,8 @@ class CompareCard(Overlay):
     def open(self) -> None:
         """Show it with the first difference selected."""
         super().open()
+        # The card is painted in the next turn, and the second of the two pictures in one more.
+        HeldPaint(self.right.view).hold(2)
         self._fit()
         if self.compared.differences:
             self.list.setCurrentRow(0)

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import (
 )
 from shiboken6 import isValid
 
-from widgets.once import once
+from widgets.held_paint import HeldPaint
 
 SHADE = QColor(10, 16, 26, 70)
 
@@ -34,7 +34,7 @@ class Overlay(QWidget):
         self.column.setContentsMargins(18, 16, 18, 18)
         self.column.setSpacing(10)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self._painted = once(self, lambda: self.setUpdatesEnabled(True))
+        self._paint = HeldPaint(self)
         over.installEventFilter(self)
         self._settle()
 
@@ -43,8 +43,7 @@ class Overlay(QWidget):
 
         To make it takes a while, and so does painting it: the whole window stands under it.
         """
-        self.setUpdatesEnabled(False)
-        self._painted.start()
+        self._paint.hold()
         self.show()
         self.raise_()
         self.setFocus()

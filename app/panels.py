@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.settings import Settings
+from widgets.held_paint import HeldPaint
 from widgets.tabs import Tabs
 
 GUTTER = 12
@@ -135,6 +136,7 @@ class Columns(QWidget):
         self.aside = aside
         aside.hide()
         self._right_wanted, self._scale = True, 1.0
+        self._paint = HeldPaint(self)
         self._turned = False
         """Whether the right column has its turn where there is room for one only."""
         self._turns = Turn(centre, 0), Turn(self.right, 1)
@@ -189,6 +191,9 @@ class Columns(QWidget):
         if shown and self.aside.isHidden():
             self._unshared = True
         self._turned = False
+        if self.isVisible() and shown == self.aside.isHidden():
+            # Every column gets another width.
+            self._paint.hold()
         self.aside.setVisible(shown)
         self._make_room()
         if self.isVisible():

@@ -23,6 +23,7 @@ from app.training.state import TrainEngine
 from app.training.waiting import Waiting
 from engine.training import Exported, StepTape
 from widgets.graph_export import png
+from widgets.held_paint import HeldPaint
 from widgets.workspaces import WorkspaceSwitch
 
 if TYPE_CHECKING:
@@ -71,6 +72,7 @@ class Workspaces(QObject):
         self._look, self._switch = look, switch
         self.stack = QStackedWidget()
         self.stack.addWidget(page)
+        self._paint = HeldPaint(self.stack)
         link = make_link()
         self.session = TrainSession(link, self)
         self.saving = Saving(self.session, link, self)
@@ -152,6 +154,8 @@ class Workspaces(QObject):
         self.entered.emit(name)
 
     def _turn_to(self, name: str) -> None:
+        # All of it is another page: to lay it out and to paint it are a turn each.
+        self._paint.hold()
         self.stack.setCurrentIndex(1 if name == "training" else 0)
         self.showing.set_visible(name == "training")
         self.widgets.bar.switch.show_room(name)
@@ -220,6 +224,7 @@ class Workspaces(QObject):
         """Return what is seen of the training room as the bytes of a PNG file."""
         if not self.is_whole:
             raise Refused("The training room has not been opened yet")
+        self._paint.let_go()
         return png(self.widgets.grab().toImage())
 
     def close(self) -> None:

@@ -1,7 +1,7 @@
 """Two runs side by side over the window."""
 
 import pytest
-from PySide6.QtCore import QPointF
+from PySide6.QtCore import QEvent, QObject, QPointF, QTimer
 from PySide6.QtWidgets import QWidget
 
 from app.commands import compare
@@ -250,3 +250,28 @@ def test_what_only_one_has_stands_beside_where_both_were_last_the_same(
     left, right = (seen(side, v) for side, v in zip((made.left, made.right), pair, strict=True))
     assert (left.x(), left.y()) == pytest.approx((right.x(), right.y()))
     made.leave()
+
+
+def test_the_second_picture_is_painted_in_a_turn_of_its_own(comparing, record, qtbot):
+    card, seen = comparing.show((record(BASE), "before"), (record(OTHER), "after")), []
+    for name, part in (("card", card), ("left", card.left.view), ("right", card.right.view)):
+        part.installEventFilter(Paints(part, name, seen))
+    qtbot.waitUntil(lambda: "right" in seen)
+    before = seen[: seen.index("right")]
+    assert {"card", "left"} <= set(before)
+    assert "turn" in before, "the second picture has a turn by itself"
+    card.leave()
+
+
+class Paints(QObject):
+    """Notes when a widget is painted, and when the event loop has turned since."""
+
+    def __init__(self, watched, name, seen):
+        super().__init__(watched)
+        self.name, self.seen = name, seen
+
+    def eventFilter(self, _watched, happened):
+        if happened.type() == QEvent.Type.Paint:
+            self.seen.append(self.name)
+            QTimer.singleShot(1, self, lambda: self.seen.append("turn"))
+        return False

@@ -166,3 +166,15 @@ def test_the_column_aside_keeps_its_width_until_a_gutter_is_moved(qtbot):
     made.resize(1601, 700)
     QApplication.sendPostedEvents()
     assert made.across.sizes()[0] > 400
+
+
+def test_another_column_is_laid_out_and_painted_in_turns_of_their_own(qtbot):
+    made = columns(qtbot)
+    for shown in (True, False):
+        qtbot.waitUntil(made.updatesEnabled)
+        made.show_aside(shown)
+        assert not made.updatesEnabled(), "every column has another width: that is a turn by itself"
+        assert made.aside.isVisible() == shown
+    qtbot.waitUntil(made.updatesEnabled)
+    made.show_aside(False)
+    assert made.updatesEnabled(), "nothing has changed"

@@ -226,3 +226,14 @@ def test_what_the_window_has_to_say_is_seen_in_either_room(training):
     training.notices.drop("x")
     training.show_room("training")
     assert not strip.isVisibleTo(training)
+
+
+def test_another_room_is_laid_out_and_painted_in_turns_of_their_own(training, qtbot):
+    stack = training.rooms.stack
+    for room in ("program", "training"):
+        qtbot.waitUntil(stack.updatesEnabled)
+        training.show_room(room)
+        assert not stack.updatesEnabled()
+    entered = QImage.fromData(training.draw_room())
+    assert stack.updatesEnabled(), "a picture of the room has all that is in it"
+    assert entered == QImage.fromData(training.draw_room())
