@@ -1,7 +1,7 @@
 """The look of the application: which theme holds now, and how big the text is."""
 
 from collections.abc import Iterator
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import shiboken6
 from PySide6.QtCore import QObject, Qt, Signal
@@ -24,6 +24,14 @@ class Themed(Protocol):
 
     def set_theme(self, theme: Theme) -> None:
         """Use this theme from now on."""
+
+
+@runtime_checkable
+class Composed(Protocol):
+    """A widget that takes a theme part by part."""
+
+    def dressing(self, theme: Theme) -> Iterator[None]:
+        """Use this theme from now on; each turn is a part of the work."""
 
 
 class Look(QObject):
@@ -100,8 +108,11 @@ class Look(QObject):
                 yield None
         # Those that are hidden, too: one may turn to them before the last widget is dressed.
         for widget in self._themed:
-            widget.set_theme(theme)
-            yield None
+            if isinstance(widget, Composed):
+                yield from widget.dressing(theme)
+            else:
+                widget.set_theme(theme)
+                yield None
         self.changed.emit(theme)
         yield LAST
         self._let_go()

@@ -1,5 +1,6 @@
 """The inspector: everything about what is selected, at the position the tape stands at."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from msgspec import structs
@@ -18,6 +19,10 @@ from widgets.panes.pane import Pane
 from widgets.theme import Theme
 
 __all__ = ["Inspector", "Selection", "select"]
+
+
+_CLEAR = "Inspector, #inspector-body { background: transparent; border: none; }"
+_RULE = "border: none; max-height: 1px; min-height: 1px;"
 
 
 class Inspector(QScrollArea):
@@ -58,6 +63,8 @@ class Inspector(QScrollArea):
             self._add(entry(), body, column)
         column.addStretch(1)
         self.setWidget(body)
+        self.viewport().setAutoFillBackground(False)
+        self.setStyleSheet(_CLEAR)
         self.set_theme(Theme.load("light"))
 
     def _add(self, pane: Pane, body: QWidget, column: QVBoxLayout) -> None:
@@ -80,11 +87,22 @@ class Inspector(QScrollArea):
 
     def set_theme(self, theme: Theme) -> None:
         """Use ``theme``'s colours and fonts."""
-        clear = "#inspector-body { background: transparent; }"
-        self.setStyleSheet(sheet(theme) + clear)
-        self.viewport().setAutoFillBackground(False)
+        for _ in self.dressing(theme):
+            pass
+
+    def dressing(self, theme: Theme) -> Iterator[None]:
+        """Use ``theme``'s colours and fonts, pane by pane.
+
+        Each has a style sheet of its own: one for all of them is put on in one go.
+        """
+        look = sheet(theme)
+        self.verticalScrollBar().setStyleSheet(look)
+        for rule in self._rules.values():
+            rule.setStyleSheet(f"background: {theme.line.name()}; {_RULE}")
         for pane in self.panes:
+            pane.setStyleSheet(look)
             pane.set_theme(theme)
+            yield
         self._show()
 
     def set_source(self, source: str) -> None:

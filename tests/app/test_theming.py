@@ -1,6 +1,7 @@
 """The look: it follows the settings and tells every themed widget."""
 
 import pytest
+from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
 from app.settings import Settings
@@ -125,4 +126,41 @@ def test_all_themed_widgets_are_dressed_when_the_window_is_painted_again_in_its_
     look._steps.go_on()
     assert window.updatesEnabled()
     look.finish()
+    look.close()
+
+
+class Parts(QWidget):
+    """Takes a theme in three parts."""
+
+    def __init__(self):
+        super().__init__()
+        self.dressed = []
+
+    def set_theme(self, theme):
+        self.dressed = [theme.name] * 3
+
+    def dressing(self, theme):
+        self.dressed = []
+        for _ in range(3):
+            self.dressed.append(theme.name)
+            yield
+
+
+def test_a_widget_of_many_parts_is_dressed_in_several_turns(qtbot, monkeypatch):
+    settings = Settings()
+    settings.put("theme", "light")
+    look, parts = Look(settings), Parts()
+    qtbot.addWidget(parts)
+    look.add(parts)
+    look.apply()
+    assert parts.dressed == ["light"] * 3
+    monkeypatch.setattr(look._steps, "_turn_ms", 0)
+    seen = []
+    ticks = QTimer()
+    ticks.timeout.connect(lambda: seen.append(len(parts.dressed)))
+    ticks.start(0)
+    settings.put("theme", "dark")
+    qtbot.waitUntil(lambda: parts.dressed == ["dark"] * 3)
+    ticks.stop()
+    assert {1, 2} <= set(seen), "there are turns in between"
     look.close()

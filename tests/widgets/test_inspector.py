@@ -231,3 +231,13 @@ def test_a_gradcheck_waits_in_the_same_line_as_checks(inspector):
     inspector.set_check(Checked(1, 7, 1, 0, 0, 0, False, "Python ended"))
     assert not inspector.page().waiting
     assert inspector.page().gradchecked[3].problem
+
+
+def test_another_theme_is_put_on_pane_by_pane(inspector):
+    dark = Theme.load("dark")
+
+    def dark_ones():
+        return [pane.theme.name for pane in inspector.panes].count("dark")
+
+    dressed = [dark_ones() for _ in inspector.dressing(dark)]
+    assert dressed == list(range(1, len(inspector.panes) + 1))
