@@ -205,8 +205,12 @@ class Shell(Protocol):
     def show_room(self, name: str) -> None:
         """Go to that room."""
 
-    def draw_room(self) -> bytes:
-        """Return what is seen of the training room as the bytes of a PNG file."""
+    def export_room(self, path: Path) -> None:
+        """Write what is seen of the training room to a PNG file.
+
+        Raises:
+            Refused: something is being exported, or this cannot be written.
+        """
 
     @property
     def comparing(self) -> Comparer:

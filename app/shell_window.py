@@ -36,6 +36,7 @@ from playback.lab.own import lines
 from widgets import code_keys
 from widgets.code_edit import CodeEdit
 from widgets.code_text import objection
+from widgets.graph_export import png
 from widgets.graph_view import GraphView
 
 
@@ -211,9 +212,16 @@ class ShellWindow(QMainWindow):
         """Go to that room."""
         self.rooms.show_room(name)
 
-    def draw_room(self) -> bytes:
-        """Return what is seen of the training room as the bytes of a PNG file."""
-        return self.rooms.draw()
+    def export_room(self, path: Path) -> None:
+        """Write what is seen of the training room to a PNG file.
+
+        Raises:
+            Refused: something is being exported, or this cannot be written.
+        """
+        from app.export_job import FileJob
+
+        image = self.rooms.draw()
+        self.filming.begin(FileJob(path, lambda: png(image)))
 
     def show_step(self, message: StepTape) -> None:
         """Show the tape of a training step in the program's room."""

@@ -164,8 +164,7 @@ def export_picture(shell: Shell) -> None:
     path = shell.ask_save("Export the picture", "training.png", "PNG pictures (*.png)")
     if path:
         path = path if path.suffix else path.with_suffix(".png")
-        documents.write_bytes(path, shell.draw_room())
-        shell.say(f"Wrote {path.name}")
+        shell.export_room(path)
 
 
 OUTSIDE = "session"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import shiboken6
 from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from app.documents import Refused
@@ -22,7 +23,6 @@ from app.training.session import TrainSession
 from app.training.state import TrainEngine
 from app.training.waiting import Waiting
 from engine.training import Exported, StepTape
-from widgets.graph_export import png
 from widgets.held_paint import HeldPaint
 from widgets.workspaces import WorkspaceSwitch
 
@@ -220,12 +220,12 @@ class Workspaces(QObject):
         else:
             self.exported.emit(message)
 
-    def draw(self) -> bytes:
-        """Return what is seen of the training room as the bytes of a PNG file."""
+    def draw(self) -> QImage:
+        """Return what is seen of the training room."""
         if not self.is_whole:
             raise Refused("The training room has not been opened yet")
         self._paint.let_go()
-        return png(self.widgets.grab().toImage())
+        return self.widgets.grab().toImage()
 
     def close(self) -> None:
         """End the training engine."""

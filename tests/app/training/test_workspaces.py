@@ -1,17 +1,21 @@
 """The switch between the rooms, and commands in the training room."""
 
+import threading
+
 import pytest
 from msgspec.structs import replace
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication
 
+from app import shell_window
 from app.commands import train
 from app.gallery import Gallery
 from app.shell import Notice
 from engine import training as say
 from engine.setup import Part, Setup
 from engine.tape import Problem
+from widgets.graph_export import png
 
 
 @pytest.fixture
@@ -166,12 +170,31 @@ def test_a_file_that_cannot_be_written_is_said(training, tmp_path):
     assert "nowhere" in training.status.message.text()
 
 
-def test_a_picture_of_the_room_is_written(training, tmp_path):
+def test_a_picture_of_the_room_is_written_aside(training, tmp_path, qtbot, monkeypatch):
+    threads = []
+
+    def noted(image):
+        threads.append(threading.current_thread())
+        return png(image)
+
+    monkeypatch.setattr(shell_window, "png", noted)
     training.answers["save"] = tmp_path / "room"
     training.menus.perform_by("train.export_picture")
+    qtbot.waitUntil(lambda: not training.is_filming)
+    assert training.status.message.text() == "Wrote room.png"
+    assert threading.main_thread() not in threads
     written, seen = QImage(str(tmp_path / "room.png")), training.rooms.widgets.grab().toImage()
     assert written.size() == seen.size()
     assert written.pixelColor(300, 300) == seen.pixelColor(300, 300)
+
+
+def test_a_picture_of_the_room_that_cannot_be_written_is_said(training, tmp_path, qtbot):
+    (tmp_path / "room.png").mkdir()
+    training.answers["save"] = tmp_path / "room.png"
+    training.menus.perform_by("train.export_picture")
+    qtbot.waitUntil(lambda: not training.is_filming)
+    assert "room.png" in training.status.message.text()
+    assert "Wrote" not in training.status.message.text()
 
 
 def test_a_step_is_shown_on_the_tape(training, sum_times, link):
@@ -234,6 +257,6 @@ def test_another_room_is_laid_out_and_painted_in_turns_of_their_own(training, qt
         qtbot.waitUntil(stack.updatesEnabled)
         training.show_room(room)
         assert not stack.updatesEnabled()
-    entered = QImage.fromData(training.draw_room())
+    entered = training.rooms.draw()
     assert stack.updatesEnabled(), "a picture of the room has all that is in it"
-    assert entered == QImage.fromData(training.draw_room())
+    assert entered == training.rooms.draw()
