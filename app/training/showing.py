@@ -254,6 +254,7 @@ class TrainShowing(QObject):
         room.picture.setCurrentWidget(shown)
         if begun is None or data is None:
             return
+        room.form.offer_features(data.x_names)
         is_regression = begun.task in ("regression", "any")
         if kind == "boundary":
             points = pictures.points_of(data, begun.classes, is_regression)

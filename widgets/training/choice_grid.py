@@ -23,18 +23,38 @@ class ChoiceGrid(QWidget):
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setSpacing(GAP)
         self._columns = 0
+        self.offer(choices)
+
+    def offer(self, choices: Iterable[str]) -> None:
+        """Have a button for each of these, none of them down, in place of those of before."""
+        for button in self.buttons.values():
+            self._grid.removeWidget(button)
+            button.hide()
+            button.deleteLater()
+        self.buttons = {}
         for choice in choices:
-            button = self.buttons[choice] = QPushButton(choice)
-            button.setProperty("crumb", True)
-            button.setCheckable(True)
-            # Their own widths would widen the panel beyond what is seen of it.
-            button.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-            button.clicked.connect(self._tell)
+            self._add(choice)
+        self._columns = 0
         self._share()
 
+    def _add(self, choice: str) -> None:
+        button = self.buttons[choice] = QPushButton(choice, self)
+        button.setProperty("crumb", True)
+        button.setCheckable(True)
+        # Their own widths would widen the panel beyond what is seen of it.
+        button.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        button.clicked.connect(self._tell)
+        button.show()
+
     def choose(self, chosen: Iterable[str]) -> None:
-        """Show these as chosen; emits nothing."""
-        names = set(chosen)
+        """Show these as chosen, also those that are not offered; emits nothing."""
+        names = list(dict.fromkeys(chosen))
+        others = [name for name in names if name not in self.buttons]
+        for name in others:
+            self._add(name)
+        if others:
+            self._columns = 0
+            self._share()
         for name, button in self.buttons.items():
             button.setChecked(name in names)
 

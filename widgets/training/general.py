@@ -1,8 +1,33 @@
 """The settings of a run that belong to no part: what they are called and how they are chosen."""
 
+import itertools
+from collections.abc import Sequence
+
 from engine.training import Option
 
 FEATURES = ("x1", "x2", "x1^2", "x2^2", "x1*x2", "sin(x1)", "sin(x2)")
+"""What two inputs are made into."""
+MOST_INPUTS = 32
+"""More inputs would be a wall of switches."""
+MOST_CROSSED = 6
+"""Of more inputs than these no products are offered."""
+
+
+def features(inputs: int) -> tuple[str, ...]:
+    """Return the columns that can be made of so many inputs; the inputs themselves come first."""
+    if not 0 < inputs <= MOST_INPUTS:
+        return ()
+    each = [f"x{i}" for i in range(1, inputs + 1)]
+    pairs = itertools.combinations(each, 2) if inputs <= MOST_CROSSED else ()
+    products = [f"{one}*{other}" for one, other in pairs]
+    return (*each, *(f"{one}^2" for one in each), *products, *(f"sin({one})" for one in each))
+
+
+def named(names: Sequence[str]) -> str:
+    """Return which of the inputs x1, x2 is which column; nothing where they have no other names."""
+    pairs = [f"x{i} {name}" for i, name in enumerate(names, 1) if name not in ("x", f"x{i}")]
+    return " · ".join(pairs)
+
 
 DATA = (
     Option("train", "float", 0.8, "Share of the data that is trained on", "Training share", 0.1, 1),
@@ -11,7 +36,7 @@ DATA = (
         "Standardize",
     ),
     Option(
-        "features", "choices", [], "Columns made from the inputs; none chosen: the inputs",
+        "features", "choices", [], "Columns made from the inputs: what the model is given",
         "Features", choices=FEATURES,
     ),
 )  # fmt: skip

@@ -1,6 +1,6 @@
 """One option of a part as a line of a form: its name, an editor made for its kind, and a remark."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import (
@@ -49,8 +49,9 @@ class OptionRow(QWidget):
         self.label = QLabel(title, self)
         self.label.setProperty("role", "caption")
         self.label.setToolTip(option.help)
-        self.note = Label("error")
+        self.note, self.words = Label("error"), Label("caption")
         self.note.hide()
+        self.words.hide()
         self.editor, self._show = self._make(title)
         self.editor.setToolTip(option.help)
         if not isinstance(self.editor, QPlainTextEdit):
@@ -77,7 +78,8 @@ class OptionRow(QWidget):
             self.label.setMinimumWidth(LABEL)
             grid.addWidget(self.label, 0, 0)
             grid.addWidget(self.editor, 0, 1)
-        grid.addWidget(self.note, 2, 0, 1, 2)
+        grid.addWidget(self.words, 2, 0, 1, 2)
+        grid.addWidget(self.note, 3, 0, 1, 2)
         # Columns of a file are chosen in its preview.
         if self.option.kind == "choices" and not self.option.choices:
             self.hide()
@@ -88,6 +90,17 @@ class OptionRow(QWidget):
     def set_value(self, value: object) -> None:
         """Show ``value``; emits nothing."""
         self._show(value)
+
+    def offer(self, choices: Sequence[str], words: str = "") -> None:
+        """Let several of these be chosen, with a word on them; the row hides where there is none.
+
+        Only for an option of the kind ``choices``.
+        """
+        if isinstance(self.editor, ChoiceGrid):
+            self.editor.offer(choices)
+        self.words.say(words)
+        self.words.setVisible(bool(words))
+        self.setVisible(bool(choices))
 
     def complain(self, why: str) -> None:
         """Show what is wrong with the value, below it; empty takes that away."""

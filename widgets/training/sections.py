@@ -98,6 +98,7 @@ class Rows(Section):
         """The rows that are there by now."""
         self._options: list[Option] = []
         self._values: dict[str, object] = {}
+        self._offers: dict[str, tuple[tuple[str, ...], str]] = {}
         super().__init__(title, is_open)
         self.add(options)
 
@@ -123,10 +124,19 @@ class Rows(Section):
         for option in self._options:
             if option.name not in self.by_name:
                 row = self.by_name[option.name] = OptionRow(option, self.body)
+                if option.name in self._offers:
+                    row.offer(*self._offers[option.name])
                 if option.name in self._values:
                     row.set_value(self._values[option.name])
                 row.edited.connect(self.edited)
                 self.rows.addWidget(row)
+
+    def offer(self, name: str, choices: tuple[str, ...], words: str) -> None:
+        """Let several of these be chosen for the option of that name, none by now; with a word."""
+        if self._offers.get(name) != (choices, words):
+            self._offers[name] = choices, words
+            if name in self.by_name:
+                self.by_name[name].offer(choices, words)
 
 
 class PartSection(Section):

@@ -25,6 +25,8 @@ class SetupForm(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._setup = Setup()
+        self._raw: tuple[str, ...] = general.FEATURES[:2]
+        """The inputs as features."""
         self._shares: dict[str, float] = {}
         """How much of each data set is trained on unless one says otherwise."""
         self.parts = {
@@ -102,9 +104,22 @@ class SetupForm(QWidget):
         self._setup = setup
         for key, section in self.parts.items():
             yield from section.follow(getattr(setup, key))
-        for rows in self._general():
-            rows.set_values({name: getattr(setup, name) for name in rows.names})
+        self._show_general()
         self.mistakes.choose(setup.mistakes)
+
+    def _show_general(self) -> None:
+        # Where none is chosen the inputs are what the model is given.
+        shown = {"features": self._setup.features or self._raw}
+        for rows in self._general():
+            values = {name: getattr(self._setup, name) for name in rows.names}
+            rows.set_values({name: shown.get(name, value) for name, value in values.items()})
+
+    def offer_features(self, names: tuple[str, ...]) -> None:
+        """Offer what can be made of the data's inputs, which are called so; none of pictures."""
+        choices = general.features(len(names))
+        self._raw = choices[: len(names)]
+        self.split.offer("features", choices, general.named(names) if choices else "")
+        self._show_general()
 
     def complain(self, place: str, why: str) -> None:
         """Show what is wrong at the setting it is about; empty ``why`` takes all of it away."""
@@ -145,7 +160,11 @@ class SetupForm(QWidget):
     def _edit(self, key: str, value: object) -> None:
         if key in _TUPLES and isinstance(value, list):
             value = tuple(value)
+        if key == "features" and value == self._raw:
+            value = ()
         self._tell(replace(self._setup, **{key: value}))
+        if key == "features":
+            self._show_general()
 
     def _make_mistakes(self, made: tuple[str, ...]) -> None:
         self._tell(replace(self._setup, mistakes=made))

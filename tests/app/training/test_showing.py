@@ -1,11 +1,12 @@
 """What the training room shows of its session, and what one does there taken back to it."""
 
+import numpy as np
 from msgspec.structs import replace
 
 from engine import training as say
 from engine.setup import Part
 from engine.tape import Problem
-from tests.app.training.fakes import LINES
+from tests.app.training.fakes import LINES, array
 
 
 def test_of_two_numbers_the_surface_is_over_both(room):
@@ -70,3 +71,12 @@ def test_the_lines_of_a_step_follow_a_change(room, train_link):
     train_link.state(1, 5)
     names = [code.accessibleName() for _mark, code, _what in room.lines._rows]
     assert [name.startswith(clip[1]) for name in names] == [False] * 4 + [True]
+
+
+def test_features_are_those_of_the_data_that_is_shown(room, begun, train_link):
+    room.form.split.head.setChecked(True)
+    x, y = array(np.zeros((4, 3)), "<f4"), array(np.zeros((4, 1)), "<f4")
+    names = ("size", "bedrooms", "age")
+    shown = say.DataShown(begun.run.run_id, x, y, array(np.ones(4), "?"), names)
+    train_link.received.emit(shown)
+    assert "sin(x3)" in room.form.split.by_name["features"].editor.buttons
