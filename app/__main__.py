@@ -64,7 +64,7 @@ def _parser() -> argparse.ArgumentParser:
         "mistakes in it, train trains a model, lessons and lesson teach; each has its own --help.",
     )
     parser.add_argument(
-        "file", nargs="?", metavar="FILE", help="a script or a training session to open"
+        "file", nargs="?", metavar="FILE", help="a script, a training session or a set-up to open"
     )
     parser.add_argument("--screenshot", metavar="OUT.png", help="draw the window and end")
     parser.add_argument(

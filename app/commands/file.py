@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from app import documents, examples
-from app.commands import Choice, command, submenu, train
+from app.commands import Choice, command, setup, submenu, train
 from app.commands.export import slug
 from app.documents import Refused
 from app.shell import Notice, Shell
@@ -18,7 +18,7 @@ PROGRAMS = "Python programs (*.py);;All files (*)"
 
 
 def open_path(shell: Shell, path: str) -> None:
-    """Open the program or the training session at ``path``.
+    """Open the program, the training session or the set-up at ``path``.
 
     A program comes with what was typed in it but not saved last time.
 
@@ -33,6 +33,9 @@ def open_path(shell: Shell, path: str) -> None:
         raise Refused(f"{file.name} holds data: choose it in Training, under Data")
     if file.suffix == documents.SESSION:
         train.open_session(shell, file)
+        return
+    if file.suffix.lower() == setup.SETUP:
+        setup.open_setup(shell, file)
         return
     text = documents.read(file)
     if why := objection(text):

@@ -14,17 +14,18 @@ from widgets.code_text import objection
 LEAP = 100
 
 
-def _in_room(shell: Shell) -> bool:
+def in_room(shell: Shell) -> bool:
+    """Whether the training room is what is seen."""
     return shell.room == "training"
 
 
 def _has_run(shell: Shell) -> bool:
     run = shell.training.run
-    return _in_room(shell) and run is not None and run.alive
+    return in_room(shell) and run is not None and run.alive
 
 
 def _has_runs(shell: Shell) -> bool:
-    return _in_room(shell) and shell.training.run is not None
+    return in_room(shell) and shell.training.run is not None
 
 
 @command("train.program", "Program", "View/0", keys=("Ctrl+Alt+1",))
@@ -123,7 +124,7 @@ def fork(shell: Shell) -> None:
 @submenu("train.runs", "Drive another run", "Train/3")
 def runs(shell: Shell) -> list[Choice]:
     """Choose among the runs so far; one that is over gives its setup."""
-    if not _in_room(shell):
+    if not in_room(shell):
         return []
 
     def choice(run_id: int, name: str) -> Choice:
@@ -158,7 +159,7 @@ def export_weights(shell: Shell) -> None:
     shell.training.export("safetensors")
 
 
-@command("train.export_picture", "Export picture of the room…", "Train/4", when=_in_room)
+@command("train.export_picture", "Export picture of the room…", "Train/4", when=in_room)
 def export_picture(shell: Shell) -> None:
     """Write what is seen of the training room to a PNG file."""
     path = shell.ask_save("Export the picture", "training.png", "PNG pictures (*.png)")
@@ -229,7 +230,7 @@ def _take(shell: Shell, path: Path, fetched: Fetched) -> None:
         name = file_name(path.name)
         text = f"{name} came from outside and brings a program. Read it, then open it."
         choices = (
-            ("Read it", lambda: _read_program(shell, path, programs)),
+            ("Read it", lambda: read_program(shell, path, programs)),
             ("Open and run it", lambda: _open_room(shell, path, fetched, foreign=True)),
             ("Trust and run it", lambda: _open_room(shell, path, fetched, programs)),
         )
@@ -238,7 +239,8 @@ def _take(shell: Shell, path: Path, fetched: Fetched) -> None:
     _open_room(shell, path, fetched)
 
 
-def _read_program(shell: Shell, path: Path, programs: str) -> None:
+def read_program(shell: Shell, path: Path, programs: str) -> None:
+    """Show what a file from outside would run, and run nothing of it. Raises `Refused`."""
     if why := objection(programs):
         raise documents.Refused(f"The program in {path.name} is not shown: {why}")
     shell.keeping.put_away()

@@ -250,6 +250,7 @@ COMMANDS = {
     "new_data": "train.new_data",
     "tape": "train.tape",
     "export_script": "train.export_script",
+    "export_setup": "train.export_setup",
     "export_csv": "train.export_csv",
     "export_weights": "train.export_weights",
     "export_picture": "train.export_picture",

@@ -58,6 +58,7 @@ class TrainingBar(QFrame):
         self.export.setMenu(
             self._menu(
                 ("Python script…", "export_script"),
+                ("Set-up as JSON…", "export_setup"),
                 ("Curves as CSV…", "export_csv"),
                 ("Weights as safetensors…", "export_weights"),
                 ("Picture of this window…", "export_picture"),

@@ -1,7 +1,5 @@
 """Train: what each command asks of the session."""
 
-from dataclasses import dataclass, field
-
 import msgspec
 import pytest
 from msgspec.structs import replace
@@ -10,53 +8,9 @@ from app.commands import edit, file, play, train
 from app.documents import Refused
 from app.state import Doc
 from app.training import kept
-from app.training.fetching import fetched
-from app.training.session import TrainSession
 from engine import training as say
 from engine.setup import Part
-from tests.app.training.fakes import SGD, FakeTrainLink
-
-
-@dataclass
-class Bench:
-    """As much of a shell as the training commands touch."""
-
-    training: TrainSession
-    room: str = "training"
-    said: list = field(default_factory=list)
-    save: object = None
-    drawn: list = field(default_factory=list)
-
-    def say(self, text):
-        self.said.append(text)
-
-    def show_room(self, name):
-        self.room = name
-
-    def ask_save(self, title, name, pattern):
-        assert title
-        assert pattern.endswith(")")
-        return self.save
-
-    def export_room(self, path):
-        self.drawn.append(path)
-
-
-@pytest.fixture
-def train_link(qapp):
-    return FakeTrainLink()
-
-
-@pytest.fixture
-def bench(train_link):
-    session = TrainSession(train_link)
-    train_link.greet()
-    session.open()
-    train_link.begin(1, session.setup)
-    train_link.state(1, 250)
-    train_link.sent.clear()
-    yield Bench(session)
-    session.close()
+from tests.app.training.fakes import SGD
 
 
 def test_the_rooms_are_entered(bench):
@@ -154,73 +108,6 @@ def test_a_picture_gets_its_ending(bench, tmp_path, name):
     bench.save = tmp_path / name
     train.export_picture(bench)
     assert bench.drawn == [tmp_path / "y.png"]
-
-
-class Trusted:
-    """Settings that remember what was trusted."""
-
-    def __init__(self):
-        self.marks, self.recent = set(), []
-
-    def is_trusted(self, path, source):
-        return (path, source) in self.marks
-
-    def trust(self, path, source):
-        self.marks.add((path, source))
-
-    def add_recent(self, path):
-        self.recent.append(path)
-
-
-class Strip:
-    """The strip of notices."""
-
-    def __init__(self):
-        self.notice = None
-
-    def tell_first(self, notice):
-        self.notice = notice
-
-    def drop(self, key):
-        self.notice = None
-
-
-class Program:
-    """The program's session and its keeper."""
-
-    def __init__(self):
-        self.doc = None
-
-    def load(self, doc):
-        self.doc = doc
-
-    def put_away(self):
-        pass
-
-
-class Saver:
-    """Notes what it was asked."""
-
-    def __init__(self):
-        self.saved, self.opened = [], []
-
-    def save(self, path, then):
-        self.saved.append(path)
-        then("class Net: ...")
-
-    def fetch(self, path, then):
-        then(fetched(path))
-
-    def open(self, room, foreign=False, curves=()):
-        self.opened.append(room)
-        self.foreign = foreign
-
-
-@pytest.fixture
-def desk(bench):
-    bench.settings, bench.notices, bench.saving = Trusted(), Strip(), Saver()
-    bench.session = bench.keeping = Program()
-    return bench
 
 
 def room_of(model):

@@ -1,0 +1,118 @@
+"""As much of a window as commands touch, with a training session on a link that one drives."""
+
+from dataclasses import dataclass, field
+
+import pytest
+
+from app.training.fetching import fetched
+from app.training.session import TrainSession
+from tests.app.training.fakes import FakeTrainLink
+
+
+@dataclass
+class Bench:
+    """As much of a shell as the training commands touch."""
+
+    training: TrainSession
+    room: str = "training"
+    said: list = field(default_factory=list)
+    save: object = None
+    drawn: list = field(default_factory=list)
+
+    def say(self, text):
+        self.said.append(text)
+
+    def show_room(self, name):
+        self.room = name
+
+    def ask_save(self, title, name, pattern):
+        assert title
+        assert pattern.endswith(")")
+        return self.save
+
+    def export_room(self, path):
+        self.drawn.append(path)
+
+
+@pytest.fixture
+def train_link(qapp):
+    return FakeTrainLink()
+
+
+@pytest.fixture
+def bench(train_link):
+    session = TrainSession(train_link)
+    train_link.greet()
+    session.open()
+    train_link.begin(1, session.setup)
+    train_link.state(1, 250)
+    train_link.sent.clear()
+    yield Bench(session)
+    session.close()
+
+
+class Trusted:
+    """Settings that remember what was trusted."""
+
+    def __init__(self):
+        self.marks, self.recent = set(), []
+
+    def is_trusted(self, path, source):
+        return (path, source) in self.marks
+
+    def trust(self, path, source):
+        self.marks.add((path, source))
+
+    def add_recent(self, path):
+        self.recent.append(path)
+
+
+class Strip:
+    """The strip of notices."""
+
+    def __init__(self):
+        self.notice = None
+
+    def tell_first(self, notice):
+        self.notice = notice
+
+    def drop(self, key):
+        self.notice = None
+
+
+class Program:
+    """The program's session and its keeper."""
+
+    def __init__(self):
+        self.doc = None
+
+    def load(self, doc):
+        self.doc = doc
+
+    def put_away(self):
+        pass
+
+
+class Saver:
+    """Notes what it was asked."""
+
+    def __init__(self):
+        self.saved, self.opened = [], []
+
+    def save(self, path, then):
+        self.saved.append(path)
+        then("class Net: ...")
+
+    def fetch(self, path, then):
+        then(fetched(path))
+
+    def open(self, room, foreign=False, curves=()):
+        self.opened.append(room)
+        self.foreign = foreign
+
+
+@pytest.fixture
+def desk(bench):
+    bench.settings, bench.notices, bench.saving = Trusted(), Strip(), Saver()
+    bench.session = bench.keeping = Program()
+    return bench
