@@ -15,7 +15,7 @@ from widgets.workspaces import WorkspaceSwitch
 SLOW, FAST = 1.0, 3000.0
 """Steps per second at the ends of the slider; its last place is as fast as it goes."""
 PLACES = 60
-BETWEEN = 72
+BETWEEN = 50
 """Pixels that margins and gaps take, besides a gap after each button."""
 
 

@@ -210,3 +210,21 @@ def test_the_speed_gives_way_to_the_step(bar):
         seen.append(bar.where.text() if bar.where.isVisible() else "")
     kinds = list(dict.fromkeys(seen))
     assert kinds[:2] == [where, "step 1,200"]
+
+
+def test_words_that_are_left_out_would_not_have_fitted(bar):
+    whole = "step 12,520 · 1,400 steps/s"
+    bar.set_words("moons · mlp", whole)
+    metrics, gap = bar.where.fontMetrics(), bar.layout().spacing()
+    kept = set()
+    for width in range(1000, 1500, 2):
+        bar.host.resize(width, 60)
+        bar.resize(width, 56)
+        bar.layout().activate()
+        text = bar.where.text() if bar.where.isVisible() else ""
+        kept.add(text)
+        spare = bar.fork.x() - bar.title.geometry().right() - 2 * gap
+        assert metrics.horizontalAdvance(text) <= spare or not text
+        longer = {"": whole.partition(" · ")[0], whole.partition(" · ")[0]: whole}.get(text)
+        assert longer is None or spare < metrics.horizontalAdvance(longer) + 2 * gap
+    assert {whole, whole.partition(" · ")[0]} <= kept
