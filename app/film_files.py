@@ -5,18 +5,22 @@ import io
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import GifImagePlugin, Image
 from PySide6.QtGui import QColor, QImage
 
 from app.documents import Refused
 
+if TYPE_CHECKING:
+    from PIL import Image
+
 Kind = str
 """``gif`` or ``mp4``."""
 FPS = {"gif": 20, "mp4": 30}
+LIBRARIES = {"gif": "PIL.GifImagePlugin", "mp4": "av"}
+"""What writes a film of each kind; imported by who writes one, as that takes a while."""
 COLORS = 255
 """Colours of a GIF; one more stands for a pixel that stays as it is."""
 _SWATCH = 40
@@ -74,6 +78,9 @@ class GifWriter:
     """Writes what changes from frame to frame, in one palette for all of them."""
 
     def __init__(self, stills: Sequence[QImage], colors: Sequence[QColor], fps: int) -> None:
+        from PIL import GifImagePlugin, Image
+
+        self._pil, self._gif = Image, GifImagePlugin
         self._palette = _palette(stills, colors)
         # A GIF counts in hundredths of a second.
         self._delay = round(100 / fps)
@@ -94,8 +101,8 @@ class GifWriter:
 
     def add(self, frame: QImage) -> None:
         """Append a frame; one that shows nothing new lets the one before last longer."""
-        image = Image.fromarray(pixels(frame)).quantize(
-            palette=self._palette, dither=Image.Dither.NONE
+        image = self._pil.fromarray(pixels(frame)).quantize(
+            palette=self._palette, dither=self._pil.Dither.NONE
         )
         new: Pixels = np.asarray(image)
         if self._shown is None:
@@ -118,11 +125,11 @@ class GifWriter:
         if self._waiting is None:
             return
         part, corner = self._waiting
-        image = Image.fromarray(part, "L")
+        image = self._pil.fromarray(part, "L")
         image.encoderinfo = {}
         delay = min(self._lasts, 65_535)
         # Pillow takes milliseconds.
-        parts = GifImagePlugin.getdata(
+        parts = self._gif.getdata(
             image, corner, duration=delay * 10, transparency=COLORS, disposal=1
         )
         self._file.write(b"".join(parts))
@@ -135,8 +142,10 @@ class GifWriter:
         return self._file.getvalue()
 
 
-def _palette(stills: Sequence[QImage], colors: Sequence[QColor]) -> Image.Image:
+def _palette(stills: Sequence[QImage], colors: Sequence[QColor]) -> "Image.Image":
     """Return an image whose palette has the colours that the stills need most."""
+    from PIL import Image
+
     # Some of the pixels tell as much as all of them, and take the window a fraction of the time.
     whole_size = sum(still.width() * still.height() for still in stills)
     every = max(2, math.ceil(math.sqrt(whole_size / _SAMPLED)))

@@ -6,7 +6,7 @@ from importlib import import_module
 from pathlib import Path
 
 from app import documents
-from app.film_files import FPS, Kind, require, writer
+from app.film_files import FPS, LIBRARIES, Kind, require, writer
 from app.filming import WAITING, Making
 from engine.tape import Tape
 from playback import graph, layout, look, scenes
@@ -87,10 +87,9 @@ class Job(Making):
 
     def _imported(self) -> Iterator[int]:
         """Yield until what writes a film is there: its libraries are many megabytes on the disk."""
-        if self.kind == "mp4":
-            there = self._pool.submit(import_module, "av")
-            while not there.done():
-                yield WAITING
+        there = self._pool.submit(import_module, LIBRARIES[self.kind])
+        while not there.done():
+            yield WAITING
 
     def _film(self) -> Film:
         return Film(self.tape, lambda scene: self._ask(scene).result(), self.style)

@@ -1,6 +1,7 @@
 """The shape lab over the window: it asks the engine through the session and shows the answer."""
 
 import re
+from functools import cache
 from importlib import resources
 
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
@@ -14,6 +15,7 @@ from widgets.lab.page import ShapeLab
 SIZE = (1240, 860)
 
 
+@cache
 def starts() -> tuple[tuple[str, str], ...]:
     """Return title and lines of every starting point, the files of ``assets/lab`` in their order.
 

@@ -1,6 +1,8 @@
 """A film on its way into a file: whole, or not there at all."""
 
 import errno
+import subprocess
+import sys
 import threading
 
 import msgspec
@@ -129,9 +131,10 @@ def test_pictures_are_placed_on_a_thread_of_their_own(qapp, tmp_path, monkeypatc
 
 
 def test_a_film_given_up_while_a_picture_is_placed_places_it_no_further(tmp_path, monkeypatch):
-    told, place = threading.Event(), layout.place
+    begun, told, place = threading.Event(), threading.Event(), layout.place
 
     def patient(picture, flow, late):
+        begun.set()
         while not late():
             told.wait(0.001)
         told.set()
@@ -139,24 +142,26 @@ def test_a_film_given_up_while_a_picture_is_placed_places_it_no_further(tmp_path
 
     monkeypatch.setattr(layout, "place", patient)
     steps = Job(tmp_path / "film.gif", films.tape(), films.style()).steps()
-    assert next(steps) == WAITING
+    while not begun.is_set():
+        assert next(steps) == WAITING
     steps.close()
     assert told.wait(30)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_writes_a_film_is_imported_aside(qapp, tmp_path, monkeypatch):
+@pytest.mark.parametrize(("kind", "library"), [("gif", "PIL.GifImagePlugin"), ("mp4", "av")])
+def test_what_writes_a_film_is_imported_aside(qapp, tmp_path, monkeypatch, kind, library):
     imported = []
     monkeypatch.setattr(
         film_job, "import_module", lambda name: imported.append((name, threading.current_thread()))
     )
-    job = Job(tmp_path / "film.mp4", films.tape(), films.style())
+    job = Job(tmp_path / f"film.{kind}", films.tape(), films.style())
     steps = job.steps()
     while next(steps) == WAITING and not imported:
         pass
     steps.close()
     ((name, thread),) = imported
-    assert name == "av"
+    assert name == library
     assert thread is not threading.main_thread()
 
 
@@ -172,3 +177,13 @@ def test_the_colours_of_a_film_are_chosen_aside(qapp, tmp_path, monkeypatch):
     assert len(threads) == 1
     assert threading.main_thread() not in threads
     assert (tmp_path / "film.gif").read_bytes()[:6] == b"GIF89a"
+
+
+def test_a_film_is_asked_for_before_what_writes_it_is_imported():
+    done = subprocess.run(
+        [sys.executable, "-c", "import app.film_job, sys; print('PIL' in sys.modules)"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == "False"
