@@ -41,7 +41,7 @@ class State(IntEnum):
 
 LONGEST = 4000
 """Only so many letters of a line are coloured."""
-TURN_MS = 20
+TURN_MS = 10
 """Lines are coloured for so long at a time; then the interface has its turn."""
 Span = tuple[int, int, Kind]
 """Start, end (exclusive; in characters) and kind of a stretch of one line."""
