@@ -336,6 +336,14 @@ class Learning(QObject):
         index = self._index()
         if self.lesson is None or index is None:
             return
+        with self._showing.one_page():
+            self._look(index)
+        if self.step.open:
+            self.table_wanted.emit(self.step.open)
+        self._refresh()
+
+    def _look(self, index: Index) -> None:
+        """Go to the place of the step, or play to that of its answer, and select its tensor."""
         if self._answer is not None:
             self._session.move(_place(index, self.step.at))
             self._settle()
@@ -348,9 +356,6 @@ class Learning(QObject):
             self._session.move(_place(index, self.step.at))
         self._select = self.step.select
         self._take_selection()
-        if self.step.open:
-            self.table_wanted.emit(self.step.open)
-        self._refresh()
 
     def _take_selection(self) -> None:
         """Select what the step is about, once there is a picture of this very tape."""

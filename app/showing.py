@@ -4,6 +4,8 @@
 session or the clock, never from one widget to another.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Signal
@@ -71,6 +73,7 @@ class Showing(QObject):
         self._drawn: Tape | None = None
         self._printed = ""
         self._page_later = once(self, self._show_page, AFTER_MS)
+        self._page_held = self._page_asked = False
         self._pictured: tuple[object, ...] = ()
         """The run, the start of the scene, the open modules and the flow of the picture."""
         self._connect()
@@ -264,8 +267,25 @@ class Showing(QObject):
     def _card(self, key: str) -> Card | None:
         return next((card for card in self._picture.cards if card.key == key), None)
 
+    @contextmanager
+    def one_page(self) -> Iterator[None]:
+        """Show the inspector's page once, at the end, however often it changes meanwhile."""
+        if self._page_held:
+            yield
+            return
+        self._page_held, self._page_asked = True, False
+        try:
+            yield
+        finally:
+            self._page_held = False
+            if self._page_asked:
+                self._show_page()
+
     def _show_page(self) -> None:
         """Show the selection in the inspector; without one it tells of the latest event."""
+        if self._page_held:
+            self._page_asked = True
+            return
         self._page_later.stop()
         result, view = self._session.result, self._session.view
         page = select(self._picture, view.selection) if view.selection else None

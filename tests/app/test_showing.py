@@ -186,3 +186,30 @@ def test_the_scenes_of_the_strip_are_those_of_the_picture(settled, link, record)
     for number, scene in enumerate(found):
         strip.setValue(scene.stop)
         assert strip.shown() == (scene.start, scene.stop), number
+
+
+def test_the_inspector_shows_its_page_once_for_many_steps_taken_as_one(settled, monkeypatch):
+    shown, inspector = [], settled.inspector
+    show_page = inspector.show_page
+
+    def noted(selection, tape, position):
+        shown.append(position)
+        show_page(selection, tape, position)
+
+    monkeypatch.setattr(inspector, "show_page", noted)
+    last = len(settled.session.result.tape.events)
+    card = settled.showing.picture.cards[0]
+    with settled.showing.one_page():
+        for position in range(last):
+            settled.session.move(position)
+        with settled.showing.one_page():
+            settled.session.select(card.key)
+        assert shown == []
+    assert shown == [last - 1]
+    assert inspector.page().position == last - 1
+    assert inspector.page().selection is not None
+    settled.session.move(0)
+    assert shown == [last - 1, 0]
+    with settled.showing.one_page():
+        pass
+    assert shown == [last - 1, 0], "nothing has changed"
