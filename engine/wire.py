@@ -14,6 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from engine import packing, pieces, sound
+from engine.body import Body
 from engine.tape import Problem, Snapshot, Tape
 from engine.training import StepTape, TrainReply, TrainRequest
 
@@ -310,7 +311,7 @@ class Reader(Generic[T]):
         self._records = Recorded in get_args(kind)
         self._decoder = msgspec.msgpack.Decoder(kind)
         self._bytes = bytearray()
-        self._parts = bytearray()
+        self._body = Body()
 
     def feed(self, data: bytes) -> Iterator[T]:
         """Yield every message that ``data`` completes.
@@ -329,20 +330,21 @@ class Reader(Generic[T]):
         self._bytes += data
         while len(self._bytes) >= _HEADER.size:
             length, more = _HEADER.unpack_from(self._bytes)
-            if length > CHUNK or len(self._parts) + length > MAX_MESSAGE:
+            if length > CHUNK or len(self._body) + length > MAX_MESSAGE:
                 raise Garbage(f"a frame of {length} bytes")
             if len(self._bytes) < _HEADER.size + length:
                 return
-            self._parts += self._bytes[_HEADER.size : _HEADER.size + length]
+            self._body.add(self._bytes[_HEADER.size : _HEADER.size + length], more)
             del self._bytes[: _HEADER.size + length]
             if more:
+                yield None
                 continue
-            body, self._parts = bytes(self._parts), bytearray()
+            body, self._body = self._body, Body()
             try:
-                if self._records and len(body) > LONG and body[1 : 1 + len(_RECORDED)] == _RECORDED:
-                    yield from self._recorded(body)
+                if self._records and len(body) > LONG and body.startswith(_RECORDED):
+                    yield from self._recorded(body.whole())
                 else:
-                    message = self._decoder.decode(body)
+                    message = body.decoded(self._decoder)
                     _refuse(next(filter(None, _flaws(message)), ""))
                     yield message
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
