@@ -7,6 +7,7 @@ import os
 import re
 import stat
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 _WORDS = {
@@ -33,9 +34,10 @@ def why(error: OSError) -> str:
     return _WORDS.get(error.errno or 0, error.strerror or str(error))
 
 
-def write(path: Path, data: bytes) -> None:
+def write(path: Path, data: bytes | Sequence[bytes]) -> None:
     """Write ``data`` to ``path``; what stood there stays until all of it is safely on the disk.
 
+    It may come in pieces, to be written one after the other.
     A link is followed; permissions stay as they are. A file with a second name, or in a folder that
     takes no new files, is written where it is.
 
@@ -43,22 +45,23 @@ def write(path: Path, data: bytes) -> None:
         OSError: it cannot be done, and the file is as it was.
     """
     path = Path(os.path.realpath(path))
+    pieces = [data] if isinstance(data, bytes) else data
     try:
         before = path.stat()
     except FileNotFoundError:
-        _replace(path, data, None)
+        _replace(path, pieces, None)
         return
     if not stat.S_IMODE(before.st_mode) & 0o222:
         raise PermissionError(errno.EACCES, "it is read-only", str(path))
     if not stat.S_ISREG(before.st_mode) or before.st_nlink > 1:
-        _overwrite(path, data)
+        _overwrite(path, pieces)
         return
     try:
-        _replace(path, data, before)
+        _replace(path, pieces, before)
     except PermissionError:
         if not os.access(path, os.W_OK):
             raise
-        _overwrite(path, data)
+        _overwrite(path, pieces)
 
 
 def sweep(folder: Path, pattern: str) -> None:
@@ -91,7 +94,7 @@ def spare_name(path: Path) -> Path:
     return spare
 
 
-def _replace(path: Path, data: bytes, before: os.stat_result | None) -> None:
+def _replace(path: Path, pieces: Sequence[bytes], before: os.stat_result | None) -> None:
     """Write beside ``path`` and put that in its place."""
     name = os.fsdecode(os.fsencode(path.name)[:_NAME_BYTES])
     beside = path.with_name(f".{name}.{os.getpid()}.part")
@@ -99,7 +102,7 @@ def _replace(path: Path, data: bytes, before: os.stat_result | None) -> None:
     beside.unlink(missing_ok=True)
     sweep(path.parent, rf"\.{re.escape(name)}\.\d+\.part")
     try:
-        _fill(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), data)
+        _fill(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), pieces)
         if before is not None:
             _dress(beside, before)
         beside.replace(path)
@@ -120,28 +123,29 @@ def _dress(path: Path, before: os.stat_result) -> None:
     path.chmod(stat.S_IMODE(before.st_mode))
 
 
-def _overwrite(path: Path, data: bytes) -> None:
+def _overwrite(path: Path, pieces: Sequence[bytes]) -> None:
     """Write into the file itself; should that fail half way, what it held is put back.
 
     It is cut only afterwards: what it held then never needs more room than the file has.
     """
     held = path.read_bytes() if path.is_file() else b""
     try:
-        _fill(os.open(path, os.O_WRONLY), data)
+        _fill(os.open(path, os.O_WRONLY), pieces)
     except OSError:
         with contextlib.suppress(OSError):
-            _fill(os.open(path, os.O_WRONLY), held)
+            _fill(os.open(path, os.O_WRONLY), [held])
         raise
 
 
-def _fill(descriptor: int, data: bytes) -> None:
+def _fill(descriptor: int, pieces: Sequence[bytes]) -> None:
     with os.fdopen(descriptor, "wb", buffering=0) as file:
-        view = memoryview(data)
-        while view:
-            view = view[file.write(view) :]
+        for piece in pieces:
+            view = memoryview(piece)
+            while view:
+                view = view[file.write(view) :]
         # A pipe or a device has no length and no disk under it.
         if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            file.truncate(len(data))
+            file.truncate(sum(map(len, pieces)))
             os.fsync(file.fileno())
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TypeVar, cast
 
-from PySide6.QtCore import QObject, QRunnable, QThreadPool, Signal
+from PySide6.QtCore import QCoreApplication, QObject, QRunnable, QThreadPool, Signal
 
 T = TypeVar("T")
 
@@ -59,6 +59,13 @@ class Beside(QObject):
         """Want nothing any more of what was asked for; what has not begun is not made."""
         self._pool.clear()
         self._thens.clear()
+
+    def finish(self) -> None:
+        """Wait for all that was asked for, and do with it what was to be done."""
+        while self._thens:
+            self._pool.waitForDone()
+            # What was made is told by the worker, and waits for a turn of the event loop.
+            QCoreApplication.sendPostedEvents(self)
 
     def close(self) -> None:
         """Forget all, and wait for what is being made."""

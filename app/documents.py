@@ -10,6 +10,7 @@ import re
 import select
 import stat
 import tokenize
+from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -183,7 +184,7 @@ def _encoding(data: bytes) -> str:
     return "utf-8-sig" if name in ("utf-8", "utf-8-sig") else name
 
 
-def write_bytes(path: Path, data: bytes) -> None:
+def write_bytes(path: Path, data: bytes | Sequence[bytes]) -> None:
     """Write ``data`` to ``path``: wholly and safely on the disk, or the file stays as it was.
 
     Raises:

@@ -4,6 +4,7 @@ A file that was cut off at any byte, or in which any byte was changed, is told f
 """
 
 import hashlib
+from collections.abc import Sequence
 
 VERSION = 1
 _MAGIC = b"gradscribe-session"
@@ -21,7 +22,16 @@ class Newer(Exception):
 
 def wrap(payload: bytes) -> bytes:
     """Return what to write into the file."""
-    return b"%s %d %d %s\n%s\n" % (_MAGIC, VERSION, len(payload), _digest(payload), payload)
+    return b"".join(wrapped([payload]))
+
+
+def wrapped(pieces: Sequence[bytes]) -> list[bytes]:
+    """Return what to write into the file, of a payload in pieces: they are not copied."""
+    digest = hashlib.sha256()
+    for piece in pieces:
+        digest.update(piece)
+    size, told = sum(map(len, pieces)), digest.hexdigest().encode()
+    return [b"%s %d %d %s\n" % (_MAGIC, VERSION, size, told), *pieces, b"\n"]
 
 
 def unwrap(data: bytes) -> memoryview:

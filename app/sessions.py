@@ -37,7 +37,7 @@ class Form(Generic[W]):
     """How one kind of work is kept, in files that end in ``ending``."""
 
     ending: str
-    encode: Callable[[W], bytes]
+    encode: Callable[[W], bytes | Sequence[bytes]]
     """May raise OSError."""
     read: Callable[[Path], W]
     """Raises OSError, `Damaged`, `Newer`."""

@@ -15,6 +15,7 @@ from app.session import Session
 from app.settings import Settings
 from app.training.saving import Saving
 from app.training.session import TrainSession
+from app.writing import Writing
 from engine.tape import Tape
 from playback.lessons.lesson import Lesson
 
@@ -197,6 +198,10 @@ class Shell(Protocol):
     @property
     def saving(self) -> Saving:
         """The training room into a session file and out of it."""
+
+    @property
+    def writing(self) -> Writing:
+        """What writes files beside the interface."""
 
     @property
     def room(self) -> str:

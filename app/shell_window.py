@@ -30,6 +30,7 @@ from app.training import mending, own_module, starts
 from app.training.saving import Saving
 from app.training.session import TrainSession
 from app.training.workspaces import Workspaces
+from app.writing import Writing
 from engine.tape import Finding
 from engine.training import StepTape
 from playback.lab.own import lines
@@ -202,6 +203,11 @@ class ShellWindow(QMainWindow):
     def saving(self) -> Saving:
         """The training room into a session file and out of it."""
         return self.rooms.saving
+
+    @property
+    def writing(self) -> Writing:
+        """What writes files beside the interface."""
+        return self.rooms.writing
 
     @property
     def room(self) -> str:

@@ -373,7 +373,7 @@ class Window(ShellWindow):
         super().closeEvent(happened)
         if self._closed:
             return
-        if not self.keeping.leave():
+        if not (self.rooms.settle() and self.keeping.leave()):
             happened.ignore()
             return
         self._closed = True

@@ -4,7 +4,7 @@ The encoder doubles its memory as it goes: a hundred megabytes of a run hold the
 tenth of a second.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 from msgspec import Struct
@@ -16,25 +16,47 @@ _encoder = msgspec.msgpack.Encoder()
 
 def packed(message: Struct) -> list[bytes]:
     """Return the encoding of a message: all pieces, one after the other."""
-    names = message.__struct_fields__
-    if not any(_is_long(getattr(message, name)) for name in names):
-        return [_encoder.encode(message)]
-    config = message.__struct_config__
+    return list(_pieces(message))
+
+
+def _pieces(value: object) -> Iterator[bytes]:
+    if not _holds_long(value):
+        yield _encoder.encode(value)
+    elif isinstance(value, bytes):
+        yield b"\xc6" + len(value).to_bytes(4, "big")
+        yield value
+    elif isinstance(value, dict):
+        yield _count(len(value), 0x80, 0xDE)
+        for key, one in value.items():
+            yield _encoder.encode(key)
+            yield from _pieces(one)
+    elif isinstance(value, tuple):
+        yield _count(len(value), 0x90, 0xDC)
+        for one in value:
+            yield from _pieces(one)
+    else:
+        assert isinstance(value, Struct)
+        yield from _fields(value)
+
+
+def _fields(value: Struct) -> Iterator[bytes]:
+    config, names = value.__struct_config__, value.__struct_encode_fields__
     tag = {} if config.tag is None else {str(config.tag_field): config.tag}
-    assert len(names) + len(tag) < 16
     assert not config.array_like
     assert not config.omit_defaults
-    head = bytes((0x80 | (len(names) + len(tag)),))
-    head += b"".join(_encoder.encode(one) for pair in tag.items() for one in pair)
-    pieces = [head]
-    for name, value in zip(message.__struct_encode_fields__, _values(message), strict=True):
-        pieces.append(_encoder.encode(name))
-        if _is_long(value):
-            assert isinstance(value, bytes)
-            pieces += [b"\xc6" + len(value).to_bytes(4, "big"), value]
-        else:
-            pieces.append(_encoder.encode(value))
-    return pieces
+    yield _count(len(names) + len(tag), 0x80, 0xDE)
+    yield b"".join(_encoder.encode(one) for pair in tag.items() for one in pair)
+    for name, one in zip(names, _values(value), strict=True):
+        yield _encoder.encode(name)
+        yield from _pieces(one)
+
+
+def _count(count: int, few: int, many: int) -> bytes:
+    """Return how a map or a list of so many begins."""
+    if count < 16:
+        return bytes((few | count,))
+    wide = count >= 1 << 16
+    return bytes((many + wide,)) + count.to_bytes(4 if wide else 2, "big")
 
 
 def cut(pieces: Sequence[bytes], size: int) -> Iterator[bytes]:
@@ -57,5 +79,15 @@ def _values(message: Struct) -> list[object]:
     return [getattr(message, name) for name in message.__struct_fields__]
 
 
-def _is_long(value: object) -> bool:
-    return isinstance(value, bytes) and len(value) > LONG
+def _holds_long(value: object) -> bool:
+    """Return whether there are long bytes in it, in structs, in dicts or in tuples of structs."""
+    if isinstance(value, bytes):
+        return len(value) > LONG
+    inside: Iterable[object] = ()
+    if isinstance(value, Struct):
+        inside = _values(value)
+    elif isinstance(value, dict):
+        inside = value.values()
+    elif isinstance(value, tuple) and value and isinstance(value[0], Struct):
+        inside = value
+    return any(map(_holds_long, inside))

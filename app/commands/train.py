@@ -270,14 +270,9 @@ FILES = {
 
 
 def write_export(shell: Shell, kind: str, data: bytes) -> None:
-    """Write what the engine exported where the user wants it.
-
-    Raises:
-        Refused: it cannot be written.
-    """
+    """Write what the engine exported where the user wants it."""
     name, pattern = FILES[kind]
     path = shell.ask_save("Export", name, pattern)
     if path is not None:
         path = path if path.suffix else path.with_suffix(Path(name).suffix)
-        documents.write_bytes(path, data)
-        shell.say(f"Wrote {path.name}")
+        shell.writing.write(path, lambda: [data], lambda: shell.say(f"Wrote {path.name}"))

@@ -24,7 +24,7 @@ from app.shell import Notice
 from app.training.fetching import INLINE
 from app.training.kept import LEFT, KeptRoom, KeptRun
 from app.training.revival import BYTES_A_MS, Revival
-from app.training.saving import Saving, gathered, kept_run
+from app.training.saving import Saving, joined, kept_run, listed, shape
 from app.training.session import TrainSession
 from app.training.state import START, Run, branch
 from playback import text
@@ -99,18 +99,14 @@ class TrainKeeping(QObject):
     def _is_worth(self) -> bool:
         """Return whether there is more than what the room begins with by itself."""
         session, runs = self._session, self._session.runs
-        if session.run is None or self._shape() == self._elsewhere:
+        if session.run is None or shape(session) == self._elsewhere:
             return False
         seeds = {"weight_seed": START.weight_seed, "data_seed": START.data_seed}
         was_changed = replace(session.setup, **seeds) != START
         return was_changed or len(runs) > 1 or any(run.furthest >= LONG for run in runs)
 
-    def _shape(self) -> object:
-        runs = ((run.run_id, run.name, run.step, run.furthest) for run in self._session.runs)
-        return self._session.setup, tuple(runs)
-
-    def _note_saved(self) -> None:
-        self._elsewhere = self._shape()
+    def _note_saved(self, what: object) -> None:
+        self._elsewhere = what
 
     def look(self) -> KeptRoom:
         """Return the room as it is now, with the runs that are still to be brought back.
@@ -120,7 +116,11 @@ class TrainKeeping(QObject):
         found = {run.run_id: self._row(run) for run in self._session.runs if self._is_known(run)}
         self._rows = {number: row for number, row in self._rows.items() if number in found}
         self._pause_ms = sum(map(_size, found.values())) // BYTES_A_MS
-        return replace(gathered(self._session, found), when=time.time())
+        runs, current = listed(self._session, found)
+        rows = [
+            found.get(run.run_id) or kept_run(self._session, run, run.step, b"") for run in runs
+        ]
+        return replace(joined(self._session.setup, runs, current, rows), when=time.time())
 
     def _is_known(self, run: Run) -> bool:
         is_begun = run.begun is not None or run.branch is not None or not run.alive

@@ -14,6 +14,7 @@ from app.documents import Refused
 from app.envelope import Damaged, Newer
 from app.sessions import Form
 from app.training import parts
+from engine import packing
 from engine.setup import BadSetup, Setup, check
 from widgets.plots.series import Series
 
@@ -29,6 +30,9 @@ MOST_PARTS = 100_000
 MOST_IN_ROOM = 2_000_000
 MOST_IN_DATA = 8_000_000
 """As many may be in what the engine goes on with. A run of 20,000 steps has 15,000."""
+
+COPIED = 1 << 20
+"""Bytes that are copied in one go."""
 
 
 class KeptCurve(Struct, frozen=True):
@@ -110,14 +114,14 @@ class _Curves(Struct):
 
 
 class _Run(Struct):
-    """A `KeptRun` without its curves."""
+    """A `KeptRun` without its curves; ``data`` lies in the file's bytes still."""
 
     name: str
     color: int
     setup: Setup
     step: int
     furthest: int
-    data: bytes = b""
+    data: memoryview = memoryview(b"")
     hidden: bool = False
     parent: int = -1
     parent_step: int = 0
@@ -142,13 +146,9 @@ def _executed(data: bytes) -> tuple[Setup, ...] | None:
         return None
 
 
-def kept_curve(curve: Series, most: int = 0, stop: int | None = None) -> KeptCurve:
-    """Return a curve to be kept, up to number ``stop``, with at most about ``most`` numbers.
-
-    Without such a limit it is `MOST_NUMBERS`.
-    """
-    size = len(curve) if stop is None else min(stop, len(curve))
-    every = 1
+def kept_curve(curve: Series, most: int = 0) -> KeptCurve:
+    """Return a curve to be kept with at most about ``most`` numbers, else `MOST_NUMBERS`."""
+    size, every = len(curve), 1
     while size // every > (most or MOST_NUMBERS):
         every *= 2
     steps, numbers = curve.steps(0, size, every), curve.numbers(0, size, every)
@@ -160,16 +160,25 @@ def put_curve(curve: Series, kept: KeptCurve) -> None:
     curve.extend(np.frombuffer(kept.steps, "<i8"), np.frombuffer(kept.numbers, "<f4"))
 
 
-def encode(room: KeptRoom) -> bytes:
-    """Return the bytes of a session file. Raises `Refused` where they would be too many."""
+def pieces(room: KeptRoom) -> list[bytes]:
+    """Return a session file in pieces, of which the long ones are not copied.
+
+    Raises:
+        Refused: there would be too many bytes, runs or curves.
+    """
     curves = sum(len(run.curves) for run in room.runs)
     if len(room.runs) > MOST_RUNS or curves > MOST_CURVES:
         much = f"{len(room.runs):,} runs with {curves:,} curves"
         raise Refused(f"The session has {much} and was not saved; forget some runs")
-    data = envelope.wrap(msgspec.msgpack.encode(room))
-    if len(data) > LIMIT:
+    found = envelope.wrapped(packing.packed(room))
+    if sum(map(len, found)) > LIMIT:
         raise Refused(f"The session has more than {LIMIT >> 20} MB and was not saved")
-    return data
+    return found
+
+
+def encode(room: KeptRoom) -> bytes:
+    """Return the bytes of a session file. Raises `Refused` where they would be too many."""
+    return b"".join(pieces(room))
 
 
 def decode(data: bytes) -> KeptRoom:
@@ -198,8 +207,15 @@ def _decoded(payload: memoryview) -> KeptRoom:
         curves = msgspec.msgpack.decode(raw, type=_Curves).curves
         held = {name: curve.taken() for name, curve in curves.items()}
         run = msgspec.msgpack.decode(raw, type=_Run)
-        runs.append(KeptRun(curves=held, **msgspec.structs.asdict(run)))
+        fields = msgspec.structs.asdict(run) | {"data": _copied(run.data)}
+        runs.append(KeptRun(curves=held, **fields))
     return KeptRoom(found.setup, tuple(runs), found.current, found.torch, found.when, found.closed)
+
+
+def _copied(view: memoryview) -> bytes:
+    """Return these bytes; copied in one go they would hold the interface up for as long."""
+    # What joins bytes, and nothing else, lets others have Python meanwhile.
+    return b"".join([bytes(view[at : at + COPIED]) for at in range(0, len(view), COPIED)])
 
 
 def read(path: Path) -> KeptRoom:
@@ -233,9 +249,9 @@ def _read_left(path: Path) -> KeptRoom:
         return _whole(file)
 
 
-def _encode(room: KeptRoom) -> bytes:
+def _encode(room: KeptRoom) -> list[bytes]:
     try:
-        return encode(room)
+        return pieces(room)
     except Refused as refusal:
         raise OSError(errno.EFBIG, os.strerror(errno.EFBIG)) from refusal
 

@@ -1,20 +1,22 @@
 """The training room into a session file and out of it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
 
-from app import documents
 from app.documents import Refused
 from app.training import kept, own_module
-from app.training.fetching import Fetched, Fetching
+from app.training.fetching import INLINE, Fetched, Fetching
 from app.training.files import file_of
 from app.training.kept import KeptRoom, KeptRun
 from app.training.session import TrainSession
 from app.training.state import Run, TrainEngine, branch
+from app.writing import Writing
 from engine import training as say
+from engine.setup import Setup
 from widgets.plots.series import Series
 
 
@@ -22,25 +24,35 @@ class Saving(QObject):
     """Gathers what the engine knows of each run, writes it; and lets it all go on from a file."""
 
     said = Signal(str)
-    saved = Signal()
+    saved = Signal(object)
+    """Carries the `shape` of what is on the disk now."""
     resumed = Signal(object)
     """Carries the `say.Resume` of each run that is to go on, as it is sent."""
 
     def __init__(
-        self, session: TrainSession, link: TrainEngine, parent: QObject | None = None
+        self,
+        session: TrainSession,
+        link: TrainEngine,
+        writing: Writing,
+        parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._session, self._link = session, link
+        self._session, self._link, self._writing = session, link, writing
         self._path: Path | None = None
         self._then: Callable[[str], None] = _nothing
         self._waiting: set[int] = set()
-        self._found: dict[int, KeptRun] = {}
+        self._found: dict[int, Noted] = {}
         self._without: list[str] = []
         # After the session, which has then taken all curves that were told before.
         link.received.connect(self._take)
         link.died.connect(self._mourn)
         self._files = Fetching(self)
         self._files.said.connect(self.said)
+
+    @property
+    def awaited(self) -> str:
+        """The name of a file for which the engine has not told all yet; empty for none."""
+        return self._path.name if self._path is not None else ""
 
     def save(self, path: Path, then: Callable[[str], None] | None = None) -> None:
         """Write everything to ``path`` once the engine has told what it knows.
@@ -64,7 +76,7 @@ class Saving(QObject):
         self._waiting.discard(message.run_id)
         run = self._session.find(message.run_id)
         if run is not None:
-            self._found[run.run_id] = kept_run(self._session, run, message.step, message.data)
+            self._found[run.run_id] = noted(self._session, run, message.step, message.data)
             if message.problem is not None:
                 self._without.append(f"{run.name}: {message.problem.message}")
         self._write_if_whole()
@@ -79,15 +91,25 @@ class Saving(QObject):
             return
         path, self._path = self._path, None
         try:
-            room = gathered(self._session, self._found)
-            documents.write_bytes(path, kept.encode(room))
+            runs, current = listed(self._session, self._found)
         except Refused as refusal:
             self.said.emit(str(refusal))
             return
+        session, found = self._session, self._found
+        held = [found.get(run.run_id) or noted(session, run, run.step, b"") for run in runs]
+        room = joined(session.setup, runs, current, [one.row for one in held])
+        curves = [one.curves for one in held]
         without = f", but not how to go on with {'; '.join(self._without)}" if self._without else ""
-        self._then(room.programs())
-        self.saved.emit()
-        self.said.emit(f"Saved {path.name}{without}")
+        then, what = self._then, shape(session)
+
+        def wrote() -> None:
+            then(room.programs())
+            self.saved.emit(what)
+            self.said.emit(f"Saved {path.name}{without}")
+
+        self._writing.write(path, lambda: kept.pieces(filled(room, curves)), wrote)
+        if sum(len(one.row.data) for one in held) > INLINE:
+            self.said.emit(f"Saving {path.name}…")
 
     def fetch(self, path: Path, then: Callable[[Fetched], None]) -> None:
         """Read a session file; ``then`` is called with what is in it, as `Fetching.fetch` says."""
@@ -155,8 +177,22 @@ def fork_again(run: Run, source: Run) -> None:
         curve.cut(step + 1)
 
 
-def gathered(session: TrainSession, found: Mapping[int, KeptRun]) -> KeptRoom:
-    """Return the room with the runs that were found and those that cannot go on.
+@dataclass(frozen=True)
+class Noted:
+    """A run as it stood; ``curves`` are still to be put into the ``row``, by any thread."""
+
+    row: KeptRun
+    curves: Mapping[str, Series]
+
+
+def shape(session: TrainSession) -> object:
+    """Return what tells whether there is anything in the room that was not there before."""
+    runs = ((run.run_id, run.name, run.step, run.furthest) for run in session.runs)
+    return session.setup, tuple(runs)
+
+
+def listed(session: TrainSession, found: Container[int]) -> tuple[list[Run], Run]:
+    """Return the runs that were found and those that cannot go on, and which is driven.
 
     Raises:
         Refused: there is no run.
@@ -170,35 +206,56 @@ def gathered(session: TrainSession, found: Mapping[int, KeptRun]) -> KeptRoom:
         raise Refused("There is no run to save yet")
     if current not in runs:
         runs.append(current)
+    return runs, current
+
+
+def joined(setup: Setup, runs: Sequence[Run], current: Run, kept: Sequence[KeptRun]) -> KeptRoom:
+    """Return the room of these runs, each as it is kept."""
     places = {run.run_id: place for place, run in enumerate(runs)}
     rows: list[KeptRun] = []
-    for place, run in enumerate(runs):
-        row = found.get(run.run_id) or kept_run(session, run, run.step, b"")
+    for place, (run, one) in enumerate(zip(runs, kept, strict=True)):
         parent, step = branch(run) or (-1, 0)
         at = places.get(parent, -1)
-        row = replace(row, parent=at if at < place else -1, parent_step=step)
+        row = replace(one, parent=at if at < place else -1, parent_step=step)
         if row.anew and row.parent >= 0:
             row = replace(row, step=min(step, rows[row.parent].step))
         rows.append(row)
-    return KeptRoom(session.setup, tuple(rows), places[current.run_id])
+    return KeptRoom(setup, tuple(rows), places[current.run_id])
 
 
-def kept_run(session: TrainSession, run: Run, step: int, data: bytes, most: int = 0) -> KeptRun:
-    """Return a run as it stood at ``step``, its curves with at most about ``most`` numbers."""
-    furthest = run.furthest
-    stops: dict[str, int | None] = dict.fromkeys(run.series)
+def noted(session: TrainSession, run: Run, step: int, data: bytes) -> Noted:
+    """Return a run as it stood at ``step``: what it does from now on changes nothing in that."""
+    furthest, curves = run.furthest, run.series
     if run.step > step:
         # It has gone on since, and goes on from there.
         furthest = min(furthest, step)
-        stops = {name: curve.index(step + 1) for name, curve in run.series.items()}
-    curves = {name: kept.kept_curve(curve, most, stops[name]) for name, curve in run.series.items()}
+        held = {name: curve.upto(curve.index(step + 1)) for name, curve in curves.items()}
+    else:
+        held = {name: curve.upto(len(curve)) for name, curve in curves.items()}
     is_hidden = run.run_id in session.look.hidden
     setup = run.setup
     if run.begun is not None and run.begun.setup.model.name == "own":
         # The text that was executed, wherever it came from.
         setup = replace(setup, model=run.begun.setup.model)
-    row = KeptRun(run.name, run.color, setup, step, furthest, curves, data, is_hidden)
-    return replace(row, christened=run.christened)
+    row = KeptRun(run.name, run.color, setup, step, furthest, {}, data, is_hidden)
+    return Noted(replace(row, christened=run.christened), held)
+
+
+def kept_run(session: TrainSession, run: Run, step: int, data: bytes, most: int = 0) -> KeptRun:
+    """Return a run as it stood at ``step``, its curves with at most about ``most`` numbers."""
+    one = noted(session, run, step, data)
+    return _with_curves(one.row, one.curves, most)
+
+
+def filled(room: KeptRoom, curves: Sequence[Mapping[str, Series]]) -> KeptRoom:
+    """Return the room with the curves of its runs in it. Any thread may ask."""
+    runs = (_with_curves(row, held) for row, held in zip(room.runs, curves, strict=True))
+    return replace(room, runs=tuple(runs))
+
+
+def _with_curves(row: KeptRun, curves: Mapping[str, Series], most: int = 0) -> KeptRun:
+    held = {name: kept.kept_curve(curve, most) for name, curve in curves.items()}
+    return replace(row, curves=held)
 
 
 def _nothing(_programs: str) -> None:

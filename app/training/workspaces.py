@@ -22,6 +22,7 @@ from app.training.saving import Saving
 from app.training.session import TrainSession
 from app.training.state import TrainEngine
 from app.training.waiting import Waiting
+from app.writing import Writing
 from engine.training import Exported, StepTape
 from widgets.held_paint import HeldPaint
 from widgets.workspaces import WorkspaceSwitch
@@ -75,7 +76,10 @@ class Workspaces(QObject):
         self._paint = HeldPaint(self.stack)
         link = make_link()
         self.session = TrainSession(link, self)
-        self.saving = Saving(self.session, link, self)
+        self.writing = Writing(self)
+        self._awaited = ""
+        self.writing.said.connect(self.said)
+        self.saving = Saving(self.session, link, self.writing, self)
         self.saving.said.connect(self.said)
         self.revival = Revival(self.session, link, self)
         self.revival.said.connect(self.said)
@@ -227,6 +231,17 @@ class Workspaces(QObject):
         self._paint.let_go()
         return self.widgets.grab().toImage()
 
+    def settle(self) -> bool:
+        """Wait until all is on the disk; False, once, where something is not: it is said why."""
+        if not self.writing.finish():
+            return False
+        name, before = self.saving.awaited, self._awaited
+        self._awaited = name
+        if name and name != before:
+            self.said.emit(f"{name} is still being saved: close once more to leave without it")
+            return False
+        return True
+
     def close(self) -> None:
         """End the training engine."""
         self._making.stop()
@@ -234,6 +249,7 @@ class Workspaces(QObject):
             self._keeping.close()
         if self.is_whole:
             self.showing.live.close()
+        self.writing.finish()
         self.saving.close()
         self.revival.close()
         self.session.close()

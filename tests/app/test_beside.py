@@ -54,3 +54,17 @@ def test_what_is_not_wanted_any_more_comes_back_nowhere(beside, qtbot):
     beside.ask(lambda: None, lambda _: seen.append("later"))
     qtbot.waitUntil(lambda: bool(seen))
     assert seen == ["later"]
+
+
+def test_what_was_asked_for_can_be_waited_for(beside):
+    seen = []
+
+    def ask_again(result):
+        seen.append(result())
+        beside.ask(lambda: "last", lambda made: seen.append(made()))
+
+    beside.ask(lambda: "first", lambda made: seen.append(made()))
+    beside.ask(lambda: "second", ask_again)
+    beside.finish()
+    assert seen == ["first", "second", "last"]
+    assert not beside.is_busy

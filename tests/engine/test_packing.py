@@ -18,9 +18,34 @@ MESSAGES = (
 )
 
 
+class Leaf(msgspec.Struct, tag="leaf"):
+    name: str
+    data: bytes = b""
+
+
+class Tree(msgspec.Struct):
+    leaves: tuple[Leaf, ...]
+    named: dict[str, Leaf]
+    numbers: tuple[int, ...] = ()
+
+
+TREES = [
+    Tree((Leaf("a", BIG), Leaf("b")), {"ä": Leaf("c", BIG), "d": Leaf("e", b"x")}, (1, 2)),
+    Tree((*map(Leaf, "abcdefghijklmnopqrst"), Leaf("z", BIG)), {}),
+    Tree((), {str(n): Leaf("x", BIG if n == 7 else b"") for n in range(70_000)}),
+]
+
+
 @pytest.mark.parametrize("message", MESSAGES, ids=lambda message: type(message).__name__)
 def test_the_pieces_are_the_encoding(message):
     assert b"".join(packing.packed(message)) == msgspec.msgpack.encode(message)
+
+
+@pytest.mark.parametrize("tree", TREES, ids=["both", "many", "very many"])
+def test_what_holds_long_bytes_deep_inside_comes_in_pieces_too(tree):
+    pieces = packing.packed(tree)
+    assert b"".join(pieces) == msgspec.msgpack.encode(tree)
+    assert any(piece is BIG for piece in pieces)
 
 
 def test_long_bytes_are_not_copied():

@@ -6,6 +6,7 @@ import pytest
 
 from app.training.fetching import fetched
 from app.training.session import TrainSession
+from app.writing import Writing
 from tests.app.training.fakes import FakeTrainLink
 
 
@@ -18,6 +19,7 @@ class Bench:
     said: list = field(default_factory=list)
     save: object = None
     drawn: list = field(default_factory=list)
+    writing: Writing = field(default_factory=Writing)
 
     def say(self, text):
         self.said.append(text)

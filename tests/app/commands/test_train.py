@@ -91,6 +91,7 @@ def test_undo_and_redo_are_the_setup_s(bench):
 def test_an_export_gets_the_ending_of_its_kind(bench, tmp_path, kind):
     bench.save = tmp_path / "taken"
     train.write_export(bench, kind, b"1")
+    bench.writing.finish()
     (written,) = tmp_path.iterdir()
     assert written.suffix == "." + train.FILES[kind][0].rpartition(".")[2]
     assert bench.said == [f"Wrote {written.name}"]

@@ -13,6 +13,7 @@ from app.training.revival import Revival
 from app.training.saving import Saving
 from app.training.session import TrainSession
 from app.training.state import START
+from app.writing import Writing
 from engine import training as say
 from engine.setup import Part
 from tests.app.training.test_saving import HostLink
@@ -27,7 +28,8 @@ class Window:
     def __init__(self, where, ground):
         self.link = HostLink()
         self.session = TrainSession(self.link)
-        self.saving = Saving(self.session, self.link)
+        self.writing = Writing()
+        self.saving = Saving(self.session, self.link, self.writing)
         self.revival = Revival(self.session, self.link)
         self.saving.resumed.connect(self.revival.expect)
         self.notices, self.entered, self.asked = Notices(ground), [], []
@@ -52,6 +54,7 @@ class Window:
             getattr(one, "slot", one).release()
 
     def close(self):
+        self.writing.finish()
         self.keeping.close()
         self.revival.close()
         self.session.close()

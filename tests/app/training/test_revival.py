@@ -7,6 +7,7 @@ from app.training.kept import KeptRoom
 from app.training.revival import TRIES, Revival
 from app.training.saving import Saving, kept_run
 from app.training.session import TrainSession
+from app.writing import Writing
 from engine import training as say
 from engine.setup import Part, Setup
 from engine.tape import Problem
@@ -189,7 +190,7 @@ def test_a_run_that_cannot_be_kept_is_not_asked_for_without_end(session, link, r
 def test_a_run_out_of_a_file_survives_an_engine_that_dies_over_it(session, link, revival, qtbot):
     trained(session, link, revival, qtbot)
     there, held = weights(session, link), revival.kept(session.run.run_id)
-    saving = Saving(session, link, session)
+    saving = Saving(session, link, Writing(session), session)
     saving.resumed.connect(revival.expect)
     row = kept_run(session, session.run, 30, held.data)
     send, link.send = link.send, lambda message: None  # it dies before it reads
@@ -211,7 +212,7 @@ def test_every_run_out_of_a_file_survives_an_engine_that_dies_later(session, lin
         kept_run(session, run, one.step, one.data)
         for run, one in zip(session.runs, held, strict=True)
     ]
-    saving = Saving(session, link, session)
+    saving = Saving(session, link, Writing(session), session)
     saving.resumed.connect(revival.expect)
     saving.open(KeptRoom(session.setup, tuple(rows), 1))
     link.die()

@@ -1,13 +1,16 @@
 """A session is saved with all its runs, and they go on bit for bit in another window."""
 
+import threading
+
 import msgspec
 import pytest
 
-from app import envelope
+from app import atomic, envelope
 from app.documents import Refused
 from app.training import kept
-from app.training.saving import Saving
+from app.training.saving import Saving, shape
 from app.training.session import TrainSession
+from app.writing import Writing
 from engine import training as say
 from engine.setup import Part, Setup
 from engine.train.host import Host
@@ -43,15 +46,24 @@ def make(qapp):
     def new(link=None):
         link = link or HostLink()
         session = TrainSession(link)
-        saving = Saving(session, link)
+        saving = Saving(session, link, Writing())
         saving.heard = []
-        saving.said.connect(saving.heard.append)
-        made.append(session)
+        for one in (saving, saving._writing):
+            one.said.connect(saving.heard.append)
+        made.append((session, saving))
         return session, link, saving
 
     yield new
-    for session in made:
+    for session, saving in made:
+        saving._writing.finish()
+        saving.close()
         session.close()
+
+
+def save(saving, path, *then):
+    """Save, and wait until that is done or refused."""
+    saving.save(path, *then)
+    saving._writing.finish()
 
 
 def trained(session, link, steps=30):
@@ -76,7 +88,7 @@ def test_runs_forks_and_weights_by_hand_go_on_where_they_were(make, tmp_path):
     link.work()
     session.hide(session.runs[0].run_id, True)
     file = tmp_path / "one.gradscribe"
-    saving.save(file)
+    save(saving, file)
     assert saving.heard == ["Saved one.gradscribe"]
 
     other, other_link, opening = make()
@@ -113,7 +125,7 @@ def test_curves_of_runs_that_are_over_are_kept(make, tmp_path):
     trained(session, link)
     session.rename(session.run.run_id, "the first")
     session.begin()
-    saving.save(tmp_path / "a.gradscribe")
+    save(saving, tmp_path / "a.gradscribe")
     other, _, opening = make()
     opening.open(kept.read(tmp_path / "a.gradscribe"))
     assert [run.alive for run in other.runs] == [False, True]
@@ -127,7 +139,7 @@ def test_a_run_stands_where_it_was_saved_before_the_engine_tells(make, tmp_path)
     trained(session, link)
     session.rewind(20)
     link.work()
-    saving.save(tmp_path / "a.gradscribe")
+    save(saving, tmp_path / "a.gradscribe")
     other, _, opening = make(FakeTrainLink())
     opening.open(kept.read(tmp_path / "a.gradscribe"))
     assert other.run.state is None
@@ -138,7 +150,7 @@ def test_what_was_there_before_is_let_go(make, tmp_path):
     session, link, saving = make()
     trained(session, link)
     before = session.runs[0].run_id
-    saving.save(tmp_path / "a.gradscribe")
+    save(saving, tmp_path / "a.gradscribe")
     saving.open(kept.read(tmp_path / "a.gradscribe"))
     assert link.last(say.Drop).run_id == before
     assert session.run.run_id != before
@@ -149,7 +161,7 @@ def test_what_was_there_before_is_let_go(make, tmp_path):
 def test_a_run_that_cannot_go_on_here_keeps_its_curves_and_says_why(make, tmp_path):
     session, link, saving = make()
     trained(session, link)
-    saving.save(tmp_path / "a.gradscribe")
+    save(saving, tmp_path / "a.gradscribe")
     room = kept.read(tmp_path / "a.gradscribe")
     broken = msgspec.structs.replace(room.runs[0], data=room.runs[0].data[:-9])
     other, _, opening = make()
@@ -168,7 +180,7 @@ def test_an_engine_that_dies_meanwhile_is_told_of(make, tmp_path):
     link.greet()
     session.open()
     link.begin(1, session.setup)
-    saving.save(tmp_path / "a.gradscribe")
+    save(saving, tmp_path / "a.gradscribe")
     assert link.last(say.Keep).run_id == 1
     link.died.emit("it was killed")
     assert "not saved" in saving.heard[-1]
@@ -177,11 +189,78 @@ def test_an_engine_that_dies_meanwhile_is_told_of(make, tmp_path):
 
 def test_a_folder_that_is_not_there_is_told_of(make, tmp_path):
     session, link, saving = make()
-    saving.save(tmp_path / "a.gradscribe")
+    save(saving, tmp_path / "a.gradscribe")
     assert "no run" in saving.heard[-1]
     trained(session, link)
-    saving.save(tmp_path / "nowhere" / "a.gradscribe")
+    save(saving, tmp_path / "nowhere" / "a.gradscribe")
     assert "cannot be written" in saving.heard[-1]
+
+
+def test_a_session_holds_what_was_there_when_it_was_asked_for(make, tmp_path, monkeypatch):
+    gate, whole = threading.Event(), kept.pieces
+    monkeypatch.setattr(kept, "pieces", lambda room: gate.wait(20) and whole(room))
+    session, link, saving = make()
+    trained(session, link)
+    shapes, told = [], numbers(session.run)
+    saving.saved.connect(shapes.append)
+    saving.save(tmp_path / "a.gradscribe")
+    # The window lives, and trains on, while that is written.
+    session.advance(20)
+    link.work()
+    session.rewind(5)
+    session.rename(session.run.run_id, "another name")
+    link.work()
+    assert not saving.heard
+    assert not (tmp_path / "a.gradscribe").exists()
+    gate.set()
+    saving._writing.finish()
+    assert saving.heard == ["Saved a.gradscribe"]
+    assert shapes[0] != shape(session)
+    other, _, opening = make()
+    opening.open(kept.read(tmp_path / "a.gradscribe"))
+    assert (other.run.step, other.run.furthest) == (30, 30)
+    assert numbers(other.run) == told
+
+
+def test_the_disk_is_written_by_another_thread(make, tmp_path, monkeypatch):
+    threads, whole = [], atomic.write
+    monkeypatch.setattr(
+        atomic, "write", lambda *args: threads.append(threading.get_ident()) or whole(*args)
+    )
+    session, link, saving = make()
+    trained(session, link)
+    save(saving, tmp_path / "a.gradscribe")
+    assert threads
+    assert threading.get_ident() not in threads
+
+
+def test_a_session_that_cannot_be_written_is_told_of_and_the_old_one_stays(make, tmp_path):
+    session, link, saving = make()
+    trained(session, link)
+    path = tmp_path / "a.gradscribe"
+    save(saving, path)
+    before = path.read_bytes()
+    session.advance(5)
+    link.work()
+    path.chmod(0o444)
+    told = []
+    saving.saved.connect(told.append)
+    save(saving, path, told.append)
+    assert "cannot be written" in saving.heard[-1]
+    assert not told
+    assert path.read_bytes() == before
+
+
+def test_a_file_in_pieces_is_the_file_in_one(make):
+    data = bytes(range(256)) * 6000
+    curve = Series()
+    curve.extend(range(700_000), [0.5] * 700_000)
+    row = kept.KeptRun("a", 0, SETUP, 1, 2, {"loss": kept.kept_curve(curve)}, data)
+    for runs in ((row,), (row, msgspec.structs.replace(row, data=b"")) * 9):
+        room = kept.KeptRoom(SETUP, runs, 0)
+        pieces = kept.pieces(room)
+        assert b"".join(pieces) == envelope.wrap(msgspec.msgpack.encode(room))
+        assert any(piece is data for piece in pieces)
 
 
 def test_programs_in_a_session_are_told(make, tmp_path):
@@ -192,7 +271,7 @@ def test_programs_in_a_session_are_told(make, tmp_path):
     session.advance(3)
     link.work()
     told = []
-    saving.save(tmp_path / "a.gradscribe", told.append)
+    save(saving, tmp_path / "a.gradscribe", told.append)
     assert told == [OWN]
     assert kept.read(tmp_path / "a.gradscribe").programs() == OWN
 
@@ -217,7 +296,7 @@ def written(make, tmp_path):
     session, link, saving = make()
     trained(session, link, 3)
     file = tmp_path / "a.gradscribe"
-    saving.save(file)
+    save(saving, file)
     return file
 
 

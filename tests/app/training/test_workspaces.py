@@ -1,5 +1,6 @@
 """The switch between the rooms, and commands in the training room."""
 
+import errno
 import threading
 
 import pytest
@@ -8,7 +9,7 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication
 
-from app import shell_window
+from app import atomic, shell_window
 from app.commands import train
 from app.gallery import Gallery
 from app.shell import Notice
@@ -156,6 +157,7 @@ def test_commands_ask_the_engine(training, command, request_type):
 def test_what_is_exported_is_written_where_one_says(training, tmp_path):
     training.answers["save"] = tmp_path / "run"
     training.train_link.received.emit(say.Exported(1, "script", b"import torch\n"))
+    training.writing.finish()
     assert (tmp_path / "run.py").read_bytes() == b"import torch\n"
 
 
@@ -167,6 +169,7 @@ def test_every_kind_of_export_has_a_name_and_an_ending():
 def test_a_file_that_cannot_be_written_is_said(training, tmp_path):
     training.answers["save"] = tmp_path / "nowhere" / "run.py"
     training.train_link.received.emit(say.Exported(1, "script", b"x"))
+    training.writing.finish()
     assert "nowhere" in training.status.message.text()
 
 
@@ -195,6 +198,58 @@ def test_a_picture_of_the_room_that_cannot_be_written_is_said(training, tmp_path
     qtbot.waitUntil(lambda: not training.is_filming)
     assert "room.png" in training.status.message.text()
     assert "Wrote" not in training.status.message.text()
+
+
+def begin_saving(window, path):
+    """Save where the engine tells all at once; what it tells is written beside."""
+    window.answers["save"] = path
+    window.menus.perform_by("file.save_session")
+    window.train_link.received.emit(say.RunKept(1, 0, b"\x80"))
+
+
+def test_closing_waits_for_what_is_on_its_way_to_the_disk(training, tmp_path, monkeypatch):
+    gate, whole = threading.Event(), atomic.write
+    monkeypatch.setattr(atomic, "write", lambda *args: gate.wait(20) and whole(*args))
+    path = tmp_path / "a.gradscribe"
+    begin_saving(training, path)
+    assert training.writing.is_busy
+    assert not path.exists()
+    threading.Timer(0.05, gate.set).start()
+    training.close()
+    assert not training.isVisible()
+    assert path.exists()
+
+
+def test_a_window_whose_session_cannot_be_written_stays_once(training, tmp_path, monkeypatch):
+    path, before = tmp_path / "a.gradscribe", b"what was there"
+    path.write_bytes(before)
+    gate = threading.Event()
+
+    def full(*_):
+        gate.wait(20)
+        raise OSError(errno.ENOSPC, "no space")
+
+    monkeypatch.setattr(atomic, "write", full)
+    begin_saving(training, path)
+    gate.set()
+    training.show()
+    training.close()
+    assert training.isVisible()
+    assert "a.gradscribe cannot be written: the disk is full" in training.status.message.text()
+    assert path.read_bytes() == before
+    training.close()
+    assert not training.isVisible()
+
+
+def test_a_window_whose_engine_has_not_told_all_says_so_before_it_closes(training, tmp_path):
+    training.answers["save"] = tmp_path / "a.gradscribe"
+    training.menus.perform_by("file.save_session")
+    training.show()
+    training.close()
+    assert training.isVisible()
+    assert "a.gradscribe is still being saved" in training.status.message.text()
+    training.close()
+    assert not training.isVisible()
 
 
 def test_a_step_is_shown_on_the_tape(training, sum_times, link):
