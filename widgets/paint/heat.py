@@ -76,13 +76,13 @@ def shades(
     return [QColor(red, green, blue) for red, green, blue in found], which
 
 
-def scale_of(grid: Grid) -> float:
+def scale_of(grid: NDArray[np.floating]) -> float:
     """Return the symmetric scale of a grid: the 99.5 % quantile of the finite sizes, 0 for none."""
     sizes = np.abs(grid[np.isfinite(grid)])
     return quantile(sizes, 0.995) if sizes.size else 0.0
 
 
-def quantile(numbers: NDArray[np.float64], share: float) -> float:
+def quantile(numbers: NDArray[np.floating], share: float) -> float:
     """Return that quantile of some numbers, to the bit what NumPy's own says.
 
     NumPy's own imports all of numpy.ma, and the first picture is waited for.
@@ -123,10 +123,12 @@ def thinned(grid: Grid, rows: int, columns: int) -> Grid:
     return grid[::down, ::along]
 
 
-def image(grid: Grid, dark: bool, scale: float | None = None) -> QImage:
+def image(grid: NDArray[np.floating], dark: bool, scale: float | None = None) -> QImage:
     """Return one pixel per number; NaN and infinities are transparent, for the hatch below them."""
     limit = scale_of(grid) if scale is None else scale
     finite = np.isfinite(grid)
+    if limit > 0 and finite.all():
+        return _opaque(grid, limit, dark)
     with np.errstate(invalid="ignore", over="ignore"):
         share = np.where(finite, grid / limit, 0.0) if limit > 0 else np.zeros_like(grid)
     index = np.round((np.clip(share, -1, 1) + 1) / 2 * (LEVELS - 1)).astype(np.intp)
@@ -136,3 +138,20 @@ def image(grid: Grid, dark: bool, scale: float | None = None) -> QImage:
     rows, columns = grid.shape
     held = QImage(pixels.tobytes(), columns, rows, 4 * columns, QImage.Format.Format_RGBA8888)
     return held.copy()
+
+
+def _opaque(grid: NDArray[np.floating], limit: float, dark: bool) -> QImage:
+    """Return one pixel per number, all of them finite: in half the time, for it is made often."""
+    middle = (LEVELS - 1) / 2
+    index = np.clip(grid / limit, -1, 1) * middle + middle
+    pixels = _words(dark)[np.round(index).astype(np.intp)]
+    rows, columns = grid.shape
+    return QImage(pixels.tobytes(), columns, rows, 4 * columns, QImage.Format.Format_RGB32).copy()
+
+
+@cache
+def _words(dark: bool) -> NDArray[np.uint32]:
+    """Return the map as Qt's own pixels."""
+    red, green, blue = table(dark).astype(np.uint32).T
+    words: NDArray[np.uint32] = 0xFF000000 | red << 16 | green << 8 | blue
+    return words

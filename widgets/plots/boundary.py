@@ -21,6 +21,7 @@ from PySide6.QtWidgets import QWidget
 from playback import text
 from widgets.paint import heat
 from widgets.plots.colors import class_color, class_pixels, class_shape, draw_mark
+from widgets.plots.finer import finer
 from widgets.plots.lines import bubble
 from widgets.plots.marks import Mark, Stamps
 from widgets.plots.plot import EDGE, Plot, empty
@@ -34,6 +35,8 @@ NEAR = 9.0
 """A point can be taken with the mouse from so many pixels away."""
 SUREST = 0.72
 """The ground stays paler than the points on it, even where the model is sure."""
+FINER = 3
+"""The ground is painted with so many times more rows and columns than the model was asked for."""
 HELD_BACK = "diamond"
 """Shape of the points of a regression that are for validation."""
 
@@ -122,7 +125,8 @@ class Boundary(Plot):
         return self.domain if self.editable and not self._refits else None
 
     def _drawn(self, ground: Ground, theme: Theme) -> QImage:
-        return _image(sure(ground) if self._discrete else ground, theme.dark)
+        fine = Ground(ground.domain, finer(ground.grid, FINER), ground.shading)
+        return _image(sure(fine) if self._discrete else fine, theme.dark)
 
     def set_discrete(self, discrete: bool) -> None:
         """Show only which side the model takes, not how sure it is."""
@@ -371,7 +375,7 @@ def sure(ground: Ground) -> Ground:
 def _image(ground: Ground, dark: bool) -> QImage:
     grid = ground.grid[::-1]
     if grid.ndim == 2:
-        above = grid.astype(np.float64) - ground.shading.middle
+        above = grid - np.float32(ground.shading.middle)
         return heat.image(above, dark, ground.shading.reach / SUREST)
     pixels = np.ascontiguousarray(class_pixels(grid, dark))
     rows, columns = grid.shape[:2]

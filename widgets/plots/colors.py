@@ -15,6 +15,8 @@ HUES = (52.0, 258.0, 175.0, 325.0, 115.0, 20.0, 220.0, 290.0, 145.0, 80.0)
 DASHES: tuple[tuple[float, ...], ...] = ((), (6, 3), (2, 2), (8, 3, 2, 3), (1, 3))
 """Strokes of runs, so that they differ without colour too."""
 
+SURE = 255
+"""So many levels lie between a class's own colour and none."""
 SHAPES = ("square", "circle", "triangle", "diamond", "cross")
 
 
@@ -56,12 +58,25 @@ def rgb(color: QColor) -> tuple[int, int, int]:
 def class_pixels(scores: NDArray[np.float32], dark: bool) -> NDArray[np.uint8]:
     """Return (H, W, 3) colours of (H, W, K) probabilities: pale where none of them is sure."""
     kinds = scores.shape[-1]
-    fills = np.array([rgb(class_fill(k, dark)) for k in range(kinds)], np.float32)
+    best = np.zeros(scores.shape[:-1], np.intp)
+    most = scores[..., 0]
+    # Class by class: NumPy is slow along an axis as short as that.
+    for kind in range(1, kinds):
+        ahead = scores[..., kind] > most
+        best[ahead] = kind
+        most = np.maximum(most, scores[..., kind])
+    sure = np.clip(np.nan_to_num((most - 1 / kinds) / (1 - 1 / kinds)), 0, 1)
+    found: NDArray[np.uint8] = _mixed(kinds, dark)[best, np.round(sure * SURE).astype(np.intp)]
+    return found
+
+
+@cache
+def _mixed(kinds: int, dark: bool) -> NDArray[np.uint8]:
+    """Return (kinds, levels, 3) colours of classes, from one that is not sure at all."""
+    fills = np.array([rgb(class_fill(k, dark)) for k in range(kinds)], np.float32)[:, None]
     pale = np.array(heat.table(dark)[heat.LEVELS // 2], np.float32)
-    best = scores.argmax(-1)
-    sure = (scores.max(-1) - 1 / kinds) / (1 - 1 / kinds)
-    sure = np.clip(np.nan_to_num(sure), 0, 1)[..., None]
-    mixed: NDArray[np.uint8] = (fills[best] * sure + pale * (1 - sure)).astype(np.uint8)
+    sure = np.linspace(0, 1, SURE + 1, dtype=np.float32)[:, None]
+    mixed: NDArray[np.uint8] = (fills * sure + pale * (1 - sure)).astype(np.uint8)
     return mixed
 
 

@@ -42,6 +42,31 @@ def test_of_several_classes_the_surest_gives_the_color(plot, look):
     assert near(look(plot), class_fill(2, False), 6) > 5_000
 
 
+@pytest.mark.parametrize("discrete", [False, True])
+@pytest.mark.parametrize("kinds", [2, 3])
+def test_a_slanted_boundary_has_no_steps_as_big_as_the_cells(plot, look, kinds, discrete):
+    slanted = np.add.outer(np.arange(40), 3 * np.arange(40)).astype(np.float32)
+    grid = np.tanh((slanted - slanted.mean()) / 8)
+    if kinds == 3:
+        grid = np.stack([(1 - grid) / 2, (1 + grid) / 2, np.zeros_like(grid)], axis=-1)
+    plot.resize(440, 520)
+    plot.show_ground(Ground((-1, -1, 1, 1), grid))
+    plot.set_discrete(discrete)
+    pixels = look(plot).astype(int)
+    room = plot._area.toAlignedRect().adjusted(40, 40, -40, -40)
+    area = pixels[room.top() : room.bottom(), room.left() : room.right(), :3]
+    # A cell is ten pixels wide.
+    if discrete:
+        one, other = area[:, :20].mean((0, 1)), area[:, -20:].mean((0, 1))
+        crossed = (((area - one) @ (other - one)) > ((other - one) ** 2).sum() / 2).argmax(axis=1)
+        rows = np.arange(len(crossed))
+        line = np.polyval(np.polyfit(rows, crossed, 1), rows)
+        assert np.abs(crossed - line).max() < 3
+    else:
+        # The crest between the sides is as pale in one row as in the next.
+        assert area.min(axis=2).max(axis=1).std() < 2.5
+
+
 def test_points_differ_in_color_and_in_shape(plot, look):
     plot.show_points(points())
     pixels = look(plot)
