@@ -29,7 +29,12 @@ class Fetched:
 def fetched(path: Path) -> Fetched:
     """Return what is in a session file. Any thread may ask. Raises `Refused`."""
     room = kept.read(path)
-    return Fetched(room, tuple(map(_filled, (run.curves for run in room.runs))), room.programs())
+    return Fetched(room, curves_of(room), room.programs())
+
+
+def curves_of(room: KeptRoom) -> tuple[dict[str, Series], ...]:
+    """Return the curves of each run, by name. Any thread may ask."""
+    return tuple(_filled(run.curves) for run in room.runs)
 
 
 def _filled(curves: dict[str, kept.KeptCurve]) -> dict[str, Series]:

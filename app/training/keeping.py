@@ -17,17 +17,17 @@ from PySide6.QtCore import QObject
 from app import atomic
 from app.autosave import GAP_MS, SOON_MS, Autosave
 from app.beside import Beside
-from app.documents import Refused
 from app.notices import Notices
 from app.sessions import Found, Sessions, Slot
 from app.shell import Notice
-from app.training.fetching import INLINE
+from app.training.fetching import INLINE, curves_of
 from app.training.kept import LEFT, KeptRoom, KeptRun
 from app.training.revival import BYTES_A_MS, Revival
 from app.training.saving import Saving, joined, kept_run, listed, shape
 from app.training.session import TrainSession
 from app.training.state import START, Run, branch
 from playback import text
+from widgets.plots.series import Series
 
 MOST_NUMBERS = 1 << 16
 """A longer curve is kept thinned: it is written again and again."""
@@ -72,6 +72,8 @@ class TrainKeeping(QObject):
         self._pause_ms = 0
         self._beside = Beside(self)
         """Reads what others left, where it is long."""
+        self._opening = Beside(self)
+        """Leaves this room for another one."""
         self._claimed: list[Slot[KeptRoom]] = []
         self._enters = False
         """Whether the training room was entered while that is read."""
@@ -180,12 +182,14 @@ class TrainKeeping(QObject):
 
     def _tell(self, one: Found[KeptRoom]) -> None:
         assert one.kept is not None
+        self._ways.notices.tell(self._notice(one, f"Training {_words(one.kept)}"))
+
+    def _notice(self, one: Found[KeptRoom], words: str) -> Notice:
         choices = (
             ("Go on with it", lambda: self._open(one)),
             ("Discard", lambda: self._discard(one)),
         )
-        words = f"Training {_words(one.kept)}"
-        self._ways.notices.tell(Notice(f"found {one.slot.path}", words, choices))
+        return Notice(f"found {one.slot.path}", words, choices)
 
     def _discard(self, one: Found[KeptRoom]) -> None:
         """Let it go when the window ends: until then a slip of the mouse can be mended."""
@@ -200,10 +204,33 @@ class TrainKeeping(QObject):
         self._tell(one)
 
     def _open(self, one: Found[KeptRoom]) -> None:
+        """Go on with a room once the one that it takes the place of is on the disk.
+
+        That one is told of next time.
+        """
         assert one.kept is not None
+        kept, left = one.kept, None
         if self._is_worth():
-            self._leave_this()
-        self._saving.open(one.kept)
+            left = replace(self.look(), closed=True)
+
+        def make() -> tuple[dict[str, Series], ...]:
+            if left is not None:
+                self._sessions.leave(left)
+            return curves_of(kept)
+
+        self._opening.ask(make, lambda made: self._go_on(one, made))
+
+    def _go_on(
+        self, one: Found[KeptRoom], made: Callable[[], tuple[dict[str, Series], ...]]
+    ) -> None:
+        assert one.kept is not None
+        try:
+            curves = made()
+        except OSError as error:
+            words = f"The runs there cannot be kept: {atomic.why(error)}"
+            self._ways.notices.tell_first(self._notice(one, words))
+            return
+        self._saving.open(one.kept, curves=curves)
         self._ways.enter()
         if self._saver is not None:
             self._taken.append((1 + self._saver.is_writing, one.slot))
@@ -217,18 +244,12 @@ class TrainKeeping(QObject):
                 if count <= 0:
                     taken.drop()
 
-    def _leave_this(self) -> None:
-        """Keep the room that another one takes the place of, to be told of next time."""
-        try:
-            self._sessions.leave(replace(self.look(), closed=True))
-        except OSError as error:
-            raise Refused(f"The runs there are cannot be kept: {atomic.why(error)}") from error
-
     # The end
 
     def close(self) -> None:
         """Leave the room to the next window, where there is something in it, and let go."""
         self._beside.close()
+        self._opening.close()
         for one in self._discarded:
             one.slot.drop()
         for unread in self._claimed:

@@ -1,70 +1,17 @@
 """The training room outlives its window: what is on the disk, who is told of it, and going on."""
 
-import msgspec
+import threading
+
 import numpy as np
 import pytest
 from PySide6.QtWidgets import QWidget
 
-from app.documents import Refused
-from app.notices import Notices
 from app.training import keeping, kept
-from app.training.keeping import LONG, MOST_CLOSED, MOST_NUMBERS, TrainKeeping, Ways
-from app.training.revival import Revival
-from app.training.saving import Saving
-from app.training.session import TrainSession
+from app.training.keeping import LONG, MOST_CLOSED, MOST_NUMBERS
 from app.training.state import START
-from app.writing import Writing
 from engine import training as say
-from engine.setup import Part
-from tests.app.training.test_saving import HostLink
+from tests.app.training.windows import Window
 from widgets.plots.series import Series
-
-SETUP = msgspec.structs.replace(START, optimizer=Part("sgd", {"lr": 0.1}))
-
-
-class Window:
-    """What of a window has to do with training, on an engine in this process."""
-
-    def __init__(self, where, ground):
-        self.link = HostLink()
-        self.session = TrainSession(self.link)
-        self.writing = Writing()
-        self.saving = Saving(self.session, self.link, self.writing)
-        self.revival = Revival(self.session, self.link)
-        self.saving.resumed.connect(self.revival.expect)
-        self.notices, self.entered, self.asked = Notices(ground), [], []
-        ways = Ways(
-            where, self.notices, lambda: self.entered.append(1), lambda: self.asked.append(1)
-        )
-        self.keeping = TrainKeeping(self.session, self.saving, self.revival, ways)
-        self.keeping.offer()
-
-    def train(self, steps=30, setup=SETUP):
-        self.session.setup = setup
-        self.session.begin()
-        self.session.advance(steps)
-        self.link.work()
-
-    def die(self):
-        """End without a word: nothing more is written, and nobody holds the lock."""
-        slot, self.keeping._slot = self.keeping._slot, None
-        self.keeping._saver.close()
-        self.keeping._saver = None
-        for one in (*self.keeping._found, *self.keeping._claimed, slot):
-            getattr(one, "slot", one).release()
-
-    def close(self):
-        self.writing.finish()
-        self.keeping.close()
-        self.revival.close()
-        self.session.close()
-
-    @property
-    def told(self):
-        return [notice.text for notice in self.notices.waiting]
-
-    def choose(self, number):
-        self.notices._choose(self.notices.notice, self.notices.notice.choices[number][1])
 
 
 @pytest.fixture
@@ -384,7 +331,37 @@ def test_rooms_that_cannot_be_kept_are_not_replaced(open_window, where, qtbot, m
     def full(_what):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(second.keeping._sessions, "leave", full)
-    with pytest.raises(Refused, match="cannot be kept"):
-        second.notices.notice.choices[0][1]()
+    before = second.notices.notice.choices
+    with monkeypatch.context() as patch:
+        patch.setattr(second.keeping._sessions, "leave", full)
+        second.choose(0)
     assert second.session.run.step == 12
+    assert second.told[0] == "The runs there cannot be kept: the disk is full"
+    assert [label for label, _ in second.notices.notice.choices] == [label for label, _ in before]
+    second.choose(0)
+    assert second.session.run.step == 30
+
+
+def test_the_window_lives_while_its_room_is_left(open_window, where, qtbot, monkeypatch):
+    died_at(open_window, where, qtbot)
+    second = open_window()
+    second.train(12)
+    gate, threads, leave = threading.Event(), [], second.keeping._sessions.leave
+
+    def slow(what):
+        threads.append(threading.get_ident())
+        gate.wait(20)
+        leave(what)
+
+    monkeypatch.setattr(second.keeping._sessions, "leave", slow)
+    second.notices.notice.choices[0][1]()
+    # It is not written yet, and the room is still this one.
+    qtbot.waitUntil(lambda: bool(threads))
+    assert threading.get_ident() not in threads
+    assert second.session.run.step == 12
+    gate.set()
+    qtbot.waitUntil(lambda: second.session.run.step == 30)
+    second.close()
+    third = open_window()
+    third.keeping.offer_closed()
+    assert sorted("after 12 steps" in text for text in third.told) == [False, True]
