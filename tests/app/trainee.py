@@ -3,7 +3,7 @@
 ``python -m tests.app.trainee train`` trains for ever and forks now and then: on standard output a
 line with the number of runs, the driven one's step, its last loss and when that was told.
 ``… revive`` goes on with what the window before left by a click, trains it ten steps further, says
-where it stood at first and in the end, and ends.
+where it stood at first and in the end, and ends; “over” stands behind it where no run can go on.
 """
 
 import sys
@@ -72,9 +72,15 @@ class Reviver:
                 say(len(self.session.runs), run.step)
                 self.session.advance(10)
             elif run.step == self.wanted and run.curve("loss").last == self.wanted:
-                say(len(self.session.runs), run.step)
-                self.timer.stop()
-                self.window.close()
+                self.end()
+        elif run is not None and not run.alive:
+            self.end("over")
+
+    def end(self, *words):
+        """Say where it stands, and end."""
+        say(len(self.session.runs), self.session.run.step, *words)
+        self.timer.stop()
+        self.window.close()
 
 
 def say(*words):

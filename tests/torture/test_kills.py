@@ -3,44 +3,24 @@
 A few kills always, a hundred in `make torture`.
 """
 
-import os
 import random
 import signal
-import subprocess
-import sys
 import time
-from pathlib import Path
 
 import pytest
 
 from app.sessions import PROGRAM, Sessions
+from tests.torture.windows import CROWDED, crowd, start
 from widgets.edit_history import base
 
-ROOT = Path(__file__).resolve().parents[2]
 KILLS, SLOW_KILLS, PARTS = 3, 100, 10
 LOST_S = 1.0
 """What was typed longer ago than this is never lost."""
-CROWDED = 5
-"""The short form runs beside other tests, on a machine that may do nothing for seconds."""
-
-
-def start(home, what):
-    """Start the window that types by itself, at home in the folder ``home``."""
-    names = ("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME")
-    environment = os.environ | dict.fromkeys(names, str(home))
-    return subprocess.Popen(
-        [sys.executable, "-m", "tests.app.typist", what],
-        cwd=ROOT,
-        env=environment | {"QT_QPA_PLATFORM": "offscreen"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
 
 
 def typed_until_killed(home, dice):
     """Let the window type, kill it, and return when each edit was made, and when it died."""
-    with start(home, "type") as window:
+    with start("typist", home, "type") as window:
         edits = [float(window.stdout.readline().split()[1])]
         end = time.monotonic() + dice.uniform(0, 2.5)
         while time.monotonic() < end:
@@ -60,7 +40,7 @@ def numbers_in(text):
     return len(words)
 
 
-def kill(home, dice, lost_s):
+def kill(home, dice, crowded):
     """Kill a window and recover it; returns how old the oldest loss is, in seconds."""
     edits, killed = typed_until_killed(home, dice)
     sessions = Sessions(home / "gradscribe" / "sessions", PROGRAM)
@@ -69,13 +49,13 @@ def kill(home, dice, lost_s):
     kept = found[0].kept if found else None
     count = numbers_in(kept.doc.source) if kept else 0
     lost = [killed - at for at in edits[count:]]
-    assert max(lost, default=0.0) <= lost_s
+    assert max(lost, default=0.0) <= LOST_S * crowded()
     if kept:
         assert base(kept.doc.source, kept.steps, kept.done) is not None
         assert not kept.doc.source or kept.steps
     for one in found:
         one.slot.release()
-    with start(home, "tell") as window:
+    with start("typist", home, "tell") as window:
         text, done = window.stdout.read().split("\0")
         window.stderr.read()
         assert window.wait() == 0
@@ -88,12 +68,12 @@ def kill(home, dice, lost_s):
 
 @pytest.mark.parametrize("seed", range(KILLS))
 def test_a_killed_window_loses_nothing(tmp_path, seed):
-    kill(tmp_path, random.Random(seed), LOST_S * CROWDED)
+    kill(tmp_path, random.Random(seed), lambda: CROWDED)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(PARTS))
 def test_a_hundred_killed_windows_lose_nothing_older_than_a_second(tmp_path, part):
     dice = random.Random(1000 + part)
-    lost = [kill(tmp_path / str(turn), dice, LOST_S) for turn in range(SLOW_KILLS // PARTS)]
+    lost = [kill(tmp_path / str(turn), dice, crowd) for turn in range(SLOW_KILLS // PARTS)]
     print(f"longest loss {max(lost):.2f} s")  # noqa: T201 - the figure is what one wants to see

@@ -23,6 +23,8 @@ from engine.setup import Part, Setup
 
 posix = pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
 PATIENCE_MS = 60_000
+SPARE_MS = 900_000
+"""A spare engine gets ready where nobody else works: on a busy machine that takes minutes."""
 LONGEST_MS = 1500
 SETUP = Setup(
     data=Part("moons"),
@@ -57,8 +59,8 @@ class Bench:
         if isinstance(message, say.Begun):
             self.begun_at = time.perf_counter()
 
-    def wait(self, until):
-        self.qtbot.waitUntil(until, timeout=PATIENCE_MS)
+    def wait(self, until, patience_ms=PATIENCE_MS):
+        self.qtbot.waitUntil(until, timeout=patience_ms)
 
     def kill(self):
         """Kill the engine and wait until the run stands still in another one."""
@@ -95,6 +97,7 @@ def bench(qtbot):
 
 
 @posix
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize(
     "kills", [pytest.param(2, id="few"), pytest.param(100, id="many", marks=pytest.mark.slow)]
 )
@@ -104,7 +107,7 @@ def test_a_run_goes_on_from_its_last_checkpoint(bench, qtbot, kills):
     bench.wait(lambda: bench.kept() == 60)
     waits = []
     for _ in range(kills):
-        bench.wait(lambda: bench.spares.spare_pid() > 0)
+        bench.wait(lambda: bench.spares.spare_pid() > 0, SPARE_MS)
         bench.session.play()
         before, kept = bench.losses(), bench.kept()
         loop = QEventLoop()
