@@ -95,6 +95,10 @@ class Baseline:
     """A process as it was before any program; taken once torch is there."""
 
     def __init__(self) -> None:
+        from engine.library_state import LibraryState  # torch with it
+        from engine.registered import Registered
+
+        self._state, self._registered = LibraryState(), Registered()
         self._libraries, self._own = list(_libraries()), list(_own())
         self._folder = os.getcwd()
         self._path, self._recursion = list(sys.path), sys.getrecursionlimit()
@@ -103,9 +107,6 @@ class Baseline:
         self._mask = _mask()
         self._collected = list(gc.callbacks)
         self._limits, self._standard = _limits(), _standard()
-        from engine.library_state import LibraryState  # torch with it
-
-        self._state = LibraryState()
 
     def mend(self) -> None:
         """Put back what a program changed."""
@@ -132,6 +133,7 @@ class Baseline:
         gc.set_debug(0)
         gc.callbacks[:] = self._collected
         self._state.mend()
+        self._registered.mend()
 
     def spent(self, filename: str) -> bool:
         """Whether something is left that cannot be put back; ``filename`` is the program's."""
@@ -141,6 +143,7 @@ class Baseline:
             or _standard() != self._standard
             or any(not vars(owner).items() >= names.items() for owner, names in self._own)
             or self._state.spent()
+            or self._registered.spent()
             or _is_run_elsewhere(filename)
         )
 

@@ -1,0 +1,190 @@
+"""What programs register in libraries: it is gone when the next one runs, or the engine is.
+
+What a library that was imported meanwhile registers stays: it is imported but once. See
+`engine.library_state` for what is set and not registered.
+"""
+
+import abc
+import asyncio.events
+import calendar
+import codecs
+import collections.abc
+import contextlib
+import csv
+import functools
+import io
+import locale
+import logging
+import multiprocessing.context
+import numbers
+import os
+import reprlib
+import sys
+import time
+from collections.abc import Callable, Iterable, MutableMapping
+from types import ModuleType
+from typing import Any
+
+import torch
+from torch import _weights_only_unpickler as unpickler
+from torch.distributions import constraint_registry as bijections
+from torch.utils import _pytree as pytree
+
+_C: Any = torch._C
+_abc: Any = abc
+_logging: Any = logging
+_unpickler: Any = unpickler
+_start: Any = multiprocessing.context
+FOR_GOOD: tuple[tuple[ModuleType, str], ...] = (
+    (sys, "addaudithook"),
+    (codecs, "register"),
+    (codecs, "register_error"),
+    (torch.utils, "rename_privateuse1_backend"),
+)
+"""What nobody can take back: a program that calls one of these is the last in its engine."""
+_SETTINGS: tuple[tuple[Callable[[], object], Callable[[Any], object]], ...] = (
+    (lambda: locale.setlocale(locale.LC_ALL), lambda was: locale.setlocale(locale.LC_ALL, was)),
+    (calendar.firstweekday, calendar.setfirstweekday),
+    (csv.field_size_limit, csv.field_size_limit),
+    (logging.getLoggerClass, logging.setLoggerClass),
+    (logging.getLogRecordFactory, logging.setLogRecordFactory),
+    (torch.backends.mha.get_fastpath_enabled, torch.backends.mha.set_fastpath_enabled),
+    (_C._get_flash_sdp_enabled, _C._set_sdp_use_flash),
+    (_C._get_mem_efficient_sdp_enabled, _C._set_sdp_use_mem_efficient),
+    (_C._get_math_sdp_enabled, _C._set_sdp_use_math),
+    (
+        torch.__future__.get_swap_module_params_on_conversion,
+        torch.__future__.set_swap_module_params_on_conversion,
+    ),
+)
+"""What reads a setting, and what writes it."""
+_FIELDS: tuple[tuple[object, str], ...] = (
+    (asyncio.events, "_event_loop_policy"),
+    (_start._default_context, "_actual_context"),
+)
+_TABLES: tuple[MutableMapping[Any, Any], ...] = (
+    vars(reprlib.aRepr),
+    _logging._levelToName,
+    _logging._nameToLevel,
+    pytree.SUPPORTED_NODES,
+    pytree.SUPPORTED_SERIALIZED_TYPES,
+    pytree.SERIALIZED_TYPE_TO_PYTHON_TYPE,
+    bijections.biject_to._registry,
+    bijections.transform_to._registry,
+)
+_LISTS: tuple[list[Any], ...] = (
+    sys.meta_path,
+    sys.path_hooks,
+    torch.serialization._package_registry,
+)
+
+
+class Registered:
+    """What was registered before any program."""
+
+    def __init__(self) -> None:
+        self._settings = [(read(), read, write) for read, write in _SETTINGS]
+        self._fields = [(owner, name, getattr(owner, name)) for owner, name in _FIELDS]
+        self._tables = [(table, dict(table)) for table in _TABLES]
+        self._lists = [(held, list(held)) for held in _LISTS]
+        self._dialects = set(csv.list_dialects())
+        self._safe = set(_unpickler._marked_safe_globals_set)
+        self._abcs = {kind: _members(kind) for kind in _abcs()}
+        self._token = abc.get_cache_token()
+        self._fixed = _fixed()
+        self._called = False
+        for module, name in FOR_GOOD:
+            setattr(module, name, self._noting(getattr(module, name)))
+
+    def mend(self) -> None:
+        """Take back what a program registered."""
+        for was, read, write in self._settings:
+            if read() != was:
+                write(was)
+        for owner, name, held in self._fields:
+            if getattr(owner, name) is not held:
+                setattr(owner, name, held)
+        for table, known in self._tables:
+            _restore(table, known)
+        for held, before in self._lists:
+            if held != before and (gone := [one for one in held if _is_own(one)]):
+                held[:] = [one for one in held if one not in gone]
+                sys.path_importer_cache.clear()
+        for name in set(csv.list_dialects()) - self._dialects:
+            csv.unregister_dialect(name)
+        for one in [*_unpickler._marked_safe_globals_set]:
+            if one not in self._safe and not _module(one).startswith("torch"):
+                _unpickler._marked_safe_globals_set.discard(one)
+        loggers = logging.Logger.manager.loggerDict
+        for name in [name for name, one in loggers.items() if _is_own(one)]:
+            del loggers[name]
+        if abc.get_cache_token() != self._token:
+            self._unregister()
+            self._token = abc.get_cache_token()
+        if hasattr(time, "tzset"):
+            time.tzset()
+
+    def spent(self) -> bool:
+        """Whether something was done that nobody can take back."""
+        return self._called or _fixed() != self._fixed
+
+    def _unregister(self) -> None:
+        """Take classes that there were before out of those kinds that there were before."""
+        for kind, known in self._abcs.items():
+            added = _members(kind) - known
+            if any(one.__module__ in sys.modules and not _is_own(one) for one in added):
+                _abc._reset_registry(kind)
+                for one in known:
+                    kind.register(one)
+        for kind in self._abcs:
+            _abc._reset_caches(kind)
+
+    def _noting(self, call: Callable[..., object]) -> Callable[..., object]:
+        @functools.wraps(call)
+        def noted(*args: object, **words: object) -> object:
+            if sys._getframe(1).f_globals.get("__name__") == "__main__":
+                self._called = True
+            return call(*args, **words)
+
+        return noted
+
+
+def _restore(table: MutableMapping[Any, Any], known: dict[Any, Any]) -> None:
+    if len(table) == len(known) and all(table.get(key) is one for key, one in known.items()):
+        return
+    for key in [key for key in table if key not in known and _is_of_program(key, table[key])]:
+        del table[key]
+    table.update(known)
+
+
+def _is_of_program(key: object, what: object) -> bool:
+    parts = what if isinstance(what, tuple) else (what,)
+    return any(_is_own(one) for one in (key, *parts))
+
+
+def _is_own(what: object) -> bool:
+    """Whether a function, a class or an object of one is a program's own."""
+    return "__main__" in (_module(what), type(what).__module__)
+
+
+def _module(what: object) -> str:
+    return str(getattr(what, "__module__", ""))
+
+
+def _abcs() -> Iterable[abc.ABCMeta]:
+    """Yield the kinds of things that Python knows and other classes may be registered as."""
+    for module in (collections.abc, numbers, io, contextlib, os):
+        for one in vars(module).values():
+            if isinstance(one, abc.ABCMeta):
+                yield one
+
+
+def _members(kind: type) -> set[type]:
+    found = (one() for one in _abc._get_dump(kind)[0])
+    return {one for one in found if one is not None}
+
+
+def _fixed() -> tuple[object, ...]:
+    """Return what can be set but once, or in one direction only."""
+    niceness = os.getpriority(os.PRIO_PROCESS, 0) if hasattr(os, "getpriority") else 0
+    return niceness, torch.get_num_interop_threads()
