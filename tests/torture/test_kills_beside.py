@@ -1,0 +1,181 @@
+"""The engine, or the process that paints for it, killed while something else goes on beside it."""
+
+import os
+import signal
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from app import compare_wait
+from app.commands import compare
+from app.comparing import CompareCard
+from app.documents import Drafts
+from app.link import Link
+from app.settings import Settings
+from app.training import kept
+from app.training.link import TrainLink
+from app.training.revival import Revival
+from app.training.saving import Saving
+from app.training.session import TrainSession
+from app.window import Window
+from engine import training as say
+from tests.torture.test_training_kills import SETUP
+
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="Linux tells a process's children"),
+    pytest.mark.timeout(900),
+]
+PATIENCE_MS = 240_000
+WISHES = (say.Wish("weights"), say.Wish("gradients"))
+LONG = "x = param(1.0)\ny = x\nfor i in range(900):\n    y = y * 1.001\nz = y + {}\nz.backward()\n"
+
+
+class Room:
+    """A training room without its widgets."""
+
+    def __init__(self, qtbot):
+        self.link = TrainLink(None)
+        self.session = TrainSession(self.link)
+        self.revival = Revival(self.session, self.link, self.session)
+        self.saving = Saving(self.session, self.link)
+        self.saving.resumed.connect(self.revival.expect)
+        self.views, self.wait = [], lambda until: qtbot.waitUntil(until, timeout=PATIENCE_MS)
+        self.link.received.connect(self._note)
+        self.session.setup = SETUP
+        self.session.watch(WISHES)
+        self.session.begin()
+        self.wait(lambda: self.session.run.state is not None)
+
+    def _note(self, message):
+        if isinstance(message, say.View):
+            self.views.append((message.kind, message.step))
+
+    def painters(self):
+        pid = self.link.pid()
+        tasks = Path(f"/proc/{pid}/task").glob("*/children")
+        return [int(one) for task in tasks for one in task.read_text().split()]
+
+    def sees_on(self):
+        """Wait for a view of each kind that is newer than all that is known."""
+        step = self.session.run.step
+        self.views.clear()
+        newer = lambda: {kind for kind, at in self.views if at > step}  # noqa: E731
+        self.wait(lambda: newer() == {wish.kind for wish in WISHES})
+
+    def close(self):
+        self.saving.close()
+        self.revival.close()
+        self.session.close()
+        self.link.deleteLater()
+
+
+@pytest.fixture
+def room(qtbot):
+    made = Room(qtbot)
+    yield made
+    made.close()
+
+
+def test_without_its_painter_the_trainer_makes_the_views(room):
+    room.session.play()
+    room.sees_on()
+    engine, (painter,) = room.link.pid(), room.painters()
+    os.kill(painter, signal.SIGKILL)
+    room.sees_on()
+    room.sees_on()
+    assert (room.link.pid(), room.session.run.alive) == (engine, True)
+
+
+def test_an_engine_killed_while_views_are_made_takes_its_painter_along(room):
+    room.session.play()
+    room.sees_on()
+    room.wait(lambda: room.revival.kept(room.session.run.run_id) is not None)
+    engine, (painter,) = room.link.pid(), room.painters()
+    os.kill(engine, signal.SIGKILL)
+    room.wait(lambda: not Path(f"/proc/{painter}").exists())
+    room.wait(lambda: room.link.pid() not in (0, engine))
+    room.wait(lambda: room.session.run.alive and room.session.run.state.status == "paused")
+    room.session.play()
+    room.sees_on()
+
+
+def test_an_engine_killed_while_a_session_is_read_goes_on_with_that(room, tmp_path, monkeypatch):
+    path, fetched = tmp_path / "a.gradscribe", []
+    room.session.advance(40)
+    room.wait(lambda: room.session.run.step == 40 and room.session.run.curve("loss").last == 40)
+    room.saving.save(path)
+    room.wait(path.exists)
+    losses = room.session.run.curve("loss").numbers().copy()
+    begun, go_on, read = threading.Event(), threading.Event(), kept.read
+
+    def held(file):
+        begun.set()
+        assert go_on.wait(PATIENCE_MS / 1000)
+        return read(file)
+
+    monkeypatch.setattr("app.training.fetching.INLINE", 0)
+    monkeypatch.setattr(kept, "read", held)
+    room.saving.fetch(path, fetched.append)
+    room.wait(begun.is_set)
+    engine = room.link.pid()
+    os.kill(engine, signal.SIGKILL)
+    room.wait(lambda: room.link.pid() != engine)
+    go_on.set()
+    room.wait(lambda: bool(fetched))
+    room.saving.open(fetched[0].room, curves=fetched[0].curves)
+    room.wait(lambda: room.session.run.alive and room.session.run.state is not None)
+    assert room.session.run.step == 40
+    room.session.rewind(10)
+    room.wait(lambda: room.session.run.step == 10)
+    room.session.advance(30)
+    room.wait(lambda: room.session.run.step == 40 and room.session.run.curve("loss").last == 40)
+    assert (room.session.run.curve("loss").numbers() == losses).all()
+
+
+def test_a_comparison_outlives_the_engine_while_it_is_made_and_while_it_plays(qtbot, monkeypatch):
+    link = Link()
+    window = Window(link, Settings(), Drafts(None))
+    qtbot.addWidget(window)
+    window.painted.connect(link.start)
+    window.open_first()
+    window.show()
+    wait = lambda until: qtbot.waitUntil(until, timeout=PATIENCE_MS)  # noqa: E731
+
+    def run(source):
+        window.session.nudge(source)
+        wait(lambda: not window.session.result.stale and window.session.result.source == source)
+
+    def killed():
+        was = link.pid()
+        os.kill(was, signal.SIGKILL)
+        wait(lambda: link.is_ready() and link.pid() != was)
+
+    begun, go_on = threading.Event(), threading.Event()
+
+    class Held(compare_wait.Comparison):
+        def __init__(self, left, right, told):
+            begun.set()
+            assert go_on.wait(PATIENCE_MS / 1000)
+            super().__init__(left, right, told)
+
+    monkeypatch.setattr(compare_wait, "Comparison", Held)
+    run(LONG.format(1))
+    compare.keep(window)
+    run(LONG.format(2))
+    compare.show(window)
+    wait(begun.is_set)
+    killed()
+    go_on.set()
+    wait(lambda: bool(window.findChildren(CompareCard)))
+    (card,) = window.findChildren(CompareCard)
+    for position in (0, card.slider.maximum() // 2, card.slider.maximum()):
+        card.slider.setValue(position)
+        killed()
+    assert card.isVisible()
+    assert card.compared.differences
+    card.leave()
+    run("print(6 * 7)\n")
+    assert window.session.result.tape.stdout == "42\n"
+    window.close()
