@@ -86,3 +86,11 @@ def test_the_inspector_leads_to_the_lab(settled, link):
     assert opened(settled).lab.jacobians.accessibleDescription().startswith("∂result/∂")
     settled.session.select("")
     assert pane.lab.isHidden()
+
+
+def test_the_starting_points_stand_as_their_style_wants_it(settled):
+    settled.look.apply()
+    settled.show_lab("")
+    shown = opened(settled).lab.list
+    tops = [shown.visualItemRect(shown.item(row)).top() for row in range(5)]
+    assert tops == [row * shown.sizeHintForRow(0) for row in range(5)]

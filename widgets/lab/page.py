@@ -136,6 +136,9 @@ class ShapeLab(QWidget):
 
     def start(self, source: str = "") -> None:
         """Show ``source``, or the first starting point."""
+        # Rows that were measured before they had their style are too low.
+        self.list.ensurePolished()
+        self.list.doItemsLayout()
         if source:
             self.list.setCurrentRow(-1)
             self._set(source)
