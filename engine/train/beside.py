@@ -4,6 +4,7 @@ import msgspec
 import torch
 
 from engine.setup import Setup
+from engine.train import attributes
 from engine.train.memory import resident
 from engine.train.program import quiet
 from engine.train.run import Run
@@ -97,6 +98,7 @@ def _saved(run: Run) -> int:
     with (
         torch.enable_grad(),
         quiet(),
+        attributes.untouched(run.program),
         torch.autograd.graph.saved_tensors_hooks(note, lambda tensor: tensor),
     ):
         run.program.criterion(model(x), y)

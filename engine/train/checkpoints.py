@@ -2,12 +2,13 @@
 
 import bisect
 import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 
 from engine.setup import Setup
+from engine.train import attributes
 from engine.train.batches import Batches
 from engine.train.program import Program, quiet
 
@@ -33,6 +34,7 @@ class Checkpoint:
     rng: list[torch.Tensor]
     batches: tuple[object, ...]
     training: bool
+    kept: attributes.Kept = field(default_factory=list)
 
     @property
     def size(self) -> int:
@@ -56,6 +58,7 @@ def take(program: Program, batches: Batches, step: int) -> Checkpoint:
         random_state(program),
         batches.state(),
         model.training,
+        attributes.kept(program),
     )
 
 
@@ -107,6 +110,7 @@ def put_back(program: Program, batches: Batches, saved: Checkpoint) -> None:
     set_random_state(program, saved.rng)
     batches.put_back(saved.batches)
     program.model.train(saved.training)
+    attributes.put_back(program.model, saved.kept)
 
 
 def random_state(program: Program) -> list[torch.Tensor]:

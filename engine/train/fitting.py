@@ -6,7 +6,7 @@ from torch.nn.parameter import is_lazy
 
 from engine.setup import BadSetup, Part
 from engine.tape import Problem
-from engine.train import catalogue
+from engine.train import attributes, catalogue
 from engine.train.program import Failed, Program, quiet
 from engine.zoo.pieces import Loss
 
@@ -29,7 +29,7 @@ def check(program: Program) -> None:
     modes = [(module, module.training) for module in model.modules()]
     model.eval()
     try:
-        with torch.no_grad(), quiet():
+        with torch.no_grad(), quiet(), attributes.untouched(program):
             output = model(program.tensor("x_train")[:ROWS])
     except Exception as error:
         raise Failed(_told(program.failure(error)), "model.source") from error

@@ -13,7 +13,7 @@ from typing import cast
 
 import torch
 
-from engine.train import checkpoints, steps, texts
+from engine.train import attributes, checkpoints, steps, texts
 from engine.train.batches import Batches
 from engine.train.capture import Emitter, Refused, Step, trace
 from engine.train.program import Program, quiet
@@ -278,8 +278,11 @@ class Plan:
         model = self._program.model
         random = checkpoints.random_state(self._program)
         buffers = [b.clone() for b in model.buffers()]
+        kept = attributes.of(model)
         try:
             graph = trace(model, self._learning, self._loss_of, x.clone(), y.clone())
+            if name := attributes.changed(kept, attributes.of(model)):
+                raise Refused(f"forward changes self.{name}, which a replayed step would not")
             with torch.no_grad():
                 may_round = self._program.setup.mode == "captured"
                 emitter = Emitter(graph, self._values, (x, y), may_round)
@@ -294,6 +297,7 @@ class Plan:
             with torch.no_grad():
                 for buffer, before in zip(model.buffers(), buffers, strict=True):
                     buffer.copy_(before)
+            attributes.put_back(model, kept)
             checkpoints.set_random_state(self._program, random)
         self._steps[size] = captured
         return captured

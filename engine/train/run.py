@@ -61,13 +61,15 @@ class Run:
         """Of a run that was saved inside a step: the events that had happened."""
         self.ratios: list[tuple[float, float]] = []
         """Of the last step that was measured: each parameter's gradient norm and update ratio."""
-        self.past.add(checkpoints.take(self.program, self.batches, 0))
         self.plan: Plan | None = None
         self._plan_key: tuple[str, ...] = ()
         self.why = ""
         """Why the captured mode is not used, or what is special about it; empty otherwise."""
         self._attached = False
         self._validate_first()
+        # What the first validation leaves in the model, a count or batch norm's means, is there
+        # when one goes back to the first step, too.
+        self.past.add(checkpoints.take(self.program, self.batches, 0))
         self._rng = checkpoints.random_state(self.program)
 
     @property

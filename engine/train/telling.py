@@ -11,7 +11,7 @@ import torch
 
 from engine.setup import BadSetup, Setup
 from engine.tape import Problem
-from engine.train import export, files, texts, views
+from engine.train import attributes, export, files, texts, views
 from engine.train.history import History
 from engine.train.run import Run
 from engine.train.views import maps, pace
@@ -86,7 +86,7 @@ def units(run: Run) -> tuple[Unit, ...]:
     training = model.training
     model.eval()
     try:
-        with torch.no_grad():
+        with torch.no_grad(), attributes.untouched(run.program):
             return maps.describe(run)
     except (RuntimeError, ValueError, TypeError, IndexError):
         return ()

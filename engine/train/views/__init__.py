@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 import torch
 
 from engine.setup import Plain
-from engine.train import checkpoints
+from engine.train import attributes, checkpoints
 from engine.train.program import quiet
 from engine.train.run import Run
 from engine.train.views import maps, numbers, surface
@@ -30,7 +30,7 @@ KINDS: dict[str, Callable[[Run, Mapping[str, Plain]], Picture | None]] = {
 def show(run: Run, kind: str, options: Mapping[str, Plain]) -> Picture | None:
     """Return a picture of the run's present step, None where the kind does not apply to it.
 
-    The run is left exactly as it was: weights, mode, generators.
+    The run is left exactly as it was: weights, mode, generators, what its modules keep.
     """
     if kind not in KINDS:
         return None
@@ -39,7 +39,7 @@ def show(run: Run, kind: str, options: Mapping[str, Plain]) -> Picture | None:
     random = checkpoints.random_state(run.program)
     model.eval()
     try:
-        with torch.no_grad(), quiet():
+        with torch.no_grad(), quiet(), attributes.untouched(run.program):
             return KINDS[kind](run, options)
     finally:
         for module, training in modes:

@@ -204,7 +204,7 @@ class Net(nn.Module):
     ("source", "why"),
     [
         (BRANCHING, "depends on its data"),
-        (COUNTING, "same bits"),
+        (COUNTING, "forward changes self.calls"),
         (WRITING, "writes into its batch"),
         (LOOKING, "around its batch"),
     ],

@@ -1,0 +1,114 @@
+"""A module that counts, or keeps something else from step to step, trains as in a plain loop."""
+
+import pytest
+import torch
+from torch import nn
+
+from engine import setup
+from engine.train import attributes, checkpoints, telling
+from engine.train.run import Run
+from engine.train.views import show
+
+WARMING = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.line = nn.Linear(2, 1)
+        self.register_buffer("seen", torch.zeros(()))
+        self.calls, self.log = 0, []
+
+    def forward(self, x):
+        self.calls += 1
+        self.seen += 1
+        self.log.append(self.calls % 3)
+        return self.line(x) * (1 + (self.calls > 12) + self.seen / 50 + sum(self.log[-2:]) / 9)
+"""
+
+
+def begun(mode="reference", **given):
+    model = {"name": "own", "source": WARMING}
+    data = {"name": "moons", "n": 50}
+    whole = {"data": data, "model": model, "batch": 8, "mode": mode, "validate_every": 0}
+    run = Run(setup.parse({**whole, **given}))
+    run.enter()
+    telling.begun(1, run, None)
+    return run
+
+
+def plain_losses(steps):
+    """The losses of a loop in plain PyTorch, on the batches of such a run."""
+    names = {"nn": nn, "torch": torch}
+    batches = begun().batches
+    torch.manual_seed(0)
+    exec(WARMING, names)
+    model = names["Net"]()
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.001)
+    losses = []
+    for _ in range(steps):
+        x, y = batches.draw()
+        optimizer.zero_grad()
+        loss = nn.functional.binary_cross_entropy_with_logits(model(x), y)
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
+
+
+@pytest.mark.parametrize("mode", ["reference", "captured"])
+def test_a_module_that_counts_trains_as_in_a_plain_loop_whatever_is_looked_at(mode):
+    run = begun(mode)
+    for _ in range(5):
+        run.advance(8)
+        assert show(run, "boundary", {}) is not None
+        assert show(run, "units", {}) is not None
+    assert run.history.recent == plain_losses(40)
+    assert run.mode == "reference"
+    assert ("forward changes self." in run.why) == (mode == "captured")
+
+
+def test_going_back_brings_what_a_module_keeps(monkeypatch):
+    monkeypatch.setattr(checkpoints, "FIRST_STRIDE", 16)
+    run = begun()
+    run.advance(40)
+    expected = run.history.recent
+    for step in (21, 5, 0):
+        run.rewind(step)
+        assert run.program.model.calls == step
+        assert len(run.program.model.log) == step
+        run.advance(40 - step)
+        assert run.history.recent == expected
+
+
+def test_layers_in_a_list_and_tensors_of_a_graph_are_left_alone():
+    net = nn.Linear(1, 1)
+    net.layers, net.output = [nn.Linear(1, 1)], net(torch.ones(1, 1))
+    net.long, net.count = [0] * (attributes.MOST_ITEMS + 1), 3
+    kept = attributes.of(net)
+    before = net.layers, net.output, net.long
+    assert kept == [{"in_features": 1, "out_features": 1, "count": 3}]
+    net.count, net.new = 4, {"a": [1]}
+    assert attributes.changed(kept, attributes.of(net)) == "count"
+    attributes.put_back(net, kept)
+    assert net.count == 3
+    assert not hasattr(net, "new")
+    assert all(
+        one is other for one, other in zip(before, (net.layers, net.output, net.long), strict=True)
+    )
+
+
+def test_an_output_that_is_kept_to_look_at_does_not_hinder_capture():
+    source = WARMING.replace("self.calls += 1", "").replace("self.log.append(self.calls % 3)", "")
+    source = source.replace("self.seen += 1", "self.last = self.line(x).detach()")
+    run = begun("captured", model={"name": "own", "source": source})
+    run.advance(20)
+    assert (run.mode, run.why) == ("captured", "")
+
+
+def test_going_back_to_the_first_step_keeps_that_it_was_validated():
+    run = begun(validate_every=10)
+    run.advance(30)
+    expected = run.history.recent
+    run.rewind(0)
+    assert run.program.model.calls == 1
+    run.advance(30)
+    assert run.history.recent == expected
