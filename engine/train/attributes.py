@@ -87,16 +87,38 @@ def changed(before: Kept, after: Kept) -> str:
     return ""
 
 
+Buffers = list[tuple[nn.Module, str, torch.Tensor, torch.Tensor]]
+
+
+def buffers_of(model: nn.Module) -> Buffers:
+    """Return each buffer with its module and name, and a copy of its numbers."""
+    return [
+        (module, name, buffer, buffer.detach().clone())
+        for module in model.modules()
+        for name, buffer in module._buffers.items()
+        if buffer is not None
+    ]
+
+
+@torch.no_grad()
+def put_buffers_back(saved: Buffers) -> None:
+    """Give modules the very buffers that they had: a forward may have put others in their place.
+
+    Those may be of a transform that has ended (``vmap``), and hold no numbers any more.
+    """
+    for module, name, buffer, before in saved:
+        module._buffers[name] = buffer
+        buffer.copy_(before)
+
+
 @contextmanager
 def untouched(program: Program) -> Iterator[None]:
     """Leave attributes and buffers of the user's modules as they are, whatever runs them."""
     attributes = kept(program)
     is_own = program.setup.model.name == "own"
-    buffers = [b.detach().clone() for b in program.model.buffers()] if is_own else []
+    buffers = buffers_of(program.model) if is_own else []
     try:
         yield
     finally:
         put_back(program.model, attributes)
-        with torch.no_grad():
-            for buffer, before in zip(program.model.buffers(), buffers, strict=False):
-                buffer.copy_(before)
+        put_buffers_back(buffers)

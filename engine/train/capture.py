@@ -13,6 +13,7 @@ from torch import fx, nn
 from torch.nn.utils import stateless
 
 from engine.train import kernels, ops
+from engine.train.places import instead
 from engine.train.rules import constant
 
 Step = Callable[..., torch.Tensor]
@@ -35,12 +36,11 @@ def trace(
     """
     from torch.fx.experimental.proxy_tensor import make_fx
 
-    names = list(parameters)
-
     def step(
         values: list[torch.Tensor], x: torch.Tensor, y: torch.Tensor
     ) -> tuple[torch.Tensor, ...]:
-        with stateless._reparametrize_module(model, dict(zip(names, values, strict=True))):
+        given = dict(zip(parameters.values(), values, strict=True))
+        with stateless._reparametrize_module(model, instead(model, given)):
             loss = loss_of(x, y)
         grads = torch.autograd.grad(loss, values, allow_unused=True)
         if any(grad is None for grad in grads):

@@ -8,7 +8,7 @@ import contextlib
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 import torch
@@ -26,7 +26,7 @@ from engine.zoo import given
 
 HARMLESS = (asks.Watch, asks.TapeStep, asks.Export, asks.ListParts, asks.GiveFile)
 """Requests that leave a run that plays as it is."""
-EVERY_S, SHARE = 1 / 60, 0.01
+EVERY_S, SHARE = 1 / 60, 0.02
 """A moment is handed over so often at most, and in so small a part of the trainer's time."""
 POINTS_S = 0.3
 """Where the weights have been is told so often at most."""
@@ -64,6 +64,8 @@ class Painter(NoPainter):
         self._buffer, self._unsent = bytearray(), bytearray()
         self._subject = self._run_id = 0
         self._run: Run | None = None
+        self._modules: tuple[torch.nn.Module, ...] = ()
+        """A model and all in it: to walk through it anew takes longer than to copy a small one."""
         self._setup: Setup | None = None
         self._unfit: Setup | None = None
         """A setup that could not be shown by the other process."""
@@ -209,7 +211,10 @@ class Painter(NoPainter):
         kinds = {wish.kind for _, wish in wishes}
         grads = bool(kinds & _WITH_GRADS)
         model, optimizer = run.program.model, run.program.optimizer
-        parameters = list(model.parameters())
+        if self._modules[:1] != (model,):
+            self._modules = tuple(model.modules())
+        parameters = _each(module._parameters for module in self._modules)
+        buffers = _each(module._buffers for module in self._modules)
         state = optimizer.state
         return Moment(
             run.step,
@@ -217,7 +222,7 @@ class Painter(NoPainter):
             float(optimizer.param_groups[0]["lr"]),
             run.ratios,
             joined(parameters),
-            joined(list(model.buffers())),
+            joined(buffers),
             [p.grad is not None for p in parameters] if grads else [],
             joined([p.grad for p in parameters if p.grad is not None]) if grads else (),
             [_memory(state.get(p, {})) for p in parameters] if "optimizer" in kinds else [],
@@ -249,6 +254,12 @@ def _widen(*ends: int) -> None:
         for end in ends:
             with contextlib.suppress(OSError):
                 fcntl.fcntl(end, fcntl.F_SETPIPE_SZ, _PIPE)
+
+
+def _each(groups: Iterable[Mapping[str, torch.Tensor | None]]) -> list[torch.Tensor]:
+    """Return the tensors of modules in the order of ``model.parameters()``, shared ones once."""
+    found = {id(one): one for group in groups for one in group.values() if one is not None}
+    return list(found.values())
 
 
 def _memory(state: dict[str, object]) -> dict[str, Array | float]:

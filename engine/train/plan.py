@@ -277,7 +277,7 @@ class Plan:
             x, y = x[:size].clone(), y[:size].clone()
         model = self._program.model
         random = checkpoints.random_state(self._program)
-        buffers = [b.clone() for b in model.buffers()]
+        buffers = attributes.buffers_of(model)
         kept = attributes.of(model)
         try:
             graph = trace(model, self._learning, self._loss_of, x.clone(), y.clone())
@@ -294,9 +294,7 @@ class Plan:
                     captured.slots = Slots(self._batches, size)
                     captured.in_slots = [emitter.pieces(*p) for p in captured.slots.pairs()]
         finally:
-            with torch.no_grad():
-                for buffer, before in zip(model.buffers(), buffers, strict=True):
-                    buffer.copy_(before)
+            attributes.put_buffers_back(buffers)
             attributes.put_back(model, kept)
             checkpoints.set_random_state(self._program, random)
         self._steps[size] = captured

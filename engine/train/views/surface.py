@@ -6,6 +6,7 @@ import torch
 from torch.func import functional_call, vmap
 
 from engine.setup import Plain
+from engine.train.places import instead
 from engine.train.run import Run
 from engine.train.views import bounds
 from engine.train.views.arrays import Picture, packed, whole
@@ -120,18 +121,19 @@ def _reach(
 
 def _losses(run: Run, flats: torch.Tensor) -> torch.Tensor:
     """Return the loss of each row of flat parameters, many at once where the model lets itself."""
-    program = run.program
+    program, model = run.program, run.program.model
     x, y = program.tensor("x_train"), program.tensor("y_train")
     rows = min(ROWS, max(FEWEST_ROWS, WORK // (x[0].numel() * flats.shape[1])))
     x, y = x[:rows], y[:rows]
 
     def loss(flat: torch.Tensor) -> torch.Tensor:
         start, made = 0, {}
-        for name, parameter in program.model.named_parameters():
+        for parameter in model.parameters():
             piece = flat[start : start + parameter.numel()].reshape(parameter.shape)
-            made[name] = piece.to(parameter.device, parameter.dtype)
+            made[parameter] = piece.to(parameter.device, parameter.dtype)
             start += parameter.numel()
-        return program.criterion(functional_call(program.model, made, (x,)), y).float().cpu()
+        output = functional_call(model, instead(model, made), (x,), tie_weights=False)
+        return program.criterion(output, y).float().cpu()
 
     try:
         return vmap(loss)(flats)

@@ -97,6 +97,7 @@ class Net(nn.Module):
         super().__init__()
         self.table = nn.Embedding(8, 4, sparse=True)
         self.last = nn.Linear(4, 1)
+        self.same = self.last
         self.calls = nn.Buffer(torch.tensor(0))
 
     def forward(self, x):

@@ -19,7 +19,21 @@ class Net(nn.Module):
         y = self.line(x)
         return y if y.sum() > 0 else -y
 """
+SHARED = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(2, 2)
+        self.same = self.first
+        self.other = nn.Linear(2, 2, bias=False)
+        self.other.weight = self.first.weight
+        self.last = nn.Linear(2, 1)
+
+    def forward(self, x):
+        return self.last(torch.tanh(self.other(torch.tanh(self.same(self.first(x))))))
+"""
 MODELS = [
+    {"name": "own", "source": SHARED},
     {"name": "mlp", "layers": [4, 2], "norm": "batch", "dropout": 0.2},
     {"name": "own", "source": LOOKING},
     "linear",
@@ -31,9 +45,12 @@ def test_each_point_is_the_loss_with_these_weights(model):
     run = Run(setup.parse({"data": {"name": "moons", "n": 60}, "batch": 16, "model": model}))
     run.advance(20)
     before = parameters_to_vector(run.program.model.parameters()).clone()
+    held = list(run.program.model.parameters())
     made = views.show(run, "surface", {"side": 4, "directions": "parameters", "x": 1, "y": 2})
     a, b = (made.arrays[name].array() for name in "ab")
     grid = made.arrays["grid"].array()
+    for parameter, one in zip(run.program.model.parameters(), held, strict=True):
+        assert parameter is one
     run.program.model.eval()
     for row in range(4):
         for column in range(4):
