@@ -20,6 +20,7 @@ from app.training.revival import Revival
 from app.training.saving import Saving
 from app.training.session import TrainSession
 from app.window import Window
+from app.writing import Writing
 from engine import training as say
 from tests.torture.test_training_kills import SETUP
 
@@ -39,7 +40,8 @@ class Room:
         self.link = TrainLink(None)
         self.session = TrainSession(self.link)
         self.revival = Revival(self.session, self.link, self.session)
-        self.saving = Saving(self.session, self.link)
+        self.writing = Writing(self.session)
+        self.saving = Saving(self.session, self.link, self.writing)
         self.saving.resumed.connect(self.revival.expect)
         self.views, self.wait = [], lambda until: qtbot.waitUntil(until, timeout=PATIENCE_MS)
         self.link.received.connect(self._note)
@@ -65,6 +67,7 @@ class Room:
         self.wait(lambda: newer() == {wish.kind for wish in WISHES})
 
     def close(self):
+        self.writing.finish()
         self.saving.close()
         self.revival.close()
         self.session.close()
