@@ -196,8 +196,10 @@ class TrainSession(Runs):
     def fork(self) -> None:
         """Branch off here: a run of its own from this step, while the other one stays."""
         source = self.run
-        if source is None or not source.alive or source.begun is None:
+        if source is None or not source.alive:
             return
+        if source.begun is None and source.branch is None:
+            return  # There is no step yet to branch off from.
         self.pause()
         run = Run(self._link.next_id(), self.setup, "", self._next_color(), stood=source.step)
         run.name = distinct(branched(source.name, source.step), self.runs)

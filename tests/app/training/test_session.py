@@ -7,7 +7,6 @@ from engine import training as say
 from engine.setup import Part, Setup
 from engine.tape import Place
 from tests.app.training.fakes import SGD, boundary, problem
-from tests.app.training.fakes import begun as made
 
 
 def other(session, lr):
@@ -143,81 +142,6 @@ def test_a_condition_that_is_reached_stops_the_play(begun, train_link):
     assert train_link.sent[-1].until == (until,)
     train_link.state(1, 80, reached="loss below 0.1")
     assert not begun.plays
-
-
-def test_a_fork_has_the_curves_so_far_and_the_source_stays(begun, train_link):
-    train_link.grow(1, 0, 100)
-    train_link.state(1, 60)
-    begun.fork()
-    fork = train_link.last(say.Fork)
-    assert (fork.source_id, fork.step) == (1, 60)
-    assert begun.run.run_id == fork.run_id
-    assert begun.run.curve("loss").last == 60
-    train_link.begin(fork.run_id, START, parent=1, parent_step=60)
-    assert begun.run.curve("loss").last == 60
-    assert begun.find(1).alive
-    begun.select(1)
-    assert begun.run.run_id == 1
-
-
-def test_a_branch_of_a_branch_tells_where_it_left_the_last_one(begun, train_link):
-    name = begun.run.name
-    for at, run_id in ((60, 1), (80, None)):
-        train_link.state(run_id or begun.run.run_id, at)
-        begun.fork()
-        train_link.begin(begun.run.run_id, START, parent=1, parent_step=at)
-        assert begun.run.name == f"{name} from {at}"
-
-
-def test_a_fork_that_is_forked_before_its_state_is_known_stands_where_it_branched_off(
-    begun, train_link
-):
-    train_link.grow(1, 0, 100)
-    train_link.state(1, 60)
-    begun.fork()
-    first = begun.run
-    assert first.step == 60
-    train_link.received.emit(made(first.run_id, START, parent=1, parent_step=60))
-    assert (first.step, first.furthest) == (60, 60)
-    begun.fork()
-    again = train_link.last(say.Fork)
-    assert (again.source_id, again.step) == (first.run_id, 60)
-    assert begun.run.curve("loss").last == 60
-
-
-def test_what_is_changed_before_a_fork_has_begun_is_changed_in_the_fork(begun, train_link):
-    train_link.grow(1, 0, 100)
-    train_link.state(1, 60)
-    begun.fork()
-    fork, count = begun.run, len(begun.runs)
-    changed = other(begun, 0.5)
-    begun.change(changed)
-    begun._send_setup()
-    assert train_link.last(say.Alter) == say.Alter(fork.run_id, changed)
-    train_link.begin(fork.run_id, START, parent=1, parent_step=60)
-    assert (begun.run, begun.setup, len(begun.runs)) == (fork, changed, count)
-    train_link.received.emit(say.Altered(fork.run_id, 60, ("optimizer.lr",)))
-    assert fork.setup == changed
-    assert fork.name == "moons · mlp · adam 0.5 from 60"
-
-
-def test_no_two_runs_have_the_same_name(begun, train_link):
-    train_link.state(1, 60)
-    for _ in range(3):
-        begun.select(1)
-        begun.fork()
-        train_link.begin(begun.run.run_id, START, parent=1, parent_step=60)
-    names = [run.name for run in begun.runs]
-    plain = names[0]
-    assert names[1:] == [f"{plain} from 60", f"{plain} from 60 (2)", f"{plain} from 60 (3)"]
-    train_link.state(begun.run.run_id, 70)
-    begun.fork()
-    assert begun.run.name == f"{plain} from 70"
-    begun.rename(begun.run.run_id, "")
-    assert begun.run.name == f"{plain} from 70"
-    begun.rename(begun.run.run_id, "mine")
-    begun.rename(begun.run.run_id, "")
-    assert begun.run.name == f"{plain} from 70"
 
 
 def test_a_fork_that_begins_anew_branches_off_no_more(begun, train_link):
