@@ -26,8 +26,9 @@ from engine.zoo import given
 
 HARMLESS = (asks.Watch, asks.TapeStep, asks.Export, asks.ListParts, asks.GiveFile)
 """Requests that leave a run that plays as it is."""
-EVERY_S, SHARE = 1 / 60, 0.02
-"""A moment is handed over so often at most, and in so small a part of the trainer's time."""
+EVERY_S = 1 / 60
+SHARE = {"reference": 0.01, "captured": 0.02}
+"""A moment is handed over so often at most; the part of the trainer's time it takes, by mode."""
 POINTS_S = 0.3
 """Where the weights have been is told so often at most."""
 PATIENCE_S, WORK_S = 20.0, 5.0
@@ -105,7 +106,7 @@ class Painter(NoPainter):
         spent = time.perf_counter() - now
         # One that took long among quick ones was interrupted: it cost the trainer no more.
         self._cost = min(spent, 1.5 * self._cost)
-        self._next = now + max(EVERY_S, self._cost / SHARE)
+        self._next = now + max(EVERY_S, self._cost / SHARE[held.run.mode])
         return not self._is_gone
 
     def _wait_anew(self) -> None:
