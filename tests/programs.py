@@ -24,3 +24,18 @@ loss = out.sum()
 loss.backward()
 """
 """Twelve blocks in a row, each with a skip connection."""
+
+SHARED = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(2, 2)
+        self.same = self.first
+        self.other = nn.Linear(2, 2, bias=False)
+        self.other.weight = self.first.weight
+        self.last = nn.Linear(2, 1)
+
+    def forward(self, x):
+        return self.last(torch.tanh(self.other(torch.tanh(self.same(self.first(x))))))
+"""
+"""A module in which one layer has two names, and another shares its weights."""

@@ -132,14 +132,6 @@ LEFT = {
 }
 
 
-@pytest.fixture(scope="module")
-def shared():
-    engine = Engine()
-    engine.next()
-    yield engine
-    engine.close()
-
-
 @pytest.mark.parametrize("what", LEFT)
 def test_the_next_program_finds_libraries_as_a_fresh_process_has_them(shared, what):
     leaves, asks, fresh = LEFT[what]

@@ -16,15 +16,6 @@ from tests.engine.driver import Engine
 LOOP = "while True: pass"
 
 
-@pytest.fixture(scope="module")
-def shared():
-    """One engine for all tests that leave it alive; it has said that it is ready."""
-    engine = Engine()
-    engine.ready = engine.next()
-    yield engine
-    engine.close()
-
-
 @pytest.fixture
 def engine():
     """An engine that may die."""

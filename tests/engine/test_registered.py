@@ -89,14 +89,6 @@ FOR_GOOD = {
 }
 
 
-@pytest.fixture(scope="module")
-def shared():
-    engine = Engine()
-    engine.next()
-    yield engine
-    engine.close()
-
-
 @pytest.mark.parametrize("what", LEFT)
 def test_the_next_program_finds_nothing_of_it(shared, what):
     leaves, asks, fresh = LEFT[what]

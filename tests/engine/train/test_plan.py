@@ -10,6 +10,7 @@ from engine.train import catalogue, checkpoints, kernels, slots
 from engine.train.plan import ROUNDED, TOLERANCE
 from engine.train.rules import rule_of
 from engine.train.run import Edit, Run
+from tests.programs import SHARED
 
 STEPS = 150
 MODES = ("reference", "captured")
@@ -350,21 +351,6 @@ def test_the_quicker_of_two_is_measured(times, pays, monkeypatch):
     made = torch.empty_like(many)
     assert kernels.numpy_pays(many, made) is pays
     assert torch.allclose(made, many.tanh(), rtol=1e-6, atol=0)
-
-
-SHARED = """
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.first = nn.Linear(2, 2)
-        self.same = self.first
-        self.other = nn.Linear(2, 2, bias=False)
-        self.other.weight = self.first.weight
-        self.last = nn.Linear(2, 1)
-
-    def forward(self, x):
-        return self.last(torch.tanh(self.other(torch.tanh(self.same(self.first(x))))))
-"""
 
 
 def test_a_parameter_in_several_places_learns_from_all_of_them():

@@ -8,6 +8,7 @@ from engine import setup
 from engine.train import views
 from engine.train.run import Run
 from engine.train.views import surface
+from tests.programs import SHARED
 
 LOOKING = """
 class Net(nn.Module):
@@ -18,19 +19,6 @@ class Net(nn.Module):
     def forward(self, x):
         y = self.line(x)
         return y if y.sum() > 0 else -y
-"""
-SHARED = """
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.first = nn.Linear(2, 2)
-        self.same = self.first
-        self.other = nn.Linear(2, 2, bias=False)
-        self.other.weight = self.first.weight
-        self.last = nn.Linear(2, 1)
-
-    def forward(self, x):
-        return self.last(torch.tanh(self.other(torch.tanh(self.same(self.first(x))))))
 """
 MODELS = [
     {"name": "own", "source": SHARED},
