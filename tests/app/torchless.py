@@ -9,7 +9,7 @@ import signal
 import threading
 
 from engine import errors, process, watchdog, wire
-from engine.__main__ import Engine, Server
+from engine.server import Engine, Server
 from engine.tape import Tape
 
 

@@ -1,6 +1,6 @@
 """What is asked while a run trains is served between two of its turns, all of it at once."""
 
-from engine.__main__ import Server
+from engine.server import Server
 from engine.training import asks
 
 
