@@ -11,14 +11,14 @@ from collections.abc import Iterator
 from enum import IntEnum
 from typing import Literal
 
-from PySide6.QtCore import QElapsedTimer
+from PySide6.QtCore import QElapsedTimer, QObject
 from PySide6.QtGui import (
     QColor,
     QFont,
-    QSyntaxHighlighter,
     QTextBlock,
     QTextCharFormat,
     QTextDocument,
+    QTextLayout,
 )
 
 from widgets.once import once
@@ -158,19 +158,21 @@ def state_before(block: QTextBlock) -> int:
     return max(0, block.previous().userState()) if block.previous().isValid() else State.CODE
 
 
-class Highlighter(QSyntaxHighlighter):
-    """Colours a document as Python; each block's user state is the `State` the next begins in."""
+class Highlighter(QObject):
+    """Colours a document as Python; each block's user state is the `State` the next begins in.
+
+    Not Qt's own highlighter, which calls Python for every line of a text that is set, at once.
+    """
 
     def __init__(self, document: QTextDocument) -> None:
         super().__init__(document)
+        self._document = document
         self._formats: dict[Kind, QTextCharFormat] = {}
         self._since = QElapsedTimer()
-        self._since.start()
         self._late: int | None = None
         """The first line that still waits for its colours."""
-        self.at_work = False
-        """Whether lines are being coloured whose text has not changed."""
         self._turn = once(self, self._go_on)
+        document.contentsChange.connect(self._note_change)
 
     def set_theme(self, theme: Theme) -> None:
         """Take the colours of ``theme`` and paint the whole document anew."""
@@ -183,19 +185,59 @@ class Highlighter(QSyntaxHighlighter):
             "function": _format(theme.forward),
             "decorator": _format(theme.forward),
         }
-        self.rehighlight()
+        self._begin()
+        self._late = None
+        self._colour(self._document.begin(), self._document.characterCount())
 
-    def highlightBlock(self, text: str) -> None:
-        """Colour one line, or leave it for later where there are very many; called by Qt."""
+    def _note_change(self, position: int, removed: int, added: int) -> None:
+        """Colour the lines that have changed, or leave them for later where they are very many."""
+        document = self._document
+        first, last = (
+            document.findBlock(position),
+            document.findBlock(position + added + (removed > 0)),
+        )
+        self._begin()
+        if self._late is not None:
+            # Those that wait may have moved.
+            self._late = min(self._late, first.blockNumber())
+        end = last.position() + last.length() if last.isValid() else document.characterCount()
+        self._colour(first, end)
+
+    def _begin(self) -> None:
+        """Begin the time that one turn of the event loop has for colours."""
         if not self._turn.isActive():
             self._turn.start()
             self._since.restart()
-        elif self._since.elapsed() > TURN_MS:
-            number = self.currentBlock().blockNumber()
-            self._late = number if self._late is None else min(number, self._late)
-            return
-        found, state = spans(text[:LONGEST], self.previousBlockState())
-        self.setCurrentBlockState(int(state))
+
+    def _go_on(self) -> None:
+        """Colour the lines that were left for later, as many as one turn of the loop allows."""
+        first, self._late = self._late, None
+        if first is not None:
+            self._begin()
+            self._colour(self._document.findBlockByNumber(first), self._document.characterCount())
+
+    def _colour(self, block: QTextBlock, end: int) -> None:
+        """Colour lines up to that position, and on as long as what a line begins in has changed."""
+        start = stop = block.position()
+        state, is_other = state_before(block), False
+        while block.isValid() and (stop < end or is_other):
+            if stop > start and self._since.elapsed() > TURN_MS:
+                late = block.blockNumber()
+                self._late = late if self._late is None else min(late, self._late)
+                break
+            text = block.text()
+            found, state = spans(text[:LONGEST], state)
+            _paint(block.layout(), self._ranges(text, found))
+            is_other = block.userState() != state
+            if is_other:
+                block.setUserState(int(state))
+            stop = block.position() + block.length()
+            block = block.next()
+        self._document.markContentsDirty(start, stop - start)
+
+    def _ranges(self, text: str, found: list[Span]) -> list[QTextLayout.FormatRange]:
+        """Return what is painted how, in Qt's columns."""
+        ranges = []
         wide = not text.isascii() and units(text) != len(text)
         for start, end, kind in found:
             style = self._formats.get(kind)
@@ -204,32 +246,27 @@ class Highlighter(QSyntaxHighlighter):
             if kind == "number" and start and text[start - 1] == "-":
                 start = sign_before(text, start)
             if wide:
-                self.setFormat(units(text[:start]), units(text[start:end]), style)
-            else:
-                self.setFormat(start, end - start, style)
+                start, end = units(text[:start]), units(text[:end])
+            one = QTextLayout.FormatRange()
+            one.start, one.length, one.format = start, end - start, style
+            ranges.append(one)
+        return ranges
 
-    def _go_on(self) -> None:
-        """Colour the lines that were left for later, as many as one turn of the loop allows."""
-        first, self._late = self._late, None
-        if first is None:
-            return
-        self._since.restart()
-        self._turn.start()
-        self.at_work = True
-        try:
-            self._colour_from(first)
-        finally:
-            self.at_work = False
 
-    def _colour_from(self, first: int) -> None:
-        block = self.document().findBlockByNumber(first)
-        while block.isValid() and self._late is None:
-            if self._since.elapsed() > TURN_MS:
-                self._late = block.blockNumber()
-                break
-            # Qt goes on to the lines below where the state at their beginning has changed.
-            self.rehighlightBlock(block)
-            block = block.next()
+def _paint(layout: QTextLayout, ranges: list[QTextLayout.FormatRange]) -> None:
+    """Give a line its colours, around what an input method composes in it."""
+    composed = units(layout.preeditAreaText())
+    if composed:
+        at = layout.preeditAreaPosition()
+        for one in ranges:
+            if one.start >= at:
+                one.start += composed
+            elif one.start + one.length >= at:
+                one.length += composed
+        old = layout.formats()
+        ranges = [o for o in old if at <= o.start and o.start + o.length <= at + composed] + ranges
+    if ranges or layout.formats():
+        layout.setFormats(ranges)
 
 
 def _format(

@@ -318,7 +318,7 @@ class SourceEdit(QPlainTextEdit):
             self.lines_moved.emit(first, change)
 
     def _tell_edit(self) -> None:
-        if self._is_setting or self._highlighter.at_work:
+        if self._is_setting:
             return
         source = self.source()
         # Qt also tells of new colours.

@@ -1,16 +1,18 @@
 import io
 import keyword
+import sys
 import time
 import tokenize
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PySide6.QtGui import QTextCursor, QTextDocument
-from PySide6.QtWidgets import QPlainTextDocumentLayout
+from PySide6.QtGui import QInputMethodEvent, QTextCursor, QTextDocument
+from PySide6.QtWidgets import QApplication, QPlainTextDocumentLayout
 
 from widgets import highlight
 from widgets.highlight import Highlighter, State, code_spans, column_text, spans, units
+from widgets.source_edit import SourceEdit
 from widgets.theme import Theme
 
 PROGRAM = '''\
@@ -261,6 +263,60 @@ def test_many_lines_are_coloured_in_several_turns_and_all_in_the_end(qtbot, monk
     qtbot.waitUntil(lambda: formats(document) == expected)
     QTextCursor(document).insertText("'''\n")
     qtbot.waitUntil(lambda: formats(document)[:3] == [1, 1, 1])
+
+
+def test_lines_that_wait_get_their_colours_though_they_move_up(qtbot):
+    document = QTextDocument()
+    document.setDocumentLayout(QPlainTextDocumentLayout(document))
+    painted = Highlighter(document)
+    painted.set_theme(Theme.load("light"))
+    document.setPlainText("x = 1  # one\n" * 4000)
+    cursor = QTextCursor(document)
+    cursor.setPosition(13 * 30, QTextCursor.MoveMode.KeepAnchor)
+    cursor.removeSelectedText()
+    qtbot.waitUntil(lambda: formats(document) == [2] * 3970 + [0], timeout=60_000)
+
+
+def calls_in(act):
+    """How many functions of Python are called in ``act``."""
+    calls = [0]
+
+    def note(_frame, happening, _given):
+        calls[0] += happening == "call"
+
+    sys.setprofile(note)
+    try:
+        act()
+    finally:
+        sys.setprofile(None)
+    return calls[0]
+
+
+def test_a_text_of_very_many_lines_is_not_gone_through_line_by_line_at_once(qtbot, monkeypatch):
+    monkeypatch.setattr(highlight, "TURN_MS", 0)
+    document, highlighter = painted(Theme.load("light"))
+    text = "x = 1\n" * 50_000
+    assert calls_in(lambda: document.setPlainText(text)) < 25_000
+    assert calls_in(lambda: highlighter.set_theme(Theme.load("dark"))) < 25_000
+
+
+def test_colours_stand_around_what_an_input_method_composes(qtbot):
+    theme = Theme.load("light")
+    edit = SourceEdit(theme)
+    qtbot.addWidget(edit)
+    edit.setPlainText("f(1) + 2.5")
+    edit.set_caret(5, 5)
+    composed = QInputMethodEvent("あい", [])
+    QApplication.sendEvent(edit, composed)
+    assert edit.source() == "f(1) + 2.5"
+    one = edit.document().begin().layout()
+    assert one.preeditAreaText() == "あい"
+    places = {(r.start, r.length) for r in one.formats()}
+    assert places == {(0, 1), (2, 1), (5, 2), (7 + 2, 3)}
+    finished = QInputMethodEvent()
+    finished.setCommitString("x")
+    QApplication.sendEvent(edit, finished)
+    assert colours(edit.document(), 0)[-1] == ("2.5", theme.data.name())
 
 
 def test_only_the_beginning_of_a_very_long_line_is_coloured(qtbot):
