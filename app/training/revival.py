@@ -71,6 +71,9 @@ class Revival(QObject):
                 self._note_alive()
                 if self._why and (resumed or run_id in self._forked):
                     self._tell(run_id)
+                if message.left:
+                    names = ", ".join(message.left)
+                    self.said.emit(f"{names} begins anew: it is too much to be kept with the run")
                 self._forked.discard(run_id)
             case say.TrainState(run_id, status=status):
                 if status == "gone":

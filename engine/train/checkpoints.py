@@ -34,13 +34,13 @@ class Checkpoint:
     rng: list[torch.Tensor]
     batches: tuple[object, ...]
     training: bool
-    kept: attributes.Kept = field(default_factory=list)
+    kept: attributes.Kept = field(default_factory=attributes.Kept)
 
     @property
     def size(self) -> int:
         """Bytes it holds, about."""
         tensors = [*self.parameters, *self.buffers, *(g for g in self.gradients if g is not None)]
-        return sum(t.nbytes for t in tensors) * 2 + 20_000
+        return sum(t.nbytes for t in tensors) * 2 + self.kept.size + 20_000
 
 
 def take(program: Program, batches: Batches, step: int) -> Checkpoint:
@@ -160,7 +160,9 @@ class Checkpoints:
     def add(self, saved: Checkpoint) -> None:
         """Keep one; past the budget every second is given up and they are taken less often."""
         self._all.append(saved)
-        if len(self._all) > MOST or sum(c.size for c in self._all[:1]) * len(self._all) > BUDGET:
+        # What a module keeps may grow; the first checkpoint has none of it.
+        size = max(self._all[0].size, saved.size)
+        if len(self._all) > MOST or size * len(self._all) > BUDGET:
             if len(self._all) <= 2:
                 return
             self.stride *= 2

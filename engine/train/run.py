@@ -59,6 +59,8 @@ class Run:
         self.events: Events | None = None
         self.unfinished = 0
         """Of a run that was saved inside a step: the events that had happened."""
+        self.left: tuple[str, ...] = ()
+        """Of a run that was saved: attributes of its modules that were not, and start anew."""
         self.ratios: list[tuple[float, float]] = []
         """Of the last step that was measured: each parameter's gradient norm and update ratio."""
         self.plan: Plan | None = None

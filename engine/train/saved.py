@@ -14,6 +14,8 @@ import torch
 from msgspec import Struct
 
 from engine.setup import BadSetup, Setup
+from engine.train import attribute_lists
+from engine.train.attributes import Kept
 from engine.train.checkpoints import Checkpoint, put_back
 from engine.train.history import History
 from engine.train.run import Change, Edit, Run
@@ -37,6 +39,12 @@ _FIELDS = (
 )  # fmt: skip
 
 
+_NO_RUN = (
+    ValueError, IndexError, KeyError, TypeError, RuntimeError, AssertionError, OverflowError,
+    MemoryError,
+)  # fmt: skip
+
+
 class Unfit(BadSetup):
     """The bytes are no run that can go on here; the text says why."""
 
@@ -47,6 +55,8 @@ class State(Struct, frozen=True):
     step: int
     setup: int
     tree: list[object]
+    kept: list[object] | None = None
+    """What `attribute_lists.written` makes of a module's attributes; none in older files."""
 
 
 class Changed(Struct, frozen=True):
@@ -74,6 +84,8 @@ class SavedRun(Struct, frozen=True):
     recent: tuple[float, ...] = ()
     events: int = 0
     """How many events of the next step had happened; ``now`` is before them."""
+    left: tuple[str, ...] = ()
+    """Attributes of modules that were too much, or of no kind, to be held."""
 
 
 def save(run: Run) -> bytes:
@@ -102,7 +114,10 @@ def save(run: Run) -> bytes:
         for at, what in run.changes
     ]
     kept, val, history_stride = run.history.store()
-    here, before = _state(now, setups), tuple(_state(one, setups) for one in past)
+    model = run.program.model
+    kept_now, left = attribute_lists.written(now.kept, model)
+    here = _state(now, setups, kept_now)
+    before = tuple(_state(one, setups, attribute_lists.written(one.kept, model)[0]) for one in past)
     data = msgspec.msgpack.encode(
         SavedRun(
             str(torch.__version__),
@@ -117,6 +132,7 @@ def save(run: Run) -> bytes:
             history_stride,
             tuple(run.history.recent),
             events,
+            tuple(left),
         )
     )
     if len(data) > LIMIT:
@@ -131,9 +147,9 @@ def _number(setups: list[Setup], setup: Setup) -> int:
     return setups.index(setup)
 
 
-def _state(one: Checkpoint, setups: list[Setup]) -> State:
+def _state(one: Checkpoint, setups: list[Setup], kept: list[object]) -> State:
     tree = [plain(getattr(one, name)) for name in _FIELDS]
-    return State(one.step, _number(setups, one.setup), tree)
+    return State(one.step, _number(setups, one.setup), tree, kept if any(kept) else None)
 
 
 def fingerprint(run: Run) -> str:
@@ -161,7 +177,7 @@ def resume(data: bytes, policy: bool = False) -> Run:
         changes = [_change(one, setups) for one in saved.changes]
         kept = np.frombuffer(saved.kept, "<f8").reshape(-1, 3)
         val = np.frombuffer(saved.val, "<f8").reshape(-1, 2)
-    except (msgspec.MsgspecError, ValueError, IndexError, KeyError, TypeError) as error:
+    except (msgspec.MsgspecError, *_NO_RUN) as error:
         raise Unfit("it does not hold a run as it should") from error
     if not saved.past or states[0].step != 0 or saved.stride < 1 or saved.history_stride < 1:
         raise Unfit("it does not hold the beginning of the run")
@@ -179,6 +195,7 @@ def resume(data: bytes, policy: bool = False) -> Run:
     run.history = History.restored(run.history.columns, kept, val, saved.history_stride)
     run.history.recent = list(saved.recent)
     run.unfinished = max(0, min(saved.events, len(run.program.lines) - 1))
+    run.left = saved.left
     run.leave()
     return run
 
@@ -188,7 +205,9 @@ def _checkpoint(one: State, setups: tuple[Setup, ...]) -> Checkpoint:
         raise ValueError("a state has other parts")
     parts = dict(zip(_FIELDS, map(live, one.tree), strict=True))
     parts["batches"] = tuple(cast("list[object]", parts["batches"]))
-    return Checkpoint(one.step, setups[one.setup], **parts)  # type: ignore[arg-type]
+    setup = setups[one.setup]
+    kept = attribute_lists.read(one.kept, setup.device) if one.kept else Kept()
+    return Checkpoint(one.step, setup, **parts, kept=kept)  # type: ignore[arg-type]
 
 
 def _change(one: Changed, setups: tuple[Setup, ...]) -> tuple[int, Change]:

@@ -53,6 +53,7 @@ def begun(run_id: int, run: Run, parent: tuple[int, int] | None, resumed: bool =
         parent[1] if parent else 0,
         program.note,
         resumed,
+        tuple(name[:100] for name in run.left[:10]) if resumed else (),
     )
 
 

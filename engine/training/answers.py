@@ -95,6 +95,8 @@ class Begun(Struct, frozen=True, tag=True):
     """A word on the data: a file that was sampled, say."""
     resumed: bool = False
     """It goes on where it was saved: its curves so far are with whoever saved it."""
+    left: tuple[str, ...] = ()
+    """Then: attributes of its modules that were not saved, and start anew."""
 
 
 class DataShown(Struct, frozen=True, tag=True):

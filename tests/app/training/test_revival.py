@@ -251,3 +251,23 @@ def test_a_fork_whose_engine_dies_at_once_is_made_again(session, link, revival, 
     session.advance(3)
     link.work()
     assert fork.step == 33
+
+
+def test_what_is_too_much_to_be_kept_is_said_where_the_run_comes_back(
+    session, link, revival, qtbot
+):
+    source = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.line, self.cache, self.calls = nn.Linear(2, 1), torch.zeros(2 ** 21), 0
+
+    def forward(self, x):
+        self.calls += 1
+        return self.line(x) * (1 + self.calls / 50)
+"""
+    setup = replace(SETUP, model=Part("own", {"source": source}))
+    trained(session, link, revival, qtbot, setup=setup)
+    link.die()
+    assert revival.heard[-1] == "Net.cache begins anew: it is too much to be kept with the run"
+    assert (session.run.alive, session.run.step) == (True, 30)

@@ -85,7 +85,7 @@ def test_layers_in_a_list_and_tensors_of_a_graph_are_left_alone():
     net.long, net.count = [0] * (attributes.MOST_ITEMS + 1), 3
     kept = attributes.of(net)
     before = net.layers, net.output, net.long
-    assert kept == [{"in_features": 1, "out_features": 1, "count": 3}]
+    assert kept.modules == [{"in_features": 1, "out_features": 1, "count": 3}]
     net.count, net.new = 4, {"a": [1]}
     assert attributes.changed(kept, attributes.of(net)) == "count"
     attributes.put_back(net, kept)
@@ -112,3 +112,76 @@ def test_going_back_to_the_first_step_keeps_that_it_was_validated():
     assert run.program.model.calls == 1
     run.advance(30)
     assert run.history.recent == expected
+
+
+AVERAGING = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.line = nn.Linear(2, 1)
+        self.average, self.parts = torch.zeros(2), [torch.zeros(1), {"n": torch.zeros(())}]
+
+    def forward(self, x):
+        self.average.mul_(0.9).add_(x.mean(0), alpha=0.1)
+        self.parts[0] += 1
+        self.parts[1]["n"] += 2
+        scale = 1 + self.parts[0] / 50 + self.parts[1]["n"] / 90
+        return self.line(x + self.average) * scale
+"""
+
+
+def test_tensors_that_are_changed_in_place_are_put_back_too(monkeypatch):
+    monkeypatch.setattr(checkpoints, "FIRST_STRIDE", 16)
+    run = begun(model={"name": "own", "source": AVERAGING})
+    run.advance(40)
+    expected = run.history.recent
+    for step in (21, 5, 0):
+        assert show(run, "boundary", {}) is not None
+        run.rewind(step)
+        assert run.program.model.parts[1]["n"] == 2 * step
+        run.advance(40 - step)
+        assert run.history.recent == expected
+
+
+def test_looking_leaves_what_somebody_else_holds_the_very_same_object():
+    run = begun(model={"name": "own", "source": AVERAGING})
+    parts = run.program.model.parts
+    show(run, "boundary", {})
+    run.advance(1)
+    assert run.program.model.parts is parts
+    assert parts[0] == 1
+
+
+def test_a_fork_has_its_own_of_what_a_module_keeps():
+    run = begun(model={"name": "own", "source": AVERAGING})
+    run.advance(10)
+    run.leave()
+    fork = run.fork(10, run.setup)
+    fork.enter()
+    fork.advance(5)
+    fork.leave()
+    assert run.program.model.parts[0] == 10
+    assert fork.program.model.parts[0] == 15
+
+
+def test_a_list_that_holds_itself_is_left_alone():
+    net = nn.Linear(1, 1)
+    net.knot = []
+    net.knot.append(net.knot)
+    net.deep = []
+    for _ in range(5000):
+        net.deep = [net.deep]
+    kept = attributes.of(net)
+    net.knot.append(1)
+    attributes.put_back(net, kept)
+    assert net.knot == [net.knot]
+    assert "deep" not in kept.modules[0]
+
+
+def test_much_that_a_module_keeps_counts_among_what_checkpoints_may_hold(monkeypatch):
+    monkeypatch.setattr(checkpoints, "FIRST_STRIDE", 2)
+    monkeypatch.setattr(checkpoints, "BUDGET", 4 << 20)
+    source = AVERAGING.replace("scale =", "self.last = torch.zeros(2 ** 18); scale =")
+    run = begun(model={"name": "own", "source": source})
+    run.advance(64)
+    assert sum(one.kept.size for one in run.past.all()) <= 4 << 20
