@@ -147,11 +147,12 @@ def _begin(engine: Engine) -> Outcome:
             case answers.Series() as series:
                 _extend(curves, series)
             case answers.TrainProblem(_, problem, place):
-                where = f"{place}: " if place and not problem.message.startswith(place) else ""
+                said = problem.message or problem.type
+                where = f"{place}: " if place and not said.startswith(place) else ""
                 line = f" (line {problem.place.line})" if problem.place.line else ""
                 hint = TRUST if problem.type == "Refused" else problem.hint
                 hint = f". {hint}" if hint else ""
-                raise documents.Refused(f"{where}{problem.message}{line}{hint}")
+                raise documents.Refused(f"{where}{said}{line}{hint}")
             case answers.TrainState() as state:
                 assert begun is not None
                 assert data is not None

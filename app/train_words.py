@@ -83,7 +83,7 @@ def _train(options: argparse.Namespace) -> int:
     if problem is not None:
         where = f" (line {problem.place.line} of the model)" if problem.place.line else ""
         hint = f"\n{problem.hint}" if problem.hint else ""
-        sys.stderr.write(f"gradscribe: {problem.message}{where}{hint}\n")
+        sys.stderr.write(f"gradscribe: {problem.message or problem.type}{where}{hint}\n")
     return EXITS[train.status(outcome)]
 
 

@@ -48,6 +48,11 @@ def problem(exc: BaseException, source: str, filename: str) -> Problem:
     return Problem(plain(type(exc).__name__)[:LONGEST_NAME], message, text, place)
 
 
+RAISES = BaseException
+"""What a user's module may raise. SystemExit is to end no engine, and Ctrl-C never reaches one: a
+KeyboardInterrupt is the module's own."""
+
+
 def is_clean_exit(exc: BaseException) -> bool:
     """Whether ``exc`` ends a program without anything wrong: ``sys.exit()``, ``sys.exit(0)``."""
     return isinstance(exc, SystemExit) and exc.code in (None, 0, False)

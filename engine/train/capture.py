@@ -12,6 +12,7 @@ import torch
 from torch import fx, nn
 from torch.nn.utils import stateless
 
+from engine.errors import RAISES
 from engine.train import kernels, ops
 from engine.train.places import instead
 from engine.train.rules import constant
@@ -52,7 +53,7 @@ def trace(
         return make_fx(step)(leaves, x, y)
     except Refused:
         raise
-    except Exception as error:
+    except RAISES as error:
         first = str(error).strip().partition("\n")[0][:160]
         raise Refused(f"it depends on its data: {first}") from error
 

@@ -19,6 +19,7 @@ import torch
 from msgspec import Struct
 
 from engine import process
+from engine.errors import RAISES
 from engine.setup import Setup
 from engine.train import program, views
 from engine.train.run import Run
@@ -104,7 +105,8 @@ class Easel:
                 continue
             try:
                 picture = views.show(run, wish.kind, wish.options)
-            except Exception:  # noqa: BLE001 - what a module cannot show is left out
+            except RAISES:
+                # What a module cannot show is left out.
                 picture = None
             if picture is None:
                 self._pace.never(key)
@@ -176,7 +178,8 @@ def live(orders: int, results: int) -> None:
                     _write(results, subject, msgspec.msgpack.encode(view))
             except OSError:
                 return
-            except Exception:  # noqa: BLE001 - a run that cannot be shown from here is not shown
+            except RAISES:
+                # A run that cannot be shown from here is not shown.
                 easel, answer = Easel(), UNFIT
             _write(results, subject, answer)
 

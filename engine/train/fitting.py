@@ -4,6 +4,7 @@ import torch
 from msgspec.structs import replace
 from torch.nn.parameter import is_lazy
 
+from engine.errors import RAISES
 from engine.setup import BadSetup, Part
 from engine.tape import Problem
 from engine.train import attributes, catalogue
@@ -31,7 +32,7 @@ def check(program: Program) -> None:
     try:
         with torch.no_grad(), quiet(), attributes.untouched(program):
             output = model(program.tensor("x_train")[:ROWS])
-    except Exception as error:
+    except RAISES as error:
         raise Failed(_told(program.failure(error)), "model.source") from error
     finally:
         for module, training in modes:

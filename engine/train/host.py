@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 
+from engine.errors import RAISES
 from engine.setup import MISTAKES, BadSetup, Setup
 from engine.tape import Problem
 from engine.train import beside, catalogue, files, measuring, memory, recorded, saved, telling
@@ -50,7 +51,7 @@ class Host:
             self._refuse(request.run_id, error.problem, error.place)
         except MemoryError:
             self._refuse(request.run_id, Problem("MemoryError", "Not enough memory for this"))
-        except (RuntimeError, OSError) as error:
+        except RAISES as error:
             words = str(error).partition("\n")[0]
             self._refuse(request.run_id, Problem(type(error).__name__, words))
 

@@ -13,6 +13,7 @@ from typing import cast
 
 import torch
 
+from engine.errors import RAISES
 from engine.train import attributes, checkpoints, steps, texts
 from engine.train.batches import Batches
 from engine.train.capture import Emitter, Refused, Step, trace
@@ -325,7 +326,7 @@ def build(program: Program, batches: Batches) -> Plan:
     except Refused:
         checkpoints.put_back(program, batches, before)
         raise
-    except Exception as error:
+    except RAISES as error:
         checkpoints.put_back(program, batches, before)
         first = str(error).strip().partition("\n")[0][:160]
         raise Refused(f"{type(error).__name__}: {first}") from error

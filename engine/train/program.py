@@ -15,7 +15,7 @@ import msgspec
 import torch
 from torch import nn
 
-from engine.errors import problem
+from engine.errors import RAISES, problem
 from engine.policy import program as policy
 from engine.setup import BadSetup, Part, Plain, Setup
 from engine.tape import Place, Problem
@@ -209,7 +209,7 @@ class Program:
                     self._execute_guarded(text, filename)
                 else:
                     exec(compile(text, filename, "exec", dont_inherit=True), self.names)
-        except Exception as error:
+        except RAISES as error:
             raise self._failure(error, name, place) from error
 
     def _execute_guarded(self, text: str, filename: str) -> None:

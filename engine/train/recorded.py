@@ -7,6 +7,7 @@ import msgspec
 import torch
 
 from engine.doctor.examine import examine_safely
+from engine.errors import RAISES
 from engine.record.freeze import freeze, leaves
 from engine.record.recorder import Recorder
 from engine.tape import Finding, Problem, Snapshot, Tape
@@ -48,7 +49,7 @@ def _recorded(run: Run) -> tuple[Tape, str]:
         try:
             with recorder:
                 exec(compile(source, FILENAME, "exec", dont_inherit=True), scope)
-        except Exception as raised:  # noqa: BLE001 - the user's module may raise anything
+        except RAISES as raised:
             error = program.failure(raised)
     names = ["model", "inputs", "targets", "output", "loss"]
     shown = {name: scope[name] for name in names if name in scope}

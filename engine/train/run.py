@@ -8,6 +8,7 @@ from typing import Literal
 
 import torch
 
+from engine.errors import RAISES
 from engine.setup import BadSetup, Setup
 from engine.tape import Problem
 from engine.train import checkpoints, fitting, program
@@ -136,13 +137,14 @@ class Run:
 
     def _burst(self, most: int, end: float, goals: Goals | None) -> int:
         """Make up to ``most`` steps without anything between them; returns how many."""
-        made, error = Made(goals=goals or None), None
+        made = Made(goals=goals or None)
+        error: BaseException | None = None
         try:
             if self._attached and self.plan:
                 self.plan.advance(most, end, made)
             else:
                 self._plainly(most, end, made)
-        except Exception as raised:  # noqa: BLE001 - the user's module may raise anything
+        except RAISES as raised:
             error = raised
         if made.losses:
             self.arrive(made)
@@ -211,7 +213,7 @@ class Run:
         self.step += len(made.losses)
         every = self.setup.validate_every
         if every and self.step % every == 0 and self.program.has_validation:
-            self.history.validated(self.step, self.program.evaluate())
+            self.history.validated(self.step, self._evaluated())
         self.trail.add(self.step, self.program.model)
         if self.past.due(self.step):
             if self._attached and self.plan is not None:
@@ -220,25 +222,35 @@ class Run:
         if not math.isfinite(made.losses[-1]):
             self.problem = Problem("NaN", f"The loss of step {self.step} is {made.losses[-1]}")
 
+    def _evaluated(self) -> float:
+        """Return the validation loss; NaN, with `problem` set, where the model raises."""
+        try:
+            return self.program.evaluate()
+        except RAISES as error:
+            self.program.model.train()
+            self.problem = self.program.failure(error)
+            return math.nan
+
     def _validate_first(self) -> None:
         if self.setup.validate_every and self.program.has_validation:
             with quiet():
                 try:
                     self.history.validated(0, self.program.evaluate())
-                except Exception as error:
+                except RAISES as error:
                     if self.setup.model.name == "own":
                         raise Failed(self.program.failure(error), "model.source") from error
                     first = str(error).strip().partition("\n")[0]
                     raise BadSetup(f"{type(error).__name__}: {first}", "model") from error
 
-    def _fail(self, error: Exception) -> None:
+    def _fail(self, error: BaseException) -> None:
         """Stay where the last whole step was, its batch not drawn yet."""
         self._detach()
         self.problem = self.program.failure(error)
         now, step = self.state(), self.step
         try:
             self.go_to(step)
-        except Exception:  # noqa: BLE001 - a module that counts its calls cannot be replayed
+        except RAISES:
+            # A module that counts its calls cannot be replayed.
             self.load(now)
 
     # One event inside a step
@@ -250,7 +262,7 @@ class Run:
         try:
             with quiet():
                 self.events.advance()
-        except Exception as error:
+        except RAISES as error:
             self.events = None
             self._fail(error)
             raise Failed(self.program.failure(error)) from error
@@ -345,7 +357,7 @@ class Run:
         self._detach()
         every = self.setup.validate_every
         if every and step % every == 0 and self.program.has_validation:
-            self.program.evaluate()
+            self._evaluated()
 
     def load(self, saved: Checkpoint) -> None:
         """Put the state of a checkpoint in place of the present one."""

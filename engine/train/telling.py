@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 import torch
 
+from engine.errors import RAISES
 from engine.setup import BadSetup, Setup
 from engine.tape import Problem
 from engine.train import attributes, export, files, texts, views
@@ -89,7 +90,7 @@ def units(run: Run) -> tuple[Unit, ...]:
     try:
         with torch.no_grad(), attributes.untouched(run.program):
             return maps.describe(run)
-    except (RuntimeError, ValueError, TypeError, IndexError):
+    except RAISES:
         return ()
     finally:
         model.train(training)
@@ -140,7 +141,7 @@ def pictures(run_id: int, held: Held, at_once: bool) -> Iterator[View]:
             continue
         try:
             picture = views.show(held.run, wish.kind, wish.options)
-        except (RuntimeError, ValueError, TypeError, IndexError, KeyError, AttributeError):
+        except RAISES:
             picture = None
         held.seen[key] = held.run.step
         if picture is None:
