@@ -18,6 +18,7 @@ from app import opening
 from app.training.state import START
 from app.window import Window
 from engine.setup import Part
+from tests.app.orphans import end_with_parent
 
 SETUP = msgspec.structs.replace(START, optimizer=Part("sgd", {"lr": 0.1}))
 FORK_EVERY_S = 3
@@ -53,7 +54,7 @@ class Reviver:
 
     def __init__(self, window):
         self.window, self.session = window, window.rooms.session
-        self.wanted = 0
+        self.wanted, self.taken = 0, False
         self.timer = QTimer(window)
         self.timer.setInterval(LOOK_MS)
         self.timer.timeout.connect(self.look)
@@ -62,10 +63,11 @@ class Reviver:
     def look(self):
         """Do the next thing that can be done."""
         run = self.session.run
-        if not any(one.furthest for one in self.session.runs):
+        if not self.taken:
             for button in self.window.notices.findChildren(QPushButton):
                 if button.text() == "Go on with it" and button.isVisible():
                     QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+                    self.taken = True
         elif run is not None and run.alive and run.state is not None:
             if not self.wanted:
                 self.wanted = run.step + 10
@@ -92,6 +94,7 @@ def say(*words):
 def main(what):
     """Open the window as the program does, and do what is asked for in it."""
     application = opening.make_app(["trainee"])
+    end_with_parent(application)
     held = []
 
     def begin():

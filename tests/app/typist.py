@@ -14,6 +14,7 @@ import app.link
 from app import opening
 from app.window import Window
 from tests.app.fakes import FakeLink
+from tests.app.orphans import end_with_parent
 
 
 class Idle(FakeLink):
@@ -51,6 +52,7 @@ def main(what):
     """Open the window as the program does, and do what is asked for in it."""
     app.link.Link = Idle
     application = opening.make_app(["typist"])
+    end_with_parent(application)
     held = []
 
     def begin():
