@@ -120,12 +120,12 @@ def give_way(niceness: int) -> None:
             return
 
 
-def fork(work: Callable[[int, int], None], close: tuple[int, ...]) -> tuple[int, int] | None:
+def fork(work: Callable[[int, int], None], close: tuple[int, ...]) -> tuple[int, int, int] | None:
     """Do ``work`` in a copy of this process, at a lower priority, until it returns (Linux).
 
     It is given a pipe to read from and one to write to, and ends with us; the descriptors ``close``
     are not for it. To be called while there is but one thread. Returns our ends of the pipes, to
-    write to and to read from; None where there is no such copy.
+    write to and to read from, and its id, to `reap` it; None where there is no such copy.
     """
     if sys.platform != "linux":
         return None
@@ -139,7 +139,7 @@ def fork(work: Callable[[int, int], None], close: tuple[int, ...]) -> tuple[int,
     if child:
         os.close(down[0])
         os.close(up[1])
-        return down[1], up[0]
+        return down[1], up[0], child
     try:
         for end in (down[1], up[0], *close):
             os.close(end)
@@ -148,6 +148,14 @@ def fork(work: Callable[[int, int], None], close: tuple[int, ...]) -> tuple[int,
         work(down[0], up[1])
     finally:
         os._exit(0)
+
+
+def reap(child: int) -> bool:
+    """Let the system forget a process of ours that has ended; whether it is forgotten."""
+    try:
+        return os.waitpid(child, os.WNOHANG)[0] == child
+    except OSError:  # Somebody else has done so.
+        return True
 
 
 def cap_memory(share: float = MEMORY_SHARE) -> None:

@@ -65,8 +65,8 @@ class Server:
         self._is_copy = False
         self._host: Host | None = None
         self.trains = False  # Whether the first that was asked for is training.
-        self.painter: tuple[int, int] | None = None
-        """Pipes to and from the process that makes views of training."""
+        self.painter: tuple[int, int, int] | None = None
+        """Pipes to and from the process that makes views of training, and its id."""
         self._reader = wire.Reader[wire.Request](wire.Request)  # type: ignore[arg-type]
         self._stream = Stream(lambda run_id, text: self.send(wire.Printed(run_id, text)))
 

@@ -12,7 +12,9 @@ import numpy as np
 import torch
 from torch import nn
 
+from engine.train import attributes
 from engine.train.attributes import GENERATORS, TORCHS, Kept
+from engine.train.program import Program
 
 MOST_BYTES = 4 << 20
 """So much do the tensors and texts of all attributes together take."""
@@ -43,6 +45,13 @@ class _Beyond(Exception):
     """What cannot be written as such lists."""
 
 
+def of(program: Program) -> tuple[list[object], list[str]]:
+    """Return what `written` makes of the attributes that a run's modules have now."""
+    if program.setup.model.name != "own":
+        return [], []
+    return written(attributes.kept(program), program.model)
+
+
 def written(kept: Kept, model: nn.Module) -> tuple[list[object], list[str]]:
     """Return the attributes by module, and the names of those that are too much, or of no kind.
 
@@ -52,9 +61,9 @@ def written(kept: Kept, model: nn.Module) -> tuple[list[object], list[str]]:
     lists: list[object] = []
     left = []
     writer = _Writer(kept)
-    for (path, module), attributes in zip(model.named_modules(), kept.modules, strict=False):
+    for (path, module), named in zip(model.named_modules(), kept.modules, strict=False):
         pairs: list[object] = []
-        for name, value in attributes.items():
+        for name, value in named.items():
             if kept.is_view(value):
                 pairs.append([name])
                 continue
@@ -194,7 +203,7 @@ def read(lists: list[object], device: str) -> Kept:
     """
     made, found = _Reader(device), Kept()
     for pairs in lists:
-        attributes, stay = {}, set()
+        named, stay = {}, set()
         if not isinstance(pairs, list):
             raise TypeError("no attributes of a module")
         for name, *value in pairs:
@@ -202,10 +211,10 @@ def read(lists: list[object], device: str) -> Kept:
                 raise ValueError("no name of an attribute")
             if value:
                 (only,) = value
-                attributes[name] = made.read(only)
+                named[name] = made.read(only)
             else:
                 stay.add(name)
-        found.add(attributes, stay)
+        found.add(named, stay)
     return found
 
 

@@ -1,9 +1,9 @@
 """The process that makes views of a run which another process trains.
 
 It is a fork of the engine from before its first program, confined like it. What it knows of a run
-is its setup, from which it makes the same data and the same model, and then its weights, step by
-step. So views cost the trainer no more than a copy of the weights, and a module that draws random
-numbers or counts its calls draws and counts its own.
+is its setup, from which it makes the same data and the same model, and then, step by step, its
+weights and what a module of the user's keeps besides. So views cost the trainer no more than a copy
+of these, and a module that draws random numbers or counts its calls draws and counts its own.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ from msgspec import Struct
 from engine import process
 from engine.errors import RAISES
 from engine.setup import Setup
-from engine.train import program, views
+from engine.train import attribute_lists, attributes, program, views
 from engine.train.run import Run
 from engine.train.views.arrays import parted
 from engine.train.views.pace import Pace
@@ -61,6 +61,8 @@ class Moment(Struct, frozen=True, tag=True, array_like=True):
     memory: list[dict[str, Array | float]]
     points: dict[int, Array]
     """Where the weights have been at steps that were not told yet."""
+    kept: list[object] = []
+    """What a module of the user's keeps, as `engine.train.attribute_lists` writes it."""
 
 
 Order = Subject | Moment
@@ -135,6 +137,8 @@ def _refresh(run: Run, moment: Moment) -> None:
             for name, held in memory.items()
         }
     made.optimizer.param_groups[0]["lr"] = moment.lr
+    if moment.kept:
+        attributes.put_back(made.model, attribute_lists.read(moment.kept, "cpu"))
     run.step, run.ratios = moment.step, moment.ratios
     run.trail.points.update({step: _tensor(point) for step, point in moment.points.items()})
 
@@ -143,7 +147,7 @@ def _tensor(array: Array) -> torch.Tensor:
     return torch.from_numpy(array.array().copy())
 
 
-def begin(confine: Callable[[], None], close: tuple[int, ...]) -> tuple[int, int] | None:
+def begin(confine: Callable[[], None], close: tuple[int, ...]) -> tuple[int, int, int] | None:
     """Begin that process, which confines itself first; see `engine.process.fork`."""
 
     def work(orders: int, results: int) -> None:

@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 import msgspec
 import torch
 
+from engine.process import reap
 from engine.setup import Setup
-from engine.train import easel
+from engine.train import attribute_lists, easel
 from engine.train.easel import DONE, HEADER, UNFIT, Moment, Subject
 from engine.train.held import Held
 from engine.train.run import Run
@@ -57,8 +58,10 @@ class NoPainter:
 class Painter(NoPainter):
     """The trainer's end: hands moments over, and passes on the views that come back."""
 
-    def __init__(self, send: Callable[[View], None], orders: int, results: int) -> None:
-        self._send, self._orders, self._results = send, orders, results
+    def __init__(
+        self, send: Callable[[View], None], orders: int, results: int, child: int = 0
+    ) -> None:
+        self._send, self._orders, self._results, self._child = send, orders, results, child
         _widen(orders, results)
         for end in (orders, results):
             os.set_blocking(end, False)
@@ -92,6 +95,8 @@ class Painter(NoPainter):
         if self._unanswered > 0 and now - self._since > PATIENCE_S:
             self._lose_patience()
         setup = held.run.setup
+        if self._is_gone and self._child and reap(self._child):
+            self._child = 0
         if self._is_gone or setup.device != "cpu" or setup is self._unfit:
             return False
         if self._run is not held.run and bounds.parameters(held.run) > MOST_NUMBERS:
@@ -102,7 +107,11 @@ class Painter(NoPainter):
             self._choose(run_id, held.run)
         wishes = tuple(pair for pair in held.wanted() if pair[1].kind != "beside")
         if wishes:
-            self._order(self._moment(held.run, wishes))
+            kept, left = attribute_lists.of(held.run.program)
+            if left:  # A model without these would be shown as it is not.
+                self._unfit = setup
+                return False
+            self._order(self._moment(held.run, wishes, kept))
         spent = time.perf_counter() - now
         # One that took long among quick ones was interrupted: it cost the trainer no more.
         self._cost = min(spent, 1.5 * self._cost)
@@ -208,7 +217,9 @@ class Painter(NoPainter):
         except OSError:
             self._leave()
 
-    def _moment(self, run: Run, wishes: Sequence[tuple[str, asks.Wish]]) -> Moment:
+    def _moment(
+        self, run: Run, wishes: Sequence[tuple[str, asks.Wish]], kept: list[object]
+    ) -> Moment:
         kinds = {wish.kind for _, wish in wishes}
         grads = bool(kinds & _WITH_GRADS)
         model, optimizer = run.program.model, run.program.optimizer
@@ -228,6 +239,7 @@ class Painter(NoPainter):
             joined([p.grad for p in parameters if p.grad is not None]) if grads else (),
             [_memory(state.get(p, {})) for p in parameters] if "optimizer" in kinds else [],
             self._points(run) if "surface" in kinds else {},
+            kept,
         )
 
     def _points(self, run: Run) -> dict[int, Array]:

@@ -139,7 +139,7 @@ def work(orders, results):
             os.write(results, data.upper())
         os.write(results, str(os.getpriority(os.PRIO_PROCESS, 0)).encode())
 before = os.getpriority(os.PRIO_PROCESS, 0)
-orders, results = fork(work, (secret,))
+orders, results, _ = fork(work, (secret,))
 os.write(orders, b"hello")
 print(os.read(results, 9).decode())
 os.close(orders)
@@ -157,7 +157,7 @@ import os
 from engine.process import fork
 def work(orders, results):
     raise SystemExit(7)
-orders, results = fork(work, ())
+orders, results, _ = fork(work, ())
 print(os.read(results, 9), os.waitpid(-1, 0)[1])
 """
     done = python(source)

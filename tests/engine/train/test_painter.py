@@ -104,6 +104,19 @@ class Net(nn.Module):
         self.calls = self.calls + 1
         return self.last(self.table(x[:, 0].clamp(0, 7).long()))
 """
+WARMING = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.line = nn.Linear(2, 1)
+        self.calls, self.average = 0, torch.zeros(2)
+
+    def forward(self, x):
+        self.calls += 1
+        if self.training:
+            self.average.mul_(0.9).add_(x.mean(0), alpha=0.1)
+        return self.line(x - self.average) * (2 if self.calls > 30 else 0.1)
+"""
 SETUPS = [
     {"data": "circle", "optimizer": {"name": "sgd", "lr": 0.1, "momentum": 0.9}, "batch": 10},
     {"data": "sine", "model": {"name": "mlp", "layers": [5]}, "dtype": "float64"},
@@ -112,6 +125,7 @@ SETUPS = [
     {"data": "moons", "model": {"name": "own", "source": OWN}, "frozen": ["a"], "clip_norm": 0.1},
     {"data": "houses", "model": "linear", "standardize": True, "optimizer": "adagrad"},
     {"data": "line", "model": {"name": "own", "source": EMBEDDED}, "optimizer": "adagrad"},
+    {"data": "xor", "model": {"name": "own", "source": WARMING}, "standardize": True},
 ]
 
 
@@ -219,7 +233,7 @@ def test_half_precision_arrives_whole():
     run = held_at(2, (), data="moons", dtype="bfloat16").run
     down, up = os.pipe(), os.pipe()
     painter = Painter(pytest.fail, down[1], up[0])
-    moment = painter._moment(run, [("0", asks.Wish("weights"))])
+    moment = painter._moment(run, [("0", asks.Wish("weights"))], [])
     other = Run(setup.parse({"data": "moons", "dtype": "bfloat16"}))
     easel._refresh(other, moment)
     for one, two in zip(
@@ -322,7 +336,7 @@ def forever(orders, results):
         pass
 
 easel.live = forever
-orders, results = easel.begin(lambda: None, ())
+orders, results, child = easel.begin(lambda: None, ())
 os.read(results, 1)
 os.close(results)
 print(os.waitstatus_to_exitcode(os.wait()[1]))
@@ -333,6 +347,43 @@ print(os.waitstatus_to_exitcode(os.wait()[1]))
 def test_a_process_that_hangs_ends_when_nobody_listens():
     told = subprocess.run([sys.executable, "-c", HANGS], capture_output=True, text=True, timeout=99)
     assert told.stdout == "0\n", told.stderr
+
+
+def test_a_model_that_keeps_too_much_is_shown_by_the_trainer_itself(studio):
+    painter, seen, _ = studio
+    source = WARMING.replace("self.calls, ", "self.table = torch.zeros(2 ** 21); self.calls, ")
+    model = {"name": "own", "source": source}
+    held = held_at(3, (asks.Wish("scores"),), data="xor", model=model)
+    assert not painter.paint(1, held)
+    assert seen == []
+
+
+ENDS = """
+import os, select
+from engine.train import easel
+from engine.train.held import Held
+from engine.train.painter import Painter
+from engine.train.run import Run
+from engine import setup
+
+easel.live = lambda orders, results: os._exit(3)
+orders, results, child = easel.begin(lambda: None, ())
+painter = Painter(print, orders, results, child)
+held = Held(Run(setup.parse({})), playing=True)
+select.select([results], [], [])
+while painter._child:
+    painter.paint(1, held)
+try:
+    os.kill(child, 0)
+except ProcessLookupError:
+    print("gone")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="there is no such process")
+def test_a_process_that_ended_leaves_no_trace():
+    told = subprocess.run([sys.executable, "-c", ENDS], capture_output=True, text=True, timeout=99)
+    assert told.stdout == "gone\n", told.stderr
 
 
 def test_a_model_with_very_many_parameters_is_shown_by_the_trainer_itself(studio, monkeypatch):
