@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from app.restyling import restyled
 from app.settings import Settings
 from app.slices import LAST, Slices
+from widgets.held_paint import let_paint
 from widgets.theme import Theme, ui_font
 
 TEXT_PX = 13
@@ -129,7 +130,7 @@ class Look(QObject):
         held, self._held = self._held, []
         for window in held:
             if shiboken6.isValid(window):
-                window.setUpdatesEnabled(True)
+                let_paint(window)
 
     def _system_changed(self) -> None:
         if self._settings.text("theme") == "system":

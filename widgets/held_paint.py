@@ -1,9 +1,14 @@
 """Painting put off to a turn of its own: what is changed all over takes a turn by itself."""
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt
 from PySide6.QtWidgets import QWidget
 
 from widgets.once import once
+
+HELD = Qt.WidgetAttribute.WA_ForceUpdatesDisabled
+"""Nothing of this widget is painted, because somebody asked for that."""
+WAITS = Qt.WidgetAttribute.WA_UpdatesDisabled
+"""Nothing of it is painted, because it is in one of those, or is one."""
 
 
 class HeldPaint(QObject):
@@ -31,4 +36,47 @@ class HeldPaint(QObject):
     def let_go(self) -> None:
         """Paint it from now on: what asks for its picture asks for all of it."""
         self._turn.stop()
-        self._widget.setUpdatesEnabled(True)
+        let_paint(self._widget)
+
+
+def let_paint(widget: QWidget) -> None:
+    """Have a held widget painted again with all that is in it, each part once.
+
+    Qt alone would call for every part by itself, and paint much of it a second time, with what is
+    seen through around it.
+    """
+    if not widget.testAttribute(HELD):
+        return
+    hiding: list[QWidget] = []
+    _free(widget, hiding)
+    widget.setUpdatesEnabled(True)
+    # With a widget Qt paints what is in it, but for those that hide what is under them.
+    for part in hiding:
+        part.update()
+    if widget.isWindow():
+        # One asked for before it was held came to nothing, and Qt asks for no other meanwhile.
+        QCoreApplication.postEvent(widget, QEvent(QEvent.Type.UpdateRequest))
+
+
+def _free(widget: QWidget, hiding: list[QWidget]) -> None:
+    """Let what is in a widget be painted; note those in sight that hide what is under them."""
+    for child in widget.children():
+        if not isinstance(child, QWidget) or child.testAttribute(HELD) or child.isWindow():
+            continue
+        if child.isHidden():
+            # Qt calls for nothing that is not seen.
+            child.setUpdatesEnabled(True)
+            continue
+        child.setAttribute(WAITS, False)
+        if _hides(child):
+            hiding.append(child)
+        _free(child, hiding)
+
+
+def _hides(widget: QWidget) -> bool:
+    """Tell whether nothing is seen through a widget, by Qt's own rule."""
+    if widget.testAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent):
+        return True
+    if widget.autoFillBackground() and widget.palette().brush(widget.backgroundRole()).isOpaque():
+        return True
+    return widget.isWindow() and widget.palette().window().isOpaque()

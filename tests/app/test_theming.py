@@ -67,6 +67,28 @@ def test_another_theme_leaves_the_event_loop_its_turns_and_arrives_whole(qtbot):
     look.close()
 
 
+def test_the_window_has_its_new_look_though_it_was_about_to_be_painted(qtbot):
+    class Page(QWidget):
+        painted = ""
+
+        def paintEvent(self, _happened):
+            self.painted = self.palette().window().color().name()
+
+    settings = Settings()
+    look = Look(settings)
+    look.apply()
+    page = Page()
+    qtbot.addWidget(page)
+    with qtbot.waitExposed(page):
+        page.show()
+    for name in ("dark", "light", "dark"):
+        page.update()
+        settings.put("theme", name)
+        wanted = look.theme().palette().window().color().name()
+        qtbot.waitUntil(lambda wanted=wanted: page.painted == wanted)
+    look.close()
+
+
 def test_a_change_on_the_way_to_another_wins(qtbot):
     settings, widget = Settings(), Themed()
     look = Look(settings)

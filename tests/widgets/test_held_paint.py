@@ -1,11 +1,11 @@
 """Painting that is put off comes in a turn of its own, and comes whole."""
 
 import pytest
-from PySide6.QtCore import QCoreApplication
+from PySide6.QtCore import QCoreApplication, QTimer
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QWidget
 
-from widgets.held_paint import HeldPaint
+from widgets.held_paint import HeldPaint, let_paint
 
 
 class Page(QWidget):
@@ -67,3 +67,87 @@ def test_a_picture_of_it_has_all_that_is_in_it_once_it_is_let_go(over):
     held.let_go()
     assert page.grab().toImage().pixelColor(5, 5) == inside.palette().color(inside.backgroundRole())
     assert page.updatesEnabled()
+
+
+class Pane(Page):
+    """A page through which one sees."""
+
+    def __init__(self, parent, painted, name):
+        super().__init__(parent, painted, name)
+        self.setAutoFillBackground(False)
+
+
+@pytest.fixture(params=[Page, Pane])
+def nested(request, over):
+    """Pages one in the other, of both kinds, and the list of those that were painted."""
+    painted = []
+    kinds = (Page, Pane, Page, Pane)
+    outer = request.param(over, painted, "outer")
+    outer.resize(90, 90)
+    for column, kind in enumerate(kinds):
+        within = kind(outer, painted, f"{column}")
+        within.setGeometry(20 * column, 0, 20, 80)
+        for row, inner in enumerate(kinds):
+            Pane(within, painted, f"{column}{row}").setGeometry(0, 20 * row, 20, 20)
+            inner(within, painted, f"{column}{row}x").setGeometry(0, 20 * row, 9, 9)
+    outer.show()
+    QCoreApplication.sendPostedEvents()
+    yield outer, painted
+    outer.hide()
+
+
+def names_in(widget):
+    return sorted([widget.name, *(one.name for one in widget.findChildren(Page))])
+
+
+def test_each_part_of_it_is_painted_once(nested, qtbot):
+    page, painted = nested
+    held = HeldPaint(page)
+    held.hold()
+    for part in (page, *page.findChildren(Page)):
+        part.update()
+    painted.clear()
+    QCoreApplication.sendPostedEvents()
+    assert painted == []
+    held.let_go()
+    qtbot.waitUntil(lambda: bool(painted))
+    assert sorted(painted) == names_in(page)
+    assert all(part.updatesEnabled() for part in page.findChildren(Page))
+
+
+def test_what_is_held_or_hidden_in_it_stays_so(nested, qtbot):
+    page, painted = nested
+    kept, hidden = (next(p for p in page.findChildren(Page) if p.name == n) for n in ("0", "2"))
+    hidden.hide()
+    held, inner = HeldPaint(page), HeldPaint(kept)
+    held.hold()
+    kept.setUpdatesEnabled(False)
+    painted.clear()
+    held.let_go()
+    qtbot.waitUntil(lambda: bool(painted))
+    assert set(painted) == set(names_in(page)) - set(names_in(kept)) - set(names_in(hidden))
+    painted.clear()
+    inner.let_go()
+    qtbot.waitUntil(lambda: set(names_in(kept)) <= set(painted))
+    hidden.show()
+    qtbot.waitUntil(lambda: set(names_in(hidden)) <= set(painted))
+
+
+def test_a_window_is_painted_though_it_was_asked_to_be_just_before_it_was_held(qtbot):
+    painted = []
+    window = Page(None, painted, "window")
+    qtbot.addWidget(window)
+    inside = Pane(window, painted, "inside")
+    inside.setGeometry(5, 5, 20, 20)
+    with qtbot.waitExposed(window):
+        window.show()
+    qtbot.waitUntil(lambda: "inside" in painted)
+    for asked in (inside, window):
+        asked.update()
+        window.setUpdatesEnabled(False)
+        painted.clear()
+        with qtbot.waitCallback() as later:
+            QTimer.singleShot(50, later)
+        assert painted == []
+        let_paint(window)
+        qtbot.waitUntil(lambda: {"window", "inside"} <= set(painted))
