@@ -10,6 +10,7 @@ import calendar
 import codecs
 import collections.abc
 import contextlib
+import copyreg
 import csv
 import functools
 import io
@@ -19,6 +20,8 @@ import multiprocessing.context
 import numbers
 import os
 import reprlib
+import shutil
+import socket
 import sys
 import time
 from collections.abc import Callable, Iterable, MutableMapping
@@ -32,6 +35,8 @@ from torch.utils import _pytree as pytree
 
 _C: Any = torch._C
 _abc: Any = abc
+_copyreg: Any = copyreg
+_shutil: Any = shutil
 _logging: Any = logging
 _unpickler: Any = unpickler
 _start: Any = multiprocessing.context
@@ -40,12 +45,14 @@ FOR_GOOD: tuple[tuple[ModuleType, str], ...] = (
     (codecs, "register"),
     (codecs, "register_error"),
     (torch.utils, "rename_privateuse1_backend"),
+    *(((os, "register_at_fork"),) if hasattr(os, "register_at_fork") else ()),
 )
 """What nobody can take back: a program that calls one of these is the last in its engine."""
 _SETTINGS: tuple[tuple[Callable[[], object], Callable[[Any], object]], ...] = (
     (lambda: locale.setlocale(locale.LC_ALL), lambda was: locale.setlocale(locale.LC_ALL, was)),
     (calendar.firstweekday, calendar.setfirstweekday),
     (csv.field_size_limit, csv.field_size_limit),
+    (socket.getdefaulttimeout, socket.setdefaulttimeout),
     (logging.getLoggerClass, logging.setLoggerClass),
     (logging.getLogRecordFactory, logging.setLogRecordFactory),
     (torch.backends.mha.get_fastpath_enabled, torch.backends.mha.set_fastpath_enabled),
@@ -72,6 +79,13 @@ _TABLES: tuple[MutableMapping[Any, Any], ...] = (
     bijections.biject_to._registry,
     bijections.transform_to._registry,
 )
+_WHOLE: tuple[dict[Any, Any], ...] = (
+    _shutil._ARCHIVE_FORMATS,
+    _shutil._UNPACK_FORMATS,
+    _copyreg._extension_registry,
+    _copyreg._inverted_registry,
+)
+"""Tables that libraries do not add to when they are imported."""
 _LISTS: tuple[list[Any], ...] = (
     sys.meta_path,
     sys.path_hooks,
@@ -86,6 +100,7 @@ class Registered:
         self._settings = [(read(), read, write) for read, write in _SETTINGS]
         self._fields = [(owner, name, getattr(owner, name)) for owner, name in _FIELDS]
         self._tables = [(table, dict(table)) for table in _TABLES]
+        self._whole = [(table, dict(table)) for table in _WHOLE]
         self._lists = [(held, list(held)) for held in _LISTS]
         self._dialects = set(csv.list_dialects())
         self._safe = set(_unpickler._marked_safe_globals_set)
@@ -106,6 +121,11 @@ class Registered:
                 setattr(owner, name, held)
         for table, known in self._tables:
             _restore(table, known)
+        for table, known in self._whole:
+            if table != known:
+                table.clear()
+                table.update(known)
+        _forget_types()
         for held, before in self._lists:
             if held != before and (gone := [one for one in held if _is_own(one)]):
                 held[:] = [one for one in held if one not in gone]
@@ -147,6 +167,14 @@ class Registered:
             return call(*args, **words)
 
         return noted
+
+
+def _forget_types() -> None:
+    """Let what files are be told by their names as in a fresh process, where a program asked."""
+    known: Any = sys.modules.get("mimetypes")
+    if known is not None:
+        known._default_mime_types()
+        known.inited, known._db = False, None
 
 
 def _restore(table: MutableMapping[Any, Any], known: dict[Any, Any]) -> None:

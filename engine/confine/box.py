@@ -22,6 +22,7 @@ _SYSTEM = (
     "/usr/share/locale",
     "/etc/ld.so.cache",
     "/etc/localtime",
+    "/etc/mime.types",
     "/proc/self",
     "/proc/cpuinfo",
     "/proc/meminfo",

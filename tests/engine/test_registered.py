@@ -10,6 +10,21 @@ from engine import wire
 from tests.engine.driver import Engine
 
 LEFT = {
+    "types of files": (
+        "import mimetypes\nmimetypes.add_type('own/kind', '.csv')\nmimetypes.types_map['.qq'] = 'a/b'\nmimetypes.encodings_map['.qq'] = 'q'",
+        "import mimetypes\nprint(mimetypes.guess_type('a.csv'), mimetypes.guess_type('a.qq'))",
+        "('text/csv', None) (None, None)",
+    ),
+    "archives": (
+        "import shutil, copyreg\nshutil.register_archive_format('own', zip)\nshutil.register_unpack_format('own', ['.own'], zip)\ncopyreg.add_extension('builtins', 'int', 9)",
+        "import shutil, copyreg\nprint('own' in dict(shutil.get_archive_formats()), 'own' in [f[0] for f in shutil.get_unpack_formats()])\ncopyreg.add_extension('builtins', 'str', 9)",
+        "False False",
+    ),
+    "how long sockets wait": (
+        "import socket\nsocket.setdefaulttimeout(3)",
+        "import socket\nprint(socket.getdefaulttimeout())",
+        "None",
+    ),
     "the locale": (
         "import locale\nlocale.setlocale(locale.LC_ALL, 'C.UTF-8')\nlocale.setlocale(locale.LC_NUMERIC, 'C')\nlocale.setlocale(locale.LC_CTYPE, 'C')",
         "import locale\nprint(locale.setlocale(locale.LC_CTYPE) == START)",
@@ -82,6 +97,7 @@ LEFT = {
     ),
 }
 FOR_GOOD = {
+    "what a copy of the process does": "import os\nos.register_at_fork(before=print)",
     "an audit hook": "import sys\nsys.addaudithook(lambda *_: None)",
     "a codec": "import codecs\ncodecs.register(lambda name: None)",
     "a way with mistakes": "import codecs\ncodecs.register_error('strict', codecs.ignore_errors)",
