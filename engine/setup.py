@@ -12,6 +12,8 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
+from engine.option_homes import home
+
 Plain = None | bool | int | float | str | list[object] | dict[str, object]
 """What an option may be: JSON."""
 Mode = Literal["auto", "reference", "captured"]
@@ -107,7 +109,9 @@ def parse(given: object) -> Setup:
     clean: dict[str, object] = {}
     for key, value in given.items():
         if key not in _KEYS:
-            raise BadSetup(f"unknown key {key!r}{near(str(key), _KEYS)}", str(key))
+            belongs = home(str(key), value)
+            why = f": {belongs}" if belongs else near(str(key), _KEYS)
+            raise BadSetup(f"unknown key {key!r}{why}", str(key))
         clean[key] = _part(key, value) if key in _PARTS else value
     for key, value in clean.items():
         try:
@@ -150,6 +154,13 @@ def plain(setup: Setup) -> dict[str, object]:
         if name in ("data", "model") or getattr(setup, name) != getattr(Setup(), name):
             result[name] = list(value) if isinstance(value, tuple) else value
     return result
+
+
+def elsewhere(kind: str, name: str, value: Plain) -> str:
+    """Return a hint at where the option ``name`` belongs that a ``kind`` lacks, or nothing."""
+    if name in _KEYS:
+        return "it stands beside the parts, at the top level of the setup"
+    return home(name, value, kind)
 
 
 def near(word: str, known: object) -> str:

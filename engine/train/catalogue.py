@@ -6,7 +6,7 @@ import math
 import pkgutil
 from typing import TypeVar
 
-from engine.setup import BadSetup, Part, Plain, near
+from engine.setup import BadSetup, Part, Plain, elsewhere, near
 from engine.training.parts import Entry, EntryKind, Option
 from engine.zoo.pieces import Data, Loss, Model, Optimizer, Piece, Schedule
 
@@ -77,7 +77,9 @@ def find(kind: EntryKind, part: Part, made: type[P]) -> tuple[P, dict[str, Plain
         place = f"{kind}.{name}"
         if name not in options:
             has = f"it has {', '.join(options)}" if options else "it has none"
-            raise BadSetup(f"{part.name} has no option {name!r}{near(name, options)}; {has}", place)
+            belongs = elsewhere(kind, name, value)
+            hint = f": {belongs}" if belongs else f"{near(name, options)}; {has}"
+            raise BadSetup(f"{part.name} has no option {name!r}{hint}", place)
         values[name] = _fitting(options[name], value, place)
         if isinstance(piece, Optimizer):
             _check_length(options[name], value, place)

@@ -63,3 +63,25 @@ def test_a_bad_setup_is_refused_at_its_key(given, place, words):
 def test_what_is_no_json_is_refused(text):
     with pytest.raises(BadSetup, match="JSON"):
         setup.parse_text(text)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (
+            {"lr": 0.1},
+            'it belongs to the optimizer, as in "optimizer": {"name": "adam", "lr": 0.1}',
+        ),
+        ({"learning_rate": 0.1}, 'as in "optimizer": {"name": "adam", "lr": 0.1}'),
+        ({"momentum": 0.9}, '"optimizer": {"name": "sgd", "momentum": 0.9}'),
+        ({"noise": 0.2}, "belongs to the data"),
+        ({"layers": [8, 8]}, '"model": {"name": "mlp", "layers": [8, 8]}'),
+        ({"points": [[0, 1]] * 100}, '"data": {"name": "points", "points": …}'),
+    ],
+)
+def test_an_option_outside_its_part_is_shown_its_place(given, words):
+    with pytest.raises(BadSetup) as caught:
+        setup.parse(given)
+    assert caught.value.place == next(iter(given))
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)

@@ -1,12 +1,14 @@
 """Options are checked against what the entry has, and said no to in words."""
 
 import inspect
+import re
 
 import pytest
 import torch
 from msgspec import structs
 
-from engine.setup import BadSetup, Part
+from engine import option_homes, setup
+from engine.setup import BadSetup, Part, Setup
 from engine.train import catalogue
 from engine.zoo.pieces import Data, Model, Optimizer
 
@@ -86,3 +88,41 @@ def test_a_number_beyond_its_bounds_is_told_as_one_writes_it(given, words):
     bounded = structs.replace(option, name=name, low=1, high=100_000)
     with pytest.raises(BadSetup, match=f"is {words}, but must be at (least 1|most 100000)$"):
         catalogue._in_range(bounded, given, name)
+
+
+@pytest.mark.parametrize("kind", catalogue.ROOMS)
+def test_every_option_written_outside_its_part_is_shown_an_entry_that_has_it(kind):
+    for entry in catalogue.entries():
+        for option in entry.options if entry.kind == kind else ():
+            if option.name in {one.name for one in structs.fields(Setup)}:
+                continue
+            with pytest.raises(BadSetup) as caught:
+                setup.parse({option.name: option.default})
+            found = re.search(
+                r'the (\w+), as in "\1": \{"name": "(\w+)", "(\w+)"', str(caught.value)
+            )
+            assert found is not None, option.name
+            place, name, key = found.groups()
+            assert key == option.name
+            assert key in [one.name for one in catalogue.pieces(place)[name].options]
+
+
+def test_the_options_shown_are_all_there():
+    for kind, entries in option_homes.HOMES.items():
+        for name, options in entries.items():
+            there = {one.name for one in catalogue.pieces(kind)[name].options}
+            assert set(options.split()) <= there
+
+
+@pytest.mark.parametrize(
+    ("kind", "part", "made", "words"),
+    [
+        ("optimizer", Part("adam", {"batch": 16}), Optimizer, "at the top level of the setup"),
+        ("model", Part("mlp", {"noise": 0.1}), Model, 'the data, as in "data": {"name": "circle"'),
+        ("data", Part("moons", {"lr": 0.1}), Data, "it belongs to the optimizer"),
+    ],
+)
+def test_an_option_of_another_part_is_shown_its_place(kind, part, made, words):
+    with pytest.raises(BadSetup) as caught:
+        catalogue.find(kind, part, made)
+    assert words in str(caught.value)

@@ -1,0 +1,77 @@
+"""Which part of a setup has an option, for whoever writes it at another place.
+
+A test holds it against the catalogue, whose entries are torch's side of the wire.
+"""
+
+import json
+
+HOMES: dict[str, dict[str, str]] = {
+    "data": {
+        "circle": "n noise",
+        "circles": "factor",
+        "gaussians": "classes",
+        "line": "slope intercept",
+        "outliers": "share",
+        "polynomial": "coefficients",
+        "sine": "waves",
+        "copy_tokens": "length vocabulary",
+        "csv": "path inputs target header missing limit",
+        "formula": "formula low high",
+        "points": "points",
+    },
+    "model": {
+        "mlp": "layers activation dropout norm init output",
+        "linear": "bias",
+        "polynomial": "degree",
+        "two_parameters": "kind a b",
+        "cnn": "channels",
+        "recurrent": "cell width",
+        "transformer": "heads blocks",
+        "own": "source class arguments guarded",
+    },
+    "loss": {"cross_entropy": "label_smoothing", "huber": "delta"},
+    "optimizer": {
+        "adam": "lr betas eps weight_decay amsgrad maximize decoupled_weight_decay",
+        "sgd": "momentum dampening nesterov",
+        "adadelta": "rho",
+        "adafactor": "beta2_decay d",
+        "adagrad": "lr_decay initial_accumulator_value",
+        "asgd": "lambd alpha t0",
+        "lbfgs": "max_iter tolerance_grad tolerance_change history_size line_search_fn",
+        "nadam": "momentum_decay",
+        "rmsprop": "centered",
+        "rprop": "etas step_sizes",
+    },
+    "schedule": {
+        "step": "step_size gamma",
+        "cosine": "T_max eta_min",
+        "linear": "start_factor end_factor total_iters",
+        "cyclic": "base_lr max_lr step_size_up mode scale_mode cycle_momentum base_momentum"
+        " max_momentum",
+        "multistep": "milestones",
+        "one_cycle": "total_steps pct_start anneal_strategy div_factor final_div_factor"
+        " three_phase",
+        "plateau": "factor patience threshold threshold_mode cooldown min_lr",
+        "warm_restarts": "T_0 T_mult",
+    },
+}
+"""Kind of part -> entries -> options; of several entries that have one, the best known."""
+MEANT = {"learning_rate": "lr", "wd": "weight_decay", "hidden": "layers"}
+"""What others call them."""
+LONGEST = 60
+
+
+def home(word: str, value: object, besides: str = "") -> str:
+    """Return a hint at the part that has the option ``word``, with an example, or nothing.
+
+    ``besides``: a kind of part in which it already stands.
+    """
+    name = MEANT.get(word, word)
+    for kind, entries in HOMES.items():
+        for entry, options in entries.items():
+            if kind != besides and name in options.split():
+                example = json.dumps({"name": entry, name: value}, default=str)
+                if len(example) > LONGEST:
+                    example = f'{{"name": "{entry}", "{name}": …}}'
+                return f'it belongs to the {kind}, as in "{kind}": {example}'
+    return ""
