@@ -1,6 +1,7 @@
 """The lines of one step, each lit as it happens, with what it changed."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
@@ -25,8 +26,8 @@ _COLORS = {
     "step": "parameter",
 }
 
-SHOWN = 2
-"""So many changes of a line are told; the others are in the tool tip."""
+_MINUS = re.compile(r"(?<![\w.])-(?=\d)|(?<=\de)-(?=\d)")
+"""The hyphen of a number as Python writes it."""
 
 
 class StepLines(QWidget):
@@ -42,7 +43,7 @@ class StepLines(QWidget):
         self._done = 0
         self._changed: dict[int, tuple[str, ...]] = {}
         self._led_to: int | None = None
-        self._rows: list[tuple[QLabel, QLabel, Label]] = []
+        self._rows: list[tuple[QLabel, QLabel, _OneLine]] = []
         self.setAccessibleName("Inside one step")
         self.next = QPushButton("Next line")
         self.next.setToolTip("Make the next line of the step happen (N)")
@@ -130,9 +131,9 @@ class StepLines(QWidget):
                 f"background: {ground}; color: {ink.name()}; border-radius: 5px; padding: 2px 6px;"
                 f" font-family: '{code.font().family()}'; font-size: {code.font().pixelSize()}px;"
             )
-            changed = self._changed.get(place, ())
+            changed = [_MINUS.sub("−", one) for one in self._changed.get(place, ())]
             told = ", ".join(changed)
-            what.say(short(changed))
+            what.say_all(changed)
             what.setToolTip("\n".join(changed))
             state = "happening now" if lit else "done" if passed else "not yet"
             code.setAccessibleName(f"{text}, {state}. {told}")
@@ -143,14 +144,27 @@ class StepLines(QWidget):
 
 
 class _OneLine(Label):
-    """A label that ends in an ellipsis where it has no room: wrapping would push lines apart."""
+    """As many words as there is room for, and how many there are besides, in one line.
+
+    Wrapping would push the lines of the step apart.
+    """
+
+    def __init__(self, role: str) -> None:
+        super().__init__(role)
+        self._all: tuple[str, ...] = ()
+
+    def say_all(self, words: Sequence[str]) -> None:
+        """Show these."""
+        self._all = tuple(words)
+        self.say(" · ".join(words))
 
     def paintEvent(self, _happened: QPaintEvent) -> None:
-        """Draw as much of the text as fits."""
+        """Draw as many of them as fit."""
         painter = QPainter(self)
         try:
             metrics = self.fontMetrics()
-            text = metrics.elidedText(self.said(), Qt.TextElideMode.ElideRight, self.width())
+            text = short(self._all, lambda text: metrics.horizontalAdvance(text) <= self.width())
+            text = metrics.elidedText(text, Qt.TextElideMode.ElideRight, self.width())
             flags = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
             # Not by the style: Python may hold one that is gone, where a sheet has replaced it.
             painter.setPen(self.palette().color(self.foregroundRole()))
@@ -162,13 +176,21 @@ class _OneLine(Label):
         """Return the room of one line."""
         return QSize(self.fontMetrics().horizontalAdvance(self.said()), super().sizeHint().height())
 
+    def minimumSizeHint(self) -> QSize:
+        """Return no width: words give way to the lines of the step."""
+        return QSize(0, super().minimumSizeHint().height())
+
     def heightForWidth(self, _width: int) -> int:
         """Return the height of one line."""
         return self.fontMetrics().height()
 
 
-def short(changed: Sequence[str]) -> str:
-    """Return the first changes, and how many there are besides."""
-    more = len(changed) - SHOWN
-    words = " · ".join(changed[:SHOWN])
-    return f"{words} · {more} more" if more > 0 else words
+def short(changed: Sequence[str], fits: Callable[[str], bool]) -> str:
+    """Return the first changes, as many as fit, and how many there are besides."""
+    text = ""
+    for shown in range(len(changed), 0, -1):
+        more = len(changed) - shown
+        text = " · ".join((*changed[:shown], *([f"{more} more"] if more else ())))
+        if fits(text):
+            break
+    return text

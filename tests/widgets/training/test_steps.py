@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QLineEdit, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QWidget
 
 from engine.training import FileLooked, Parameter
+from widgets.labels import Label
 from widgets.training.file_look import FileLook
 from widgets.training.run_table import RunLine, RunTable
 from widgets.training.step_axis import EDGE, StepAxis
@@ -238,10 +239,41 @@ def test_the_use_of_a_column_is_seen_however_long_its_name_is(shown):
         assert wide < header.sectionSize(column) < 150
 
 
-def test_of_many_changes_the_first_are_told():
-    assert short(["a", "b"]) == "a · b"
-    assert short(["a", "b", "c", "d"]) == "a · b · 2 more"
-    assert short([]) == ""
+def test_as_many_changes_are_told_as_fit_and_how_many_there_are_besides():
+    changed = ["aaa", "bbb", "ccc", "ddd"]
+    assert short(changed, lambda _text: True) == "aaa · bbb · ccc · ddd"
+    assert short(changed, lambda text: len(text) <= 20) == "aaa · bbb · 2 more"
+    assert short(changed, lambda _text: False) == "aaa · 3 more"
+    assert short([], lambda _text: False) == ""
+
+
+def test_a_wide_window_tells_more_of_what_a_line_changed(shown):
+    lines = shown(StepLines(), 400, 200)
+    lines.set_lines([("backward", "loss.backward()")])
+    lines.happen(0, [f"{n}.weight.grad norm 2.086e-10" for n in range(6)])
+    narrow = _ink(lines)
+    lines.resize(1600, 200)
+    QApplication.processEvents()
+    assert _ink(lines) > 2 * narrow > 0
+
+
+def _ink(lines):
+    """Return how many pixels the words of the last line's changes take."""
+    picture = lines.findChildren(Label)[-1].grab().toImage()
+    ground = picture.pixel(picture.width() - 1, picture.height() - 1)
+    return sum(
+        picture.pixel(x, y) != ground
+        for x in range(picture.width())
+        for y in range(picture.height())
+    )
+
+
+def test_a_minus_before_a_number_is_one_as_everywhere(shown):
+    lines = shown(StepLines(), 600, 200)
+    lines.set_lines([("forward", "output = model(inputs)")])
+    lines.happen(0, ["output is (160, 1), mean -1.248", "x-2.grad norm 2e-10"])
+    row = lines.findChildren(QLabel)[-1]
+    assert row.toolTip() == "output is (160, 1), mean −1.248\nx-2.grad norm 2e−10"
 
 
 def test_the_lines_of_another_model_take_the_place_of_the_old_ones(shown):
