@@ -13,6 +13,9 @@ from widgets.theme import Theme
 CURVES_MS = 60
 """Curves are drawn anew so often at most: thick smooth lines are dear."""
 
+RIGHT = "right run"
+"""What goes along with a run that makes mistakes."""
+
 
 class RunCurves(QObject):
     """Keeps the plots over steps in step with the runs there are."""
@@ -46,8 +49,9 @@ class RunCurves(QObject):
             if one.run_id != session.look.run_id and one.run_id not in session.look.hidden:
                 color = run_color(one.color, theme.dark)
                 dashes = run_dashes(one.color)
-                curve = one.curve("loss")
-                losses.append(Curve(one.name, curve, color, dashes, shade=True, width=1.4))
+                curve, label = one.curve("loss"), self._label(one)
+                name = label or one.name
+                losses.append(Curve(name, curve, color, dashes, shade=True, width=1.4, label=label))
         run = session.run
         if run is not None:
             losses.append(Curve("batch", run.curve("loss"), theme.forward, shade=True))
@@ -59,13 +63,17 @@ class RunCurves(QObject):
             self._list_flow(room.ratios, run, "ratio:")
         room.loss.set_curves(losses)
 
+    def _label(self, run: Run) -> str:
+        """Return what is written at the end of a run's curve, nothing at most of them."""
+        return RIGHT if run.run_id == self._session.right_id else ""
+
     def _right_validation(self, run: Run) -> tuple[Curve, ...]:
         """Return how the right run validates, where that is all a mistake changes."""
         right = self._session.find(self._session.right_id)
         if right is None or "validate_in_train_mode" not in run.setup.mistakes:
             return ()
         color = run_color(right.color, self.theme.dark)
-        name = f"{right.name}, validation"
+        name = f"{self._label(right)}, validation"
         return (Curve(name, right.curve("val"), color, dashes=(5, 3), width=1.8),)
 
     def _draw(self) -> None:

@@ -46,6 +46,8 @@ class Curve:
     dashes: tuple[float, ...] = ()
     shade: bool = False
     width: float = 2.0
+    label: str = ""
+    """Written at its end."""
 
 
 @dataclass
@@ -132,6 +134,8 @@ class Lines(Plot):
             if smooth > 0 and id(curve) in shaded:
                 self._draw_swing(painter, curve, steps, rows)
             self._draw_curve(painter, curve, smooth, steps, rows)
+            if curve.label:
+                self._draw_label(painter, frame, curve, self._points(steps, rows[2]))
         self._draw_position(painter, frame)
         painter.setClipping(False)
         self._draw_hover(painter, frame, shown)
@@ -180,6 +184,22 @@ class Lines(Plot):
             points = dashed(points, curve.dashes)
         painter.setPen(pen)
         strokes(painter, points)
+
+    def _draw_label(self, painter: QPainter, frame: QRectF, curve: Curve, points: Points) -> None:
+        """Write the label of a curve above its end, or below where there is no room."""
+        last = next(iter(reversed(finite(points))), None)
+        if last is None:
+            return
+        painter.setFont(self.theme.font(12, 600))
+        metrics = QFontMetricsF(painter.font())
+        box = QRectF(0, 0, metrics.horizontalAdvance(curve.label) + 8, metrics.height())
+        box.moveRight(min(last.x(), frame.right() - 4))
+        box.moveBottom(last.y() - 4)
+        if box.top() < frame.top():
+            box.moveTop(last.y() + 4)
+        painter.fillRect(box, faded(self.theme.panel, 0.8))
+        painter.setPen(curve.color)
+        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, curve.label)
 
     def _draw_swing(
         self,
@@ -274,12 +294,18 @@ def bubble(
     colors: Sequence[QColor],
     theme: Theme,
 ) -> None:
-    """Draw lines of text in a dark bubble beside ``at``, each with a spot of its colour."""
+    """Draw lines of text in a bubble beside ``at``, each with a spot of its colour.
+
+    It stands inside the frame: long lines are cut in their middle, for numbers end them.
+    """
     painter.setFont(theme.font(12, 500))
     metrics = QFontMetricsF(painter.font())
+    middle, most = Qt.TextElideMode.ElideMiddle, max(0.0, frame.width() - 36)
+    words = [metrics.elidedText(word, middle, most) for word in words]
     width = max(metrics.horizontalAdvance(word) for word in words) + 34
     height = metrics.height() * len(words) + 12
     left = at.x() + 12 if at.x() + 12 + width < frame.right() else at.x() - 12 - width
+    left = max(frame.left(), left)
     top = min(max(frame.top(), at.y() - height / 2), max(frame.top(), frame.bottom() - height))
     painter.setPen(QPen(theme.line_strong, 1))
     painter.setBrush(theme.panel)

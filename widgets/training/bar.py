@@ -204,7 +204,9 @@ class TrainingBar(QFrame):
         for part in speed:
             part.setVisible(room >= wide)
         room -= wide if room >= wide else 0
-        most = max(0, min(room, max(240, room - small.horizontalAdvance(where) - 16)))
+        # What is trained is cut for the step, but not for the speed.
+        least = small.horizontalAdvance(where.partition(" · ")[0]) + 16
+        most = max(0, min(room, max(240, room - least)))
         heading = fitting(title, metrics, most)
         fits = room > 60
         self.title.setVisible(fits)

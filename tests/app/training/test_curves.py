@@ -52,5 +52,6 @@ def test_where_only_validation_differs_the_right_run_s_is_drawn_too(room, begun,
         train_link.begin(run.run_id, run.setup)
         train_link.grow(run.run_id, 0, 40)
     right = begun.find(begun.right_id)
-    assert names(room.loss)[-3:] == ["batch", "validation", f"{right.name}, validation"]
+    assert names(room.loss)[-3:] == ["batch", "validation", "right run, validation"]
+    assert room.loss.curves()[0].label == "right run"
     assert room.loss.curves()[-1].series is right.curve("val")

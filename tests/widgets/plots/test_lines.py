@@ -147,3 +147,43 @@ def test_a_dashed_line_has_gaps_however_wildly_it_swings(plot, look, wild):
         return int((np.abs(away).max(axis=2) < 90).any(axis=0).sum())
 
     assert 0.3 * columns(()) < columns((5, 3)) < 0.9 * columns(())
+
+
+def test_what_stands_under_the_mouse_lies_inside_the_plot(plot, look, mouse, monkeypatch):
+    long = "moons · mlp · adam · no zero grad · a name that is as long as it can be"
+    made = Curve(long, series(np.ones(101)), plot.theme.forward)
+    plot.set_curves([made])
+    look(plot)
+    frame, drawn = plot._drawn.area, []
+    bubble = lines.bubble
+
+    class Painter:
+        """Notes the boxes; everything else goes to the painter."""
+
+        def __init__(self, painter):
+            self._painter = painter
+
+        def drawRoundedRect(self, box, *more):
+            drawn.append(box)
+            self._painter.drawRoundedRect(box, *more)
+
+        def __getattr__(self, name):
+            return getattr(self._painter, name)
+
+    monkeypatch.setattr(lines, "bubble", lambda painter, *rest: bubble(Painter(painter), *rest))
+    for share in (0.02, 0.4, 0.5, 0.6, 0.98):
+        mouse(plot).move(frame.left() + frame.width() * share, frame.center().y())
+        look(plot)
+    assert len(drawn) >= 5
+    for box in drawn:
+        assert frame.left() <= box.left()
+        assert box.right() <= frame.right()
+
+
+def test_a_label_is_written_at_the_end_of_its_curve(plot, look):
+    numbers, color = np.full(50, 0.5), plot.theme.backward
+    plot.set_curves([Curve("loss", series(numbers), color), curve(plot, np.arange(50) / 50)])
+    before = near(look(plot), color)
+    labelled = Curve("loss", series(numbers), color, label="right run")
+    plot.set_curves([labelled, curve(plot, np.arange(50) / 50)])
+    assert near(look(plot), color) > before + 40

@@ -182,6 +182,21 @@ def test_a_title_takes_the_room_that_there_is(bar):
     assert bar.where.isVisible()
 
 
+def test_a_title_is_whole_before_the_speed_is_told(bar):
+    title = "moons · mlp · adam · no zero grad"
+    metrics, small = bar.title.fontMetrics(), bar.where.fontMetrics()
+    seen = set()
+    for width in range(1000, 1800, 5):
+        bar.host.resize(width, 60)
+        bar.resize(width, 56)
+        bar.set_words(title, "step 300 · 2,400 steps/s")
+        if bar.where.text() == "step 300":
+            left = bar.fork.x() - bar.title.x() - metrics.horizontalAdvance(title)
+            seen.add(bar.title.text() == title)
+            assert bar.title.text() == title or left < small.horizontalAdvance("step 300") + 60
+    assert True in seen
+
+
 @pytest.mark.parametrize(
     "left", ["moons · mlp · adam 0.03", "… · mlp · adam 0.03", "… · adam 0.03"]
 )
