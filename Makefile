@@ -48,7 +48,7 @@ format: setup
 	@"$(BIN)/ruff" check --fix .
 
 torture: setup
-	@QT_QPA_PLATFORM=offscreen "$(BIN)/python" -m pytest -q -n 2 -m slow --hypothesis-profile=torture --timeout=1800 $(ARGS)
+	@QT_QPA_PLATFORM=offscreen "$(BIN)/python" -m pytest -q -n 2 -m slow --hypothesis-profile=torture --timeout=1800 -o faulthandler_timeout=0 $(ARGS)
 
 conformance: setup
 	@"$(BIN)/python" -m pytest -q -n 2 -m conformance --timeout=1800 -o faulthandler_timeout=0 $(ARGS)

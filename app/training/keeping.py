@@ -83,6 +83,8 @@ class TrainKeeping(QObject):
             session.setup_changed.connect(self._edited)
             session.runs_changed.connect(self._edited)
             session.stated.connect(self._moved)
+            # Until then a run that is left is a curve that cannot go on.
+            revival.first_kept.connect(self._edited)
             saving.saved.connect(self._note_saved)
             self._saver.failed.connect(self._lament)
             self._saver.written.connect(self._note_written)

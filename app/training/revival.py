@@ -30,6 +30,8 @@ class Revival(QObject):
     """
 
     said = Signal(str)
+    first_kept = Signal()
+    """A run of which nothing was kept before can go on in another engine now."""
 
     def __init__(
         self, session: TrainSession, link: TrainEngine, parent: QObject | None = None
@@ -84,9 +86,12 @@ class Revival(QObject):
                 self._changes += 1
                 self._plan()
             case say.RunKept(run_id) if message.problem is None and message.data:
+                is_first = run_id not in self._kept
                 self._kept[run_id] = message
                 self._pause_ms = len(message.data) // BYTES_A_MS
                 self._plan()
+                if is_first:
+                    self.first_kept.emit()
             case say.RunKept():
                 self._pause_ms = UNFIT_MS
             case say.TrainProblem(run_id):

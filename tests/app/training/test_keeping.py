@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from PySide6.QtWidgets import QWidget
 
-from app.training import keeping, kept
+from app.autosave import GAP_MS
+from app.training import keeping, kept, revival
 from app.training.keeping import LONG, MOST_CLOSED, MOST_NUMBERS
 from app.training.state import START
 from engine import training as say
@@ -75,6 +76,17 @@ def test_a_run_goes_on_bit_for_bit_after_its_window_died(open_window, where, qtb
     one, other = (list(w.session.run.curve("loss").numbers()) for w in (first, second))
     assert len(one) == 50
     assert one == other
+
+
+def test_weights_of_a_new_run_are_on_the_disk_before_its_steps_are_due_there(
+    open_window, where, qtbot, monkeypatch
+):
+    monkeypatch.setattr(keeping, "SOON_MS", 1_000_000)
+    # The engine is asked for them after the curves are saved.
+    monkeypatch.setattr(revival, "STANDING_MS", 3 * GAP_MS)
+    window = open_window()
+    window.train(30)
+    qtbot.waitUntil(lambda: is_kept(window, where, 30))
 
 
 def test_one_file_is_left_once_a_room_was_taken_over(open_window, where, qtbot):
