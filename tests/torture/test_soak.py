@@ -17,6 +17,7 @@ def check(seconds, seed, home):
     found = soak.soak(seconds, seed, home)
     print(soak.told(found))  # noqa: T201 - the figures are what one wants to see
     assert found.actions > 10
+    assert not found.faults
     assert not soak.grown(found)
     return found
 
