@@ -32,7 +32,8 @@ class Side(QObject):
         self._open: frozenset[str] | None = None
         self._picture: Picture | None = None
         self._wanted: Difference | None = None
-        self._scenery = Scenery(self)
+        # Two pictures are too much for the turn in which the card is made.
+        self._scenery = Scenery(self, aside=True)
         self._scenery.built.connect(self._show)
         self.view.toggled.connect(self._toggle)
 

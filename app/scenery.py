@@ -81,9 +81,11 @@ class Scenery(QObject):
     """From the worker thread: the turn of a picture that a fault of ours keeps from being made."""
     busy_changed = Signal(bool)
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self, parent: QObject | None = None, *, aside: bool = False) -> None:
+        """Make every picture beside the interface where it is to be ``aside``."""
         super().__init__(parent)
         self.turn = 0
+        self._aside = aside
         self._pool = QThreadPool(self)
         self._pool.setMaxThreadCount(1)
         self._kept: OrderedDict[tuple[object, ...], Stage] = OrderedDict()
@@ -130,7 +132,7 @@ class Scenery(QObject):
         job.previous = self._before(flow)
         # The layout keeps what it made, and two threads must not do that at once.
         free = self._pool.activeThreadCount() == 0
-        if free and scene.ops[1] - scene.ops[0] <= INLINE_OPS:
+        if free and not self._aside and scene.ops[1] - scene.ops[0] <= INLINE_OPS:
             job.picture = graph.build(tape, scene, open_calls)
             placement = self._same_place(job.picture, flow)
             if placement is None and len(job.picture.cards) <= INLINE_CARDS:

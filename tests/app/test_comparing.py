@@ -1,5 +1,7 @@
 """Two runs side by side over the window."""
 
+import threading
+
 import pytest
 from PySide6.QtCore import QEvent, QObject, QPointF, QTimer
 from PySide6.QtWidgets import QWidget
@@ -9,6 +11,7 @@ from app.comparing import MOST_LISTED, Comparing
 from app.settings import Settings
 from app.theming import Look
 from engine.tape import Tape
+from playback import graph
 from widgets.labels import Label
 from widgets.line_strip import LineStrip
 
@@ -28,9 +31,41 @@ def comparing(qtbot):
 
 
 @pytest.fixture
-def card(comparing, record):
-    made = comparing.show((record(BASE), "before"), (record(OTHER), "after"))
+def shown(comparing, record, qtbot):
+    """Return a function from two programs to their comparison, once both pictures are there."""
+
+    def show(left, right):
+        made = comparing.show((record(left), "before"), (record(right), "after"))
+        qtbot.waitUntil(lambda: all(one.view.stage().cards for one in (made.left, made.right)))
+        return made
+
+    return show
+
+
+@pytest.fixture
+def card(shown):
+    made = shown(BASE, OTHER)
     yield made
+    made.leave()
+
+
+def test_no_picture_is_made_in_the_turn_that_opens_the_card(comparing, record, qtbot, monkeypatch):
+    tapes = record(BASE), record(OTHER)
+    made_in = []
+    build = graph.build
+    here = threading.get_ident()
+
+    def noted(*given):
+        made_in.append(threading.get_ident() == here)
+        return build(*given)
+
+    monkeypatch.setattr(graph, "build", noted)
+    made = comparing.show((tapes[0], "before"), (tapes[1], "after"))
+    assert True not in made_in
+    qtbot.waitUntil(lambda: bool(made.left.view.stage().cards and made.right.view.stage().cards))
+    assert made_in == [False, False]
+    first = made.differences()[0]
+    assert made.right.view.selected() == made.right.key_of(first)
     made.leave()
 
 
@@ -102,13 +137,13 @@ def test_empty_tapes_are_no_trouble(comparing, record, sources):
     made.leave()
 
 
-def test_modules_open_on_their_own_side(comparing, record):
+def test_modules_open_on_their_own_side(shown, qtbot):
     net = "torch.manual_seed({0})\nnet = nn.Sequential(nn.Linear(2, 2), nn.Tanh())\n"
     net += "y = net(torch.ones(1, 2)).sum()"
-    made = comparing.show((record(net.format(0)), "a"), (record(net.format(1)), "b"))
+    made = shown(net.format(0), net.format(1))
     frame = next(iter(made.left.view.stage().frames))
     made.left.view.toggled.emit(frame)
-    assert frame not in made.left.view.stage().frames
+    qtbot.waitUntil(lambda: frame not in made.left.view.stage().frames)
     assert frame in made.right.view.stage().frames
     assert made.left.view.color_key() is not None
     made.leave()
@@ -188,8 +223,8 @@ def test_of_very_many_differences_the_first_are_listed_and_the_rest_counted(
 BROKEN = "a = param(torch.ones(3))\nb = torch.ones({0})\nc = (a * b).sum()\nc.backward()"
 
 
-def test_where_only_one_run_failed_its_call_is_marked_and_selected_at_first(comparing, record):
-    made = comparing.show((record(BROKEN.format(2)), "before"), (record(BROKEN.format(3)), "after"))
+def test_where_only_one_run_failed_its_call_is_marked_and_selected_at_first(shown):
+    made = shown(BROKEN.format(2), BROKEN.format(3))
     failing = next(card for card in made.left.view.stage().cards.values() if card.failed)
     assert made.left.view.selected() == failing.key
     assert made.right.view.selected() == ""
@@ -235,11 +270,8 @@ def seen(side, value):
         (("d = x.sum()\n" * 4, "c.exp()"), ("", "c @ torch.ones(3)")),
     ],
 )
-def test_what_only_one_has_stands_beside_where_both_were_last_the_same(
-    comparing, record, one, other
-):
-    tapes = [record(LAYERS.format(more=more, tail=tail)) for more, tail in (one, other)]
-    made = comparing.show((tapes[0], "before"), (tapes[1], "after"))
+def test_what_only_one_has_stands_beside_where_both_were_last_the_same(shown, one, other):
+    made = shown(*(LAYERS.format(more=more, tail=tail) for more, tail in (one, other)))
     alone = next(n for n, d in enumerate(made.differences()) if d.left is None or d.right is None)
     made.list.setCurrentRow(-1)
     made.list.setCurrentRow(alone)
