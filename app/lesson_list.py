@@ -9,9 +9,10 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVB
 from app.overlay import Overlay
 from app.panels import scrolled
 from app.progress import Progress, Reached
-from app.slices import Slices
+from app.slices import LAST, Slices
 from playback import text
 from playback.lessons.lesson import Lesson
+from widgets.held_paint import let_paint
 
 TURN_MS = 12
 """Rows are made for so long at a time; then the interface has its turn."""
@@ -82,10 +83,12 @@ class LessonList(Overlay):
         self.area = scrolled(page)
         self.column.addWidget(self.area, 1)
         self.card.setAccessibleName("Lessons")
+        # Each row would have what is seen around it painted again, the window below the card too.
+        self.area.setUpdatesEnabled(False)
         self._filling = Slices(TURN_MS, self)
         self._filling.begin(self._fill(lessons, progress))
 
-    def _fill(self, lessons: Sequence[Lesson], progress: Progress) -> Iterator[None]:
+    def _fill(self, lessons: Sequence[Lesson], progress: Progress) -> Iterator[bool | None]:
         part = ""
         for number, lesson in enumerate(lessons, 1):
             if lesson.part != part:
@@ -94,8 +97,10 @@ class LessonList(Overlay):
                 self._rows.addWidget(_label(part, "heading"))
             self.rows.append(self._row(number, lesson, progress.of(lesson.name)))
             self._rows.addWidget(self.rows[-1])
-            yield
+            yield None
         self._rows.addStretch(1)
+        yield LAST
+        let_paint(self.area)
 
     def _row(self, number: int, lesson: Lesson, reached: Reached) -> Row:
         row = Row(number, lesson, reached)

@@ -1,11 +1,11 @@
 """The list of lessons, by mouse and by keys."""
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtWidgets import QLabel, QWidget
 
 from app import lessons
-from app.lesson_list import LessonList, upcoming
+from app.lesson_list import LessonList, Row, upcoming
 from app.progress import Progress
 from app.settings import Settings
 
@@ -39,6 +39,31 @@ def test_every_lesson_has_a_row_that_tells_how_far_one_is(shown):
     assert "done" in shown.rows[0].accessibleName()
     assert "step 3 of" in shown.rows[1].accessibleName()
     assert shown.rows[0].accessibleDescription() == EVERY[0].about
+
+
+def test_rows_are_made_in_several_turns_and_painted_once_all_are_there(shown, qtbot, monkeypatch):
+    class Paints(QObject):
+        def eventFilter(self, watched, happened):
+            if happened.type() == QEvent.Type.Paint and isinstance(watched, Row):
+                painted.append((watched, len(shown.rows)))
+            return False
+
+    painted, turns = [], []
+    paints = Paints(shown)
+    row = shown._row
+
+    def watched(*given):
+        made = row(*given)
+        made.installEventFilter(paints)
+        QTimer.singleShot(0, lambda: turns.append(len(shown.rows)))
+        return made
+
+    monkeypatch.setattr(shown, "_row", watched)
+    shown._filling._turn_ms = 0
+    shown.open_at(EVERY[0].name)
+    qtbot.waitUntil(lambda: any(one is shown.rows[0] for one, _ in painted))
+    assert {there for _, there in painted} == {len(EVERY)}
+    assert len(set(turns)) > 3
 
 
 def test_the_lesson_to_go_on_with_is_ready(shown, progress, qtbot):
