@@ -33,6 +33,7 @@ MOST_COLUMNS = 500
 LOOKED_AT = 2000
 MOST_BYTES = 500 << 20
 """Weights that fit into one message."""
+NO_TEXT = "it is not text in UTF-8: save it as CSV UTF-8"
 MISSING = ("", "na", "n/a", "nan", "null", "none", "?", "-")
 """What stands in a cell that has no number."""
 
@@ -70,7 +71,7 @@ def look(run_id: int, name: str, header: bool | None = None) -> FileLooked:
     try:
         return _look(run_id, name, header)
     except (OSError, ValueError, csv.Error) as error:
-        why = "it is not text in UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)
+        why = NO_TEXT if isinstance(error, UnicodeDecodeError) else str(error)
         if isinstance(error, OSError) and error.strerror:
             why = error.strerror.lower()
         return FileLooked(run_id, name, problem=Problem("CSV", f"{Path(name).name}: {why}"))
@@ -79,12 +80,23 @@ def look(run_id: int, name: str, header: bool | None = None) -> FileLooked:
 def _look(run_id: int, name: str, named: bool | None) -> FileLooked:
     with cast("IO[str]", given.open_given(name, newline="", encoding="utf-8-sig")) as file:
         first = next((line for line in file if line.strip()), "")
+        if "\0" in first:  # UTF-16 without a mark that says so
+            raise ValueError(NO_TEXT)
         delimiter = separator(first)
         file.seek(0)
         reader = csv.reader(file, delimiter=delimiter)
-        some = itertools.islice(reader, LOOKED_AT)
-        rows = [(reader.line_num, row) for row in some if any(map(str.strip, row))]
-        rest = next(reader, None) is not None
+        some, at = itertools.islice(reader, LOOKED_AT), 0
+        rows = []
+        try:
+            for row in some:
+                at = reader.line_num
+                if any(map(str.strip, row)):
+                    rows.append((at, row))
+            rest = next(reader, None) is not None
+        except csv.Error as error:
+            most = f"{csv.field_size_limit():,}"
+            why = f"a cell below row {at} has more than {most} characters"
+            raise ValueError(f"{why}; is a quotation mark there not closed?") from error
     if not rows:
         raise ValueError("the file is empty")
     first_row = tuple(cell.strip() for cell in rows[0][1])

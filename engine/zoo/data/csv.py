@@ -35,17 +35,24 @@ def read_rows(
     every = max(1, math.ceil((lines - 1) / limit))
     with open(path, newline="", encoding="utf-8-sig") as file:
         first = next((line for line in file if line.strip()), "")
+        if "\0" in first:
+            raise ValueError(f"{path} is not text in UTF-8: save it as CSV UTF-8")
         mark = separator(first)
         file.seek(0)
         head = csv.reader(file, delimiter=mark)
         names = [name.strip() for name in next((row for row in head if any(row)), [])]
         sample = (line for place, line in enumerate(file) if place % every == 0)
         reader = csv.reader(sample, delimiter=mark)
-        rows = [
-            (head.line_num + 1 + (reader.line_num - 1) * every, row)
-            for row in reader
-            if any(cell.strip() for cell in row)
-        ]
+        rows, at = [], head.line_num
+        try:
+            for row in reader:
+                at = head.line_num + 1 + (reader.line_num - 1) * every
+                if any(cell.strip() for cell in row):
+                    rows.append((at, row))
+        except csv.Error:
+            most = f"{csv.field_size_limit():,}"
+            why = f"a cell below row {at} has more than {most} characters"
+            raise ValueError(f"{why}; is a quotation mark there not closed?") from None
     if names and not header:
         rows.insert(0, (head.line_num, names))
         names = [f"column {i + 1}" for i in range(len(names))]

@@ -111,6 +111,11 @@ BAD = {
     "no column": ("a,c\n1,2\n", "no column 'b'; it has a, c"),
     "not text": (b"a,b\n\xff\xfe,2\n", "t.csv is not text in UTF-8"),
     "UTF-16": ("a,b\n1,2\n".encode("utf-16"), "save it as CSV UTF-8"),
+    "UTF-16 without a mark": ("a,b\n1,2\n".encode("utf-16-le"), "save it as CSV UTF-8"),
+    "open quotation": (
+        'a,b\n1,2\n3,4\n"' + "5,6000000\n" * 15_000,
+        "below row 3 .*131,072 characters",
+    ),
     "not text far below": (b"a,b\n" + b"1,2\n" * 9000 + b"\xff,2\n", "not text in UTF-8"),
 }
 
@@ -143,10 +148,12 @@ LOOKS = {
     "a,b\n1,2\n3\n": "row 3 has 1 cells, the header 2",
     "a,a\n1,2\n": "two columns are called 'a'",
     "a,,\n1,2,3\n": "row 1: a column has no name",
+    "a\0,\0b\0\n\0": "it is not text in UTF-8: save it as CSV UTF-8",
+    "a,b\n1,2\n" + "9" * 200_000 + ",3\n": "a cell below row 2 has more than 131,072 characters",
 }
 
 
-@pytest.mark.parametrize("text", LOOKS)
+@pytest.mark.parametrize("text", LOOKS, ids=LOOKS.values())
 def test_a_look_tells_what_is_wrong(tmp_path, text):
     file = tmp_path / "t.csv"
     file.write_text(text)
