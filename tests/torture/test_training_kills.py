@@ -22,6 +22,7 @@ from engine import training as say
 from engine.setup import Part, Setup
 
 posix = pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
+SLOW_KILLS, PARTS = 100, 10
 PATIENCE_MS = 60_000
 SPARE_MS = 900_000
 """A spare engine gets ready where nobody else works: on a busy machine that takes minutes."""
@@ -99,10 +100,17 @@ def bench(qtbot):
 @posix
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize(
-    "kills", [pytest.param(2, id="few"), pytest.param(100, id="many", marks=pytest.mark.slow)]
+    ("seed", "kills"),
+    [
+        pytest.param(2, 2, id="few"),
+        *(
+            pytest.param(100 + part, SLOW_KILLS // PARTS, id=f"part {part}", marks=pytest.mark.slow)
+            for part in range(PARTS)
+        ),
+    ],
 )
-def test_a_run_goes_on_from_its_last_checkpoint(bench, qtbot, kills):
-    dice = random.Random(kills)
+def test_a_run_goes_on_from_its_last_checkpoint(bench, qtbot, seed, kills):
+    dice = random.Random(seed)
     bench.advance_to(60)
     bench.wait(lambda: bench.kept() == 60)
     waits = []
