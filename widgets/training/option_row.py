@@ -1,6 +1,8 @@
 """One option of a part as a line of a form: its name, an editor made for its kind, and a remark."""
 
+import sys
 from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import (
@@ -32,6 +34,7 @@ REST_MS = 500
 """Typing a text must rest for so long before it is taken."""
 
 Read = Callable[[object], None]
+T = TypeVar("T")
 
 
 class OptionRow(QWidget):
@@ -88,7 +91,7 @@ class OptionRow(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
 
     def set_value(self, value: object) -> None:
-        """Show ``value``; emits nothing."""
+        """Show ``value``, of any kind: it may come from a file; emits nothing."""
         self._show(value)
 
     def offer(self, choices: Sequence[str], words: str = "") -> None:
@@ -160,7 +163,7 @@ class OptionRow(QWidget):
         box.activated.connect(lambda index: self._tell(box.itemData(index)))
 
         def show(value: object) -> None:
-            box.setCurrentIndex(box.findData(value))
+            box.setCurrentIndex(box.findData(value if isinstance(value, str) else None))
 
         return box, show
 
@@ -168,13 +171,13 @@ class OptionRow(QWidget):
         low, high = self.option.low, self.option.high
         edit = LayersEdit(round(low or 1), round(high or 1024))
         edit.edited.connect(self._tell)
-        return edit, lambda value: edit.set_widths(value if isinstance(value, list | tuple) else ())
+        return edit, lambda value: edit.set_widths(_all(int, value))
 
     def _make_choices(self, title: str) -> tuple[QWidget, Read]:
         grid = ChoiceGrid(self.option.choices)
         grid.setAccessibleName(title)
         grid.edited.connect(self._tell)
-        return grid, lambda value: grid.choose(value if isinstance(value, list | tuple) else ())
+        return grid, lambda value: grid.choose(_all(str, value))
 
     def _make_points(self, title: str) -> tuple[QWidget, Read]:
         host, words = QWidget(), Label("caption")
@@ -224,7 +227,7 @@ class OptionRow(QWidget):
         edit.editingFinished.connect(take)
 
         def show(value: object) -> None:
-            text = ", ".join(map(written, value)) if isinstance(value, list | tuple) else value
+            text = ", ".join(map(_typed, value)) if isinstance(value, list | tuple) else value
             if edit.text() != str(text or "") and not (edit.hasFocus() and edit.isModified()):
                 edit.setText(str(text or ""))
 
@@ -269,7 +272,20 @@ class OptionRow(QWidget):
 def _number(value: object) -> float | int | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return value
+    return value if abs(value) <= sys.float_info.max else None
+
+
+def _all(kind: type[T], value: object) -> list[T]:
+    """Return what is in a list, or nothing where any of it is of another kind."""
+    given = value if isinstance(value, list | tuple) else ()
+    found = [one for one in given if isinstance(one, kind)]
+    return found if len(found) == len(given) else []
+
+
+def _typed(value: object) -> str:
+    """Return what stands in a field; what a file holds may be of any kind."""
+    number = _number(value)
+    return str(value) if number is None else written(number)
 
 
 def column(*rows: QWidget) -> QVBoxLayout:
