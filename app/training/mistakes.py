@@ -12,12 +12,15 @@ from playback import text
 
 Facts = Mapping[str, float]
 
+LEAST_RATE, LEAST_PLAIN = 0.03, 0.3
+"""100 times a rate below this one may be a good rate, of plain gradient descent even more."""
+
 
 def fitting(setup: Setup, catalogue: Catalogue) -> Setup:
     """Return the setup, changed where its mistakes could not be made or would not show.
 
     (N, 1) against (N) is a mistake of regressions, softmax one before cross-entropy; train mode
-    differs by dropout and batch norm only.
+    differs by dropout and batch norm only; 100 times a very small rate only learns faster.
     """
     tasks = {entry.name: entry.task for entry in catalogue.entries if entry.kind == "data"}
     is_regression = tasks.get(setup.data.name) == "regression"
@@ -32,6 +35,21 @@ def fitting(setup: Setup, catalogue: Catalogue) -> Setup:
         options = setup.model.options
         if not options.get("dropout") and options.get("norm", "none") == "none":
             setup = replace(setup, model=Part("mlp", {**options, "dropout": 0.3}))
+    if "huge_lr" in setup.mistakes:
+        setup = _with_rate(setup, catalogue)
+    return setup
+
+
+def _with_rate(setup: Setup, catalogue: Catalogue) -> Setup:
+    """Return the setup with a rate of which 100 times is too much."""
+    name, options = setup.optimizer.name, setup.optimizer.options
+    for entry in catalogue.entries:
+        if entry.kind == "optimizer" and entry.name == name:
+            usual = {option.name: option.default for option in entry.options}
+            rate = options.get("lr", usual.get("lr"))
+            least = LEAST_PLAIN if name in ("sgd", "asgd") else LEAST_RATE
+            if isinstance(rate, int | float) and rate < least:
+                setup = replace(setup, optimizer=Part(name, {**options, "lr": least}))
     return setup
 
 
@@ -63,6 +81,8 @@ class Switching:
             return setup
         if setup.model == brought.model:
             setup = replace(setup, model=plain.model)
+        if setup.optimizer == brought.optimizer:
+            setup = replace(setup, optimizer=plain.optimizer)
         # A loss and features belong to the data that they were chosen for.
         if setup.data == brought.data:
             loss = plain.loss if setup.loss == brought.loss else setup.loss

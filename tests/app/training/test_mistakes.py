@@ -71,6 +71,11 @@ def test_a_mistake_gets_what_it_takes_to_show():
     assert found.model.options["dropout"] == 0.3
     same = replace(wrong("validate_in_train_mode"), model=Part("mlp", {"norm": "batch"}))
     assert mistakes.fitting(same, catalogue()) == same
+    slow = replace(wrong("huge_lr"), optimizer=Part("adam", {"eps": 1e-7}))
+    found = mistakes.fitting(slow, catalogue())
+    assert found.optimizer == Part("adam", {"eps": 1e-7, "lr": 0.03})
+    slow = replace(wrong("huge_lr"), optimizer=Part("sgd", {"lr": 0.03}))
+    assert mistakes.fitting(slow, catalogue()).optimizer.options["lr"] == 0.3
     for name in ("no_zero_grad", "huge_lr", "wrong_device"):
         assert mistakes.fitting(wrong(name), catalogue()) == wrong(name)
 
@@ -87,6 +92,14 @@ def test_what_a_mistake_brought_along_goes_with_it(name, data):
     right, words = switch(switching, wrong_one)
     assert right == plain
     assert bool(words) == (replace(wrong_one, mistakes=()) != plain)
+
+
+def test_a_rate_that_a_mistake_brought_goes_with_it():
+    switching, plain = mistakes.Switching(), replace(START, optimizer=Part("adam"))
+    huge, words = switch(switching, plain, "huge_lr")
+    assert huge.optimizer == Part("adam", {"lr": 0.03})
+    assert "0.03" in words
+    assert switch(switching, huge)[0] == plain
 
 
 def test_one_of_two_mistakes_keeps_what_it_needs():
