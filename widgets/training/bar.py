@@ -15,7 +15,7 @@ from widgets.workspaces import WorkspaceSwitch
 SLOW, FAST = 1.0, 3000.0
 """Steps per second at the ends of the slider; its last place is as fast as it goes."""
 PLACES = 60
-BETWEEN = 50
+BETWEEN = 54
 """Pixels that margins and gaps take, besides a gap after each button."""
 
 
@@ -191,7 +191,8 @@ class TrainingBar(QFrame):
             self.until,
         )
         taken = BETWEEN + sum(
-            one.sizeHint().width() + 8 for one in (*always, self.fork, self.export)
+            max(one.sizeHint().width(), one.minimumWidth()) + 8
+            for one in (*always, self.fork, self.export)
         )
         metrics, small = self.title.fontMetrics(), self.where.fontMetrics()
         room = self.width() - taken
@@ -200,7 +201,7 @@ class TrainingBar(QFrame):
         room += 0 if room >= 0 else self.examples.sizeHint().width() + 8
         speed = (self.speed_label, self.speed, self.speed_value)
         words = (self.speed_label, self.speed_value)
-        wide = 144 + sum(one.sizeHint().width() for one in words)
+        wide = 128 + sum(one.sizeHint().width() for one in words)
         for part in speed:
             part.setVisible(room >= wide)
         room -= wide if room >= wide else 0
@@ -212,7 +213,7 @@ class TrainingBar(QFrame):
         self.title.setVisible(fits)
         self.title.setText(heading)
         self.title.setToolTip(title)
-        room -= metrics.horizontalAdvance(heading) + 16
+        room -= metrics.horizontalAdvance(heading) + 8
         # The speed goes before the step.
         short = next((w for w in (where, where.partition(" · ")[0])
                       if small.horizontalAdvance(w) <= room), "")  # fmt: skip

@@ -82,6 +82,17 @@ def test_words_that_grow_push_no_button(bar):
     assert before == after
 
 
+def test_what_is_trained_is_never_cut_in_a_letter(bar):
+    bar.set_words("line · linear · sgd 100", "step 8")
+    for width in range(1000, 1500, 2):
+        bar.host.resize(width, 60)
+        bar.resize(width, 56)
+        bar.layout().activate()
+        for part in (bar.title, bar.where):
+            if part.isVisible():
+                assert part.fontMetrics().horizontalAdvance(part.text()) <= part.width()
+
+
 def test_until_tells_a_condition_with_its_number(qtbot):
     menu, told = UntilMenu(), []
     qtbot.addWidget(menu)
