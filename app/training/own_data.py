@@ -29,6 +29,8 @@ class OwnData(QObject):
         super().__init__(parent)
         self._session, self._room = session, room
         session.setup_changed.connect(self.show_setup)
+        # A set-up may be opened before the engine has told what can be drawn.
+        session.catalogue_changed.connect(self.show_setup)
         session.looked.connect(self._show_file)
         session.file_progressed.connect(self._show_progress)
         session.complained.connect(self._complain)

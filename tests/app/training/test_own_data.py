@@ -25,6 +25,16 @@ def test_points_are_drawn_into_the_setup(room, begun):
     assert not room.boundary.editable
 
 
+def test_points_of_a_set_up_that_is_there_before_the_engine_can_be_drawn(room, begun):
+    known, begun.catalogue = begun.catalogue, None
+    begun.change(Setup(data=Part("points", {"points": [[0.0, 0.0, 1]]})))
+    begun.fold(known)
+    assert room.boundary.editable
+    assert room.brush.isVisible()
+    room.boundary.drawn.emit(0.25, -0.5, 1)
+    assert begun.setup.data.options["points"] == [[0.0, 0.0, 1], [0.25, -0.5, 1]]
+
+
 def told(rows):
     """What the engine tells of points, as float32."""
     rows = np.array(rows)
