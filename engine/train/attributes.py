@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import nn
+from torch.nn.parameter import is_lazy
 
 from engine.train.program import Program
 
@@ -335,12 +336,19 @@ def put_buffers_back(saved: Buffers) -> None:
 
 @contextmanager
 def untouched(program: Program) -> Iterator[None]:
-    """Leave attributes and buffers of the user's modules as they are, whatever runs them."""
+    """Leave attributes, buffers and weights of the user's modules as they are, whatever runs them.
+
+    A forward may write into weights, too: an embedding with ``max_norm`` does.
+    """
     attributes = kept(program)
     is_own = program.setup.model.name == "own"
     buffers = buffers_of(program.model) if is_own else []
+    known = [p for p in program.model.parameters() if is_own and not is_lazy(p)]
+    weights = [(p, p.detach().clone()) for p in known]
     try:
         yield
     finally:
         put_back(program.model, attributes)
         put_buffers_back(buffers)
+        for weight, before in weights:
+            _write(weight, before)

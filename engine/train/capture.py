@@ -175,6 +175,8 @@ class Emitter:
                 raise Refused("it writes into its batch")
             if ops.base(op) == "as_strided":
                 raise Refused("it looks at the memory around its batch")
+        if ops.picks(op, arguments):
+            raise Refused("how many numbers it picks depends on its data")
         if ops.turns(op) and fixed:
             self._turn(node, getattr(torch.ops.aten, ops.base(op)[:-1])(*arguments, **keywords))
             return

@@ -7,6 +7,7 @@ import torch
 
 from engine.train.goals import Goals
 from engine.train.run import Run
+from engine.train.views.arrays import dense
 
 
 def measure(run: Run, goals: Goals | None = None) -> float:
@@ -22,7 +23,7 @@ def measure(run: Run, goals: Goals | None = None) -> float:
     if run.step == step:
         return 0.0
     grads = [p.grad for p in run.program.model.parameters()]
-    found = iter(_norms([g for g in grads if g is not None]))
+    found = iter(_norms([dense(g) for g in grads if g is not None]))
     norms = [math.nan if grad is None else next(found) for grad in grads]
     moved = _norms([new - old for new, old in zip(now, before, strict=True)])
     sizes = _norms(before)

@@ -98,6 +98,16 @@ def mutates(op: object) -> bool:
     return hasattr(op, "_schema") and base(op).endswith("_") and not base(op).endswith("__")
 
 
+def picks(op: object, arguments: tuple[object, ...]) -> bool:
+    """Whether the shape of what an op makes depends on numbers, as of a mask's choice."""
+    if torch.Tag.dynamic_output_shape not in getattr(op, "tags", ()):
+        return False
+    if base(op) != "index":
+        return True
+    places = cast("list[torch.Tensor | None]", arguments[1])
+    return any(one is not None and one.dtype in (torch.bool, torch.uint8) for one in places)
+
+
 def turns(op: object) -> bool:
     """Whether an op gives a tensor another shape in place, and none of its numbers."""
     return mutates(op) and base(op)[:-1] in VIEWS

@@ -51,6 +51,10 @@ def why_not(program: Program) -> str:
         return "mistakes on purpose run in reference mode"
     if any(p.dtype != next(program.model.parameters()).dtype for p in program.model.parameters()):
         return "parameters of several dtypes run in reference mode"
+    if program.keeps_elsewhere:
+        return "forward depends on more than its inputs, weights and attributes"
+    if not all(p.is_contiguous() for p in program.model.parameters()):
+        return "a parameter that lies in memory in another order runs in reference mode"
     return ""
 
 

@@ -73,6 +73,17 @@ class Program:
         raw = Shapes(tuple(self.x.shape[1:]), self.shapes.outputs, self.task)
         self._execute("split", texts.split(setup, len(self.x)), "train")
         self._execute("prepare", texts.prepare(setup, raw, targets, self.task), "data")
+        self._make_model(setup)
+        self._make_step(setup)
+        self.keeps_elsewhere = False
+        """Whether its module depends on more than what a checkpoint holds."""
+
+    def begin_again(self) -> None:
+        """Make model and optimizer anew, and with them what the module's program keeps."""
+        self._make_model(self.setup)
+        self._make_step(self.setup)
+
+    def _make_model(self, setup: Setup) -> None:
         self._execute("model", texts.model(setup, self.shapes), "model")
         if not isinstance(self.model, nn.Module):
             raise BadSetup(f"the model is a {type(self.model).__name__}, no nn.Module", "model")
@@ -82,7 +93,6 @@ class Program:
         self._execute("freeze", texts.freeze(setup), "frozen")
         self._execute("loss", texts.loss(setup, self.task), "loss")
         self._execute("optimizer", texts.optimizer(setup), "optimizer")
-        self._make_step(setup)
 
     # What the sections left
 

@@ -85,6 +85,8 @@ def parameters(run: Run) -> tuple[Parameter, ...]:
 def units(run: Run) -> tuple[Unit, ...]:
     """Return the layers whose units can be drawn; none where the model cannot be asked."""
     model = run.program.model
+    if run.program.keeps_elsewhere:
+        return ()
     training = model.training
     model.eval()
     try:

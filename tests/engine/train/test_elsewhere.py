@@ -1,0 +1,140 @@
+"""Modules that write, pick and count where one does not look: the run is still the plain loop."""
+
+import pytest
+import torch
+
+from engine import setup
+from engine.train import measuring, telling, views
+from engine.train.export import script
+from engine.train.run import Run
+from engine.training import answers, asks
+from tests.engine.train.test_export import printed
+from tests.engine.train.test_host import Desk, of
+
+HEAD = """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Linear(2, 8)
+        self.b = nn.Linear(8, 1)
+        {made}
+
+    def forward(self, x):
+        h = torch.tanh(self.a(x))
+        {done}
+"""
+TIMES = "return self.b(h) * (1 + 0.01 * {})"
+COUNTING = """def count(n=[0]):
+    n[0] += 1
+    return n[0]
+"""
+ELSEWHERE = {
+    "global": "COUNT = [0]\n"
+    + HEAD.format(made="", done="COUNT[0] += 1\n        " + TIMES.format("COUNT[0]")),
+    "default": COUNTING + HEAD.format(made="", done=TIMES.format("count()")),
+    "class": HEAD.format(made="Net.n = 0", done="Net.n += 1\n        " + TIMES.format("Net.n")),
+    "iterator": "import itertools\n"
+    + HEAD.format(made="self.n = itertools.count(1)", done=TIMES.format("next(self.n)")),
+}
+PICKING = {
+    "mask": "h = h.clone()\n        m = h > 0\n        h[m] = h[m] * 2\n        return self.b(h)",
+    "nonzero": "return self.b(h) * (1 + 0.01 * (h > 0).nonzero().float().mean())",
+    "masked_select": "return self.b(h) + torch.masked_select(h, h > 0).mean()",
+}
+
+
+def own(source, **more):
+    model = {"name": "own", "source": source}
+    return {"data": {"name": "circle", "n": 53}, "model": model, "batch": 16, **more}
+
+
+def trained(given, steps=23):
+    run = Run(setup.parse(given))
+    run.advance(steps)
+    assert run.problem is None
+    steps_told, values, _ = run.history.take()
+    return run, [(int(s), float(v)) for s, v in zip(steps_told, values[:, 0], strict=True) if s]
+
+
+@pytest.mark.parametrize("mode", ["reference", "captured"])
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_what_counts_elsewhere_counts_the_steps_alone(name, mode):
+    given = own(ELSEWHERE[name], mode=mode, validate_every=5)
+    run = Run(setup.parse(given))
+    assert telling.units(run) == ()
+    run.advance(23)
+    assert run.mode == "reference"
+    assert bool(run.why) == (mode == "captured")
+    steps_told, values, _ = run.history.take()
+    rows = [(int(s), float(v)) for s, v in zip(steps_told, values[:, 0], strict=True) if s]
+    assert printed(script(run.program, 23)) == rows
+
+
+@pytest.mark.parametrize("name", PICKING)
+def test_what_picks_by_its_data_runs_in_reference_mode(name):
+    source = HEAD.format(made="", done=PICKING[name])
+    run, rows = trained(own(source, mode="captured"))
+    assert (run.mode, run.why) == ("reference", "how many numbers it picks depends on its data")
+    assert rows == trained(own(source, mode="reference"))[1]
+
+
+def test_picking_rows_by_number_is_captured():
+    done = "return self.b(h[torch.arange(len(x) - 1, -1, -1)])"
+    run, rows = trained(own(HEAD.format(made="", done=done), mode="captured"))
+    assert run.mode == "captured"
+    assert rows == trained(own(HEAD.format(made="", done=done), mode="reference"))[1]
+
+
+def test_a_parameter_in_another_order_runs_in_reference_mode():
+    made = "self.a.weight = nn.Parameter(torch.randn(2, 8).t())"
+    source = HEAD.format(made=made, done="return self.b(h)")
+    run, rows = trained(own(source, mode="captured"))
+    assert run.mode == "reference"
+    assert "in another order" in run.why
+    assert run.program.model.a.weight.stride() == (1, 8)
+    assert rows == trained(own(source, mode="reference"))[1]
+
+
+SPARSE = """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.e = nn.Embedding(3, 4, sparse=True)
+        self.o = nn.Linear(6, 1)
+
+    def forward(self, x):
+        k = (x[:, 0] > 0).long() + (x[:, 1] > 0).long()
+        return self.o(torch.cat([self.e(k), x], 1))
+"""
+
+
+def test_a_sparse_gradient_is_measured_as_the_dense_one():
+    ratios = []
+    for source in (SPARSE, SPARSE.replace("sparse=True", "sparse=False")):
+        run = Run(setup.parse(own(source, optimizer="sgd")))
+        measuring.measure(run)
+        ratios.append(run.ratios)
+    assert sum(ratios[0], ()) == pytest.approx(sum(ratios[1], ()), rel=0.01)
+    assert ratios[0][0][0] > 0
+
+
+def test_a_sparse_gradient_goes_through_the_host():
+    desk = Desk()
+    desk.train(**own(SPARSE, optimizer="sgd"))
+    desk.ask(asks.Watch(1, tuple(map(asks.Wish, ("gradients", "histograms", "optimizer")))))
+    assert of(answers.TrainState, desk.steps(20))[-1].step == 20
+
+
+def test_looking_at_an_embedding_with_a_largest_norm_leaves_its_weights():
+    source = SPARSE.replace("sparse=True", "max_norm=0.5")
+    run = Run(setup.parse(own(source, optimizer={"name": "sgd", "lr": 1.0})))
+    run.advance(4)
+    before = [p.detach().clone() for p in run.program.model.parameters()]
+    assert before[0].norm(dim=1).max() > 0.5, "its next forward would write into it"
+    views.show(run, "scores", {})
+    assert all(map(torch.equal, before, run.program.model.parameters()))
+
+
+def test_a_look_at_the_shapes_leaves_the_data_to_a_module_that_writes_into_it():
+    source = HEAD.format(made="", done="x.mul_(0.5)\n        return self.b(h)")
+    run = Run(setup.parse(own(source, validate_every=0)))
+    x = run.program.tensor("x")[run.program.tensor("train_rows")]
+    assert torch.equal(run.program.tensor("x_train"), x)
