@@ -4,9 +4,8 @@ import msgspec
 import torch
 
 from engine.setup import Setup
-from engine.train import attributes
+from engine.train import views
 from engine.train.memory import resident
-from engine.train.program import quiet
 from engine.train.run import Run
 from engine.training import asks
 
@@ -92,16 +91,11 @@ def _saved(run: Run) -> int:
 
     x, y = run.program.tensor("x_val"), run.program.tensor("y_val")
     model = run.program.model
-    modes = [(module, module.training) for module in model.modules()]
     own = {p.data_ptr() for p in model.parameters()} | {x.data_ptr(), y.data_ptr()}
-    model.eval()
     with (
+        views.looking(run),
         torch.enable_grad(),
-        quiet(),
-        attributes.untouched(run.program),
         torch.autograd.graph.saved_tensors_hooks(note, lambda tensor: tensor),
     ):
         run.program.criterion(model(x), y)
-    for module, training in modes:
-        module.training = training
     return sum(size for place, size in sizes.items() if place not in own)

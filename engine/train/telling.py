@@ -12,7 +12,7 @@ import torch
 from engine.errors import RAISES
 from engine.setup import BadSetup, Setup
 from engine.tape import Problem
-from engine.train import attributes, export, files, texts, views
+from engine.train import export, files, texts, views
 from engine.train.history import History
 from engine.train.run import Run
 from engine.train.views import maps, pace
@@ -84,18 +84,13 @@ def parameters(run: Run) -> tuple[Parameter, ...]:
 
 def units(run: Run) -> tuple[Unit, ...]:
     """Return the layers whose units can be drawn; none where the model cannot be asked."""
-    model = run.program.model
     if run.program.keeps_elsewhere:
         return ()
-    training = model.training
-    model.eval()
     try:
-        with torch.no_grad(), attributes.untouched(run.program):
+        with views.looking(run):
             return maps.describe(run)
     except RAISES:
         return ()
-    finally:
-        model.train(training)
 
 
 def data_shown(run_id: int, run: Run) -> DataShown:

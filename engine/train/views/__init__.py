@@ -1,6 +1,7 @@
 """What can be seen of a run: pictures of its present step, made only when they are wanted."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 
 import torch
 
@@ -28,19 +29,26 @@ KINDS: dict[str, Callable[[Run, Mapping[str, Plain]], Picture | None]] = {
 
 
 def show(run: Run, kind: str, options: Mapping[str, Plain]) -> Picture | None:
-    """Return a picture of the run's present step, None where the kind does not apply to it.
+    """Return a picture of the run's present step, None where the kind does not apply to it."""
+    if kind not in KINDS:
+        return None
+    with looking(run):
+        return KINDS[kind](run, options)
+
+
+@contextmanager
+def looking(run: Run) -> Iterator[None]:
+    """Have the run's model evaluate, without gradients.
 
     The run is left exactly as it was: weights, mode, generators, what its modules keep.
     """
-    if kind not in KINDS:
-        return None
     model = run.program.model
     modes = [(module, module.training) for module in model.modules()]
     random = checkpoints.random_state(run.program)
     model.eval()
     try:
         with torch.no_grad(), quiet(), attributes.untouched(run.program):
-            return KINDS[kind](run, options)
+            yield
     finally:
         for module, training in modes:
             module.training = training
