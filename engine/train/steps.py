@@ -69,13 +69,18 @@ def _loss(setup: Setup) -> str:
     return "\n".join(text)
 
 
-def _update(setup: Setup) -> list[Line]:
-    result: list[Line] = []
+def _clip(setup: Setup) -> list[str]:
     clip = []
     if setup.clip_value:
         clip.append(f"nn.utils.clip_grad_value_(model.parameters(), {setup.clip_value!r})")
     if setup.clip_norm:
         clip.append(f"nn.utils.clip_grad_norm_(model.parameters(), {setup.clip_norm!r})")
+    return clip
+
+
+def _update(setup: Setup) -> list[Line]:
+    result: list[Line] = []
+    clip = _clip(setup)
     if setup.amp == "float16":
         if clip:
             clip.insert(0, "scaler.unscale_(optimizer)")
@@ -101,7 +106,7 @@ def _closure(setup: Setup) -> str:
         raise BadSetup(f"{setup.optimizer.name} does not go with a GradScaler", "amp")
     inner = ["optimizer.zero_grad()"] if "no_zero_grad" not in setup.mistakes else []
     inner += [statement for _, statement in _micro(setup)]
-    inner += ["return loss"]
+    inner += [*_clip(setup), "return loss"]
     body = indented("\n".join(inner))
     return f"def closure():\n{body}\nloss = optimizer.step(closure)"
 

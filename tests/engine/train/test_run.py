@@ -245,3 +245,27 @@ def test_a_frozen_name_is_looked_at_on_the_way_too():
     before = run.program.model[0].weight.detach().clone()
     run.advance(2)
     assert torch.equal(run.program.model[0].weight, before)
+
+
+@pytest.mark.parametrize("clip", [{"clip_norm": 0.05}, {"clip_value": 0.01}])
+def test_an_optimizer_that_calls_the_model_itself_is_given_clipped_gradients(clip):
+    given = {"data": "sine", "model": "linear", "optimizer": {"name": "lbfgs", "max_iter": 3}}
+    run = Run(setup.parse({**given, **clip}))
+    x, y = run.program.tensor("x_train"), run.program.tensor("y_train")
+    torch.manual_seed(0)
+    model = torch.nn.Linear(1, 1)
+    optimizer = torch.optim.LBFGS(model.parameters(), lr=1.0, max_iter=3)
+
+    def closure():
+        optimizer.zero_grad()
+        loss = torch.nn.functional.mse_loss(model(x), y)
+        loss.backward()
+        if "clip_norm" in clip:
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 0.05)
+        else:
+            torch.nn.utils.clip_grad_value_(model.parameters(), 0.01)
+        return loss
+
+    losses = [optimizer.step(closure).item() for _ in range(5)]
+    run.advance(5)
+    assert list(run.history.recent) == losses
