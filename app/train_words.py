@@ -3,6 +3,7 @@
 import argparse
 import contextlib
 import math
+import os
 import sys
 import time
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from app import documents, train
+from app import atomic, documents, train
 from app.documents import Refused
 from app.train import Died, Outcome
 from engine.training import answers
@@ -76,9 +77,11 @@ def _train(options: argparse.Namespace) -> int:
     files = tuple(kind for kind in ("script", "safetensors") if getattr(options, kind) is not None)
     with _progress(setup.steps) as progress:
         outcome = train.run(setup, files, progress, policy=not options.trust)
-    if options.json != "-":
-        _say(summary(outcome))
-    _write(outcome, options)
+    try:
+        _write(outcome, options)
+    finally:
+        # Last: whoever reads it may have had enough, or has no room.
+        _say(train.exported(outcome) if options.json == "-" else summary(outcome))
     problem = outcome.state.problem
     if problem is not None:
         where = f" (line {problem.place.line} of the model)" if problem.place.line else ""
@@ -90,26 +93,34 @@ def _train(options: argparse.Namespace) -> int:
 def _check_outputs(options: argparse.Namespace) -> None:
     """Refuse what could not be written before anything is trained."""
     for name in (options.csv, options.png, options.json, options.script, options.safetensors):
-        if name not in (None, "-") and not Path(name).absolute().parent.is_dir():
-            raise Refused(f"{name} cannot be written: its folder does not exist")
+        if name not in (None, "-"):
+            documents.check_writable(Path(name))
     if options.png is not None and Path(options.png).suffix.lower() != ".png":
         raise Refused(f"{options.png}: --png takes a name that ends in .png")
 
 
 def _write(outcome: Outcome, options: argparse.Namespace) -> None:
+    """Write the files that were asked for, the others where one cannot be. Raises `Refused`."""
+    files = {getattr(options, kind): data for kind, data in outcome.files.items()}
     if options.csv is not None:
-        documents.write_bytes(Path(options.csv), train.csv(outcome))
-    for kind, data in outcome.files.items():
-        documents.write_bytes(Path(getattr(options, kind)), data)
-    if options.json == "-":
-        sys.stdout.buffer.write(train.exported(outcome))
-        sys.stdout.buffer.flush()
-    elif options.json is not None:
-        documents.write_bytes(Path(options.json), train.exported(outcome))
+        files[options.csv] = train.csv(outcome)
+    if options.json not in (None, "-"):
+        files[options.json] = train.exported(outcome)
+    failed = []
+    for name, data in files.items():
+        try:
+            documents.write_bytes(Path(name), data)
+        except Refused as refusal:
+            failed.append(str(refusal))
     if options.png is not None:
         from app.train_picture import draw
 
-        draw(outcome, options.png)
+        try:
+            draw(outcome, options.png)
+        except Refused as refusal:
+            failed.append(str(refusal))
+    if failed:
+        raise Refused("; ".join(failed))
 
 
 class Progress:
@@ -194,6 +205,17 @@ def _short(value: object) -> str:
     return word if len(word) <= 40 else "..."
 
 
-def _say(words: str) -> None:
-    sys.stdout.write(words)
-    sys.stdout.flush()
+def _say(words: str | bytes) -> None:
+    """Write to standard output. Raises `Refused` where it takes no more."""
+    try:
+        if isinstance(words, bytes):
+            sys.stdout.buffer.write(words)
+        else:
+            sys.stdout.write(words)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        # Python would complain once more at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        raise Refused(f"standard output cannot be written: {atomic.why(error)}") from error

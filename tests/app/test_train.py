@@ -119,6 +119,54 @@ def test_a_loss_that_blows_up_ends_in_one(tmp_path, capsys):
     assert 0 < found["steps"] < 200
 
 
+FULL = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no full device")
+
+
+@FULL
+def test_what_can_be_written_is_where_something_else_cannot(tmp_path, capsys, qapp):
+    setup = written(tmp_path, {"data": "line", "model": "linear", "steps": 3})
+    json_file, picture = tmp_path / "o.json", tmp_path / "o.png"
+    options = ("--csv", "/dev/full", "--json", json_file, "--png", picture)
+    assert called(setup, *options) == 2
+    said = capsys.readouterr()
+    assert said.err.startswith("gradscribe: /dev/full cannot be written")
+    assert "linear, 2 parameters" in said.out
+    assert json.loads(json_file.read_text(encoding="utf-8"))["steps"] == 3
+    assert picture.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+
+
+@FULL
+@pytest.mark.parametrize("words", [(), ("--json", "-"), ("--list",)])
+def test_an_output_that_is_full_is_told_and_the_files_are_written(words, tmp_path):
+    setup = written(tmp_path, {"data": "line", "model": "linear", "steps": 3})
+    out = tmp_path / "o.csv"
+    command = [sys.executable, "-m", "app", "train", str(setup), "--csv", str(out), *words]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("gradscribe: standard output cannot be written")
+    assert done.stderr.count("\n") == 1
+    assert out.exists() is ("--list" not in words)
+
+
+@posix
+def test_whoever_has_read_enough_leaves_the_files(tmp_path):
+    setup = written(tmp_path, {"data": "line", "model": "linear", "steps": 3})
+    out, (read, write) = tmp_path / "o.csv", os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "app", "train", str(setup), "--csv", str(out)]
+    done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, check=False)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (1, b"")
+    assert out.read_text(encoding="utf-8").count("\n") == 5
+
+
+def test_a_folder_in_place_of_a_file_is_refused_before_the_training(tmp_path, capsys):
+    setup = written(tmp_path, {"data": "line", "model": "linear", "steps": 10**12})
+    assert called(setup, "--csv", tmp_path) == 2
+    assert "is a directory" in capsys.readouterr().err
+
+
 @posix
 def test_an_interrupt_leaves_what_was_reached(tmp_path):
     setup = written(tmp_path, {"data": "sine", "model": "linear", "steps": 10**9})
