@@ -7,6 +7,7 @@ from PySide6.QtCore import QObject
 
 from app import lessons
 from app.slices import Slices
+from playback.explain import rule
 from widgets.once import once
 
 CALM_MS = 1200
@@ -43,7 +44,7 @@ class Preparing(QObject):
 
 
 def _steps() -> Iterator[None]:
-    for name in CARDS:
+    for name in (*rule.files(), *CARDS):
         import_module(name)
         yield
     for entry in lessons.entries():

@@ -6,6 +6,7 @@ import pytest
 
 from app import lessons, preparing
 from app.preparing import Preparing
+from playback.explain import rule
 
 
 @pytest.fixture
@@ -23,6 +24,15 @@ def test_cards_and_lessons_are_there_when_they_are_asked_for(qtbot, at_once):
     qtbot.waitUntil(lambda: bool(done))
     assert done == [len(lessons.load())]
     assert all(name in sys.modules for name in preparing.CARDS)
+
+
+def test_one_file_of_rules_or_one_card_is_imported_at_a_time(monkeypatch):
+    asked = []
+    monkeypatch.setattr(preparing, "import_module", asked.append)
+    counts = [len(asked) for _ in preparing._steps()]
+    assert max(b - a for a, b in zip([0, *counts], counts, strict=False)) == 1
+    assert asked == [*rule.files(), *preparing.CARDS]
+    assert all(hasattr(sys.modules[name], "RULES") for name in rule.files() if rule.table())
 
 
 def test_a_window_that_closes_before_is_not_prepared(qtbot, monkeypatch):
