@@ -6,6 +6,7 @@ default. A *part* names an entry of the catalogue and its options, in JSON eithe
 `engine.training.Catalogue`.
 """
 
+import json
 import math
 from typing import Literal
 
@@ -95,6 +96,8 @@ class Setup(Struct, frozen=True):
 
 
 _KEYS = {field.name: field for field in msgspec.structs.fields(Setup)}
+_MODES = "auto, reference or captured"
+LONGEST_WORD = 60
 _PARTS = ("data", "model", "loss", "optimizer", "schedule")
 
 
@@ -111,13 +114,15 @@ def parse(given: object) -> Setup:
         if key not in _KEYS:
             belongs = home(str(key), value)
             why = f": {belongs}" if belongs else near(str(key), _KEYS)
-            raise BadSetup(f"unknown key {key!r}{why}", str(key))
+            raise BadSetup(f"unknown key {shown(key)}{why}", str(key))
         clean[key] = _part(key, value) if key in _PARTS else value
     for key, value in clean.items():
         try:
             msgspec.convert({key: value}, Setup)
         except msgspec.ValidationError as error:
             why = str(error).partition(" - at ")[0]
+            if "enum value" in why:
+                raise BadSetup(f"{key} is {shown(value)}, but must be {_MODES}", key) from None
             raise BadSetup(f"{key}: {why[0].lower()}{why[1:]}", key) from None
     setup = msgspec.convert(clean, Setup)
     check(setup)
@@ -127,9 +132,46 @@ def parse(given: object) -> Setup:
 def parse_text(text: str | bytes) -> Setup:
     """Return the setup that a JSON text describes; raises `BadSetup`."""
     try:
-        return parse(msgspec.json.decode(text))
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise BadSetup(f"this is not JSON: {error}") from None
+        given = msgspec.json.decode(text)
+        twice = _given_twice(text)
+    except RecursionError:
+        raise BadSetup("this is not JSON that a setup can be: it lies too deep in itself") from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise BadSetup(f"this is not JSON: {_where(str(error), text)}") from None
+    if twice is not None:
+        raise BadSetup(f"{shown(twice)} is given twice in one object", twice)
+    return parse(given)
+
+
+def _given_twice(text: str | bytes) -> str | None:
+    """Return a key that an object of a JSON text has twice: only the last would be heard of."""
+    found: list[str] = []
+
+    def gather(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        made = dict(pairs)
+        if len(made) < len(pairs):
+            keys = [key for key, _ in pairs]
+            found.append(next(key for at, key in enumerate(keys) if key in keys[:at]))
+        return made
+
+    words = text.decode() if isinstance(text, bytes) else text
+    json.loads(words.removeprefix("\ufeff"), object_pairs_hook=gather, strict=False)
+    return found[0] if found else None
+
+
+def _where(error: str, text: str | bytes) -> str:
+    """Return what is wrong with a JSON text, by line and column."""
+    words, _, place = error.removeprefix("JSON is malformed: ").partition(" (byte ")
+    if not place:
+        return words.partition(" - at ")[0]
+    data = text if isinstance(text, bytes) else text.encode("utf-8", "replace")
+    at = int(place.removesuffix(")"))
+    before, rest = data[:at].decode("utf-8", "replace"), data[at:]
+    for number in (b"NaN", b"Infinity", b"-Infinity", b"nfinity"):
+        if rest.startswith(number):
+            words = "NaN and Infinity are no numbers of JSON"
+    line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+    return f"{words}, in line {line}, column {column}"
 
 
 def _part(key: str, value: object) -> object:
@@ -163,10 +205,26 @@ def elsewhere(kind: str, name: str, value: Plain) -> str:
     return home(name, value, kind)
 
 
+def shown(word: object) -> str:
+    """Return a word of the setup's as a message quotes it: in one line, and not all of a book."""
+    text = str(word)
+    return repr(text if len(text) <= LONGEST_WORD else text[:LONGEST_WORD] + "…")
+
+
+def is_finite(number: float) -> bool:
+    """Whether a number is one that a computer's float can be; a long whole number may not."""
+    try:
+        return math.isfinite(number)
+    except OverflowError:
+        return False
+
+
 def near(word: str, known: object) -> str:
     """Return a hint at the known word that ``word`` may have meant, or nothing."""
     import difflib
 
+    if len(word) > LONGEST_WORD:
+        return ""
     close = difflib.get_close_matches(word.lower(), [str(one) for one in known], 1)  # type: ignore[attr-defined]
     return f"; did you mean {close[0]!r}?" if close else ""
 
@@ -198,20 +256,20 @@ def check(setup: Setup) -> None:
     """
     for key, least in _AT_LEAST.items():
         value = getattr(setup, key)
+        if isinstance(value, int) and abs(value) >= 2**63:
+            raise BadSetup(f"{key} is too big", key)
         if value is not None and not (math.isfinite(value) and value >= least):
             raise BadSetup(f"{key} is {value}, but must be at least {least:g}", key)
-        if isinstance(value, int) and value >= 2**63:
-            raise BadSetup(f"{key} is too big", key)
     if setup.threads > MOST_THREADS:
         raise BadSetup(f"threads is {setup.threads}, but must be at most {MOST_THREADS}", "threads")
     if not 0 < setup.train <= 1:
         raise BadSetup(f"train is {setup.train}, but must be above 0 and at most 1", "train")
     if setup.dtype not in _DTYPES:
         raise BadSetup(
-            f"dtype is {setup.dtype!r}, but must be one of {', '.join(_DTYPES)}", "dtype"
+            f"dtype is {shown(setup.dtype)}, but must be one of {', '.join(_DTYPES)}", "dtype"
         )
     if setup.amp not in ("", "float16", "bfloat16"):
-        raise BadSetup(f"amp is {setup.amp!r}, but must be float16, bfloat16 or empty", "amp")
+        raise BadSetup(f"amp is {shown(setup.amp)}, but must be float16, bfloat16 or empty", "amp")
     for name in setup.mistakes:
         if name not in MISTAKES:
-            raise BadSetup(f"no mistake called {name!r}{near(name, MISTAKES)}", "mistakes")
+            raise BadSetup(f"no mistake called {shown(name)}{near(name, MISTAKES)}", "mistakes")

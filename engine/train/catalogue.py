@@ -2,11 +2,19 @@
 
 import functools
 import importlib
-import math
 import pkgutil
 from typing import TypeVar
 
-from engine.setup import BadSetup, Part, Plain, elsewhere, near
+from engine.setup import (
+    LONGEST_WORD,
+    BadSetup,
+    Part,
+    Plain,
+    elsewhere,
+    is_finite,
+    near,
+    shown,
+)
 from engine.training.parts import Entry, EntryKind, Option
 from engine.zoo.pieces import Data, Loss, Model, Optimizer, Piece, Schedule
 
@@ -65,7 +73,7 @@ def find(kind: EntryKind, part: Part, made: type[P]) -> tuple[P, dict[str, Plain
     there = pieces(kind)
     if part.name not in there:
         raise BadSetup(
-            f"no {kind} called {part.name!r}{near(part.name, there)}; "
+            f"no {kind} called {shown(part.name)}{near(part.name, there)}; "
             f"there are {', '.join(sorted(there))}",
             kind,
         )
@@ -79,7 +87,8 @@ def find(kind: EntryKind, part: Part, made: type[P]) -> tuple[P, dict[str, Plain
             has = f"it has {', '.join(options)}" if options else "it has none"
             belongs = elsewhere(kind, name, value)
             hint = f": {belongs}" if belongs else f"{near(name, options)}; {has}"
-            raise BadSetup(f"{part.name} has no option {name!r}{hint}", place)
+            said = f"{part.name} has no option {shown(name)}{hint}"
+            raise BadSetup(said, f"{kind}.{name[:LONGEST_WORD]}")
         values[name] = _fitting(options[name], value, place)
         if isinstance(piece, Optimizer):
             _check_length(options[name], value, place)
@@ -138,8 +147,8 @@ _WORDS = {
 
 def _in_range(option: Option, value: float, place: str) -> Plain:
     low, high = option.low, option.most
-    if not math.isfinite(value):
-        raise BadSetup(f"{place} is {value}, but must be finite", place)
+    if not is_finite(value):
+        raise BadSetup(f"{place} is {shown(value)}, but must be finite", place)
     if low is not None and value < low:
         raise BadSetup(f"{place} is {_short(value)}, but must be at least {_short(low)}", place)
     if high is not None and value > high:
@@ -167,4 +176,4 @@ def _is_list(kind: str, value: list[object]) -> bool:
 
 
 def _is_number(one: object) -> bool:
-    return isinstance(one, int | float) and not isinstance(one, bool) and math.isfinite(one)
+    return isinstance(one, int | float) and not isinstance(one, bool) and is_finite(one)

@@ -5,6 +5,8 @@ import pytest
 
 from engine import setup
 from engine.setup import BadSetup, Part, Setup
+from engine.train import catalogue
+from engine.zoo.pieces import Data
 
 
 def test_a_setup_is_as_small_as_three_words():
@@ -44,7 +46,12 @@ def test_the_short_form_reads_back_the_same():
         ({"dtype": "int7"}, "dtype", "float32"),
         ({"amp": "yes"}, "amp", "bfloat16"),
         ({"mistakes": ["no_zero"]}, "mistakes", "no_zero_grad"),
-        ({"mode": "warp"}, "mode", "warp"),
+        ({"mode": "warp"}, "mode", "'warp', but must be auto, reference or captured"),
+        ({"steps": 10**400}, "steps", "too big"),
+        ({"k" * 1000: 1}, "k" * 1000, "…"),
+        ({"dtype": "k" * 1000}, "dtype", "…"),
+        ({"amp": "k" * 1000}, "amp", "…"),
+        ({"mistakes": ["k" * 1000]}, "mistakes", "…"),
         ({"device": None}, "device", "str"),
     ],
 )
@@ -54,6 +61,7 @@ def test_a_bad_setup_is_refused_at_its_key(given, place, words):
     assert caught.value.place == place
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 200
 
 
 @pytest.mark.parametrize(
@@ -85,3 +93,45 @@ def test_an_option_outside_its_part_is_shown_its_place(given, words):
     assert caught.value.place == next(iter(given))
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('{"data": "sine"\n "steps": 3}', "line 2, column 2"),
+        ('{"l1": NaN}', "NaN and Infinity are no numbers of JSON, in line 1, column 8"),
+        ('{"a": "é",\n\n   "l1": Infinity}', "no numbers of JSON, in line 3, column"),
+        ('{"clip_norm": -Infinity}', "no numbers of JSON, in line 1"),
+        ("[" * 100_000, "too deep"),
+    ],
+)
+def test_what_is_no_json_is_refused_at_its_place(text, words):
+    with pytest.raises(BadSetup, match="not JSON") as caught:
+        setup.parse_text(text)
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text", ['{"data": "sine", "data": "line"}', '{"model": {"name": "mlp", "data": 1, "data": 2}}']
+)
+def test_a_key_that_is_given_twice_is_refused(text):
+    with pytest.raises(BadSetup, match="'data' is given twice") as caught:
+        setup.parse_text(text)
+    assert caught.value.place == "data"
+    assert setup.parse_text('\ufeff{"data": "line"}'.encode()[3:]).data.name == "line"
+
+
+@pytest.mark.parametrize(
+    ("part", "made"),
+    [
+        (Part("sine", {"n": 10**400}), "data.n"),
+        (Part("x" * 1000), "no data called"),
+        (Part("sine", {"x" * 1000: 1}), "has no option"),
+    ],
+)
+def test_what_is_too_long_to_be_said_is_said_in_short(part, made):
+    with pytest.raises(BadSetup) as caught:
+        catalogue.find("data", part, Data)
+    assert made in str(caught.value) or made == caught.value.place
+    assert "x" * 100 not in str(caught.value)
+    assert len(str(caught.value)) < 400
