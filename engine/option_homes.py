@@ -53,6 +53,8 @@ HOMES: dict[str, dict[str, str]] = {
         " three_phase",
         "plateau": "factor patience threshold threshold_mode cooldown min_lr",
         "warm_restarts": "T_0 T_mult",
+        "constant": "factor total_iters",
+        "polynomial": "total_iters power",
     },
 }
 """Kind of part -> entries -> options; of several entries that have one, the best known."""

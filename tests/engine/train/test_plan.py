@@ -97,6 +97,12 @@ def test_every_optimizer(name):
     same(70, optimizer=name, model={"name": "mlp", "layers": [3]})
 
 
+@pytest.mark.parametrize("name", catalogue.pieces("schedule"))
+def test_every_schedule(name):
+    options = {"step": {"step_size": 2}, "multistep": {"milestones": [2, 5]}}.get(name, {})
+    same(8, optimizer="sgd", schedule={"name": name, **options})
+
+
 OPTIONS = [
     ("sgd", {"lr": 0.1, "momentum": 0.9}),
     ("sgd", {"lr": 0.1, "momentum": 0.9, "nesterov": True, "weight_decay": 0.01}),

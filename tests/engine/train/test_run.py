@@ -51,6 +51,28 @@ def test_a_run_is_the_plain_loop():
     assert torch.equal(run.program.model.weight, model.weight)
 
 
+@pytest.mark.parametrize(
+    ("schedule", "rates"),
+    [
+        ({"name": "constant", "factor": 0.25, "total_iters": 3}, [0.125] * 3 + [0.5] * 4),
+        ({"name": "constant", "factor": 0.25, "total_iters": 0}, [0.125] * 7),
+        ({"name": "polynomial", "total_iters": 4}, [0.5, 0.375, 0.25, 0.125, 0, 0, 0]),
+        (
+            {"name": "polynomial", "total_iters": 4, "power": 2},
+            [0.5 * (1 - n / 4) ** 2 for n in range(4)] + [0, 0, 0],
+        ),
+    ],
+    ids=str,
+)
+def test_a_schedule_gives_the_rates_of_its_formula(schedule, rates):
+    run = begun(optimizer={"name": "sgd", "lr": 0.5}, schedule=schedule)
+    given = []
+    for _ in rates:
+        given.append(run.program.optimizer.param_groups[0]["lr"])
+        run.advance(1)
+    assert given == pytest.approx(rates)
+
+
 NETS = [
     {},
     {"optimizer": {"name": "sgd", "momentum": 0.9}, "schedule": {"name": "step", "step_size": 30}},

@@ -18,6 +18,8 @@ KINDS = {
     "momentum": {"optimizer": {"name": "sgd", "momentum": 0.9}},
     "milestones": {"optimizer": "sgd", "schedule": {"name": "multistep", "milestones": [3, 7, 12]}},
     "one cycle": {"optimizer": "sgd", "schedule": "one_cycle"},
+    "constant": {"optimizer": "sgd", "schedule": {"name": "constant", "total_iters": 12}},
+    "polynomial": {"optimizer": "sgd", "schedule": {"name": "polynomial", "total_iters": 15}},
     "plateau": {"optimizer": "adam", "schedule": {"name": "plateau", "patience": 1}},
     "scaler": {"amp": "float16", "optimizer": "sgd"},
     "lbfgs": {"optimizer": "lbfgs", "batch": 0, "model": "mlp"},

@@ -1,0 +1,12 @@
+"""torch.optim.lr_scheduler.PolynomialLR."""
+
+from torch.optim.lr_scheduler import PolynomialLR
+
+from engine.zoo.pieces import Schedule, read_options
+
+ENTRY = Schedule(
+    PolynomialLR,
+    "Polynomial",
+    "Down to 0 within total_iters steps, along a power of what is left of them",
+    read_options(PolynomialLR, True, total_iters={"low": 1}, power={"low": 0.0}),
+)
