@@ -1,9 +1,13 @@
 """The command line: ``gradscribe [FILE]``, ``record`` and ``doctor``, pictures, headless.
 
 Exit codes: 0 ran, 1 the script raised or the doctor found something, 2 bad usage, no such file or
-refused by the policy, 3 timed out or died. Qt is imported only where something is drawn.
+refused by the policy, 3 timed out or died, 130 interrupted. Qt is imported only where something is
+drawn.
 """
 
+from app import hushed
+
+# isort: split
 import argparse
 import math
 import os
@@ -16,13 +20,14 @@ from app.documents import Refused
 from app.version import version
 from engine.tape import Tape
 
+hushed.end()
+
 RAN, FAILED, REFUSED, DIED = 0, 1, 2, 3
 EXITS = {"ok": RAN, "error": FAILED, "refused": REFUSED, "timeout": DIED, "died": DIED}
 PICTURE = "gradscribe-window.png"
 """What the headless twin draws the window into, in the current folder."""
 DRAWN = ("svg", "png", "dot", "gif", "mp4")
 """What `record` draws into: options, and the endings of their files."""
-INTERRUPTED = 130
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -53,7 +58,7 @@ def main(argv: list[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return FAILED
     except KeyboardInterrupt:
-        return INTERRUPTED
+        return hushed.INTERRUPTED
 
 
 def _parser() -> argparse.ArgumentParser:

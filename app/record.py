@@ -156,6 +156,8 @@ class Engine:
             stderr=subprocess.PIPE,
             env=child.environment(is_open),
             bufsize=0,
+            # Ctrl-C in a terminal reaches all of its processes; this one would complain of it.
+            start_new_session=True,
         )
         self._messages: queue.Queue[wire.Reply | None] = queue.Queue()
         self._errors = bytearray()

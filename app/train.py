@@ -89,7 +89,7 @@ def run(
     *,
     policy: bool = False,
 ) -> Outcome:
-    """Train in an engine of its own up to ``setup.steps`` steps, or to Ctrl-C.
+    """Train in an engine of its own up to ``setup.steps`` steps, or to Ctrl-C or SIGTERM.
 
     ``files``: what to export in the end: ``script``, ``safetensors``. ``progress`` is called with
     each state and the last loss. ``policy``: a module in the setup came from elsewhere.
@@ -190,7 +190,7 @@ def _follow(
 
 @contextlib.contextmanager
 def _pausing(engine: Engine, outcome: Outcome) -> Iterator[None]:
-    """Let the first Ctrl-C pause the run, and the second end all."""
+    """Let the first Ctrl-C, or SIGTERM, pause the run, and the second end all."""
 
     def pause(_signal: int, _frame: object) -> None:
         if outcome.interrupted:
@@ -201,11 +201,12 @@ def _pausing(engine: Engine, outcome: Outcome) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGINT, pause)
+    before = {one: signal.signal(one, pause) for one in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for one, handler in before.items():
+            signal.signal(one, handler)
 
 
 def _finish(engine: Engine, outcome: Outcome, files: tuple[str, ...]) -> None:

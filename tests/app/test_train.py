@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from app import __main__ as command_line
-from app import train, train_picture, train_words
+from app import record, train, train_picture, train_words
 from app.documents import Refused
 from tests.app.training_fakes import outcome
 
@@ -168,7 +168,8 @@ def test_a_folder_in_place_of_a_file_is_refused_before_the_training(tmp_path, ca
 
 
 @posix
-def test_an_interrupt_leaves_what_was_reached(tmp_path):
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_an_interrupt_leaves_what_was_reached(tmp_path, name):
     setup = written(tmp_path, {"data": "sine", "model": "linear", "steps": 10**9})
     out = tmp_path / "o.json"
     code = (
@@ -179,7 +180,7 @@ def test_an_interrupt_leaves_what_was_reached(tmp_path):
         "def spy(curves, series):\n"
         "    extend(curves, series)\n"
         "    if len(curves['step']) > 50 and not sent:\n"
-        "        sent.append(os.kill(os.getpid(), signal.SIGINT))\n"
+        f"        sent.append(os.kill(os.getpid(), signal.{name}))\n"
         "train._extend = spy\n"
         f"sys.exit(main(['train', {str(setup)!r}, '--json', {str(out)!r}]))\n"
     )
@@ -188,6 +189,12 @@ def test_an_interrupt_leaves_what_was_reached(tmp_path):
     found = json.loads(out.read_text(encoding="utf-8"))
     assert found["status"] == "interrupted"
     assert len(found["series"]["loss"]) == found["steps"] + 1 > 50
+
+
+@posix
+def test_an_interrupt_of_the_terminal_is_not_the_engines():
+    with record.Engine() as engine:
+        assert os.getsid(engine._process.pid) != os.getsid(0)
 
 
 KINDS = [({"data": "line"}, "Fit"), ({"data": "moons"}, "Boundary"),
