@@ -4,6 +4,7 @@ It is used only where it made the same steps as the reference mode, bit for bit;
 back with a word why. The module's parameters stay what everybody sees: views of the flat vector.
 """
 
+import copy
 import itertools
 import math
 import time
@@ -12,12 +13,13 @@ from dataclasses import dataclass, field
 from typing import cast
 
 import torch
+from torch.nn.parameter import is_lazy
 
 from engine.errors import RAISES
 from engine.train import attributes, checkpoints, steps, texts
 from engine.train.batches import Batches
 from engine.train.capture import Emitter, Refused, Step, trace
-from engine.train.program import Program, quiet
+from engine.train.program import Program, Sections, quiet
 from engine.train.rules import Memory, rule_of
 from engine.train.slots import Slots
 
@@ -316,6 +318,29 @@ def build(program: Program, batches: Batches) -> Plan:
     if why:
         raise Refused(why)
     before = checkpoints.take(program, batches, 0)
+    if program.setup.model.name == "own":
+        # What a module keeps where nobody looks cannot be put back: a first trial is a copy's.
+        _tried(_copied(program, batches, before), batches, before)
+    return _tried(program, batches, before)
+
+
+def _copied(program: Program, batches: Batches, saved: checkpoints.Checkpoint) -> Program:
+    """Return a program on the same data whose module is made anew, in a saved state."""
+    made = copy.copy(program)
+    made.names, made.sections = dict(program.names), Sections(dict(program.sections.texts))
+    try:
+        made.begin_again()
+        if any(map(is_lazy, made.model.parameters())):
+            with torch.no_grad(), quiet():
+                made.model(made.tensor("x_train")[:1].clone())
+        checkpoints.put_back(made, batches, saved)
+    except RAISES as error:
+        checkpoints.put_back(program, batches, saved)
+        raise Refused("the module could not be made a second time, to try it") from error
+    return made
+
+
+def _tried(program: Program, batches: Batches, before: checkpoints.Checkpoint) -> Plan:
     try:
         with quiet():
             expected = [program.step([batches.draw()]) for _ in range(CHECKED)]

@@ -69,6 +69,64 @@ def test_what_counts_elsewhere_counts_the_steps_alone(name, mode):
     assert printed(script(run.program, 23)) == rows
 
 
+BACKWARD = """class Grow(torch.autograd.Function):
+    n = 0
+
+    @staticmethod
+    def forward(ctx, x):
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx, g):
+        Grow.n += 1
+        return g * (1 + 0.01 * Grow.n)
+
+
+"""
+SELDOM = {
+    "function": BACKWARD + HEAD.format(made="", done="return self.b(Grow.apply(h))"),
+    "hook": COUNTING
+    + HEAD.format(
+        made="self.b.weight.register_hook(lambda g: g * (1 + 0.01 * count()))",
+        done="return self.b(h)",
+    ),
+    "training": COUNTING
+    + HEAD.format(
+        made="", done="n = count() if torch.is_grad_enabled() else 1\n        " + TIMES.format("n")
+    ),
+}
+
+
+@pytest.mark.parametrize("begun", [0, 7])
+@pytest.mark.parametrize("name", SELDOM)
+def test_what_counts_backward_calls_alone_counts_no_trial_of_the_captured_mode(name, begun):
+    run = Run(setup.parse(own(SELDOM[name], mode="reference" if begun else "captured")))
+    run.advance(begun)
+    run.alter(setup.parse(own(SELDOM[name], mode="captured")))
+    run.advance(23 - begun)
+    assert run.problem is None
+    assert (run.mode, run.why) == ("reference", "it did not give the same bits as reference mode")
+    steps_told, values, _ = run.history.take()
+    rows = [(int(s), float(v)) for s, v in zip(steps_told, values[:, 0], strict=True) if s]
+    straight = Run(setup.parse(own(SELDOM[name], mode="reference")))
+    assert printed(script(straight.program, 23)) == rows
+
+
+def test_a_module_that_can_be_made_only_once_runs_in_reference_mode():
+    once = "torch.once = not hasattr(torch, 'once') or 1 / 0"
+    source = HEAD.format(made=once, done="return self.b(h)")
+    try:
+        run, rows = trained(own(source, mode="captured"))
+    finally:
+        vars(torch).pop("once", None)
+    assert (run.mode, run.why) == (
+        "reference",
+        "the module could not be made a second time, to try it",
+    )
+    source = HEAD.format(made="", done="return self.b(h)")
+    assert rows == trained(own(source, mode="reference"))[1]
+
+
 @pytest.mark.parametrize("name", PICKING)
 def test_what_picks_by_its_data_runs_in_reference_mode(name):
     source = HEAD.format(made="", done=PICKING[name])
