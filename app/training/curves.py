@@ -49,7 +49,7 @@ class RunCurves(QObject):
             if one.run_id != session.look.run_id and one.run_id not in session.look.hidden:
                 color = run_color(one.color, theme.dark)
                 dashes = run_dashes(one.color)
-                curve, label = one.curve("loss"), self._label(one)
+                curve, label = one.whole("loss"), self._label(one)
                 name = label or one.name
                 losses.append(Curve(name, curve, color, dashes, shade=True, width=1.4, label=label))
         run = session.run
@@ -82,7 +82,9 @@ class RunCurves(QObject):
 
     def _key(self) -> tuple[object, ...]:
         session = self._session
-        shown = tuple((run.run_id, run.color, len(run.series)) for run in session.runs)
+        shown = tuple(
+            (run.run_id, run.color, len(run.series), bool(run.ahead)) for run in session.runs
+        )
         return (shown, session.look, self.theme.name)
 
     def _list_flow(self, plot: Lines, run: Run, start: str) -> None:

@@ -5,10 +5,14 @@ import numpy as np
 from app.training.state import Run
 from engine.training import Series
 
+COMPARED = ("loss", "val")
+"""The curves by which runs are compared."""
+
 
 def take_series(run: Run, message: Series) -> None:
     """Add a stretch of every curve; ``after`` takes back what a rewind forgot."""
     if message.after is not None:
+        _remember(run, message.after)
         for curve in run.series.values():
             curve.cut(message.after + 1)
     steps, values = message.steps.array(), message.values.array()
@@ -18,9 +22,35 @@ def take_series(run: Run, message: Series) -> None:
         # A loss that is NaN is news; that of step 0, where no batch has been seen, is none.
         told = steps > 0 if name == "loss" else ~np.isnan(numbers)
         if told.any():
+            if name == "loss":
+                _compare(run, steps[told], numbers[told])
             run.curve(name).extend(steps[told], numbers[told])
     if steps.size:
         run.furthest = max(run.furthest, int(steps[-1]))
+
+
+def _remember(run: Run, step: int) -> None:
+    """Set aside the curves past a step that the run goes back to, where it was never further."""
+    loss = run.series.get("loss")
+    if loss is None or not len(loss) or loss.last <= step:
+        return
+    if not run.ahead or run.ahead["loss"].last < loss.last:
+        held = {name: run.series[name] for name in COMPARED if name in run.series}
+        run.ahead = {name: curve.upto(len(curve)) for name, curve in held.items()}
+
+
+def _compare(run: Run, steps: np.ndarray, losses: np.ndarray) -> None:
+    """Forget what was set aside once the run has come as far, or goes otherwise than before."""
+    before = run.ahead.get("loss")
+    if before is None:
+        return
+    start = before.index(steps[0])
+    stop = min(len(before), start + len(steps))
+    is_same = np.array_equal(before.steps(start, stop), steps) and np.array_equal(
+        before.numbers(start, stop), losses.astype(np.float32), equal_nan=True
+    )
+    if not is_same or steps[-1] >= before.last:
+        run.ahead = {}
 
 
 def after_rewind(run: Run, source: Run) -> None:

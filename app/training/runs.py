@@ -216,7 +216,7 @@ class Runs(QObject):
             return
         kept = Run(-self._link.next_id(), run.setup, run.name, run.color, alive=False)
         kept.begun, kept.state, kept.series = run.begun, run.state, run.series
-        kept.furthest = run.furthest
+        kept.furthest, kept.ahead = run.furthest, run.ahead
         if kept.setup.data.name != self.setup.data.name:
             # Losses on other data are of another size; one tick shows them.
             self.look = replace(self.look, hidden=self.look.hidden | {kept.run_id})

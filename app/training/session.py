@@ -319,7 +319,7 @@ class TrainSession(Runs):
             self._keep_curves(run)
         if not message.resumed:
             anew = message.parent is None or run.begun is not None
-            run.series = {} if anew else run.series
+            run.series, run.ahead = {} if anew else run.series, {}
             run.furthest = message.parent_step
             if run.run_id == self.look.run_id:
                 before, self.setup = self.setup, reseeded(self.setup, message.setup)

@@ -360,13 +360,15 @@ class TrainShowing(QObject):
         self._room.table.show_lines(rows)
 
     def _line(self, run: Run, color: QColor, is_current: bool) -> RunLine:
-        loss, val = run.curve("loss"), run.curve("val")
+        # The plot shows the run that is driven as it stood, another as far as it went.
+        find = run.curve if is_current else run.whole
+        loss, val = find("loss"), find("val")
         best = float(val.thinned(0, val.last, 1)[1].min()) if len(val) else math.nan
         return RunLine(
             run_id=run.run_id,
             name=run.name,
             color=color,
-            steps=run.furthest,
+            steps=int(loss.last) if len(loss) else run.step,
             loss=loss.latest,
             validation=val.latest,
             best=best,

@@ -64,6 +64,8 @@ class Run:
     data: DataShown | None = None
     state: TrainState | None = None
     series: dict[str, Series] = field(default_factory=dict)
+    ahead: dict[str, Series] = field(default_factory=dict)
+    """Losses as they were before it went back, until it has gone on otherwise."""
     views: dict[str, View] = field(default_factory=dict)
     happened: list[Happened] = field(default_factory=list)
     furthest: int = 0
@@ -96,6 +98,10 @@ class Run:
         if name not in self.series:
             self.series[name] = new_curve(name)
         return self.series[name]
+
+    def whole(self, name: str) -> Series:
+        """Return a curve with what came after the step that it went back to, if that is known."""
+        return self.ahead[name] if name in self.ahead else self.curve(name)
 
 
 def new_curve(name: str) -> Series:

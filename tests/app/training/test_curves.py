@@ -1,9 +1,12 @@
 """Which curves stand in which plot."""
 
+import math
+
 from msgspec.structs import replace
 
 from app.training import curves
 from engine import training as say
+from playback import text
 
 
 def names(plot):
@@ -55,3 +58,20 @@ def test_where_only_validation_differs_the_right_run_s_is_drawn_too(room, begun,
     assert names(room.loss)[-3:] == ["batch", "validation", "right run, validation"]
     assert room.loss.curves()[0].label == "right run"
     assert room.loss.curves()[-1].series is right.curve("val")
+
+
+def test_a_run_that_another_branched_off_is_drawn_as_far_as_it_went(room, begun, train_link):
+    train_link.grow(1, 0, 40)
+    train_link.grow(1, 10, 10, after=9)
+    train_link.state(1, 9)
+    assert room.loss.curves()[0].series.last == 9
+    begun.fork()
+    train_link.begin(2, begun.setup, parent=1, parent_step=9)
+    train_link.state(2, 9)
+    shown = {curve.name: curve.series.last for curve in room.loss.curves()}
+    assert (shown[begun.find(1).name], shown["batch"]) == (39, 9)
+    room.below.setCurrentWidget(room.table)
+    steps = [room.table.table.item(row, 1).text() for row in range(2)]
+    losses = [room.table.table.item(row, 2).text() for row in range(2)]
+    assert steps == ["9", "39"]
+    assert losses == [text.number(math.exp(-step / 100)) for step in (9, 39)]

@@ -67,3 +67,38 @@ def test_a_branch_of_a_long_run_takes_no_memory_for_what_both_hold():
     finally:
         tracemalloc.stop()
     assert branch.curve("loss").last == count - 10
+
+
+def back_at_9():
+    one = run()
+    take_series(one, series(1, 0, 30))
+    take_series(one, series(1, 10, 10, after=9))
+    return one
+
+
+def test_what_a_run_was_before_it_went_back_is_still_known():
+    one = back_at_9()
+    assert (one.curve("loss").last, one.whole("loss").last) == (9, 29)
+    np.testing.assert_allclose(one.whole("loss").numbers(), np.exp(-np.arange(1, 30) / 100))
+    assert one.whole("val").last == 20
+    take_series(one, series(1, 5, 5, after=4))
+    assert (one.curve("loss").last, one.whole("loss").last) == (4, 29)
+
+
+def test_a_run_that_goes_the_same_way_again_is_known_as_far_as_it_went():
+    one = back_at_9()
+    take_series(one, series(1, 10, 20))
+    assert one.whole("loss").last == 29
+    take_series(one, series(1, 20, 40))
+    assert one.whole("loss") is one.curve("loss")
+    assert one.whole("loss").last == 39
+
+
+def test_a_run_that_goes_another_way_is_known_by_that_alone():
+    one = back_at_9()
+    other = series(1, 10, 12)
+    values = other.values.array() * 2
+    take_series(one, Series(1, other.steps, array(values, "<f8")))
+    assert one.whole("loss") is one.curve("loss")
+    assert one.whole("val") is one.curve("val")
+    assert one.whole("loss").last == 11
