@@ -18,8 +18,14 @@ class TrainUntil(QObject):
         self._session = session
         self._waits = False
         """Whether what was asked for last has yet to hold; after that each step may say it does."""
+        self._menu = room.bar.until_menu
+        self._menu.aboutToShow.connect(self._offer)
         room.bar.until_chosen.connect(self._train)
         session.stated.connect(self._tell)
+
+    def _offer(self) -> None:
+        run = self._session.run
+        self._menu.offer_beyond(run.step if run is not None else 0)
 
     def _train(self, until: Until) -> None:
         """Train until something holds; a step that lies behind is for the axis to go back to."""

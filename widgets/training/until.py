@@ -1,7 +1,7 @@
 """Until when to train: a small panel under a button."""
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QKeyEvent, QShowEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QGridLayout,
@@ -66,6 +66,21 @@ class UntilMenu(QMenu):
         self.condition.currentIndexChanged.connect(self._turn)
         self.go.clicked.connect(self._choose)
         self._turn()
+
+    def offer_beyond(self, step: int) -> None:
+        """Offer a round step that is still to come, where the one that stands there is past."""
+        field = self.numbers["step"]
+        if float(field.number() or 0) <= step:
+            unit = max(1000, 10 ** (len(str(step)) - 1))
+            field.set_number((step // unit + 1) * unit)
+
+    def showEvent(self, happened: QShowEvent) -> None:
+        """Have the number typed over at once; called by Qt."""
+        super().showEvent(happened)
+        field = self.numbers.get(self._kind)
+        if field is not None:
+            field.field.setFocus(Qt.FocusReason.PopupFocusReason)
+            field.field.selectAll()
 
     @property
     def _kind(self) -> Condition:

@@ -1,6 +1,7 @@
 """Training until something holds: what is asked of the engine, and what is said once it does."""
 
 import pytest
+from PySide6.QtCore import Qt
 
 from engine import training as say
 
@@ -54,3 +55,31 @@ def test_a_pause_for_another_reason_is_not_taken_for_it(room, begun, train_link)
     begun.play()
     train_link.state(1, 800, reached="loss_below")
     assert not any("Paused" in one for one in told)
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support")
+@pytest.mark.parametrize(
+    ("step", "offered"),
+    [(0, 1000), (999, 1000), (1000, 2000), (24_504, 30_000), (96_750, 100_000), (10**6, 2 * 10**6)],
+)
+def test_a_round_step_that_is_still_to_come_is_offered(
+    room, begun, train_link, qtbot, step, offered
+):
+    train_link.state(1, step)
+    menu = room.bar.until_menu
+    menu.popup(room.mapToGlobal(room.rect().center()))
+    qtbot.waitUntil(lambda: menu.numbers["step"].field.hasFocus())
+    assert menu.numbers["step"].number() == offered
+    qtbot.keyClicks(menu.numbers["step"].field, "123456789")
+    with qtbot.waitSignal(room.bar.until_chosen) as chosen:
+        qtbot.keyClick(menu.numbers["step"].field, Qt.Key.Key_Return)
+    assert chosen.args == [say.Until("step", 123456789.0)]
+
+
+def test_a_step_of_ones_own_that_is_still_to_come_stays(room, begun, train_link):
+    menu = room.bar.until_menu
+    menu.numbers["step"].set_number(1234)
+    for step in (0, 1233, 1234):
+        train_link.state(1, step)
+        menu.aboutToShow.emit()
+        assert menu.numbers["step"].number() == (1234 if step < 1234 else 2000)
