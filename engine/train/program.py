@@ -21,6 +21,7 @@ from engine.setup import BadSetup, Part, Plain, Setup
 from engine.tape import Place, Problem
 from engine.train import catalogue, changing, steps, texts
 from engine.train.memory import give_back
+from engine.train.wording import worded
 from engine.training.parts import Task
 from engine.zoo.given import Files, open_given
 from engine.zoo.given import files as given_files
@@ -236,7 +237,9 @@ class Program:
         if name == "model" and self.setup.model.name == "own":
             source = str(_own(self.setup)["source"])
             where = in_source(found.place, self.sections.texts[name], source)
-            return Failed(msgspec.structs.replace(plainly(found), place=where), "model.source")
+            return Failed(
+                msgspec.structs.replace(worded(found, self.setup), place=where), "model.source"
+            )
         message = str(error) if isinstance(error, ValueError) else f"{found.type}: {found.message}"
         lines = self.sections.texts[name].splitlines()
         if place == "optimizer" and lines[(found.place.line or 1) - 1].startswith("scheduler"):
@@ -248,7 +251,7 @@ class Program:
         text = self.sections.texts["model"]
         found = problem(error, text, "<training model>")
         where = Place()
-        found = plainly(found)
+        found = worded(found, self.setup)
         if self.setup.model.name == "own":
             where = in_source(found.place, text, str(_own(self.setup)["source"]))
         return msgspec.structs.replace(found, place=where)
@@ -311,13 +314,6 @@ class Program:
         if kept:
             kept.clear()
             give_back()
-
-
-def plainly(found: Problem) -> Problem:
-    """Return a problem without the allocator's own words, which tell where in torch it failed."""
-    if "allocate memory" not in found.message:
-        return found
-    return msgspec.structs.replace(found, message="Not enough memory for this")
 
 
 def _try_optimizer(setup: Setup) -> None:

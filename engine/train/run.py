@@ -11,7 +11,7 @@ import torch
 from engine.errors import RAISES
 from engine.setup import BadSetup, Setup
 from engine.tape import Problem
-from engine.train import checkpoints, fitting, program
+from engine.train import checkpoints, fitting, program, wording
 from engine.train import plan as plans
 from engine.train.batches import Batches
 from engine.train.capture import Refused
@@ -239,8 +239,7 @@ class Run:
                 except RAISES as error:
                     if self.setup.model.name == "own":
                         raise Failed(self.program.failure(error), "model.source") from error
-                    first = str(error).strip().partition("\n")[0]
-                    raise BadSetup(f"{type(error).__name__}: {first}", "model") from error
+                    raise wording.refusal(error, self.setup) from error
 
     def _fail(self, error: BaseException) -> None:
         """Stay where the last whole step was, its batch not drawn yet."""

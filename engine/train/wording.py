@@ -1,0 +1,34 @@
+"""What torch raises in a run, in words for whoever chose the setup."""
+
+import re
+
+from msgspec.structs import replace
+
+from engine.setup import BadSetup, Setup
+from engine.tape import Problem
+
+_ONEDNN = re.compile(r"could not create a primitive(?:.* for the (.+?)(?: \w+ propagation)? prim)?")
+"""What oneDNN says, in which torch computes on a CPU, of a dtype that the processor has not."""
+
+
+def worded(found: Problem, setup: Setup) -> Problem:
+    """Return a problem without words that tell only where in torch something failed."""
+    if "allocate memory" in found.message:
+        return replace(found, message="Not enough memory for this")
+    dtype = setup.amp or setup.dtype
+    said = _ONEDNN.search(found.message)
+    if said is None or dtype == "float32":
+        return found
+    what = said[1] or "This model"
+    hint = "Choose float32: leave amp empty" if setup.amp else "Choose dtype float32"
+    return replace(found, message=f"{what} in {dtype} is not possible on this device", hint=hint)
+
+
+def refusal(error: BaseException, setup: Setup) -> BadSetup:
+    """Return what a model of ours raised, asked for the first time, as a refusal of the setup."""
+    found = Problem(type(error).__name__, str(error))
+    better = worded(found, setup)
+    if better != found and better.hint:
+        return BadSetup(f"{better.message}. {better.hint}", "amp" if setup.amp else "dtype")
+    first = found.message.strip().partition("\n")[0]
+    return BadSetup(f"{found.type}: {first}", "model")

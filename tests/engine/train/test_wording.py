@@ -1,0 +1,82 @@
+"""What torch raises, in words."""
+
+import pytest
+import torch
+
+from engine import setup
+from engine.setup import BadSetup, Setup
+from engine.tape import Problem
+from engine.train import wording
+from engine.train.program import Failed
+from engine.train.run import Run
+
+LSTM = (
+    "could not create a primitive descriptor for the LSTM forward propagation primitive. "
+    "Run workload with environment variable ONEDNN_VERBOSE=all to get additional "
+    "diagnostic information."
+)
+OWN = """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.LSTM(2, 4), nn.Linear(4, 1)
+
+    def forward(self, x):
+        return self.b(self.a(x)[0])
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "given", "message", "hint"),
+    [
+        (LSTM, {"amp": "bfloat16"}, "LSTM in bfloat16 is not possible on this device", "amp empty"),
+        (LSTM, {"dtype": "float16"}, "LSTM in float16 is not possible on this device", "dtype"),
+        ("could not create a primitive", {"amp": "float16"}, "This model in float16", "float32"),
+        (LSTM, {}, LSTM, ""),
+        ("can't allocate memory: 7 bytes", {}, "Not enough memory for this", ""),
+        ("boom", {"amp": "bfloat16"}, "boom", ""),
+    ],
+)
+def test_what_torch_raises_is_said_as_what_can_be_done(text, given, message, hint):
+    found = wording.worded(Problem("RuntimeError", text), Setup(**given))
+    assert found.message.startswith(message)
+    assert hint in found.hint
+    assert bool(hint) == bool(found.hint)
+
+
+def is_possible(amp):
+    """Whether plain torch has an LSTM's step in this dtype here."""
+    try:
+        with torch.autocast("cpu", getattr(torch, amp)):
+            torch.nn.LSTM(2, 4)(torch.zeros(3, 2))[0].sum().backward()
+    except RuntimeError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("amp", ["bfloat16", "float16"])
+def test_an_lstm_that_the_processor_cannot_do_is_refused_in_words(amp):
+    tokens = {"data": {"name": "copy_tokens", "n": 40}, "model": "recurrent"}
+    own = {"data": {"name": "circle", "n": 40}, "model": {"name": "own", "source": OWN}}
+    for given, place in ((tokens, "amp"), (own, "model.source")):
+        given = setup.parse({**given, "amp": amp, "batch": 8})
+        if is_possible(amp):
+            Run(given).advance(2)
+            continue
+        with pytest.raises((BadSetup, Failed)) as caught:
+            Run(given)
+        assert caught.value.place == place
+        assert f"LSTM in {amp} is not possible on this device" in str(caught.value)
+        assert "ONEDNN" not in str(caught.value)
+        Run(setup.parse({**tokens, "batch": 8})).advance(2)
+
+
+def test_a_step_that_the_processor_cannot_do_is_told_in_words(monkeypatch):
+    run = Run(setup.parse({"data": "sine", "amp": "bfloat16"}))
+
+    def cannot(*_):
+        raise RuntimeError(LSTM)
+
+    monkeypatch.setattr(run.program.model, "forward", cannot)
+    run.advance(1)
+    assert run.problem.message == "LSTM in bfloat16 is not possible on this device"
+    assert run.problem.hint == "Choose float32: leave amp empty"
