@@ -17,6 +17,8 @@ def test_an_interrupt_while_all_is_imported_ends_it_without_a_word(tmp_path, mod
     setup.write_text('{"data": "sine", "model": "linear", "steps": 1000000000}', encoding="utf-8")
     code = (
         "import os, runpy, signal, sys\n"
+        # A shell that starts the tests with & has it ignored, here as well.
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "class Interrupting:\n"
         "    def find_spec(self, name, path=None, target=None):\n"
         f"        if name == {module!r}:\n"
