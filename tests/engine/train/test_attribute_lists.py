@@ -14,6 +14,7 @@ from torch import nn
 from engine import setup
 from engine.train import attribute_lists, attributes, checkpoints, saved, telling
 from engine.train.run import Run
+from tests.engine.train.plain import plain_losses
 
 STATEFUL = """
 import random
@@ -76,27 +77,8 @@ def begun(source=STATEFUL):
     return run
 
 
-def plain_losses(steps):
-    """The losses of a loop in plain PyTorch, on the batches of such a run."""
-    names = {}
-    batches = begun().batches
-    torch.manual_seed(0)
-    exec(STATEFUL, names)
-    model = names["Net"]()
-    optimizer = torch.optim.Adam(model.parameters(), lr=0.001)
-    losses = []
-    for _ in range(steps):
-        x, y = batches.draw()
-        optimizer.zero_grad()
-        loss = nn.functional.binary_cross_entropy_with_logits(model(x), y)
-        loss.backward()
-        optimizer.step()
-        losses.append(loss.item())
-    return losses
-
-
 def test_a_run_that_was_reopened_goes_on_as_the_script_that_never_stopped():
-    expected, run = plain_losses(40), begun()
+    expected, run = plain_losses(STATEFUL, begun().batches, 40), begun()
     for steps in (5, 12, 23):
         run.advance(steps)
         run.leave()

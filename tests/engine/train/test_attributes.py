@@ -8,6 +8,7 @@ from engine import setup
 from engine.train import attributes, checkpoints, telling
 from engine.train.run import Run
 from engine.train.views import show
+from tests.engine.train.plain import plain_losses
 
 WARMING = """
 class Net(nn.Module):
@@ -35,25 +36,6 @@ def begun(mode="reference", **given):
     return run
 
 
-def plain_losses(steps):
-    """The losses of a loop in plain PyTorch, on the batches of such a run."""
-    names = {"nn": nn, "torch": torch}
-    batches = begun().batches
-    torch.manual_seed(0)
-    exec(WARMING, names)
-    model = names["Net"]()
-    optimizer = torch.optim.Adam(model.parameters(), lr=0.001)
-    losses = []
-    for _ in range(steps):
-        x, y = batches.draw()
-        optimizer.zero_grad()
-        loss = nn.functional.binary_cross_entropy_with_logits(model(x), y)
-        loss.backward()
-        optimizer.step()
-        losses.append(loss.item())
-    return losses
-
-
 @pytest.mark.parametrize("mode", ["reference", "captured"])
 def test_a_module_that_counts_trains_as_in_a_plain_loop_whatever_is_looked_at(mode):
     run = begun(mode)
@@ -61,7 +43,7 @@ def test_a_module_that_counts_trains_as_in_a_plain_loop_whatever_is_looked_at(mo
         run.advance(8)
         assert show(run, "boundary", {}) is not None
         assert show(run, "units", {}) is not None
-    assert run.history.recent == plain_losses(40)
+    assert run.history.recent == plain_losses(WARMING, begun().batches, 40)
     assert run.mode == "reference"
     assert ("forward changes self." in run.why) == (mode == "captured")
 
