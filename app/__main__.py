@@ -48,8 +48,9 @@ def main(argv: list[str] | None = None) -> int:
         options = _parser().parse_args(words)
         if options.screenshot is not None:
             return screenshot(options)
-        if options.at is not None:
-            raise Refused("--at goes with --screenshot")
+        for name in ("at", "theme"):
+            if getattr(options, name) is not None:
+                raise Refused(f"--{name} goes with --screenshot")
         return headless(options) if options.headless else window(options)
     except Refused as refusal:
         return _refuse(str(refusal))
@@ -74,6 +75,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--screenshot", metavar="OUT.png", help="draw the window and end")
     parser.add_argument(
         "--at", type=int, metavar="EVENT", help="how many events have happened in the picture"
+    )
+    parser.add_argument(
+        "--theme", choices=("light", "dark"), help="of the picture (as the settings say)"
     )
     parser.add_argument(
         "--headless",
@@ -261,7 +265,8 @@ def screenshot(options: argparse.Namespace) -> int:
         raise Refused(f"{options.screenshot} cannot be written: its folder does not exist")
     from app.shot import screenshot as draw
 
-    return draw(options.screenshot, options.file or "", options.at, trusted=options.trust)
+    theme, file = options.theme or "", options.file or ""
+    return draw(options.screenshot, file, options.at, theme=theme, trusted=options.trust)
 
 
 def headless(options: argparse.Namespace) -> int:

@@ -32,7 +32,7 @@ def screenshot(
     file: str = "",
     at: int | None = None,
     size: tuple[int, int] = USUAL,
-    theme: str = "system",
+    theme: str = "",
     timeout: float = 60.0,
     lesson: Lesson | None = None,
     step: int | None = None,
@@ -47,8 +47,8 @@ def screenshot(
         file: the program; empty for the first example.
         at: how many events have happened; None for all, negative counted from the end.
         size: of the window in pixels.
-        theme: ``light``, ``dark`` or ``system``.
-        timeout: seconds to wait for the engine.
+        theme: ``light``, ``dark`` or ``system``; empty for what the settings say.
+        timeout: seconds to wait for the engine, and for a set-up's steps.
         lesson: what to open instead of ``file``.
         step: of the lesson, from 0.
         trusted: whether the script, or the programs of the lesson, run as ours do.
@@ -60,7 +60,7 @@ def screenshot(
 
     app = make_app(sys.argv)
     link, settings = Link(), Settings()
-    settings.put("theme", theme)
+    settings.put("theme", theme or Settings.of_user().text("theme"))
     window = Window(link, settings, Drafts(None))
     try:
         window.resize(*size)
@@ -116,15 +116,19 @@ def _settle(session: Session, timeout: float) -> int:
 
 
 def _settle_room(window: "Window", timeout: float) -> int:
-    """Wait for what the room shows, a run that goes on or the first result; the exit code."""
+    """Wait for all that the room shows: the first result, or a run at rest; the exit code."""
     if window.room == "program":
         return _settle(window.session, timeout)
+    from app.training import still
 
-    def seen() -> bool:
-        run = window.training.run
-        return run is not None and run.state is not None and window.rooms.is_whole
-
-    return RAN if wait_until(seen, timeout) else DIED
+    if not wait_until(lambda: window.rooms.is_whole, timeout):
+        return DIED
+    session = window.training
+    rests = still.come_to_rest(session, lambda holds: wait_until(holds, timeout))
+    run = session.run
+    if run is not None and (run.problem or session.complaint[1]):
+        return FAILED
+    return RAN if rests else DIED
 
 
 def _ended(result: Result) -> bool:

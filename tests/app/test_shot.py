@@ -4,6 +4,7 @@ import pytest
 from PySide6.QtGui import QImage
 
 from app.documents import Refused
+from app.settings import Settings
 from app.shot import film, graph_picture, screenshot, wait_until
 
 
@@ -33,6 +34,36 @@ def test_positions_differ(qapp, tmp_path):
         assert screenshot(str(out), at=at, size=(1000, 640), theme="dark") == 0
         shots.append(out.read_bytes())
     assert shots[0] != shots[1]
+
+
+def ground(path):
+    """Return how light the picture is at its edge, from 0 to 255."""
+    return QImage(str(path)).pixelColor(2, 800).lightness()
+
+
+def test_the_theme_is_that_of_the_settings_unless_one_is_asked_for(qapp, tmp_path):
+    Settings.of_user().put("theme", "dark")
+    for name, theme in (("own", ""), ("asked", "light")):
+        assert screenshot(str(tmp_path / f"{name}.png"), theme=theme) == 0
+    assert ground(tmp_path / "own.png") < 60
+    assert ground(tmp_path / "asked.png") > 200
+
+
+def test_a_set_up_is_drawn_at_the_step_where_it_ends(qapp, tmp_path):
+    setup = tmp_path / "moons.json"
+    setup.write_text('{"data": "moons", "model": "mlp", "batch": 16, "steps": 90}')
+    shots = []
+    for name in ("first", "second"):
+        out = tmp_path / f"{name}.png"
+        assert screenshot(str(out), str(setup)) == 0
+        shots.append(QImage(str(out)))
+    assert shots[0] == shots[1]
+
+
+def test_a_set_up_that_fails_exits_1(qapp, tmp_path):
+    setup = tmp_path / "fast.json"
+    setup.write_text('{"data": "line", "model": "linear", "optimizer": {"name": "sgd", "lr": 1e9}}')
+    assert screenshot(str(tmp_path / "shot.png"), str(setup)) == 1
 
 
 def test_a_program_that_fails_is_drawn_and_exits_1(qapp, tmp_path, program):
