@@ -256,7 +256,7 @@ def _open_room(
     if programs:
         shell.settings.trust(str(path), programs)
     shell.notices.drop(OUTSIDE)
-    shell.saving.open(fetched.room, foreign, fetched.curves)
+    shell.saving.open(fetched, foreign)
     shell.show_room("training")
     shell.settings.add_recent(str(path))
     shell.say(f"Opened {path.name} where it was saved")

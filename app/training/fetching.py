@@ -19,22 +19,27 @@ INLINE = 1 << 18
 
 @dataclass(frozen=True)
 class Fetched:
-    """What is in a session file. ``curves``: of each run, by name. ``programs``: its modules."""
+    """What is in a session file. ``programs``: its modules.
+
+    ``curves``: of each run, by name; ``ahead``: what they were before it went back.
+    """
 
     room: KeptRoom
     curves: tuple[dict[str, Series], ...]
+    ahead: tuple[dict[str, Series], ...]
     programs: str
 
 
 def fetched(path: Path) -> Fetched:
     """Return what is in a session file. Any thread may ask. Raises `Refused`."""
-    room = kept.read(path)
-    return Fetched(room, curves_of(room), room.programs())
+    return made_of(kept.read(path))
 
 
-def curves_of(room: KeptRoom) -> tuple[dict[str, Series], ...]:
-    """Return the curves of each run, by name. Any thread may ask."""
-    return tuple(_filled(run.curves) for run in room.runs)
+def made_of(room: KeptRoom) -> Fetched:
+    """Return a room with its curves to be drawn. Any thread may ask."""
+    curves = tuple(_filled(run.curves) for run in room.runs)
+    ahead = tuple(_filled(run.ahead) for run in room.runs)
+    return Fetched(room, curves, ahead, room.programs())
 
 
 def _filled(curves: dict[str, kept.KeptCurve]) -> dict[str, Series]:

@@ -1,9 +1,12 @@
 """Messages of the engine into the curves of a run."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from app.training.state import Run
 from engine.training import Series
+from widgets.plots import series
 
 COMPARED = ("loss", "val")
 """The curves by which runs are compared."""
@@ -44,13 +47,18 @@ def _compare(run: Run, steps: np.ndarray, losses: np.ndarray) -> None:
     before = run.ahead.get("loss")
     if before is None:
         return
-    start = before.index(steps[0])
-    stop = min(len(before), start + len(steps))
-    is_same = np.array_equal(before.steps(start, stop), steps) and np.array_equal(
-        before.numbers(start, stop), losses.astype(np.float32), equal_nan=True
-    )
-    if not is_same or steps[-1] >= before.last:
+    start, stop = before.index(steps[0]), before.index(steps[-1] + 1)
+    # Of one that comes out of a file there may be every second step only, or every fourth.
+    _, old, new = np.intersect1d(before.steps(start, stop), steps, return_indices=True)
+    was, now = before.numbers(start, stop)[old], losses[new].astype(np.float32)
+    if steps[-1] >= before.last or not np.array_equal(was, now, equal_nan=True):
         run.ahead = {}
+
+
+def ahead_of_step(ahead: Mapping[str, series.Series], step: int) -> dict[str, series.Series]:
+    """Return curves that were set aside of a run, if they go on past the step it stands at."""
+    held = {name: ahead[name] for name in COMPARED if name in ahead}
+    return held if "loss" in held and held["loss"].last > step else {}
 
 
 def after_rewind(run: Run, source: Run) -> None:

@@ -20,14 +20,13 @@ from app.beside import Beside
 from app.notices import Notices
 from app.sessions import Found, Sessions, Slot
 from app.shell import Notice
-from app.training.fetching import INLINE, curves_of
+from app.training.fetching import INLINE, Fetched, made_of
 from app.training.kept import LEFT, KeptRoom, KeptRun
 from app.training.revival import BYTES_A_MS, Revival
 from app.training.saving import Saving, joined, kept_run, listed, shape
 from app.training.session import TrainSession
 from app.training.state import START, Run, branch
 from playback import text
-from widgets.plots.series import Series
 
 MOST_NUMBERS = 1 << 16
 """A longer curve is kept thinned: it is written again and again."""
@@ -133,7 +132,8 @@ class TrainKeeping(QObject):
     def _row(self, run: Run) -> KeptRun:
         held = self._revival.kept(run.run_id) if run.alive else None
         step, data = (held.step, held.data) if held is not None else (run.step, b"")
-        sizes = tuple((name, len(curve), curve.last) for name, curve in run.series.items())
+        curves = (*run.series.items(), *run.ahead.items())
+        sizes = tuple((name, len(curve), curve.last) for name, curve in curves)
         is_hidden = run.run_id in self._session.look.hidden
         stamp = (step, run.step, run.furthest, run.name, run.setup, is_hidden, sizes, id(data))
         before = self._rows.get(run.run_id)
@@ -215,24 +215,21 @@ class TrainKeeping(QObject):
         if self._is_worth():
             left = replace(self.look(), closed=True)
 
-        def make() -> tuple[dict[str, Series], ...]:
+        def make() -> Fetched:
             if left is not None:
                 self._sessions.leave(left)
-            return curves_of(kept)
+            return made_of(kept)
 
         self._opening.ask(make, lambda made: self._go_on(one, made))
 
-    def _go_on(
-        self, one: Found[KeptRoom], made: Callable[[], tuple[dict[str, Series], ...]]
-    ) -> None:
-        assert one.kept is not None
+    def _go_on(self, one: Found[KeptRoom], made: Callable[[], Fetched]) -> None:
         try:
-            curves = made()
+            found = made()
         except OSError as error:
             words = f"The runs there cannot be kept: {atomic.why(error)}"
             self._ways.notices.tell_first(self._notice(one, words))
             return
-        self._saving.open(one.kept, curves=curves)
+        self._saving.open(found)
         self._ways.enter()
         if self._saver is not None:
             self._taken.append((1 + self._saver.is_writing, one.slot))
@@ -275,7 +272,8 @@ class TrainKeeping(QObject):
 
 
 def _size(row: KeptRun) -> int:
-    return len(row.data) + sum(len(one.steps) + len(one.numbers) for one in row.curves.values())
+    curves = (*row.curves.values(), *row.ahead.values())
+    return len(row.data) + sum(len(one.steps) + len(one.numbers) for one in curves)
 
 
 def _words(room: KeptRoom) -> str:

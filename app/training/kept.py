@@ -46,7 +46,8 @@ class KeptRun(Struct, frozen=True):
     """A run as the window knows it; ``data`` is what the engine goes on with, empty for none.
 
     ``parent``: the place of the run it was forked from in `KeptRoom.runs`, or -1. ``anew``: a fork
-    of which nothing else is known yet; it is made again, from ``parent_step`` on.
+    of which nothing else is known yet; it is made again, from ``parent_step`` on. ``ahead``: losses
+    as they were before it went back, past ``step``.
     """
 
     name: str
@@ -61,6 +62,7 @@ class KeptRun(Struct, frozen=True):
     parent_step: int = 0
     christened: bool = False
     anew: bool = False
+    ahead: dict[str, KeptCurve] = {}
 
 
 class KeptRoom(Struct, frozen=True, tag="training"):
@@ -111,6 +113,7 @@ class _Curve(Struct):
 
 class _Curves(Struct):
     curves: dict[str, _Curve]
+    ahead: dict[str, _Curve] = {}
 
 
 class _Run(Struct):
@@ -166,7 +169,7 @@ def pieces(room: KeptRoom) -> list[bytes]:
     Raises:
         Refused: there would be too many bytes, runs or curves.
     """
-    curves = sum(len(run.curves) for run in room.runs)
+    curves = _count(room)
     if len(room.runs) > MOST_RUNS or curves > MOST_CURVES:
         much = f"{len(room.runs):,} runs with {curves:,} curves"
         raise Refused(f"The session has {much} and was not saved; forget some runs")
@@ -204,12 +207,20 @@ def _decoded(payload: memoryview) -> KeptRoom:
     runs = []
     for raw in found.runs:
         parts.skip(memoryview(raw), 0, MOST_PARTS)
-        curves = msgspec.msgpack.decode(raw, type=_Curves).curves
-        held = {name: curve.taken() for name, curve in curves.items()}
+        curves = msgspec.msgpack.decode(raw, type=_Curves)
+        held, ahead = _taken(curves.curves), _taken(curves.ahead)
         run = msgspec.msgpack.decode(raw, type=_Run)
         fields = msgspec.structs.asdict(run) | {"data": _copied(run.data)}
-        runs.append(KeptRun(curves=held, **fields))
+        runs.append(KeptRun(curves=held, ahead=ahead, **fields))
     return KeptRoom(found.setup, tuple(runs), found.current, found.torch, found.when, found.closed)
+
+
+def _taken(curves: dict[str, _Curve]) -> dict[str, KeptCurve]:
+    return {name: curve.taken() for name, curve in curves.items()}
+
+
+def _count(room: KeptRoom) -> int:
+    return sum(len(run.curves) + len(run.ahead) for run in room.runs)
 
 
 def _copied(view: memoryview) -> bytes:
@@ -265,13 +276,13 @@ def _sound(room: KeptRoom) -> KeptRoom:
     if not 0 <= room.current < len(room.runs):
         raise ValueError("no such run")
     check(room.setup)
-    if sum(len(run.curves) for run in room.runs) > MOST_CURVES:
+    if _count(room) > MOST_CURVES:
         raise ValueError("too many curves")
     for number, run in enumerate(room.runs):
         check(run.setup)
         if run.parent >= number or min(run.step, run.furthest, run.color) < 0:
             raise ValueError("a run before its parent")
-        for curve in run.curves.values():
+        for curve in (*run.curves.values(), *run.ahead.values()):
             _check_curve(curve)
     # What cannot be read here must not reach an engine that can: it may bring a program.
     runs = tuple(

@@ -11,6 +11,7 @@ from app.documents import Refused
 from app.training import kept, own_module
 from app.training.fetching import INLINE, Fetched, Fetching
 from app.training.files import file_of
+from app.training.folding import ahead_of_step
 from app.training.kept import KeptRoom, KeptRun
 from app.training.session import TrainSession
 from app.training.state import Run, TrainEngine, branch
@@ -98,7 +99,6 @@ class Saving(QObject):
         session, found = self._session, self._found
         held = [found.get(run.run_id) or noted(session, run, run.step, b"") for run in runs]
         room = joined(session.setup, runs, current, [one.row for one in held])
-        curves = [one.curves for one in held]
         without = f", but not how to go on with {'; '.join(self._without)}" if self._without else ""
         then, what = self._then, shape(session)
 
@@ -107,7 +107,7 @@ class Saving(QObject):
             self.saved.emit(what)
             self.said.emit(f"Saved {path.name}{without}")
 
-        self._writing.write(path, lambda: kept.pieces(filled(room, curves)), wrote)
+        self._writing.write(path, lambda: kept.pieces(filled(room, held)), wrote)
         if sum(len(one.row.data) for one in held) > INLINE:
             self.said.emit(f"Saving {path.name}…")
 
@@ -119,17 +119,12 @@ class Saving(QObject):
         """Read no more files."""
         self._files.close()
 
-    def open(
-        self,
-        room: KeptRoom,
-        foreign: bool = False,
-        curves: Sequence[Mapping[str, Series]] = (),
-    ) -> None:
+    def open(self, found: Fetched, foreign: bool = False) -> None:
         """Put a saved room in place of this one; each run stands where it stood.
 
         ``foreign``: what modules it brings are held to what programs from elsewhere may do.
-        ``curves``: of its runs, where they were made already.
         """
+        room = found.room
         if foreign:
             held = tuple(replace(row, setup=own_module.held(row.setup)) for row in room.runs)
             room = replace(room, setup=own_module.held(room.setup), runs=held)
@@ -143,11 +138,8 @@ class Saving(QObject):
             run = Run(number if goes_on else -number, row.setup, row.name, row.color)
             run.alive, run.christened = goes_on, row.christened
             run.furthest, run.stood = row.furthest, row.step
-            if curves:
-                run.series.update(curves[place])
-            else:
-                for name, curve in row.curves.items():
-                    kept.put_curve(run.curve(name), curve)
+            run.series.update(found.curves[place])
+            run.ahead = ahead_of_step(found.ahead[place], row.step)
             if goes_on and parent is not None:
                 run.branch = parent.run_id, row.parent_step
                 if not row.data:
@@ -172,17 +164,18 @@ def fork_again(run: Run, source: Run) -> None:
     """Have a run that is lost but for its curves stand where it branched off."""
     assert run.branch is not None
     step = min(run.branch[1], source.stood)
-    run.branch, run.stood, run.furthest = (source.run_id, step), step, step
+    run.branch, run.stood, run.furthest, run.ahead = (source.run_id, step), step, step, {}
     for curve in run.series.values():
         curve.cut(step + 1)
 
 
 @dataclass(frozen=True)
 class Noted:
-    """A run as it stood; ``curves`` are still to be put into the ``row``, by any thread."""
+    """A run as it stood; its curves are still to be put into the ``row``, by any thread."""
 
     row: KeptRun
     curves: Mapping[str, Series]
+    ahead: Mapping[str, Series]
 
 
 def shape(session: TrainSession) -> object:
@@ -238,24 +231,28 @@ def noted(session: TrainSession, run: Run, step: int, data: bytes) -> Noted:
         # The text that was executed, wherever it came from.
         setup = replace(setup, model=run.begun.setup.model)
     row = KeptRun(run.name, run.color, setup, step, furthest, {}, data, is_hidden)
-    return Noted(replace(row, christened=run.christened), held)
+    ahead = {name: curve.upto(len(curve)) for name, curve in run.ahead.items()}
+    return Noted(replace(row, christened=run.christened), held, ahead_of_step(ahead, step))
 
 
 def kept_run(session: TrainSession, run: Run, step: int, data: bytes, most: int = 0) -> KeptRun:
     """Return a run as it stood at ``step``, its curves with at most about ``most`` numbers."""
     one = noted(session, run, step, data)
-    return _with_curves(one.row, one.curves, most)
+    return _with_curves(one.row, one, most)
 
 
-def filled(room: KeptRoom, curves: Sequence[Mapping[str, Series]]) -> KeptRoom:
+def filled(room: KeptRoom, noted: Sequence[Noted]) -> KeptRoom:
     """Return the room with the curves of its runs in it. Any thread may ask."""
-    runs = (_with_curves(row, held) for row, held in zip(room.runs, curves, strict=True))
+    runs = (_with_curves(row, one) for row, one in zip(room.runs, noted, strict=True))
     return replace(room, runs=tuple(runs))
 
 
-def _with_curves(row: KeptRun, curves: Mapping[str, Series], most: int = 0) -> KeptRun:
-    held = {name: kept.kept_curve(curve, most) for name, curve in curves.items()}
-    return replace(row, curves=held)
+def _with_curves(row: KeptRun, noted: Noted, most: int = 0) -> KeptRun:
+    curves, ahead = (
+        {name: kept.kept_curve(curve, most) for name, curve in held.items()}
+        for held in (noted.curves, noted.ahead)
+    )
+    return replace(row, curves=curves, ahead=ahead)
 
 
 def _nothing(_programs: str) -> None:

@@ -127,7 +127,7 @@ def test_an_engine_killed_while_a_session_is_read_goes_on_with_that(room, tmp_pa
     room.wait(lambda: room.link.pid() != engine)
     go_on.set()
     room.wait(lambda: bool(fetched))
-    room.saving.open(fetched[0].room, curves=fetched[0].curves)
+    room.saving.open(fetched[0])
     room.wait(lambda: room.session.run.alive and room.session.run.state is not None)
     assert room.session.run.step == 40
     room.session.rewind(10)

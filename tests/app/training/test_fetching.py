@@ -111,6 +111,29 @@ def test_the_file_chosen_last_is_the_one_that_opens(files, long, tmp_path, qtbot
             id="long",
         ),
         pytest.param(room(msgspec.structs.replace(ROW, name="x" * (2 << 20))), id="name"),
+        pytest.param(
+            room(
+                msgspec.structs.replace(
+                    ROW, ahead={f"c{n}": curve([1]) for n in range(kept.MOST_CURVES + 1)}
+                )
+            ),
+            id="curves ahead",
+        ),
+        pytest.param(
+            room(
+                msgspec.structs.replace(
+                    ROW, ahead={"loss": curve(np.arange(kept.MOST_NUMBERS + 2))}
+                )
+            ),
+            id="long ahead",
+        ),
+        pytest.param(
+            room(msgspec.structs.replace(ROW, ahead={"loss": curve([8, 7])})), id="back ahead"
+        ),
+        pytest.param(
+            room(msgspec.structs.replace(ROW, ahead={"loss": kept.KeptCurve(b"12345678", b"12")})),
+            id="odd ahead",
+        ),
     ],
 )
 def test_more_than_a_window_can_show_is_refused(bad, tmp_path):

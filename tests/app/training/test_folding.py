@@ -2,11 +2,12 @@ import tracemalloc
 
 import numpy as np
 
-from app.training.folding import after_rewind, take_series
+from app.training.folding import after_rewind, ahead_of_step, take_series
 from app.training.state import COARSE, Run
 from engine.setup import Setup
 from engine.training import Series, TrainState
 from tests.app.training.fakes import COLUMNS, array, begun, series
+from widgets.plots.series import Series as Curve
 
 
 def run():
@@ -102,3 +103,17 @@ def test_a_run_that_goes_another_way_is_known_by_that_alone():
     assert one.whole("loss") is one.curve("loss")
     assert one.whole("val") is one.curve("val")
     assert one.whole("loss").last == 11
+
+
+def curve(*steps):
+    made = Curve()
+    made.extend(steps, [0.5] * len(steps))
+    return made
+
+
+def test_curves_that_were_set_aside_hold_only_where_they_go_on():
+    ahead = {"val": curve(5, 10, 15), "loss": curve(*range(1, 16)), "lr": curve(20)}
+    assert set(ahead_of_step(ahead, 9)) == {"loss", "val"}
+    assert ahead_of_step(ahead, 15) == {}
+    assert ahead_of_step({"val": curve(5, 10)}, 3) == {}
+    assert ahead_of_step({"loss": curve()}, 0) == {}

@@ -3,6 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
+from app.training.fetching import made_of
 from app.training.kept import KeptRoom
 from app.training.revival import TRIES, Revival
 from app.training.saving import Saving, kept_run
@@ -194,7 +195,7 @@ def test_a_run_out_of_a_file_survives_an_engine_that_dies_over_it(session, link,
     saving.resumed.connect(revival.expect)
     row = kept_run(session, session.run, 30, held.data)
     send, link.send = link.send, lambda message: None  # it dies before it reads
-    saving.open(KeptRoom(session.setup, (row,), 0))
+    saving.open(made_of(KeptRoom(session.setup, (row,), 0)))
     link.send = send
     link.die()
     assert (session.run.alive, session.run.step) == (True, 30)
@@ -214,7 +215,7 @@ def test_every_run_out_of_a_file_survives_an_engine_that_dies_later(session, lin
     ]
     saving = Saving(session, link, Writing(session), session)
     saving.resumed.connect(revival.expect)
-    saving.open(KeptRoom(session.setup, tuple(rows), 1))
+    saving.open(made_of(KeptRoom(session.setup, tuple(rows), 1)))
     link.die()
     link.die()
     assert [(run.alive, run.step) for run in session.runs] == [(True, 30), (True, 33)]

@@ -8,6 +8,7 @@ import pytest
 from app import atomic, envelope
 from app.documents import Refused
 from app.training import kept
+from app.training.fetching import fetched, made_of
 from app.training.saving import Saving, shape
 from app.training.session import TrainSession
 from app.writing import Writing
@@ -92,7 +93,7 @@ def test_runs_forks_and_weights_by_hand_go_on_where_they_were(make, tmp_path):
     assert saving.heard == ["Saved one.gradscribe"]
 
     other, other_link, opening = make()
-    opening.open(kept.read(file))
+    opening.open(fetched(file))
     assert [run.name for run in other.runs] == [run.name for run in session.runs]
     assert [run.step for run in other.runs] == [30, 42]
     assert other.setup == session.setup
@@ -127,7 +128,7 @@ def test_curves_of_runs_that_are_over_are_kept(make, tmp_path):
     session.begin()
     save(saving, tmp_path / "a.gradscribe")
     other, _, opening = make()
-    opening.open(kept.read(tmp_path / "a.gradscribe"))
+    opening.open(fetched(tmp_path / "a.gradscribe"))
     assert [run.alive for run in other.runs] == [False, True]
     assert [run.christened for run in other.runs] == [True, False]
     assert other.runs[0].name == "the first"
@@ -141,7 +142,7 @@ def test_a_run_stands_where_it_was_saved_before_the_engine_tells(make, tmp_path)
     link.work()
     save(saving, tmp_path / "a.gradscribe")
     other, _, opening = make(FakeTrainLink())
-    opening.open(kept.read(tmp_path / "a.gradscribe"))
+    opening.open(fetched(tmp_path / "a.gradscribe"))
     assert other.run.state is None
     assert (other.run.step, other.run.furthest) == (20, session.run.furthest)
 
@@ -151,7 +152,7 @@ def test_what_was_there_before_is_let_go(make, tmp_path):
     trained(session, link)
     before = session.runs[0].run_id
     save(saving, tmp_path / "a.gradscribe")
-    saving.open(kept.read(tmp_path / "a.gradscribe"))
+    saving.open(fetched(tmp_path / "a.gradscribe"))
     assert link.last(say.Drop).run_id == before
     assert session.run.run_id != before
     assert session.run.step == 30
@@ -167,7 +168,7 @@ def test_a_run_that_cannot_go_on_here_keeps_its_curves_and_says_why(make, tmp_pa
     other, _, opening = make()
     complaints = []
     other.complained.connect(lambda place, why: complaints.append(why))
-    opening.open(msgspec.structs.replace(room, runs=(broken,)))
+    opening.open(made_of(msgspec.structs.replace(room, runs=(broken,))))
     assert "does not hold a run" in complaints[-1]
     assert not other.run.alive
     assert len(numbers(other.run)) == 30
@@ -217,7 +218,7 @@ def test_a_session_holds_what_was_there_when_it_was_asked_for(make, tmp_path, mo
     assert saving.heard == ["Saved a.gradscribe"]
     assert shapes[0] != shape(session)
     other, _, opening = make()
-    opening.open(kept.read(tmp_path / "a.gradscribe"))
+    opening.open(fetched(tmp_path / "a.gradscribe"))
     assert (other.run.step, other.run.furthest) == (30, 30)
     assert numbers(other.run) == told
 
