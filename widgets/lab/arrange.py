@@ -51,6 +51,17 @@ class Card(NamedTuple):
         x, y = corner.x() + column * self.side, corner.y() + row * self.side
         return QRectF(x, y, self.side, self.side)
 
+    def boxes(self) -> list[QRectF]:
+        """Return where every cell stands that is shown, in the order of their flat index."""
+        side, found = self.side, []
+        for number in range(self.grid.slices):
+            corner = self.slice_at(number)
+            across = [corner.x() + column * side for column in range(self.grid.columns)]
+            for row in range(self.grid.rows):
+                y = corner.y() + row * side
+                found += [QRectF(x, y, side, side) for x in across]
+        return found
+
     def at(self, point: QPointF) -> int | None:
         """Return the flat index under a point."""
         if not self.frame.contains(point):

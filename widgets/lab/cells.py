@@ -3,7 +3,11 @@
 A mouse that moves over thousands of cells lights others each time; only those are painted anew.
 """
 
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
 import numpy as np
+from numpy.typing import NDArray
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen, QPixmap
 
@@ -70,11 +74,7 @@ class CellSheets:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             painter.translate(-card.frame.topLeft())
             ink = _Ink(painter, card, array, theme, self.numbers)
-            for index in range(array.size):
-                box = card.cell(index)
-                if box is None:
-                    break
-                ink.cell(index, box, faint)
+            ink.cells(card.boxes(), faint)
         finally:
             painter.end()
         return sheet
@@ -92,6 +92,7 @@ class _Ink:
         self._real = np.abs(self._flat) if is_complex else self._flat.astype(np.float64)
         sizes = np.abs(self._real[np.isfinite(self._real)])
         self._scale = float(sizes.max()) if sizes.size else 0.0
+        self._side = card.side
         self._written = numbers and card.side >= NUMBERS_FROM
         painter.setFont(ui_font(10, 600))
 
@@ -99,32 +100,47 @@ class _Ink:
         """Take away what is faint there."""
         self._painter.fillRect(box, self._theme.panel)
 
+    def cells(self, boxes: Sequence[QRectF], faint: bool) -> None:
+        """Paint all cells: first their colours, then their numbers, each with one pen for all."""
+        fills = self._fills(self._real[: len(boxes)])
+        self._color(fills, boxes, faint)
+        if self._written:
+            self._number(range(len(boxes)), fills, boxes, faint)
+
     def cell(self, index: int, box: QRectF, faint: bool) -> None:
         """Paint a cell, with its number where there is room."""
-        painter = self._painter
-        fill = self._theme.line
-        if self._numbers:
-            fill = heat.color(float(self._real[index]), self._scale, self._theme.dark)
-        gap = 0.8 if box.width() > 9 else 0.3
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(faded(fill, 0.3 if self._numbers else 0.6) if faint else fill)
-        painter.drawRoundedRect(box.adjusted(gap, gap, -gap, -gap), 3, 3)
+        fills = self._fills(self._real[index : index + 1])
+        self._color(fills, [box], faint)
         if self._written:
-            self._number(box, self._flat[index].item(), fill, faint)
+            self._number([index], fills, [box], faint)
 
-    def _number(self, box: QRectF, number: object, fill: QColor, faint: bool) -> None:
-        if isinstance(number, bool):
-            said = "T" if number else "F"
-        elif isinstance(number, complex):
-            said = text.number(number, 1)
-        else:
-            said = short(float(number))  # type: ignore[arg-type]
-        if self._painter.fontMetrics().horizontalAdvance(said) > box.width() - 2:
-            return
-        theme = self._theme
-        ink = max((theme.ink, theme.surface), key=lambda c: contrast(c, fill))
-        self._painter.setPen(theme.ink2 if faint else ink)
-        self._painter.drawText(box, Qt.AlignmentFlag.AlignCenter, said)
+    def _fills(self, numbers: NDArray[np.float64]) -> list[QColor]:
+        if not self._numbers:
+            return [self._theme.line] * numbers.size
+        return heat.colors(numbers, self._scale, self._theme.dark)
+
+    def _color(self, fills: Sequence[QColor], boxes: Sequence[QRectF], faint: bool) -> None:
+        painter = self._painter
+        opacity, gap = 0.3 if self._numbers else 0.6, 0.8 if self._side > 9 else 0.3
+        painter.setPen(Qt.PenStyle.NoPen)
+        for fill, box in zip(fills, boxes, strict=True):
+            painter.setBrush(faded(fill, opacity) if faint else fill)
+            painter.drawRoundedRect(box.adjusted(gap, gap, -gap, -gap), 3, 3)
+
+    def _number(
+        self,
+        indices: Iterable[int],
+        fills: Sequence[QColor],
+        boxes: Sequence[QRectF],
+        faint: bool,
+    ) -> None:
+        """Write numbers where there is room for them."""
+        painter, theme, metrics = self._painter, self._theme, self._painter.fontMetrics()
+        for index, fill, box in zip(indices, fills, boxes, strict=True):
+            said = _said(self._flat[index].item())
+            if metrics.horizontalAdvance(said) <= box.width() - 2:
+                painter.setPen(theme.ink2 if faint else _ink_on(fill.rgb(), theme))
+                painter.drawText(box, Qt.AlignmentFlag.AlignCenter, said)
 
     def ring(self, box: QRectF, here: bool) -> None:
         """Put a ring around a cell that is lit, a darker one around the one looked at."""
@@ -134,6 +150,20 @@ class _Ink:
         self._painter.setBrush(Qt.BrushStyle.NoBrush)
         self._painter.setPen(pen)
         self._painter.drawRoundedRect(box.adjusted(1.2, 1.2, -1.2, -1.2), 3, 3)
+
+
+def _said(number: object) -> str:
+    if isinstance(number, bool):
+        return "T" if number else "F"
+    if isinstance(number, complex):
+        return text.number(number, 1)
+    return short(float(number))  # type: ignore[arg-type]
+
+
+@lru_cache(maxsize=1024)
+def _ink_on(fill: int, theme: Theme) -> QColor:
+    """Return the ink that is read best on a colour."""
+    return max((theme.ink, theme.surface), key=lambda color: contrast(color, QColor(fill)))
 
 
 def at(cell: Cell | None, key: str) -> int | None:

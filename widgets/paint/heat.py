@@ -4,6 +4,7 @@ Orange is negative, blue positive, and zero sinks into the card. Both arms diffe
 kind of colour vision, and in lightness from zero for none.
 """
 
+import math
 from functools import cache
 
 import numpy as np
@@ -53,9 +54,25 @@ def srgb(lightness: Grid, a: Grid, b: Grid) -> Pixels:
 
 def color(x: float, scale: float, dark: bool) -> QColor:
     """Return the colour of one number on a scale of -``scale`` to +``scale``."""
-    share = 0.0 if scale <= 0 or not np.isfinite(x) else max(-1.0, min(1.0, x / scale))
-    red, green, blue = table(dark)[round((share + 1) / 2 * (LEVELS - 1))]
-    return QColor(int(red), int(green), int(blue))
+    share = 0.0 if scale <= 0 or not math.isfinite(x) else max(-1.0, min(1.0, x / scale))
+    return QColor(_colors(dark)[round((share + 1) / 2 * (LEVELS - 1))])
+
+
+def colors(numbers: NDArray[np.float64], scale: float, dark: bool) -> list[QColor]:
+    """Return the colour of each number, as `color` does; equal ones are one object, not a copy."""
+    known = _colors(dark)
+    if scale <= 0:
+        return [known[LEVELS // 2]] * numbers.size
+    with np.errstate(over="ignore", invalid="ignore"):
+        share = np.where(np.isfinite(numbers), numbers / scale, 0.0).clip(-1.0, 1.0)
+    levels = np.round((share + 1) / 2 * (LEVELS - 1)).astype(np.intp)
+    return [known[level] for level in levels.tolist()]
+
+
+@cache
+def _colors(dark: bool) -> list[QColor]:
+    """Return the map as Qt's own colours: one is asked for at every cell."""
+    return [QColor(red, green, blue) for red, green, blue in table(dark).tolist()]
 
 
 def shades(

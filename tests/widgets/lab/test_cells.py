@@ -8,6 +8,7 @@ from engine.wire import Probe
 from playback.lab.places import Cell
 from widgets.lab.canvas import LabCanvas
 from widgets.lab.cells import CellSheets, at
+from widgets.paint import heat
 from widgets.theme import Theme
 
 
@@ -60,6 +61,23 @@ def test_moving_over_the_cells_paints_none_of_the_others(canvas, monkeypatch):
     canvas.look_at(Cell("a", 1))
     canvas.grab()
     assert not made
+
+
+@pytest.mark.parametrize("shape", ["2, 3", "6", "()", "4, 3, 2", "14, 3, 5", "0, 3", "2, 0, 2"])
+def test_all_cells_of_a_card_stand_where_each_of_them_does(canvas, shape):
+    canvas.show_probed(probe(Probe(1, f"a = torch.zeros({shape})\na + 1")))
+    card = canvas.cards[0]
+    alone = [card.cell(index) for index in range(card.cells.snapshot.numel)]
+    assert card.boxes() == [box for box in alone if box is not None]
+
+
+def test_a_thousand_cells_ask_for_their_colours_in_one_go(canvas, monkeypatch):
+    asked = []
+    colors = heat.colors
+    monkeypatch.setattr(heat, "colors", lambda *all_: asked.append(1) or colors(*all_))
+    canvas.show_probed(probe(Probe(1, "a = torch.randn(40, 40)\na.T")))
+    canvas.grab()
+    assert len(asked) == len(canvas.cards) == 2
 
 
 @pytest.mark.parametrize(

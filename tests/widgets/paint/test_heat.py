@@ -57,6 +57,19 @@ def test_numbers_past_the_scale_have_the_last_colour():
     assert heat.color(1, 0, False) == heat.color(0, 8, False)
 
 
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("scale", [0.0, 1e-30, 0.37, 2.0, 1e300])
+def test_many_numbers_have_the_colours_that_each_has_alone(dark, scale):
+    numbers = np.append(np.linspace(-3, 3, 4001), [np.nan, np.inf, -np.inf, 0.0, -0.0, 5e-324])
+    alone = [heat.color(float(x), scale, dark) for x in numbers]
+    assert heat.colors(numbers, scale, dark) == alone
+
+
+def test_a_colour_that_was_given_out_can_be_changed_alone():
+    heat.color(1, 1, False).setAlphaF(0.5)
+    assert heat.color(1, 1, False).alphaF() == 1
+
+
 def test_the_scale_leaves_out_half_a_percent_of_outliers():
     grid = np.ones((40, 50))
     grid[0, 0] = 1e9
