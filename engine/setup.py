@@ -2,12 +2,14 @@
 
 A setup is as small as ``{"data": "sine", "model": "mlp", "steps": 500}``: everything else has a
 default. A *part* names an entry of the catalogue and its options, in JSON either ``"adam"`` or
-``{"name": "adam", "lr": 0.01}``. Which entries and options exist is the engine's to know: see
+``{"name": "adam", "lr": 0.01}``. A text may have words around it: ``{"title": "Two moons", "about":
+"What to look for", "setup": {...}}``. Which entries and options exist is the engine's to know: see
 `engine.training.Catalogue`.
 """
 
 import json
 import math
+import re
 from typing import Literal
 
 import msgspec
@@ -99,6 +101,9 @@ _KEYS = {field.name: field for field in msgspec.structs.fields(Setup)}
 _MODES = "auto, reference or captured"
 LONGEST_WORD = 60
 _PARTS = ("data", "model", "loss", "optimizer", "schedule")
+_AROUND = {"title", "about", "setup"}
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|(-?\d[\d.eE+-]*)', re.DOTALL)
+"""A text of JSON's, or a number."""
 
 
 def parse(given: object) -> Setup:
@@ -140,6 +145,8 @@ def parse_text(text: str | bytes) -> Setup:
         raise BadSetup(f"this is not JSON: {_where(str(error), text)}") from None
     if twice is not None:
         raise BadSetup(f"{shown(twice)} is given twice in one object", twice)
+    if isinstance(given, dict) and "setup" in given and given.keys() <= _AROUND:
+        given = given["setup"]
     return parse(given)
 
 
@@ -162,16 +169,31 @@ def _given_twice(text: str | bytes) -> str | None:
 def _where(error: str, text: str | bytes) -> str:
     """Return what is wrong with a JSON text, by line and column."""
     words, _, place = error.removeprefix("JSON is malformed: ").partition(" (byte ")
-    if not place:
-        return words.partition(" - at ")[0]
     data = text if isinstance(text, bytes) else text.encode("utf-8", "replace")
-    at = int(place.removesuffix(")"))
+    if place:
+        at = int(place.removesuffix(")"))
+    elif (far := _out_of_range(data)) is not None:
+        words, at = "a number is out of range", far
+    else:
+        return words.partition(" - at ")[0]
     before, rest = data[:at].decode("utf-8", "replace"), data[at:]
     for number in (b"NaN", b"Infinity", b"-Infinity", b"nfinity"):
         if rest.startswith(number):
             words = "NaN and Infinity are no numbers of JSON"
     line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
     return f"{words}, in line {line}, column {column}"
+
+
+def _out_of_range(data: bytes) -> int | None:
+    """Return where in a JSON text a number begins that is too big or too long to be read."""
+    # A byte of UTF-8 is a character of Latin-1, so places stay what they are.
+    for found in _TOKEN.finditer(data.decode("latin-1")):
+        try:
+            msgspec.json.decode(found[1] or "0")
+        except msgspec.DecodeError as error:
+            if str(error).endswith("out of range"):
+                return found.start()
+    return None
 
 
 def _part(key: str, value: object) -> object:

@@ -1,5 +1,7 @@
 """Setups are read from JSON, small ones too, and bad ones are refused in one clear line."""
 
+import json
+
 import msgspec
 import pytest
 
@@ -102,6 +104,13 @@ def test_an_option_outside_its_part_is_shown_its_place(given, words):
         ('{"l1": NaN}', "NaN and Infinity are no numbers of JSON, in line 1, column 8"),
         ('{"a": "é",\n\n   "l1": Infinity}', "no numbers of JSON, in line 3, column"),
         ('{"clip_norm": -Infinity}', "no numbers of JSON, in line 1"),
+        ('{"é": "' + "1" * 5000 + '",\n "seed": ' + "1" * 4301 + "}", "line 2, column 10"),
+        ('{"data": "sine",\n\n  "seed": -' + "9" * 9000 + "}", "range, in line 3, column 11"),
+        (
+            '{"data": {"n": 1' + "0" * 5000 + ".5}}",
+            "a number is out of range, in line 1, column 16",
+        ),
+        ('{"l2": 0.1, "l1": 1e999}', "a number is out of range, in line 1, column 19"),
         ("[" * 100_000, "too deep"),
     ],
 )
@@ -109,6 +118,21 @@ def test_what_is_no_json_is_refused_at_its_place(text, words):
     with pytest.raises(BadSetup, match="not JSON") as caught:
         setup.parse_text(text)
     assert words in str(caught.value)
+
+
+def test_words_may_stand_around_a_setup():
+    given = {"title": "Moons", "about": "It bends.", "setup": {"data": "moons", "steps": 3}}
+    for keys in (("title", "about", "setup"), ("title", "setup"), ("setup",)):
+        text = json.dumps({key: given[key] for key in keys})
+        assert setup.parse_text(text) == Setup(data=Part("moons"), steps=3)
+    for more, words in (
+        ({"steps": 3}, "unknown key"),
+        ({"setup": {"setup": {}}}, "unknown key 'setup'"),
+        ({"setup": 3}, "a setup is an object"),
+        ({"setup": {"optimiser": "sgd"}}, "did you mean 'optimizer'"),
+    ):
+        with pytest.raises(BadSetup, match=words):
+            setup.parse_text(json.dumps(given | more))
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,14 @@
 """Set-ups to start from: each trains, and does what its sentence promises."""
 
 import math
+from importlib import resources
+from pathlib import Path
 
 import msgspec
 import pytest
 
+from app import train
+from app.commands import setup as opened
 from app.training import starts
 from engine import training as say
 from engine.setup import BadSetup, Part
@@ -36,6 +40,13 @@ def test_these_learn_at_once(name):
     first = run.history.smoothed()
     run.advance(140)
     assert run.history.smoothed() < 0.5 * first
+
+
+def test_the_file_of_each_is_a_setup_to_open_and_to_train_with():
+    files = sorted((resources.files("assets") / "setups").iterdir(), key=lambda file: file.name)
+    read = [train.read(str(file)) for file in files if file.name.endswith(".json")]
+    assert read == [start.setup for start in EVERY]
+    assert [opened.read(Path(str(file))) for file in files] == read
 
 
 def test_the_playgrounds_are_as_it_opens():
