@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 import signal
 import sys
 import threading
 import time
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import FrameType
 
 import msgspec
 import numpy as np
@@ -30,12 +30,17 @@ RUN = 1
 SILENCE_S = 600.0
 """A single step, or making the data, may take so long."""
 FORMAT = 1
+_Handler = Callable[[int, FrameType | None], object] | int | None
 OPTIONS: dict[str, dict[str, setups.Plain]] = {"weights": {"most": 1 << 25}}
 TRUST = "If you trust the setup, run it with --trust"
 
 
 class Died(Exception):
     """The engine ended, or did not answer."""
+
+
+class TooSoon(KeyboardInterrupt):
+    """Ctrl-C, or SIGTERM, before there was a run."""
 
 
 @dataclass
@@ -97,8 +102,10 @@ def run(
     Raises:
         Refused: the setup cannot be run; with one line that says why.
         Died: the engine ended.
+        TooSoon: it was interrupted before there was a run.
     """
-    with Engine() as engine:
+    interrupts = _Interrupts()
+    with interrupts, Engine() as engine:
         ready = _ready(engine)
         device = "cuda:0" if setup.device == "cuda" else setup.device
         if device not in ready.devices:
@@ -109,12 +116,15 @@ def run(
             engine.send(sampling.whole(need.path, need.rows))
         engine.send(train)
         outcome = _begin(engine)
+        interrupts.pause(engine, outcome)
         began = time.monotonic()
         engine.send(asks.Advance(RUN, setup.steps))
-        with _pausing(engine, outcome):
-            _follow(engine, outcome, progress)
-            outcome.seconds = time.monotonic() - began
-            _finish(engine, outcome, files)
+        if outcome.interrupted:
+            # What was asked before it was to go on holds all the same.
+            engine.send(asks.Pause(RUN))
+        _follow(engine, outcome, progress)
+        outcome.seconds = time.monotonic() - began
+        _finish(engine, outcome, files)
         return outcome
 
 
@@ -188,25 +198,34 @@ def _follow(
                     return
 
 
-@contextlib.contextmanager
-def _pausing(engine: Engine, outcome: Outcome) -> Iterator[None]:
-    """Let the first Ctrl-C, or SIGTERM, pause the run, and the second end all."""
+class _Interrupts:
+    """Lets the first Ctrl-C, or SIGTERM, pause the run, if there is one, and the second end all."""
 
-    def pause(_signal: int, _frame: object) -> None:
+    def __init__(self) -> None:
+        self._running: tuple[Engine, Outcome] | None = None
+        self._before: dict[signal.Signals, _Handler] = {}
+
+    def pause(self, engine: Engine, outcome: Outcome) -> None:
+        """Pause this run from now on."""
+        self._running = engine, outcome
+
+    def __enter__(self) -> None:
+        if threading.current_thread() is threading.main_thread():
+            both = (signal.SIGINT, signal.SIGTERM)
+            self._before = {one: signal.signal(one, self._take) for one in both}
+
+    def __exit__(self, *_: object) -> None:
+        for one, handler in self._before.items():
+            signal.signal(one, handler)
+
+    def _take(self, _signal: int, _frame: object) -> None:
+        if self._running is None:
+            raise TooSoon
+        engine, outcome = self._running
         if outcome.interrupted:
             raise KeyboardInterrupt
         outcome.interrupted = True
         engine.send(asks.Pause(RUN))
-
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = {one: signal.signal(one, pause) for one in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for one, handler in before.items():
-            signal.signal(one, handler)
 
 
 def _finish(engine: Engine, outcome: Outcome, files: tuple[str, ...]) -> None:

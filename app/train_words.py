@@ -4,7 +4,9 @@ import argparse
 import contextlib
 import math
 import os
+import signal
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +15,7 @@ import msgspec
 
 from app import atomic, documents, train
 from app.documents import Refused
-from app.train import Died, Outcome
+from app.train import Died, Outcome, TooSoon
 from engine.training import answers
 from playback import text
 
@@ -61,17 +63,41 @@ def main(words: list[str]) -> int:
         if options.list:
             _say(listed(train.catalogue()))
             return RAN
-        return _train(options)
+        with _terminated():
+            return _train(options)
     except Died as error:
         sys.stderr.write(f"gradscribe: {error}\n")
         return DIED
+    except TooSoon:
+        sys.stderr.write("gradscribe: interrupted before the first step: nothing was trained\n")
+        return INTERRUPTED
+
+
+@contextlib.contextmanager
+def _terminated() -> Iterator[None]:
+    """Take SIGTERM as Ctrl-C is taken."""
+
+    def leave(_signal: int, _frame: object) -> None:
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _train(options: argparse.Namespace) -> int:
     if options.setup is None:
         raise Refused("train takes a setup: gradscribe train SETUP.json, or --list")
     _check_outputs(options)
-    setup = train.read(options.setup)
+    try:
+        setup = train.read(options.setup)
+    except KeyboardInterrupt:
+        raise TooSoon from None
     if options.steps is not None:
         setup = msgspec.structs.replace(setup, steps=options.steps)
     files = tuple(kind for kind in ("script", "safetensors") if getattr(options, kind) is not None)

@@ -191,6 +191,50 @@ def test_an_interrupt_leaves_what_was_reached(tmp_path, name):
     assert len(found["series"]["loss"]) == found["steps"] + 1 > 50
 
 
+def interrupted(name, at, *words, count=1):
+    """Return a finished ``train`` that got a signal where `app.train` would call ``at``."""
+    code = (
+        "import os, signal, sys\n"
+        "from app import train\n"
+        "from app.__main__ import main\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        f"whole = train.{at}\n"
+        "def spy(*given):\n"
+        f"    for _ in range({count}):\n"
+        f"        os.kill(os.getpid(), signal.{name})\n"
+        "    return whole(*given)\n"
+        f"train.{at} = spy\n"
+        f"sys.exit(main(['train', *{list(map(str, words))!r}]))\n"
+    )
+    return subprocess.run(
+        [sys.executable, "-c", code], timeout=100, check=False, capture_output=True, text=True
+    )
+
+
+@posix
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+@pytest.mark.parametrize("at", ["read", "_ready", "_begin"])
+def test_an_interrupt_before_there_is_a_run_ends_with_a_word(tmp_path, name, at):
+    setup, out = written(tmp_path, {"data": "sine", "model": "linear"}), tmp_path / "o.json"
+    done = interrupted(name, at, setup, "--json", out)
+    assert done.returncode == 130
+    assert done.stderr == "gradscribe: interrupted before the first step: nothing was trained\n"
+    assert not out.exists()
+
+
+@posix
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_an_interrupt_of_a_run_that_has_just_begun_leaves_it_at_its_beginning(tmp_path, name):
+    setup = written(tmp_path, {"data": "sine", "model": "linear", "steps": 10**9})
+    out = tmp_path / "o.json"
+    done = interrupted(name, "_follow", setup, "--json", out)
+    assert (done.returncode, done.stderr) == (130, "")
+    found = json.loads(out.read_text(encoding="utf-8"))
+    assert found["status"] == "interrupted"
+    assert found["steps"] < 10**9
+    assert len(found["weights"]["weight"]) == 1
+
+
 @posix
 def test_an_interrupt_of_the_terminal_is_not_the_engines():
     with record.Engine() as engine:
