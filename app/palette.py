@@ -3,12 +3,21 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt
-from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QListWidget, QListWidgetItem, QWidget
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, QRect, QSize, Qt
+from PySide6.QtGui import QKeyEvent, QPainter, QPalette
+from PySide6.QtWidgets import (
+    QLabel,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QWidget,
+)
 
 from app.overlay import Overlay
-from widgets.once import once
+
+Index = QModelIndex | QPersistentModelIndex
 
 
 @dataclass(frozen=True)
@@ -48,8 +57,51 @@ def fitting(query: str, lines: Iterable[Line]) -> list[Line]:
     return [line for _, line in sorted(kept, key=lambda pair: pair[0])]
 
 
-AT_ONCE = 12
-"""As many lines as are seen at first."""
+class _Rows(QStyledItemDelegate):
+    """Paints the lines: title, tip and keys. As widgets of their own they took most of opening."""
+
+    SIDE, BETWEEN = 14, 12
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._title, self._tip, self._keys = QLabel(parent), QLabel(parent), QLabel(parent)
+        self._tip.setProperty("role", "caption")
+        self._keys.setProperty("role", "mono")
+        for label in (self._title, self._tip, self._keys):
+            # Never seen: the style sheet gives it the font and the colour of its words.
+            label.hide()
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """Paint the ground as the style has it, then the words."""
+        super().paint(painter, option, index)
+        line = index.data(Qt.ItemDataRole.UserRole)
+        if not isinstance(line, Line):
+            return
+        painter.save()
+        try:
+            room = option.rect.adjusted(self.SIDE, 0, -self.SIDE, 0)
+            room.setLeft(room.left() + self._write(painter, self._title, line.title, room))
+            keys = QRect(room)
+            keys.setLeft(room.right() + 1 - _width(self._keys, line.keys))
+            self._write(painter, self._keys, line.keys, keys)
+            room.adjust(self.BETWEEN, 0, keys.left() - room.right() - 1 - self.BETWEEN, 0)
+            metrics = self._tip.fontMetrics()
+            tip = metrics.elidedText(line.tip, Qt.TextElideMode.ElideRight, room.width())
+            self._write(painter, self._tip, tip, room)
+        finally:
+            painter.restore()
+
+    def _write(self, painter: QPainter, label: QLabel, words: str, room: QRect) -> int:
+        """Write words as a label would, from the left; return how wide they are."""
+        label.ensurePolished()
+        painter.setFont(label.font())
+        painter.setPen(label.palette().color(QPalette.ColorRole.WindowText))
+        painter.drawText(room, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, words)
+        return _width(label, words)
+
+
+def _width(label: QLabel, words: str) -> int:
+    return label.fontMetrics().horizontalAdvance(words)
 
 
 class Palette(Overlay):
@@ -71,9 +123,7 @@ class Palette(Overlay):
         self.query.textChanged.connect(self._search)
         self.query.installEventFilter(self)
         self.found.itemClicked.connect(self._run)
-        self._bare: list[tuple[QListWidgetItem, Line]] = []
-        """Items that still wait for what is seen of them."""
-        self._turn = once(self, self._fill)
+        self.found.setItemDelegate(_Rows(self.found))
         self._search("")
 
     def open(self) -> None:
@@ -82,24 +132,15 @@ class Palette(Overlay):
         self.query.setFocus()
 
     def _search(self, text: str) -> None:
-        self._bare = []
         self.found.clear()
+        high = self.query.fontMetrics().height() + 20
         for line in fitting(text, self._lines):
-            item = QListWidgetItem(self.found)
+            item = QListWidgetItem()
             item.setData(Qt.ItemDataRole.UserRole, line)
             item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{line.title} {line.keys}")
-            item.setSizeHint(QSize(0, self.query.fontMetrics().height() + 20))
-            self._bare.append((item, line))
+            item.setSizeHint(QSize(0, high))
+            self.found.addItem(item)
         self.found.setCurrentRow(0)
-        self._fill()
-
-    def _fill(self) -> None:
-        """Show as many lines as one turn of the event loop allows; those at the top come first."""
-        now, self._bare = self._bare[:AT_ONCE], self._bare[AT_ONCE:]
-        for item, line in now:
-            self.found.setItemWidget(item, _row(line, self.found.viewport()))
-        if self._bare:
-            self._turn.start(0)
 
     def _run(self, item: QListWidgetItem | None) -> None:
         line = item.data(Qt.ItemDataRole.UserRole) if item else None
@@ -129,21 +170,3 @@ class Palette(Overlay):
         else:
             return False
         return True
-
-
-def _row(line: Line, parent: QWidget) -> QWidget:
-    row = QWidget(parent)
-    layout = QHBoxLayout(row)
-    layout.setContentsMargins(8, 5, 8, 5)
-    layout.setSpacing(12)
-    title, tip, keys = QLabel(line.title), QLabel(line.tip), QLabel(line.keys)
-    tip.setProperty("role", "caption")
-    keys.setProperty("role", "mono")
-    for label in (title, tip, keys):
-        label.setTextFormat(Qt.TextFormat.PlainText)
-    tip.setMinimumWidth(0)
-    tip.setSizePolicy(tip.sizePolicy().Policy.Ignored, tip.sizePolicy().verticalPolicy())
-    layout.addWidget(title)
-    layout.addWidget(tip, 1)
-    layout.addWidget(keys)
-    return row

@@ -1,9 +1,10 @@
 """The palette: what fits and in which order."""
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
-from app.palette import AT_ONCE, Line, Palette, fitting, rank
+from app.palette import Line, Palette, fitting, rank
 
 
 def lines(*titles, run=lambda: None):
@@ -66,14 +67,52 @@ def test_return_with_nothing_found_does_nothing(qtbot):
     assert palette.found.count() == 0
 
 
-def test_lines_below_the_fold_are_filled_in_while_the_loop_turns(qtbot):
+def test_a_line_costs_no_widgets(qtbot):
     over = QWidget()
     qtbot.addWidget(over)
-    many = [Line(f"Command {i}", "tip", "", lambda: None) for i in range(3 * AT_ONCE)]
-    made = Palette(over, many)
-    assert made.found.count() == len(many)
-    last = made.found.item(made.found.count() - 1)
-    assert made.found.itemWidget(last) is None
-    qtbot.waitUntil(lambda: made.found.itemWidget(last) is not None)
-    made.query.setText("Command 30")
-    assert made.found.itemWidget(made.found.item(0)) is not None
+    few = Palette(over, [Line("Command", "tip", "Ctrl+K", lambda: None)])
+    many = Palette(over, [Line(f"Command {i}", "tip", "", lambda: None) for i in range(200)])
+    assert many.found.count() == 200
+    assert len(many.findChildren(QWidget)) == len(few.findChildren(QWidget))
+
+
+@pytest.mark.parametrize("part", ["title", "tip", "keys"])
+def test_title_tip_and_keys_of_a_line_are_painted(qtbot, part):
+    over = QWidget()
+    qtbot.addWidget(over)
+    over.resize(900, 600)
+    over.show()
+
+    def row(**words):
+        line = Line(**{"title": "Run: Stop", "tip": "now", "keys": "Esc", **words}, run=print)
+        made = Palette(over, [line])
+        made.open()
+        found = made.found
+        qtbot.waitUntil(lambda: found.updatesEnabled() and found.isVisible())
+        seen = found.viewport().grab(found.visualItemRect(found.item(0))).toImage()
+        made.leave()
+        return seen
+
+    whole = row()
+    assert row() == whole
+    assert row(**{part: ""}) != whole
+
+
+def test_a_long_tip_leaves_the_keys_alone(qtbot):
+    over = QWidget()
+    qtbot.addWidget(over)
+    over.resize(900, 600)
+    over.show()
+
+    def keys(tip):
+        made = Palette(over, [Line("Run: Stop", tip, "Ctrl+Shift+K", print)])
+        made.open()
+        found = made.found
+        qtbot.waitUntil(lambda: found.updatesEnabled() and found.isVisible())
+        place = found.visualItemRect(found.item(0))
+        place.setLeft(place.right() - 60)
+        seen = found.viewport().grab(place).toImage()
+        made.leave()
+        return seen
+
+    assert keys("and so on " * 50) == keys("")
