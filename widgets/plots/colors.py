@@ -1,7 +1,7 @@
 """Colours and shapes of classes and runs: as many as there are, told apart by shape as well."""
 
 import math
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,22 +89,24 @@ def draw_mark(painter: QPainter, shape: str, at: QPointF, size: float) -> None:
         side = size * 0.9
         left, top = math.floor(x - side), math.floor(y - side)
         painter.drawRect(left, top, int(2 * side), int(2 * side))
-    elif shape == "triangle":
-        points = [(x, y - size * 1.2), (x + size * 1.1, y + size * 0.8)]
-        points.append((x - size * 1.1, y + size * 0.8))
-        painter.drawPolygon(QPolygonF([QPointF(*point) for point in points]))
+    else:
+        painter.drawPolygon(_outline(shape, size).translated(at), Qt.FillRule.WindingFill)
+
+
+@lru_cache(maxsize=64)
+def _outline(shape: str, size: float) -> QPolygonF:
+    """Return a shape around the origin: thousands of points have the same few."""
+    if shape == "triangle":
+        points = [(0.0, -size * 1.2), (size * 1.1, size * 0.8), (-size * 1.1, size * 0.8)]
     elif shape == "diamond":
         reach = size * 1.25
-        points = [(x, y - reach), (x + reach, y), (x, y + reach), (x - reach, y)]
-        painter.drawPolygon(QPolygonF([QPointF(*point) for point in points]))
+        points = [(0.0, -reach), (reach, 0.0), (0.0, reach), (-reach, 0.0)]
     else:
         arm, thin = size * 1.2, size * 0.45
-        offsets = [(-thin, -arm), (thin, -arm), (thin, -thin), (arm, -thin), (arm, thin)]
-        offsets += [(thin, thin), (thin, arm), (-thin, arm), (-thin, thin), (-arm, thin)]
-        offsets += [(-arm, -thin), (-thin, -thin)]
-        painter.drawPolygon(
-            QPolygonF([QPointF(x + dx, y + dy) for dx, dy in offsets]), Qt.FillRule.WindingFill
-        )
+        points = [(-thin, -arm), (thin, -arm), (thin, -thin), (arm, -thin), (arm, thin)]
+        points += [(thin, thin), (thin, arm), (-thin, arm), (-thin, thin), (-arm, thin)]
+        points += [(-arm, -thin), (-thin, -thin)]
+    return QPolygonF([QPointF(*point) for point in points])
 
 
 def class_shape(index: int) -> str:

@@ -1,12 +1,13 @@
 """Thousands of marks at once: each look is painted a few times, then only copied."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QSizeF, Qt
-from PySide6.QtGui import QColor, QPainter, QPen, QPixmap
+from PySide6.QtGui import QColor, QPainter, QPen, QPixmap, QTransform
 
 from widgets.plots.colors import draw_mark
 from widgets.plots.strokes import Points
@@ -15,6 +16,8 @@ FINE, COARSE, MANY = 4, 2, 16
 """A mark stands in so many places within a pixel, each way: in one only, rows of marks would jump.
 Of many looks each is painted less often."""
 MOST_KEPT = 1_000
+ACROSS = 64
+"""Stamps stand in rows of so many on their sheet."""
 RIM = 1.2
 """Pixels of the pen around a mark."""
 
@@ -29,11 +32,25 @@ class Mark:
     size: float
 
 
+@dataclass(frozen=True)
+class _Stamp:
+    """A painted mark: a square on a sheet of such, its point in the middle of it."""
+
+    sheet: QPixmap
+    left: int
+    top: int
+    reach: int
+
+
+_Key = tuple[Mark, tuple[float, float], float]
+"""A look, where its point is inside a pixel, and pixels of the screen in one."""
+
+
 class Stamps:
     """Paints layers of marks; what it has painted for one serves the next."""
 
     def __init__(self) -> None:
-        self._kept: dict[tuple[object, ...], QPixmap] = {}
+        self._kept: dict[tuple[object, ...], _Stamp] = {}
 
     def layer(
         self,
@@ -58,44 +75,61 @@ class Stamps:
         phase = ((on_screen - corner) * fine).astype(np.intp)
         key = (which[stands] * fine + phase[:, 1]) * fine + phase[:, 0]
         used, kinds = np.unique(key, return_inverse=True)
-        stamps = []
+        wanted: list[_Key] = []
         for one in used.tolist():
             inside = ((one % fine + 0.5) / fine, (one // fine % fine + 0.5) / fine)
-            stamps.append(self._stamp(marks[one // fine**2], inside, ratio))
-        reach = [stamp.width() // 2 for stamp in stamps]
+            wanted.append((marks[one // fine**2], inside, ratio))
+        stamps = self._stamps(wanted)
         painter = QPainter(made)
         try:
             for (x, y), kind in zip(corner.astype(int).tolist(), kinds.tolist(), strict=True):
-                away = reach[kind]
-                painter.drawPixmap(x - away, y - away, stamps[kind])
+                stamp = stamps[kind]
+                away, side = stamp.reach, 2 * stamp.reach + 1
+                place = stamp.left, stamp.top, side, side
+                painter.drawPixmap(x - away, y - away, stamp.sheet, *place)
         finally:
             painter.end()
         made.setDevicePixelRatio(ratio)
         return made
 
-    def _stamp(self, mark: Mark, inside: tuple[float, float], ratio: float) -> QPixmap:
-        key = (mark.shape, mark.fill.rgba(), mark.rim.rgba(), mark.size, inside, ratio)
-        if key not in self._kept:
-            if len(self._kept) >= MOST_KEPT:
-                self._kept.clear()
-            self._kept[key] = _stamp(mark, inside, ratio)
-        return self._kept[key]
+    def _stamps(self, wanted: Sequence[_Key]) -> list[_Stamp]:
+        names = [_name(*one) for one in wanted]
+        pairs = zip(names, wanted, strict=True)
+        missing = {name: one for name, one in pairs if name not in self._kept}
+        if len(self._kept) + len(missing) > MOST_KEPT:
+            self._kept.clear()
+            missing = dict(zip(names, wanted, strict=True))
+        self._kept.update(zip(missing, _sheet(list(missing.values())), strict=True))
+        return [self._kept[name] for name in names]
 
 
-def _stamp(mark: Mark, inside: tuple[float, float], ratio: float) -> QPixmap:
-    """Return one mark, its point ``inside`` the pixel in the middle."""
+def _name(mark: Mark, inside: tuple[float, float], ratio: float) -> tuple[object, ...]:
+    return mark.shape, mark.fill.rgba(), mark.rim.rgba(), mark.size, inside, ratio
+
+
+def _sheet(wanted: Sequence[_Key]) -> list[_Stamp]:
+    """Paint marks onto one sheet: a picture and a painter for each took as long as the marks."""
+    if not wanted:
+        return []
     # Whole pixels of the plot, too, from the corner to the point: squares snap to these.
-    reach = round(np.ceil(1.4 * mark.size + RIM) * np.ceil(ratio))
-    made = QPixmap(2 * reach + 1, 2 * reach + 1)
-    made.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(made)
+    reaches = [
+        math.ceil(1.4 * mark.size + RIM) * math.ceil(ratio) for mark, _inside, ratio in wanted
+    ]
+    step = 2 * max(reaches) + 1
+    rows = -(-len(wanted) // ACROSS)
+    sheet = QPixmap(step * min(len(wanted), ACROSS), step * rows)
+    sheet.fill(Qt.GlobalColor.transparent)
+    painter, made = QPainter(sheet), []
     try:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.scale(ratio, ratio)
-        painter.setPen(QPen(mark.rim, RIM))
-        painter.setBrush(mark.fill)
-        at = QPointF((reach + inside[0]) / ratio, (reach + inside[1]) / ratio)
-        draw_mark(painter, mark.shape, at, mark.size)
+        for at, ((mark, inside, ratio), reach) in enumerate(zip(wanted, reaches, strict=True)):
+            left, top = step * (at % ACROSS), step * (at // ACROSS)
+            painter.setTransform(QTransform(ratio, 0, 0, ratio, left, top))
+            painter.setPen(QPen(mark.rim, RIM))
+            painter.setBrush(mark.fill)
+            point = QPointF((reach + inside[0]) / ratio, (reach + inside[1]) / ratio)
+            draw_mark(painter, mark.shape, point, mark.size)
+            made.append(_Stamp(sheet, left, top, reach))
     finally:
         painter.end()
     return made

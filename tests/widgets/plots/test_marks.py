@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, QSizeF, Qt
-from PySide6.QtGui import QColor, QPen
+from PySide6.QtGui import QColor, QPainter, QPen
 
 from tests.widgets.pixels import near, painted
 from widgets.plots import marks
@@ -122,3 +122,37 @@ def test_painted_marks_that_are_kept_are_bounded():
         many = [Mark("circle", QColor(shade, n, 0), BLUE, 3.0) for n in range(10)]
         stamps.layer(SIZE, 1.0, np.full((10, 2), 20.0), many, np.arange(10))
         assert len(stamps._kept) <= marks.MOST_KEPT
+
+
+def test_all_looks_that_are_new_are_painted_by_one_painter(monkeypatch):
+    painters = []
+
+    class Counted(QPainter):
+        def __init__(self, *device):
+            super().__init__(*device)
+            painters.append(device)
+
+    monkeypatch.setattr(marks, "QPainter", Counted)
+    stamps, random = Stamps(), np.random.default_rng(0)
+    points = random.uniform(0, 80, (1_000, 2))
+    looks = [
+        Mark(shape, QColor.fromHsv(hue, 200, 200), BLUE, 3.2)
+        for shape in SHAPES[:2]
+        for hue in range(0, 350, 10)
+    ]
+    stamps.layer(SIZE, 1.0, points, looks, random.integers(0, len(looks), 1_000))
+    # One for the marks, one for the layer that they are copied into.
+    assert len(painters) == 2
+
+
+def test_looks_beyond_those_kept_are_painted_all_the_same(monkeypatch):
+    monkeypatch.setattr(marks, "MOST_KEPT", 5)
+    stamps, green = Stamps(), QColor(20, 160, 40)
+    looks = [Mark("circle", color, color, 3.0) for color in (RED, BLUE, green)]
+    points = np.array([(20.1, 20.1), (50.6, 20.6), (80.4, 60.9)])
+    for _ in range(3):
+        for which in ([0, 1, 2], [2, 0, 1], [1, 1, 0]):
+            layer = stamps.layer(SIZE, 1.0, points, looks, np.array(which, np.intp))
+            image = layer.toImage()
+            seen = [image.pixelColor(int(x), int(y)).name() for x, y in points]
+            assert seen == [looks[one].fill.name() for one in which]
