@@ -1,5 +1,6 @@
 """A table's file, read whole or by a part of its lines, beside the interface."""
 
+import contextlib
 import csv
 import io
 import math
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.training import GiveFile, Sample
 
@@ -22,6 +24,7 @@ FIRST = 8000
 """So many lines at the beginning are given whatever is left out: for the preview."""
 READ = 1 << 20
 
+Ends = NDArray[np.intp]
 Told = Callable[[float], None]
 """Takes the share of the file that has been read."""
 
@@ -91,10 +94,11 @@ def _long(path: str, file: BinaryIO, size: int, limit: int, told: Told) -> GiveF
         rows = "one row" if lines == 1 else f"{lines:,} rows"
         raise ValueError(f"it has more than {MOST >> 20} MB in {rows}")
     file.seek(0)
-    sample = Sample(lines, ends, FIRST, _below_header(file), every)
+    start, mark = _below_header(file)
+    sample = Sample(lines, ends, FIRST, start, every)
     file.seek(0)
     kept = bytearray()
-    for done, part in _kept(file, sample):
+    for done, part in _kept(file, sample, mark):
         kept += part
         if len(kept) > MOST:
             raise ValueError(f"{limit:,} of its rows have more than {MOST >> 20} MB")
@@ -109,8 +113,8 @@ def _chunks(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
         yield done, chunk
 
 
-def _below_header(file: BinaryIO) -> int:
-    """Return the place of the first line below the header."""
+def _below_header(file: BinaryIO) -> tuple[int, str]:
+    """Return the place of the first line below the header, and what separates cells."""
     beginning = file.read(LINE).decode("utf-8-sig", "replace")
     first = next((line for line in io.StringIO(beginning) if line.strip()), "")
     mark = max(",;\t|", key=first.count)
@@ -119,15 +123,44 @@ def _below_header(file: BinaryIO) -> int:
         next((row for row in reader if any(row)), None)
     except csv.Error as error:
         raise ValueError(str(error)) from error
-    return reader.line_num
+    return reader.line_num, mark
 
 
-def _kept(file: BinaryIO, sample: Sample) -> Iterator[tuple[int, bytes]]:
+def _check_quotations(data: bytes, ends: Ends, at: int, sample: Sample, mark: str) -> None:
+    """Refuse a line whose quotation goes on below it: whoever leaves lines out would not notice.
+
+    ``ends``: where each line of ``data`` ends, of which the first is line ``at``.
+    """
+    text = np.frombuffer(data, np.uint8)
+    quotes = np.flatnonzero(text == ord('"'))
+    if sample.every == 1 or not quotes.size:
+        return
+    counts = np.diff(np.searchsorted(quotes, ends), prepend=0)
+    # Only one that begins a cell is a quotation; a stray one is a part of what is written.
+    begins = np.isin(text[quotes - 1], np.frombuffer(b",;\t|\n", np.uint8)) | (quotes == 0)
+    lines = np.unique(np.searchsorted(ends, quotes[begins], side="right"))
+    for line in lines[counts[np.minimum(lines, ends.size - 1)] % 2 == 1].tolist():
+        if line < ends.size and at + line >= sample.start:
+            start = ends[line - 1] if line else 0
+            _check_quotation(data[start : ends[line]], at + line, mark)
+
+
+def _check_quotation(line: bytes, place: int, mark: str) -> None:
+    reader = csv.reader([line.decode("utf-8", "replace"), ""], delimiter=mark)
+    with contextlib.suppress(csv.Error):
+        next(reader, None)
+    if reader.line_num > 1:
+        why = f"row {place + 1} opens a quotation and does not close it"
+        raise ValueError(f"{why}; where rows are left out, each is to be one line")
+
+
+def _kept(file: BinaryIO, sample: Sample, mark: str) -> Iterator[tuple[int, bytes]]:
     """Yield how many bytes were read and the lines among them that are kept."""
     at, rest = 0, b""
     for done, chunk in _chunks(file):
         data = rest + chunk
         ends = np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n")) + 1
+        _check_quotations(data, ends, at, sample, mark)
         starts = np.concatenate(([0], ends))
         numbers = at + np.arange(ends.size)
         wanted = (numbers < sample.first) | ((numbers - sample.start) % sample.every == 0)
@@ -136,5 +169,7 @@ def _kept(file: BinaryIO, sample: Sample) -> Iterator[tuple[int, bytes]]:
         at, rest = at + ends.size, data[int(starts[-1]) :]
         if len(rest) > LINE:
             raise ValueError(f"row {at + 1} has more than {LINE >> 20} MB")
+    if rest:
+        _check_quotations(rest, np.array([len(rest)]), at, sample, mark)
     if rest and sample.next_kept(at) == at:
         yield 0, rest

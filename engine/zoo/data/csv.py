@@ -23,6 +23,16 @@ def separator(line: str) -> str:
     return max(",;\t|", key=line.count)
 
 
+def is_closed(line: str, mark: str, row: int) -> bool:
+    """Return True where no quotation that begins in a line goes on below it; else ValueError."""
+    reader = csv.reader([line, ""], delimiter=mark)
+    next(reader, None)
+    if reader.line_num > 1:
+        why = f"row {row} opens a quotation and does not close it"
+        raise ValueError(f"{why}; where rows are left out, each is to be one line")
+    return True
+
+
 def read_rows(
     path: str, limit: int, header: bool = True
 ) -> tuple[list[str], list[tuple[int, list[str]]], str]:
@@ -41,7 +51,12 @@ def read_rows(
         file.seek(0)
         head = csv.reader(file, delimiter=mark)
         names = [name.strip() for name in next((row for row in head if any(row)), [])]
-        sample = (line for place, line in enumerate(file) if place % every == 0)
+        sample = (
+            line
+            for place, line in enumerate(file, head.line_num + 1)
+            if (every == 1 or line.count('"') % 2 == 0 or is_closed(line, mark, place))
+            and (place - head.line_num - 1) % every == 0
+        )
         reader = csv.reader(sample, delimiter=mark)
         rows, at = [], head.line_num
         try:
@@ -179,6 +194,6 @@ ENTRY = Data(
     ),
     note=_note,
     group="Your own",
-    uses=(separator, read_rows, read_text, filled),
+    uses=(separator, is_closed, read_rows, read_text, filled),
     class_names=True,
 )

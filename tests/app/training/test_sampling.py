@@ -48,6 +48,36 @@ def test_the_rows_of_a_part_are_those_of_the_file(tmp_path, small_limits, monkey
         assert len(found.data) < len(TEXTS[kind])
 
 
+@pytest.mark.parametrize("place", [30, 31, 200, 399])
+@pytest.mark.parametrize("limit", [10, 150])
+@pytest.mark.parametrize("cell", ['"open', '"two ""marks""', '""" open'])
+def test_a_quotation_that_is_not_closed_is_told_of_wherever_it_is(
+    tmp_path, small_limits, monkeypatch, place, limit, cell
+):
+    """Every row is read by whoever reads the whole file: it swallows the rest of it."""
+    lines = [f'{i},"a ""{i}"", {i}"\n' for i in range(400)]
+    lines[place] = f"{place},{cell}\n"
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n" + "".join(lines))
+    words = f"row {place + 2} opens a quotation and does not close it"
+    with pytest.raises(ValueError, match=words):
+        tables.read_rows(str(path), limit)
+    assert words in sampling.whole(str(path), limit).problem
+
+
+def test_marks_that_open_no_quotation_are_taken_as_they_are(tmp_path, small_limits, monkeypatch):
+    lines = [f'{i},5" by 7,"a, b"\n' if i % 2 else f'{i},"5"" by 7",x"\n' for i in range(300)]
+    path = tmp_path / "t.csv"
+    path.write_text("a,b,c\n" + "".join(lines))
+    of_file = tables.read_rows(str(path), 100)
+    found = sampling.whole(str(path), 100)
+    assert found.problem == ""
+    monkeypatch.setattr(given, "_files", {})
+    given.give(str(path), found.data, "", found.sample)
+    assert rows_by(path, 100, given.open_given, monkeypatch) == of_file
+    assert all(len(row) == 3 for _, row in of_file[1])
+
+
 def test_a_short_file_is_given_as_it_is(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,b\n1,2\n")
