@@ -17,7 +17,7 @@ HOMES: dict[str, dict[str, str]] = {
         "copy_tokens": "length vocabulary",
         "csv": "path inputs target header missing limit",
         "formula": "formula low high",
-        "points": "points",
+        "points": "points names",
     },
     "model": {
         "mlp": "layers activation dropout norm init output",

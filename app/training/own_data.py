@@ -1,5 +1,7 @@
 """The user's own data: a file's columns, and points drawn with the mouse."""
 
+import dataclasses
+
 import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
@@ -9,6 +11,7 @@ from app.training import pictures
 from app.training.data_watch import DataWatch
 from app.training.room import TrainingRoom
 from app.training.session import TrainSession
+from app.training.state import Run
 from engine.setup import Part, Plain
 from engine.training import FileLooked, Option
 from widgets.plots.boundary import NONE
@@ -40,6 +43,8 @@ class OwnData(QObject):
             view.drawn.connect(self._draw_point)
             view.moved.connect(self._move_point)
             view.removed.connect(self._remove_point)
+        room.boundary.named.connect(self._name_class)
+        session.begun.connect(self._offer_classes)
         self.is_blank = False
         """Whether all points were taken away, so that there is nothing to train on."""
         self._played = False
@@ -83,7 +88,10 @@ class OwnData(QObject):
         if self._drawn.shape[1] == len(FLAT):
             self._room.fit.show_points(*self._drawn.T)
         else:
-            self._room.boundary.show_points(pictures.redrawn(NONE, self._drawn))
+            begun = self._session.run.begun if self._session.run is not None else None
+            names = pictures.called(begun.classes) if begun is not None else ()
+            blank = dataclasses.replace(NONE, names=names)
+            self._room.boundary.show_points(pictures.redrawn(blank, self._drawn))
 
     def drawn(self) -> Floats | None:
         """Return the points drawn by hand, (n, 2) on a curve or (n, 3) with their class.
@@ -204,6 +212,20 @@ class OwnData(QObject):
     def _draw_point(self, x: float, y: float, kind: int) -> None:
         place: list[object] = [round(x, 3), round(y, 3)]
         self._put_points([*self._points(), [*place, kind][: self._columns()]])
+
+    def _offer_classes(self, run: Run) -> None:
+        if run is self._session.run and run.begun is not None and self.drawn() is not None:
+            self._room.name_classes(pictures.called(run.begun.classes))
+
+    def _name_class(self, kind: int, name: str) -> None:
+        """Call a class of points so; by its number again where the name is empty."""
+        setup = self._session.setup
+        names = [one.strip() for one in str(setup.data.options.get("names", "")).split(",")]
+        names += [""] * (kind + 1 - len(names))
+        # A comma would make two of it.
+        names[kind] = " ".join(name.replace(",", " ").split())
+        options = {**setup.data.options, "names": ", ".join(names).rstrip(", ")}
+        self._session.change(replace(setup, data=Part(setup.data.name, options)))
 
     def _columns(self) -> int:
         """Return how many numbers a point has: points on a curve have no class."""

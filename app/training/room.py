@@ -240,6 +240,11 @@ class TrainingRoom(QWidget):
     def _set_brush(self, place: int) -> None:
         self.boundary.brush = place
 
+    def name_classes(self, names: Sequence[str]) -> None:
+        """Offer the classes that a click draws under these names, the others under theirs."""
+        for kind, name in enumerate((*names, *CLASSES[len(names) :])[: len(CLASSES)]):
+            self.brush.setItemText(kind, name)
+
     def set_drawable(self, drawable: bool, validates: bool = True) -> None:
         """Let points be drawn, moved and taken away in the pictures, or don't.
 

@@ -242,7 +242,7 @@ class Runs(QObject):
                 self.said.emit(f"From step {message.step:,}: {difference(self.setup, before)}")
             elif run.run_id == self.right_id:
                 run.setup = replace(self.setup, mistakes=())
-            self._retell(run, message.lines)
+            self._retell(run, message)
         elif message.restarts and is_current:
             names = ("split" if one == "train" else one for one in message.restarts)
             what = ", ".join(one.replace("_", " ").replace(".", " ") for one in names)
@@ -258,14 +258,17 @@ class Runs(QObject):
             self.setup_changed.emit()
             words = difference(self.setup, before)
             self.said.emit(f"As it was at step {message.step:,}: {words}" if words else "")
-        self._retell(run, message.lines)
+        self._retell(run, message)
 
-    def _retell(self, run: Run, lines: tuple[tuple[str, str], ...]) -> None:
-        """Call a run after the setup that holds now, and note the lines of its steps."""
+    def _retell(self, run: Run, message: say.Altered | say.WentBack) -> None:
+        """Call a run after the setup that holds now, and note its lines and its classes' names."""
         run.call(self._told(run))
-        if run.begun is not None and lines:
-            run.begun = replace(run.begun, lines=lines)
+        before = run.begun
+        if before is not None and message.lines:
+            run.begun = replace(before, lines=message.lines, classes=message.classes)
         self.runs_changed.emit()
+        if before is not None and message.classes not in ((), before.classes):
+            self.begun.emit(run)
 
     def _told(self, run: Run) -> str:
         """Return a name that tells of a run's setup and that no other run has."""

@@ -3,7 +3,7 @@
 from engine.setup import Setup
 from engine.train import catalogue, texts
 from engine.training.parts import Task
-from engine.zoo.pieces import Optimizer
+from engine.zoo.pieces import Data, Optimizer
 
 
 def statements(before: Setup, after: Setup, task: Task) -> str:
@@ -13,6 +13,8 @@ def statements(before: Setup, after: Setup, task: Task) -> str:
     made and which examples it sees is not told here.
     """
     parts = []
+    if after.data != before.data:
+        parts.append(f"class_names = split_names({after.data.options['names']!r})")
     if after.threads != before.threads:
         parts.append(f"torch.set_num_threads({after.threads or 1})")
     if after.loss != before.loss:
@@ -26,6 +28,15 @@ def statements(before: Setup, after: Setup, task: Task) -> str:
         parts.append(texts.freeze(after))
     parts.append(_optimizer(before, after))
     return "".join(part.rstrip() + "\n" for part in parts if part.strip())
+
+
+def is_the_same_data(before: Setup, after: Setup) -> bool:
+    """Return whether two filled setups have the same examples, called otherwise at most."""
+    if before.data.name != after.data.name:
+        return False
+    piece, _ = catalogue.find("data", after.data, Data)
+    fixed = [one.name for one in piece.options if not one.live]
+    return all(before.data.options[name] == after.data.options[name] for name in fixed)
 
 
 def _optimizer(before: Setup, after: Setup) -> str:

@@ -222,8 +222,9 @@ class Host:
             return
         held.problem, held.reached = None, ""
         held.settings = held.run.setup
-        lines = telling.lines(held.run)
-        self._send(answers.Altered(run_id, held.run.step, applied, lines=lines))
+        lines, names = telling.lines(held.run), held.run.program.class_names
+        told = answers.Altered(run_id, held.run.step, applied, lines=lines, classes=names)
+        self._send(told)
         held.seen.clear()
         if not held.playing:
             self._tell(run_id, held)

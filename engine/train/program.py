@@ -145,8 +145,9 @@ class Program:
     @property
     def class_names(self) -> tuple[str, ...]:
         """What the classes are called, in the order of their numbers."""
-        known = cast("list[str]", self.names.get("class_names", []))
-        return (*known, *(str(i) for i in range(len(known), self.classes)))
+        known = cast("list[str]", self.names.get("class_names", []))[: self.classes]
+        given = (name or str(i) for i, name in enumerate(known))
+        return (*given, *(str(i) for i in range(len(known), self.classes)))
 
     def inputs_of(self, x: torch.Tensor) -> torch.Tensor:
         """Return what the model is given for raw inputs: features, standardized, moved."""
@@ -377,6 +378,8 @@ def changed(before: Setup, after: Setup) -> tuple[tuple[str, ...], tuple[str, ..
     names = [f.name for f in msgspec.structs.fields(Setup)]
     differ = [name for name in names if getattr(before, name) != getattr(after, name)]
     anew = [name for name in differ if name in _RESTARTS]
+    if "data" in differ and changing.is_the_same_data(before, after):
+        anew.remove("data")
     if "loss" in differ and _targets(before) != _targets(after):
         anew.append("loss")
     return tuple(n for n in differ if n not in anew), tuple(anew)

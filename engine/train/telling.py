@@ -67,7 +67,9 @@ def settings(run_id: int, held: Held) -> Iterator[WentBack]:
     """Yield that other settings hold than were told of, as after going back past a change."""
     before, held.settings = held.settings, held.run.setup
     if before != held.settings:
-        yield WentBack(run_id, held.run.step, before, held.settings, lines(held.run))
+        run = held.run
+        names = run.program.class_names
+        yield WentBack(run_id, run.step, before, held.settings, lines(run), names)
 
 
 def parameters(run: Run) -> tuple[Parameter, ...]:

@@ -220,12 +220,14 @@ class Altered(Struct, frozen=True, tag=True):
     restarts: tuple[str, ...] = ()
     lines: tuple[tuple[str, str], ...] = ()
     """The step's lines from now on, as in `Begun`; empty where the run begins anew."""
+    classes: tuple[str, ...] = ()
+    """What the classes are called from now on."""
 
 
 class WentBack(Struct, frozen=True, tag=True):
     """A run went back past a change: ``now`` holds again, as it did then, instead of ``before``.
 
-    Both have every default filled in. ``lines`` as in `Begun`.
+    Both have every default filled in. ``lines`` and ``classes`` as in `Begun`.
     """
 
     run_id: int
@@ -233,6 +235,7 @@ class WentBack(Struct, frozen=True, tag=True):
     before: Setup
     now: Setup
     lines: tuple[tuple[str, str], ...]
+    classes: tuple[str, ...] = ()
 
 
 class StepTape(Struct, frozen=True, tag=True):

@@ -8,28 +8,25 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import (
     QColor,
-    QFontMetricsF,
     QImage,
     QMouseEvent,
     QPainter,
     QPainterPath,
-    QPen,
     QPixmap,
 )
 from PySide6.QtWidgets import QWidget
 
 from playback import text
 from widgets.paint import heat
-from widgets.plots.colors import class_color, class_pixels, class_shape, draw_mark
+from widgets.plots.class_key import CLASS, HELD, ClassKey, Entry
+from widgets.plots.colors import class_color, class_pixels, class_shape
 from widgets.plots.finer import finer
 from widgets.plots.lines import bubble
 from widgets.plots.marks import Mark, Stamps
 from widgets.plots.plot import EDGE, Plot, empty
-from widgets.plots.shading import AROUND_ZERO, Shading, draw_scale, shading_of
+from widgets.plots.shading import AROUND_ZERO, Shading, shading_of
 from widgets.theme import Theme
 
-CLASS = "class "
-"""Before the number of a class that has no name of its own; left out where room is short."""
 LEGEND = 26.0
 NEAR = 9.0
 """A point can be taken with the mouse from so many pixels away."""
@@ -85,6 +82,8 @@ class Boundary(Plot):
     moved = Signal(int, float, float)
     """(index, x, y) of a point that was dragged."""
     removed = Signal(int)
+    named = Signal(int, str)
+    """(class, its new name), as typed over its name below the plane."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("What the network says", "", parent)
@@ -101,6 +100,8 @@ class Boundary(Plot):
         self._area = QRectF()
         self._discrete, self._validation = False, True
         self._note = ""
+        self._key = ClassKey(self.canvas)
+        self._key.named.connect(self.named)
         self._held: int | None = None
         self._mouse: QPointF | None = None
 
@@ -245,36 +246,12 @@ class Boundary(Plot):
 
     def _draw_legend(self, painter: QPainter, area: QRectF) -> None:
         line = QRectF(area.left() + EDGE, area.bottom() - LEGEND, area.width() - 2 * EDGE, LEGEND)
-        painter.setFont(self.theme.font(12, 600))
-        metrics = QFontMetricsF(painter.font())
-        painter.setPen(self.theme.ink)
-        flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
-        painter.drawText(line, flags, self._note)
-        room = line.width() - metrics.horizontalAdvance(self._note) - 16
-        painter.setFont(self.theme.font(12))
-        metrics = QFontMetricsF(painter.font())
-        entries = self._entries()
-        if sum(metrics.horizontalAdvance(name) + 32 for _, _, name in entries) - 18 > room:
-            entries = [(shape, color, name.removeprefix(CLASS)) for shape, color, name in entries]
-        x = line.left()
-        if self._points.targets is not None:
-            needs = sum(metrics.horizontalAdvance(name) + 32 for _, _, name in entries)
-            wide = draw_scale(painter, line, self._shading, room - needs, self.theme)
-            x += wide + 18 if wide else 0
-        for shape, color, name in entries:
-            width = metrics.horizontalAdvance(name) + 32
-            if x + width - 18 - line.left() > room:
-                break
-            painter.setPen(QPen(color, 1.2))
-            painter.setBrush(color if name != "validation" else self.theme.panel)
-            draw_mark(painter, shape, QPointF(x + 5, line.center().y()), 4.4)
-            painter.setPen(self.theme.ink2)
-            painter.drawText(QPointF(x + 14, line.center().y() + metrics.ascent() / 2 - 1.5), name)
-            x += width
+        shading = self._shading if self._points.targets is not None else None
+        self._key.draw(painter, line, self._entries(), self._note, shading, self.theme)
 
-    def _entries(self) -> list[tuple[str, QColor, str]]:
+    def _entries(self) -> list[Entry]:
         points, dark = self._points, self.theme.dark
-        found: list[tuple[str, QColor, str]] = []
+        found: list[Entry] = []
         if points.kinds is not None and points.kinds.size:
             count = max(len(points.names), int(points.kinds.max()) + 1)
             for kind in range(count):
@@ -282,7 +259,7 @@ class Boundary(Plot):
                 found.append((class_shape(kind), class_color(kind, dark), name))
         if self._validation and points.validation is not None and points.validation.any():
             shape = "circle" if points.targets is None else HELD_BACK
-            found.append((shape, self.theme.ink2, "validation"))
+            found.append((shape, self.theme.ink2, HELD))
         return found
 
     def _draw_hover(self, painter: QPainter, room: QRectF) -> None:
@@ -346,6 +323,8 @@ class Boundary(Plot):
             self.moved.emit(self._held, *self._place(inside))
         elif kind == QEvent.Type.MouseButtonRelease:
             self._held = None
+        elif kind == QEvent.Type.MouseButtonDblClick and self._points.kinds is not None:
+            self._key.edit(at)
 
 
 def _around(points: Points) -> Box:

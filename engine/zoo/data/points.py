@@ -6,10 +6,20 @@ from engine.training.parts import Option
 from engine.zoo.pieces import Data
 
 
-def points(points: list[list[float]], rng: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return rows of [x1, x2, class] as (n, 2) points and (n,) classes."""
+def split_names(names: str) -> list[str]:
+    """Return the names in a text with commas between them."""
+    return [name.strip() for name in names.split(",")]
+
+
+def points(
+    points: list[list[float]], names: str, rng: torch.Generator
+) -> tuple[torch.Tensor, torch.Tensor, list[str]]:
+    """Return rows of [x1, x2, class] as (n, 2) points and (n,) classes, and what those are called.
+
+    A class whose name is empty is called by its number.
+    """
     table = torch.tensor(points, dtype=torch.float32)
-    return table[:, :-1], table[:, -1].long()
+    return table[:, :-1], table[:, -1].long(), split_names(names)
 
 
 ENTRY = Data(
@@ -25,7 +35,17 @@ ENTRY = Data(
             [[-1.0, -1.0, 0], [-0.6, 0.9, 0], [0.8, -0.7, 1], [1.0, 1.0, 1]],
             "Rows of x1, x2, class",
         ),
+        Option(
+            "names",
+            "text",
+            "",
+            "What the classes are called, commas between; or click twice on a name below",
+            "Names",
+            live=True,
+        ),
     ),
+    uses=(split_names,),
     group="Your own",
     train=1.0,
+    class_names=True,
 )

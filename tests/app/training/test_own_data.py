@@ -43,6 +43,28 @@ def told(rows):
     return say.DataShown(1, array(x, "<f4"), y, array(np.ones(len(rows)), "|b1"))
 
 
+def test_a_class_of_points_is_given_a_name(room, begun, train_link):
+    drawn = Setup(data=Part("points", {"points": [[0.0, 0.0, 0], [1.0, 1.0, 1], [2.0, 0.0, 2]]}))
+    begun.change(drawn)
+    train_link.received.emit(replace(made(1, drawn), classes=("0", "1", "2")))
+    room.boundary.named.emit(2, "a, b  c")
+    assert begun.setup.data.options["names"] == ", , a b c"
+    room.boundary.named.emit(0, "first")
+    assert begun.setup.data.options["names"] == "first, , a b c"
+    lines = room.showing._session.run.begun.lines
+    told = say.Altered(1, 0, ("data",), lines=lines, classes=("first", "1", "a b c"))
+    train_link.received.emit(told)
+    assert begun.run.begun.classes == told.classes
+    assert room.boundary._points.names == ("first", "class 1", "a b c")
+    assert [room.brush.itemText(i) for i in range(4)] == ["first", "class 1", "a b c", "class 3"]
+    room.boundary.drawn.emit(0.5, 0.5, 1)
+    # Until the engine tells of the point, too.
+    assert room.boundary._points.names == ("first", "class 1", "a b c")
+    for kind in (2, 0):
+        room.boundary.named.emit(kind, "")
+    assert begun.setup.data.options["names"] == ""
+
+
 def test_of_points_taken_away_quickly_none_is_another_than_the_one_clicked(room, begun, train_link):
     rows = [[x / 10, 0.1, 1] for x in range(6)]
     drawn = Setup(data=Part("points", {"points": rows}))

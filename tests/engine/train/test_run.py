@@ -1,5 +1,7 @@
 """A run equals plain PyTorch, and any of its steps can be brought back bit for bit."""
 
+import csv
+import io
 import math
 
 import pytest
@@ -8,9 +10,10 @@ from torch import nn
 
 from engine import setup
 from engine.setup import BadSetup, Part
-from engine.train import checkpoints
+from engine.train import checkpoints, export
 from engine.train.program import Failed
 from engine.train.run import Edit, Run
+from tests.engine.train.test_export import printed
 
 
 @pytest.fixture(autouse=True)
@@ -136,6 +139,32 @@ def test_structural_changes_are_told_and_change_nothing():
     applied, anew = run.alter(setup.parse({"data": "moons", "model": "linear", "batch": 8}))
     assert (applied, anew) == (("batch",), ("model",))
     assert (state(run), run.setup.batch) == (before, 16)
+
+
+def test_other_names_of_classes_begin_nothing_anew():
+    rows = [[x / 5, y / 5, (x + y) % 3] for x in range(4) for y in range(4)]
+
+    def called(names):
+        part = Part("points", {"points": rows, "names": names})
+        return setup.Setup(data=part, train=1.0, steps=9)
+
+    run, plain = Run(called("")), Run(called(""))
+    assert run.program.class_names == ("0", "1", "2")
+    run.advance(5)
+    assert run.alter(called("cat, , dog, more")) == (("data",), ())
+    assert run.program.class_names == ("cat", "1", "dog")
+    run.advance(4)
+    plain.advance(9)
+    assert run.history.csv() == plain.history.csv()
+    script = export.script_of(run, 9)
+    assert "class_names = split_names('cat, , dog, more')" in script
+    rows_of = list(csv.DictReader(io.StringIO(run.history.csv())))
+    told = [(int(row["step"]), float(row["loss"])) for row in rows_of if row["loss"]]
+    assert printed(script) == told
+    run.rewind(3)
+    assert run.program.class_names == ("0", "1", "2")
+    other = Part("points", {"points": rows[1:], "names": "cat"})
+    assert run.alter(setup.Setup(data=other, train=1.0, steps=9)) == ((), ("data",))
 
 
 def test_a_step_made_by_events_is_the_same_step():

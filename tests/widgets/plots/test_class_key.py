@@ -1,0 +1,59 @@
+"""Names of classes are typed over in the line that tells them."""
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLineEdit
+
+from widgets.plots.boundary import Boundary, Points
+
+
+@pytest.fixture
+def plot(shown):
+    made = shown(Boundary(), 420, 300)
+    made.editable = True
+    some = np.array([-0.5, 0.5])
+    made.show_points(Points(some, some, np.array([0, 1], np.intp), names=("class 0", "dog")))
+    made.told = []
+    made.named.connect(lambda *told: made.told.append(told))
+    return made
+
+
+def twice(plot, look, name):
+    """Click twice on the name of a class, and return the field that is there then."""
+    look(plot)
+    place = next(place for place, shown in plot._key._places if shown == name)
+    QTest.mouseDClick(plot.canvas, Qt.MouseButton.LeftButton, pos=place.center().toPoint())
+    fields = plot.canvas.findChildren(QLineEdit)
+    return fields[-1] if fields else None
+
+
+def test_a_double_click_on_a_name_lets_another_be_typed(plot, look):
+    field = twice(plot, look, "class 0")
+    assert field.text() == ""
+    QTest.keyClicks(field, "cat")
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    assert plot.told == [(0, "cat")]
+    field = twice(plot, look, "dog")
+    assert field.text() == "dog"
+    QTest.keyClicks(field, "wolf")
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    assert plot.told[1:] == [(1, "wolf")]
+
+
+def test_escape_leaves_the_name_as_it_was(plot, look, qtbot):
+    field = twice(plot, look, "dog")
+    QTest.keyClicks(field, "wolf")
+    QTest.keyClick(field, Qt.Key.Key_Escape)
+    qtbot.waitUntil(lambda: not plot.canvas.findChildren(QLineEdit))
+    assert not plot.told
+
+
+def test_only_classes_that_one_draws_have_names_to_type(plot, look):
+    plot.show_points(
+        Points(*np.zeros((2, 2)), np.array([0, 1]), validation=np.array([True, False]))
+    )
+    assert twice(plot, look, "validation") is None
+    plot.editable = False
+    assert twice(plot, look, "class 0") is None

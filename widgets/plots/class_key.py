@@ -1,0 +1,120 @@
+"""What marks and colours of a plane say, in a line below it; names of classes typed over there."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QObject, QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QPainter, QPen
+from PySide6.QtWidgets import QLineEdit, QWidget
+
+from widgets.plots.colors import draw_mark
+from widgets.plots.shading import Shading, draw_scale
+from widgets.theme import Theme
+
+CLASS = "class "
+"""Before the number of a class that has no name of its own; left out where room is short."""
+HELD = "validation"
+"""The entry that is no class."""
+ROOM = 32
+"""Pixels of an entry beside its name."""
+WIDE = 130
+"""Pixels that a name is typed into."""
+LONGEST = 40
+
+Entry = tuple[str, QColor, str]
+"""Shape, colour and name."""
+
+
+class ClassKey(QObject):
+    """Draws the line, and lets a name be typed over."""
+
+    named = Signal(int, str)
+    """(class, its new name)."""
+
+    def __init__(self, canvas: QWidget) -> None:
+        super().__init__(canvas)
+        self._canvas = canvas
+        self._places: list[tuple[QRectF, str]] = []
+        """Where each class stands, and what it is called, as they were drawn last."""
+
+    def draw(
+        self,
+        painter: QPainter,
+        line: QRectF,
+        entries: Sequence[Entry],
+        note: str,
+        shading: Shading | None,
+        theme: Theme,
+    ) -> None:
+        """Draw as many entries as there is room for, and a remark at the right."""
+        painter.setFont(theme.font(12, 600))
+        painter.setPen(theme.ink)
+        flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
+        painter.drawText(line, flags, note)
+        room = line.width() - QFontMetricsF(painter.font()).horizontalAdvance(note) - 16
+        painter.setFont(theme.font(12))
+        metrics = QFontMetricsF(painter.font())
+        if sum(metrics.horizontalAdvance(name) + ROOM for _, _, name in entries) - 18 > room:
+            entries = [(shape, color, name.removeprefix(CLASS)) for shape, color, name in entries]
+        x = line.left()
+        if shading is not None:
+            needs = sum(metrics.horizontalAdvance(name) + ROOM for _, _, name in entries)
+            wide = draw_scale(painter, line, shading, room - needs, theme)
+            x += wide + 18 if wide else 0
+        self._places = []
+        for shape, color, name in entries:
+            width = metrics.horizontalAdvance(name) + ROOM
+            if x + width - 18 - line.left() > room:
+                break
+            painter.setPen(QPen(color, 1.2))
+            painter.setBrush(color if name != HELD else theme.panel)
+            draw_mark(painter, shape, QPointF(x + 5, line.center().y()), 4.4)
+            painter.setPen(theme.ink2)
+            painter.drawText(QPointF(x + 14, line.center().y() + metrics.ascent() / 2 - 1.5), name)
+            self._places.append((QRectF(x, line.top(), width - 6, line.height()), name))
+            x += width
+
+    def edit(self, at: QPointF) -> None:
+        """Let the name of the class at a place be typed over: Return takes it, Escape leaves it."""
+        for kind, (place, name) in enumerate(self._places):
+            if place.contains(at) and name != HELD:
+                field = _Name("" if name.isdecimal() or name.startswith(CLASS) else name)
+                field.setParent(self._canvas)
+                left = min(place.left() + 10, self._canvas.width() - WIDE - 4)
+                height = field.sizeHint().height()
+                top = min(place.center().y() - height / 2, self._canvas.height() - height)
+                field.setGeometry(round(left), round(top), WIDE, height)
+                field.taken.connect(lambda text, kind=kind: self.named.emit(kind, text))
+                field.show()
+                field.selectAll()
+                field.setFocus()
+                return
+
+
+class _Name(QLineEdit):
+    """A field that goes away once it is left."""
+
+    taken = Signal(str)
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.setMaxLength(LONGEST)
+        self.setPlaceholderText("name")
+        self.setAccessibleName("Name of the class")
+        self._before, self._is_over = name, False
+        self.editingFinished.connect(self._take)
+
+    def _take(self) -> None:
+        if not self._is_over:
+            self._is_over = True
+            if self.text() != self._before:
+                self.taken.emit(self.text())
+            self.deleteLater()
+
+    def keyPressEvent(self, happened: QKeyEvent) -> None:
+        """Leave the name as it was with Escape."""
+        if happened.key() == Qt.Key.Key_Escape:
+            self.setText(self._before)
+            self._take()
+        else:
+            super().keyPressEvent(happened)
+        happened.accept()
