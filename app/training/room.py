@@ -250,7 +250,9 @@ class TrainingRoom(QWidget):
 
         ``validates``: some of them may be held back, of which a switch tells then.
         """
-        self.boundary.editable = self.fit.editable = drawable
+        for plot in (self.boundary, self.fit):
+            plot.editable = drawable
+            plot.refresh()
         self.brush.setVisible(drawable)
         self.held_back.setVisible(validates or not drawable)
 

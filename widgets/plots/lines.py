@@ -73,12 +73,22 @@ class Lines(Plot):
         self.smoothing = 0.0
         """Share of the visible steps that a smoothed curve remembers."""
         self.placeholder = "Nothing yet"
-        self.position: float | None = None
-        """The step that is shown everywhere else; None marks none."""
+        self._position: float | None = None
         self._curves: tuple[Curve, ...] = ()
         self._range: tuple[float, float] | None = None
         self._drawn = _Drawn()
         self._mouse: QPointF | None = None
+
+    @property
+    def position(self) -> float | None:
+        """The step that is shown everywhere else; None marks none."""
+        return self._position
+
+    @position.setter
+    def position(self, step: float | None) -> None:
+        if step != self._position:
+            self._position = step
+            self.refresh()
 
     def set_curves(self, curves: Sequence[Curve]) -> None:
         """Show these curves, the last one on top."""

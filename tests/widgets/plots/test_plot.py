@@ -1,0 +1,136 @@
+"""A plot is drawn when it asks for that; what Qt wants painted again is copied."""
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QRect, Qt
+from PySide6.QtGui import QImage, QPainter
+from PySide6.QtWidgets import QLabel, QWidget
+
+from widgets.plots.axes import Axis
+from widgets.plots.lines import Lines
+from widgets.plots.plot import Plot, left_axis
+from widgets.theme import Theme
+
+
+class Told(Plot):
+    """Counts how often it is drawn; fails where it is told to."""
+
+    drawn, fails = 0, False
+
+    def draw(self, painter, area):
+        """Draw something with words, lines and a colour in it."""
+        self.drawn += 1
+        if self.fails:
+            raise ValueError("no")
+        painter.fillRect(area.adjusted(60, 10, -10, -30), self.theme.forward)
+        left_axis(painter, area.adjusted(50, 5, -5, -5), Axis(0, 1), self.theme, [(0.4, "0.4")])
+        painter.drawText(area, Qt.AlignmentFlag.AlignCenter, "words in the pen of the axis")
+
+
+@pytest.fixture
+def plot(qtbot):
+    # A bare host: a window with a layout hands its least size to the window system.
+    host = QWidget()
+    qtbot.addWidget(host)
+    host.resize(400, 300)
+    made = Told("Told", parent=host)
+    made.host = host
+    made.resize(300, 200)
+    with qtbot.waitExposed(host):
+        host.show()
+    qtbot.waitUntil(lambda: made.drawn > 0)
+    made.grab()
+    made.drawn = 0
+    return made
+
+
+def test_what_is_painted_again_is_not_drawn_again(plot):
+    card = QWidget(plot)
+    card.setGeometry(plot.rect())
+    for _ in range(5):
+        card.show()
+        plot.repaint()
+        card.hide()
+        plot.grab()
+    assert not plot.drawn
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        Plot.refresh,
+        lambda plot: plot.set_theme(Theme.load("dark")),
+        lambda plot: plot.resize(320, 200),
+        lambda plot: plot.resize(300, 230),
+    ],
+)
+def test_a_plot_that_changes_is_drawn_once(plot, change):
+    change(plot)
+    plot.grab()
+    plot.grab()
+    assert plot.drawn == 1
+
+
+def test_what_comes_to_stand_on_a_plot_has_it_drawn_anew(plot):
+    label = QLabel("over it", plot.canvas)
+    label.show()
+    plot.grab()
+    assert plot.drawn == 1
+    label.hide()
+    plot.grab()
+    assert plot.drawn == 2
+
+
+def test_the_kept_picture_is_what_a_plot_draws(plot, monkeypatch):
+    kept = plot.canvas.grab().toImage().convertToFormat(QImage.Format.Format_RGB32)
+    monkeypatch.setattr(plot, "draw", lambda *_: None)
+    plot.refresh()
+    straight = plot.canvas.grab().toImage().convertToFormat(QImage.Format.Format_RGB32)
+    monkeypatch.undo()
+    painter = QPainter(straight)
+    try:
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        plot.draw(painter, plot.canvas.rect().toRectF())
+    finally:
+        painter.end()
+    apart = np.abs(_pixels(kept) - _pixels(straight))
+    # Mixed with the ground in two roundings in place of one.
+    assert apart.max() <= 2
+    assert _pixels(kept).std() > 10
+
+
+def _pixels(image):
+    rows = np.frombuffer(image.constBits(), np.uint8).reshape(image.height(), -1, 4)
+    return rows[..., :3].astype(int)
+
+
+def test_between_the_pixels_of_the_screen_a_plot_is_drawn_straight(plot, monkeypatch):
+    monkeypatch.setattr(plot.canvas, "devicePixelRatioF", lambda: 1.25)
+    whole = QRect(plot.canvas.rect())
+    plot.canvas.grab(whole)
+    plot.canvas.grab(whole)
+    assert plot.drawn == 2
+
+
+def test_a_plot_that_cannot_be_drawn_tries_again(plot):
+    plot.fails = True
+    plot.refresh()
+    for _ in range(2):
+        with pytest.raises(ValueError, match="no"):
+            plot.canvas.grab()
+    plot.fails = False
+    plot.grab()
+    plot.grab()
+    assert plot.drawn == 3
+
+
+def test_a_position_that_moves_is_seen_without_being_asked_for(qtbot):
+    plot = Lines("Loss")
+    qtbot.addWidget(plot)
+    drawn = []
+    plot.draw = lambda *_: drawn.append(plot.position)
+    plot.grab()
+    for step in (3.0, 3.0, None):
+        plot.position = step
+        plot.grab()
+    assert drawn == [None, 3.0, None]
