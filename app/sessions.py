@@ -192,9 +192,10 @@ def lock_at(path: Path) -> QLockFile:
 
 def _stem(path: Path, own: str) -> str:
     """Return the name of the session file that ``path`` belongs to; empty for none."""
-    for ending in (own, own + BEFORE):
-        if path.name.endswith(ending) and not path.name.startswith("."):
-            return path.name.removesuffix(BEFORE)
+    # A lock may be all there is, of a window that was killed before it had anything to keep.
+    for more in ("", BEFORE, LOCK):
+        if path.name.endswith(own + more) and not path.name.startswith("."):
+            return path.name.removesuffix(more)
     return ""
 
 

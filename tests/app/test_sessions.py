@@ -70,6 +70,15 @@ def test_what_a_dead_window_left_is_found_once(sessions):
     assert names(sessions) == []
 
 
+def test_a_lock_without_work_is_tidied_away_unless_its_window_lives(sessions):
+    path = left_by_a_dead_window(sessions)
+    assert names(sessions) == [f"{path.name}.lock"]
+    slot = sessions.begin()
+    assert Sessions(sessions.where, PROGRAM).found() == []
+    assert names(sessions) == [f"{slot.path.name}.lock"]
+    slot.release()
+
+
 def test_everything_is_found_the_latest_first(sessions):
     sessions.leave(WORK)
     sessions.leave(LATER)
