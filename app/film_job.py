@@ -1,9 +1,11 @@
 """A film of a tape on its way into a file, bit by bit."""
 
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from importlib import import_module
 from pathlib import Path
+from typing import TypeVar
 
 from app import documents
 from app.film_files import FPS, LIBRARIES, Kind, require, writer
@@ -17,6 +19,10 @@ from widgets.paint.stage import Stage
 
 STILLS = 6
 """So many frames are looked at for the colours of a GIF."""
+AHEAD = 3
+"""So many frames, of some megabytes each, may wait to be put into the film."""
+
+T = TypeVar("T")
 
 
 class Job(Making):
@@ -75,15 +81,20 @@ class Job(Making):
         tokens = (theme.forward, theme.backward, theme.parameter, theme.data, theme.selection)
         colors = (*tokens, theme.canvas, theme.surface, theme.ink)
         # Aside, for a GIF looks through all of these pictures for the colours that it needs.
-        begun = self._pool.submit(writer, self.kind, pictures, colors)
-        while not begun.done():
-            yield WAITING
-        made = begun.result()
+        made = yield from _awaited(self._pool.submit(writer, self.kind, pictures, colors))
+        added: deque[Future[None]] = deque()
         for done, take in enumerate(self.tempo.takes(), 1):
             yield from self._placed(scenes.scene_at(self._scenes, take.position))
-            made.add(film.frame(take, 1000 / self.tempo.fps))
+            frame = film.frame(take, 1000 / self.tempo.fps)
+            # Frames are put into the film while the next ones are painted.
+            if len(added) == AHEAD:
+                yield from _awaited(added.popleft())
+            added.append(self._pool.submit(made.add, frame))
             yield done
-        documents.write_bytes(self.path, made.finish())
+        while added:
+            yield from _awaited(added.popleft())
+        whole = yield from _awaited(self._pool.submit(made.finish))
+        documents.write_bytes(self.path, whole)
 
     def _imported(self) -> Iterator[int]:
         """Yield until what writes a film is there: its libraries are many megabytes on the disk."""
@@ -116,3 +127,10 @@ class Job(Making):
 
     def _is_over(self) -> bool:
         return self._over
+
+
+def _awaited(asked: Future[T]) -> Generator[int, None, T]:
+    """Yield until something is there that is made aside; return it."""
+    while not asked.done():
+        yield WAITING
+    return asked.result()

@@ -12,7 +12,7 @@ WAITING = -1
 """Stands for the number of bits while something is made elsewhere, on a thread of its own."""
 WAIT_MS = 20
 """So long it rests where it has to wait."""
-SLICE_MS = 20
+SLICE_MS = 10
 """So long bits are made in one go; then the window has its turn."""
 
 

@@ -33,7 +33,7 @@ def test_every_frame_is_told_and_the_file_is_there_only_at_the_end(job):
     for frames in job.steps():
         done.append(frames)
         assert not job.path.exists()
-    assert done[-1] == len(job)
+    assert max(done) == len(job)
     assert [n for n in done if n > 0] == list(range(1, len(job) + 1))
     with Image.open(job.path) as film:
         lasted = 0
@@ -177,6 +177,64 @@ def test_the_colours_of_a_film_are_chosen_aside(qapp, tmp_path, monkeypatch):
     assert len(threads) == 1
     assert threading.main_thread() not in threads
     assert (tmp_path / "film.gif").read_bytes()[:6] == b"GIF89a"
+
+
+@pytest.mark.parametrize("kind", ["gif", "mp4"])
+def test_frames_are_put_into_a_film_aside_and_in_their_order(qapp, tmp_path, monkeypatch, kind):
+    begun, threads, painted, added = film_job.writer, set(), [], []
+
+    class Noted:
+        def __init__(self, *given):
+            self.made = begun(*given)
+
+        def add(self, frame):
+            threads.add(threading.current_thread())
+            added.append(frame)
+            self.made.add(frame)
+
+        def finish(self):
+            threads.add(threading.current_thread())
+            return self.made.finish()
+
+    frame = film_job.Film.frame
+
+    def noted(film, take, ms):
+        painted.append(frame(film, take, ms))
+        return painted[-1]
+
+    job = Job(tmp_path / f"film.{kind}", films.tape(), films.style())
+    monkeypatch.setattr(film_job, "writer", Noted)
+    for done in job.steps():
+        if done == 0:
+            # The stills are there; from now on every picture is a frame.
+            monkeypatch.setattr(film_job.Film, "frame", noted)
+            painted.clear()
+    assert threading.main_thread() not in threads
+    assert len(added) == len(job)
+    assert added == painted[-len(job) :]
+    assert job.path.stat().st_size > 1000
+
+
+def test_a_frame_that_cannot_be_put_into_a_film_ends_it(qapp, tmp_path, monkeypatch):
+    begun, counted = film_job.writer, []
+
+    def spoilt(*given):
+        made = begun(*given)
+        add = made.add
+
+        def third(frame):
+            counted.append(1)
+            if len(counted) == 3:
+                raise OSError("no codec")
+            add(frame)
+
+        made.add = third
+        return made
+
+    monkeypatch.setattr(film_job, "writer", spoilt)
+    with pytest.raises(OSError, match="no codec"):
+        list(Job(tmp_path / "film.gif", films.tape(), films.style()).steps())
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_film_is_asked_for_before_what_writes_it_is_imported():
