@@ -19,6 +19,7 @@ from playback.lab import places
 from playback.lab.places import Belongings, Cell
 from widgets.lab.arrange import GAP, Card, arrange
 from widgets.lab.cells import CellSheets, at
+from widgets.once import once
 from widgets.theme import Theme, mono_font, ui_font
 
 
@@ -40,6 +41,7 @@ class LabCanvas(QWidget):
         self.cell: Cell | None = None
         self._lit: dict[str, set[int]] = {}
         self._sheets = CellSheets()
+        self._next = once(self, self.update)
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName("Tensors cell by cell")
@@ -189,6 +191,7 @@ class LabCanvas(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the cards and the arrow between what goes in and what comes out."""
         painter = QPainter(self)
+        self._sheets.begin()
         try:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             for card in self.cards:
@@ -258,4 +261,6 @@ class LabCanvas(QWidget):
     def _paint_cells(self, painter: QPainter, card: Card, array: np.ndarray) -> None:
         lit = self._lit.get(card.key, set())
         faint = self.cell is not None and bool(self._lit)
-        self._sheets.draw(painter, card, array, self.theme, lit, at(self.cell, card.key), faint)
+        here = at(self.cell, card.key)
+        if not self._sheets.draw(painter, card, array, self.theme, lit, here, faint):
+            self._next.start(0)

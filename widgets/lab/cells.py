@@ -18,6 +18,8 @@ from widgets.paint import heat
 from widgets.panes.heatmap import short
 from widgets.theme import Theme, contrast, faded, ui_font
 
+AT_ONCE = 2_000
+"""When so many cells were painted in one go, those of another card have a turn of their own."""
 NUMBERS_FROM = 24.0
 """Pixels of a cell from which its number is written into it."""
 
@@ -28,8 +30,13 @@ class CellSheets:
     def __init__(self) -> None:
         self._kept: dict[tuple[str, bool], QPixmap] = {}
         self._ratio = 0.0
+        self._painted = 0
         self.numbers = True
         """Whether the numbers are shown, and the colours that go with them."""
+
+    def begin(self) -> None:
+        """Begin another go."""
+        self._painted = 0
 
     def forget(self) -> None:
         """Paint all anew the next time: other cards, another theme."""
@@ -44,14 +51,20 @@ class CellSheets:
         lit: set[int],
         here: int | None,
         faint: bool,
-    ) -> None:
-        """Draw a card's cells; ``lit`` and ``here`` have rings, ``faint``: all others step back."""
+    ) -> bool:
+        """Draw a card's cells; ``lit`` and ``here`` have rings, ``faint``: all others step back.
+
+        Return whether they were drawn; where not, it takes another go.
+        """
         ratio = painter.device().devicePixelRatioF()
         if ratio != self._ratio:
             self._ratio = ratio
             self.forget()
         key = (card.key, faint)
         if key not in self._kept:
+            if self._painted >= AT_ONCE:
+                return False
+            self._painted += array.size
             self._kept[key] = self._sheet(card, array, theme, faint, ratio)
         painter.drawPixmap(card.frame.topLeft(), self._kept[key])
         ink = _Ink(painter, card, array, theme, self.numbers)
@@ -62,6 +75,7 @@ class CellSheets:
                     ink.wipe(box)
                     ink.cell(index, box, faint=False)
                 ink.ring(box, index == here)
+        return True
 
     def _sheet(
         self, card: Card, array: np.ndarray, theme: Theme, faint: bool, ratio: float

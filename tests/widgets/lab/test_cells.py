@@ -63,6 +63,30 @@ def test_moving_over_the_cells_paints_none_of_the_others(canvas, monkeypatch):
     assert not made
 
 
+def test_cells_of_two_big_cards_are_painted_in_two_turns(canvas, qtbot):
+    def seen(card):
+        """The colours in the picture of a card's cells."""
+        image = canvas.grab(card.frame.toRect().adjusted(14, 50, -14, -14)).toImage()
+        return {image.pixel(x, y) for x in range(0, image.width(), 3) for y in range(0, 60, 3)}
+
+    canvas.resize(700, 1000)
+    canvas.show_probed(probe(Probe(1, "a = torch.randn(60, 60)\na * 2")))
+    canvas.resize(700, canvas.minimumHeight())
+    first, second = canvas.cards
+    canvas.grab()
+    assert len(canvas._sheets._kept) == 1
+    with qtbot.waitExposed(canvas):
+        canvas.show()
+    qtbot.waitUntil(lambda: len(canvas._sheets._kept) == 2)
+    assert min(len(seen(first)), len(seen(second))) > 50
+
+
+def test_cells_of_small_cards_are_painted_at_once(canvas):
+    canvas.show_probed(probe(Probe(1, "a = torch.randn(8, 8)\nb = torch.randn(8, 8)\na @ b")))
+    canvas.grab()
+    assert len(canvas._sheets._kept) == 3
+
+
 @pytest.mark.parametrize("shape", ["2, 3", "6", "()", "4, 3, 2", "14, 3, 5", "0, 3", "2, 0, 2"])
 def test_all_cells_of_a_card_stand_where_each_of_them_does(canvas, shape):
     canvas.show_probed(probe(Probe(1, f"a = torch.zeros({shape})\na + 1")))
