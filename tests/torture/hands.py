@@ -163,6 +163,8 @@ class Hands:
         cards = window.showing.picture.cards
         if cards:
             window.session.select(dice.choice(cards).key)
+            # No hand is so quick that a click and a drag of the window's edge are one turn.
+            self.rest(0)
         window.resize(dice.randrange(1000, 1500), dice.randrange(640, 950))
         for tabs in (window.below, window.tables):
             # No hand is so quick that two clicks are one turn of the event loop.
