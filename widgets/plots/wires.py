@@ -3,11 +3,12 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QPainter, QPen
+from PySide6.QtGui import QBrush, QPainter, QPen
 
 from widgets.paint import heat
 from widgets.theme import Theme
@@ -40,8 +41,7 @@ class Wires:
     grads: NDArray[np.float32] | None = None
 
 
-@dataclass(frozen=True)
-class Wire:
+class Wire(NamedTuple):
     """One weight: from unit ``source`` of the layer before to ``unit`` of layer ``column``."""
 
     column: int
@@ -62,14 +62,15 @@ def count_of(column: int, wires: Wires, boxes: Sequence[Sequence[QRectF]]) -> in
 
 def wires_of(column: int, wires: Wires, boxes: Sequence[Sequence[QRectF]]) -> list[Wire]:
     """Return the wires into layer ``column``, whose maps and those before it stand at ``boxes``."""
+    before = [(box.right() + 1, box.center().y()) for box in boxes[column - 1]]
+    own = [(box.left() - 1, box.center().y()) for box in boxes[column]]
+    sources = wires.sources[: wires.weights.shape[1]]
+    known = [(at, source) for at, source in enumerate(sources) if source < len(before)]
     found = []
-    before, own = boxes[column - 1], boxes[column]
-    for unit, row in enumerate(wires.weights[: len(own)].tolist()):
-        for at, (source, weight) in enumerate(zip(wires.sources, row, strict=False)):
-            if source < len(before):
-                box, end = before[source], own[unit]
-                line = QLineF(box.right() + 1, box.center().y(), end.left() - 1, end.center().y())
-                found.append(Wire(column, unit, source, at, weight, line))
+    for unit, (row, end) in enumerate(zip(wires.weights.tolist(), own, strict=False)):
+        for at, source in known:
+            line = QLineF(*before[source], *end)
+            found.append(Wire(column, unit, source, at, row[at], line))
     return found
 
 
@@ -80,21 +81,27 @@ def draw(
     lit: Sequence[Wire] | None = None,
 ) -> None:
     """Draw wires, the thick ones last; with ``lit`` the others fade. A negative one is dashed."""
-    sizes = [abs(one.weight) for one in wires if math.isfinite(one.weight)]
+    sizes = [_size(one.weight) for one in wires]
     scale = max([LEAST_SCALE, *sizes])
     few = len(wires) <= MOST // 4
     thick = max(LEAST_THICK, THICK * min(1.0, AIRY / max(1, len(wires))))
     bright = None if lit is None else {id(one) for one in lit}
-    colors = {sign: heat.color(sign, 1.0, theme.dark) for sign in (-1.0, 1.0)}
-    for one in sorted(wires, key=lambda wire: _size(wire.weight)):
-        share = min(1.0, _size(one.weight) / scale)
-        color = QColor(colors[-1.0 if one.weight < 0 else 1.0])
+    minus, plus = (heat.color(sign, 1.0, theme.dark) for sign in (-1.0, 1.0))
+    # One pen for all of them: to make another for each took as long as the lines.
+    pen = QPen(QBrush(plus), THIN, Qt.PenStyle.SolidLine, Qt.PenCapStyle.FlatCap)
+    for at in sorted(range(len(wires)), key=sizes.__getitem__):
+        one = wires[at]
+        share = sizes[at] / scale
+        color = minus if one.weight < 0 else plus
         faded = bright is not None and id(one) not in bright
         color.setAlphaF(FAINT if faded else 0.25 + 0.6 * share)
-        pen = QPen(color, THIN + (thick - THIN) * share)
+        width = THIN + (thick - THIN) * share
+        pen.setColor(color)
+        pen.setWidthF(width)
         if one.weight < 0 and few:
-            pen.setDashPattern([6 / pen.widthF(), 4 / pen.widthF()])
-        pen.setCapStyle(Qt.PenCapStyle.FlatCap)
+            pen.setDashPattern([6 / width, 4 / width])
+        elif few:
+            pen.setStyle(Qt.PenStyle.SolidLine)
         painter.setPen(pen)
         painter.drawLine(one.line)
 

@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 
-from tests.widgets.pixels import near
+from tests.widgets.pixels import near, painted
 from widgets.paint import heat
 from widgets.plots import wires
 from widgets.plots.unit_maps import Layer, UnitMaps, column_boxes, grid_boxes
-from widgets.plots.wires import Wires
+from widgets.plots.wires import Wire, Wires
+from widgets.theme import Theme
 
 MAPS = np.zeros((3, 8, 8), np.float32)
 WEIGHTS = np.array([[1.0, 0.0], [0.0, -2.0], [0.0, 0.0]], np.float32)
@@ -171,3 +172,30 @@ def test_of_too_many_weights_no_wire_is_made(shown, look, monkeypatch):
         look(plot)
         assert len(made) == count
         assert len(plot._wires) == count * units**2
+
+
+def test_wires_that_share_a_pen_look_as_each_of_them_alone(qapp):
+    theme = Theme.load("light")
+    # The greatest sets the scale of all: it is there each time, away from where one looks.
+    weights = [4.0, -3.0, 2.0, np.nan, -1.0, 0.5, -np.inf, 0.0]
+    made = [
+        Wire(1, at, 0, at, weight, QLineF(5, 10 + 14 * at, 200, 10 + 14 * at))
+        for at, weight in enumerate(weights)
+    ]
+    together = painted(lambda painter: wires.draw(painter, made, theme))
+    for at, one in enumerate(made):
+        two = [made[0], one][: 1 + (at > 0)]
+        alone = painted(lambda painter, two=two: wires.draw(painter, two, theme))
+        rows = slice(4 + 14 * at, 17 + 14 * at)
+        assert (together[rows] == alone[rows]).all()
+        # Dashed where negative, else one colour from end to end.
+        assert (np.ptp(together[10 + 14 * at, 20:180], axis=0).max() > 8) == (one.weight < 0)
+
+
+def test_a_layer_that_takes_less_than_its_sources_has_a_wire_for_each_weight():
+    boxes = [[QRectF(0, 20 * at, 10, 10) for at in range(3)], [QRectF(50, 0, 10, 10)]]
+    # The second source stands nowhere, the fourth has no weight.
+    made = Wires("w", np.array([[1.0, 2.0, 3.0]], np.float32), np.zeros(1), (2, 7, 0, 1))
+    found = wires.wires_of(1, made, boxes)
+    assert [(one.source, one.at, one.weight) for one in found] == [(2, 0, 1.0), (0, 2, 3.0)]
+    assert len(found) == wires.count_of(1, made, boxes)
