@@ -1,7 +1,7 @@
 """The training engine killed at random moments: runs, curves and checkpoints are there again.
 
-A few kills always, a hundred in `make torture`. Printed: how long from a kill to an engine that has
-the run again.
+A few kills always, a hundred in `make torture`: where a spare engine is ready, where it is getting
+ready, and where there is none. Printed: how long from a kill to an engine that has the run again.
 """
 
 import os
@@ -23,9 +23,10 @@ from engine.setup import Part, Setup
 
 posix = pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
 SLOW_KILLS, PARTS = 100, 10
-PATIENCE_MS = 60_000
+PATIENCE_MS = 240_000
 SPARE_MS = 900_000
-"""A spare engine gets ready where nobody else works: on a busy machine that takes minutes."""
+"""A spare engine gets ready where nobody else works: on a busy machine that takes minutes. Hence
+only the first kill of each test waits for it."""
 LONGEST_MS = 1500
 SETUP = Setup(
     data=Part("moons"),
@@ -113,15 +114,16 @@ def test_a_run_goes_on_from_its_last_checkpoint(bench, qtbot, seed, kills):
     dice = random.Random(seed)
     bench.advance_to(60)
     bench.wait(lambda: bench.kept() == 60)
-    waits = []
+    bench.wait(lambda: bench.spares.spare_pid() > 0, SPARE_MS)
+    waits = {True: [], False: []}
     for _ in range(kills):
-        bench.wait(lambda: bench.spares.spare_pid() > 0, SPARE_MS)
         bench.session.play()
         before, kept = bench.losses(), bench.kept()
         loop = QEventLoop()
         QTimer.singleShot(dice.randint(0, LONGEST_MS), loop.quit)
         loop.exec()
-        waits.append(bench.kill())
+        is_spare_ready = bench.spares.spare_pid() > 0
+        waits[is_spare_ready].append(bench.kill())
         run = bench.run
         assert run.alive
         assert kept <= run.step
@@ -129,9 +131,13 @@ def test_a_run_goes_on_from_its_last_checkpoint(bench, qtbot, seed, kills):
         same = min(len(before), run.step)
         np.testing.assert_array_equal(bench.losses()[:same], before[:same])
         assert len(bench.losses()) == run.step
-    print(  # noqa: T201 - the figure is what one wants to see
-        f"from a kill to the run: median {statistics.median(waits):.0f} ms, most {max(waits):.0f}"
-    )
+    for is_spare_ready, taken in waits.items():
+        if taken:
+            print(  # noqa: T201 - the figure is what one wants to see
+                f"from a kill to the run, {'with' if is_spare_ready else 'without'} a spare engine:"
+                f" {len(taken)} kills, median {statistics.median(taken):.0f} ms,"
+                f" most {max(taken):.0f}"
+            )
 
 
 @posix
