@@ -6,6 +6,7 @@ a sentence on what to look for. Adding a file is all it takes. Files of that nam
 """
 
 import re
+from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
 from itertools import takewhile
@@ -28,6 +29,7 @@ class Example(Struct, frozen=True):
     broken: "Example | None" = None
 
 
+@cache
 def load() -> tuple[Example, ...]:
     """Return all examples, the simplest first."""
     folder = resources.files("assets") / "examples"

@@ -5,8 +5,9 @@ from importlib import import_module
 
 from PySide6.QtCore import QObject
 
-from app import lessons
+from app import examples, lessons
 from app.slices import Slices
+from app.training import starts
 from playback.explain import rule
 from widgets.once import once
 
@@ -46,6 +47,9 @@ class Preparing(QObject):
 def _steps() -> Iterator[None]:
     for name in (*rule.files(), *CARDS):
         import_module(name)
+        yield
+    for load in (examples.load, starts.load):
+        load()
         yield
     for entry in lessons.entries():
         lessons.ours(entry.name)

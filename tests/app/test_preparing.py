@@ -4,8 +4,9 @@ import sys
 
 import pytest
 
-from app import lessons, preparing
+from app import examples, lessons, preparing
 from app.preparing import Preparing
+from app.training import starts
 from playback.explain import rule
 
 
@@ -24,6 +25,20 @@ def test_cards_and_lessons_are_there_when_they_are_asked_for(qtbot, at_once):
     qtbot.waitUntil(lambda: bool(done))
     assert done == [len(lessons.load())]
     assert all(name in sys.modules for name in preparing.CARDS)
+
+
+def test_examples_and_set_ups_are_read_before_a_list_of_them_opens(qtbot, at_once, monkeypatch):
+    for load in (examples.load, starts.load):
+        load.cache_clear()
+    done = []
+    made = Preparing(lambda: done.append(1))
+    made.start()
+    qtbot.waitUntil(lambda: bool(done))
+    # Nothing on the disk is asked for any more.
+    for module in (examples, starts):
+        monkeypatch.setattr(module, "resources", None)
+    assert len(examples.load()) > 5
+    assert len(starts.load()) > 5
 
 
 def test_one_file_of_rules_or_one_card_is_imported_at_a_time(monkeypatch):
