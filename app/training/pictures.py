@@ -14,12 +14,13 @@ from engine.training.answers import MOST_NUMBERS, MOST_SURFACE
 from playback import text
 from widgets.plots import shading
 from widgets.plots.boundary import NONE, Ground, Points
-from widgets.plots.histograms import Kind, Spread
+from widgets.plots.histograms import NOTHING, Kind, Spread
 from widgets.training.weights import CHANGING
 
 SIDE = 100
 """Points along each side of a boundary."""
 BINS = 24
+FORGETS = "This optimizer remembers nothing from step to step"
 Floats = NDArray[np.float64]
 
 
@@ -184,6 +185,7 @@ def show_view(room: TrainingRoom, run: Run, view: View) -> None:
             shown: Kind = "weight"
             room.histograms.show_spreads(spreads_of(run, view, shown))
         case "optimizer":
+            room.optimizer.nothing = NOTHING if view.arrays or not view.step else FORGETS
             room.optimizer.show_spreads(states_of(run, view))
         case "weights":
             grads = view.arrays["grads"].array() if "grads" in view.arrays else None

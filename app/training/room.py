@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 
-from PySide6.QtCore import QSignalBlocker, Qt
+from PySide6.QtCore import QEvent, QObject, QSignalBlocker, Qt
 from PySide6.QtWidgets import (
     QComboBox,
     QFrame,
@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
     QSlider,
     QSplitter,
     QStackedWidget,
+    QStyle,
     QVBoxLayout,
     QWidget,
 )
@@ -44,7 +45,7 @@ from widgets.training.weights import Weights
 
 LEFT, RIGHT = 296, 396
 """Widths of the outer columns in a window of the usual width."""
-LEAST = 270
+LEAST, BORDER = 270, 1
 REMEMBERED = "what the optimizer remembers of each parameter"
 CLASSES = tuple(f"class {number}" for number in range(5))
 """What one can draw."""
@@ -106,7 +107,7 @@ class TrainingRoom(QWidget):
         yield
 
     def _make_form(self) -> Iterator[None]:
-        setup = Panel(None, "Set-up")
+        self._setup = setup = Panel(None, "Set-up")
         centre, right = _splitter(Qt.Orientation.Vertical), _splitter(Qt.Orientation.Vertical)
         _put(self.columns, setup, centre, right, sizes=(LEFT, 700, RIGHT))
         for place, share in enumerate((0, 3, 2)):
@@ -124,10 +125,19 @@ class TrainingRoom(QWidget):
         self.form = SetupForm(self)
         yield
         setup.hold(scrolled(self.form))
+        self.form.installEventFilter(self)
         yield
         self.file = FileLook()
         self.form.extra.addWidget(self.file)
         yield
+
+    def eventFilter(self, watched: QObject, happened: QEvent) -> bool:
+        """Keep the column of the set-up as wide as its rows are: bigger text takes more room."""
+        if watched is self.form and happened.type() == QEvent.Type.LayoutRequest:
+            bar = self.style().pixelMetric(QStyle.PixelMetric.PM_ScrollBarExtent)
+            needs = self.form.minimumSizeHint().width() + bar + 2 * BORDER
+            self._setup.setMinimumWidth(max(LEAST, needs))
+        return super().eventFilter(watched, happened)
 
     def _make_pictures(self) -> Iterator[None]:
         self.picture = QStackedWidget()

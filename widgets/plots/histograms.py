@@ -30,11 +30,16 @@ class Spread:
     high: float
 
 
+NOTHING = "Nothing to count yet"
+
+
 class Histograms(Plot):
     """A grid of histograms, the kind told by colour and by word."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Histograms", "how the numbers of each tensor are spread", parent)
+        self.nothing = NOTHING
+        """What is said where there is no histogram."""
         self._spreads: tuple[Spread, ...] = ()
         self._top = 0.0
 
@@ -46,7 +51,7 @@ class Histograms(Plot):
     def draw(self, painter: QPainter, area: QRectF) -> None:
         """Draw as many columns as there is room for."""
         if not self._spreads:
-            empty(painter, area, self.theme, "Nothing to count yet")
+            empty(painter, area, self.theme, self.nothing)
             return
         inner = area.adjusted(EDGE, 4, -EDGE, -6)
         columns = max(1, int(inner.width() // (LEAST * self.theme.scale)))

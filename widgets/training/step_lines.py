@@ -71,6 +71,9 @@ class StepLines(QWidget):
         """Use the colours and fonts of ``theme``."""
         self._theme = theme
         self.setStyleSheet(sheet(theme))
+        for button in (self.next, self.tape):
+            # The sheet's least height is that of the usual text.
+            button.setMinimumHeight(button.sizeHint().height())
         self._light()
 
     def set_lines(self, lines: Sequence[tuple[str, str]]) -> None:
@@ -126,10 +129,12 @@ class StepLines(QWidget):
             ink = color if lit else self._theme.ink if passed else self._theme.ink3
             mark.setText("▶" if lit else "●" if passed else "○")
             mark.setStyleSheet(f"color: {color.name() if passed else self._theme.ink3.name()};")
-            code.setFont(mono_font(12 * self._theme.scale, 600 if lit else 400))
+            # The label's own would be the one that its sheet gave it before.
+            font = mono_font(12 * self._theme.scale, 600 if lit else 400)
+            code.setFont(font)
             code.setStyleSheet(
                 f"background: {ground}; color: {ink.name()}; border-radius: 5px; padding: 2px 6px;"
-                f" font-family: '{code.font().family()}'; font-size: {code.font().pixelSize()}px;"
+                f" font-family: '{font.family()}'; font-size: {font.pixelSize()}px;"
             )
             changed = [_MINUS.sub("−", one) for one in self._changed.get(place, ())]
             told = ", ".join(changed)

@@ -3,10 +3,14 @@
 from collections.abc import Iterable, Mapping
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QCheckBox
+from PySide6.QtWidgets import QCheckBox, QScrollArea
 
 from widgets.labels import Label
+from widgets.once import once
 from widgets.training.sections import Section
+
+MARGIN = 12
+"""Pixels that stay below a sentence that is scrolled to."""
 
 
 class Switches(Section):
@@ -22,6 +26,8 @@ class Switches(Section):
         self._titles = titles
         self._about: dict[str, str] = {}
         self._on: tuple[str, ...] = ()
+        self._opened: Label | None = None
+        self._scroll = once(self, self._scroll_to)
 
     def offer(self, about: Mapping[str, str]) -> None:
         """Offer these, by name, with what each does."""
@@ -50,9 +56,22 @@ class Switches(Section):
         words = Label("caption", what)
         words.hide()
         box.toggled.connect(words.setVisible)
+        box.clicked.connect(lambda is_on: self._reveal(words) if is_on else None)
         self.rows.addWidget(box)
         self.rows.addWidget(words)
         return box
+
+    def _reveal(self, words: Label) -> None:
+        """Scroll to what was opened below the lower edge, once it has its place."""
+        self._opened = words
+        self._scroll.start()
+
+    def _scroll_to(self) -> None:
+        area = self.parentWidget()
+        while area is not None and not isinstance(area, QScrollArea):
+            area = area.parentWidget()
+        if area is not None and self._opened is not None and self._opened.isVisible():
+            area.ensureWidgetVisible(self._opened, 0, MARGIN)
 
     def _tell(self) -> None:
         self.switched.emit(tuple(name for name, box in self.boxes.items() if box.isChecked()))

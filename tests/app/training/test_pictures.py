@@ -178,3 +178,9 @@ def test_a_view_asked_for_before_the_data_were_known_leaves_the_picture_of_them(
     pictures.show_view(room, run, say.View(1, "residuals", 3, late))
     assert room.fit._names == ("size", "price")
     assert not room.fit.caption.said()
+
+
+def test_an_optimizer_without_a_memory_is_told_from_one_that_has_made_no_step(room, begun):
+    for step, words in ((0, "Nothing to count yet"), (5, pictures.FORGETS)):
+        pictures.show_view(room, begun.run, say.View(1, "optimizer", step, {}))
+        assert room.optimizer.nothing == words

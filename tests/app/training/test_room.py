@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QWidget
 
 from app.training import own_data, pictures
 from engine import training as say
@@ -358,3 +359,17 @@ def test_another_seed_counts_after_new_data(room, begun, train_link):
     assert (begun.setup.model.options, begun.setup.data_seed) == ({"layers": [4, 2, 2]}, 1)
     room.form.edited.emit(replace(begun.setup, seed=5))
     assert (begun.setup.seed, begun.setup.weight_seed, begun.setup.data_seed) == (5, None, None)
+
+
+def test_the_column_of_the_set_up_is_as_wide_as_its_rows(room, qtbot):
+    def is_whole():
+        area = room.form.parentWidget()
+        return area.width() >= room.form.minimumSizeHint().width()
+
+    qtbot.waitUntil(is_whole)
+    font = room.form.font()
+    font.setPixelSize(28)
+    for part in room.form.findChildren(QWidget):
+        part.setFont(font)
+    assert room.form.minimumSizeHint().width() > 300
+    qtbot.waitUntil(is_whole)

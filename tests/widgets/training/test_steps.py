@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QWidget
 
 from engine.training import FileLooked, Parameter
 from widgets.labels import Label
+from widgets.theme import Theme
 from widgets.training.file_look import FileLook
 from widgets.training.run_table import RunLine, RunTable
 from widgets.training.step_axis import EDGE, StepAxis
@@ -316,3 +317,19 @@ def test_many_runs_are_measured_once_and_their_names_are_whole(shown, monkeypatc
     assert len(measured) <= columns, "each column once, however many rows there are"
     longest = table.table.fontMetrics().horizontalAdvance(names[-1])
     assert table.table.columnWidth(0) > longest
+
+
+def test_bigger_text_makes_the_lines_of_a_step_bigger(shown, qtbot):
+    made = shown(StepLines(), 600, 300)
+    made.set_lines((("forward", "output = model(x)"), ("loss", "loss = loss_fn(output, y)")))
+    code = next(one for one in made.findChildren(QLabel) if "model" in one.text())
+    small = code.fontMetrics().height()
+    for part in (made.next, made.tape):
+        font = part.font()
+        font.setPixelSize(26)
+        part.setFont(font)
+    made.set_theme(Theme.load("light").scaled(2.0))
+    qtbot.waitUntil(lambda: code.fontMetrics().height() > 1.7 * small)
+    made.resize(600, made.minimumSizeHint().height())
+    for part in (made.next, made.tape):
+        assert part.height() >= part.sizeHint().height()

@@ -1,6 +1,8 @@
 """Switches with a sentence each."""
 
 import pytest
+from PySide6.QtCore import QRect
+from PySide6.QtWidgets import QScrollArea
 
 from widgets.labels import Label
 from widgets.training.switches import Switches
@@ -54,3 +56,22 @@ def test_another_offer_adds_to_an_open_section(switches):
     switches.head.click()
     switches.offer({"freeze_first": "The first layer stays"})
     assert list(switches.boxes) == [*ABOUT, "freeze_first"]
+
+
+def test_what_opens_below_the_edge_is_scrolled_to(shown, qtbot):
+    area, made = QScrollArea(), Switches("Mistakes on purpose", {})
+    area.setWidgetResizable(True)
+    area.setWidget(made)
+    shown(area, 280, 130)
+    made.offer({f"m{n}": f"Sentence {n}, which is long enough to be broken" for n in range(9)})
+    made.head.click()
+    # By its end alone, as one sees it who looks for the last of them.
+    area.ensureWidgetVisible(made.boxes["m8"], 0, 0)
+    made.boxes["m8"].click()
+    words = next(one for one in made.body.findChildren(Label) if "8" in one.said())
+
+    def is_seen():
+        place = QRect(words.mapTo(area.viewport(), words.rect().topLeft()), words.size())
+        return area.viewport().rect().contains(place)
+
+    qtbot.waitUntil(is_seen)
