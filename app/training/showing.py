@@ -285,7 +285,8 @@ class TrainShowing(QObject):
         room, state = self._room, run.state
         room.bar.set_playing(self._session.plays)
         step = run.step
-        room.axis.set_steps(step, run.furthest, self._forks(run))
+        epoch = state.epoch if state is not None else None
+        room.axis.set_steps(step, run.furthest, self._forks(run), epoch)
         if state is not None and not state.event:
             room.lines.leave(step)
         if run.begun is not None:

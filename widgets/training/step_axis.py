@@ -24,6 +24,7 @@ class StepAxis(QWidget):
         super().__init__(parent)
         self._theme = Theme.load("light")
         self._step, self._furthest = 0, 0
+        self._epoch = ""
         self._held: int | None = None
         self._start = 0
         self._forks: tuple[int, ...] = ()
@@ -44,10 +45,18 @@ class StepAxis(QWidget):
         self.updateGeometry()
         self.update()
 
-    def set_steps(self, step: int, furthest: int, forks: tuple[int, ...] = ()) -> None:
-        """Show the step that holds, how far the run went, and where runs branched off."""
+    def set_steps(
+        self, step: int, furthest: int, forks: tuple[int, ...] = (), epoch: float | None = None
+    ) -> None:
+        """Show the step that holds, how far the run went, and where runs branched off.
+
+        ``epoch``: how often all of the data were seen, which is told where steps are other than
+        that.
+        """
         self._step, self._furthest, self._forks = step, max(step, furthest), forks
-        self.setAccessibleDescription(f"Step {step} of {self._furthest}")
+        self._epoch = f"epoch {epoch:,.1f}" if epoch is not None and epoch != step else ""
+        told = f", {self._epoch}" if self._epoch else ""
+        self.setAccessibleDescription(f"Step {step} of {self._furthest}{told}")
         self.update()
 
     @property
@@ -97,6 +106,9 @@ class StepAxis(QWidget):
         painter.setFont(theme.font(11, 500))
         painter.setPen(theme.ink2)
         metrics = QFontMetricsF(painter.font())
+        if self._epoch and self._held is None:
+            painter.drawText(QPointF(taken - 8, line), self._epoch)
+            taken += metrics.horizontalAdvance(self._epoch) + 8
         for number, label in Axis(0, max(1, self._furthest)).ticks(max(2, self.width() // 120)):
             x = self._x(number) - metrics.horizontalAdvance(label) / 2
             x = min(x, self.width() - EDGE - metrics.horizontalAdvance(label))

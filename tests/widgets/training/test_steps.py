@@ -38,6 +38,15 @@ def test_dragging_tells_the_steps_and_the_end_is_picked(axis, qtbot):
     assert axis.told == [0]
 
 
+def test_epochs_are_told_where_they_are_other_than_steps(axis, qtbot):
+    axis.set_steps(130, 400, (), 5.2)
+    assert axis.accessibleDescription() == "Step 130 of 400, epoch 5.2"
+    with_epoch = axis.grab().toImage()
+    axis.set_steps(130, 400, (), 130.0)
+    assert axis.accessibleDescription() == "Step 130 of 400"
+    assert axis.grab().toImage() != with_epoch
+
+
 def test_pages_leap_a_twentieth(axis, qtbot):
     qtbot.keyClick(axis, Qt.Key.Key_PageDown)
     qtbot.keyClick(axis, Qt.Key.Key_PageUp)
