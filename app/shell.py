@@ -210,8 +210,11 @@ class Shell(Protocol):
     def show_room(self, name: str) -> None:
         """Go to that room."""
 
-    def export_room(self, path: Path) -> None:
-        """Write what is seen of the training room to a PNG file.
+    def room_views(self) -> tuple[str, ...]:
+        """Return the titles of the views that are open in the training room."""
+
+    def export_room(self, path: Path, view: str = "") -> None:
+        """Write what is seen of the training room, or of one view in it, to a PNG file.
 
         Raises:
             Refused: something is being exported, or this cannot be written.

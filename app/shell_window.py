@@ -218,15 +218,19 @@ class ShellWindow(QMainWindow):
         """Go to that room."""
         self.rooms.show_room(name)
 
-    def export_room(self, path: Path) -> None:
-        """Write what is seen of the training room to a PNG file.
+    def room_views(self) -> tuple[str, ...]:
+        """Return the titles of the views that are open in the training room."""
+        return self.rooms.views()
+
+    def export_room(self, path: Path, view: str = "") -> None:
+        """Write what is seen of the training room, or of one view in it, to a PNG file.
 
         Raises:
             Refused: something is being exported, or this cannot be written.
         """
         from app.export_job import FileJob
 
-        image = self.rooms.draw()
+        image = self.rooms.draw(view)
         self.filming.begin(FileJob(path, lambda: png(image)))
 
     def show_step(self, message: StepTape) -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from app import documents
 from app.commands import Choice, command, submenu
+from app.commands.export import slug
 from app.shell import Notice, Shell
 from app.state import Doc
 from app.training import own_module, starts
@@ -166,6 +167,21 @@ def export_picture(shell: Shell) -> None:
     if path:
         path = path if path.suffix else path.with_suffix(".png")
         shell.export_room(path)
+
+
+@submenu("train.export_view", "Export picture of", menu="Train/4")
+def export_view(shell: Shell) -> list[Choice]:
+    """One view of the training room as a PNG file."""
+
+    def write(shell: Shell, view: str) -> None:
+        path = shell.ask_save(f"Export {view}", f"{slug(view)}.png", "PNG pictures (*.png)")
+        if path:
+            shell.export_room(path if path.suffix else path.with_suffix(".png"), view)
+
+    def choice(view: str) -> Choice:
+        return Choice(view, lambda at: write(at, view))
+
+    return [choice(view) for view in shell.room_views()]
 
 
 OUTSIDE = "session"

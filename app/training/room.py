@@ -288,6 +288,15 @@ class TrainingRoom(QWidget):
         """Return the plots whose axis is steps."""
         return (self.loss, self.flow, self.ratios, self.rate)
 
+    def seen(self) -> dict[str, QWidget]:
+        """Return the views that are open, by their titles."""
+        plots = (self.boundary, self.fit, self.confusion, self.units, self.surface, self.loss)
+        more = (self.gradients, self.flow, self.ratios, self.rate, self.histograms)
+        views: dict[str, QWidget] = {view.accessibleName(): view for view in (*plots, *more)}
+        views |= {"Graph": self.graph, "Optimizer state": self.optimizer, "One step": self.lines}
+        views |= {"Runs": self.table, "Weights": self.weights}
+        return {title: view for title, view in views.items() if view.isVisibleTo(self)}
+
     def set_theme(self, theme: Theme) -> None:
         """Use the colours and fonts of ``theme`` everywhere."""
         for part in self.themed():

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import shiboken6
-from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtGui import QImage
+from PySide6.QtCore import QObject, QPoint, Qt, Signal
+from PySide6.QtGui import QImage, QRegion
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from app.documents import Refused
@@ -35,6 +35,8 @@ TURN_MS = 12
 """The training room is made for so long at a time; then the interface has its turn."""
 REST_MS = 30
 """Between two turns, while nobody waits for it."""
+SHARP = 2
+"""The picture of one view has so many pixels for each that is seen."""
 BELOW_BAR = 2
 """Each room's page begins with a bar and a rule."""
 PARTS = (
@@ -224,12 +226,26 @@ class Workspaces(QObject):
         else:
             self.exported.emit(message)
 
-    def draw(self) -> QImage:
-        """Return what is seen of the training room."""
+    def views(self) -> tuple[str, ...]:
+        """Return the titles of the views that are open in the training room."""
+        return tuple(self.widgets.seen()) if self.is_whole and self.room == "training" else ()
+
+    def draw(self, view: str = "") -> QImage:
+        """Return what is seen of the training room, or of one view in it by its title."""
         if not self.is_whole:
             raise Refused("The training room has not been opened yet")
         self._paint.let_go()
-        return self.widgets.grab().toImage()
+        if not view:
+            return self.widgets.grab().toImage()
+        shown = self.widgets.seen().get(view)
+        if shown is None:
+            raise Refused(f"{view} is not open")
+        # Sharp on paper, too; and on the ground of its panel, which a part is seen through.
+        image = QImage(shown.size() * SHARP, QImage.Format.Format_RGB32)
+        image.setDevicePixelRatio(SHARP)
+        image.fill(self._look.theme().panel)
+        shown.render(image, QPoint(), QRegion(), QWidget.RenderFlag.DrawChildren)
+        return image
 
     def settle(self) -> bool:
         """Wait until all is on the disk; False, once, where something is not: it is said why."""

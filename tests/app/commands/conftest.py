@@ -32,8 +32,11 @@ class Bench:
         assert pattern.endswith(")")
         return self.save
 
-    def export_room(self, path):
-        self.drawn.append(path)
+    def room_views(self):
+        return ("Loss", "Gradient sizes") if self.room == "training" else ()
+
+    def export_room(self, path, view=""):
+        self.drawn.append((path, view) if view else path)
 
 
 @pytest.fixture

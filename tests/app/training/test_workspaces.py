@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QApplication
 
 from app import atomic, shell_window
 from app.commands import train
+from app.documents import Refused
 from app.gallery import Gallery
 from app.shell import Notice
 from engine import training as say
@@ -26,6 +27,38 @@ def training(window):
     window.train_link.greet()
     window.train_link.begin(1, window.training.setup)
     return window
+
+
+def test_each_open_view_is_exported_alone(training, qtbot, tmp_path):
+    room = training.rooms.widgets
+    training.rooms.draw()  # All of it has its place then.
+    views = training.rooms.views()
+    assert views == ("What the network says", "Loss", "Gradient sizes", "One step")
+    for place, choice in enumerate(train.export_view(training)):
+        training.answers["save"] = tmp_path / f"{place}"
+        choice.run(training)
+        path = tmp_path / f"{place}.png"
+        qtbot.waitUntil(lambda path=path: path.exists() and not training.filming.busy)
+        picture = QImage(str(path))
+        assert picture.size() == 2 * room.seen()[choice.title].size()
+        ground = training.look.theme().panel.rgb()
+        seen = {picture.pixel(x, y) for x in range(picture.width()) for y in range(0, 200, 3)}
+        assert ground in seen
+        assert len(seen) > 5, choice.title
+    titles = set(views)
+    for tabs in (room.says, room.below, room.numbers):
+        for place in range(tabs.count()):
+            tabs.setCurrentIndex(place)
+            titles |= set(training.rooms.views())
+    wanted = (
+        "Network,Loss surface,Graph,Runs,Weights,Gradients over time,Histograms,Optimizer state"
+    )
+    assert titles == {*views, *wanted.split(",")}
+    training.rooms.widgets.numbers.setCurrentIndex(0)
+    with pytest.raises(Refused, match="is not open"):
+        training.rooms.draw("Histograms")
+    training.show_room("program")
+    assert not train.export_view(training)
 
 
 def test_nothing_trains_before_the_room_is_entered(window):
