@@ -1,12 +1,13 @@
-"""Full collections of garbage have turns of their own, and never come in between."""
+"""Collections of garbage have turns of their own, in the interface's thread."""
 
 import gc
 import threading
 
 import pytest
+from PySide6.QtCore import QObject, Qt
 
 from app import collecting
-from app.collecting import Collecting
+from app.collecting import FULL, MIDDLE, YOUNG, Collecting
 
 
 class Loop:
@@ -17,13 +18,13 @@ class Loop:
 
 
 @pytest.fixture
-def full():
-    """Every full collection: whether the thread it was made in is this one."""
+def begun():
+    """Every collection: its generation, and whether the thread it was made in is this one."""
     seen, mine, before = [], threading.get_ident(), gc.get_threshold()
 
     def note(phase, info):
-        if phase == "start" and info["generation"] == 2:
-            seen.append(threading.get_ident() == mine)
+        if phase == "start":
+            seen.append((info["generation"], threading.get_ident() == mine))
 
     gc.callbacks.append(note)
     yield seen
@@ -32,14 +33,14 @@ def full():
 
 
 @pytest.fixture
-def make(qapp, full):
+def make(qapp, begun):
     made = []
 
     def make(is_busy=lambda: False):
-        gc.collect()
-        full.clear()
         made.append(Collecting(is_busy))
         made[-1].start()
+        gc.collect()
+        begun.clear()
         return made[-1]
 
     yield make
@@ -47,49 +48,89 @@ def make(qapp, full):
         one.deleteLater()
 
 
-def litter(rounds=14):
-    """Make as much garbage that needs collecting as Python begins a full collection for."""
-    young, middle, _ = gc.get_threshold()
-    kept = [[Loop() for _ in range(young + 1)] for _ in range((middle + 2) * rounds)]
-    return len(kept)
+def litter(count):
+    """Return so many objects that a collection has to go through."""
+    return [Loop() for _ in range(count)]
 
 
-def test_python_begins_none_by_itself(make, full):
-    make()
-    thread = threading.Thread(target=litter)
+def beside(work, *arguments):
+    """Do something in a thread of its own, to its end."""
+    thread = threading.Thread(target=work, args=arguments)
     thread.start()
     thread.join()
-    litter()
-    assert full == []
-    assert gc.get_count()[2] >= collecting.DUE
 
 
-def test_one_that_is_due_is_made_on_the_interface_thread(make, full, qtbot, monkeypatch):
+def test_python_begins_none_by_itself(make, begun):
+    make()
+    beside(litter, FULL)
+    kept = litter(FULL)
+    assert begun == []
+    assert len(kept) == FULL
+
+
+@pytest.mark.parametrize(
+    ("count", "generation"), [(YOUNG + 1, 0), (MIDDLE + 1, 1), (FULL + 1, 2)]
+)
+def test_one_that_is_due_is_made_on_the_interface_thread(
+    make, begun, qtbot, monkeypatch, count, generation
+):
     monkeypatch.setattr(collecting, "PERIOD_MS", 1)
+    kept = []
     make()
-    thread = threading.Thread(target=litter)
-    thread.start()
-    thread.join()
-    qtbot.waitUntil(lambda: full == [True])
+    beside(lambda: kept.extend(litter(count)))
+    qtbot.waitUntil(lambda: begun != [])
+    assert begun[0] == (generation, True)
 
 
-def test_none_is_made_without_garbage_or_while_it_is_busy(make, full):
+def test_qt_s_objects_are_never_freed_by_a_thread_that_works(make, qtbot, monkeypatch):
+    monkeypatch.setattr(collecting, "PERIOD_MS", 1)
+    mine, freed = threading.get_ident(), []
+    make()
+
+    def drop():
+        owner = Loop()
+        owner.held = QObject()
+        owner.held.destroyed.connect(
+            lambda: freed.append(threading.get_ident() == mine),
+            Qt.ConnectionType.DirectConnection,
+        )
+
+    drop()
+    beside(litter, FULL)
+    assert freed == []
+    kept = litter(FULL)
+    qtbot.waitUntil(lambda: freed == [True])
+    assert len(kept) == FULL
+
+
+def test_none_is_made_without_garbage_or_while_it_is_busy(make, begun):
     busy = [True]
     one = make(lambda: busy[0])
     one.collect_if_due()
-    litter()
+    kept = litter(FULL)
     one.collect_if_due()
-    assert full == []
+    assert begun == []
     busy[0] = False
     one.collect_if_due()
-    assert full == [True]
+    assert begun == [(2, True)]
+    assert len(kept) == FULL
 
 
-def test_they_take_a_small_part_of_the_time(make, full, monkeypatch):
-    clock = iter([100.0, 100.5, 149.0, 151.0, 151.1])
+def test_many_young_ones_make_an_older_one_due(make, begun):
+    one, kept = make(), []
+    for _ in range(FULL // YOUNG):
+        kept.append(litter(YOUNG + 1))
+        one.collect_if_due()
+    generations = [generation for generation, _ in begun]
+    assert generations.count(2) == 1
+    assert 9 <= generations.count(1) <= 11
+
+
+def test_full_ones_take_a_small_part_of_the_time(make, begun, monkeypatch):
+    clock, kept = iter([100.0, 100.5, 149.0, 151.0, 151.1]), []
     one = make()
     monkeypatch.setattr(collecting.time, "monotonic", lambda: next(clock, 151.1))
     for due in (1, 1, 2):
-        litter()
+        kept.append(litter(FULL))
         one.collect_if_due()
-        assert len(full) == due
+        assert [generation for generation, _ in begun].count(2) == due
