@@ -13,6 +13,7 @@ from app.collecting import Collecting
 from app.documents import Drafts, Refused
 from app.fault_card import confess
 from app.faults import Faults
+from app.heap import keep_small
 from app.preparing import Preparing
 from app.settings import Settings, folder
 from app.shell import Notice
@@ -30,6 +31,7 @@ def make_app(argv: list[str]) -> QApplication:
     """Return the application, made if there is none yet."""
     app = QApplication.instance()
     if not isinstance(app, QApplication):
+        keep_small()
         app = QApplication(argv[:1] or ["gradscribe"])
     app.setApplicationName("gradscribe")
     app.setApplicationDisplayName("Gradscribe")

@@ -68,9 +68,7 @@ def test_python_begins_none_by_itself(make, begun):
     assert len(kept) == FULL
 
 
-@pytest.mark.parametrize(
-    ("count", "generation"), [(YOUNG + 1, 0), (MIDDLE + 1, 1), (FULL + 1, 2)]
-)
+@pytest.mark.parametrize(("count", "generation"), [(YOUNG + 1, 0), (MIDDLE + 1, 1), (FULL + 1, 2)])
 def test_one_that_is_due_is_made_on_the_interface_thread(
     make, begun, qtbot, monkeypatch, count, generation
 ):
