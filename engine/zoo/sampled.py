@@ -4,7 +4,7 @@ Whoever takes every k-th line of the file takes the same lines of this.
 """
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from engine.training.asks import Sample
 
@@ -18,18 +18,21 @@ class SampledText:
         self._rest = self._read()
 
     def _read(self) -> Iterator[str]:
-        """Yield every line; a loop in Python over each of so many would take seconds."""
+        """Return every line; a loop in Python over each of so many would take seconds."""
+        return itertools.chain.from_iterable(self._stretches())
+
+    def _stretches(self) -> Iterator[Iterable[str]]:
         sample = self._sample
         *whole, last = self._text.split("\n")
         kept = itertools.chain((f"{line}\n" for line in whole), [last] if last else [])
         at = min(sample.first, sample.lines)
         blank = itertools.repeat("\n")
-        yield from itertools.islice(kept, at)
+        yield itertools.islice(kept, at)
         while at < sample.lines:
             following = sample.next_kept(at)
-            yield from itertools.islice(blank, min(following, sample.lines) - at)
+            yield itertools.islice(blank, min(following, sample.lines) - at)
             if following < sample.lines:
-                yield next(kept)
+                yield (next(kept),)
             at = following + 1
 
     def __enter__(self) -> "SampledText":

@@ -1,11 +1,13 @@
 """Some lines of a file, read as if all of it were there."""
 
 import csv
+import sys
 
 import pytest
 
 from engine.training import Sample
 from engine.zoo import given
+from engine.zoo.data import csv as tables
 from engine.zoo.sampled import SampledBytes, SampledText
 
 LINES = [f"{number},x{number}\n" for number in range(50)]
@@ -50,3 +52,39 @@ def test_it_is_read_as_a_file_is(monkeypatch):
     assert given.lines("t.csv") == 50
     with given.open_given("t.csv", "rb") as raw:
         assert [len(raw.read(30)) for _ in range(3)] == [30, 20, 0]
+
+
+@pytest.mark.parametrize("text", ["{0},{0}\n", '{0},"{0}"\n'])
+@pytest.mark.parametrize("limit", [1, 3, 7, 30, 70, 999])
+def test_every_kth_row_is_taken_of_plain_and_of_quoted_text(tmp_path, text, limit):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n" + "".join(text.format(number) for number in range(1000)))
+    names, rows, _ = tables.read_rows(str(path), limit)
+    every = -(-1000 // limit)
+    assert names == ["a", "b"]
+    assert rows == [(number + 2, [str(number)] * 2) for number in range(0, 1000, every)]
+
+
+def test_lines_that_are_left_out_cost_next_to_nothing(monkeypatch):
+    """A loop in Python over each of a million would run so many lines of Python."""
+    lines, first, every = 1_000_001, 10, 10_000
+    sample = Sample(lines, lines, first, 1, every)
+    kept = first + len(range(1 + every, lines, every))
+    monkeypatch.setattr(given, "_files", {})
+    given.give("t.csv", b"a,b\n" + b"1,2\n" * (kept - 1), "", sample)
+    monkeypatch.setattr(tables, "open", given.open_given, raising=False)
+    run = 0
+
+    def count(_frame, _event, _what):
+        nonlocal run
+        run += 1
+        return count
+
+    before = sys.gettrace()
+    sys.settrace(count)
+    try:
+        _, rows, _ = tables.read_rows("t.csv", 100)
+    finally:
+        sys.settrace(before)
+    assert len(rows) == 100
+    assert run < lines / 10
