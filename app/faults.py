@@ -132,7 +132,9 @@ class Faults(QObject):
         sys.unraisablehook = self._unraisable
         self._qt_before = qInstallMessageHandler(self._qt)
         if self._crashes is not None:
-            faulthandler.enable(self._crashes)
+            # A thread that is just beginning has no frames to tell of: asked for them all, Python
+            # crashes again, before it comes to the thread that matters.
+            faulthandler.enable(self._crashes, all_threads=False)
         self._installed = True
 
     def close(self) -> None:
@@ -210,8 +212,14 @@ def _handler(log: Path | None) -> logging.Handler:
 
 
 def _crash_file(log: Path) -> TextIO | None:
-    """Return where Python writes its last words when the process is killed by a signal."""
+    """Return where Python writes its last words when the process is killed by a signal.
+
+    Those of the last time that it was are kept beside it.
+    """
+    path = log.with_name("crash.log")
     try:
-        return log.with_name("crash.log").open("w", encoding="utf-8")
+        if path.exists() and path.stat().st_size:
+            path.replace(log.with_name("crash-before.log"))
+        return path.open("w", encoding="utf-8")
     except OSError:
         return None

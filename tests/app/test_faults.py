@@ -161,20 +161,43 @@ def test_a_report_has_nothing_private_unless_one_wants_it():
     assert "x = param(1.0)" in private
 
 
-def test_a_crash_of_python_itself_is_in_the_log(tmp_path):
-    program = (
-        "import sys; from pathlib import Path; from app.faults import Faults\n"
-        "faults = Faults(Path(sys.argv[1])); faults.install()\n"
-        "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)\n"
-    )
+CRASH = (
+    "import sys; from pathlib import Path; from app.faults import Faults\n"
+    "faults = Faults(Path(sys.argv[1])); faults.install()\n"
+    "import os, signal, threading\n"
+    "def fall(): os.kill(os.getpid(), signal.SIGSEGV)\n"
+    "def rest(): threading.Event().wait()\n"
+    "threading.Thread(target=rest, daemon=True).start()\n"
+)
+
+
+def crash(folder, program):
+    """Run a program that is to crash; its log is in ``folder``."""
     done = subprocess.run(
-        [sys.executable, "-c", program, str(tmp_path / "gradscribe.log")],
+        [sys.executable, "-c", CRASH + program, str(folder / "gradscribe.log")],
         cwd=ROOT,
         capture_output=True,
         check=False,
     )
     assert done.returncode != 0
-    assert "Segmentation fault" in (tmp_path / "crash.log").read_text()
+
+
+def test_a_crash_of_python_itself_is_in_the_log(tmp_path):
+    crash(tmp_path, "fall()")
+    told = (tmp_path / "crash.log").read_text()
+    assert "Segmentation fault" in told
+    assert "in fall" in told
+    assert "in rest" not in told
+
+
+def test_words_of_a_crash_outlive_the_next_start(tmp_path):
+    crash(tmp_path, "fall()")
+    told = (tmp_path / "crash.log").read_text()
+    for _ in range(2):
+        faults = Faults(tmp_path / "gradscribe.log")
+        faults.close()
+        assert (tmp_path / "crash-before.log").read_text() == told
+        assert (tmp_path / "crash.log").read_text() == ""
 
 
 def test_everything_is_put_back(qapp):
