@@ -1,6 +1,6 @@
 """The gallery of examples: a title and a sentence each, over the window."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Protocol
 
@@ -19,8 +19,12 @@ from PySide6.QtWidgets import (
 from app.examples import Example
 from app.overlay import Overlay
 from app.panels import scrolled
+from app.slices import LAST, Slices
+from widgets.held_paint import let_paint
 
 COLUMNS = 2
+TURN_MS = 12
+"""Tiles are made for so long at a time; then the interface has its turn."""
 STEPS: dict[int, int] = {
     Qt.Key.Key_Right: 1,
     Qt.Key.Key_Left: -1,
@@ -74,21 +78,39 @@ class Gallery(Overlay):
         self.column.addWidget(heading)
         self.column.addWidget(caption)
         # In their place from the start: what changes places is styled and measured once more.
-        area = scrolled(QWidget(self.card))
-        self.column.addWidget(area, 1)
-        page = area.widget()
-        grid = QGridLayout(page)
+        self._area = scrolled(QWidget(self.card))
+        self.column.addWidget(self._area, 1)
+        self.tiles: list[_Tile] = []
+        self.card.setAccessibleName("Examples")
+        # Each tile would have what is seen around it painted again, the window below the card too.
+        self._area.setUpdatesEnabled(False)
+        self.filling = Slices(TURN_MS, self)
+        self.filling.begin(self._fill(examples))
+
+    def _fill(self, examples: Sequence[Entry]) -> Iterator[bool | None]:
+        grid = QGridLayout(self._area.widget())
         grid.setContentsMargins(0, 0, 8, 0)
         grid.setSpacing(10)
-        self.tiles = [self._tile(example) for example in examples]
-        for index, tile in enumerate(self.tiles):
-            grid.addWidget(tile, index // COLUMNS, index % COLUMNS)
+        for index, example in enumerate(examples):
+            self.tiles.append(self._tile(example))
+            grid.addWidget(self.tiles[-1], index // COLUMNS, index % COLUMNS)
+            yield None
         grid.setRowStretch(grid.rowCount(), 1)
-        self.card.setAccessibleName("Examples")
+        yield LAST
+        let_paint(self._area)
 
     def open(self) -> None:
-        """Show it with the first example ready to be chosen."""
+        """Show it; once its tiles are there the first is ready to be chosen."""
         super().open()
+        self.filling.ended.connect(self._go_to_first)
+        self.filling.go_on()
+
+    def leave(self) -> None:
+        """Close it, whole or not."""
+        self.filling.stop()
+        super().leave()
+
+    def _go_to_first(self) -> None:
         if self.tiles:
             self.tiles[0].setFocus()
 

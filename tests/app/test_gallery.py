@@ -7,6 +7,7 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from app import examples
+from app import gallery as gallery_module
 from app.gallery import COLUMNS, Gallery
 
 
@@ -20,12 +21,38 @@ def gallery(qtbot):
     made = Gallery(over, examples.load())
     made.open()
     made.over = over
+    qtbot.waitUntil(lambda: not made.filling.busy)
     return made
 
 
 def test_every_example_has_a_tile_with_a_sentence(gallery):
     assert [tile.accessibleName() for tile in gallery.tiles] == [e.title for e in examples.load()]
     assert all(tile.accessibleDescription() for tile in gallery.tiles)
+
+
+def test_its_tiles_are_made_bit_by_bit(qtbot, monkeypatch):
+    monkeypatch.setattr(gallery_module, "TURN_MS", 0)
+    over = QWidget()
+    qtbot.addWidget(over)
+    over.show()
+    made = Gallery(over, examples.load())
+    made.open()
+    assert len(made.tiles) == 1
+    qtbot.waitUntil(lambda: len(made.tiles) == len(examples.load()))
+    qtbot.waitUntil(lambda: over.focusWidget() is made.tiles[0])
+
+
+def test_one_that_is_closed_at_once_makes_no_more_tiles(qtbot, monkeypatch):
+    monkeypatch.setattr(gallery_module, "TURN_MS", 0)
+    over = QWidget()
+    qtbot.addWidget(over)
+    over.show()
+    made = Gallery(over, examples.load())
+    made.open()
+    qtbot.keyClick(made, Qt.Key.Key_Escape)
+    assert not made.isVisible()
+    assert not made.filling.busy
+    assert len(made.tiles) == 1
 
 
 def test_each_example_can_be_had_at_its_edge_and_broken(gallery, qtbot):
@@ -77,6 +104,7 @@ def test_nothing_changes_places_once_it_is_in_a_tile(qtbot, qapp):
     qapp.installEventFilter(styled)
     try:
         made = Gallery(over, examples.load())
+        made.filling.finish()
     finally:
         qapp.removeEventFilter(styled)
         qapp.setStyleSheet(before)

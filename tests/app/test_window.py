@@ -157,6 +157,7 @@ def test_an_example_can_be_chosen_from_the_gallery(settled, link, qtbot):
     settled.show()
     settled.top.examples.click()
     gallery = settled.findChild(__import__("app.gallery").gallery.Gallery)
+    qtbot.waitUntil(lambda: not gallery.filling.busy)
     gallery.tiles[3].click()
     assert settled.session.doc.title == gallery.tiles[3].accessibleName()
     assert link.sources[-1] == settled.editor.toPlainText()

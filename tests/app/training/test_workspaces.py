@@ -317,6 +317,7 @@ def test_a_step_with_a_strange_module_stays_held_to_the_policy(training, sum_tim
 def test_the_rooms_examples_are_set_ups_that_train_at_once(training, qtbot):
     training.rooms.widgets.bar.examples.click()
     gallery = training.findChild(Gallery)
+    qtbot.waitUntil(lambda: not gallery.filling.busy)
     tile = next(one for one in gallery.tiles if one.accessibleName() == "Playground: circle")
     tile.click()
     qtbot.waitUntil(lambda: not training.findChildren(Gallery))
