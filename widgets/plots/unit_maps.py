@@ -13,7 +13,6 @@ from PySide6.QtGui import (
     QPainter,
     QPainterPath,
     QPen,
-    QPolygonF,
     QWheelEvent,
 )
 from PySide6.QtWidgets import QWidget
@@ -23,6 +22,7 @@ from widgets.paint import heat
 from widgets.plots import wires
 from widgets.plots.lines import bubble
 from widgets.plots.plot import EDGE, Plot, empty
+from widgets.plots.strokes import polygon
 from widgets.plots.weight_entry import WeightEntry
 from widgets.plots.wires import Wire, Wires
 from widgets.theme import Theme
@@ -122,6 +122,8 @@ class UnitMaps(Plot):
         for layer, images, boxes in zip(self._layers, self._images, self._boxes, strict=True):
             self._draw_name(painter, layer.name, boxes, inner)
             for unit, (image, box) in enumerate(zip(images, boxes, strict=True)):
+                if not area.intersects(box):
+                    continue
                 painter.setOpacity(1.0 if unit >= len(layer.on) or layer.on[unit] else OFF)
                 self._draw_map(painter, box, image, layer.maps[unit])
                 if columns and unit < len(layer.names):
@@ -199,13 +201,16 @@ class UnitMaps(Plot):
         if not finite.any():
             return
         inside = box.adjusted(3, 4, -3, -4)
-        across = np.linspace(inside.left(), inside.right(), numbers.size)[finite]
         low, high = float(numbers[finite].min()), float(numbers[finite].max())
-        share = (numbers[finite] - low) / (high - low) if high > low else 0.5 + 0 * across
-        down = inside.bottom() - share * inside.height()
-        points = [QPointF(x, y) for x, y in zip(across.tolist(), down.tolist(), strict=True)]
+        points = np.empty((numbers.size, 2))
+        points[:, 0] = np.arange(numbers.size)
+        points[:, 0] *= inside.width() / max(1, numbers.size - 1)
+        points[:, 0] += inside.left()
+        points[:, 1] = 0.5 if high == low else (numbers.astype(np.float64) - low) / (high - low)
+        points[:, 1] *= -inside.height()
+        points[:, 1] += inside.bottom()
         painter.setPen(QPen(self.theme.forward, 1.5))
-        painter.drawPolyline(QPolygonF(points))
+        painter.drawPolyline(polygon(points[finite]))
 
     def _draw_enlarged(self, painter: QPainter, area: QRectF) -> None:
         found = self._under()

@@ -111,6 +111,26 @@ def test_units_over_one_input_are_drawn_as_curves(shown, look):
     assert near(look(plot), plot.theme.forward) > 20
 
 
+def test_a_curve_between_the_greatest_numbers_stays_in_its_place(shown, look):
+    plot = shown(UnitMaps(), 300, 200)
+    most = float(np.finfo(np.float32).max)
+    plot.show_layers(
+        [Layer("0", np.linspace(-most, most, 40, dtype=np.float64)[None].astype("f4"))]
+    )
+    steep = look(plot)
+    plot.show_layers([Layer("0", np.linspace(-1, 1, 40, dtype=np.float32)[None])])
+    assert near(steep, plot.theme.forward) == near(look(plot), plot.theme.forward) > 20
+
+
+def test_units_out_of_sight_are_not_drawn(shown, look, monkeypatch):
+    plot, drawn = shown(UnitMaps(), 300, 190), []
+    monkeypatch.setattr(plot, "_draw_map", lambda _painter, box, *_: drawn.append(box))
+    plot.show_layers([Layer("0", np.zeros((400, 8, 8), np.float32))])
+    look(plot)
+    assert 0 < len(drawn) < 200
+    assert all(box.top() < 190 for box in drawn)
+
+
 def test_inputs_in_several_columns_have_no_names_to_cover_each_other(shown, look, monkeypatch):
     plot, drawn = shown(UnitMaps(), 300, 190), []
     monkeypatch.setattr(plot, "_draw_input", lambda _painter, name, _box: drawn.append(name))
