@@ -16,11 +16,16 @@ def come_to_rest(session: TrainSession, wait: Wait) -> bool:
     A run out of a session file stays where it was. Where the steps take longer than ``wait`` does,
     it is paused where it is.
     """
+    end = (Until("step", session.setup.steps),)
+    is_to_begin = session.plays and (session.run is None or session.run.begun is None)
+    if is_to_begin:
+        # Asked for later, it might be on its way as the run pauses by itself, and set it going.
+        session.until = end
     if not wait(lambda: _has_begun_or_cannot(session.run)):
         return False
-    if session.plays:
-        session.play((Until("step", session.setup.steps),))
-        wait(lambda: not session.plays)
+    if session.plays and not is_to_begin:
+        session.play(end)
+    wait(lambda: not session.plays)
     run = session.run
     if run is None or run.begun is None:
         return False
