@@ -30,29 +30,36 @@ def test_every_example_has_a_tile_with_a_sentence(gallery):
     assert all(tile.accessibleDescription() for tile in gallery.tiles)
 
 
-def test_its_tiles_are_made_bit_by_bit(qtbot, monkeypatch):
+@pytest.fixture
+def open_slow(qtbot, monkeypatch):
+    """Open one that makes a tile in each turn of the event loop."""
     monkeypatch.setattr(gallery_module, "TURN_MS", 0)
     over = QWidget()
     qtbot.addWidget(over)
     over.show()
-    made = Gallery(over, examples.load())
-    made.open()
-    assert len(made.tiles) == 1
-    qtbot.waitUntil(lambda: len(made.tiles) == len(examples.load()))
-    qtbot.waitUntil(lambda: over.focusWidget() is made.tiles[0])
+
+    def open_slow():
+        made = Gallery(over, examples.load())
+        made.open()
+        made.over = over
+        return made
+
+    return open_slow
 
 
-def test_one_that_is_closed_at_once_makes_no_more_tiles(qtbot, monkeypatch):
-    monkeypatch.setattr(gallery_module, "TURN_MS", 0)
-    over = QWidget()
-    qtbot.addWidget(over)
-    over.show()
-    made = Gallery(over, examples.load())
-    made.open()
-    qtbot.keyClick(made, Qt.Key.Key_Escape)
-    assert not made.isVisible()
-    assert not made.filling.busy
-    assert len(made.tiles) == 1
+def test_its_tiles_are_made_bit_by_bit(open_slow, qtbot):
+    slow = open_slow()
+    assert len(slow.tiles) == 1
+    qtbot.waitUntil(lambda: len(slow.tiles) == len(examples.load()))
+    qtbot.waitUntil(lambda: slow.over.focusWidget() is slow.tiles[0])
+
+
+def test_one_that_is_closed_at_once_makes_no_more_tiles(open_slow, qtbot):
+    slow = open_slow()
+    qtbot.keyClick(slow, Qt.Key.Key_Escape)
+    assert not slow.isVisible()
+    assert not slow.filling.busy
+    assert len(slow.tiles) == 1
 
 
 def test_each_example_can_be_had_at_its_edge_and_broken(gallery, qtbot):
