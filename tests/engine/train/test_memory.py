@@ -12,11 +12,18 @@ from engine.train.run import Run
 from engine.training import answers, asks
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="Linux tells how much there is")
-KEEPS = {"data": {"name": "sine", "n": 2000}, "batch": 1000, "mistakes": ["keep_graphs"]}
-"""Graphs so large that they find no room in what earlier tests have freed."""
+DEEP = {"name": "mlp", "layers": [4] * 24}
+KEEPS = {
+    "data": {"name": "sine", "n": 20},
+    "model": DEEP,
+    "batch": 10,
+    "mistakes": ["keep_graphs"],
+}
+"""Backward frees what a graph has saved, its nodes stay: many layers, lest they find room in what
+earlier tests have freed."""
 
 
-def played(given, until=2000):
+def played(given, until=10_000):
     """What a host said while a run played, up to so many steps."""
     said = []
     memory.give_back()
@@ -49,7 +56,7 @@ def test_kept_graphs_pause_the_run_with_one_message(monkeypatch):
     kept = held.run.program.names["kept"]
     assert told.status == "paused"
     assert told.reached == "memory"
-    assert 0 < told.step == held.run.step == len(kept) < 2000
+    assert 0 < told.step == held.run.step == len(kept) < 10_000
     assert f"{len(kept):,} losses" in told.problem.message
     assert "item()" in told.problem.hint
     # The run goes on from there if it is told to, and going back lets go of what was kept.
