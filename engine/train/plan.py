@@ -16,7 +16,7 @@ import torch
 from torch.nn.parameter import is_lazy
 
 from engine.errors import RAISES
-from engine.train import attributes, checkpoints, steps, texts
+from engine.train import attributes, checkpoints, steps
 from engine.train.batches import Batches
 from engine.train.capture import Emitter, Refused, Step, trace
 from engine.train.program import Program, Sections, quiet
@@ -109,6 +109,8 @@ class Plan:
         self._grad = torch.zeros_like(self._flat)
         self._values = self._cut(self._flat)
         self._grads = self._cut(self._grad)
+        self._views: dict[str, list[torch.Tensor]] = {}
+        """Each of the optimizer's memories in the shapes of the parameters."""
         for parameter, value in zip(parameters, self._values, strict=True):
             value.copy_(parameter.detach())
             parameter.data = value
@@ -157,9 +159,8 @@ class Plan:
         for name in found[1]:
             if name not in self._memory:
                 self._memory[name] = torch.zeros_like(self._flat)
-            for parameter, view in zip(
-                self._learning.values(), self._cut(self._memory[name]), strict=True
-            ):
+                self._views[name] = self._cut(self._memory[name])
+            for parameter, view in zip(self._learning.values(), self._views[name], strict=True):
                 self._adopt(optimizer.state.get(parameter, {}), name, view)
         self._memory.setdefault("scratch", torch.zeros_like(self._flat))
 
@@ -193,9 +194,7 @@ class Plan:
                 else:
                     state[parameter]["step"] = torch.tensor(float(self._count))
         for name in found[1]:
-            for parameter, view in zip(
-                self._learning.values(), self._cut(self._memory[name]), strict=True
-            ):
+            for parameter, view in zip(self._learning.values(), self._views[name], strict=True):
                 state[parameter][name] = view
 
     # Steps
@@ -384,12 +383,9 @@ def _close(one: torch.Tensor, other: torch.Tensor) -> bool:
 
 def key(program: Program) -> tuple[str, ...]:
     """Return what a plan depends on: where it changes, a new one has to be built."""
-    setup = program.setup
-    sections = program.sections.texts
+    setup, sections = program.setup, program.sections.texts
     return (
-        steps.function(setup),
-        sections["loss"],
-        texts.freeze(setup),
+        *(sections[name] for name in ("step", "loss", "freeze")),
         setup.optimizer.name,
         *map(str, setup.mistakes),
         str(setup.schedule),
