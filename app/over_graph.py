@@ -1,6 +1,7 @@
 """What stands on the canvas: the path of modules, buttons, and the search in the graph."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QSizeF, Qt, Signal
 from PySide6.QtGui import QKeyEvent
@@ -22,7 +23,10 @@ LONGEST = 24
 
 
 class Crumbs(QFrame):
-    """The path to a card: a button for each module around it, and the card's own name."""
+    """The path to a card: a button for each module around it, and the card's own name.
+
+    What is made for one path is used for the next: at each step of a tape there may be another.
+    """
 
     picked = Signal(str)
     """The key of the module that was clicked."""
@@ -35,6 +39,14 @@ class Crumbs(QFrame):
         self._row.setContentsMargins(6, 2, 10, 2)
         self._row.setSpacing(2)
         self._path: tuple[Crumb, ...] = ()
+        self._left_out = QLabel(f"… {SEPARATOR}", self)
+        self._modules: list[tuple[QPushButton, QLabel]] = []
+        """Buttons, each with the mark behind it; more than the path has modules, perhaps."""
+        self._last = literal()
+        self._last.setProperty("role", "title")
+        self._last.setContentsMargins(7, 0, 0, 0)
+        self._row.addWidget(self._left_out)
+        self._row.addWidget(self._last)
         self.hide()
 
     def path(self) -> tuple[Crumb, ...]:
@@ -47,40 +59,48 @@ class Crumbs(QFrame):
         A card outside of all modules has no path worth showing.
         """
         path = tuple(path) if len(path) > 1 else ()
-        self._path = path
-        self._fill(path, cut=False)
-        while len(path) > 2 and self.sizeHint().width() > room:
-            path = path[1:]
-            self._fill(path, cut=True)
+        if path != self._path:
+            self._path = path
+            self._fill(path)
+        if path:
+            left_out = 0
+            self._leave_out(left_out)
+            while left_out < len(path) - 2 and self.sizeHint().width() > room:
+                left_out += 1
+                self._leave_out(left_out)
         self.setVisible(bool(path) and self.sizeHint().width() <= room)
-        self.adjustSize()
+        if path:
+            self.adjustSize()
 
-    def _fill(self, path: tuple[Crumb, ...], cut: bool) -> None:
-        while (item := self._row.takeAt(0)) is not None:
-            old = item.widget()
-            if old is not None:
-                old.hide()
-                old.deleteLater()
-        if cut:
-            self._add(QLabel(f"… {SEPARATOR}"))
-        for crumb in path[:-1]:
-            button = QPushButton(_cut(crumb.title))
+    def _fill(self, path: tuple[Crumb, ...]) -> None:
+        for crumb, (button, _) in zip(path[:-1], self._parts(len(path) - 1), strict=False):
+            button.setText(_cut(crumb.title))
+            button.setToolTip(tip(f"Show all of {crumb.title}"))
+        if path:
+            self._last.setText(_cut(path[-1].title))
+
+    def _leave_out(self, count: int) -> None:
+        """Hide so many of the outer modules, and the buttons that are to spare."""
+        self._left_out.setVisible(count > 0)
+        for index, parts in enumerate(self._modules):
+            for part in parts:
+                part.setVisible(count <= index < len(self._path) - 1)
+
+    def _parts(self, count: int) -> list[tuple[QPushButton, QLabel]]:
+        """Return the buttons of modules, of which there are ``count`` at least."""
+        while len(self._modules) < count:
+            button, mark = QPushButton(), QLabel(SEPARATOR)
             button.setProperty("quiet", True)
             button.setProperty("crumb", True)
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-            button.setToolTip(tip(f"Show all of {crumb.title}"))
-            button.clicked.connect(lambda _=False, key=crumb.key: self.picked.emit(key))
-            self._add(button)
-            self._add(QLabel(SEPARATOR))
-        if path:
-            last = literal(_cut(path[-1].title))
-            last.setProperty("role", "title")
-            last.setContentsMargins(7, 0, 0, 0)
-            self._add(last)
+            button.clicked.connect(partial(self._pick, len(self._modules)))
+            for part in (button, mark):
+                self._row.insertWidget(self._row.count() - 1, part)
+            self._modules.append((button, mark))
+        return self._modules
 
-    def _add(self, part: QWidget) -> None:
-        self._row.addWidget(part)
-        part.show()
+    def _pick(self, index: int, _on: bool = False) -> None:
+        self.picked.emit(self._path[index].key)
 
 
 def _cut(title: str) -> str:

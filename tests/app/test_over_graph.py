@@ -2,7 +2,7 @@
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QPushButton, QWidget
+from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
 from app.over_graph import OverGraph
 from playback.coloring import Key
@@ -123,3 +123,29 @@ def test_what_the_key_takes_of_its_corner_is_told(over, graph, qtbot):
     assert told[-1].height() < high  # without the note
     over.show_key(None, Theme.load("light"))
     assert told[-1].isEmpty()
+
+
+def test_another_path_takes_the_buttons_of_the_one_before(over, qtbot):
+    over.set_path(PATH)
+    made = over.crumbs.findChildren(QWidget)
+    other = (Crumb("f:net", "net"), Crumb("f:0", "0"), Crumb("r", "relu"))
+    for path in (other, PATH, PATH[1:], (), PATH):
+        over.set_path(path)
+    assert over.crumbs.findChildren(QWidget) == made
+    over.set_path(other)
+    buttons = [b for b in over.crumbs.findChildren(QPushButton) if b.isVisible()]
+    assert [b.text() for b in buttons] == ["net", "0"]
+    with qtbot.waitSignal(over.crumbs.picked) as heard:
+        buttons[1].click()
+    assert heard.args == ["f:0"]
+
+
+def test_a_path_that_found_no_room_is_whole_again_where_there_is_some(over, graph):
+    graph.resize(1000, 400)
+    over.set_path(PATH)
+    words = [w.text() for w in over.crumbs.findChildren(QLabel) if w.isVisible()]
+    whole = over.crumbs.width()
+    for width in (whole - 20, 60, 1000):
+        graph.resize(width, 400)
+    assert [w.text() for w in over.crumbs.findChildren(QLabel) if w.isVisible()] == words
+    assert over.crumbs.width() == whole
