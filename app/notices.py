@@ -1,7 +1,7 @@
 """A strip under the top bar that says one thing at a time and offers what can be done about it."""
 
-from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible, QAccessibleEvent, QKeyEvent
@@ -20,6 +20,7 @@ class Notices(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._waiting: list[Notice] = []
+        self._shown: Notice | None = None
         self.card = QFrame()
         self.card.setProperty("notice", True)
         self.text = QLabel()
@@ -30,7 +31,8 @@ class Notices(QWidget):
         self.text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
         self.count = QLabel()
         self.count.setProperty("role", "caption")
-        self.buttons: list[QPushButton] = []
+        self._made: list[QPushButton] = []
+        """Buttons for choices; those that the notice has no use for are hidden."""
         self.hide_button = QPushButton("✕")
         self.hide_button.setProperty("quiet", True)
         self.hide_button.setToolTip("Hide this")
@@ -56,6 +58,11 @@ class Notices(QWidget):
         """What is said now and what comes after it."""
         return tuple(self._waiting)
 
+    @property
+    def buttons(self) -> list[QPushButton]:
+        """The buttons of what is said now, one for each choice."""
+        return self._made[: len(self.notice.choices)] if self.notice is not None else []
+
     def tell(self, notice: Notice) -> None:
         """Say this, once what is said already is settled."""
         keys = [one.key for one in self._waiting]
@@ -79,34 +86,49 @@ class Notices(QWidget):
         if self.notice is not None:
             self.drop(self.notice.key)
 
-    def _choose(self, notice: Notice, run: Callable[[], None]) -> None:
+    def _choose(self, index: int, _on: bool = False) -> None:
+        notice = self.notice
+        if notice is None:
+            return
         self.drop(notice.key)
         try:
-            run()
+            notice.choices[index][1]()
         except Refused as refusal:
             self.tell_first(replace(notice, text=str(refusal)))
 
     def _show(self) -> None:
         notice = self.notice
-        for button in self.buttons:
-            self._row.removeWidget(button)
-            button.hide()
-            button.deleteLater()
-        self.buttons = []
-        self.setVisible(notice is not None)
         if notice is None:
+            self._shown = None
+            self.hide()
             return
-        # A path has no spaces to break it at, and must not make the window wider.
-        self.text.setText(notice.text.replace("/", "/\N{ZERO WIDTH SPACE}"))
-        self.card.setToolTip(tip(notice.more))
         several = len(self._waiting) > 1
         self.count.setText(f"1 of {len(self._waiting)}" if several else "")
         self.count.setVisible(several)
-        for index, (label, run) in enumerate(notice.choices):
-            button = QPushButton(label)
-            button.clicked.connect(lambda _=False, run=run: self._choose(notice, run))
-            self._row.insertWidget(1 + index, button)
-            self.buttons.append(button)
+        if notice is not self._shown:
+            self._shown = notice
+            self._fill(notice)
+        # Only now: what changes in it while it is seen has all that is below it laid out again.
+        self.show()
+        self._speak(notice)
+
+    def _fill(self, notice: Notice) -> None:
+        # A path has no spaces to break it at, and must not make the window wider.
+        self.text.setText(notice.text.replace("/", "/\N{ZERO WIDTH SPACE}"))
+        self.card.setToolTip(tip(notice.more))
+        while len(self._made) < len(notice.choices):
+            button = QPushButton(self.card)
+            button.clicked.connect(partial(self._choose, len(self._made)))
+            self._row.insertWidget(1 + len(self._made), button)
+            self._made.append(button)
+        for button in self._made:
+            # Also where it is shown again: the keyboard does not stay at what says something else.
+            button.hide()
+        for button, (label, _) in zip(self._made, notice.choices, strict=False):
+            button.setText(label)
+            button.show()
+
+    def _speak(self, notice: Notice) -> None:
         if self.accessibleName() != notice.text:
             self.setAccessibleName(notice.text)
             QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.Alert))

@@ -3,7 +3,7 @@
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
 from app.documents import Refused
 from app.notices import Notices
@@ -91,3 +91,83 @@ def test_a_long_path_makes_nothing_wider(notices):
         notices.tell(Notice("a", text))
         assert notices.minimumSizeHint().width() == before
     assert notices.notice.text == "x" * 2000
+
+
+def test_what_stays_in_the_strip_is_not_made_anew(notices):
+    done = []
+    first = Notice("a", "First", (("Keep", lambda: done.append("a")),))
+    notices.tell(first)
+    notices.buttons[0].setText("as it was")
+    for key in ("b", "c"):
+        notices.tell(Notice(key, "Other", (("Drop", lambda: done.append("other")),)))
+        assert notices.count.text() == "1 of 2"
+        notices.drop(key)
+        assert notices.count.isHidden()
+    notices.drop("never said")
+    assert labels(notices) == ["as it was"]
+    press(notices, "as it was")
+    assert done == ["a"]
+
+
+def test_a_choice_of_the_next_notice_is_its_own(notices):
+    done = []
+    for key in "ab":
+        choices = tuple((f"{key}{i}", lambda word=f"{key}{i}": done.append(word)) for i in range(2))
+        notices.tell(Notice(key, key, choices))
+    press(notices, "a1")
+    assert labels(notices) == ["b0", "b1"]
+    press(notices, "b0")
+    assert done == ["a1", "b0"]
+
+
+class Below(QWidget):
+    """What is laid out below the strip; it notes each size that it is given."""
+
+    def __init__(self):
+        super().__init__()
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.sizes = []
+
+    def resizeEvent(self, happened):
+        self.sizes.append(happened.size().height())
+
+
+@pytest.fixture
+def seen(qtbot):
+    """A strip in sight, with something below it."""
+    around = QWidget()
+    qtbot.addWidget(around)
+    around.resize(500, 400)
+    ground = QWidget(around)
+    ground.resize(500, 400)
+    rows, strip, below = QVBoxLayout(ground), Notices(), Below()
+    rows.addWidget(strip)
+    rows.addWidget(below, 1)
+    around.show()
+    qtbot.waitUntil(lambda: bool(below.sizes))
+    yield strip, below
+    around.close()
+
+
+def test_what_is_below_the_strip_is_laid_out_once_for_a_notice(seen, qtbot):
+    strip, below = seen
+    before = below.height()
+    below.sizes.clear()
+    text = "many words that take more lines than one in a strip so narrow " * 6
+    strip.tell(Notice("a", text, (("Keep", print), ("Drop", print))))
+    for key in ("b", "c"):
+        strip.drop(key)
+    qtbot.waitUntil(lambda: below.height() < before)
+    QApplication.processEvents()
+    assert len(below.sizes) == 1
+    assert strip.text.height() >= strip.text.heightForWidth(strip.text.width())
+
+
+def test_the_keyboard_leaves_the_choice_that_was_made(seen):
+    strip, _ = seen
+    for key in "ab":
+        strip.tell(Notice(key, key, (("Keep", lambda: None),)))
+    strip.buttons[0].setFocus()
+    press(strip, "Keep")
+    assert labels(strip) == ["Keep"]
+    assert not strip.buttons[0].hasFocus()
