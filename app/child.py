@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import engine
+from engine.standing import At
 from engine.tape import Place, Problem, Tape
 
 GRACE_S = 2.0
@@ -42,6 +43,12 @@ TAIL = 16_384
 """Characters of the engine's standard error that are kept."""
 
 _FATAL = re.compile(r"^Fatal Python error: (.+?)(?: \(|$)", re.MULTILINE)
+_CRASHES = ("SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT", "SIGSYS", "SIGTRAP")
+_FROM_OUTSIDE = (
+    "killed",
+    *(f"signal {one}, {one.name}" for one in signal.Signals if one.name not in _CRASHES),
+)
+"""How `cause` begins where nothing went wrong within, but somebody ended the engine."""
 _ALONE = re.compile(r"^(Thread|Current thread|Extension modules|Python runtime state|<no )")
 
 
@@ -121,41 +128,59 @@ def last_line(errors: str) -> str:
     return told[-1][:200] if told else ""
 
 
-def dead_place(source: str, filename: str, errors: str) -> Place:
-    """Return the line of the program that a crashed engine was running, as it left word."""
+def dead_place(source: str, filename: str, errors: str, at: At | None = None) -> Place:
+    """Return the line of the program that an engine was running when it ended.
+
+    It left word of that in ``errors`` where it crashed; ``at`` is where it said it was before.
+    """
     found = re.search(rf'File "{re.escape(filename)}", line (\d+) in', errors)
     lines = source.split("\n")
-    number = int(found[1]) if found else 0
+    number = int(found[1]) if found else at.line if at else 0
     if not 0 < number <= len(lines):
         return Place()
     text = lines[number - 1].rstrip()
     return Place(number, len(text) - len(text.lstrip()), number, max(len(text), 1))
 
 
-def obituary(source: str, filename: str, why: str, errors: str, stdout: str = "") -> Tape:
+def obituary(
+    source: str, filename: str, why: str, errors: str, stdout: str = "", at: At | None = None
+) -> Tape:
     """Return the tape of a program that took its engine down, with what it had printed."""
-    place = dead_place(source, filename, errors)
-    if why.startswith("exit code"):
-        message = f"The program ended Python itself ({why})"
-        hint = "To end a program early use sys.exit()."
-    elif why.startswith("killed"):
-        message = f"Python was {why}"
+    place = dead_place(source, filename, errors, at)
+    message, hint = _last_words(why, by_itself=at is not None and at.ends)
+    if at is not None and not at.ends and place == dead_place(source, filename, "", at):
+        hint = f"The program was last seen on this line. {hint}"
+    return Tape(status="died", error=Problem("Crash", message, hint, place), stdout=stdout)
+
+
+def _last_words(why: str, by_itself: bool) -> tuple[str, str]:
+    """Return what happened, and what helps; ``by_itself``: a line of the program asked for it."""
+    if why.startswith("exit code") or (by_itself and why.startswith(_FROM_OUTSIDE)):
+        return f"The program ended Python itself ({why})", "To end a program early use sys.exit()."
+    if why.startswith("killed"):
         hint = "From outside, or because memory ran out. Run it again, or make a size smaller."
-    elif why in (GARBAGE, ENDLESS):
-        message = f"Python was given up: {why}"
+        return f"Python was {why}", hint
+    if why.startswith(_FROM_OUTSIDE):
+        hint = "It came from outside, or from an alarm that the program set. Run it again."
+        return f"Python was ended by {why}", hint
+    if why in (GARBAGE, ENDLESS):
         hint = "Does the program write to or close file descriptors by number? Leave those past 2."
-    else:
-        message = f"Python crashed ({why})"
-        hint = "Something in compiled code went wrong; a library was used in a way it cannot take."
-    problem = Problem("Crash", message, hint, place)
-    return Tape(status="died", error=problem, stdout=stdout)
+        return f"Python was given up: {why}", hint
+    hint = "Something in compiled code went wrong; a library was used in a way it cannot take."
+    return f"Python crashed ({why})", hint
 
 
 def overdue(
-    source: str, filename: str, timeout: float, errors: str, stdout: str = "", stopped: bool = False
+    source: str,
+    filename: str,
+    timeout: float,
+    errors: str,
+    stdout: str = "",
+    stopped: bool = False,
+    at: At | None = None,
 ) -> Tape:
     """Return the tape of a program that had to be killed: late, or ``stopped`` and went on."""
-    place = dead_place(source, filename, errors)
+    place = dead_place(source, filename, errors, at)
     code = source.split("\n")[place.line - 1].strip()[:80] if place.line else ""
     if stopped:
         message = f"The program was here: {code}" if code else "The program was stopped"
@@ -180,6 +205,8 @@ def abort(pid: int) -> bool:
         return False
     try:
         os.kill(pid, signal.SIGABRT)
+        # One that has been stopped hears of it only when it goes on.
+        os.kill(pid, signal.SIGCONT)
     except OSError:
         return False
     return True

@@ -4,6 +4,7 @@ from msgspec import Struct
 
 from app import child
 from engine import wire
+from engine.standing import At
 from engine.tape import Problem, Tape
 
 
@@ -11,7 +12,7 @@ class Job(Struct):
     """What the engine has been asked for and has not answered; ``stopped``: by the user.
 
     ``overdue``: it has been told to die and may still say where it was. ``printed`` is its output,
-    for the tape that the link has to make if the engine cannot.
+    for the tape that the link has to make if the engine cannot, and ``at`` where it stood.
     """
 
     request: wire.Run | wire.Check | wire.Gradcheck | wire.Probe
@@ -19,6 +20,7 @@ class Job(Struct):
     stopped: bool = False
     overdue: bool = False
     printed: str = ""
+    at: At | None = None
 
 
 def answer(job: Job, tape: Tape | None) -> wire.Reply:
@@ -41,11 +43,10 @@ def epitaph(job: Job, why: str, errors: str) -> Tape | None:
     run = job.request
     if not isinstance(run, wire.Run):
         return None
+    told, at = (errors, job.printed), job.at
     if job.overdue:
-        return child.overdue(
-            run.source, run.filename, job.timeout, errors, job.printed, job.stopped
-        )
-    return child.obituary(run.source, run.filename, why, errors, job.printed)
+        return child.overdue(run.source, run.filename, job.timeout, *told, job.stopped, at)
+    return child.obituary(run.source, run.filename, why, *told, at)
 
 
 def unchecked(request: wire.Check | wire.Gradcheck, why: str) -> wire.Checked | wire.Gradchecked:

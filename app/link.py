@@ -9,6 +9,7 @@ from app import child
 from app.engine_process import EngineProcess
 from app.jobs import Job, answer, epitaph, unchecked
 from engine import wire
+from engine.standing import At
 from engine.tape import Tape
 from widgets.once import once
 
@@ -252,6 +253,10 @@ class Link(QObject):
                 return
             case wire.Started(run_id):
                 self._begin(run_id)
+            case At(run_id):
+                if self._running is not None and self._runs(run_id):
+                    self._running.at = message
+                return
             case wire.Ended(run_id):
                 self._end(run_id)
             case wire.Printed(run_id, text):

@@ -12,6 +12,7 @@ from typing import IO, Self
 from app import child, documents
 from app.child import ENDLESS, GARBAGE, PRINTED_LIMIT
 from engine import wire
+from engine.standing import At
 from engine.tape import Problem, Tape
 
 TIMEOUT_S = 60.0
@@ -162,6 +163,7 @@ class Engine:
         self._messages: queue.Queue[wire.Reply | None] = queue.Queue()
         self._errors = bytearray()
         self._printed: list[str] = []
+        self._at: At | None = None
         self._fault = ""
         """Why it is not to be listened to any more."""
         self.spent = False
@@ -200,6 +202,7 @@ class Engine:
     def record(self, run: wire.Run, printed: Callable[[str], None] | None) -> Tape:
         """Send a program and wait for its tape, or for the moment to kill it."""
         self._printed.clear()
+        self._at = None
         self.send(run)
         deadline, room, ended = time.monotonic() + run.timeout + child.GRACE_S, PRINTED_LIMIT, False
         try:
@@ -210,6 +213,8 @@ class Engine:
                         return tape
                     case wire.Ended(run.run_id) if not ended:
                         deadline, ended = time.monotonic() + FREEZE_S, True
+                    case At(run.run_id) as at:
+                        self._at = at
                     case wire.Printed(run.run_id, text):
                         room -= len(text)
                         self._printed.append(text)
@@ -223,10 +228,11 @@ class Engine:
     def _mourn(self, run: wire.Run, late: bool) -> Tape:
         aborted = late and child.abort(self._process.pid)
         self._await_end(child.ABORT_S if aborted or late else child.GRACE_S)
-        stdout = "".join(self._printed)
+        who = run.source, run.filename
+        stdout, at = "".join(self._printed), self._at
         if late:
-            return child.overdue(run.source, run.filename, run.timeout, self._told(), stdout)
-        return child.obituary(run.source, run.filename, self.why_dead(), self._told(), stdout)
+            return child.overdue(*who, run.timeout, self._told(), stdout, at=at)
+        return child.obituary(*who, self.why_dead(), self._told(), stdout, at)
 
     def _await_end(self, seconds: float) -> None:
         try:

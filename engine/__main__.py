@@ -92,6 +92,7 @@ def main(words: Sequence[str] = ()) -> None:
         process.deepen_stack()
         server.send(_ready("--open" in words))
         _settle(server, words, (incoming, outgoing))
+        server.tell_of_ends()
         server.serve(engine._replace(before=Baseline()))
     except BaseException:  # noqa: BLE001 - whatever it was, threads of a program must not hold us
         complain(traceback.format_exc())

@@ -19,6 +19,8 @@ from pathlib import Path
 from types import FrameType, ModuleType, TracebackType
 from typing import Self
 
+from engine.standing import line_of, undisturbed
+
 LIBRARIES = (
     "sys os io time threading signal gc math random types warnings traceback linecache inspect "
     "functools collections contextlib copy weakref re numpy torch torch.nn torch.nn.functional "
@@ -41,8 +43,6 @@ CLASSES_OF = (
 PLAIN = (int, float, complex, str, bytes, tuple)
 JOIN_S = 1.0
 """Threads that a program has not waited for get so long to end, as they do in plain Python."""
-PAUSE_S = 0.05
-"""For so long no other thread interrupts, unless it is let."""
 ROUNDS = 20
 """Processes that were started by processes show only after those are gone."""
 
@@ -241,26 +241,9 @@ def _others() -> Iterator[FrameType]:
 
 
 def _is_run_elsewhere(filename: str) -> bool:
-    """Whether another thread still runs a program.
-
-    It must not run on while its frames are followed: that ends Python 3.11 now and then.
-    """
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(PAUSE_S)
-    try:
-        # Who waits already does so for the interval of before; asking the system lets them on.
-        os.path.exists(os.sep)
-        return any(_runs(frame, filename) for frame in _others())
-    finally:
-        sys.setswitchinterval(before)
-
-
-def _runs(frame: FrameType | None, filename: str) -> bool:
-    while frame is not None:
-        if frame.f_code.co_filename == filename:
-            return True
-        frame = frame.f_back
-    return False
+    """Whether another thread still runs a program."""
+    with undisturbed():
+        return any(line_of(frame, filename) for frame in _others())
 
 
 def wait_for_threads(before: set[threading.Thread], seconds: float = JOIN_S) -> None:

@@ -65,6 +65,15 @@ def is_left(incoming: int) -> bool:
     return bool(happened & select.POLLHUP) and not happened & select.POLLIN
 
 
+def has_room(outgoing: int) -> bool:
+    """Whether a few bytes can be written to a pipe at once."""
+    if not hasattr(select, "poll"):
+        return True
+    poll = select.poll()
+    poll.register(outgoing, select.POLLOUT)
+    return bool(dict(poll.poll(0)).get(outgoing, 0) & select.POLLOUT)
+
+
 def stand_apart() -> None:
     """Lead a process group, so that whatever the user's programs start can be ended with us."""
     if hasattr(os, "setsid"):

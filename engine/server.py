@@ -15,6 +15,7 @@ import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -25,6 +26,7 @@ from engine.leftovers import Baseline, end_processes
 from engine.mailbox import Mailbox
 from engine.printed import Stream
 from engine.siblings import folder_of, siblings
+from engine.standing import At, line_of, tell_of_ends, undisturbed
 from engine.tape import Problem, Tape
 from engine.training import TrainRequest
 
@@ -61,6 +63,8 @@ class Server:
         self._sending = threading.Lock()
         self._mail = Mailbox()
         self._running = 0
+        self._program: wire.Run | None = None
+        self._told = At(0, 0)
         self._folder = ""
         self._is_copy = False
         self._host: Host | None = None
@@ -80,6 +84,35 @@ class Server:
                         view = view[os.write(self._outgoing, view) :]
                     except OSError:
                         os._exit(0)
+
+    def tell_of_ends(self) -> None:
+        """From now on tell on which line a program ends this process."""
+        tell_of_ends(self._tell_end)
+
+    def _look(self) -> None:
+        """Tell on which line the program stands, unless that has been told."""
+        program, main = self._program, threading.main_thread().ident
+        if program is not None and main is not None:
+            with undisturbed():
+                line = line_of(sys._current_frames().get(main), program.filename)
+            self._tell(At(program.run_id, line))
+
+    def _tell_end(self, frame: FrameType) -> None:
+        """Tell on which line the program ends this process."""
+        if self._program is not None and not self._is_copy:
+            line = line_of(frame, self._program.filename)
+            self._tell(At(self._program.run_id, line, ends=True))
+
+    def _tell(self, at: At) -> None:
+        # Nobody waits for it: neither for a pipe that is full nor for who writes into it.
+        if at.line and at != self._told and self._sending.acquire(blocking=False):
+            try:
+                if process.has_room(self._outgoing):
+                    self._told = at
+                    for frame in wire.frames(at):
+                        os.write(self._outgoing, frame)
+            finally:
+                self._sending.release()
 
     def read(self) -> None:
         """Take requests in until the window closes the pipe, which ends the process."""
@@ -126,6 +159,7 @@ class Server:
     def serve(self, engine: Engine) -> None:
         """Answer requests for ever."""
         watchdog.on_end = lambda: self._ended(engine)
+        watchdog.on_look = self._look
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._cut_off)
         while True:
@@ -198,7 +232,9 @@ class Server:
         self.send(wire.Started(request.run_id))
         self._stream.begin(request.run_id)
         begun = time.perf_counter()
+        self._program = request
         tape = contextvars.copy_context().run(_execute, engine, request, self._stream)
+        self._program = None
         seconds = time.perf_counter() - begun
         self._stream.end()
         own_fault = tape.error is not None and tape.error.type == OWN_FAULT

@@ -8,6 +8,7 @@ again until it finds the program itself, and after `PATIENCE_S` it no longer wai
 import _thread
 import contextlib
 import ctypes
+import math
 import os
 import signal
 import threading
@@ -27,12 +28,16 @@ AGAIN_S = 0.25
 DEAF_S = PATIENCE_S + 0.3
 """A program that has heard no signal until then has turned them off."""
 
+LOOK_S = 0.1
+
 _Handler = Callable[[int, FrameType | None], object] | int
 _OURS = str(Path(__file__).resolve().parent) + os.sep
 _STDLIB = str(Path(os.__file__).resolve().parent) + os.sep
 _lock = threading.RLock()
 _active: "Guard | None" = None
 _stop_wanted = False
+on_look: Callable[[], None] | None = None
+"""Called every `LOOK_S` while a guarded program runs, in a thread of its own."""
 on_end: Callable[[], None] | None = None
 """Called whenever a guarded program has ended, before its tape is put together."""
 
@@ -154,9 +159,16 @@ class Guard:
         signal.signal(signal.SIGINT, self._handler)
 
     def _watch(self) -> None:
-        with self._changed:
-            limit = self.seconds if self.seconds > 0 else None
-            self._changed.wait_for(lambda: not self._open or bool(self.why), limit)
+        deadline = time.monotonic() + self.seconds if self.seconds > 0 else math.inf
+        looks = on_look is not None and not self._is_last
+        while (left := deadline - time.monotonic()) > 0:
+            pause = min(left, LOOK_S) if looks else left
+            with self._changed:
+                limit = None if pause == math.inf else pause
+                if self._changed.wait_for(lambda: not self._open or bool(self.why), limit):
+                    break
+            if looks and on_look is not None:
+                on_look()
         self.interrupt("timeout")
         with self._changed:
             while self._open:

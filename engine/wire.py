@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from engine import packing, pieces, sound
 from engine.body import Body
+from engine.standing import At
 from engine.tape import Problem, Snapshot, Tape
 from engine.training import StepTape, TrainReply, TrainRequest
 
@@ -253,18 +254,9 @@ class Probed(Struct, frozen=True, tag=True):
 
 
 Request = Run | Stop | Peek | Check | Gradcheck | Probe | Quit | TrainRequest
-Reply = (
-    Ready
-    | Started
-    | Printed
-    | Ended
-    | Recorded
-    | Peeked
-    | Checked
-    | Gradchecked
-    | Probed
-    | TrainReply
-)
+Told = Started | At | Printed | Ended
+"""What is told of a run before its tape comes."""
+Reply = Ready | Told | Recorded | Peeked | Checked | Gradchecked | Probed | TrainReply
 
 
 class _Shell(Struct, tag="Recorded"):

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from app import child
+from engine.standing import At
 
 FATAL = """warning: something
 Fatal Python error: Segmentation fault
@@ -57,6 +58,36 @@ def test_the_tape_of_a_crash_keeps_what_was_printed():
     assert (tape.status, tape.stdout) == ("died", "hello\n")
     assert tape.error.message == "Python crashed (segmentation fault)"
     assert tape.error.place.line == 2
+
+
+@pytest.mark.parametrize(
+    ("why", "ends", "told"),
+    [
+        ("exit code 3", True, "The program ended Python itself (exit code 3)"),
+        ("killed, signal 9", True, "The program ended Python itself (killed, signal 9)"),
+        ("killed, signal 9", False, "Python was killed, signal 9"),
+        ("signal 15, SIGTERM", False, "Python was ended by signal 15, SIGTERM"),
+        ("signal 15, SIGTERM", True, "The program ended Python itself (signal 15, SIGTERM)"),
+        ("signal 11, SIGSEGV", False, "Python crashed (signal 11, SIGSEGV)"),
+    ],
+)
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX")
+def test_an_end_is_placed_where_the_program_said_it_was(why, ends, told):
+    tape = child.obituary(SOURCE, "<mine>", why, "", at=At(1, 2, ends))
+    assert (tape.error.message, tape.error.place.line) == (told, 2)
+    assert ("last seen on this line" in tape.error.hint) is not ends
+
+
+def test_what_a_crash_left_word_of_counts_more_than_what_was_told_before():
+    tape = child.obituary(SOURCE, "<mine>", "segmentation fault", FATAL, at=At(1, 1))
+    assert tape.error.place.line == 2
+    assert "last seen" not in tape.error.hint
+
+
+def test_who_never_said_where_it_was_has_no_place():
+    tape = child.obituary(SOURCE, "<mine>", "killed, signal 9", "")
+    assert tape.error.place.line == 0
+    assert "last seen" not in tape.error.hint
 
 
 def test_late_and_stopped_are_two_things():

@@ -177,28 +177,97 @@ def test_of_programs_given_while_one_runs_only_the_newest_is_done(qtbot, heard):
     assert heard.tape(second) is None
 
 
+ME = "import os, signal, ctypes, threading\nme = os.getpid()\n"
+ENDS = {
+    "abort": ("os.abort()", "aborted"),
+    "segfault": ("ctypes.string_at(0)", "segmentation fault"),
+    "exit": ("os._exit(3)", "exit code 3"),
+    "exit by its other name": ("import posix; posix._exit(status=0)", "exit code 0"),
+    "kill": ("os.kill(me, signal.SIGKILL)", "killed, signal 9"),
+    "kill its group": ("os.killpg(0, 9)", "killed, signal 9"),
+    "raise": ("signal.raise_signal(signal.SIGTERM)", "signal 15, SIGTERM"),
+    "kill its thread": (
+        "signal.pthread_kill(threading.get_ident(), signal.SIGUSR1)",
+        "signal 10, SIGUSR1",
+    ),
+}
+
+
 @posix
-@pytest.mark.parametrize(
-    ("source", "reason", "line"),
-    [
-        ("x = 1\nimport os\nos.abort()", "aborted", 3),
-        ("import ctypes\nctypes.string_at(0)", "segmentation fault", 2),
-        ("import os\nos._exit(3)", "exit code 3", 0),
-        ("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)", "killed, signal 9", 0),
-    ],
-    ids=["abort", "segfault", "exit", "kill"],
-)
-def test_a_program_that_takes_the_engine_down_is_told_of(qtbot, heard, source, reason, line):
-    run_id = heard.link.run("print('last words')\n" + source)
+@pytest.mark.parametrize("end", ENDS)
+def test_a_program_that_takes_the_engine_down_is_told_of_on_its_line(qtbot, heard, end):
+    line, reason = ENDS[end]
+    run_id = heard.link.run(f"print('last words')\n{ME}def end():\n    {line}\nend()\nx = 1")
     qtbot.waitUntil(lambda: heard.tape(run_id) is not None, timeout=PATIENCE_MS)
     tape = heard.tape(run_id)
-    assert tape.status == "died"
+    assert (tape.status, tape.stdout) == ("died", "last words\n")
     assert reason in tape.error.message
-    assert tape.error.place.line == (line + 1 if line else 0)
+    assert (tape.error.place.line, tape.error.place.column) == (5, 4)
     died = heard.of(str)[0]
     assert died == f"Python ended ({reason}) and starts again"
     assert heard.all.index(died) < heard.all.index(heard.of(wire.Recorded)[0])
     wait_ready_again(qtbot, heard)
+
+
+@posix
+@pytest.mark.parametrize("end", ["exit", "kill", "raise"])
+def test_who_ended_python_by_itself_is_told_so(tape_of, end):
+    line, reason = ENDS[end]
+    assert tape_of(ME + line).error.message == f"The program ended Python itself ({reason})"
+
+
+@posix
+def test_a_program_that_ends_python_in_a_thread_is_told_of_on_its_line(tape_of):
+    source = "def end():\n    os._exit(1)\nthreading.Thread(target=end).start()\nwhile True: pass"
+    assert tape_of(ME + source).error.place.line == 4
+
+
+WAITS = "import time\nx = 1\nprint('here')\n{}\nx = 2"
+LASTS = ["time.sleep(999)", "while True: pass", "[x for x in iter(int, 1)]"]
+
+
+@posix
+@pytest.mark.parametrize("sent", ["SIGKILL", "SIGTERM"])
+@pytest.mark.parametrize("line", LASTS)
+def test_a_kill_from_outside_is_told_of_on_the_line_that_ran(qtbot, heard, line, sent):
+    run_id = heard.link.run(WAITS.format(line), timeout=300.0)
+    job = lambda: heard.link._running  # noqa: E731
+    qtbot.waitUntil(lambda: job() is not None and job().at is not None, timeout=PATIENCE_MS)
+    os.kill(heard.link.pid(), getattr(signal, sent))
+    qtbot.waitUntil(lambda: heard.tape(run_id) is not None, timeout=PATIENCE_MS)
+    tape = heard.tape(run_id)
+    assert (tape.status, tape.stdout, tape.error.place.line) == ("died", "here\n", 4)
+    number = int(getattr(signal, sent))
+    assert f"signal {number}" in tape.error.message
+    assert "itself" not in tape.error.message
+    assert "crashed" not in tape.error.message
+    assert "last seen on this line" in tape.error.hint
+
+
+@posix
+@pytest.mark.parametrize("stop", ["os.kill(me, signal.SIGSTOP)", "signal.raise_signal(19)"])
+def test_a_program_that_stops_its_process_is_told_of_on_that_line(tape_of, stop):
+    tape = tape_of(f"{ME}{stop}\nwhile True: pass", timeout=0.2)
+    assert (tape.status, tape.error.place.line) == ("timeout", 3)
+    assert stop in tape.error.message
+
+
+@posix
+def test_a_process_stopped_from_outside_still_tells_where_it_was(qtbot, heard):
+    run_id = heard.link.run("print('begun')\nx = 1\nwhile True: pass", timeout=0.5)
+    qtbot.waitUntil(lambda: bool(heard.of(wire.Printed)), timeout=PATIENCE_MS)
+    os.kill(heard.link.pid(), signal.SIGSTOP)
+    qtbot.waitUntil(lambda: heard.tape(run_id) is not None, timeout=PATIENCE_MS)
+    tape = heard.tape(run_id)
+    assert (tape.status, tape.error.place.line) == ("timeout", 3)
+
+
+@posix
+def test_signals_that_a_program_hears_itself_end_nothing(tape_of):
+    hears = "heard = []\nsignal.signal(signal.SIGUSR1, lambda *_: heard.append(1))\n"
+    sends = "os.kill(me, signal.SIGUSR1)\nos.kill(me, 0)\nos.kill(me, signal.SIGCONT)\n"
+    tape = tape_of(f"{ME}{hears}{sends}print(len(heard))")
+    assert (tape.status, tape.stdout) == ("ok", "1\n")
 
 
 @posix

@@ -145,6 +145,15 @@ def test_an_engine_that_is_not_ours_any_more_is_given_up(monkeypatch, tmp_path, 
 
 
 @posix
+@pytest.mark.parametrize(
+    ("line", "status"), [("os._exit(3)", "died"), ("os.kill(os.getpid(), 19)", "timeout")]
+)
+def test_a_program_that_ends_or_stops_its_process_is_told_of_on_its_line(line, status):
+    tape = record_source(f"import os\nx = param(2.0)\ny = x * x\n{line}\nz = y", timeout=5.0)
+    assert (tape.status, tape.error.place.line) == (status, 4)
+
+
+@posix
 def test_a_program_that_writes_to_every_descriptor_is_told_of():
     source = (
         "import os\nfor n in range(3, 64):\n    try: os.write(n, b'\\0\\0\\0\\5\\0hello')\n"

@@ -39,12 +39,14 @@ def execute(request, printed):
 
 def main():
     """Serve until the pipe closes."""
+    process.stand_apart()
     incoming, outgoing = process.take_pipes()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     faulthandler.enable()
     server = Server(incoming, outgoing)
     threading.Thread(target=server.read, daemon=True).start()
     server.send(wire.Ready("none", "3", ("cpu",), os.getpid()))
+    server.tell_of_ends()
     server.serve(Engine(execute, None, None, None, None))
 
 

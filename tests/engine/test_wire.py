@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from engine import wire
 from engine.setup import Part, Setup
+from engine.standing import At
 from engine.tape import Snapshot, Tape
 from engine.training.answers import Array, Catalogue, Series, View
 from engine.training.asks import Play, Train, Until
@@ -40,6 +41,7 @@ replies = st.one_of(
     st.builds(View, numbers, text, numbers, st.dictionaries(text, arrays, max_size=2)),
     st.builds(wire.Ready, text, text, st.lists(text, max_size=3).map(tuple), numbers),
     st.builds(wire.Started, numbers),
+    st.builds(At, numbers, numbers, st.booleans()),
     st.builds(wire.Ended, numbers),
     st.builds(wire.Printed, numbers, text),
     st.builds(wire.Recorded, numbers, tapes, st.floats(0, 9)),
