@@ -82,7 +82,7 @@ def draw_axes(painter: QPainter, cell: QRectF, plotted: Plotted, theme: Theme) -
         _image(painter, frame, plotted, theme)
     else:
         left_axis(painter, frame, y, theme, ticks)
-        bottom_axis(painter, frame, x, theme, x.ticks(max(2, round(frame.width() / 80))))
+        bottom_axis(painter, frame, x, theme)
         painter.save()
         painter.setClipRect(frame.adjusted(-1, -6, 6, 1))
         for place, trace in enumerate(plotted.traces):

@@ -89,8 +89,7 @@ class Fit(Plot):
         frame = area.adjusted(EDGE + label_width(self.theme, ticks) + 6, 6, -EDGE, -26)
         self._axes, self._area = (x_axis, y_axis), frame
         left_axis(painter, frame, y_axis, self.theme, ticks)
-        below = x_axis.ticks(max(2, round(frame.width() / 80)))
-        bottom_axis(painter, frame, x_axis, self.theme, below)
+        bottom_axis(painter, frame, x_axis, self.theme)
         painter.setClipRect(frame.adjusted(0, -6, 0, 1))
         self._draw_misses(painter, y, over)
         self._draw_points(painter, y)

@@ -136,7 +136,7 @@ class Lines(Plot):
         x = Axis(low, high)
         self._drawn = _Drawn(x, y, frame)
         left_axis(painter, frame, y, self.theme, ticks)
-        bottom_axis(painter, frame, x, self.theme, _whole(x.ticks(max(2, int(frame.width() / 90)))))
+        bottom_axis(painter, frame, x, self.theme, whole=True)
         painter.setClipRect(frame.adjusted(-1, -8, 1, 1))
         shaded = {id(curve) for curve in [one for one in shown if one.shade][-MOST_SWINGS:]}
         for curve, (steps, rows) in zip(shown, parts, strict=True):
@@ -328,8 +328,3 @@ def bubble(
             painter.drawEllipse(QPointF(left + 12, y + metrics.height() / 2), 4, 4)
         painter.setPen(theme.ink if row else theme.ink2)
         painter.drawText(QPointF(left + 22 if row else left + 8, y + metrics.ascent()), word)
-
-
-def _whole(ticks: list[tuple[float, str]]) -> list[tuple[float, str]]:
-    """Keep the ticks that are whole steps."""
-    return [tick for tick in ticks if abs(tick[0] - round(tick[0])) < 1e-6]

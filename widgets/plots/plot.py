@@ -1,6 +1,7 @@
 """What all plots share: a heading, a theme, a place to draw in, and marks along its edges."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPalette, QPen, QPixmap
@@ -170,22 +171,42 @@ def left_axis(
 
 
 def bottom_axis(
-    painter: QPainter, area: QRectF, axis: Axis, theme: Theme, ticks: Sequence[tuple[float, str]]
+    painter: QPainter, area: QRectF, axis: Axis, theme: Theme, *, whole: bool = False
 ) -> None:
-    """Draw the base line of ``area`` and the numbers below it."""
+    """Draw the base line of ``area`` and the numbers below it; only ``whole`` ones if wanted."""
     painter.setPen(QPen(theme.line, 1))
     painter.drawLine(area.bottomLeft(), area.bottomRight())
     painter.setFont(theme.font(TICK_PX, 500))
     metrics = QFontMetricsF(painter.font())
     painter.setPen(theme.ink2)
     after = -1e9
-    for number, label in ticks:
+    for number, label in bottom_ticks(axis, area.width(), metrics, whole=whole):
         x = area.left() + axis.number_share(number) * area.width()
         width = metrics.horizontalAdvance(label)
         start = min(max(x - width / 2, area.left() - 8), area.right() + 8 - width)
         if start > after:
             painter.drawText(QPointF(start, area.bottom() + metrics.height() + 1), label)
             after = start + width + 8
+
+
+def bottom_ticks(
+    axis: Axis, width: float, metrics: QFontMetricsF, *, whole: bool = False
+) -> list[tuple[float, str]]:
+    """Return the most numbers that stand below ``width`` pixels with room between them."""
+    gap = 3 * metrics.horizontalAdvance("0")
+    ticks: list[tuple[float, str]] = []
+    for most in range(max(2, int(width / (2 * gap))), 1, -1):
+        ticks = [tick for tick in axis.ticks(most) if not whole or _is_whole(tick[0])]
+        places = [axis.number_share(number) * width for number, _ in ticks]
+        widths = [metrics.horizontalAdvance(label) for _, label in ticks]
+        near = min((b - a for a, b in pairwise(places)), default=width)
+        if near >= max(widths, default=0) + gap:
+            break
+    return ticks
+
+
+def _is_whole(number: float) -> bool:
+    return abs(number - round(number)) < 1e-6
 
 
 def label_width(theme: Theme, ticks: Sequence[tuple[float, str]]) -> float:
