@@ -155,7 +155,7 @@ class View(Struct, frozen=True, tag=True):
     - ``surface`` [``side`` 25, ``directions``: ``random``, ``pca`` or ``parameters``; ``span`` 1.0;
       ``x``, ``y``: flat indices for ``parameters``]: ``grid`` (side, side) loss float32, ``a``,
       ``b`` (side,) coordinates, ``path`` (n, 2), ``path_steps`` (n,) int64, ``off`` (n,) float32:
-      each point's distance from the plane.
+      each point's distance from the plane. ``pca``: the path's first two principal components.
     - ``beside``: nothing but ``facts``: what `engine.train.beside.facts` measures of a run with a
       mistake and of the right one that goes along.
     - ``scores``: nothing but ``facts``: ``train_loss``, ``val_loss``, and for classes

@@ -100,13 +100,29 @@ def _directions(
         eye = torch.zeros(2, count)
         eye[0, at[0]] = eye[1, at[1]] = 1.0
         return eye[0], eye[1]
-    if kind == "pca" and len(path) > 2:
-        _, spread, axes = torch.linalg.svd(path - center, full_matrices=False)
-        if len(spread) > 1 and spread[1] > 1e-12:
-            return axes[0], axes[1]
+    axes = _main(path[path.isfinite().all(dim=1)]) if kind == "pca" else None
+    if axes is not None:
+        return axes
     rng = torch.Generator().manual_seed(whole(options, "seed", 0, 0, 2**31))
     plane, _ = torch.linalg.qr(torch.randn(count, 2, generator=rng))
     return plane[:, 0], plane[:, 1]
+
+
+def _main(path: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor] | None:
+    """Return the first two principal components of a path; None where it has not as many.
+
+    Signs are chosen so that a picture does not flip as the path grows: its end is to the right of
+    its beginning, and the second's greatest number is positive.
+    """
+    if len(path) <= 2:
+        return None
+    _, spread, axes = torch.linalg.svd(path - path.mean(dim=0), full_matrices=False)
+    if len(spread) < 2 or spread[1] <= 1e-12:
+        return None
+    first, second = axes[0], axes[1]
+    if (path[-1] - path[0]) @ first < 0:
+        first = -first
+    return first, second * second[second.abs().argmax()].sign()
 
 
 def _reach(

@@ -62,3 +62,54 @@ def test_of_a_big_model_fewer_examples_are_asked(monkeypatch):
     monkeypatch.setattr(surface, "WORK", 2 * 3 * 100)
     views.show(run, "surface", {"side": 3})
     assert set(asked) == {100}
+
+
+def wandered(steps=150, seed=0):
+    model = {"name": "mlp", "layers": [4]}
+    run = Run(setup.parse({"data": "moons", "model": model, "seed": seed}))
+    run.advance(steps)
+    return run
+
+
+def been(run):
+    """Where the weights were at each step that the path has, in float64."""
+    kept = {c.step: torch.cat([p.reshape(-1) for p in c.parameters]) for c in run.past.all()}
+    kept |= run.trail.points
+    kept[run.step] = parameters_to_vector(run.program.model.parameters()).detach()
+    return kept
+
+
+def test_the_main_directions_of_a_path_are_its_principal_components():
+    run = wandered()
+    made = views.show(run, "surface", {"side": 3, "directions": "pca"})
+    kept = been(run)
+    steps = made.arrays["path_steps"].array().tolist()
+    path = torch.stack([kept[step] for step in steps]).double()
+    _, vectors = torch.linalg.eigh(torch.cov(path.T))
+    main = vectors.flip(1)[:, :2]
+    places = torch.tensor(made.arrays["path"].array()).double()
+    signs = (places * ((path - path[-1]) @ main)).sum(dim=0).sign()
+    assert torch.allclose(places, (path - path[-1]) @ main * signs, atol=1e-4)
+    off = (path - path[-1]) - (path - path[-1]) @ main @ main.T
+    assert torch.allclose(
+        torch.tensor(made.arrays["off"].array()).double(), off.norm(dim=1), atol=1e-4
+    )
+
+
+def test_a_path_ends_to_the_right_of_its_beginning_however_far_it_has_come():
+    for seed in range(8):
+        run = wandered(60, seed)
+        places = views.show(run, "surface", {"side": 3, "directions": "pca"})
+        path = places.arrays["path"].array()
+        assert path[-1][0] > path[0][0]
+
+
+def test_a_path_with_weights_that_are_no_numbers_has_the_directions_of_the_rest():
+    run = wandered()
+    with_all = views.show(run, "surface", {"side": 3, "directions": "pca"})
+    step = sorted(run.trail.points)[40]
+    run.trail.points[step] = torch.full_like(run.trail.points[step], float("nan"))
+    without = views.show(run, "surface", {"side": 3, "directions": "pca"})
+    at = with_all.arrays["path_steps"].array() != step
+    near = pytest.approx(with_all.arrays["path"].array()[at], abs=0.02)
+    assert without.arrays["path"].array()[at] == near
