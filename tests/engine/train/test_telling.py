@@ -1,8 +1,14 @@
 """Which settings hold, and the lines of a step, are told whenever they are others."""
 
+import math
+import time
+
 import torch
 
 from engine import setup
+from engine.train import telling
+from engine.train.held import Held
+from engine.train.run import Run
 from engine.training import answers, asks
 from tests.engine.train.test_host import Desk, curve, of, only
 
@@ -147,3 +153,33 @@ def test_data_out_of_a_file_are_told_with_the_names_of_their_columns(tmp_path):
     assert (shown.x_names, shown.y_names) == (("size", "rooms"), ("price",))
     plain = only(answers.DataShown, Desk().ask(asks.Train(1, setup.parse({"data": "line"}))))
     assert plain.y_names == ()
+
+
+CAREFUL = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.line = nn.Linear(1, 1)
+
+    def forward(self, x):
+        if not self.training and self.line.weight.abs().max() > 100:
+            raise ValueError("too big")
+        return self.line(x)
+"""
+
+
+def test_a_view_that_could_not_be_made_of_some_weights_is_made_again_of_others():
+    run = Run(sgd(0.01, model={"name": "own", "source": CAREFUL}))
+    held = Held(run, playing=True, wishes=(asks.Wish("fit", 0),))
+    weight = run.program.model.line.weight
+
+    def shown():
+        while not held.pace.is_due("0:fit", time.perf_counter()):
+            assert held.pace._due["0:fit"] < math.inf, "it is never made again"
+        return [view.step for view in telling.pictures(1, held, at_once=False)]
+
+    assert shown() == [0]
+    for step, value, expected in ((1, 1000.0, []), (2, 1.0, [2])):
+        torch.nn.init.constant_(weight, value)
+        run.step = step
+        assert shown() == expected
