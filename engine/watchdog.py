@@ -2,7 +2,9 @@
 
 A signal handler raises `Interrupted` in the main thread, and only while a `Guard` is open. It never
 cuts into the engine's own code, so that a tape under construction stays whole: the signal is given
-again until it finds the program itself, and after `PATIENCE_S` it no longer waits.
+again until it finds the program itself, and after `PATIENCE_S` it no longer waits. Nor does it cut
+into a library that is being imported, however long that takes: half of one cannot be imported anew,
+and every later program would miss the other half.
 """
 
 import _thread
@@ -198,7 +200,7 @@ class Guard:
         self._heard = True
         if _held or not self._open or not self.why or now < self._quiet_until:
             return
-        if now - self._due < PATIENCE_S and _is_ours(frame):
+        if (now - self._due < PATIENCE_S and _is_ours(frame)) or _is_importing(frame):
             return
         self.quiet()
         self._take_back()
@@ -212,6 +214,18 @@ def _is_ours(frame: FrameType | None) -> bool:
         if name.startswith(_OURS):
             return True
         if not _is_library(name):
+            return False
+        frame = frame.f_back
+    return False
+
+
+def _is_importing(frame: FrameType | None) -> bool:
+    """Whether a library is being imported, by the program or by another library."""
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if name.startswith("<frozen importlib"):
+            return True
+        if not (_is_library(name) or name.startswith(_OURS)):
             return False
         frame = frame.f_back
     return False

@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -168,3 +169,47 @@ def test_python_is_left_looking_for_no_interrupt_that_never_comes():
         [sys.executable, "-c", DEAF], cwd=root, capture_output=True, text=True, timeout=60
     )
     assert said.stdout.split() == ["out", "done"], said.stderr
+
+
+LIBRARY = """
+import threading
+import helper_of_test
+helper_of_test.meet.wait(60)
+helper_of_test.meet.wait(60)
+whole = True
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="elsewhere nothing cuts into a wait")
+def test_a_library_is_imported_to_its_end_and_then_the_program_is_stopped(tmp_path, monkeypatch):
+    (tmp_path / "site-packages").mkdir()
+    (tmp_path / "site-packages" / "library_of_test.py").write_text(LIBRARY)
+    monkeypatch.syspath_prepend(tmp_path / "site-packages")
+    monkeypatch.setattr(watchdog, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(watchdog, "AGAIN_S", 0.01)
+    meet = threading.Barrier(2)
+    monkeypatch.setitem(sys.modules, "helper_of_test", SimpleNamespace(meet=meet))
+    monkeypatch.delitem(sys.modules, "library_of_test", raising=False)
+    guard, struck = Guard(0), threading.Semaphore(0)
+    strike = watchdog._strike
+
+    def count():
+        strike()
+        struck.release()
+
+    monkeypatch.setattr(watchdog, "_strike", count)
+
+    def stop():
+        meet.wait(60)
+        guard.interrupt("stop")
+        for _ in range(3):
+            struck.acquire(timeout=60)
+        meet.wait(60)
+
+    thread = threading.Thread(target=stop)
+    thread.start()
+    with pytest.raises(Interrupted), guard:
+        exec("import library_of_test\nwhile True: pass", {})
+    thread.join(60)
+    assert sys.modules["library_of_test"].whole
+    monkeypatch.delitem(sys.modules, "library_of_test")
