@@ -128,4 +128,4 @@ def short(number: float, step: float) -> str:
         digits = math.floor(math.log10(size) + 1e-9) - math.floor(math.log10(step) + 1e-9)
         return f"{number:.{max(0, digits)}e}".replace("-", MINUS)
     digits = max(0, -math.floor(math.log10(step) + 1e-9))
-    return f"{number:.{digits}f}".replace("-", MINUS)
+    return f"{number:,.{digits}f}".replace("-", MINUS)

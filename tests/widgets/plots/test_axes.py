@@ -10,6 +10,7 @@ from widgets.plots.axes import Axis, short, spanning
 
 def test_round_numbers_stand_along_a_linear_axis():
     assert [label for _, label in Axis(0, 413).ticks(4)] == ["0", "200", "400"]
+    assert [label for _, label in Axis(0, 1500).ticks(3)] == ["0", "500", "1,000", "1,500"]
     assert [label for _, label in Axis(-1.1, 1.1).ticks(5)] == ["−1.0", "−0.5", "0", "0.5", "1.0"]
 
 
