@@ -48,10 +48,8 @@ class TrainShowing(QObject):
         self._data = ""
         """The data set that is shown."""
         self._blank = False
-        self._offering = Slices(TURN_MS, self)
-        """Fills the form, section by section."""
-        self._following = Slices(TURN_MS, self)
-        """Shows another setup in it."""
+        self.offering, self.following = Slices(TURN_MS, self), Slices(TURN_MS, self)
+        """The form being filled with what there is, and with another setup."""
         self._switching = mistakes.Switching()
         self.own = OwnData(session, room, self)
         self.live = LiveGraph(session, room.graph, self)
@@ -213,10 +211,10 @@ class TrainShowing(QObject):
     def _show_catalogue(self, catalogue: object) -> None:
         listed = self._session.catalogue
         if listed is catalogue and listed is not None:
-            self._offering.run(self._room.form.offer(listed, self._session.devices))
+            self.offering.run(self._room.form.offer(listed, self._session.devices))
 
     def _show_setup(self) -> None:
-        self._following.run(self._room.form.follow(self._session.setup))
+        self.following.run(self._room.form.follow(self._session.setup))
         run, was_blank, self._blank = self._session.run, self._blank, self.own.is_blank
         if was_blank and not self._blank and run is not None:
             self._show_data(run)
@@ -383,7 +381,7 @@ class TrainShowing(QObject):
 
     def _complain(self, place: str, why: str) -> None:
         room = self._room
-        self._following.finish()  # It is told beside a setting, which has to be there.
+        self.following.finish()  # It is told beside a setting, which has to be there.
         stands = room.form.knows(place) and not self.own.has_told(place)
         room.form.complain(place, why if stands else "")
         if why and not room.form.knows(place):

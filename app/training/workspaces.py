@@ -235,6 +235,8 @@ class Workspaces(QObject):
         if not self.is_whole:
             raise Refused("The training room has not been opened yet")
         self._paint.let_go()
+        for filling in (self.showing.offering, self.showing.following):
+            filling.finish()
         if not view:
             return self.widgets.grab().toImage()
         shown = self.widgets.seen().get(view)

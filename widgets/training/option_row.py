@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import TypeVar
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
@@ -52,9 +53,7 @@ class OptionRow(QWidget):
         self.label = QLabel(title, self)
         self.label.setProperty("role", "caption")
         self.label.setToolTip(option.help)
-        self.note, self.words = Label("error"), Label("caption")
-        self.note.hide()
-        self.words.hide()
+        self._grid = QGridLayout(self)
         self.editor, self._show = self._make(title)
         self.editor.setToolTip(option.help)
         if not isinstance(self.editor, QPlainTextEdit):
@@ -64,7 +63,7 @@ class OptionRow(QWidget):
         self.set_value(option.default)
 
     def _lay_out(self, title: str) -> None:
-        grid = QGridLayout(self)
+        grid = self._grid
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setHorizontalSpacing(8)
         grid.setVerticalSpacing(2)
@@ -81,14 +80,28 @@ class OptionRow(QWidget):
             self.label.setMinimumWidth(LABEL)
             grid.addWidget(self.label, 0, 0)
             grid.addWidget(self.editor, 0, 1)
-        grid.addWidget(self.words, 2, 0, 1, 2)
-        grid.addWidget(self.note, 3, 0, 1, 2)
         # Columns of a file are chosen in its preview.
         if self.option.kind == "choices" and not self.option.choices:
             self.hide()
         grid.setColumnStretch(1, 1)
         # No less high than what stands in it: a long complaint is broken into lines.
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+
+    @cached_property
+    def words(self) -> Label:
+        """A remark below the editor; made at the first that there is to make, as few rows have."""
+        return self._below("caption", 2)
+
+    @cached_property
+    def note(self) -> Label:
+        """What is wrong with the value, below it; made for the first complaint."""
+        return self._below("error", 3)
+
+    def _below(self, role: str, place: int) -> Label:
+        label = Label(role, "", self)
+        label.hide()
+        self._grid.addWidget(label, place, 0, 1, 2)
+        return label
 
     def set_value(self, value: object) -> None:
         """Show ``value``, of any kind: it may come from a file; emits nothing."""
@@ -101,14 +114,16 @@ class OptionRow(QWidget):
         """
         if isinstance(self.editor, ChoiceGrid):
             self.editor.offer(choices)
-        self.words.say(words)
-        self.words.setVisible(bool(words))
+        if words or "words" in self.__dict__:
+            self.words.say(words)
+            self.words.setVisible(bool(words))
         self.setVisible(bool(choices))
 
     def complain(self, why: str) -> None:
         """Show what is wrong with the value, below it; empty takes that away."""
-        self.note.say(why)
-        self.note.setVisible(bool(why))
+        if why or "note" in self.__dict__:
+            self.note.say(why)
+            self.note.setVisible(bool(why))
 
     def _tell(self, value: object) -> None:
         self.edited.emit(self.option.name, value)
@@ -288,12 +303,10 @@ def _typed(value: object) -> str:
     return str(value) if number is None else written(number)
 
 
-def column(*rows: QWidget) -> QVBoxLayout:
-    """Return rows one below the other."""
-    made = QVBoxLayout()
+def column(of: QWidget) -> QVBoxLayout:
+    """Return the layout of ``of``: rows one below the other."""
+    made = QVBoxLayout(of)
     made.setContentsMargins(0, 0, 0, 0)
     made.setSpacing(7)
     made.setAlignment(Qt.AlignmentFlag.AlignTop)
-    for row in rows:
-        made.addWidget(row)
     return made

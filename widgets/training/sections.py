@@ -1,7 +1,8 @@
 """Sections of the set-up: a heading that opens and closes, and a part chosen with its options."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 
+import shiboken6
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import (
@@ -24,9 +25,6 @@ AUTOMATIC = ""
 """Name of the choice that leaves a part to the engine, or out."""
 WORDS = {"n": "examples", "k": "classes", "path": "file", "limit": "rows at most"}
 """Options whose names are too short to be read."""
-
-AT_ONCE = 3
-"""Rows that are made before others have their turn."""
 
 
 class Section(QWidget):
@@ -218,45 +216,59 @@ class PartSection(Section):
         # Before there is a catalogue its name is all that is known.
         self.choice.setPlaceholderText(name)
         self.choice.setCurrentIndex(self.choice.findData(name))
-        if is_new:
-            yield from self._make_rows(self._entries.get(name))
-            self._shown = name
+        if not is_new:
+            self._set_values(self.by_name, part)
+            return
+        # In their place from the start: what changes places is dressed and measured once more.
+        host, entry = QWidget(self.body), self._entries.get(name)
+        try:
+            rows = yield from self._make_rows(host, entry, part)
+            # Where another was chosen or offered meanwhile, whoever did that sees to its rows.
+            if self._part is part and self._entries.get(name) is entry:
+                self._shown = name
+                self._put(host, rows, entry)
+                yield
+        finally:
+            if self.options is not host and shiboken6.isValid(host):
+                host.deleteLater()
+
+    def _set_values(self, rows: Mapping[str, OptionRow], part: Part | None) -> None:
         given = part.options if part is not None else {}
-        for key, row in self.by_name.items():
+        for key, row in rows.items():
             row.set_value(given.get(key, row.option.default))
-        for each, layers in self._each():
+        for each, layers in _each(rows):
             value = given.get(each.name, each.default)
             layers.set_names([str(one) for one in value] if isinstance(value, list) else str(value))
-        if is_new:
-            yield
 
-    def _each(self) -> Iterator[tuple[Option, LayersEdit]]:
-        """Yield the options of which each layer may have its own, with the builder of layers."""
-        for row in self.by_name.values():
-            of = self.by_name.get(row.option.each)
-            if of is not None and isinstance(of.editor, LayersEdit):
-                yield row.option, of.editor
-
-    def _make_rows(self, entry: Entry | None) -> Iterator[None]:
-        made: dict[str, OptionRow] = {}
+    def _make_rows(
+        self, host: QWidget, entry: Entry | None, part: Part | None
+    ) -> Generator[None, None, dict[str, OptionRow]]:
+        """Fill ``host`` with the rows of an entry, and return them."""
+        made, rows = dict[str, OptionRow](), column(host)
         for option in entry.options if entry is not None else ():
-            if made and len(made) % AT_ONCE == 0:
-                # The rows of before stand until all of these can take their place.
-                yield
             title = sentence(option) if self._ours else None
-            row = made[option.name] = OptionRow(option, title=title)
+            row = made[option.name] = OptionRow(option, host, title)
             row.edited.connect(self._edit)
-        self.by_name = made
-        for each, layers in self._each():
+            rows.addWidget(row)
+            yield
+        for each, layers in _each(made):
             layers.offer(sentence(each), each.choices)
             layers.named.connect(lambda names, key=each.name: self._edit(key, names))
-        old = self.options
-        self.options = QWidget(self.body)
-        self.options.setLayout(column(*self.by_name.values()))
-        self.rows.replaceWidget(old, self.options)
+        self._set_values(made, part)
+        for row in made.values():
+            # Left to Qt, all of them would be dressed at once when they are seen.
+            for widget in (row, *row.findChildren(QWidget)):
+                widget.ensurePolished()
+            yield
+        return made
+
+    def _put(self, host: QWidget, rows: dict[str, OptionRow], entry: Entry | None) -> None:
+        """Have these rows take the place of those that stand there."""
+        old, self.options, self.by_name = self.options, host, rows
+        self.rows.replaceWidget(old, host)
         old.hide()
         old.deleteLater()
-        self.options.setVisible(bool(self.by_name))
+        host.setVisible(bool(rows))
         self.help.say(entry.help if entry is not None else "")
         self.help.setVisible(bool(entry is not None and entry.help))
 
@@ -272,12 +284,20 @@ class PartSection(Section):
         if self._part is None or self._part.name != self._shown:
             return
         options = {**self._part.options, key: value}
-        for each, layers in self._each():
+        for each, layers in _each(self.by_name):
             if isinstance(options.get(each.name), list):
                 options[each.name] = alike(layers.names()) or each.default
         usual = {name: row.option.default for name, row in self.by_name.items()}
         options = {k: v for k, v in options.items() if k not in usual or v != usual[k]}
         self.chosen.emit(Part(self._part.name, options))
+
+
+def _each(rows: Mapping[str, OptionRow]) -> Iterator[tuple[Option, LayersEdit]]:
+    """Yield the options of which each layer may have its own, with the builder of layers."""
+    for row in rows.values():
+        of = rows.get(row.option.each)
+        if of is not None and isinstance(of.editor, LayersEdit):
+            yield row.option, of.editor
 
 
 def sentence(option: Option) -> str:

@@ -84,15 +84,16 @@ class SetupForm(QWidget):
             section.set_theme(theme)
 
     def offer(self, catalogue: Catalogue, devices: tuple[str, ...] = ("cpu",)) -> Iterator[None]:
-        """Offer what there is, a section at each step."""
+        """Offer what there is, in steps that take a few milliseconds each."""
         self._shares = {one.name: one.train for one in catalogue.entries if one.kind == "data"}
         self.machine.add(general.machine(devices))
         self.mistakes.offer(catalogue.mistakes)
         for key, section in self.parts.items():
             section.set_entries([entry for entry in catalogue.entries if entry.kind == key])
-            section.set_part(getattr(self._setup, key))
             yield
-        self.set_setup(self._setup)
+            yield from section.follow(getattr(self._setup, key))
+        self._show_general()
+        self.mistakes.choose(self._setup.mistakes)
 
     def set_setup(self, setup: Setup) -> None:
         """Show ``setup``; emits nothing."""

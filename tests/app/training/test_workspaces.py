@@ -224,6 +224,19 @@ def test_a_picture_of_the_room_is_written_aside(training, tmp_path, qtbot, monke
     assert written.pixelColor(300, 300) == seen.pixelColor(300, 300)
 
 
+def test_a_picture_of_the_room_has_every_row_of_its_setup(training):
+    rooms, catalogue = training.rooms, training.rooms.session.catalogue
+    optimizers = [one for one in catalogue.entries if one.kind == "optimizer"]
+    most = max(optimizers, key=lambda one: len(one.options))
+    setup = rooms.session.setup
+    rooms.session.change(replace(setup, optimizer=Part(most.name)))
+    assert rooms.showing.following.busy, "the rows come in turns of their own"
+    drawn = rooms.draw()
+    section = rooms.widgets.form.parts["optimizer"]
+    assert tuple(section.by_name) == tuple(option.name for option in most.options)
+    assert drawn == rooms.widgets.grab().toImage()
+
+
 def test_a_picture_of_the_room_that_cannot_be_written_is_said(training, tmp_path, qtbot):
     (tmp_path / "room.png").mkdir()
     training.answers["save"] = tmp_path / "room.png"

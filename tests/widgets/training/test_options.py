@@ -344,52 +344,14 @@ def test_choices_stand_in_as_many_columns_as_there_is_room_for(shown, width, col
     assert told == [["x1", "x1^2", "sin(x2)"]]
 
 
-EIGHT = tuple(Option(f"o{i}", "float", 0.5) for i in range(8))
-MANY = Entry("optimizer", "many", "Many", "", EIGHT)
-ONE = Entry("optimizer", "one", "One", "", (Option("lr", "float", 0.1),))
-
-
-@pytest.fixture
-def section(shown):
-    made = shown(PartSection("Optimizer"), 280, 400)
-    made.set_entries([MANY, ONE])
-    made.set_part(Part("one", {"lr": 0.3}))
-    made.told = []
-    made.chosen.connect(made.told.append)
-    return made
-
-
-def test_many_rows_are_made_in_steps_and_seen_all_at_once(section):
-    steps, seen = 0, []
-    for _ in section.follow(Part("many", {"o7": 2.0})):
-        steps += 1
-        seen.append(tuple(section.by_name))
-    assert steps >= 3
-    assert seen[0] == ("lr",), "what stood there before, until all of them are there"
-    assert tuple(section.by_name) == tuple(option.name for option in MANY.options)
-    assert section.by_name["o7"].editor.number() == 2.0
-    assert all(row.isVisibleTo(section) for row in section.by_name.values())
-    assert list(section.follow(Part("many", {"o7": 3.0}))) == [], "rows stay where the entry stays"
-    assert section.by_name["o7"].editor.number() == 3.0
-
-
-def test_rows_of_what_is_no_longer_chosen_change_nothing(section):
-    old = section.by_name["lr"]
-    steps = section.follow(Part("many"))
-    next(steps)
-    old.edited.emit("lr", 0.9)
-    assert section.told == []
-    for _ in steps:
-        pass
-    section.by_name["o2"].edited.emit("o2", 0.9)
-    assert section.told == [Part("many", {"o2": 0.9})]
-
-
-def test_another_choice_in_between_is_what_is_shown(section):
-    next(section.follow(Part("many")))
-    section.choice.activated.emit(section.choice.findData("one"))
-    assert section.told == [Part("one")], "no longer what is wanted, though its rows still stand"
-    section.set_part(Part("one", {"lr": 0.7}))
-    assert tuple(section.by_name) == ("lr",)
-    assert section.by_name["lr"].editor.number() == 0.7
-    assert section.choice.currentData() == "one"
+def test_a_setup_that_changes_while_parts_are_offered_is_the_one_that_is_shown(form):
+    wanted = Setup(data=Part("moons", {"noise": 0.4}), model=Part("mlp", {"layers": [3]}))
+    for number, _ in enumerate(form.offer(catalogue())):
+        if number == 3:
+            form.set_setup(wanted)
+    for key in ("data", "model"):
+        part, rows = getattr(wanted, key), form.parts[key].by_name
+        assert form.parts[key].choice.currentData() == part.name
+        for name, value in part.options.items():
+            editor = rows[name].editor
+            assert (editor.widths() if name == "layers" else editor.number()) == value
