@@ -5,6 +5,7 @@ from PySide6.QtGui import QLinearGradient, QPainter, QPaintEvent, QPen, QResizeE
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from playback import text as words
+from widgets.kept_picture import KeptPicture
 from widgets.labels import Heading, Label, sheet
 from widgets.legend_samples import ROWS, Draw
 from widgets.paint import heat
@@ -23,16 +24,19 @@ class _Sample(QWidget):
     def __init__(self, draw: Draw, parent: QWidget) -> None:
         super().__init__(parent)
         self._draw = draw
+        self._kept = KeptPicture(self, self._paint)
         self.theme = Theme.load("light")
         self.setFixedSize(QSize(round(WIDTH) + 2, round(HEIGHT) + 2))
 
+    def set_theme(self, theme: Theme) -> None:
+        self.theme = theme
+        self._kept.refresh()
+
+    def _paint(self, painter: QPainter) -> None:
+        self._draw(painter, self.theme, QRectF(1, 1, WIDTH, HEIGHT))
+
     def paintEvent(self, _event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        try:
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            self._draw(painter, self.theme, QRectF(1, 1, WIDTH, HEIGHT))
-        finally:
-            painter.end()
+        self._kept.paint()
 
 
 class _Scale(QWidget):
@@ -135,8 +139,7 @@ class Legend(QWidget):
         """Use ``theme``'s colours and fonts."""
         self.setStyleSheet(sheet(theme))
         for entry in self._entries:
-            entry.sample.theme = theme
-            entry.sample.update()
+            entry.sample.set_theme(theme)
         self._scale.theme = theme
         self._scale.update()
 

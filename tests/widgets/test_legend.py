@@ -52,3 +52,24 @@ def test_samples_follow_the_theme(legend, theme):
     }
     for token in ("parameter", "data", "backward", "forward"):
         assert chosen.color(token).name() in colors
+
+
+def test_samples_that_are_painted_again_are_not_drawn_again(qtbot, monkeypatch):
+    drawn = []
+    rows = tuple(
+        (text, lambda *given, text=text, draw=draw: (drawn.append(text), draw(*given)))
+        for text, draw in ROWS
+    )
+    monkeypatch.setattr("widgets.legend.ROWS", rows)
+    made = Legend()
+    qtbot.addWidget(made)
+    made.resize(260, 460)
+    before = made.grab().toImage()
+    assert sorted(drawn) == sorted(text for text, _ in ROWS)
+    assert made.grab().toImage() == before
+    assert len(drawn) == len(ROWS)
+    made.set_theme(Theme.load("dark"))
+    assert made.grab().toImage() != before
+    assert len(drawn) == 2 * len(ROWS)
+    made.set_theme(Theme.load("light"))
+    assert made.grab().toImage() == before

@@ -17,6 +17,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from playback import text as words
+from widgets.kept_picture import KeptPicture
 from widgets.labels import Label
 from widgets.paint import heat
 from widgets.panes.page import Page, matrix, real
@@ -45,6 +46,7 @@ class HeatView(QWidget):
         self.exact: NDArray[np.generic] | None = None
         self.scale = 0.0
         self.chosen: tuple[int, int] | None = None
+        self._kept = KeptPicture(self, self._paint)
         policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
@@ -62,7 +64,7 @@ class HeatView(QWidget):
         rows, columns = numbers.shape
         self.setAccessibleName(f"Heatmap of {rows} by {columns} numbers")
         self.updateGeometry()
-        self.update()
+        self._kept.refresh()
 
     def cell(self, width: float) -> tuple[float, float]:
         """Return width and height of a cell when ``width`` pixels are there."""
@@ -111,27 +113,29 @@ class HeatView(QWidget):
         if event.button() == Qt.MouseButton.LeftButton and place and self.exact is not None:
             self.element_picked.emit(*place)
 
+    def set_theme(self, theme: Theme) -> None:
+        """Use ``theme``'s colours."""
+        self.theme = theme
+        self._kept.refresh()
+
     def paintEvent(self, _event: QPaintEvent) -> None:
         """Draw cells, numbers where they fit, and the scale."""
-        if not self.numbers.size:
-            return
+        if self.numbers.size:
+            self._kept.paint()
+
+    def _paint(self, painter: QPainter) -> None:
         wide, high = self.cell(self.width())
-        painter = QPainter(self)
-        try:
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            if min(wide, high) >= CELLS_FROM:
-                self._paint_cells(painter, wide, high)
-            else:
-                self._paint_image(painter, wide, high)
-            if self.chosen is not None:
-                row, column = self.chosen
-                painter.setPen(QPen(self.theme.selection, 2))
-                painter.setBrush(Qt.BrushStyle.NoBrush)
-                box = QRectF(column * wide, row * high, max(4.0, wide), max(4.0, high))
-                painter.drawRoundedRect(box.adjusted(1, 1, -1, -1), 3, 3)
-            self._paint_scale(painter, high * self.numbers.shape[0] + 6)
-        finally:
-            painter.end()
+        if min(wide, high) >= CELLS_FROM:
+            self._paint_cells(painter, wide, high)
+        else:
+            self._paint_image(painter, wide, high)
+        if self.chosen is not None:
+            row, column = self.chosen
+            painter.setPen(QPen(self.theme.selection, 2))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            box = QRectF(column * wide, row * high, max(4.0, wide), max(4.0, high))
+            painter.drawRoundedRect(box.adjusted(1, 1, -1, -1), 3, 3)
+        self._paint_scale(painter, high * self.numbers.shape[0] + 6)
 
     def tells(self, x: float) -> bool:
         """Tell whether a number is worth writing into its cell: pale cells say enough."""
@@ -249,7 +253,7 @@ class HeatmapPane(Pane):
     def set_theme(self, theme: Theme) -> None:
         """Use ``theme``'s colours."""
         super().set_theme(theme)
-        self.view.theme = theme
+        self.view.set_theme(theme)
 
     def show_page(self, page: Page) -> bool:
         """Show the slice looked at; scalars and empty tensors have none."""

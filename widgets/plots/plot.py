@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPalette, QPen, QPixmap
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
+from widgets.kept_picture import KeptPicture
 from widgets.labels import Heading, Label, sheet
 from widgets.plots.axes import Axis
 from widgets.theme import Theme
@@ -19,22 +20,19 @@ TICK_PX = 11
 class Canvas(QWidget):
     """The part of a plot that is painted; it hands everything to its plot.
 
-    What was painted is kept until the plot asks for another picture: Qt wants it anew with whatever
-    changes above it or around it, a card that opens over the window, say.
+    What was painted is kept until the plot asks for another picture.
     """
 
     def __init__(self, plot: "Plot") -> None:
         super().__init__(plot)
         self._plot = plot
-        self._kept = QPixmap()
-        self._key: tuple[object, ...] = ()
+        self._kept = KeptPicture(self, lambda painter: plot.draw(painter, QRectF(self.rect())))
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
 
     def refresh(self) -> None:
         """Have the plot draw another picture."""
-        self._key = ()
-        self.update()
+        self._kept.refresh()
 
     def sizeHint(self) -> QSize:
         """Return a size at which something can be read."""
@@ -45,39 +43,8 @@ class Canvas(QWidget):
         return QSize(120, 64)
 
     def paintEvent(self, _happened: QPaintEvent) -> None:
-        """Paint the plot; the painter ends even where that fails."""
-        ratio = self.devicePixelRatioF()
-        painter = QPainter(self)
-        try:
-            if ratio == round(ratio):
-                painter.drawPixmap(0, 0, self._picture(ratio))
-            else:
-                # A picture whose pixels lie between those of the screen would be blurred.
-                self._draw(painter)
-        finally:
-            painter.end()
-
-    def _picture(self, ratio: float) -> QPixmap:
-        above = tuple(one.isVisible() for one in self.findChildren(QWidget))
-        key = (self.width(), self.height(), ratio, *above)
-        if key != self._key:
-            self._key = ()
-            made = QPixmap(self.size() * ratio)
-            made.setDevicePixelRatio(ratio)
-            made.fill(Qt.GlobalColor.transparent)
-            painter = QPainter(made)
-            try:
-                painter.setFont(self.font())
-                painter.setPen(self.palette().color(QPalette.ColorRole.WindowText))
-                self._draw(painter)
-            finally:
-                painter.end()
-            self._kept, self._key = made, key
-        return self._kept
-
-    def _draw(self, painter: QPainter) -> None:
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        self._plot.draw(painter, QRectF(self.rect()))
+        """Paint the plot."""
+        self._kept.paint(*(one.isVisible() for one in self.findChildren(QWidget)))
 
     def event(self, happened: QEvent) -> bool:
         """Hand the mouse to the plot first."""

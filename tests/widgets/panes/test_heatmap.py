@@ -101,7 +101,7 @@ def test_points_are_found_in_their_cells(view):
 
 def test_signs_differ_in_colour_and_what_is_not_finite_in_pattern(view):
     theme = Theme.load("light")
-    view.theme = theme
+    view.set_theme(theme)
     view.show_numbers(np.array([[1.0, -1.0, 0.0]]), None, 1.0, None)
     blue, orange = view.fill(1.0), view.fill(-1.0)
     assert blue.blue() > blue.red()
@@ -125,3 +125,25 @@ def test_no_cell_is_painted_beside_the_view(view):
     assert view.cell(200) == (0.0, 0.0)
     assert view.at(QPointF(1, 1)) is None
     assert not view.grab().isNull()
+
+
+def test_cells_are_worked_out_when_they_change_and_copied_otherwise(qtbot, monkeypatch):
+    view = HeatView()
+    qtbot.addWidget(view)
+    view.resize(220, 200)
+    numbers = np.linspace(-1, 1, 36).reshape(6, 6)
+    view.show_numbers(numbers, numbers, 1.0, None)
+    first = view.grab().toImage()
+    asked = []
+    monkeypatch.setattr(view, "fill", lambda x: (asked.append(x), HeatView.fill(view, x))[1])
+    assert view.grab().toImage() == first
+    assert not asked
+    view.show_numbers(numbers, numbers, 1.0, (2, 3))
+    chosen = view.grab().toImage()
+    assert chosen != first
+    assert len(asked) == numbers.size
+    view.show_numbers(-numbers, -numbers, 1.0, (2, 3))
+    assert view.grab().toImage() != chosen
+    before = view.grab().toImage()
+    view.set_theme(Theme.load("dark"))
+    assert view.grab().toImage() != before
