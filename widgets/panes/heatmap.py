@@ -173,7 +173,7 @@ class HeatView(QWidget):
             box = QRectF(column * wide, row * high, wide, high).adjusted(gap, gap, -gap, -gap)
             fill = self.fill(float(x))
             painter.setPen(Qt.PenStyle.NoPen)
-            for brush in (fill, self.hatch(float(x))):
+            for brush in (fill,) if np.isfinite(x) else (fill, self.hatch(float(x))):
                 painter.setBrush(brush)
                 painter.drawRoundedRect(box, radius, radius)
             text = short(float(x)) if wide >= NUMBERS_FROM and self.tells(float(x)) else ""

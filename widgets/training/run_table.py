@@ -1,6 +1,6 @@
 """The runs so far, side by side: pick one, hide its curves, forget it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPoint, QSignalBlocker, Qt, Signal
@@ -23,6 +23,9 @@ TICK = 28
 LEAST_NAME = 170
 """Pixels that a run's name has, if it takes so many."""
 COLUMNS = ("Run", "Steps", "Loss", "Validation", "Best", "Differs by")
+
+COLOR = Qt.ItemDataRole.UserRole
+"""Of which colour the mark before a name is."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +95,8 @@ class RunTable(QWidget):
         lines = tuple(lines)
         before: list[tuple[object, ...] | None] = list(map(_seen, self._lines))
         fresh, same = len(lines) - len(before), [line.run_id for line in self._lines]
-        self._lines, changed = lines, len(lines) != len(before)
+        self._lines = lines
+        changed = set(range(len(COLUMNS))) if len(lines) != len(before) else set()
         with QSignalBlocker(self.table):
             if fresh > 0 and [line.run_id for line in lines[fresh:]] == same:
                 # What was there moves down as it is.
@@ -103,32 +107,38 @@ class RunTable(QWidget):
             for row, line in enumerate(lines):
                 # Most rows are of runs that are over: a cell that is set again is measured again.
                 if row >= len(before) or before[row] != _seen(line):
-                    self._show_line(row, line)
-                    changed = True
+                    changed |= self._show_line(row, line)
         if changed:
             # Once for all: left to Qt, every cell that is set has its whole column measured.
-            self.table.fit()
+            self.table.fit(changed)
 
-    def _show_line(self, row: int, line: RunLine) -> None:
-        words = _words(line)
-        for column, word in enumerate(words):
+    def _show_line(self, row: int, line: RunLine) -> set[int]:
+        """Show a run, and return the columns in which it may take another width now.
+
+        While it is trained most of it stays, and whatever is set has its cell looked at again.
+        """
+        changed = set[int]()
+        gone = "" if line.alive else "\nIts curves are kept; it cannot go on"
+        for column, word in enumerate(_words(line)):
             item = self.table.item(row, column)
             if item is None:
-                item = QTableWidgetItem()
+                item = _cell(column)
                 self.table.setItem(row, column, item)
-            item.setText(word)
-            font = item.font()
-            font.setBold(line.current)
-            item.setFont(font)
-            gone = "" if line.alive else "\nIts curves are kept; it cannot go on"
-            item.setToolTip(f"{word}{gone}".strip())
-            if 0 < column < len(words) - 1:
-                item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            font, tip = item.font(), f"{word}{gone}".strip()
+            if item.text() != word or font.bold() != line.current:
+                changed.add(column)
+                font.setBold(line.current)
+                item.setText(word)
+                item.setFont(font)
+            if item.toolTip() != tip:
+                item.setToolTip(tip)
         first = self.table.item(row, 0)
         assert first is not None
-        first.setIcon(_swatch(line.color))
-        first.setFlags(first.flags() | Qt.ItemFlag.ItemIsUserCheckable)
+        if first.data(COLOR) != line.color.rgba():
+            first.setData(COLOR, line.color.rgba())
+            first.setIcon(_swatch(line.color))
         first.setCheckState(Qt.CheckState.Checked if line.shown else Qt.CheckState.Unchecked)
+        return changed
 
     def _offer(self, place: QPoint) -> None:
         """Offer what can be done with the run under the mouse."""
@@ -160,6 +170,16 @@ class RunTable(QWidget):
                 self.hidden.emit(line.run_id, not shown)
 
 
+def _cell(column: int) -> QTableWidgetItem:
+    """Return a cell in which nothing stands yet."""
+    item = QTableWidgetItem()
+    if column == 0:
+        item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
+    elif column < len(COLUMNS) - 1:
+        item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+    return item
+
+
 def _words(line: RunLine) -> tuple[str, ...]:
     numbers = (text.number(one) for one in (line.loss, line.validation, line.best))
     shown = ("\N{EM DASH}" if word == "NaN" else word for word in numbers)
@@ -181,7 +201,8 @@ class _Table(QTableWidget):
         super().__init__(rows, columns)
         self._name, self._numbers, self._last, self._title = LEAST_NAME, 0, 0, 0
         """Pixels that the longest name takes, the numbers, the last column, and its head."""
-        self._hints: dict[int, int] = {}
+        self._wide = dict.fromkeys(range(columns), 0)
+        """What each column holds takes so many pixels."""
         self.itemDoubleClicked.connect(lambda item: self.activated_row.emit(item.row()))
 
     @property
@@ -191,20 +212,23 @@ class _Table(QTableWidget):
 
     def sizeHintForColumn(self, column: int) -> int:
         """Return a column's width; called by Qt, which forgets the room of our larger tick."""
-        self._hints[column] = super().sizeHintForColumn(column) + (0 if column else TICK)
-        return self._hints[column]
+        return super().sizeHintForColumn(column) + (0 if column else TICK)
 
-    def fit(self) -> None:
+    def fit(self, columns: Iterable[int] = range(len(COLUMNS))) -> None:
         """Give each column what it holds; where that is too much long names are cut first.
 
-        What the last column tells is in a run's name too, unless that is the user's own.
+        Those of ``columns`` are measured anew. What the last column tells is in a run's name too,
+        unless that is the user's own.
         """
-        self.resizeColumnsToContents()
-        last = self.columnCount() - 1
-        widths = [self.columnWidth(column) for column in range(last)]
-        title = self.horizontalHeader().sectionSizeHint(last)
-        self._name, self._numbers = widths[0], sum(widths[1:])
-        self._title, self._last = title, max(self._hints.get(last, 0), title)
+        header = self.horizontalHeader()
+        for column in columns:
+            holds = max(self.sizeHintForColumn(column), header.sectionSizeHint(column))
+            self._wide[column] = max(holds, header.minimumSectionSize())
+        name, *numbers, last = (self._wide[column] for column in range(self.columnCount()))
+        for column, width in enumerate(numbers, start=1):
+            self.setColumnWidth(column, width)
+        self._title = header.sectionSizeHint(self.columnCount() - 1)
+        self._name, self._numbers, self._last = name, sum(numbers), last
         self._share()
 
     def _share(self) -> None:

@@ -1,11 +1,13 @@
 """The table of runs: what each differs by stays in sight."""
 
+from dataclasses import replace
+
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QColor
 
 from widgets.theme import Theme
-from widgets.training.run_table import LEAST_NAME, RunLine, RunTable
+from widgets.training.run_table import LEAST_NAME, RunLine, RunTable, _Table
 
 LONG = "moons · mlp · adam 0.03 · validate in train mode · keep graphs · softmax first"
 
@@ -65,3 +67,42 @@ def test_nothing_is_moved_aside_when_a_long_name_comes_after_a_short_one(table):
     for name in ("mlp", LONG, LONG + LONG):
         table.show_lines((line(1, name, "lr 0.5"),))
         assert not table.table.horizontalScrollBar().maximum()
+
+
+def widths(table):
+    return [table.table.columnWidth(column) for column in range(table.table.columnCount())]
+
+
+def test_only_what_changes_of_a_run_is_set_and_measured(table, monkeypatch):
+    table.show_lines((line(2, "now", "lr 0.5"), line(1, "before")))
+    set_, measured, hint = [], [], _Table.sizeHintForColumn
+    model = table.table.model()
+    monkeypatch.setattr(
+        _Table, "sizeHintForColumn", lambda inner, at: (measured.append(at), hint(inner, at))[1]
+    )
+    model.dataChanged.connect(lambda first, _last: set_.append((first.row(), first.column())))
+    moved = replace(line(2, "now", "lr 0.5"), steps=1_234_567, loss=0.375)
+    table.show_lines((moved, line(1, "before")))
+    assert set(set_) == {(0, 1), (0, 2)}
+    assert set(measured) == {1, 2}
+    assert table.table.item(0, 1).text() == "1,234,567"
+
+
+def test_a_table_that_is_followed_looks_like_one_that_is_made(shown, table):
+    ways = [
+        (line(1, "one"),),
+        (replace(line(1, "one"), steps=1_234_567, current=True),),
+        (replace(line(2, LONG, "lr 0.5"), current=True), line(1, "one")),
+        (replace(line(2, LONG, "lr 0.5"), shown=False), replace(line(1, "one"), current=True)),
+        (line(3, "three"), replace(line(1, "one"), alive=False, color=QColor("blue"))),
+        (replace(line(1, "one"), loss=float("nan")),),
+    ]
+    for lines in ways:
+        table.show_lines(lines)
+        made = shown(RunTable(), 700, 240)
+        made.set_theme(Theme.load("light"))
+        made.show_lines(lines)
+        assert widths(table) == widths(made)
+        rows = QRect(0, 0, table.table.viewport().width(), 120)
+        seen, wanted = (one.table.viewport().grab(rows).toImage() for one in (table, made))
+        assert seen == wanted
