@@ -2,17 +2,22 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from PySide6.QtGui import QTextBlock, QTextCursor
 
-from widgets.highlight import code_spans, column_text, state_before, units
+from widgets.highlight import State, code_spans, column_text, state_before, units
 
 PAIRS = {"(": ")", "[": "]", "{": "}"}
 FARTHEST = 400
 """Lines that are searched at most."""
 MOST = 20_000
 """Characters that are searched at most."""
+DEEPEST = 1000
+"""Brackets within each other that are gone through at most; Python itself takes 200."""
 _BRACKET = re.compile(r"[()\[\]{}]")
+_NO_CODE = re.compile(r"['\"#]")
+"""What begins a string or a comment."""
 
 
 def matching(caret: QTextCursor) -> tuple[int, int] | None:
@@ -22,22 +27,34 @@ def matching(caret: QTextCursor) -> tuple[int, int] | None:
     comments count for nothing; None where there is no bracket or it has no right partner.
     """
     block = caret.block()
-    column = len(column_text(block.text(), caret.positionInBlock()))
     text = block.text()
-    for at in (column, column - 1):
-        if 0 <= at < len(text) and at in dict(_brackets(block)):
+    column = len(column_text(text, caret.positionInBlock()))
+    near = [at for at in (column, column - 1) if 0 <= at < len(text) and _BRACKET.match(text, at)]
+    for at in near:
+        if (at, text[at]) in _brackets(block):
             partner = _partner(block, at)
             if partner is not None:
                 return block.position() + units(text[:at]), partner
     return None
 
 
-def _brackets(block: QTextBlock) -> list[tuple[int, str]]:
-    text = block.text()
+def _brackets(block: QTextBlock) -> tuple[tuple[int, str], ...]:
+    return _found(block.text(), state_before(block))
+
+
+@lru_cache(maxsize=FARTHEST)
+def _found(text: str, state: int) -> tuple[tuple[int, str], ...]:
+    """Return the columns and brackets of a line; the lines around the one typed in stay."""
+    if state == State.CODE and _NO_CODE.search(text) is None:
+        return tuple((one.start(), one.group()) for one in _BRACKET.finditer(text))
     if _BRACKET.search(text) is None:
-        return []
-    spans = code_spans(text, state_before(block))
-    return [(start, text[start]) for start, _, kind in spans if kind == "bracket"]
+        return ()
+    return tuple(
+        (at, text[at])
+        for start, end, kind in code_spans(text, state)
+        if kind == "bracket"
+        for at in range(start, end)
+    )
 
 
 def _partner(block: QTextBlock, at: int) -> int | None:
@@ -46,6 +63,8 @@ def _partner(block: QTextBlock, at: int) -> int | None:
     for here, column, bracket in _walk(block, at, forwards=opens):
         if (bracket in PAIRS) == opens:
             stack.append(bracket)
+            if len(stack) > DEEPEST:
+                return None
             continue
         other = stack.pop()
         pair = (other, bracket) if opens else (bracket, other)

@@ -61,7 +61,7 @@ _TOKEN = re.compile(
   | (?P<word>[^\W\d]\w*)(?P<call>\s*\()?
   | (?P<number>\.?\d(?:[eE][+-](?=\d)|[\w.])*)
   | (?P<comment>\#.*)
-  | (?P<bracket>[()\[\]{{}}])
+  | (?P<bracket>[()\[\]{{}}]+)
   | (?P<decorator>^[ \t]*@[^\W\d][\w.]*)
     """,
     re.VERBOSE | re.DOTALL,
@@ -79,7 +79,7 @@ def spans(line: str, state: int = State.CODE) -> tuple[list[Span], int]:
     """Return what is coloured in ``line``, from left to right, and the state the next begins in.
 
     ``state`` is what this line begins in; values that are no `State` count as code. Plain names
-    and operators make no span.
+    and operators make no span, brackets in a row make one.
     """
     found: list[Span] = []
     at = 0

@@ -71,9 +71,10 @@ def test_lines_without_a_bracket_are_not_taken_apart(pair, monkeypatch):
     seen = []
     spans = brackets.code_spans
     monkeypatch.setattr(brackets, "code_spans", lambda *a: seen.append(a[0]) or spans(*a))
-    source = "f(\n" + "a = b\n" * 100 + ")"
+    brackets._found.cache_clear()
+    source = "f('q',\n" + "a = 'b'\n" * 100 + "'q')"
     assert pair(source, 1) == (1, len(source) - 1)
-    assert set(seen) == {"f(", ")"}
+    assert set(seen) == {"f('q',", "'q')"}
 
 
 def test_a_partner_that_is_pages_away_is_not_looked_for(pair):
@@ -81,3 +82,28 @@ def test_a_partner_that_is_pages_away_is_not_looked_for(pair):
     few, many = brackets.MOST // 1001, 2 * brackets.MOST // 1001
     assert pair("(" + few * line + ")", 0) is not None
     assert pair("(" + many * line + ")", 0) is None
+
+
+def test_brackets_within_each_other_are_gone_through_up_to_a_depth(pair):
+    deep = brackets.DEEPEST
+    within = "(" * deep + ")" * deep
+    assert pair(within, 0) == (0, 2 * deep - 1)
+    assert pair("(" + within + ")", 0) is None
+    assert pair("(" + within + ")", 1) == (1, 2 * deep)
+
+
+def test_a_line_is_read_once_for_all_its_brackets(pair, monkeypatch):
+    read = []
+    real = brackets.code_spans
+
+    def count(line, state):
+        read.append(line)
+        return real(line, state)
+
+    monkeypatch.setattr(brackets, "code_spans", count)
+    brackets._found.cache_clear()
+    plain, quoted = "(" * 5000 + ")", "(')'" * 500 + ")"
+    assert pair(plain, 5001) == (5000, 4999)
+    assert read == []
+    assert pair(quoted, len(quoted)) == (2000, 1996)
+    assert read == [quoted]

@@ -328,3 +328,7 @@ def test_only_the_beginning_of_a_very_long_line_is_coloured(qtbot):
     ends = [one.start + one.length for one in document.begin().layout().formats()]
     assert max(ends) <= highlight.LONGEST
     assert len(ends) == highlight.LONGEST // 4
+
+
+def test_brackets_in_a_row_are_one_stretch():
+    assert spans("(" * 5000 + "x)]}") == ([(0, 5000, "bracket"), (5001, 5004, "bracket")], 0)
