@@ -174,17 +174,27 @@ def test_columns_are_counted_as_qt_does():
     assert column_text("a😀b", 99) == "a😀b"
 
 
-def test_a_thousand_lines_take_milliseconds():
+def test_a_thousand_lines_take_less_than_python_takes_itself():
     lines = (PROGRAM.split("\n") * 50)[:1000]
+    text = PROGRAM * (1000 // PROGRAM.count("\n"))
 
-    def once():
-        start, state = time.perf_counter(), State.CODE
+    def ours():
+        state = State.CODE
         for line in lines:
             _, state = spans(line, state)
-        return time.perf_counter() - start
 
-    # Ten milliseconds on a quiet machine; the best of several runs, with room for a busy one.
-    assert min(once() for _ in range(5)) < 0.05
+    def python_s():
+        for _ in tokenize.generate_tokens(io.StringIO(text).readline):
+            pass
+
+    def once(work):
+        start = time.thread_time()
+        work()
+        return time.thread_time() - start
+
+    # A third of it on a quiet machine; the best of several turns, one after the other.
+    turns = [(once(ours), once(python_s)) for _ in range(5)]
+    assert min(one for one, _ in turns) < min(other for _, other in turns)
 
 
 def test_a_very_long_line_takes_milliseconds():
@@ -223,7 +233,8 @@ def test_the_document_is_painted_in_the_themes_colours(qtbot):
     document.setPlainText("w1 = param(-3.0)\n# note\n")
     assert ("param", theme.forward.name()) in colours(document, 0)
     assert ("-3.0", theme.data.name()) in colours(document, 0)
-    assert ("# note", theme.ink3.name()) in colours(document, 1)
+    # The second line may be left for the next turn of the loop.
+    qtbot.waitUntil(lambda: ("# note", theme.ink3.name()) in colours(document, 1), timeout=60_000)
 
 
 def test_colours_stand_right_behind_letters_that_qt_counts_twice(qtbot):
