@@ -1,18 +1,23 @@
 """The shape lab over the window: it asks the engine through the session and shows the answer."""
 
 import re
+from collections.abc import Iterator
 from functools import cache
 from importlib import resources
 
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app.overlay import Overlay
 from app.session import Session
+from app.slices import LAST, Slices
 from app.theming import Look
 from engine.wire import Probed
+from widgets.held_paint import let_paint
 from widgets.lab.page import ShapeLab
 
 SIZE = (1240, 860)
+TURN_MS = 12
+"""The lab is made for so long at a time; then the interface has its turn."""
 
 
 @cache
@@ -31,12 +36,15 @@ def starts() -> tuple[tuple[str, str], ...]:
 
 
 class LabCard(Overlay):
-    """The lab on a card that leaves the window under it as it is."""
+    """The lab on a card that leaves the window under it as it is.
+
+    What is on the card is made and filled in turns of its own, like the tiles of the gallery.
+    """
 
     def __init__(self, over: QWidget, session: Session, look: Look, source: str = "") -> None:
         super().__init__(over, *SIZE)
         self._session = session
-        self.lab = ShapeLab(look.theme(), starts(), self.card)
+        self._made: ShapeLab | None = None
         heading = QLabel("Shape lab")
         heading.setProperty("role", "heading")
         caption = QLabel("How the shape of a result falls out of the shapes that go in")
@@ -50,20 +58,53 @@ class LabCard(Overlay):
         row.addStretch(1)
         row.addWidget(close)
         self.column.addLayout(row)
-        self.column.addWidget(self.lab, 1)
+        # With its place there, the heading stands from the start where it will.
+        place = QWidget(self.card)
+        self._place = QVBoxLayout(place)
+        self._place.setContentsMargins(0, 0, 0, 0)
+        self.column.addWidget(place, 1)
         self.card.setAccessibleName("Shape lab")
+        self.making = Slices(TURN_MS, self)
+        self.making.begin(self._make(look, source))
+
+    def _make(self, look: Look, source: str) -> Iterator[bool | None]:
+        # What opened the card has had its turn: the lab begins in the next one.
+        yield LAST
+        session = self._session
+        lab = ShapeLab(look.theme(), starts(), self.card)
         # Lines made from a program from elsewhere may hold what that program wanted them to.
         guarded = bool(source) and session.doc.foreign
-        self.lab.asked.connect(lambda lines: session.probe(lines, guarded))
+        lab.asked.connect(lambda lines: session.probe(lines, guarded))
         session.probed.connect(self._show)
-        look.changed.connect(self.lab.set_theme)
-        self.lab.start(source)
+        look.changed.connect(lab.set_theme)
+        self._made = lab
+        yield LAST
+        # It is seen once all of it is there.
+        lab.setUpdatesEnabled(False)
+        self._place.addWidget(lab)
+        lab.start(source)
+        if self.window().focusWidget() is self:
+            lab.list.setFocus()
+        yield LAST
+        let_paint(lab)
+
+    @property
+    def lab(self) -> ShapeLab:
+        """What is on the card; asked for before it is there, it is made at once."""
+        self.making.finish()
+        assert self._made is not None
+        return self._made
 
     def open(self) -> None:
-        """Show it, ready to be typed into."""
+        """Show it; once the lab is there it is ready to be typed into."""
         super().open()
-        self.lab.list.setFocus()
+        self.making.go_on()
+
+    def leave(self) -> None:
+        """Close it, whole or not."""
+        self.making.stop()
+        super().leave()
 
     def _show(self, message: object) -> None:
-        if isinstance(message, Probed):
-            self.lab.show_probed(message)
+        if isinstance(message, Probed) and self._made is not None:
+            self._made.show_probed(message)

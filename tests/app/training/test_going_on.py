@@ -9,6 +9,7 @@ from app.fault_card import confess
 from app.faults import Faults
 from app.overlay import Overlay
 from app.palette import Palette
+from app.shape_lab import LabCard
 from app.showing import Showing
 from app.training.session import TrainSession
 from widgets.inspector import Inspector
@@ -45,6 +46,7 @@ def walk(window, link, tape, qtbot):
         lambda: window.clock.seek(2),
         lambda: window.session.select(window.showing.picture.cards[0].key),
         lambda: window.show_lab(""),
+        lambda: window.ground.findChildren(LabCard)[-1].making.finish(),
         window.show_palette,
         window.show_lessons,
         lambda: [one.leave() for one in window.findChildren(Overlay)],
