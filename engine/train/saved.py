@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from msgspec import Struct
 
-from engine.setup import BadSetup, Setup
+from engine.setup import BadSetup, Setup, check
 from engine.train import attribute_lists
 from engine.train.attributes import Kept
 from engine.train.checkpoints import Checkpoint, put_back
@@ -179,6 +179,8 @@ def resume(data: bytes, policy: bool = False) -> Run:
         val = np.frombuffer(saved.val, "<f8").reshape(-1, 2)
     except (msgspec.MsgspecError, *_NO_RUN) as error:
         raise Unfit("it does not hold a run as it should") from error
+    for setup in setups:
+        check(setup)
     if not saved.past or states[0].step != 0 or saved.stride < 1 or saved.history_stride < 1:
         raise Unfit("it does not hold the beginning of the run")
     run = Run(states[0].setup)

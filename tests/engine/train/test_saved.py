@@ -174,6 +174,17 @@ def test_numbers_that_do_not_fit_the_model_are_refused():
         saved.resume(msgspec.msgpack.encode(mixed))
 
 
+@pytest.mark.parametrize(
+    ("key", "number"), [("threads", 2**20), ("threads", -1), ("batch", -3), ("seed", -5)]
+)
+def test_a_setup_that_nobody_could_have_chosen_is_refused(key, number):
+    given = msgspec.msgpack.decode(saved.save(Run(setup.parse(BASE))), type=saved.SavedRun)
+    forged = tuple(msgspec.structs.replace(one, **{key: number}) for one in given.setups)
+    data = msgspec.msgpack.encode(msgspec.structs.replace(given, setups=forged))
+    with pytest.raises(setup.BadSetup, match=key):
+        saved.resume(data)
+
+
 def test_plain_and_live_are_each_other_s_inverse():
     value = {
         "a": [1, None, (2.5, True)],
