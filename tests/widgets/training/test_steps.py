@@ -68,7 +68,7 @@ def test_only_rows_that_changed_are_shown_anew(shown, monkeypatch):
     table, anew = shown(RunTable(), 500, 200), []
     show = table._show_line
     monkeypatch.setattr(
-        table, "_show_line", lambda row, line: (anew.append(line.name), show(row, line))
+        table, "_show_line", lambda row, line: anew.append(line.name) or show(row, line)
     )
     red = QColor("red")
     lines = [RunLine(i, f"run {i}", red, 10, 0.5, 0.25, 0.2) for i in range(3)]
@@ -85,7 +85,7 @@ def test_a_new_run_on_top_leaves_the_rows_of_the_others(shown, monkeypatch):
     table, anew, red = shown(RunTable(), 500, 200), [], QColor("red")
     show_line = table._show_line
     monkeypatch.setattr(
-        table, "_show_line", lambda row, line: (anew.append(line.run_id), show_line(row, line))
+        table, "_show_line", lambda row, line: anew.append(line.run_id) or show_line(row, line)
     )
     # Without validation its loss is NaN, each time another one.
     old = [RunLine(i, f"run {i}", red, 10, 0.5, float("nan"), 0.2) for i in (2, 1)]
