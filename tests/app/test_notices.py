@@ -171,3 +171,16 @@ def test_the_keyboard_leaves_the_choice_that_was_made(seen):
     press(strip, "Keep")
     assert labels(strip) == ["Keep"]
     assert not strip.buttons[0].hasFocus()
+
+
+def test_a_mouse_that_is_held_down_chooses_nothing_of_another_notice(seen, qtbot):
+    notices, done = seen[0], []
+    notices.tell(Notice("a", "Saved twice", (("Keep", lambda: done.append("kept")),)))
+    button = notices.buttons[0]
+    QTest.mousePress(button, Qt.MouseButton.LeftButton)
+    notices.tell_first(Notice("b", "Found", (("Discard", lambda: done.append("discarded")),)))
+    QTest.mouseRelease(button, Qt.MouseButton.LeftButton)
+    assert done == []
+    assert notices.notice.key == "b"
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert done == ["discarded"]

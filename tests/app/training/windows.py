@@ -57,5 +57,5 @@ class Window:
         return [notice.text for notice in self.notices.waiting]
 
     def choose(self, number):
-        self.notices._choose(self.notices.notice, self.notices.notice.choices[number][1])
+        self.notices.buttons[number].click()
         self.keeping._opening.finish()
