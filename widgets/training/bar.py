@@ -4,7 +4,7 @@ import math
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QPushButton, QSlider, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QPushButton, QSlider, QVBoxLayout, QWidget
 
 from widgets.labels import Label, sheet
 from widgets.theme import Theme
@@ -16,7 +16,13 @@ SLOW, FAST = 1.0, 3000.0
 """Steps per second at the ends of the slider; its last place is as fast as it goes."""
 PLACES = 60
 BETWEEN = 54
-"""Pixels that margins and gaps take, besides a gap after each button."""
+"""Pixels that margins and gaps of one row take, besides a gap after each button."""
+MARGINS = 36
+"""What they take where there are two."""
+LETTERS = 30
+"""There is a second row where the first would not hold words of so many digits' width."""
+STRETCH = -1
+"""Among the parts of a row: what takes the room that is left."""
 
 
 class TrainingBar(QFrame):
@@ -100,24 +106,45 @@ class TrainingBar(QFrame):
         self.speed.valueChanged.connect(self._speed_moved)
 
     def _lay_out(self) -> None:
-        row = QHBoxLayout(self)
-        row.setContentsMargins(14, 10, 14, 10)
-        row.setSpacing(8)
-        row.addWidget(self.switch)
-        row.addSpacing(8)
-        row.addWidget(self.examples)
-        for button in (self.reset, self.line, self.step, self.play, self.until):
-            row.addWidget(button)
-        row.addSpacing(6)
-        for part in (self.speed_label, self.speed, self.speed_value):
-            row.addWidget(part)
-        # Behind the buttons: words that grow must not push what one is about to press.
-        row.addSpacing(10)
-        row.addWidget(self.title)
-        row.addWidget(self.where)
-        row.addStretch(1)
-        row.addWidget(self.fork)
-        row.addWidget(self.export)
+        rows = QVBoxLayout(self)
+        rows.setContentsMargins(14, 10, 14, 10)
+        rows.setSpacing(8)
+        self._rows = (QHBoxLayout(), QHBoxLayout())
+        for row in self._rows:
+            row.setSpacing(8)
+            rows.addLayout(row)
+        self._in_two: bool | None = None
+        self._arrange(in_two=False)
+
+    def _arrange(self, in_two: bool) -> None:
+        """Put all in one row, or what is trained, the speed and what branches off in a second."""
+        if in_two == self._in_two:
+            return
+        self._in_two = in_two
+        first, second = self._rows
+        for row in self._rows:
+            while row.takeAt(0) is not None:
+                pass
+        first.addWidget(self.switch)
+        first.addSpacing(8)
+        for button in (self.examples, self.reset, self.line, self.step, self.play, self.until):
+            first.addWidget(button)
+        words, speed = (self.title, self.where), (self.speed_label, self.speed, self.speed_value)
+        if in_two:
+            first.addStretch(1)
+            _add(second, *words, STRETCH, *speed, 6, self.fork, self.export)
+        else:
+            # Behind the buttons: words that grow must not push what one is about to press.
+            _add(first, 6, *speed, 10, *words, STRETCH, self.fork, self.export)
+
+    def minimumSizeHint(self) -> QSize:
+        """Return how small it can be made: what there is no room for is left out."""
+        least = super().minimumSizeHint()
+        return QSize(min(least.width(), MARGINS + _wide(*self._before())), least.height())
+
+    def _before(self) -> tuple[QWidget, ...]:
+        """Return what always stands at the beginning."""
+        return self.switch, self.reset, self.line, self.step, self.play, self.until
 
     def set_theme(self, theme: Theme) -> None:
         """Use the colours and fonts of ``theme``."""
@@ -179,34 +206,28 @@ class TrainingBar(QFrame):
         self._fit()
 
     def _fit(self) -> None:
-        """Words go first, then the speed, for which there is a command too."""
+        """Words go first, then the speed, for which there is a command too.
+
+        In a row of their own the words stay whole: there the speed goes first.
+        """
         title, where = self._words
-        always = (
-            self.switch,
-            self.examples,
-            self.reset,
-            self.line,
-            self.step,
-            self.play,
-            self.until,
-        )
-        taken = BETWEEN + sum(
-            max(one.sizeHint().width(), one.minimumWidth()) + 8
-            for one in (*always, self.fork, self.export)
-        )
         metrics, small = self.title.fontMetrics(), self.where.fontMetrics()
-        room = self.width() - taken
+        always, after = _wide(self.examples, *self._before()), _wide(self.fork, self.export)
+        room = self.width() - BETWEEN - always - after
+        in_two = room < metrics.horizontalAdvance("0") * LETTERS
+        self._arrange(in_two)
         # The set-ups to start from are in the menu too.
-        self.examples.setVisible(room >= 0)
-        room += 0 if room >= 0 else self.examples.sizeHint().width() + 8
-        speed = (self.speed_label, self.speed, self.speed_value)
-        words = (self.speed_label, self.speed_value)
-        wide = 128 + sum(one.sizeHint().width() for one in words)
-        for part in speed:
-            part.setVisible(room >= wide)
-        room -= wide if room >= wide else 0
-        # What is trained is cut for the step, but not for the speed.
+        spare = self.width() - MARGINS - always if in_two else room
+        self.examples.setVisible(spare >= 0)
+        room = self.width() - MARGINS - after if in_two else room
+        wide = 128 + sum(one.sizeHint().width() for one in (self.speed_label, self.speed_value))
         least = small.horizontalAdvance(where.partition(" · ")[0]) + 16
+        told = metrics.horizontalAdvance(title) + 8 + least if in_two else 0
+        has_speed = room >= wide + told
+        for part in (self.speed_label, self.speed, self.speed_value):
+            part.setVisible(has_speed)
+        room -= wide if has_speed else 0
+        # What is trained is cut for the step, but not for the speed.
         most = max(0, min(room, max(240, room - least)))
         heading = fitting(title, metrics, most)
         fits = room > 60
@@ -220,6 +241,22 @@ class TrainingBar(QFrame):
         self.where.setVisible(fits and bool(short))
         self.where.setText(short)
         self.setAccessibleDescription(f"{title}, {where}")
+
+
+def _add(row: QHBoxLayout, *parts: QWidget | int) -> None:
+    """Append widgets, and between them spaces of so many pixels."""
+    for part in parts:
+        if isinstance(part, QWidget):
+            row.addWidget(part)
+        elif part == STRETCH:
+            row.addStretch(1)
+        else:
+            row.addSpacing(part)
+
+
+def _wide(*parts: QWidget) -> int:
+    """Return the pixels that widgets take, with a gap after each."""
+    return sum(max(one.sizeHint().width(), one.minimumWidth()) + 8 for one in parts)
 
 
 def fitting(title: str, metrics: QFontMetrics, width: int) -> str:

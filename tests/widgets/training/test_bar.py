@@ -2,8 +2,10 @@ import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QFont, QFontMetrics
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QPushButton
 
 from engine.training import Until
+from widgets.theme import Theme, ui_font
 from widgets.training.bar import TrainingBar, fitting
 from widgets.training.until import UntilMenu
 from widgets.workspaces import WorkspaceSwitch
@@ -61,15 +63,72 @@ def test_nothing_is_cut_off_at_any_width(bar, width):
 
 
 def test_very_large_type_leaves_out_the_set_ups_rather_than_cut_a_button(bar):
-    bar.setStyleSheet("QPushButton { font-size: 22px; padding: 4px 12px; }")
+    bar.setStyleSheet("QPushButton { font-size: 34px; padding: 4px 12px; }")
     bar.host.resize(1000, 60)
     bar.resize(1000, 56)
     bar.layout().activate()
     assert not bar.examples.isVisible()
     for button in (*bar.switch.buttons.values(), bar.reset, bar.play, bar.until):
         assert button.width() >= button.minimumSizeHint().width()
-    bar.resize(1800, 56)
+    bar.resize(2400, 56)
     assert bar.examples.isVisible()
+
+
+@pytest.fixture
+def bar_at(shown, qapp):
+    """Return a bar in a window of some width, dressed as at a text size."""
+    sheet, font = qapp.styleSheet(), qapp.font()
+
+    def make(scale, width):
+        theme = Theme.load("light").scaled(scale)
+        qapp.setFont(ui_font(13 * scale))
+        qapp.setStyleSheet(theme.stylesheet(scale))
+        made = shown(TrainingBar(), width, 120)
+        made.set_theme(theme)
+        made.set_words("houses · polynomial · adam 0.003", "step 12,520 · 1,400 steps/s")
+        made.layout().activate()
+        return made
+
+    yield make
+    qapp.setStyleSheet(sheet)
+    qapp.setFont(font)
+
+
+@pytest.mark.parametrize("scale", [1.5, 1.75, 2.0, 2.5])
+def test_big_text_has_a_second_row_and_nothing_is_cut(bar_at, scale):
+    bar = bar_at(scale, 1280)
+    assert bar.minimumSizeHint().width() <= 1280
+    assert bar.title.text() == "houses · polynomial · adam 0.003"
+    assert bar.where.text() in ("step 12,520 · 1,400 steps/s", "step 12,520")
+    parts = [*bar.findChildren(QPushButton), bar.title, bar.where, bar.speed, bar.speed_value]
+    for part in (one for one in parts if one.isVisible()):
+        assert part.width() >= part.minimumSizeHint().width()
+        right = part.mapTo(bar, QPoint(part.width(), 0)).x()
+        assert right <= 1280
+    assert bar.title.y() > bar.play.geometry().bottom()
+    assert bar.fork.isVisible()
+    assert bar.export.isVisible()
+
+
+def test_the_second_row_goes_where_there_is_room_for_one(bar_at):
+    bar = bar_at(1.5, 1280)
+    tall = bar.sizeHint().height()
+    bar.host.resize(2400, 120)
+    bar.resize(2400, 120)
+    bar.layout().activate()
+    assert bar.sizeHint().height() < tall
+    assert bar.speed.x() < bar.title.x() < bar.fork.x()
+    bar.host.resize(1280, 120)
+    bar.resize(1280, 120)
+    bar.layout().activate()
+    assert bar.sizeHint().height() == tall
+
+
+def test_the_usual_text_stays_in_one_row(bar_at):
+    bar = bar_at(1.0, 1280)
+    assert bar.title.geometry().center().y() == pytest.approx(
+        bar.play.geometry().center().y(), abs=2
+    )
 
 
 def test_words_that_grow_push_no_button(bar):
