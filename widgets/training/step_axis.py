@@ -9,6 +9,8 @@ from widgets.theme import Theme
 
 EDGE = 18.0
 TRACK = 8.0
+BELOW = 22
+"""Pixels from the track's upper edge to the bottom: the handle's, whatever the size of the text."""
 
 
 class StepAxis(QWidget):
@@ -35,7 +37,7 @@ class StepAxis(QWidget):
 
     def sizeHint(self) -> QSize:
         """Return room for the track and its numbers."""
-        return QSize(400, round(50 * self._theme.scale))
+        return QSize(400, round(34 + 16 * self._theme.scale))
 
     minimumSizeHint = sizeHint
 
@@ -65,7 +67,7 @@ class StepAxis(QWidget):
         return self._step if self._held is None else self._held
 
     def _track(self) -> QRectF:
-        return QRectF(EDGE, self.height() * 0.56, self.width() - 2 * EDGE, TRACK)
+        return QRectF(EDGE, self.height() - BELOW, self.width() - 2 * EDGE, TRACK)
 
     def _x(self, step: float) -> float:
         track = self._track()

@@ -38,6 +38,22 @@ def test_dragging_tells_the_steps_and_the_end_is_picked(axis, qtbot):
     assert axis.told == [0]
 
 
+@pytest.mark.parametrize("scale", [0.7, 1.0, 2.0, 2.5])
+def test_words_of_any_size_have_their_room_and_no_more(axis, scale):
+    theme = Theme.load("light").scaled(scale)
+    axis.set_theme(theme)
+    axis.resize(axis.width(), axis.sizeHint().height())
+    picture = axis.grab().toImage()
+    ground = picture.pixel(picture.width() - 1, 0)
+    rows = [
+        any(picture.pixel(x, y) != ground for x in range(0, picture.width(), 2))
+        for y in range(picture.height())
+    ]
+    ink = [y for y, has in enumerate(rows) if has]
+    assert 0 < ink[0] <= 8 + 6 * scale
+    assert picture.height() - 12 <= ink[-1] < picture.height() - 1
+
+
 def test_epochs_are_told_where_they_are_other_than_steps(axis, qtbot):
     axis.set_steps(130, 400, (), 5.2)
     assert axis.accessibleDescription() == "Step 130 of 400, epoch 5.2"
