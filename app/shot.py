@@ -58,14 +58,14 @@ def screenshot(
     from app.opening import make_app
     from app.window import Window
 
-    app = make_app(sys.argv)
-    link, settings = Link(), Settings()
+    app, link, settings = make_app(sys.argv), Link(), Settings()
     settings.put("theme", theme or Settings.of_user().text("theme"))
     window = Window(link, settings, Drafts(None))
     try:
         window.resize(*size)
         _begin(window, file, lesson, step, trusted)
         link.start()
+        _agree(window, trusted)
         code = _settle_room(window, timeout)
         _go_to(window.session, at)
         wait_until(lambda: not window.showing.scenery.busy, timeout)
@@ -93,6 +93,16 @@ def _begin(
         # Whoever asks for a picture of it has told it to run.
         window.session.run_now()
     window.show()
+
+
+def _agree(window: "Window", trusted: bool) -> None:
+    """Let a set-up or a session train with the program that it brings, which one is asked about."""
+    notice = window.notices.notice
+    wanted = "Trust and run it" if trusted else "Open and run it"
+    if notice is not None:
+        for label, agree in notice.choices:
+            if label == wanted:
+                agree()
 
 
 def without_screen() -> None:

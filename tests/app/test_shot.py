@@ -1,5 +1,7 @@
 """Screenshots: the real window and the real engine, without a screen."""
 
+import json
+
 import pytest
 from PySide6.QtGui import QImage
 
@@ -64,6 +66,33 @@ def test_a_set_up_that_fails_exits_1(qapp, tmp_path):
     setup = tmp_path / "fast.json"
     setup.write_text('{"data": "line", "model": "linear", "optimizer": {"name": "sgd", "lr": 1e9}}')
     assert screenshot(str(tmp_path / "shot.png"), str(setup)) == 1
+
+
+BRINGS = """
+{before}
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.line = nn.Linear(2, 1)
+
+    def forward(self, x):
+        return self.line(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "trusted", "code"),
+    [("", False, 0), ("import subprocess", False, 1), ("import subprocess", True, 0)],
+)
+def test_a_set_up_that_brings_a_module_trains_as_far_as_it_is_trusted(
+    qapp, tmp_path, before, trusted, code
+):
+    setup = tmp_path / "own.json"
+    model = {"name": "own", "source": BRINGS.format(before=before)}
+    setup.write_text(json.dumps({"data": "moons", "model": model, "steps": 20}))
+    out = tmp_path / "shot.png"
+    assert screenshot(str(out), str(setup), trusted=trusted) == code
+    assert out.exists()
 
 
 def test_a_program_that_fails_is_drawn_and_exits_1(qapp, tmp_path, program):
