@@ -51,6 +51,27 @@ def check_widths(names: list[str], rows: list[tuple[int, list[str]]], header: bo
             raise ValueError(f"row {number} has {len(row)} cells, the {first} {len(names)}")
 
 
+def numbered(sample: list[str], mark: str, above: int, every: int) -> list[tuple[int, list[str]]]:
+    """Return rows with their lines: every k-th of those below the first ``above``."""
+    # A quotation that is open to the end would take this line for a part of its cell.
+    reader = csv.reader([*sample, "end"], delimiter=mark)
+    rows, at = [], above
+    try:
+        for row in reader:
+            if reader.line_num > len(sample):
+                if row != ["end"]:
+                    raise ValueError(f"row {at + 1} opens a quotation and does not close it")
+                break
+            at = above + 1 + (reader.line_num - 1) * every
+            if any(cell.strip() for cell in row):
+                rows.append((at, row))
+    except csv.Error:
+        most = f"{csv.field_size_limit():,}"
+        why = f"a cell below row {at} has more than {most} characters"
+        raise ValueError(f"{why}; is a quotation mark there not closed?") from None
+    return rows
+
+
 def read_rows(
     path: str, limit: int, header: bool = True
 ) -> tuple[list[str], list[tuple[int, list[str]]], str]:
@@ -83,17 +104,7 @@ def read_rows(
                 pass
             for _ in zip(range(rest), below, strict=False):
                 pass
-        reader = csv.reader(sample, delimiter=mark)
-        rows, at = [], head.line_num
-        try:
-            for row in reader:
-                at = head.line_num + 1 + (reader.line_num - 1) * every
-                if any(cell.strip() for cell in row):
-                    rows.append((at, row))
-        except csv.Error:
-            most = f"{csv.field_size_limit():,}"
-            why = f"a cell below row {at} has more than {most} characters"
-            raise ValueError(f"{why}; is a quotation mark there not closed?") from None
+        rows = numbered(sample, mark, head.line_num, every)
     if names and not header:
         rows.insert(0, (head.line_num, names))
         names = [f"column {i + 1}" for i in range(len(names))]
@@ -217,6 +228,6 @@ ENTRY = Data(
     ),
     note=_note,
     group="Your own",
-    uses=(separator, is_closed, line_ends, check_widths, read_rows, read_text, filled),
+    uses=(separator, is_closed, line_ends, check_widths, numbered, read_rows, read_text, filled),
     class_names=True,
 )

@@ -94,6 +94,16 @@ def test_one_slip_leaves_a_column_of_numbers_one(tmp_path):
     assert found.kinds == (40, 40, 2)
 
 
+@pytest.mark.parametrize("end", ["", "\n", "\n4,cat,y\n", "\n\n4,owl,y\n5,cat,y\n"])
+@pytest.mark.parametrize(
+    "line", ['3,"owl,y', '3,owl,"y', '"3,owl,y', '3,"owl ""x"",y', '"3",owl,"end']
+)
+@pytest.mark.parametrize("options", [{"classes": True}, {"missing": "leave rows out"}])
+def test_a_quotation_that_is_not_closed_is_told_with_its_row(table, line, end, options):
+    with pytest.raises(BadSetup, match=r"^row 3 opens a quotation and does not close it$"):
+        table(f"a,b,c\n1,2,x\n{line}{end}", **options)
+
+
 def test_quoted_cells_hold_separators_and_line_ends(table):
     assert table('a,b,c\n1,2,"x,\ny"\n3,4,z\n')[0] == [[1.0], [3.0]]
 
