@@ -64,8 +64,8 @@ def test_nothing_is_cut_off_at_any_width(bar, width):
 
 def test_very_large_type_leaves_out_the_set_ups_rather_than_cut_a_button(bar):
     bar.setStyleSheet("QPushButton { font-size: 34px; padding: 4px 12px; }")
-    bar.host.resize(1000, 60)
-    bar.resize(1000, 56)
+    bar.host.resize(1060, 60)
+    bar.resize(1060, 56)
     bar.layout().activate()
     assert not bar.examples.isVisible()
     for button in (*bar.switch.buttons.values(), bar.reset, bar.play, bar.until):
