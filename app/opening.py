@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QStandardPaths, Qt
+from PySide6.QtCore import QSize, QStandardPaths, Qt
 from PySide6.QtWidgets import QApplication
 
 from app.collecting import Collecting
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 SWITCH_S = 0.0002
 """So long a thread that computes keeps Python to itself. A repaint asks for Python some two hundred
 times: with the usual 5 ms it took a second while a long tape is made ready, with 1 ms a tenth."""
+
+TITLE_PX = 32
+"""About as high is what a desktop puts on top of a window."""
 
 
 def make_app(argv: list[str]) -> QApplication:
@@ -73,6 +76,11 @@ def set_going(window: Window, link: "Link") -> None:
     Collecting(lambda: window.session.arrivals.busy or window.showing.scenery.busy, window).start()
 
 
+def fitted(size: QSize, available: QSize) -> QSize:
+    """Return a size for a new window of which a screen shows all, its frame too, in pixels."""
+    return size.boundedTo(available - QSize(0, TITLE_PX))
+
+
 def _live(
     app: QApplication,
     where: Path,
@@ -95,6 +103,8 @@ def _live(
     if window.settings.trouble:
         window.notices.tell(Notice("settings", window.settings.trouble))
     set_going(window, link)
+    if window.settings.shape("window").isEmpty():
+        window.resize(fitted(window.size(), window.screen().availableSize()))
     if begin is not None:
         begin(window)
     elif window.settings.shape("window").isEmpty() and not path:

@@ -4,10 +4,11 @@ import gc
 import sys
 
 import pytest
+from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QApplication
 
 from app import child
-from app.opening import SWITCH_S, make_app, open_window
+from app.opening import SWITCH_S, fitted, make_app, open_window
 from app.settings import Settings
 
 
@@ -19,6 +20,14 @@ def test_there_is_one_application(qapp):
 def test_a_file_that_is_not_there_is_refused(qapp, tmp_path, capsys):
     assert open_window(str(tmp_path / "none.py")) == 2
     assert "none.py" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("screen", "size"),
+    [((2560, 1440), (1440, 900)), ((1366, 728), (1366, 696)), ((1280, 800), (1280, 768))],
+)
+def test_a_new_window_is_seen_whole(screen, size):
+    assert fitted(QSize(1440, 900), QSize(*screen)) == QSize(*size)
 
 
 @pytest.fixture
@@ -45,6 +54,8 @@ def test_threads_that_compute_leave_the_interface_its_turn(
     assert frozen > 0
     assert gc.get_threshold()[0] == 0
     assert seen[0].rooms.widgets
+    smallest, screen = seen[0].minimumHeight(), seen[0].screen().availableSize().height()
+    assert seen[0].height() <= max(smallest, screen)
     assert gc.get_freeze_count() > frozen + 100
     for window in seen:
         window.close()
