@@ -11,18 +11,7 @@ from engine.train.easel import Easel, Moment, Subject
 from engine.train.run import Run
 from engine.train.views.arrays import joined
 from engine.training import asks
-
-CAREFUL = """
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.line = nn.Linear(1, 1)
-
-    def forward(self, x):
-        if not self.training and self.line.weight.abs().max() > 100:
-            raise ValueError("too big")
-        return self.line(x)
-"""
+from tests.engine.train.modules import CAREFUL
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from engine.train import telling
 from engine.train.held import Held
 from engine.train.run import Run
 from engine.training import answers, asks
+from tests.engine.train.modules import CAREFUL
 from tests.engine.train.test_host import Desk, curve, of, only
 
 LINE = {"data": "line", "model": "linear", "batch": 0, "validate_every": 0}
@@ -153,19 +154,6 @@ def test_data_out_of_a_file_are_told_with_the_names_of_their_columns(tmp_path):
     assert (shown.x_names, shown.y_names) == (("size", "rooms"), ("price",))
     plain = only(answers.DataShown, Desk().ask(asks.Train(1, setup.parse({"data": "line"}))))
     assert plain.y_names == ()
-
-
-CAREFUL = """
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.line = nn.Linear(1, 1)
-
-    def forward(self, x):
-        if not self.training and self.line.weight.abs().max() > 100:
-            raise ValueError("too big")
-        return self.line(x)
-"""
 
 
 def test_a_view_that_could_not_be_made_of_some_weights_is_made_again_of_others():
