@@ -15,8 +15,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from app import doctor, documents, report
+from app import doctor, documents, report, terminal
 from app.documents import Refused
+from app.terminal import have_streams, say
 from app.version import version
 from engine.tape import Tape
 
@@ -33,7 +34,7 @@ DRAWN = ("svg", "png", "dot", "gif", "mp4")
 def main(argv: list[str] | None = None) -> int:
     """Do what the command line asks for and return the exit code."""
     words = sys.argv[1:] if argv is None else argv
-    _open_streams()
+    have_streams()
     try:
         if words[:1] == ["train"]:
             from app import train_words
@@ -55,8 +56,8 @@ def main(argv: list[str] | None = None) -> int:
     except Refused as refusal:
         return _refuse(str(refusal))
     except BrokenPipeError:
-        # Whoever read our output has had enough; Python would complain once more at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        # Whoever read our output has had enough.
+        terminal.end()
         return FAILED
     except KeyboardInterrupt:
         return hushed.INTERRUPTED
@@ -140,25 +141,6 @@ def _refuse(why: str) -> int:
     return REFUSED
 
 
-def _say(text: str) -> None:
-    try:
-        sys.stdout.write(text)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        # Python would write once more at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        raise Refused(f"Standard output cannot be written: {error.strerror}") from error
-
-
-def _open_streams() -> None:
-    """Have something to write to where whoever started us closed it."""
-    for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
-
-
 def record(options: argparse.Namespace) -> int:
     """Run a script, write what was asked for, and return the exit code."""
     from app.record import record_file
@@ -182,7 +164,7 @@ def record(options: argparse.Namespace) -> int:
 
     def printed(text: str) -> None:
         streamed.append(len(text))
-        _say(shown(text))
+        say(shown(text))
 
     tape = record_file(
         Path(options.script),
@@ -193,7 +175,7 @@ def record(options: argparse.Namespace) -> int:
         is_open=options.trust,
     )
     if talks and tape.status != "refused":
-        _say(shown(tape.stdout[sum(streamed) :]))
+        say(shown(tape.stdout[sum(streamed) :]))
         _tell(tape)
     _complain(tape, options.script)
     if tape.truncated:
@@ -223,9 +205,9 @@ def learn(verb: str, words: list[str]) -> int:
 
 def _tell(tape: Tape) -> None:
     if tape.stdout:
-        _say("\n" if tape.stdout.endswith("\n") else "\n\n")
+        say("\n" if tape.stdout.endswith("\n") else "\n\n")
     leaves = report.leaves(tape)
-    _say(f"{leaves}\n{report.counts(tape)}\n" if leaves else f"{report.counts(tape)}\n")
+    say(f"{leaves}\n{report.counts(tape)}\n" if leaves else f"{report.counts(tape)}\n")
 
 
 def _write(tape: Tape, options: argparse.Namespace) -> None:
@@ -234,8 +216,7 @@ def _write(tape: Tape, options: argparse.Namespace) -> None:
 
         text = encode(tape) + b"\n"
         if options.json == "-":
-            sys.stdout.buffer.write(text)
-            sys.stdout.buffer.flush()
+            say(text)
         else:
             documents.write_bytes(Path(options.json), text)
     for name in (options.svg, options.png, options.dot):
@@ -280,12 +261,12 @@ def headless(options: argparse.Namespace) -> int:
     else:
         example = examples.load()[0]
         title, filename, source = example.title, example.name, example.source
-    _say(f"{title}: forward and backward\n\n")
+    say(f"{title}: forward and backward\n\n")
     from_outside = options.file is not None and not options.trust
     tape = record_source(source, filename=filename, policy=from_outside, is_open=options.trust)
     if tape.stdout:
-        _say(tape.stdout.rstrip("\n") + "\n\n")
-    _say(f"{report.values(tape)}\n{report.counts(tape)}\n")
+        say(tape.stdout.rstrip("\n") + "\n\n")
+    say(f"{report.values(tape)}\n{report.counts(tape)}\n")
     _complain(tape, filename)
     return max(EXITS[tape.status], _draw_window(options.file or ""))
 
@@ -303,8 +284,8 @@ def _draw_window(file: str) -> int:
         sys.stderr.write(f"gradscribe: the window cannot be drawn: {error}\n")
         return DIED
     if out.exists():
-        _say(f"\nThe window is drawn in {out}\n")
-    _say("For a real window run this where there is a display; over ssh, connect with ssh -X.\n")
+        say(f"\nThe window is drawn in {out}\n")
+    say("For a real window run this where there is a display; over ssh, connect with ssh -X.\n")
     return code
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from app import documents, report
 from app.documents import Refused
+from app.terminal import say
 from engine.tape import Finding, Tape
 from playback.mended import changes
 
@@ -50,8 +51,7 @@ def doctor(options: argparse.Namespace, exits: dict[str, int]) -> int:
     if options.json is not None:
         _write(tape, options.json)
     else:
-        sys.stdout.write(told(tape, options.script, source))
-        sys.stdout.flush()
+        say(told(tape, options.script, source))
     if tape.error is not None:
         sys.stderr.write(f"{report.complaint(tape.error, options.script)}\n")
     if tape.status == "refused":
@@ -64,8 +64,7 @@ def _write(tape: Tape, out: str) -> None:
 
     text = encode_findings(tape) + b"\n"
     if out == "-":
-        sys.stdout.buffer.write(text)
-        sys.stdout.buffer.flush()
+        say(text)
     else:
         documents.write_bytes(Path(out), text)
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from app import lessons
 from app.documents import Refused, read
 from app.record import Recorder
+from app.terminal import say
 from engine.tape import Tape
 from playback import text
 from playback.lessons.check import Flaw, check
@@ -59,7 +60,7 @@ def _add_trust(made: argparse.ArgumentParser) -> None:
 def lessons_command(options: argparse.Namespace) -> int:
     """List the lessons, or check them; return the exit code."""
     if options.check is None:
-        _say(listing(lessons.load()))
+        say(listing(lessons.load()))
         return RIGHT
     return check_all(options.check, options.trust)
 
@@ -91,10 +92,10 @@ def check_all(folder: str, trust: bool = False) -> int:
                 return DIED
             wrong += bool(flaws)
             for flaw in sorted(flaws, key=lambda one: one.line):
-                _say(f"{name}, line {flaw.line}: {flaw.why}\n")
+                say(f"{name}, line {flaw.line}: {flaw.why}\n")
             if not flaws:
-                _say(f"{name}: {text.count(steps, 'step')}, all as said\n")
-    _say(f"{len(sources) - wrong} of {len(sources)} lessons are right\n")
+                say(f"{name}: {text.count(steps, 'step')}, all as said\n")
+    say(f"{len(sources) - wrong} of {len(sources)} lessons are right\n")
     return FLAWED if wrong else RIGHT
 
 
@@ -146,8 +147,3 @@ def lesson_command(options: argparse.Namespace) -> int:
         argv=[sys.argv[0]],
         begin=lambda window: open_lesson(window, lesson, step, trusted=options.trust),
     )
-
-
-def _say(text: str) -> None:
-    sys.stdout.write(text)
-    sys.stdout.flush()

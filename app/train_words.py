@@ -3,7 +3,6 @@
 import argparse
 import contextlib
 import math
-import os
 import signal
 import sys
 import threading
@@ -13,8 +12,9 @@ from pathlib import Path
 
 import msgspec
 
-from app import atomic, documents, train
+from app import documents, train
 from app.documents import Refused
+from app.terminal import say
 from app.train import Died, Outcome, TooSoon
 from engine.training import answers
 from playback import text
@@ -61,7 +61,7 @@ def main(words: list[str]) -> int:
     options = parser().parse_args(words)
     try:
         if options.list:
-            _say(listed(train.catalogue()))
+            say(listed(train.catalogue()))
             return RAN
         with _terminated():
             return _train(options)
@@ -107,7 +107,7 @@ def _train(options: argparse.Namespace) -> int:
         _write(outcome, options)
     finally:
         # Last: whoever reads it may have had enough, or has no room.
-        _say(train.exported(outcome) if options.json == "-" else summary(outcome))
+        say(train.exported(outcome) if options.json == "-" else summary(outcome))
     problem = outcome.state.problem
     if problem is not None:
         where = f" (line {problem.place.line} of the model)" if problem.place.line else ""
@@ -229,19 +229,3 @@ def listed(found: answers.Catalogue) -> str:
 def _short(value: object) -> str:
     word = msgspec.json.encode(value).decode()
     return word if len(word) <= 40 else "..."
-
-
-def _say(words: str | bytes) -> None:
-    """Write to standard output. Raises `Refused` where it takes no more."""
-    try:
-        if isinstance(words, bytes):
-            sys.stdout.buffer.write(words)
-        else:
-            sys.stdout.write(words)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        # Python would complain once more at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        raise Refused(f"standard output cannot be written: {atomic.why(error)}") from error

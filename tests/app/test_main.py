@@ -321,14 +321,17 @@ def test_a_screenshot_holds_a_script_to_the_policy_unless_it_is_trusted(folder):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a disk that is always full is Linux's")
-def test_where_nothing_can_be_printed_one_line_says_so_or_nothing_does(tmp_path):
+@pytest.mark.parametrize(
+    "words", ["record {}", "record --json - {}", "doctor {}", "doctor --json - {}", "lessons"]
+)
+def test_where_nothing_can_be_printed_one_line_says_so_or_nothing_does(words, tmp_path):
     """Standard output closed, and on a full disk."""
     script = tmp_path / "a.py"
     script.write_text("print(1)\n")
-    command = f"{sys.executable} -m app record {script}"
+    command = f"{sys.executable} -m app {words.format(script)}"
     for out, code in ((">&-", 0), ("> /dev/full", 2)):
         done = subprocess.run(
             ["sh", "-c", f"{command} {out}"], capture_output=True, text=True, check=False, cwd=ROOT
         )
         assert (done.returncode, "Traceback" in done.stderr) == (code, False), done.stderr
-    assert done.stderr.startswith("gradscribe: Standard output cannot be written: No space left")
+    assert done.stderr == "gradscribe: standard output cannot be written: the disk is full\n"
