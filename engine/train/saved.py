@@ -6,7 +6,7 @@ which is checked like any other.
 
 import hashlib
 from collections import Counter
-from typing import cast
+from typing import Any, cast
 
 import msgspec
 import numpy as np
@@ -25,6 +25,7 @@ BUDGET = 32 << 20
 """Bytes of checkpoints that are saved with a run, about; of more every second is left out."""
 LIMIT = 192 << 20
 """A run of more bytes is not saved."""
+MOST_STEPS = 1 << 53
 TOO_MUCH = f"the run has more than {LIMIT >> 20} MB"
 _DTYPES = {
     str(dtype).removeprefix("torch."): dtype
@@ -186,7 +187,12 @@ def resume(data: bytes, policy: bool = False) -> Run:
     run = Run(states[0].setup)
     if fingerprint(run) != saved.data:
         raise Unfit(f"the data of {run.setup.data.name} is not what it was when the run was saved")
+    if not all(_are_steps(rows[:, 0], states[-1].step) for rows in (kept, val)):
+        raise Unfit("its curves are of steps that it did not make")
     try:
+        count = len(list(run.program.model.parameters()))
+        if not all(_is_memory_of(count, one.optimizer) for one in states):
+            raise Unfit("its optimizer remembers something of what is no parameter")
         run.past.restore(states[:-1], saved.stride)
         put_back(run.program, run.batches, states[-1])
     except BadSetup:
@@ -200,6 +206,22 @@ def resume(data: bytes, policy: bool = False) -> Run:
     run.left = saved.left
     run.leave()
     return run
+
+
+def _are_steps(steps: np.ndarray, last: int) -> bool:
+    """Whether a curve up to step ``last`` can have its numbers at these: whole ones, rising."""
+    if not np.isfinite(steps).all() or (steps != np.floor(steps)).any():
+        return False
+    return not len(steps) or bool(
+        (np.diff(steps) > 0).all() and steps[0] >= 0 and steps[-1] <= last < MOST_STEPS
+    )
+
+
+def _is_memory_of(count: int, optimizer: dict[str, Any]) -> bool:
+    """Whether what an optimizer remembers is of ``count`` parameters; else it cannot be saved."""
+    numbers = [number for group in optimizer["param_groups"] for number in group["params"]]
+    known = [*range(count)]
+    return numbers == known and all(type(key) is int and key in known for key in optimizer["state"])
 
 
 def _checkpoint(one: State, setups: tuple[Setup, ...]) -> Checkpoint:

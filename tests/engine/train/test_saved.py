@@ -1,6 +1,7 @@
 """A run that was saved goes on where it was, bit for bit."""
 
 import msgspec
+import numpy as np
 import pytest
 import torch
 
@@ -172,6 +173,54 @@ def test_numbers_that_do_not_fit_the_model_are_refused():
     )
     with pytest.raises(saved.Unfit, match="do not fit"):
         saved.resume(msgspec.msgpack.encode(mixed))
+
+
+def forged(run, **parts):
+    given = msgspec.msgpack.decode(saved.save(run), type=saved.SavedRun)
+    return msgspec.msgpack.encode(msgspec.structs.replace(given, **parts))
+
+
+def with_memory(state, change):
+    """A saved state whose optimizer's dict was changed."""
+    at = saved._FIELDS.index("optimizer")
+    memory = saved.live(state.tree[at])
+    change(memory)
+    tree = [*state.tree[:at], saved.plain(memory), *state.tree[at + 1 :]]
+    return msgspec.structs.replace(state, tree=tree)
+
+
+FORGED = {
+    "text": lambda memory: memory["state"].update({"weight": {"step": 1.0}}),
+    "beyond": lambda memory: memory["state"].update({99: {"step": 1.0}}),
+    "tensor": lambda memory: memory["state"].update({torch.zeros(2): {"step": 1.0}}),
+    "group": lambda memory: memory["param_groups"][0].update(params=[0, 0, 0, 0, 0, 0]),
+    "none": lambda memory: memory.pop("state"),
+}
+
+
+@pytest.mark.parametrize("name", FORGED)
+@pytest.mark.parametrize("place", ["now", "past"])
+def test_what_an_optimizer_remembers_of_no_parameter_is_refused(name, place):
+    run = Run(setup.parse({**BASE, "optimizer": "adam"}))
+    run.advance(3)
+    given = msgspec.msgpack.decode(saved.save(run), type=saved.SavedRun)
+    bad = with_memory(given.now if place == "now" else given.past[0], FORGED[name])
+    with pytest.raises(saved.Unfit):
+        saved.resume(forged(run, **{place: bad if place == "now" else (bad, *given.past[1:])}))
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("curve", ["kept", "val"])
+@pytest.mark.parametrize(
+    "steps", [[float("nan")], [float("inf")], [0.5], [2, 1], [1, 1], [-1], [4], [1e300]]
+)
+def test_curves_of_steps_that_were_not_made_are_refused(curve, steps):
+    run = Run(setup.parse(BASE))
+    run.advance(3)
+    width = 3 if curve == "kept" else 2
+    rows = np.array([[step] + [0.5] * (width - 1) for step in steps])
+    with pytest.raises(saved.Unfit, match="curves"):
+        saved.resume(forged(run, **{curve: rows.astype("<f8").tobytes()}))
 
 
 @pytest.mark.parametrize(
