@@ -48,8 +48,10 @@ def parser() -> argparse.ArgumentParser:
 
 def _count(word: str) -> int:
     try:
-        count = int(word)
-    except ValueError:
+        # 1e6 is as good a number of steps as 1000000.
+        number = float(word) if "e" in word.lower() else int(word)
+        count = int(number) if number == int(number) else -1
+    except (ValueError, OverflowError):
         count = -1
     if not 0 <= count < 2**53:
         raise argparse.ArgumentTypeError(f"{word} is not a number of steps")

@@ -120,7 +120,10 @@ def parse(given: object) -> Setup:
             belongs = home(str(key), value)
             why = f": {belongs}" if belongs else near(str(key), _KEYS)
             raise BadSetup(f"unknown key {shown(key)}{why}", str(key))
-        clean[key] = _part(key, value) if key in _PARTS else value
+        if key in _PARTS:
+            clean[key] = _counted(_part(key, value))
+        else:
+            clean[key] = _counted(value) if _KEYS[key].type in (int, int | None) else value
     for key, value in clean.items():
         try:
             msgspec.convert({key: value}, Setup)
@@ -194,6 +197,21 @@ def _out_of_range(data: bytes) -> int | None:
             if str(error).endswith("out of range"):
                 return found.start()
     return None
+
+
+def _counted(value: object, depth: int = 4) -> object:
+    """Return a value of JSON's with 1000 for 1e3 and 1000.0: there it is the same number.
+
+    ``depth``: of lists and objects in which to look; the rows of an option lie at the bottom.
+    """
+    match value:
+        case float() if value.is_integer() and abs(value) < 1 << 53:
+            return int(value)
+        case list() if depth:
+            return [_counted(one, depth - 1) for one in value]
+        case dict() if depth:
+            return {key: _counted(one, depth - 1) for key, one in value.items()}
+    return value
 
 
 def _part(key: str, value: object) -> object:

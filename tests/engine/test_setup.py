@@ -8,7 +8,7 @@ import pytest
 from engine import setup
 from engine.setup import BadSetup, Part, Setup
 from engine.train import catalogue
-from engine.zoo.pieces import Data
+from engine.zoo.pieces import Data, Model
 
 
 def test_a_setup_is_as_small_as_three_words():
@@ -19,6 +19,48 @@ def test_a_setup_is_as_small_as_three_words():
 def test_options_stand_beside_the_name():
     made = setup.parse({"optimizer": {"name": "sgd", "lr": 0.1}})
     assert made.optimizer == Part("sgd", {"lr": 0.1})
+
+
+@pytest.mark.parametrize(
+    ("given", "same"),
+    [
+        ('{"steps": 1e3, "batch": 16.0}', Setup(steps=1000, batch=16)),
+        ('{"seed": 0.0, "data_seed": 1E1}', Setup(seed=0, data_seed=10)),
+        ('{"data": {"name": "moons", "n": 2e2}}', Setup(data=Part("moons", {"n": 200}))),
+        (
+            '{"model": {"name": "mlp", "layers": [8.0, 4]}}',
+            Setup(model=Part("mlp", {"layers": [8, 4]})),
+        ),
+        ('{"optimizer": {"name": "sgd", "lr": 1.0}}', Setup(optimizer=Part("sgd", {"lr": 1.0}))),
+    ],
+)
+def test_a_whole_number_may_be_written_with_a_point_or_an_exponent(given, same):
+    made = setup.parse_text(given)
+    assert made == same
+    assert [type(made.steps), type(made.batch), type(made.seed)] == [int] * 3
+    for kind, part, made_of in (("data", made.data, Data), ("model", made.model, Model)):
+        catalogue.find(kind, part, made_of)
+
+
+@pytest.mark.parametrize(
+    ("given", "place"),
+    [
+        ('{"steps": 1000.5}', "steps"),
+        ('{"batch": 1e-3}', "batch"),
+        ('{"seed": 1e300}', "seed"),
+        ('{"steps": true}', "steps"),
+    ],
+)
+def test_a_count_that_is_not_whole_is_refused(given, place):
+    with pytest.raises(BadSetup) as refused:
+        setup.parse_text(given)
+    assert refused.value.place == place
+
+
+def test_what_lies_deep_in_an_option_is_refused_in_a_line():
+    deep = '{"data": {"name": "points", "points": ' + "[" * 300 + "1.0" + "]" * 300 + "}}"
+    with pytest.raises(BadSetup):
+        catalogue.find("data", setup.parse_text(deep).data, Data)
 
 
 def test_the_short_form_reads_back_the_same():
