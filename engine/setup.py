@@ -60,7 +60,7 @@ class Setup(Struct, frozen=True):
     optimizer: Part = Part("adam")
     schedule: Part | None = None
     steps: int = 1000
-    """Where a headless run ends; a window's run pauses there only when told to."""
+    """Where a headless run ends; a window's run pauses there if a file gives it."""
     batch: int = 0
     """Examples in a batch; 0 is all of the training data, in order."""
     shuffle: bool = True
@@ -139,6 +139,21 @@ def parse(given: object) -> Setup:
 
 def parse_text(text: str | bytes) -> Setup:
     """Return the setup that a JSON text describes; raises `BadSetup`."""
+    return parse(_decoded(text))
+
+
+def steps_in(text: str | bytes) -> int | None:
+    """Return the steps that a JSON text asks for; None where it leaves them out.
+
+    Raises:
+        BadSetup: it is no setup.
+    """
+    setup, given = parse_text(text), _decoded(text)
+    return setup.steps if isinstance(given, dict) and "steps" in given else None
+
+
+def _decoded(text: str | bytes) -> object:
+    """Return what a JSON text says, without the words around it; raises `BadSetup`."""
     try:
         given = msgspec.json.decode(text)
         twice = _given_twice(text)
@@ -149,8 +164,8 @@ def parse_text(text: str | bytes) -> Setup:
     if twice is not None:
         raise BadSetup(f"{shown(twice)} is given twice in one object", twice)
     if isinstance(given, dict) and "setup" in given and given.keys() <= _AROUND:
-        given = given["setup"]
-    return parse(given)
+        return given["setup"]
+    return given
 
 
 def _given_twice(text: str | bytes) -> str | None:

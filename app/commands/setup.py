@@ -1,6 +1,7 @@
 """Set-ups in and out of files: the JSON that the headless trainer reads, too."""
 
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -11,10 +12,19 @@ from app.shell import Notice, Shell
 from app.training import files, own_module, starts
 from engine import setup as setups
 from engine.setup import BadSetup, Part, Setup
+from engine.training import Until
 from playback.text import file_name
 
 SETUP = ".json"
 SETUPS = f"Set-ups (*{SETUP})"
+
+
+class _Opened(NamedTuple):
+    """What is in a file; ``steps`` is None where it does not say how many."""
+
+    path: Path
+    setup: Setup
+    steps: int | None
 
 
 def read(path: Path) -> Setup:
@@ -23,50 +33,62 @@ def read(path: Path) -> Setup:
     Raises:
         Refused: it cannot be read, or is no setup.
     """
+    return _read(path).setup
+
+
+def _read(path: Path) -> _Opened:
+    text = documents.read(path)
     try:
-        setup = setups.parse_text(documents.read(path))
+        setup, steps = setups.parse_text(text), setups.steps_in(text)
     except BadSetup as error:
         raise documents.Refused(f"{path.name} is no set-up for training: {error}") from None
     beside = path.parent / files.named_in(setup)
-    if not files.named_in(setup) or not beside.is_file():
-        return setup
-    data = Part(setup.data.name, {**setup.data.options, "path": str(beside)})
-    return replace(setup, data=data)
+    if files.named_in(setup) and beside.is_file():
+        data = Part(setup.data.name, {**setup.data.options, "path": str(beside)})
+        setup = replace(setup, data=data)
+    return _Opened(path, setup, steps)
 
 
 def open_setup(shell: Shell, path: Path) -> None:
-    """Train with the setup in ``path``. One that brings a module waits until the user has agreed.
+    """Train with the setup in ``path``, up to the step that it names, if it does.
+
+    One that brings a module waits until the user has agreed.
 
     Raises:
         Refused: it cannot be read, or is no setup.
     """
-    setup = read(path)
+    opened = _read(path)
+    setup = opened.setup
     source = str(setup.model.options.get("source", "")) if setup.model.name == "own" else ""
     if source and not shell.settings.is_trusted(str(path), source):
+        held = opened._replace(setup=own_module.held(setup))
         text = (
             f"{file_name(path.name)} came from outside and brings a program. Read it, then open it."
         )
         choices = (
             ("Read it", lambda: train.read_program(shell, path, source)),
-            ("Open and run it", lambda: _begin(shell, path, own_module.held(setup))),
-            ("Trust and run it", lambda: _trust(shell, path, setup, source)),
+            ("Open and run it", lambda: _begin(shell, held)),
+            ("Trust and run it", lambda: _trust(shell, opened, source)),
         )
         shell.notices.tell_first(Notice(train.OUTSIDE, text, choices))
         return
-    _begin(shell, path, setup)
+    _begin(shell, opened)
 
 
-def _trust(shell: Shell, path: Path, setup: Setup, source: str) -> None:
-    shell.settings.trust(str(path), source)
-    _begin(shell, path, setup)
+def _trust(shell: Shell, opened: _Opened, source: str) -> None:
+    shell.settings.trust(str(opened.path), source)
+    _begin(shell, opened)
 
 
-def _begin(shell: Shell, path: Path, setup: Setup) -> None:
+def _begin(shell: Shell, opened: _Opened) -> None:
+    path, steps = opened.path, opened.steps
     shell.notices.drop(train.OUTSIDE)
-    starts.begin(shell.training, starts.Start(path.stem, path.stem, "", setup))
+    until = () if steps is None else (Until("step", steps),)
+    starts.begin(shell.training, starts.Start(path.stem, path.stem, "", opened.setup), until)
     shell.show_room("training")
     shell.settings.add_recent(str(path))
-    shell.say(f"Opened {path.name}")
+    end = "" if steps is None else f"; it pauses at step {steps:,}"
+    shell.say(f"Opened {path.name}{end}")
 
 
 @command("train.open_setup", "Open set-up…", "Train/2")
@@ -86,7 +108,7 @@ def export_setup(shell: Shell) -> None:
     setup, run = shell.training.setup, shell.training.run
     # So many steps lead to where the run stands now.
     steps = run.step if run is not None else 0
-    written = setups.plain(replace(setup, steps=steps or setup.steps))
+    written = setups.plain(setup) | ({"steps": steps} if steps else {})
     text = msgspec.json.format(msgspec.json.encode(written), indent=2)
     documents.write_bytes(path, text + b"\n")
     shell.say(f"Wrote {path.name}")

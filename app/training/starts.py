@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from engine import setup as setups
 from engine.setup import Setup
+from engine.training import Until
 
 if TYPE_CHECKING:
     from app.training.session import TrainSession
@@ -56,9 +57,13 @@ def parse(filename: str, data: bytes) -> Start:
     return Start(name, file.title, file.about, setups.parse(file.setup))
 
 
-def begin(session: "TrainSession", start: Start) -> None:
-    """Train with that set-up; the run before keeps its curves, and undo leads back."""
+def begin(session: "TrainSession", start: Start, until: tuple[Until, ...] = ()) -> None:
+    """Train with that set-up; the run before keeps its curves, and undo leads back.
+
+    ``until`` tells when to pause; what was said of another run does not hold for this one.
+    """
     session.change(start.setup)
+    session.until = until
     session.begin(play=True)
     for run in session.runs:
         if run is not session.run and run.setup.data.name != start.setup.data.name:

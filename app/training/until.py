@@ -18,10 +18,16 @@ class TrainUntil(QObject):
         self._session = session
         self._waits = False
         """Whether what was asked for last has yet to hold; after that each step may say it does."""
+        self._begin()
         self._menu = room.bar.until_menu
         self._menu.aboutToShow.connect(self._offer)
         room.bar.until_chosen.connect(self._train)
+        session.begun.connect(self._begin)
         session.stated.connect(self._tell)
+
+    def _begin(self) -> None:
+        """Wait for what a run that begins to train was given an end by, such as its file."""
+        self._waits = self._waits or (self._session.plays and bool(self._session.until))
 
     def _offer(self) -> None:
         run = self._session.run

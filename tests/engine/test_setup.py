@@ -63,6 +63,18 @@ def test_what_lies_deep_in_an_option_is_refused_in_a_line():
         catalogue.find("data", setup.parse_text(deep).data, Data)
 
 
+@pytest.mark.parametrize(
+    ("text", "steps"),
+    [
+        ('{"steps": 1000}', 1000),
+        ('{"title": "t", "setup": {"steps": 2e1}}', 20),
+        ('{"data": "sine"}', None),
+    ],
+)
+def test_whether_a_text_gives_the_steps_is_known(text, steps):
+    assert setup.steps_in(text) == steps
+
+
 def test_the_short_form_reads_back_the_same():
     made = Setup(
         model=Part("mlp", {"layers": [4, 2]}),

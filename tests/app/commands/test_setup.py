@@ -31,6 +31,24 @@ def test_a_setup_is_trained_with_in_the_room(desk, train_link, tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("text", "until"),
+    [
+        ('{"data": "sine", "steps": 500}', (say.Until("step", 500),)),
+        ('{"data": "sine", "steps": 1000}', (say.Until("step", 1000),)),
+        ('{"setup": {"data": "sine", "steps": 1e3}, "title": "a"}', (say.Until("step", 1000),)),
+        ('{"data": "sine"}', ()),
+    ],
+)
+def test_a_run_pauses_at_the_steps_that_its_file_gives(desk, train_link, tmp_path, text, until):
+    (tmp_path / "a.json").write_text(text)
+    desk.training.until = (say.Until("step", 7),)
+    file.open_path(desk, str(tmp_path / "a.json"))
+    assert desk.training.until == until
+    end = f"; it pauses at step {until[0].value:,}" if until else ""
+    assert desk.said[-1] == f"Opened a.json{end}"
+
+
+@pytest.mark.parametrize(
     ("text", "why"),
     [
         ("{", "this is not JSON"),

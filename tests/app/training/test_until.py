@@ -3,7 +3,9 @@
 import pytest
 from PySide6.QtCore import Qt
 
+from app.training import starts
 from engine import training as say
+from engine.setup import Part, Setup
 
 
 def test_a_step_that_lies_behind_is_not_trained_to(room, begun, train_link, qtbot):
@@ -83,3 +85,25 @@ def test_a_step_of_ones_own_that_is_still_to_come_stays(room, begun, train_link)
         train_link.state(1, step)
         menu.aboutToShow.emit()
         assert menu.numbers["step"].number() == (1234 if step < 1234 else 2000)
+
+
+@pytest.mark.parametrize("steps", [500, 0])
+def test_an_end_that_a_file_gives_is_said_once_it_is_reached(room, begun, train_link, steps):
+    told = []
+    begun.said.connect(told.append)
+    end = say.Until("step", steps)
+    starts.begin(begun, starts.Start("a", "a", "", Setup(data=Part("sine"))), (end,))
+    train_link.begin(begun.run.run_id, begun.setup)
+    assert train_link.last(say.Play).until == (end,)
+    train_link.state(begun.run.run_id, steps, reached="step")
+    assert [one for one in told if "Paused" in one] == [f"Paused at step {steps}"]
+    assert not begun.plays
+    begun.play()
+    assert train_link.last(say.Play).until == ()
+
+
+def test_an_end_set_for_one_run_does_not_hold_for_the_next_example(room, begun, train_link):
+    room.bar.until_chosen.emit(say.Until("step", 50.0))
+    starts.begin(begun, starts.Start("a", "a", "", Setup(data=Part("sine"))))
+    train_link.begin(begun.run.run_id, begun.setup)
+    assert train_link.last(say.Play).until == ()
