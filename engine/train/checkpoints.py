@@ -2,12 +2,13 @@
 
 import bisect
 import copy
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
 
+import msgspec
 import torch
 
-from engine.setup import Setup
+from engine.setup import Part, Setup
 from engine.train import attributes
 from engine.train.batches import Batches
 from engine.train.program import Program, quiet
@@ -15,6 +16,7 @@ from engine.train.program import Program, quiet
 BUDGET = 64 << 20
 """Bytes that the checkpoints of one run may hold."""
 MOST = 256
+T = TypeVar("T")
 FIRST_STRIDE = 512
 """Steps between two checkpoints at first: taking one costs as much as a step or two."""
 
@@ -128,6 +130,11 @@ def set_random_state(program: Program, states: list[torch.Tensor]) -> None:
         torch.cuda.set_rng_state(states[1], program.setup.device)
 
 
+def renamed(what: T, data: Part) -> T:
+    """Return a setup with other names for its data; what is no setup stays as it is."""
+    return msgspec.structs.replace(what, data=data) if isinstance(what, Setup) else what
+
+
 class Checkpoints:
     """Checkpoints in the order of their steps; step 0 is always there."""
 
@@ -145,6 +152,10 @@ class Checkpoints:
     def restore(self, saved: list[Checkpoint], stride: int) -> None:
         """Hold these in place of what there is."""
         self._all, self.stride = list(saved), stride
+
+    def rename(self, data: Part) -> None:
+        """Have what the data is called hold from the first step on."""
+        self._all = [replace(one, setup=renamed(one.setup, data)) for one in self._all]
 
     def copied(self, step: int) -> "Checkpoints":
         """Return those up to ``step``, for another run."""

@@ -297,6 +297,7 @@ class Program:
         sections["loss"] = texts.loss(setup, self.task)
         sections["freeze"] = texts.freeze(setup)
         sections["optimizer"] = texts.optimizer(setup)
+        sections["data"] = texts.data(setup)
         self.setup = setup
         try:
             self._execute("change", text, "optimizer")

@@ -9,7 +9,7 @@ from typing import Literal
 import torch
 
 from engine.errors import RAISES
-from engine.setup import BadSetup, Setup
+from engine.setup import BadSetup, Part, Setup
 from engine.tape import Problem
 from engine.train import checkpoints, fitting, program, wording
 from engine.train import plan as plans
@@ -293,8 +293,16 @@ class Run:
         if anew or not applied:
             return applied, anew
         self.apply(setup)
-        self.changes.append((self.step, setup))
+        if "data" in applied:
+            self._rename(setup.data)
+        if applied != ("data",):
+            self.changes.append((self.step, setup))
         return applied, ()
+
+    def _rename(self, data: Part) -> None:
+        """Have new names for the same data hold from the first step on: no step depends on them."""
+        self.past.rename(data)
+        self.changes = [(at, checkpoints.renamed(what, data)) for at, what in self.changes]
 
     def edit(self, edit: Edit) -> None:
         """Set one element of a parameter. Raises `BadSetup` without one, or if not finite."""

@@ -10,7 +10,7 @@ from torch import nn
 
 from engine import setup
 from engine.setup import BadSetup, Part
-from engine.train import checkpoints, export
+from engine.train import checkpoints, export, saved
 from engine.train.program import Failed
 from engine.train.run import Edit, Run
 from tests.engine.train.test_export import printed
@@ -157,14 +157,39 @@ def test_other_names_of_classes_begin_nothing_anew():
     plain.advance(9)
     assert run.history.csv() == plain.history.csv()
     script = export.script_of(run, 9)
-    assert "class_names = split_names('cat, , dog, more')" in script
+    assert "names='cat, , dog, more'" in script
     rows_of = list(csv.DictReader(io.StringIO(run.history.csv())))
     told = [(int(row["step"]), float(row["loss"])) for row in rows_of if row["loss"]]
     assert printed(script) == told
-    run.rewind(3)
-    assert run.program.class_names == ("0", "1", "2")
+    assert script.count("split_names(") == 2, "defined, and called where the data is made"
     other = Part("points", {"points": rows[1:], "names": "cat"})
     assert run.alter(setup.Setup(data=other, train=1.0, steps=9)) == ((), ("data",))
+
+
+def test_names_of_classes_are_no_part_of_the_past():
+    def called(names, batch=0):
+        part = Part("points", {"points": [[0, 0, 0], [1, 0, 1], [0, 1, 1]], "names": names})
+        return setup.Setup(data=part, train=1.0, batch=batch)
+
+    run, plain = Run(called("")), Run(called(""))
+    for one in (run, plain):
+        one.advance(3)
+        one.alter(called("", batch=2))
+        one.advance(3)
+    run.alter(called("cat, dog", batch=2))
+    run.advance(2)
+    for step in (7, 5, 2, 0):
+        run.rewind(step)
+        assert run.program.class_names == ("cat", "dog")
+        assert run.setup.data.options["names"] == "cat, dog"
+        assert run.setup.batch == (2 if step > 3 else 0)
+    plain.rewind(0)
+    assert state(run) == state(plain)
+    assert run.fork(0, called("cat, dog")).program.class_names == ("cat", "dog")
+    run.alter(called("owl, dog"))
+    again = saved.resume(saved.save(run))
+    again.rewind(0)
+    assert again.program.class_names == ("owl", "dog")
 
 
 def test_a_step_made_by_events_is_the_same_step():
