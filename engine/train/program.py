@@ -90,7 +90,7 @@ class Program:
             raise BadSetup(f"the model is a {type(self.model).__name__}, no nn.Module", "model")
         if not list(self.model.parameters()):
             raise BadSetup("the model has no parameters to train", "model")
-        self._check_frozen(setup)
+        self._check_fit(setup)
         self._execute("freeze", texts.freeze(setup), "frozen")
         self._execute("loss", texts.loss(setup, self.task), "loss")
         self._execute("optimizer", texts.optimizer(setup), "optimizer")
@@ -257,7 +257,8 @@ class Program:
             where = in_source(found.place, text, str(_own(self.setup)["source"]))
         return msgspec.structs.replace(found, place=where)
 
-    def _check_frozen(self, setup: Setup) -> None:
+    def _check_fit(self, setup: Setup) -> None:
+        steps.check_mistakes(setup, tuple(self.tensor("y_train").shape))
         names = [name for name, _ in self.model.named_parameters()]
         for held in setup.frozen:
             if not any(name.startswith(held) for name in names):
@@ -291,7 +292,7 @@ class Program:
         setup = filled(setup, self.task)
         text = changing.statements(self.setup, setup, self.task)
         steps.function(setup)
-        self._check_frozen(setup)
+        self._check_fit(setup)
         _try_optimizer(setup)
         before, sections = self.setup, dict(self.sections.texts)
         sections["loss"] = texts.loss(setup, self.task)

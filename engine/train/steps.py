@@ -69,6 +69,22 @@ def _loss(setup: Setup) -> str:
     return "\n".join(text)
 
 
+def check_mistakes(setup: Setup, targets: tuple[int, ...]) -> None:
+    """Refuse a mistake that would be none for targets of this shape: nobody would see it.
+
+    Raises:
+        BadSetup: in which shape it would be one.
+    """
+    if "column_target" in setup.mistakes and targets[1:] != (1,):
+        assert setup.loss is not None
+        rest = ", ".join(map(str, targets[1:]))
+        raise BadSetup(
+            f"column_target drops the last of two dimensions, as of (N, 1), but for "
+            f"{setup.loss.name} the targets are (N,{' ' * bool(rest)}{rest}) here",
+            "mistakes",
+        )
+
+
 def _clip(setup: Setup) -> list[str]:
     clip = []
     if setup.clip_value:

@@ -139,6 +139,8 @@ class SetupForm(QWidget):
             row = part.by_name.get(option)
             (part if row is None or row.isHidden() else row).complain(why)
             return
+        if key == "mistakes":
+            self.mistakes.complain(why)
         for rows in self._general():
             if key in rows.names:
                 rows.head.setChecked(True)
@@ -147,7 +149,8 @@ class SetupForm(QWidget):
     def knows(self, place: str) -> bool:
         """Whether there is a place for a complaint about that setting."""
         key = place.partition(".")[0]
-        return key in self.parts or any(key in one.names for one in self._general())
+        known = (*self.parts, "mistakes", *(n for one in self._general() for n in one.names))
+        return key in known
 
     def _choose(self, key: str, part: Part | None) -> None:
         changes: dict[str, object] = {key: part}

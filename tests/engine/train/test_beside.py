@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.setup import MISTAKES, Part, Setup
+from engine.setup import MISTAKES, BadSetup, Part, Setup, parse
 from engine.train import beside
 from engine.train.host import ALONE, Host
 from engine.train.run import Run
@@ -151,3 +151,23 @@ def test_mistakes_are_what_the_right_run_is_without():
     assert beside.right(of("huge_lr")).mistakes == ()
     assert beside.mirrored(asks.Play(1), 2) is None
     assert beside.mirrored(asks.Rewind(1, 4), 2) == asks.Rewind(2, 4)
+
+
+@pytest.mark.parametrize(
+    ("given", "shape"),
+    [
+        ({"data": "spirals"}, r"\(N,\)"),
+        ({"data": "moons", "loss": "cross_entropy"}, r"\(N,\)"),
+        ({"data": "digits"}, r"\(N,\)"),
+        ({"data": {"name": "copy_tokens", "length": 6}, "model": "transformer"}, r"\(N, \d+\)"),
+    ],
+)
+def test_targets_without_a_column_have_none_to_lose(given, shape):
+    with pytest.raises(BadSetup, match=f"column_target .*{shape}") as refused:
+        Run(parse({**given, "mistakes": ["column_target"]}))
+    assert refused.value.place == "mistakes"
+
+
+def test_a_column_that_there_is_can_be_lost():
+    for given in ({"data": "sine"}, {"data": "moons", "loss": "bce"}):
+        assert Run(parse({**given, "mistakes": ["column_target"]})).step == 0

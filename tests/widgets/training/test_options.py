@@ -279,9 +279,11 @@ def test_mistakes_are_ticked(form):
     assert form.told[-1].mistakes == ("no_zero_grad",)
 
 
-@pytest.mark.parametrize("place", ["batch", "l2", "optimizer.lr", "data", "optimizer.unheard"])
+@pytest.mark.parametrize(
+    "place", ["batch", "l2", "optimizer.lr", "data", "optimizer.unheard", "mistakes"]
+)
 def test_a_complaint_opens_its_section(form, place):
-    for section in (*form.parts.values(), *form._general()):
+    for section in (*form.parts.values(), *form._general(), form.mistakes):
         section.head.setChecked(False)
     assert form.knows(place)
     form.complain(place, "it is wrong")
