@@ -53,7 +53,20 @@ def _modules() -> None:
             raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
         return ask(self, name)
 
+    put = nn.Module.set_submodule
+
+    def set_submodule(
+        self: nn.Module, target: str, module: nn.Module, strict: bool = False
+    ) -> None:
+        # By the real `get_submodule`: one of the program's own could return anything to write to.
+        above, _, name = str.rpartition(target, ".")
+        parent = nn.Module.get_submodule(self, above)
+        if not isinstance(parent, nn.Module) or name.startswith("__"):
+            raise AttributeError(f"`{name}` is not an nn.Module")
+        put(parent, name, module, strict)
+
     nn.Module.__getattr__ = __getattr__  # type: ignore[method-assign, assignment]
+    nn.Module.set_submodule = set_submodule  # type: ignore[method-assign]
 
 
 def without_address(make: Callable[..., object]) -> Callable[..., object]:

@@ -8,7 +8,6 @@ import _string  # type: ignore[import-not-found]
 import abc
 import builtins
 import string
-import typing
 from collections.abc import Callable, Mapping, Sequence
 from types import (
     BuiltinFunctionType,
@@ -33,7 +32,6 @@ _IN_COPIES = words.INDICES | words.PARTS | {"load_state_dict", "arg_constraints"
 """Attributes of which a program sees something that stands for them."""
 BECOMES = "cls_to_become"
 """The class that torch turns a lazy module into, of any layout that fits."""
-_ALIAS: type = getattr(typing, "_BaseGenericAlias")  # noqa: B009
 _MEMORY = "a program from outside may not reach into memory"
 _GUARDED_OF: dict[str, tuple[type, str]] = {
     "cast": (memoryview, _MEMORY),
@@ -57,7 +55,9 @@ def get(owner: object, name: object, *default: object) -> object:
     if type(name) is not str:
         raise TypeError("attribute name must be string")
     _readable(owner, name)
-    found = getattr(owner, name, *default)
+    if (inner := kinds.behind(owner)) is not owner:
+        _readable(inner, name)
+    found, owner = getattr(owner, name, *default), inner
     if isinstance(found, ModuleType) and not isinstance(found, modules.StandIn):
         raise Refusal(f".{name} is a module that is not for a program from outside")
     if name == "load_state_dict" and not is_of_own(owner, name):
@@ -65,7 +65,7 @@ def get(owner: object, name: object, *default: object) -> object:
     if name in words.PARTS and isinstance(owner, nn.Module):
         return MappingProxyType(dict(found)) if isinstance(found, dict) else found
     if name == "arg_constraints" and isinstance(found, dict):
-        return MappingProxyType(found)
+        return MappingProxyType(dict(found))
     if name == "new" and isinstance(found, BuiltinFunctionType | MethodDescriptorType):
         return closed.without_address(found)
     if name in words.INDICES and isinstance(owner, torch.Tensor) and callable(found):
@@ -77,7 +77,7 @@ def _readable(owner: object, name: str) -> None:
     if name in words.ATTRIBUTES and not (name in words.OWNED and is_of_own(owner, name)):
         why, instead = words.ATTRIBUTES[name]
         raise Refusal(f".{name} is refused: {why}", instead)
-    if name == "format" and isinstance(owner, str):
+    if name == "format" and (isinstance(owner, str) or kinds.is_beneath(owner, str)):
         raise Refusal("format() may only be called at once", "Use an f-string.")
     if name in _GUARDED_OF:
         of, why = _GUARDED_OF[name]
@@ -108,10 +108,12 @@ def place(owner: object, name: str) -> object:
     Raises:
         Refusal: it belongs to Python or to a library.
     """
+    if (inner := kinds.behind(owner)) is not owner:
+        place(inner, name)
     if isinstance(owner, ModuleType):
         raise Refusal("A module cannot be changed by a program from outside", "Make a function.")
     # An alias such as `Dataset[int]` passes on to the class what is written to it.
-    strange = type | FunctionType | BuiltinFunctionType | _ALIAS
+    strange = type | FunctionType | BuiltinFunctionType | kinds.ALIAS
     if isinstance(owner, strange) and not is_own(owner):
         raise Refusal(
             "Only classes of the program itself can be changed",
@@ -199,6 +201,10 @@ def build(body: object, name: str, *bases: object, **options: object) -> object:
     torch asks a distribution for any attribute that the class calls a parameter.
     """
     for base in bases:
+        if isinstance(base, type) and issubclass(base, kinds.PASSING):
+            raise Refusal(
+                "A class from outside cannot pass for another", "Make a class of its own."
+            )
         if isinstance(base, type) and any(
             kind.__qualname__ == "Distribution" and not is_own(kind) for kind in base.__mro__
         ):
@@ -210,6 +216,8 @@ def build(body: object, name: str, *bases: object, **options: object) -> object:
     if type(made) is not type(twins.Array) and isinstance(made, type):
         if (known := kinds.misled(made)) is not None:
             raise Refusal(f"{known} is private to a class of torch", "Use a name of your own.")
+        if (known := kinds.led_astray(made)) is not None:
+            raise Refusal(f"A pattern may not look at {known}", "Use another name.")
         becomes = vars(made).get(BECOMES)
         if becomes is not None and not (
             isinstance(becomes, type) and issubclass(becomes, nn.Module)
@@ -241,7 +249,10 @@ def formatted(text: object, /, *args: object, **kwargs: object) -> object:
     """Do what ``text.format(...)`` does."""
     if isinstance(text, str):
         return _Formatter().vformat(str.__str__(text), args, kwargs)
-    if not is_own(type(text)) and not (isinstance(text, type) and is_own(text)):
+    is_class = isinstance(text, type) and is_own(text)
+    if is_class and not kinds.is_defined(text, "format"):
+        raise Refusal("format() is called on a text", "Use an f-string.")
+    if not is_class and not is_own(type(text)):
         raise Refusal("format() is for texts", "Use an f-string.")
     method: Callable[..., object] = getattr(text, "format")  # noqa: B009
     return method(*args, **kwargs)

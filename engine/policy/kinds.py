@@ -1,17 +1,40 @@
 """Which classes, functions and names are the program's own, and which belong to a library."""
 
+import typing
 from collections.abc import Iterator
 from functools import cache
-from types import CodeType, FunctionType
+from types import CodeType, FunctionType, GenericAlias, MethodType
+
+from torch._functorch.autograd_function import WrappedCtx
 
 from engine.policy import words
 
 MAIN = "__main__"
+ALIAS: type = getattr(typing, "_BaseGenericAlias")  # noqa: B009
+"""What ``Dataset[int]`` and ``Annotated[int, 1]`` are."""
+PASSING = (GenericAlias, ALIAS, WrappedCtx)
+"""Classes whose objects pass on what they are asked for to another object."""
 
 
 def kind_of(owner: object) -> type:
     """Return the class whose names an object has; of a class, itself."""
     return owner if isinstance(owner, type) else type(owner)
+
+
+def behind(owner: object) -> object:
+    """Return what answers for an attribute of ``owner``: itself, or what it passes that on to."""
+    while True:
+        if issubclass(type(owner), (GenericAlias, ALIAS)):
+            inner = getattr(owner, "__origin__", owner)
+        elif type(owner) is MethodType:
+            inner = owner.__func__
+        elif issubclass(type(owner), WrappedCtx):
+            inner = vars(owner).get("_pt_inner_ctx", owner)
+        else:
+            return owner
+        if inner is owner:
+            return owner
+        owner = inner
 
 
 def is_own(made: object) -> bool:
@@ -47,8 +70,9 @@ def is_of_own(owner: object, name: str) -> bool:
 
 
 def is_defined(owner: object, name: str) -> bool:
-    """Whether a class of the program's own says what ``name`` is."""
-    return any(is_own(kind) and name in vars(kind) for kind in _above(kind_of(owner)))
+    """Whether a class of the program's own says what ``name`` is, before any other does."""
+    says = (kind for kind in _above(kind_of(owner)) if name in vars(kind))
+    return (first := next(says, None)) is not None and is_own(first)
 
 
 def is_class(owner: object) -> bool:
@@ -76,6 +100,16 @@ def misled(kind: type) -> str | None:
     return None
 
 
+def led_astray(kind: type) -> str | None:
+    """Return a name that patterns read by position, maybe of what is not the program's own."""
+    for name in getattr(kind, "__match_args__", ()):
+        looked_at = name in words.ATTRIBUTES or name in words.GUARDED
+        # What has another metaclass may count strange objects among its own.
+        if looked_at and (type(kind) is not type or not is_of_own(kind, name)):
+            return str(name)
+    return None
+
+
 def beneath(kind: type) -> Iterator[type]:
     """Yield the classes that inherit from ``kind``."""
     below: list[type] = type.__subclasses__(kind)
@@ -87,7 +121,9 @@ def beneath(kind: type) -> Iterator[type]:
 def is_beneath(owner: object, of: type) -> bool:
     """Whether ``owner`` is a class that has what ``of`` has, or ``super`` of such an object."""
     if type(owner) is super:
-        return isinstance(super.__self__.__get__(owner), of)  # type: ignore[attr-defined]
+        owner = super.__self__.__get__(owner)  # type: ignore[attr-defined]
+        if isinstance(owner, of):
+            return True
     return isinstance(owner, type) and of in _above(owner)
 
 

@@ -40,7 +40,8 @@ def _top(state: object, is_module: bool) -> object:
 
 def _keys(state: dict[object, object]) -> None:
     for key in state:
-        if isinstance(key, str) and (type(key) is not str or key.startswith("__")):
+        # A key of the program's own class could pass for any name.
+        if type(key) not in (str, int) or (isinstance(key, str) and key.startswith("__")):
             raise Refusal("A state has no private names", _HINT)
 
 
@@ -50,6 +51,10 @@ def _copied(value: object) -> object:
         if type(value) not in (dict, OrderedDict):
             raise Refusal("A state is a plain dict", _HINT)
         _keys(value)
+        inner = value.get("_schedulers", [])
+        # torch would take pairs, too, and whatever yields them.
+        if type(inner) is not list or not all(isinstance(one, dict) for one in inner):
+            raise Refusal("A state is a plain dict", _HINT)
         return {key: _copied(one) for key, one in value.items()}
     if type(value) is list:
         return [_copied(one) for one in value]

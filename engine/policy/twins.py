@@ -314,13 +314,13 @@ def functional_call(
 class _Old(type):
     """One of torch's old classes of tensors, ``torch.FloatTensor`` and the like."""
 
-    real: Callable[..., object]
+    __real__: Callable[..., object]
 
     def __call__(cls, *args: object, **words: object) -> object:
-        return without_address(cls.real)(*args, **words)
+        return without_address(cls.__real__)(*args, **words)
 
     def __instancecheck__(cls, thing: object) -> bool:
-        return isinstance(thing, cls.real)  # type: ignore[arg-type]
+        return isinstance(thing, cls.__real__)  # type: ignore[arg-type]
 
 
 def old_tensors() -> dict[str, object]:
@@ -328,7 +328,7 @@ def old_tensors() -> dict[str, object]:
     names = "Bool Byte Double Float Half Int Long Short".split()
     return {
         f"{name}Tensor": _Old(
-            f"torch.{name}Tensor", (), {"real": staticmethod(getattr(torch, f"{name}Tensor"))}
+            f"torch.{name}Tensor", (), {"__real__": staticmethod(getattr(torch, f"{name}Tensor"))}
         )
         for name in names
     }

@@ -11,14 +11,15 @@ from tests.engine.policy.tutorials import PROGRAMS
 
 
 def record(source, **options):
-    return run.execute(wire.Run(0, source, policy=True, **options))
+    """Run a program under the policy, with time for what it imports on a busy machine."""
+    return run.execute(wire.Run(0, source, policy=True, timeout=300.0, **options))
 
 
 @pytest.mark.parametrize("title", PROGRAMS)
 def test_a_program_out_of_a_tutorial_runs(title):
     tape = record(PROGRAMS[title])
     assert (tape.status, tape.error) == ("ok", None)
-    plain = run.execute(wire.Run(0, PROGRAMS[title]))
+    plain = run.execute(wire.Run(0, PROGRAMS[title], timeout=300.0))
     assert without_addresses(tape.stdout) == without_addresses(plain.stdout)
 
 
