@@ -26,7 +26,7 @@ from engine.leftovers import Baseline, end_processes
 from engine.mailbox import Mailbox
 from engine.printed import Stream
 from engine.siblings import folder_of, siblings
-from engine.standing import At, line_of, tell_of_ends, undisturbed
+from engine.standing import At, line_of, tell_of_ends, tell_of_foreign, undisturbed
 from engine.tape import Problem, Tape
 from engine.training import TrainRequest
 
@@ -86,8 +86,9 @@ class Server:
                         os._exit(0)
 
     def tell_of_ends(self) -> None:
-        """From now on tell on which line a program ends this process."""
-        tell_of_ends(self._tell_end)
+        """From now on tell on which line a program ends this process, or may do so."""
+        tell_of_ends(lambda frame: self._tell_at(frame, ends=True))
+        tell_of_foreign(lambda frame: self._tell_at(frame, ends=False))
 
     def _look(self) -> None:
         """Tell on which line the program stands, unless that has been told."""
@@ -97,11 +98,11 @@ class Server:
                 line = line_of(sys._current_frames().get(main), program.filename)
             self._tell(At(program.run_id, line))
 
-    def _tell_end(self, frame: FrameType) -> None:
-        """Tell on which line the program ends this process."""
+    def _tell_at(self, frame: FrameType, *, ends: bool) -> None:
+        """Tell on which line the program is about to do what may end this process."""
         if self._program is not None and not self._is_copy:
             line = line_of(frame, self._program.filename)
-            self._tell(At(self._program.run_id, line, ends=True))
+            self._tell(At(self._program.run_id, line, ends))
 
     def _tell(self, at: At) -> None:
         # Nobody waits for it: neither for a pipe that is full nor for who writes into it.

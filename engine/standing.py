@@ -4,6 +4,7 @@ Whoever is killed tells nothing any more: the window knows what it was told last
 """
 
 import contextlib
+import ctypes
 import functools
 import os
 import signal
@@ -79,6 +80,28 @@ def tell_of_ends(tell: Callable[[FrameType], None]) -> None:
         os.killpg = wrap(os.killpg, lambda group, number: _is_us(-group) and _is_deadly(number))
         system.killpg = os.killpg
         signal.pthread_kill = wrap(signal.pthread_kill, lambda _, number: _is_deadly(number))
+
+
+def tell_of_foreign(tell: Callable[[FrameType], None]) -> None:
+    """Have ``tell`` called with the frame that calls a C function by its name or its address.
+
+    Such a call may end this process without a word. Functions that were made before are left out.
+    """
+    plain: Any = getattr(ctypes, "_CFuncPtr")  # noqa: B009
+
+    class Told(plain):  # type: ignore[misc]
+        _flags_ = 1
+        """Called as C does; each library's own class says it anew."""
+
+        def __call__(self, *args: Any, **words: Any) -> Any:  # noqa: ANN401
+            with contextlib.suppress(Exception):
+                tell(sys._getframe(1))
+            return super().__call__(*args, **words)
+
+    setattr(ctypes, "_CFuncPtr", Told)  # noqa: B010
+    # The one library that is open before any program has its own class of functions.
+    api: Any = ctypes.pythonapi
+    ctypes.PyDLL.__init__(api, api._name, handle=api._handle)
 
 
 def _is_us(pid: int) -> bool:

@@ -57,6 +57,7 @@ sys.path.insert(0, {root!r})
 from engine import standing
 os.setpgrp()
 standing.tell_of_ends(lambda frame: os.write(1, b"%d " % frame.f_lineno))
+standing.tell_of_foreign(lambda frame: os.write(1, b"%d " % frame.f_lineno))
 me, thread = os.getpid(), threading.get_ident()
 """
 FATAL = [
@@ -115,3 +116,36 @@ def test_what_is_called_wrongly_raises_what_it_always_did(line):
 def test_the_functions_keep_their_names():
     lines, _, _ = told("print(os._exit.__name__, os.kill.__name__, signal.raise_signal.__name__)")
     assert lines == ["_exit", "kill", "raise_signal"]
+
+
+FOREIGN = [
+    "import ctypes; ctypes.CDLL(None)._exit(3)",
+    "import ctypes; ctypes.CDLL(None)['_exit'](3)",
+    "import ctypes; ctypes.cdll.LoadLibrary(None)._exit(3)",
+    "import ctypes; ctypes.pythonapi._exit(3)",
+    "import ctypes; api = ctypes.CDLL(None); api.raise_ = api['raise']; api.raise_(9)",
+    "import ctypes; ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int)(('_exit', ctypes.CDLL(None)))(3)",
+]
+SORT = """import ctypes
+api = ctypes.CDLL(None)
+numbers = (ctypes.c_int * 3)(3, 1, 2)
+@ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.POINTER(ctypes.c_int)] * 2)
+def order(a, b): return a[0] - b[0]
+api.qsort.restype = None
+api.qsort(numbers, 3, 4, order)
+api.strlen.argtypes = [ctypes.c_char_p]
+print(*numbers, api.strlen(b'four'), isinstance(api.strlen, api._FuncPtr))"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
+@pytest.mark.parametrize("line", FOREIGN)
+def test_an_end_by_a_c_function_is_told_of_just_before(line):
+    lines, number, done = told(line)
+    assert lines == [number]
+    assert done.returncode in (3, -9)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
+def test_c_functions_work_as_ever():
+    lines, _, done = told(SORT)
+    assert lines[-5:] == ["1", "2", "3", "4", "True"], done.stderr
