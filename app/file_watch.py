@@ -12,7 +12,7 @@ from app.documents import Refused
 from app.kept import Kept
 from app.notices import Notices
 from app.session import Session
-from app.sessions import Sessions
+from app.sessions import Sessions, take
 from app.settings import Settings
 from app.shell import Notice
 from widgets.code_edit import CodeEdit
@@ -95,7 +95,7 @@ class FileWatch(QObject):
 
     def _is_elsewhere(self) -> bool:
         """Return whether another window has the same file open."""
-        if self._lock is None or self._lock.isLocked() or self._lock.tryLock(0):
+        if self._lock is None or self._lock.isLocked() or take(self._lock):
             return False
         return self._lock.error() == QLockFile.LockError.LockFailedError
 

@@ -57,7 +57,7 @@ class Slot(Generic[W]):
 
     def claim(self) -> bool:
         """Hold the file for this process; False where another one holds it, or nobody can."""
-        return self._lock.tryLock(0)
+        return take(self._lock)
 
     def save(self, what: W) -> None:
         """Have ``what`` safely on the disk when this returns. Any thread may do it, one at a time.
@@ -188,6 +188,17 @@ def lock_at(path: Path) -> QLockFile:
     lock = QLockFile(str(path))
     lock.setStaleLockTime(0)
     return lock
+
+
+def take(lock: QLockFile) -> bool:
+    """Take a lock unless somebody alive holds it; returns whether it is held by us then."""
+    if lock.tryLock(0):
+        return True
+    # In a sandbox every window may have the same number: Qt then takes one that was killed for us.
+    told = lock.getLockInfo()
+    is_ours = isinstance(told, tuple) and os.getpid() in told
+    # The system itself knows whether it is held: a file that is stays where it is.
+    return is_ours and lock.removeStaleLockFile() and lock.tryLock(0)
 
 
 def _stem(path: Path, own: str) -> str:

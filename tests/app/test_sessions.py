@@ -70,6 +70,33 @@ def test_what_a_dead_window_left_is_found_once(sessions):
     assert names(sessions) == []
 
 
+def with_number(lock, number):
+    """Have a lock file name another process as the one that made it."""
+    lines = lock.read_text().split("\n")
+    lock.write_text("\n".join([str(number), *lines[1:]]))
+
+
+def test_a_dead_window_of_our_own_number_is_found(sessions):
+    """In a sandbox each window may have the number that the one before it had."""
+    path = left_by_a_dead_window(sessions, WORK)
+    with_number(path.with_name(f"{path.name}.lock"), os.getpid())
+    (found,) = sessions.found()
+    assert found.kept == WORK
+    found.slot.drop()
+    assert names(sessions) == []
+
+
+def test_a_lock_of_our_number_that_is_held_stays_held(sessions):
+    slot = sessions.begin()
+    slot.save(WORK)
+    before = names(sessions)
+    for _ in range(3):
+        assert Sessions(sessions.where, PROGRAM).found() == []
+    assert names(sessions) == before
+    slot.drop()
+    assert names(sessions) == []
+
+
 def test_a_lock_without_work_is_tidied_away_unless_its_window_lives(sessions):
     path = left_by_a_dead_window(sessions)
     assert names(sessions) == [f"{path.name}.lock"]
