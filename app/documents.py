@@ -58,7 +58,7 @@ def read(path: Path) -> str:
         raise Refused(f"{path} is longer than {LIMIT >> 20} MB")
     try:
         text = data.decode(_encoding(data))
-    except UnicodeDecodeError as error:
+    except UnicodeError as error:
         raise Refused(f"{path} is not text") from error
     if "\0" in text:
         raise Refused(f"{path} is not text")
@@ -125,6 +125,8 @@ def write(path: Path, text: str, like: Path | None = None) -> None:
             f"{path} cannot be written: {error.object[error.start]!r} is not in the"
             f" encoding that it declares, {error.encoding}"
         ) from error
+    except UnicodeError as error:
+        raise Refused(f"{path} cannot be written in the encoding that it declares") from error
     if before.startswith(codecs.BOM_UTF8) and name == "utf-8-sig":
         data = codecs.BOM_UTF8 + data
     write_bytes(path, data)
@@ -147,7 +149,7 @@ def _with_ends(text: str, before: bytes) -> str:
     """
     try:
         old = before.decode(_encoding(before))
-    except UnicodeDecodeError:
+    except UnicodeError:
         return text
     # Three kinds of ends and no others: a form feed, say, is a letter like any.
     lines = _END.sub("\n", old).split("\n")
@@ -179,9 +181,11 @@ def _encoding(data: bytes) -> str:
     """Return the encoding a program is in, as Python finds out: UTF-8 or what it declares."""
     try:
         name, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
-    except SyntaxError:
-        return "utf-8-sig"
-    return "utf-8-sig" if name in ("utf-8", "utf-8-sig") else name
+        # Some that a program may name are none of texts, or keep no lines apart: rot13, punycode.
+        is_plain = "\n".encode(name) == b"\n"
+    except (SyntaxError, LookupError, UnicodeError):
+        is_plain = False
+    return name if is_plain and name not in ("utf-8", "utf-8-sig") else "utf-8-sig"
 
 
 def write_bytes(path: Path, data: bytes | Sequence[bytes]) -> None:

@@ -183,6 +183,39 @@ def test_a_declared_encoding_that_does_not_exist_is_not_believed(tmp_path):
     assert read(path) == "# coding: klingon\ns = 'é'\n"
 
 
+@pytest.mark.parametrize(
+    "name", ["rot13", "base64", "zlib", "undefined", "punycode", "unicode_escape", "utf-16"]
+)
+def test_an_encoding_that_is_none_of_lines_of_text_is_not_believed(tmp_path, name):
+    path = tmp_path / "a.py"
+    text = f"# coding: {name}\ns = 'é'\n"
+    path.write_text(text, encoding="utf-8")
+    assert read(path) == text
+    write(path, text + "x = 1\n")
+    assert path.read_bytes() == (text + "x = 1\n").encode()
+
+
+@pytest.mark.parametrize(
+    "name", ["idna", "raw_unicode_escape", "utf-7", "cp037", "gb18030", "big5"]
+)
+def test_whatever_encoding_is_declared_a_file_is_read_or_refused(tmp_path, name):
+    path = tmp_path / "a.py"
+    for rest in (b"x = 1\n", b"\xff" * 99, b"." * 99 + b"\n", b"\\u12 +A- \x80\n"):
+        data = f"# coding: {name}\n".encode() + rest
+        path.write_bytes(data)
+        with pytest.raises(Refused, match=r"is not text|encoding"):
+            write(path, read(path) + "\ud800")
+        assert path.read_bytes() == data
+
+
+def test_a_text_that_its_encoding_takes_no_line_of_is_refused_and_the_file_stays(tmp_path):
+    path = tmp_path / "a.py"
+    path.write_text("a")
+    with pytest.raises(Refused, match="encoding that it declares"):
+        write(path, "# coding: idna\n" + "é" * 99 + "..x\n")
+    assert path.read_text() == "a"
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes are POSIX")
 def test_a_pipe_with_a_name_is_not_waited_for(tmp_path):
     pipe = tmp_path / "pipe.py"
