@@ -49,6 +49,7 @@ def open_path(shell: Shell, path: str) -> None:
         source=source, saved=text, path=str(file), title=file_name(file.name), foreign=foreign
     )
     shell.session.load(doc)
+    shell.show_room("program")
     shell.settings.add_recent(str(file))
     shell.say(f"Opened {doc.title}" + (" with changes that are not saved yet" if draft else ""))
     if draft:
@@ -116,6 +117,7 @@ def open_example(shell: Shell, title: str, source: str) -> None:
     """Start from an example; what was there before can be had back by undo."""
     shell.keeping.put_away()
     shell.session.load(Doc(source=source, saved=source, title=title))
+    shell.show_room("program")
     shell.say(f"Opened the example {title}")
 
 
@@ -124,6 +126,7 @@ def new(shell: Shell) -> None:
     """Start with an empty program."""
     shell.keeping.put_away()
     shell.session.load(Doc())
+    shell.show_room("program")
     shell.editor.setFocus()
 
 

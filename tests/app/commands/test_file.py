@@ -46,6 +46,21 @@ def test_another_file_leaves_a_draft_of_the_first(settled, tmp_path):
     assert settled.session.doc.modified
 
 
+def test_a_program_that_is_opened_in_the_training_room_is_seen(settled, tmp_path):
+    """Whoever is asked whether it may run must have it before their eyes."""
+    path = tmp_path / "stranger.py"
+    path.write_text("a = 1")
+    for open_it in (
+        lambda: file.open_path(settled, str(path)),
+        lambda: file.open_example(settled, "Other", "y = 1"),
+        lambda: file.new(settled),
+    ):
+        settled.show_room("training")
+        assert settled.room == "training"
+        open_it()
+        assert settled.room == "program"
+
+
 def test_undo_never_leads_from_one_file_into_another(settled, tmp_path):
     path = tmp_path / "first.py"
     path.write_text("a = 1")
