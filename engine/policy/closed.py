@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 _C: Any = torch._C
+_KIND: Any = vars(_C.TensorBase)["device"]
 
 ASKED = ("__array_interface__", "__array_struct__", "__cuda_array_interface__", "__deepcopy__")
 """What NumPy, torch and copying ask an object itself for: an address, or what it is made from."""
@@ -88,18 +89,33 @@ def _tensors() -> None:
 
 
 def _numbers(thing: object) -> NDArray[np.int64] | None:
-    """Return the whole numbers of a tensor in this machine's memory, by no op; None: not here."""
+    """Return the whole numbers of a tensor in this machine's memory, by no op; None: not here.
+
+    Asked of torch's own class: one of the program's could say anything.
+    """
     while isinstance(thing, torch.Tensor) and _C._functorch.is_functorch_wrapped_tensor(thing):
         thing = _C._functorch.get_unwrapped(thing)
     if not isinstance(thing, torch.Tensor):
-        return np.asarray(thing, np.int64)
-    if thing.device.type != "cpu":
-        return None
-    try:
-        with _C.DisableTorchFunction():
-            return thing.numpy()
-    except (RuntimeError, TypeError):
-        return None
+        return np.asarray(_plain(thing), np.int64)
+    with _C.DisableTorchFunction():
+        if _KIND.__get__(thing).type != "cpu":
+            return None
+        try:
+            return torch.Tensor.numpy(thing)
+        except (RuntimeError, TypeError):
+            return None
+
+
+def _plain(lengths: object) -> object:
+    """Return whole numbers as torch reads them, whatever they say of themselves."""
+    if not isinstance(lengths, list | tuple):
+        return lengths
+    return [int.__add__(one, 0) if isinstance(one, int) else one for one in lengths]
+
+
+def _size(tensor: torch.Tensor, dimension: int) -> int:
+    with _C.DisableTorchFunction():
+        return int(torch.Tensor.size(tensor, dimension))
 
 
 def _within(numbers: NDArray[np.int64] | None, size: int, words: str) -> None:
@@ -120,7 +136,7 @@ def _bags() -> None:
         *args: object,
         **words: object,
     ) -> object:
-        _within(_numbers(indices), weight.shape[0], "index out of range in self")
+        _within(_numbers(indices), _size(weight, 0), "index out of range in self")
         starts = _numbers(offsets)
         if starts is not None and starts.ndim == 1 and (starts[1:] < starts[:-1]).any():
             raise IndexError("offsets of bags must not go down")
@@ -145,7 +161,7 @@ def _labels() -> None:
         if labels is not None and lengths is not None and labels.ndim == 2:
             inside = np.arange(labels.shape[1]) < lengths.reshape(-1, 1)
             labels = labels[inside] if len(inside) == len(labels) else labels
-        _within(labels, log_probs.shape[-1], "Target {} is out of bounds.")
+        _within(labels, _size(log_probs, -1), "Target {} is out of bounds.")
         return make(log_probs, targets, input_lengths, target_lengths, *args, **words)
 
     setattr(torch, "ctc_loss", ctc_loss)  # noqa: B010

@@ -254,7 +254,7 @@ class DataLoader(data.DataLoader):  # type: ignore[type-arg]
 def apart(thing: object) -> object:
     """Return a copy of a tensor that no op on the tape knows of; all else as it is."""
     with torch._C.DisableTorchFunction():
-        return thing.clone() if isinstance(thing, torch.Tensor) else thing
+        return torch.Tensor.clone(thing) if isinstance(thing, torch.Tensor) else thing
 
 
 def _checked(make: Callable[..., torch.Tensor], *indices: str) -> Callable[..., torch.Tensor]:

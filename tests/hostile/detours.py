@@ -74,6 +74,21 @@ PASSAGES: tuple[str, ...] = (
     "class X:\n    def state_dict(self): pass\nclass L(optim.lr_scheduler.StepLR, X): pass\nprint(L.state_dict(object)['__getattribute__'], 'got in')",
     "class X:\n    def set_state(self): pass\nclass R(np.random.RandomState, X): pass\nr = R(0)\nr.set_state(r.get_state())\nprint('got in')",
     "class R(np.random.RandomState): pass\nr = R(0)\nsuper(R, R).set_state(r, r.get_state())\nprint('got in')",
+    # Tensors that lie about themselves to whoever looks after them.
+    "class W(torch.Tensor):\n    shape = property(lambda s: (10, 2))\nF.embedding_bag(torch.tensor([9]), torch.ones(2, 2).as_subclass(W), torch.tensor([0]), mode='max')\nprint('got in')",
+    "class I(torch.Tensor):\n    def numpy(self, *a, **k): return np.zeros(1, 'i8')\nF.embedding_bag(torch.tensor([9]).as_subclass(I), torch.ones(2, 2), torch.tensor([0]), mode='max')\nprint('got in')",
+    "class D: type = 'meta'\nclass I(torch.Tensor):\n    device = property(lambda s: D)\nF.embedding_bag(torch.tensor([9]).as_subclass(I), torch.ones(2, 2), torch.tensor([0]), mode='max')\nprint('got in')",
+    "class L(torch.Tensor):\n    shape = property(lambda s: (5, 1, 10))\nF.ctc_loss(torch.ones(5, 1, 3).as_subclass(L), torch.tensor([[1, 9]]), torch.tensor([5]), torch.tensor([2]))\nprint('got in')",
+    "class N(int):\n    def __index__(self): return 0\n    __int__ = __index__\nF.ctc_loss(torch.ones(5, 1, 3), torch.tensor([[1, 9]]), [5], [N(2)])\nprint('got in')",
+    "class N(int):\n    def __index__(self): return 0\n    __int__ = __index__\nF.ctc_loss(torch.ones(5, 1, 3), torch.tensor([[1, 9]]), (5,), (N(2),))\nprint('got in')",
+    "class T(torch.Tensor):\n    def clone(self, *a, **k): return self\nx = torch.sparse_coo_tensor([[0]], [1.0], (2,)).coalesce().as_subclass(T)\nx.indices()[0, 0] = 50\nif x.indices()[0, 0] == 50: print('got in')",
+    "class T(torch.Tensor):\n    def clone(self, *a, **k): return self\ni = torch.tensor([[0]]).as_subclass(T)\nx = torch.sparse_coo_tensor(i, [1.0], (2,), is_coalesced=True)\ni[0, 0] = 50\nif x.indices()[0, 0] == 50: print('got in')",
+    "torch.linalg.lu_solve(torch.eye(2), torch.tensor([9, 2], dtype=torch.int32), torch.ones(2, 1))\nprint('got in')",
+    "torch.lu_solve(torch.ones(2, 1), torch.eye(2), torch.tensor([9, 2], dtype=torch.int32))\nprint('got in')",
+    "torch.linalg.ldl_solve(torch.eye(2), torch.tensor([9, 2], dtype=torch.int32), torch.ones(2, 1))\nprint('got in')",
+    "torch.lu_unpack(torch.eye(2), torch.tensor([9, 2], dtype=torch.int32))\nprint('got in')",
+    "from torch.nn.utils.rnn import PackedSequence, pad_packed_sequence\npad_packed_sequence(PackedSequence(torch.ones(3, 1), torch.tensor([9, 1])))\nprint('got in')",
+    "torch.lstm(torch.ones(3, 1), torch.tensor([9, 1]), (torch.ones(1, 9, 1), torch.ones(1, 9, 1)), [torch.ones(4, 1), torch.ones(4, 1), torch.ones(4), torch.ones(4)], True, 1, 0.0, False, False)\nprint('got in')",
     # Names that a pattern reads by position.
     "from collections import namedtuple\nclass T(optim.lr_scheduler.StepLR, namedtuple('N', 'load_state_dict')):\n    def __new__(cls): return super().__new__(cls, 1)\n    def __init__(self): pass\nmatch T():\n    case T(f): print(f, 'got in')",
 )
