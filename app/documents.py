@@ -66,8 +66,15 @@ def read(path: Path) -> str:
 
 
 def real(path: Path) -> Path:
-    """Return the whole path without links; one in a circle stays, and cannot be opened."""
-    return Path(os.path.realpath(path))
+    """Return the whole path without links; one in a circle stays, and cannot be opened.
+
+    Raises:
+        Refused: no file can have that name.
+    """
+    try:
+        return Path(os.path.realpath(path))
+    except ValueError as error:
+        raise Refused(f"No file is called {str(path)!r}") from error
 
 
 def opened(path: Path) -> BinaryIO:

@@ -135,6 +135,13 @@ def test_what_another_program_made_of_the_file_is_refused_where_it_is_too_much(s
     assert settled.session.doc.source == "x = 1\n"
 
 
+def test_a_name_that_no_file_can_have_is_refused_in_words(settled):
+    before = settled.editor.source()
+    with pytest.raises(Refused, match="No file is called"):
+        file.open_path(settled, "a\0b.py")
+    assert settled.editor.source() == before
+
+
 def test_a_link_in_a_circle_is_refused_in_words(window, tmp_path):
     for name in ("loop.py", "loop.gradscribe"):
         (tmp_path / name).symlink_to(name)
