@@ -7,6 +7,7 @@ The frames of these functions do not show in a program's tracebacks: see `engine
 
 import typing
 from collections.abc import Callable
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -31,14 +32,20 @@ class Closed:
         raise AttributeError("closed by the policy")
 
 
-def close(made: type) -> None:
-    """Keep the objects of a new class from telling NumPy and torch of an address."""
-    if typing.Protocol in made.__mro__:
-        # It would count them among what it asks for, but for those of the first of all protocols.
-        made = typing.Protocol
+def close(above: tuple[type, ...], names: dict[str, object]) -> None:
+    """Keep the objects of a class to be made from telling NumPy and torch of an address.
+
+    ``above`` are its bases and theirs, ``names`` what stands in it.
+    """
     for name in ASKED:
-        if not hasattr(made, name):
-            type.__setattr__(made, name, Closed())
+        if not any(name in vars(one) for one in above):
+            names.setdefault(name, Closed())
+
+
+def _protocols() -> None:
+    """Close the first of all protocols: the others would count it among what they ask for."""
+    for name in ASKED:
+        type.__setattr__(typing.Protocol, name, Closed())
 
 
 def _modules() -> None:
@@ -77,7 +84,8 @@ def without_address(make: Callable[..., object]) -> Callable[..., object]:
     """
 
     def made(*args: object, **words: object) -> object:
-        if "cdata" in words:
+        # Only what is a text and no more is what it says it is.
+        if "cdata" in words or any(type(word) is not str for word in words):
             raise TypeError("a tensor is not made from an address")
         return make(*args, **words)
 
@@ -96,7 +104,7 @@ def _numbers(thing: object) -> NDArray[np.int64] | None:
     while isinstance(thing, torch.Tensor) and _C._functorch.is_functorch_wrapped_tensor(thing):
         thing = _C._functorch.get_unwrapped(thing)
     if not isinstance(thing, torch.Tensor):
-        return np.asarray(_plain(thing), np.int64)
+        return np.asarray(thing, np.int64)
     with _C.DisableTorchFunction():
         if _KIND.__get__(thing).type != "cpu":
             return None
@@ -107,10 +115,10 @@ def _numbers(thing: object) -> NDArray[np.int64] | None:
 
 
 def _plain(lengths: object) -> object:
-    """Return whole numbers as torch reads them, whatever they say of themselves."""
+    """Return whole numbers as torch reads them, whatever they say of themselves, or a tensor."""
     if not isinstance(lengths, list | tuple):
         return lengths
-    return [int.__add__(one, 0) if isinstance(one, int) else one for one in lengths]
+    return [int.__add__(one, 0) if isinstance(one, int) else index(one) for one in lengths]
 
 
 def _size(tensor: torch.Tensor, dimension: int) -> int:
@@ -157,6 +165,8 @@ def _labels() -> None:
         *args: object,
         **words: object,
     ) -> object:
+        # What is looked at is what torch is given: an object might say something else later.
+        input_lengths, target_lengths = _plain(input_lengths), _plain(target_lengths)
         labels, lengths = _numbers(targets), _numbers(target_lengths)
         if labels is not None and lengths is not None and labels.ndim == 2:
             inside = np.arange(labels.shape[1]) < lengths.reshape(-1, 1)
@@ -167,6 +177,7 @@ def _labels() -> None:
     setattr(torch, "ctc_loss", ctc_loss)  # noqa: B010
 
 
+_protocols()
 _modules()
 _tensors()
 _bags()

@@ -8,6 +8,7 @@ import _string  # type: ignore[import-not-found]
 import abc
 import builtins
 import string
+import types
 from collections.abc import Callable, Mapping, Sequence
 from types import (
     BuiltinFunctionType,
@@ -198,33 +199,45 @@ def begin(owner: object, *args: object, **words: object) -> object:
 def build(body: object, name: str, *bases: object, **options: object) -> object:
     """Do what a ``class`` statement does.
 
+    What stands in it is looked at before there is a class: its own methods are called with that as
+    soon as there is.
+    """
+
+    def make(
+        called: str, above: tuple[type, ...], names: dict[str, object], **more: object
+    ) -> object:
+        kind = types.prepare_class(called, above)[0]
+        theirs = kinds.above(above)
+        _check_class(kind, theirs, names)
+        closed.close(theirs, names)
+        return kind(called, above, names, **more)
+
+    words = {**options, "metaclass": make}
+    return builtins.__build_class__(body, name, *bases, **words)  # type: ignore[arg-type]
+
+
+def _check_class(kind: type, above: tuple[type, ...], names: dict[str, object]) -> None:
+    """Refuse a class that would lead a library's methods or the guards astray.
+
     torch asks a distribution for any attribute that the class calls a parameter.
     """
-    for base in bases:
-        if isinstance(base, type) and issubclass(base, kinds.PASSING):
-            raise Refusal(
-                "A class from outside cannot pass for another", "Make a class of its own."
-            )
-        if isinstance(base, type) and any(
-            kind.__qualname__ == "Distribution" and not is_own(kind) for kind in base.__mro__
-        ):
-            raise Refusal(
-                "A class from outside cannot be a distribution",
-                "Keep the distribution in an attribute.",
-            )
-    made: object = builtins.__build_class__(body, name, *bases, **options)  # type: ignore[arg-type]
-    if type(made) is not type(twins.Array) and isinstance(made, type):
-        if (known := kinds.misled(made)) is not None:
-            raise Refusal(f"{known} is private to a class of torch", "Use a name of your own.")
-        if (known := kinds.led_astray(made)) is not None:
-            raise Refusal(f"A pattern may not look at {known}", "Use another name.")
-        becomes = vars(made).get(BECOMES)
-        if becomes is not None and not (
-            isinstance(becomes, type) and issubclass(becomes, nn.Module)
-        ):
-            raise Refusal("A lazy module becomes a module", f"Leave {BECOMES} out.")
-        closed.close(made)
-    return made
+    if any(issubclass(one, kinds.PASSING) for one in above):
+        raise Refusal("A class from outside cannot pass for another", "Make a class of its own.")
+    if any(one.__qualname__ == "Distribution" and not is_own(one) for one in above):
+        raise Refusal(
+            "A class from outside cannot be a distribution",
+            "Keep the distribution in an attribute.",
+        )
+    noted, slots = names.get("__annotations__", ()), names.get("__slots__", ())
+    given = {*names, *(noted if isinstance(noted, dict) else ())}
+    given |= {slots} if isinstance(slots, str) else {*map(str, slots)}  # type: ignore[call-overload]
+    if (known := kinds.misled(given, above)) is not None:
+        raise Refusal(f"{known} is private to a class of torch", "Use a name of your own.")
+    if (known := kinds.led_astray(kind, above)) is not None:
+        raise Refusal(f"A pattern may not look at {known}", "Use another name.")
+    becomes = names.get(BECOMES)
+    if becomes is not None and not (isinstance(becomes, type) and issubclass(becomes, nn.Module)):
+        raise Refusal("A lazy module becomes a module", f"Leave {BECOMES} out.")
 
 
 class _Formatter(string.Formatter):

@@ -1,7 +1,7 @@
 """Which classes, functions and names are the program's own, and which belong to a library."""
 
 import typing
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from types import CodeType, FunctionType, GenericAlias, MethodType
 
@@ -75,6 +75,16 @@ def is_defined(owner: object, name: str) -> bool:
     return (first := next(says, None)) is not None and is_own(first)
 
 
+def where_from(method: object, name: str) -> type | None:
+    """Return the class that gives an object the bound ``method``; None where that is not known."""
+    if type(method) is not MethodType:
+        return None
+    for kind in _above(kind_of(method.__self__)):
+        if vars(kind).get(name) is method.__func__:
+            return kind
+    return None
+
+
 def is_class(owner: object) -> bool:
     """Whether the methods of ``owner`` take any object: it is a class, or ``super`` of one."""
     if type(owner) is super:
@@ -82,30 +92,34 @@ def is_class(owner: object) -> bool:
     return isinstance(owner, type)
 
 
-def misled(kind: type) -> str | None:
+def misled(names: Iterable[str], above: Iterable[type]) -> str | None:
     """Return a private name of a library's class that a class of the program's own gives anew.
 
-    The library's methods would take the program's word for what is theirs.
+    ``names`` stand in the class, the classes ``above`` are its bases and theirs. The library's
+    methods would take the program's word for what is theirs.
     """
-    kinds = _above(kind)
+    kinds = tuple(above)
     theirs = [one for one in kinds if not is_own(one)]
-    for own in kinds:
-        if not is_own(own):
+    given = [{*vars(own), *vars(own).get("__annotations__", ())} for own in kinds if is_own(own)]
+    for name in {*names}.union(*given):
+        if name in words.OVERRIDDEN or name[:1] != "_" or name[:2] == "__":
             continue
-        for name in {*vars(own), *vars(own).get("__annotations__", ())}:
-            if name in words.OVERRIDDEN or name[:1] != "_" or name[:2] == "__":
-                continue
-            if any(name in vars(one) or name in _used(one) for one in theirs):
-                return str(name)
+        if any(name in vars(one) or name in _used(one) for one in theirs):
+            return str(name)
     return None
 
 
-def led_astray(kind: type) -> str | None:
-    """Return a name that patterns read by position, maybe of what is not the program's own."""
-    for name in getattr(kind, "__match_args__", ()):
+def led_astray(kind: type, above: Iterable[type]) -> str | None:
+    """Return a name that patterns read by position, maybe of what is not the program's own.
+
+    ``kind`` is the metaclass of a class whose bases and theirs are ``above``.
+    """
+    kinds = tuple(above)
+    theirs = [one for one in kinds if not is_own(one) and one is not tuple]
+    for name in {name for one in kinds for name in vars(one).get("__match_args__", ())}:
         looked_at = name in words.ATTRIBUTES or name in words.GUARDED
         # What has another metaclass may count strange objects among its own.
-        if looked_at and (type(kind) is not type or not is_of_own(kind, name)):
+        if looked_at and (kind is not type or any(name in vars(one) for one in theirs)):
             return str(name)
     return None
 
@@ -127,6 +141,11 @@ def is_beneath(owner: object, of: type) -> bool:
     return isinstance(owner, type) and of in _above(owner)
 
 
+def above(bases: Iterable[type]) -> tuple[type, ...]:
+    """Return some classes and those that they inherit from."""
+    return tuple(dict.fromkeys(kind for base in bases for kind in _above(base)))
+
+
 def _above(kind: type) -> tuple[type, ...]:
     found: tuple[type, ...] = type.__dict__["__mro__"].__get__(kind)
     return found
@@ -143,6 +162,7 @@ def _used(kind: type) -> frozenset[str]:
     while codes:
         code = codes.pop()
         names.update(code.co_names)
+        names.update(text for text in code.co_consts if isinstance(text, str))
         codes += [inner for inner in code.co_consts if isinstance(inner, CodeType)]
     return frozenset(name for name in names if name.startswith("_"))
 
@@ -156,5 +176,6 @@ def _functions(kind: type) -> Iterator[FunctionType]:
                 yield found.fset
         elif isinstance(found, staticmethod | classmethod):
             of = found.__func__
-        if isinstance(of, FunctionType):
+        while isinstance(of, FunctionType):
             yield of
+            of = vars(of).get("__wrapped__")

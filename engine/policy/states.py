@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from torch import nn
 
-from engine.policy.kinds import is_class
+from engine.policy.kinds import is_class, where_from
 from engine.policy.refusal import Refusal
 
 _HINT = "Use what state_dict() returned."
@@ -20,7 +20,9 @@ def plainly(owner: object, load: object) -> Callable[..., object]:
     if is_class(owner) or not callable(load):
         raise Refusal("load_state_dict() is called on an object", "Write model.load_state_dict().")
     call = load
-    is_module = isinstance(getattr(load, "__self__", None), nn.Module)
+    # What is a module may be a schedule, too, whose method this is.
+    kind = where_from(load, "load_state_dict")
+    is_module = kind is not None and issubclass(kind, nn.Module)
 
     def loaded(*args: object, **options: object) -> object:
         given = [_top(one, is_module) for one in args]
@@ -63,3 +65,17 @@ def _copied(value: object) -> object:
     if hasattr(type(value), "keys"):
         raise Refusal("A state is a plain dict", _HINT)
     return value
+
+
+def parameters(given: object) -> dict[str, object]:
+    """Return the parameters that a program names for a module, in a dict of our own.
+
+    Raises:
+        Refusal: torch would take what is no plain dict, or set what is no parameter.
+    """
+    if not isinstance(given, dict) or type(given) not in (dict, OrderedDict):
+        raise Refusal("Parameters come in a plain dict", "Use dict(model.named_parameters()).")
+    for name in given:
+        if type(name) is not str or any(part.startswith("__") for part in name.split(".")):
+            raise Refusal("A parameter has a plain name", "Use those of named_parameters().")
+    return dict(given)

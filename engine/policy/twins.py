@@ -12,7 +12,7 @@ import torch
 from torch.utils import data
 from torch.utils.data.dataloader import _SingleProcessDataLoaderIter
 
-from engine.policy import words
+from engine.policy import states, words
 from engine.policy.closed import without_address
 from engine.policy.kinds import MAIN, is_of_own, is_own
 from engine.policy.refusal import Refusal
@@ -301,11 +301,12 @@ def functional_call(
 ) -> object:
     """Do what ``torch.func.functional_call`` does, which sets whatever attributes are named."""
     given = parameters_and_buffers
-    for one in given if isinstance(given, tuple | list) else (given,):
-        for name in one if isinstance(one, dict) else ():
-            if type(name) is not str or any(part.startswith("__") for part in name.split(".")):
-                raise Refusal("A parameter has a plain name", "Use those of named_parameters().")
-    return torch.func.functional_call(module, given, *args, **words)  # type: ignore[arg-type]
+    # In dicts of our own: one of the program's class could hold other names for torch than for us.
+    if isinstance(given, tuple | list) and type(given) in (tuple, list):
+        plain: object = tuple(states.parameters(one) for one in given)
+    else:
+        plain = states.parameters(given)
+    return torch.func.functional_call(module, plain, *args, **words)  # type: ignore[arg-type]
 
 
 # NumPy

@@ -28,6 +28,19 @@ torch.vmap(D.apply)(x).sum().backward()
 ctx = next(one for one in kept if 'Ctx' in type(one).__name__)
 """
 
+KEEP = "kept = []\nclass B:\n    def __init_subclass__(cls): kept.append(cls)\n"
+CALLED = """import copy
+class T(torch.Tensor):
+    def __call__(self, memo): print('got in')
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.l = nn.Linear(1, 1)
+    def forward(self, x):
+        copy.deepcopy(self.l)
+        return x
+"""
+
 PASSAGES: tuple[str, ...] = (
     # Texts that reach any attribute, by way of their class.
     "print(getattr(str, 'for' + 'mat')('{0.__class__}', 1), 'got in')",
@@ -74,6 +87,21 @@ PASSAGES: tuple[str, ...] = (
     "class X:\n    def state_dict(self): pass\nclass L(optim.lr_scheduler.StepLR, X): pass\nprint(L.state_dict(object)['__getattribute__'], 'got in')",
     "class X:\n    def set_state(self): pass\nclass R(np.random.RandomState, X): pass\nr = R(0)\nr.set_state(r.get_state())\nprint('got in')",
     "class R(np.random.RandomState): pass\nr = R(0)\nsuper(R, R).set_state(r, r.get_state())\nprint('got in')",
+    # Classes that are used before they are looked at, or that inherit by another name.
+    "class B:\n    def __init_subclass__(cls): print(cls()[0], 'got in')\nclass P(B, nn.ParameterList):\n    def _get_abs_string_index(self, i): return '__dict__'",
+    "class D:\n    def __set_name__(self, owner, name): print(owner()[0], 'got in')\nclass P(nn.ParameterList):\n    d = D()\n    def _get_abs_string_index(self, i): return '__dict__'",
+    f"{KEEP}try:\n    class P(B, nn.ParameterList):\n        def _get_abs_string_index(self, i): return '__dict__'\nexcept Exception: pass\nfor P in kept: print(P()[0], 'got in')",
+    f"{KEEP}from abc import ABC\nfrom collections import namedtuple\ntry:\n    class T(B, namedtuple('N', 'gi_frame'), ABC): pass\nexcept Exception: pass\nfor T in kept: print(T, 'got in')",
+    "class P(nn.ParameterList):\n    __slots__ = ('_size',)\nprint('got in')",
+    "class P(nn.ParameterList):\n    __slots__ = '_size'\nprint('got in')",
+    "from typing import Annotated\nclass A(Annotated[type(list[int]), 1]): pass\nprint(A(torch.ones(1), ())._typed_storage(), 'got in')",
+    "from typing import Annotated\nclass C:\n    is_discrete = False\n    event_dim = 0\n    def check(self, v):\n        print(v, 'got in')\n        return torch.tensor(True)\nclass D(Annotated[torch.distributions.Distribution, 1]):\n    arg_constraints = {'__dict__': C()}\nD(validate_args=True)",
+    # What is one thing to whoever looks at it and another to torch.
+    f"{PLAN}class X(optim.lr_scheduler.SequentialLR, nn.Module):\n    def __init__(self):\n        nn.Module.__init__(self)\n        optim.lr_scheduler.SequentialLR.__init__(self, s.optimizer, [s], [])\nX().load_state_dict({{'_schedulers': [[('__array_interface__', {SEEN})]]}})\n{READ}",
+    f"{CALLED}class D(dict):\n    def __iter__(self): return iter(())\ntorch.func.functional_call(M(), D({{'l.__deepcopy__': T([1.0])}}), (T([1.0]),))",
+    f"{CALLED}class L(list):\n    n = 0\n    def __iter__(self):\n        L.n += 1\n        return iter(()) if L.n == 1 else super().__iter__()\ntorch.func.functional_call(M(), L([{{'l.__deepcopy__': T([1.0])}}]), (T([1.0]),))",
+    "class E:\n    n = 0\n    def __index__(self):\n        E.n += 1\n        return 0 if E.n == 1 else 2\nF.ctc_loss(torch.ones(5, 2, 3), torch.tensor([[1, 1], [1, 9]]), [5, 5], [1, E()])\nif E.n > 1: print('got in')",
+    "class S(str):\n    n = 0\n    def __hash__(self): return hash('cdata')\n    def __eq__(self, other):\n        S.n += 1\n        return S.n > 1\ntorch.DoubleTensor(**{S('cdata'): 8})\nprint('got in')",
     # Tensors that lie about themselves to whoever looks after them.
     "class W(torch.Tensor):\n    shape = property(lambda s: (10, 2))\nF.embedding_bag(torch.tensor([9]), torch.ones(2, 2).as_subclass(W), torch.tensor([0]), mode='max')\nprint('got in')",
     "class I(torch.Tensor):\n    def numpy(self, *a, **k): return np.zeros(1, 'i8')\nF.embedding_bag(torch.tensor([9]).as_subclass(I), torch.ones(2, 2), torch.tensor([0]), mode='max')\nprint('got in')",
@@ -136,10 +164,13 @@ DETOURS: tuple[str, ...] = (
             ("socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)", "talking to the kernel"),
             ("socket.socket(38, socket.SOCK_SEQPACKET, 0)", "socket for ciphers"),
             ("socket.socketpair()[0].sendmsg([b'x'], [(1, 1, b'    ')])", "descriptors sent"),
-            ("fcntl.fcntl(0, fcntl.F_SETOWN, os.getppid())", "signals by a descriptor's owner"),
+            (
+                "fcntl.fcntl(0, fcntl.F_SETOWN, os.getppid())",
+                "signals to the owner of a descriptor",
+            ),
             ("fcntl.fcntl(0, 10, 9)", "other signal for a descriptor"),
             ("fcntl.flock(0, 2)", "locks"),
-            ("os.open('/proc/self/mem', os.O_RDWR)", "writing to one's own memory"),
+            ("os.open('/proc/self/mem', os.O_RDWR)", "writing to its own memory"),
             ("os.open('/proc/self/fd/0', os.O_RDWR)", "descriptor opened anew to write"),
             ("os.open('/proc/self/oom_score_adj', os.O_WRONLY)", "standing of its own"),
             ("os.nice(-1)", "better priority"),

@@ -118,6 +118,13 @@ def test_none_of_the_hostile_programs_does_harm_in_the_confinement(prisoners, tr
     try_all(ALL, prisoners, trap)
 
 
+def test_every_program_that_says_what_was_refused_can_say_it():
+    claims = [one for one in ALL if CLAIM.search(one)]
+    assert len(claims) > 50
+    for one in claims:
+        compile(one, "claim", "exec")
+
+
 def test_the_same_programs_do_harm_without_it(trap):  # noqa: F811
     engine = Engine("--open")
     try:
