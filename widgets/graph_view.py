@@ -71,7 +71,11 @@ class GraphView(GraphColors):
 
     def set_layers(self, values: bool, gradients: bool, shapes: bool) -> None:
         """Show or hide numbers, gradients and shapes."""
-        self._layers = Layers(values, gradients, shapes)
+        layers = Layers(values, gradients, shapes)
+        if layers == self._layers:
+            # With each card that is selected one is told of them again.
+            return
+        self._layers = layers
         self._drawing.set_layers(self._layers)
         if self._motion is not None:
             self._motion = Motion(self._drawing, self._drawing.look, 0)

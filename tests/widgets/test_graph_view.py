@@ -200,6 +200,18 @@ def test_layers_hide_what_they_name(view):
     assert view.grab().toImage() == shown
 
 
+def test_being_told_of_the_same_layers_paints_nothing_anew(view):
+    show(view, neuron())
+    view.set_layers(True, False, True)
+    shown = view.grab().toImage()
+    renders, kept = view._layer.renders, len(view._drawing.sprites)
+    assert kept
+    view.set_layers(True, False, True)
+    assert len(view._drawing.sprites) == kept
+    assert view.grab().toImage() == shown
+    assert view._layer.renders == renders
+
+
 @pytest.mark.parametrize("name", ["light", "dark"])
 def test_the_ground_follows_the_theme(view, name):
     theme = Theme.load(name)
