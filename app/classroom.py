@@ -61,7 +61,7 @@ class Classroom(QObject):
 
     def show_lessons(self, after: str = "") -> None:
         """Open the list, at the lesson to go on with."""
-        every = lessons.load()
+        every = lessons.listed()
         now = self.learning.lesson
         at = upcoming(every, self.progress, after) if after or now is None else now.name
         shown = LessonList(self._ground, every, self.progress)

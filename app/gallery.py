@@ -88,6 +88,8 @@ class Gallery(Overlay):
         self.filling.begin(self._fill(examples))
 
     def _fill(self, examples: Sequence[Entry]) -> Iterator[bool | None]:
+        # What opened the card has had its turn: the tiles begin in the next one.
+        yield LAST
         grid = QGridLayout(self._area.widget())
         grid.setContentsMargins(0, 0, 8, 0)
         grid.setSpacing(10)

@@ -6,12 +6,13 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
+from app.lessons import ours
 from app.overlay import Overlay
 from app.panels import scrolled
 from app.progress import Progress, Reached
 from app.slices import LAST, Slices
 from playback import text
-from playback.lessons.lesson import Lesson
+from playback.lessons.lesson import Listed
 from widgets.held_paint import let_paint
 
 TURN_MS = 12
@@ -23,7 +24,7 @@ class Row(QPushButton):
 
     stepped = Signal(int)
 
-    def __init__(self, number: int, lesson: Lesson, reached: Reached) -> None:
+    def __init__(self, number: int, lesson: Listed, reached: Reached) -> None:
         super().__init__()
         self.lesson = lesson
         state = _state(lesson, reached)
@@ -63,11 +64,11 @@ class Row(QPushButton):
 
 
 class LessonList(Overlay):
-    """Choose a lesson."""
+    """Choose a lesson; its file is read once it is chosen."""
 
     chosen = Signal(object)
 
-    def __init__(self, over: QWidget, lessons: Sequence[Lesson], progress: Progress) -> None:
+    def __init__(self, over: QWidget, lessons: Sequence[Listed], progress: Progress) -> None:
         super().__init__(over, 720, 640)
         done = sum(progress.of(one.name).done for one in lessons)
         heading, caption = QLabel("Lessons"), QLabel(_summary(done, len(lessons)))
@@ -88,7 +89,9 @@ class LessonList(Overlay):
         self._filling = Slices(TURN_MS, self)
         self._filling.begin(self._fill(lessons, progress))
 
-    def _fill(self, lessons: Sequence[Lesson], progress: Progress) -> Iterator[bool | None]:
+    def _fill(self, lessons: Sequence[Listed], progress: Progress) -> Iterator[bool | None]:
+        # What opened the card has had its turn: the rows begin in the next one.
+        yield LAST
         part = ""
         for number, lesson in enumerate(lessons, 1):
             if lesson.part != part:
@@ -102,7 +105,7 @@ class LessonList(Overlay):
         yield LAST
         let_paint(self.area)
 
-    def _row(self, number: int, lesson: Lesson, reached: Reached) -> Row:
+    def _row(self, number: int, lesson: Listed, reached: Reached) -> Row:
         row = Row(number, lesson, reached)
         row.clicked.connect(lambda: self._choose(lesson))
         row.stepped.connect(self._walk)
@@ -126,9 +129,9 @@ class LessonList(Overlay):
             # Rows get their heights as they are shown; where one stands is known after that.
             QTimer.singleShot(0, self, lambda: self.area.ensureWidgetVisible(row, 0, 120))
 
-    def _choose(self, lesson: Lesson) -> None:
+    def _choose(self, lesson: Listed) -> None:
         self.leave()
-        self.chosen.emit(lesson)
+        self.chosen.emit(ours(lesson.file))
 
     def _walk(self, step: int) -> None:
         at = next((i for i, row in enumerate(self.rows) if row.hasFocus()), 0) + step
@@ -137,7 +140,7 @@ class LessonList(Overlay):
             self.area.ensureWidgetVisible(self.rows[at], 0, 60)
 
 
-def upcoming(lessons: Sequence[Lesson], progress: Progress, after: str = "") -> str:
+def upcoming(lessons: Sequence[Listed], progress: Progress, after: str = "") -> str:
     """Return the name of the lesson to go on with: the next one that is not done."""
     names = [one.name for one in lessons]
     start = names.index(after) + 1 if after in names else 0
@@ -151,9 +154,9 @@ def _summary(done: int, total: int) -> str:
     return f"{done} of {text.count(total, 'lesson')} done"
 
 
-def _state(lesson: Lesson, reached: Reached) -> str:
+def _state(lesson: Listed, reached: Reached) -> str:
     if reached.step:
-        return f"step {reached.step + 1} of {len(lesson.steps)}"
+        return f"step {reached.step + 1} of {lesson.steps}"
     return "✓ done" if reached.done else ""
 
 

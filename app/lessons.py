@@ -9,8 +9,8 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from app.documents import Refused, read, real
-from playback.lessons.lesson import Lesson
-from playback.lessons.parse import BadLesson, parse
+from playback.lessons.lesson import Lesson, Listed
+from playback.lessons.parse import BadLesson, head_of, parse
 
 NAMES = re.compile(r"\d\d_\w+\.md")
 
@@ -23,6 +23,16 @@ def load() -> tuple[Lesson, ...]:
         BadLesson: a file does not follow the format.
     """
     return tuple(ours(entry.name) for entry in entries())
+
+
+@functools.cache
+def listed() -> tuple[Listed, ...]:
+    """Return what a list tells of each lesson, the first one first; no step of theirs is read.
+
+    Raises:
+        BadLesson: a file does not follow the format.
+    """
+    return tuple(head_of(entry.name, entry.read_text(encoding="utf-8")) for entry in entries())
 
 
 @functools.cache
@@ -65,10 +75,10 @@ def find(word: str) -> Lesson:
     path = Path(word)
     if path.exists():
         return read_lesson(path)
-    found = next((one for one in load() if one.name == word), None)
+    found = next((one for one in listed() if one.name == word), None)
     if found is None:
         raise Refused(f"no lesson {word}; gradscribe lessons lists them")
-    return found
+    return ours(found.file)
 
 
 def files_in(folder: Path) -> list[Path]:

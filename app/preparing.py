@@ -18,9 +18,9 @@ TURN_MS, REST_MS = 8, 30
 CARDS = (
     *(f"widgets.lab.{name}" for name in ("cells", "arrange", "canvas", "waves", "axes_view")),
     *(f"widgets.lab.{name}" for name in ("memory_view", "jacobian_view", "page")),
-    *(f"app.{name}" for name in ("shape_lab", "lesson_list", "gallery", "palette")),
+    *(f"app.{name}" for name in ("shape_lab", "lesson_list", "gallery", "palette", "export_job")),
 )
-"""The modules of cards over the window, imported one at a time."""
+"""The modules of cards over the window and of exports, imported one at a time."""
 
 
 class Preparing(QObject):
@@ -48,7 +48,7 @@ def _steps() -> Iterator[None]:
     for name in (*rule.files(), *CARDS):
         import_module(name)
         yield
-    for load in (examples.load, starts.load):
+    for load in (examples.load, starts.load, lessons.listed):
         load()
         yield
     for entry in lessons.entries():

@@ -4,7 +4,7 @@ from app import lessons
 from app.commands import Choice, command, submenu
 from app.documents import Refused
 from app.shell import Shell
-from playback.lessons.lesson import Lesson
+from playback.lessons.lesson import Lesson, Listed
 from playback.lessons.parse import BadLesson
 
 
@@ -18,7 +18,7 @@ def open_lesson(
 
 def place_of(lesson: Lesson) -> str:
     """Return where a lesson stands: its part, and its number among ours."""
-    names = [one.name for one in lessons.load()]
+    names = [one.name for one in lessons.listed()]
     if lesson.path or lesson.name not in names:
         return lesson.part
     return f"{lesson.part} · {names.index(lesson.name) + 1} of {len(names)}"
@@ -42,12 +42,14 @@ def show_lessons(shell: Shell) -> None:
 def list_lessons(shell: Shell) -> list[Choice]:
     """All lessons, the first one first."""
 
-    def choice(number: int, one: Lesson) -> Choice:
+    def choice(number: int, one: Listed) -> Choice:
         done = shell.learning.progress.of(one.name).done
         title = f"{number}. {one.title}"
-        return Choice(title, lambda at: open_lesson(at, one), one.about, checked=done)
+        return Choice(
+            title, lambda at: open_lesson(at, lessons.ours(one.file)), one.about, checked=done
+        )
 
-    return [choice(number, one) for number, one in enumerate(lessons.load(), 1)]
+    return [choice(number, one) for number, one in enumerate(lessons.listed(), 1)]
 
 
 @command("learn.file", "Open a lesson file…", menu="Learn/1")

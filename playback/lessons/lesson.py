@@ -64,6 +64,20 @@ class Step(Struct, frozen=True):
     holds_lines: tuple[int, ...] = ()
 
 
+class Listed(Struct, frozen=True):
+    """What a list tells of a lesson of ours: its head, and how many ``steps`` it has.
+
+    ``file`` is the name of its file, ``name`` the same without number and ending.
+    """
+
+    file: str
+    name: str
+    title: str
+    about: str
+    part: str
+    steps: int
+
+
 class Lesson(Struct, frozen=True):
     """A lesson. ``name`` is its file's name without number and ending."""
 

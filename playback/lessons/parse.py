@@ -11,7 +11,15 @@ import re
 import tomllib
 from collections.abc import Callable, Mapping
 
-from playback.lessons.lesson import MOST_CHOICES, Kind, Lesson, Question, Step, Task
+from playback.lessons.lesson import (
+    MOST_CHOICES,
+    Kind,
+    Lesson,
+    Listed,
+    Question,
+    Step,
+    Task,
+)
 
 HEAD = {"title": str, "about": str, "part": str, "covers": list}
 OPTIONAL = ("covers",)
@@ -40,6 +48,35 @@ def parse(filename: str, text: str) -> Lesson:
     Raises:
         BadLesson: it does not follow the format.
     """
+    lines, head, starts = _opened(text)
+    steps: list[Step] = []
+    for start, stop in zip(starts, [*starts[1:], len(lines)], strict=True):
+        steps.append(_Page(lines, start, stop, steps[-1].program if steps else "").step())
+    covers = head.get("covers", [])
+    rows = tuple(map(str, covers)) if isinstance(covers, list) else ()
+    title, about, part = (str(head[key]) for key in ("title", "about", "part"))
+    return Lesson(_name(filename), title, about, part, rows, tuple(steps))
+
+
+def head_of(filename: str, text: str) -> Listed:
+    """Return what a list tells of the lesson that the file ``NN_name.md`` holds.
+
+    Of its steps nothing is read but where they begin.
+
+    Raises:
+        BadLesson: that much of it does not follow the format.
+    """
+    _, head, starts = _opened(text)
+    title, about, part = (str(head[key]) for key in ("title", "about", "part"))
+    return Listed(filename, _name(filename), title, about, part, len(starts))
+
+
+def _name(filename: str) -> str:
+    return re.sub(r"^\d+_", "", filename).removesuffix(".md")
+
+
+def _opened(text: str) -> tuple[list[str], dict[str, object], list[int]]:
+    """Return the lines of a lesson, what its head says, and where its steps begin."""
     if len(text) > LONGEST:
         raise BadLesson(f"a lesson has {LONGEST:,} characters at most, not {len(text):,}")
     lines = text.replace("\r\n", "\n").split("\n")
@@ -53,15 +90,7 @@ def parse(filename: str, text: str) -> Lesson:
     if len(starts) > MOST_STEPS:
         why = f"a lesson has {MOST_STEPS} steps at most, not {len(starts)}"
         raise BadLesson(why, starts[MOST_STEPS] + 1)
-    steps: list[Step] = []
-    for start, stop in zip(starts, [*starts[1:], len(lines)], strict=True):
-        steps.append(_Page(lines, start, stop, steps[-1].program if steps else "").step())
-    covers = head.get("covers", [])
-    rows = tuple(map(str, covers)) if isinstance(covers, list) else ()
-    name = re.sub(r"^\d+_", "", filename).removesuffix(".md")
-    return Lesson(
-        name, str(head["title"]), str(head["about"]), str(head["part"]), rows, tuple(steps)
-    )
+    return lines, head, starts
 
 
 def _head(body: list[str]) -> dict[str, object]:

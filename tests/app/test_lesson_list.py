@@ -9,7 +9,7 @@ from app.lesson_list import LessonList, Row, upcoming
 from app.progress import Progress
 from app.settings import Settings
 
-EVERY = lessons.load()
+EVERY = lessons.listed()
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ def test_the_lesson_to_go_on_with_is_ready(shown, progress, qtbot):
     qtbot.keyClick(shown.rows[0], Qt.Key.Key_Up)
     with qtbot.waitSignal(shown.chosen) as told:
         qtbot.keyClick(shown.rows[0], Qt.Key.Key_Return)
-    assert told.args[0] == EVERY[0]
+    assert told.args[0] == lessons.load()[0]
     assert not shown.isVisible()
 
 
@@ -106,8 +106,23 @@ def test_after_the_last_lesson_the_first_open_one_is_next(progress):
 def test_the_rows_are_made_in_turns_of_the_event_loop(shown, monkeypatch):
     monkeypatch.setattr(shown._filling, "_turn_ms", 0)
     shown.open_at(EVERY[-1].name)
-    assert len(shown.rows) == 1, "one at a turn where a turn lasts no longer"
+    assert not shown.rows, "none in the turn that opens the list"
+    counts = []
+    shown._filling._turn.timeout.connect(lambda: counts.append(len(shown.rows)))
     shown.filled()
+    assert max(b - a for a, b in zip([0, *counts], counts, strict=False)) == 1
+
+
+def test_of_lessons_that_are_only_listed_no_step_is_read(shown, qtbot):
+    lessons.load.cache_clear()
+    lessons.ours.cache_clear()
+    shown.open_at(EVERY[0].name)
+    shown.filled()
+    assert lessons.ours.cache_info().currsize == 0
+    with qtbot.waitSignal(shown.chosen) as told:
+        shown.rows[-1].click()
+    assert told.args[0].name == EVERY[-1].name
+    assert lessons.ours.cache_info().currsize == 1
 
 
 def test_a_list_that_is_left_before_it_is_whole_makes_no_more_rows(shown, monkeypatch, qtbot):

@@ -306,7 +306,8 @@ class Hands:
         window, dice = self.window, self.dice
         self._enter("program")
         if window.learning.lesson is None:
-            learn.open_lesson(window, dice.choice(lessons.load()))
+            chosen = dice.choice(lessons.listed())
+            learn.open_lesson(window, lessons.ours(chosen.file))
         for _ in range(dice.randrange(5)):
             pane = window.classroom.pane
             dice.choice((window.learning.next, window.learning.back, window.learning.restore))()

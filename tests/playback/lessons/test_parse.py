@@ -2,7 +2,7 @@
 
 import pytest
 
-from playback.lessons.parse import BadLesson, parse
+from playback.lessons.parse import BadLesson, head_of, parse
 
 GOOD = """+++
 title = "Two uses"
@@ -191,3 +191,22 @@ def test_a_block_may_hold_a_line_that_looks_like_a_heading():
     lesson = parse("a.md", text)
     assert len(lesson.steps) == 3
     assert "## no heading" in lesson.steps[0].program
+
+
+def test_the_head_of_a_lesson_is_told_without_its_steps():
+    whole, head = parse("07_two_uses.md", GOOD), head_of("07_two_uses.md", GOOD)
+    told = (head.name, head.title, head.about, head.part, head.steps)
+    assert told == (whole.name, whole.title, whole.about, whole.part, len(whole.steps))
+    assert head.file == "07_two_uses.md"
+    spoilt = GOOD.replace("-y = x * x", "-y = x * 9")
+    assert head_of("07_two_uses.md", spoilt) == head, "what a step holds is read with the lesson"
+    with pytest.raises(BadLesson):
+        parse("07_two_uses.md", spoilt)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("+++", "++"), ('title = "Two uses"', "title = 1"), ("## ", "### ")]
+)
+def test_a_file_that_is_no_lesson_has_no_head(old, new):
+    with pytest.raises(BadLesson):
+        head_of("07_two_uses.md", GOOD.replace(old, new))
