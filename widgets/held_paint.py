@@ -60,8 +60,9 @@ def let_paint(widget: QWidget) -> None:
 
 def _free(widget: QWidget, hiding: list[QWidget]) -> None:
     """Let what is in a widget be painted; note those in sight that hide what is under them."""
-    for child in widget.children():
-        if not isinstance(child, QWidget) or child.testAttribute(HELD) or child.isWindow():
+    # Of the widgets alone: to Python every layout and model is an object made for its asking.
+    for child in widget.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly):
+        if child.testAttribute(HELD) or child.isWindow():
             continue
         if child.isHidden():
             # Qt calls for nothing that is not seen.

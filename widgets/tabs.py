@@ -49,8 +49,9 @@ class Tabs(QTabWidget):
 
     def setTabText(self, index: int, text: str) -> None:
         """Rename a tab."""
-        super().setTabText(index, text)
-        self._space()
+        if text != self.tabText(index):
+            super().setTabText(index, text)
+            self._space()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Move the titles closer or apart."""

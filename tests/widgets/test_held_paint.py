@@ -3,7 +3,7 @@
 import pytest
 from PySide6.QtCore import QCoreApplication, QTimer
 from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from widgets.held_paint import HeldPaint, let_paint
 
@@ -151,3 +151,21 @@ def test_a_window_is_painted_though_it_was_asked_to_be_just_before_it_was_held(q
         assert painted == []
         let_paint(window)
         qtbot.waitUntil(lambda: {"window", "inside"} <= set(painted))
+
+
+class Childless(QWidget):
+    """What is in it is no business of Python's, as far as it is no widget."""
+
+    def children(self):
+        raise AssertionError("layouts and models were made into objects")
+
+
+def test_only_widgets_are_asked_whether_they_are_to_be_painted(over):
+    host = Childless(over)
+    rows, inside = QVBoxLayout(host), QWidget()
+    rows.addWidget(inside)
+    host.show()
+    host.setUpdatesEnabled(False)
+    assert not inside.updatesEnabled()
+    let_paint(host)
+    assert inside.updatesEnabled()
