@@ -122,8 +122,8 @@ class TrainingRoom(QWidget):
         curves = Panel(self.loss, "Loss")
         _put(right, curves, Panel(self.numbers, "Gradients and more"), sizes=(330, 390))
         yield
-        self.form = SetupForm(self)
-        yield
+        self.form = SetupForm(self, at_once=False)
+        yield from self.form.making
         setup.hold(scrolled(self.form))
         self.form.installEventFilter(self)
         yield

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QGridLayout,
@@ -104,6 +104,12 @@ class LayersEdit(QWidget):
         self.more.setEnabled(count < MOST_LAYERS)
         self.fewer.setEnabled(count > 0)
         self._show_names()
+        if self.isVisible():
+            self._say_layers()
+
+    def showEvent(self, happened: QShowEvent) -> None:
+        """Say it by the room there is by now."""
+        super().showEvent(happened)
         self._say_layers()
 
     def resizeEvent(self, happened: QResizeEvent) -> None:

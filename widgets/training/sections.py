@@ -233,9 +233,15 @@ class PartSection(Section):
                 host.deleteLater()
 
     def _set_values(self, rows: Mapping[str, OptionRow], part: Part | None) -> None:
+        for _ in self._setting(rows, part):
+            pass
+
+    def _setting(self, rows: Mapping[str, OptionRow], part: Part | None) -> Iterator[None]:
+        """Show what is chosen for each option, one at a step."""
         given = part.options if part is not None else {}
         for key, row in rows.items():
             row.set_value(given.get(key, row.option.default))
+            yield
         for each, layers in _each(rows):
             value = given.get(each.name, each.default)
             layers.set_names([str(one) for one in value] if isinstance(value, list) else str(value))
@@ -254,7 +260,8 @@ class PartSection(Section):
         for each, layers in _each(made):
             layers.offer(sentence(each), each.choices)
             layers.named.connect(lambda names, key=each.name: self._edit(key, names))
-        self._set_values(made, part)
+        for _ in self._setting(made, part):
+            yield
         for row in made.values():
             # Left to Qt, all of them would be dressed at once when they are seen.
             for widget in (row, *row.findChildren(QWidget)):

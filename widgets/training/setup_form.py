@@ -18,61 +18,72 @@ _TUPLES = ("features", "frozen", "mistakes")
 
 
 class SetupForm(QWidget):
-    """Every setting of a run. What is changed is told as a whole new `Setup`."""
+    """Every setting of a run. What is changed is told as a whole new `Setup`.
+
+    With ``at_once`` false it is made by whoever goes through `making`, a section a step.
+    """
 
     edited = Signal(object)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None, at_once: bool = True) -> None:
         super().__init__(parent)
         self._setup = Setup()
         self._raw: tuple[str, ...] = general.FEATURES[:2]
         """The inputs as features."""
         self._shares: dict[str, float] = {}
         """How much of each data set is trained on unless one says otherwise."""
-        self.parts = {
-            "data": PartSection("Data", ours=True),
-            "model": PartSection("Model", ours=True),
-            "loss": PartSection("Loss", "the one that fits the data", is_open=False),
-            "optimizer": PartSection("Optimizer"),
-            "schedule": PartSection("Schedule", "constant learning rate", is_open=False),
-        }
-        self.split = Rows("Split and features", general.DATA)
-        self.batches = Rows("Batches and validation", general.BATCHES, is_open=True)
-        self.limits = Rows("Regularization and clipping", general.LIMITS)
-        self.machine = Rows("Seed, device, precision", ())
-        self.mistakes = Switches("Mistakes on purpose", general.MISTAKES)
+        self.parts: dict[str, PartSection] = {}
         self.extra = QVBoxLayout()
         """Room below the data for what only the window can show."""
-        self._lay_out()
-        for key, section in self.parts.items():
-            section.chosen.connect(lambda part, key=key: self._choose(key, part))
-        for rows in self._general():
-            rows.edited.connect(self._edit)
+        self.extra.setContentsMargins(16, 0, 12, 0)
+        self._column = column = QVBoxLayout(self)
+        column.setContentsMargins(4, 8, 4, 12)
+        column.setSpacing(4)
+        self.making = self._make()
+        if at_once:
+            for _ in self.making:
+                pass
+
+    def _make(self) -> Iterator[None]:
+        # From the top down: each section has its place as soon as it is there.
+        self._add_part("data", PartSection("Data", ours=True))
+        self._column.addLayout(self.extra)
+        yield
+        self.split = self._add_rows(Rows("Split and features", general.DATA))
+        self._add_part("model", PartSection("Model", ours=True))
+        yield
+        words = "the one that fits the data"
+        self._add_part("loss", PartSection("Loss", words, is_open=False))
+        self._add_part("optimizer", PartSection("Optimizer"))
+        yield
+        words = "constant learning rate"
+        self._add_part("schedule", PartSection("Schedule", words, is_open=False))
+        self.batches = self._add_rows(Rows("Batches and validation", (), is_open=True))
+        yield
+        for option in general.BATCHES:
+            self.batches.add((option,))
+            yield
+        self.limits = self._add_rows(Rows("Regularization and clipping", general.LIMITS))
+        self.machine = self._add_rows(Rows("Seed, device, precision", ()))
+        yield
+        self.mistakes = Switches("Mistakes on purpose", general.MISTAKES)
         self.mistakes.switched.connect(self._make_mistakes)
+        self._column.addWidget(self.mistakes)
+        self._column.addStretch(1)
+        yield
+
+    def _add_part(self, key: str, section: PartSection) -> None:
+        self.parts[key] = section
+        section.chosen.connect(lambda part: self._choose(key, part))
+        self._column.addWidget(section)
+
+    def _add_rows(self, rows: Rows) -> Rows:
+        rows.edited.connect(self._edit)
+        self._column.addWidget(rows)
+        return rows
 
     def _general(self) -> tuple[Rows, ...]:
         return (self.split, self.batches, self.limits, self.machine)
-
-    def _lay_out(self) -> None:
-        column = QVBoxLayout(self)
-        column.setContentsMargins(4, 8, 4, 12)
-        column.setSpacing(4)
-        column.addWidget(self.parts["data"])
-        self.extra.setContentsMargins(16, 0, 12, 0)
-        column.addLayout(self.extra)
-        for part in (
-            self.split,
-            self.parts["model"],
-            self.parts["loss"],
-            self.parts["optimizer"],
-            self.parts["schedule"],
-            self.batches,
-            self.limits,
-            self.machine,
-            self.mistakes,
-        ):
-            column.addWidget(part)
-        column.addStretch(1)
 
     def sections(self) -> tuple[Section, ...]:
         """Return the parts that take a theme, each by itself: all at once would take long."""

@@ -357,3 +357,26 @@ def test_a_setup_that_changes_while_parts_are_offered_is_the_one_that_is_shown(f
         for name, value in part.options.items():
             editor = rows[name].editor
             assert (editor.widths() if name == "layers" else editor.number()) == value
+
+
+def test_a_builder_that_nobody_sees_is_measured_once_it_is_seen(shown, monkeypatch):
+    measured = []
+    say = LayersEdit._say_layers
+    monkeypatch.setattr(LayersEdit, "_say_layers", lambda self: measured.append(self) or say(self))
+    edit = LayersEdit()
+    edit.offer("Activation", ("relu", "a very long one"))
+    edit.set_widths((4, 8))
+    assert not measured
+    made = shown(edit, 150, 200)
+    assert measured
+    assert [made._rows[at][0].text() for at in range(2)] == ["1", "2"]
+
+
+def test_what_is_chosen_is_shown_an_option_at_a_step(form, monkeypatch):
+    told = []
+    monkeypatch.setattr(
+        OptionRow, "set_value", lambda self, value: told.append((self.option.name, value))
+    )
+    section, part = form.parts["model"], Part("mlp", {"hidden": [3, 2]})
+    counts = [len(told) for _ in section._setting(section.by_name, part)]
+    assert counts == list(range(1, len(told) + 1))

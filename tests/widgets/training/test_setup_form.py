@@ -3,6 +3,8 @@
 import pytest
 
 from engine.setup import Setup
+from widgets.training.option_row import OptionRow
+from widgets.training.sections import Section
 from widgets.training.setup_form import SetupForm
 
 
@@ -69,3 +71,25 @@ def test_a_feature_that_a_file_brought_stays(split):
     assert buttons["cos(x2)"].isChecked()
     buttons["x2"].click()
     assert split.told == [("x1", "x2", "cos(x2)")]
+
+
+def headings(form):
+    layout = form.layout()
+    found = [layout.itemAt(at).widget() for at in range(layout.count())]
+    return [one.head.text() for one in found if isinstance(one, Section)]
+
+
+def test_a_form_made_step_by_step_is_the_one_that_is_made_at_once(qtbot):
+    whole, made = SetupForm(), SetupForm(at_once=False)
+    qtbot.addWidget(whole)
+    qtbot.addWidget(made)
+    kinds = (Section, OptionRow)
+    counts = [sum(len(made.findChildren(kind)) for kind in kinds) for _ in made.making]
+    assert max(b - a for a, b in zip([0, *counts], counts, strict=False)) <= 3
+    assert headings(made) == headings(whole)
+    assert list(made.parts) == list(whole.parts)
+    assert list(made.batches.by_name) == list(whole.batches.by_name)
+    told = []
+    made.edited.connect(told.append)
+    made.batches.by_name["batch"].edited.emit("batch", 7)
+    assert told == [Setup(batch=7)]
