@@ -77,21 +77,26 @@ class StepLines(QWidget):
         self._light()
 
     def set_lines(self, lines: Sequence[tuple[str, str]]) -> None:
-        """Show these lines: (event, text), none of them reached."""
+        """Show these lines: (event, text), none of them reached. Rows that are there are kept."""
         self._lines = tuple(lines)
-        for row in self._rows:
-            for part in row:
+        while len(self._rows) < len(self._lines):
+            self._rows.append(self._row(len(self._rows)))
+        while len(self._rows) > len(self._lines):
+            for part in self._rows.pop():
                 part.hide()
                 part.deleteLater()
-        self._rows = []
-        for place, (_event, text) in enumerate(self._lines):
-            mark, code = QLabel("○"), literal(text)
-            what = _OneLine("caption")
-            code.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
-            for at, part in enumerate((mark, code, what)):
-                self._grid.addWidget(part, place, at)
-            self._rows.append((mark, code, what))
+        for (_mark, code, _what), (_event, text) in zip(self._rows, self._lines, strict=True):
+            if code.text() != text:
+                code.setText(text)
         self.clear()
+
+    def _row(self, place: int) -> tuple[QLabel, QLabel, "_OneLine"]:
+        mark, code = QLabel("○"), literal()
+        what = _OneLine("caption")
+        code.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
+        for at, part in enumerate((mark, code, what)):
+            self._grid.addWidget(part, place, at)
+        return mark, code, what
 
     def take_lines(self, lines: Sequence[tuple[str, str]]) -> None:
         """Show these lines if they are others; of the same ones nothing changes."""
@@ -128,13 +133,14 @@ class StepLines(QWidget):
             ground = self._theme.color(soft).name() if lit else "transparent"
             ink = color if lit else self._theme.ink if passed else self._theme.ink3
             mark.setText("▶" if lit else "●" if passed else "○")
-            mark.setStyleSheet(f"color: {color.name() if passed else self._theme.ink3.name()};")
+            _dress(mark, f"color: {color.name() if passed else self._theme.ink3.name()};")
             # The label's own would be the one that its sheet gave it before.
             font = mono_font(12 * self._theme.scale, 600 if lit else 400)
             code.setFont(font)
-            code.setStyleSheet(
+            _dress(
+                code,
                 f"background: {ground}; color: {ink.name()}; border-radius: 5px; padding: 2px 6px;"
-                f" font-family: '{font.family()}'; font-size: {font.pixelSize()}px;"
+                f" font-family: '{font.family()}'; font-size: {font.pixelSize()}px;",
             )
             changed = [_MINUS.sub("−", one) for one in self._changed.get(place, ())]
             told = ", ".join(changed)
@@ -146,6 +152,12 @@ class StepLines(QWidget):
     def keyPressEvent(self, happened: QKeyEvent) -> None:
         """Leave keys to the window."""
         happened.ignore()
+
+
+def _dress(widget: QWidget, look: str) -> None:
+    """Give a widget a style sheet; the one it has already would have it styled anew."""
+    if widget.styleSheet() != look:
+        widget.setStyleSheet(look)
 
 
 class _OneLine(Label):

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QWidget
 
@@ -358,3 +358,37 @@ def test_bigger_text_makes_the_lines_of_a_step_bigger(shown, qtbot):
     made.resize(600, made.minimumSizeHint().height())
     for part in (made.next, made.tape):
         assert part.height() >= part.sizeHint().height()
+
+
+def test_a_new_run_with_the_same_lines_makes_and_dresses_none_anew(shown, qtbot):
+    class Dressed(QObject):
+        def eventFilter(self, watched, happened):
+            if happened.type() == QEvent.Type.StyleChange:
+                dressed.append(watched)
+            return False
+
+    text = (("zero", "optimizer.zero_grad()"), ("forward", "y = model(x)"))
+    lines = shown(StepLines(), 600, 300)
+    lines.set_lines(text)
+    polished = Qt.WidgetAttribute.WA_WState_Polished
+    qtbot.waitUntil(lambda: all(part.testAttribute(polished) for part in lines._rows[-1]))
+    rows, dressed, watch = [*lines._rows], [], Dressed(lines)
+    for row in rows:
+        for part in row:
+            part.installEventFilter(watch)
+    lines.set_lines(text)
+    assert lines._rows == rows
+    assert not dressed
+    lines.happen(0, ())
+    assert {rows[0][0], rows[0][1]} <= {*dressed}
+    assert not {*rows[1]} & {*dressed}, "only the line that is lit is dressed"
+    lines.set_lines((*text, ("step", "optimizer.step()")))
+    assert lines._rows[:2] == rows
+    assert [code.text() for _, code, _ in lines._rows] == [
+        "optimizer.zero_grad()",
+        "y = model(x)",
+        "optimizer.step()",
+    ]
+    assert [mark.text() for mark, *_ in lines._rows] == ["\N{WHITE CIRCLE}"] * 3
+    lines.set_lines((("forward", "y = rnn(x)"),))
+    assert [code.text() for _, code, _ in lines._rows] == ["y = rnn(x)"]
