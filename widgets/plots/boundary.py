@@ -93,7 +93,8 @@ class Boundary(Plot):
         self.domain = EMPTY
         self._refits = True
         self._ground: Ground | None = None
-        self._image = QImage()
+        self._image: QImage | None = None
+        """The ground; made once it is painted, for many come that nobody sees."""
         self._points, self._shading = NONE, AROUND_ZERO
         self._layer: tuple[object, ...] = ()
         self._pixmap, self._stamps = QPixmap(), Stamps()
@@ -113,7 +114,7 @@ class Boundary(Plot):
             held = self.editable and len(self._points) > 0 and not self._refits
             self._refits = False
             self.domain = _union(self.domain, ground.domain) if held else ground.domain
-            self._image = self._drawn(ground, self.theme)
+        self._image = None
         self.refresh()
 
     def refit(self) -> None:
@@ -157,7 +158,7 @@ class Boundary(Plot):
 
     def set_theme(self, theme: Theme) -> None:
         """Use the colours of ``theme`` for the ground too."""
-        if self._ground is not None:
+        if self._ground is not None and self._image is not None:
             self._image = self._drawn(self._ground, theme)
         super().set_theme(theme)
         if not self._area.isEmpty():
@@ -179,6 +180,8 @@ class Boundary(Plot):
         painter.setClipPath(clip)
         painter.fillRect(room, self.theme.panel2)
         if self._ground is not None:
+            if self._image is None:
+                self._image = self._drawn(self._ground, self.theme)
             painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
             painter.drawImage(self._rect(self._ground.domain), self._image)
         self._mark()

@@ -244,3 +244,23 @@ def test_prices_have_both_colours_as_what_is_said_of_them_has(plot, look):
     assert above[2] > above[0] + 30
     assert below[0] > below[2] + 30
     assert sure(Ground((0, 0, 1, 1), said, Shading(3e5, 2e5))).grid.tolist() == said.tolist()
+
+
+def test_grounds_that_nobody_sees_are_not_drawn(plot, look, monkeypatch):
+    drawn, draw = [], plot._drawn
+    monkeypatch.setattr(plot, "_drawn", lambda *given: drawn.append(given) or draw(*given))
+    plot.hide()
+    for _ in range(5):
+        plot.show_ground(Ground((-1, -1, 1, 1), -HALVES))
+    plot.set_theme(Theme.load("dark"))
+    plot.show_ground(Ground((-1, -1, 1, 1), HALVES))
+    assert not drawn
+    plot.show()
+    pixels = look(plot)
+    assert len(drawn) == 1
+    plot.show_note("200 of 200 right")
+    look(plot)
+    assert len(drawn) == 1, "the picture of the ground is kept"
+    up, down = middle(pixels, 0.2), middle(pixels, 0.7)
+    assert up[2] > up[0]
+    assert down[0] > down[2]
