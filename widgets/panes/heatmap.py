@@ -1,5 +1,8 @@
 """The heatmap pane: a tensor's slice as coloured cells, orange negative and blue positive."""
 
+import math
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
@@ -139,19 +142,19 @@ class HeatView(QWidget):
 
     def tells(self, x: float) -> bool:
         """Tell whether a number is worth writing into its cell: pale cells say enough."""
-        return not np.isfinite(x) or abs(x) >= 0.05 * self.scale or self.numbers.size <= FEW
+        return not math.isfinite(x) or abs(x) >= 0.05 * self.scale or self.numbers.size <= FEW
 
     def fill(self, x: float) -> QColor:
         """Return the colour of a number's cell: neutral for infinities, amber for NaN."""
-        if np.isfinite(x):
+        if math.isfinite(x):
             return heat.color(x, self.scale, self.theme.dark)
-        return self.theme.data_soft if np.isnan(x) else self.theme.line
+        return self.theme.data_soft if math.isnan(x) else self.theme.line
 
     def hatch(self, x: float) -> QBrush:
         """Return what is drawn over a cell: lines for infinities, crossed lines for NaN."""
-        if np.isfinite(x):
+        if math.isfinite(x):
             return QBrush(Qt.BrushStyle.NoBrush)
-        if np.isnan(x):
+        if math.isnan(x):
             return QBrush(faded(self.theme.data, 0.5), Qt.BrushStyle.DiagCrossPattern)
         return QBrush(faded(self.theme.ink3, 0.35), Qt.BrushStyle.BDiagPattern)
 
@@ -169,18 +172,18 @@ class HeatView(QWidget):
         font = ui_font(10, 600)
         painter.setFont(font)
         metrics = QFontMetricsF(font)
-        for (row, column), x in np.ndenumerate(self.numbers):
+        told = wide >= NUMBERS_FROM and high >= 14
+        for (row, column), number in np.ndenumerate(self.numbers):
+            x = float(number)
             box = QRectF(column * wide, row * high, wide, high).adjusted(gap, gap, -gap, -gap)
-            fill = self.fill(float(x))
+            fill = self.fill(x)
             painter.setPen(Qt.PenStyle.NoPen)
-            for brush in (fill,) if np.isfinite(x) else (fill, self.hatch(float(x))):
+            for brush in (fill,) if math.isfinite(x) else (fill, self.hatch(x)):
                 painter.setBrush(brush)
                 painter.drawRoundedRect(box, radius, radius)
-            text = short(float(x)) if wide >= NUMBERS_FROM and self.tells(float(x)) else ""
-            if text and high >= 14 and metrics.horizontalAdvance(text) < wide - 3:
-                ink = self.theme.ink if self.theme.dark else self.theme.surface
-                other = self.theme.surface if self.theme.dark else self.theme.ink
-                painter.setPen(max(ink, other, key=lambda c: contrast(c, fill)))
+            text = short(x) if told and self.tells(x) else ""
+            if text and metrics.horizontalAdvance(text) < wide - 3:
+                painter.setPen(_ink(fill.rgb(), self.theme))
                 painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
 
     def _paint_scale(self, painter: QPainter, y: float) -> None:
@@ -207,6 +210,14 @@ class HeatView(QWidget):
         painter.translate(-x, 0)
 
 
+@lru_cache(maxsize=1024)
+def _ink(fill: int, theme: Theme) -> QColor:
+    """Return what can be read best on a cell of that colour."""
+    ink = theme.ink if theme.dark else theme.surface
+    other = theme.surface if theme.dark else theme.ink
+    return max(ink, other, key=lambda c: contrast(c, QColor(fill)))
+
+
 def scale_of(numbers: NDArray[np.float64]) -> float:
     """Return the symmetric scale: the largest size of a few numbers, of many a high quantile."""
     sizes = np.abs(numbers[np.isfinite(numbers)])
@@ -217,7 +228,7 @@ def scale_of(numbers: NDArray[np.float64]) -> float:
 
 def short(x: float) -> str:
     """Return a number in the few characters of a cell: ``.81``, ``1.2``, ``34``, ``NaN``."""
-    if not np.isfinite(x):
+    if not math.isfinite(x):
         return words.number(x)
     size = abs(x)
     if size >= 1e4 or 0 < size < 5e-3:
