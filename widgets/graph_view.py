@@ -4,6 +4,8 @@ Everything shown is a function of a tape, a placed picture, and a look. Painters
 `widgets.paint`; the hand on mouse and keys is `widgets.graph_hand`.
 """
 
+from collections.abc import Iterator
+
 from PySide6.QtCore import QPointF, QRectF, QSize, QSizeF, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
@@ -68,6 +70,17 @@ class GraphView(GraphColors):
         if theme.scale != before and self._fitted:
             self._first_look()
         self._repaint_all()
+
+    def dressing(self, theme: Theme) -> Iterator[None]:
+        """Show everything in the colours of ``theme``; what is in sight is painted by itself.
+
+        In the turn that paints the whole window anew there is no time to spare.
+        """
+        self.set_theme(theme)
+        yield
+        if self.isVisible() and self._morph is None:
+            self._sharpened()
+            yield
 
     def set_layers(self, values: bool, gradients: bool, shapes: bool) -> None:
         """Show or hide numbers, gradients and shapes."""

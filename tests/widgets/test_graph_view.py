@@ -200,6 +200,30 @@ def test_layers_hide_what_they_name(view):
     assert view.grab().toImage() == shown
 
 
+def test_another_look_is_painted_in_a_turn_before_the_window_is(view):
+    show(view, neuron())
+    view.grab()
+    renders, steps = view._layer.renders, view.dressing(Theme.load("dark"))
+    next(steps)
+    assert view._layer.renders == renders
+    for _ in steps:
+        pass
+    assert view._layer.renders == renders + 1
+    beforehand = view.grab().toImage()
+    assert view._layer.renders == renders + 1
+    view.set_theme(Theme.load("dark"))
+    assert view.grab().toImage() == beforehand
+
+
+def test_of_a_graph_that_nobody_sees_no_other_look_is_painted(view):
+    show(view, neuron())
+    view.hide()
+    renders = view._layer.renders
+    for _ in view.dressing(Theme.load("dark")):
+        pass
+    assert view._layer.renders == renders
+
+
 def test_being_told_of_the_same_layers_paints_nothing_anew(view):
     show(view, neuron())
     view.set_layers(True, False, True)
