@@ -9,10 +9,13 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVB
 from playback import text
 from playback.line_states import StateRow
 from widgets.labels import Heading, Label, sheet
+from widgets.once import once
 from widgets.theme import Theme
 
 MOST = 24
 """So many changed tensors are written out."""
+AT_ONCE = 6
+"""So many rows are made in one turn of the event loop."""
 ARROW = " → "
 
 
@@ -108,6 +111,8 @@ class LineTable(QWidget):
         column.addLayout(buttons)
         column.addWidget(self.line)
         column.addWidget(area, 1)
+        self._changed: list[StateRow] = []
+        self._later = once(self, self._show_rows)
         self.set_theme(Theme.load("light"))
         self.show_line(0, "", ())
 
@@ -117,20 +122,27 @@ class LineTable(QWidget):
 
     def show_line(self, line: int, source: str, rows: Sequence[StateRow]) -> None:
         """Show the line that runs (0: none has yet), its text, and the named tensors around it."""
-        changed = [row for row in rows if row.value_changes or row.grad_changes]
+        self._changed = changed = [row for row in rows if row.value_changes or row.grad_changes]
         self.line.say(f"{line}  {source.strip()}" if line else "")
         self.line.setVisible(bool(line))
-        while len(self.rows) < min(len(changed), MOST):
+        self._show_rows()
+        self.same.say(_remark(line, len(changed), [row.name for row in rows]))
+        self.forward.setEnabled(True)
+
+    def _show_rows(self) -> None:
+        """Show what has changed; of many rows that are new some are made in turns to come."""
+        wanted = min(len(self._changed), MOST)
+        for _ in range(min(AT_ONCE, wanted - len(self.rows))):
             made = _Row(self)
             made.picked.connect(self.picked)
             self._rows_column.insertWidget(len(self.rows), made)
             self.rows.append(made)
         for at, widget in enumerate(self.rows):
-            widget.setVisible(at < len(changed))
-            if at < len(changed):
-                widget.show_row(changed[at])
-        self.same.say(_remark(line, len(changed), [row.name for row in rows]))
-        self.forward.setEnabled(True)
+            widget.setVisible(at < wanted)
+            if at < wanted:
+                widget.show_row(self._changed[at])
+        if len(self.rows) < wanted:
+            self._later.start()
 
 
 def _remark(line: int, changed: int, names: list[str]) -> str:

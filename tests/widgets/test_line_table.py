@@ -1,9 +1,12 @@
 """The table of the running line."""
 
+from itertools import pairwise
+
 import pytest
 
+from playback import text
 from playback.line_states import StateRow
-from widgets.line_table import MOST, LineTable, gradient_text, value_text
+from widgets.line_table import AT_ONCE, MOST, LineTable, gradient_text, value_text
 from widgets.theme import Theme
 
 WEIGHT = StateRow("w1", 3, "0.5000", "0.6200", "−1.2000", "−1.2000")
@@ -42,11 +45,28 @@ def test_rows_come_and_go(table):
     assert table.same.said() == "No line has run yet"
 
 
-def test_a_great_many_tensors_are_counted(table):
-    many = tuple(StateRow(f"p{n}", n, "1", "2", "—", "—") for n in range(MOST + 10))
-    table.show_line(1, "x", many)
-    assert sum(row.isVisible() for row in table.rows) == MOST
+MANY = tuple(StateRow(f"p{n}", n, "1", "2", "—", "—") for n in range(MOST + 10))
+
+
+def test_a_great_many_tensors_are_counted(table, qtbot):
+    table.show_line(1, "x", MANY)
     assert table.same.said() == "and 10 others"
+    qtbot.waitUntil(lambda: sum(row.isVisible() for row in table.rows) == MOST)
+    names = [row.name.said() for row in table.rows]
+    assert names == [text.variable(row.name) for row in MANY[:MOST]]
+
+
+def test_many_rows_are_made_in_several_turns(table, qtbot):
+    table.show_line(1, "x", MANY)
+    assert len(table.rows) == AT_ONCE
+    table.show_line(2, "y", (WEIGHT,))
+    assert [row.name.said() for row in table.rows if row.isVisible()] == ["w₁"]
+    counts = []
+    table._later.timeout.connect(lambda: counts.append(len(table.rows)))
+    table.show_line(1, "x", MANY)
+    assert all(row.isVisible() for row in table.rows)
+    qtbot.waitUntil(lambda: len(table.rows) == MOST)
+    assert max(b - a for a, b in pairwise(counts)) <= AT_ONCE
 
 
 def test_the_buttons_and_the_rows_tell(table, qtbot):
