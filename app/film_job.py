@@ -14,7 +14,7 @@ from engine.tape import Tape
 from playback import graph, layout, look, scenes
 from playback.scenes import Scene
 from playback.tempo import Tempo
-from widgets.graph_film import Film, Style, largest, sampled, stills
+from widgets.graph_film import GLIDE_MS, Film, Style, largest, sampled
 from widgets.paint.stage import Stage
 
 STILLS = 6
@@ -75,8 +75,9 @@ class Job(Making):
         for take in sampled(self.tempo, STILLS):
             yield from self._placed(scenes.scene_at(self._scenes, take.position))
         pictures = []
-        for picture in stills(self._film(), self.tempo, STILLS):
-            pictures.append(picture)
+        looked = self._film()
+        for take in sampled(self.tempo, STILLS):
+            pictures.append((yield from _bits(looked.painting(take, GLIDE_MS), 0)))
             yield 0
         tokens = (theme.forward, theme.backward, theme.parameter, theme.data, theme.selection)
         colors = (*tokens, theme.canvas, theme.surface, theme.ink)
@@ -85,7 +86,7 @@ class Job(Making):
         added: deque[Future[None]] = deque()
         for done, take in enumerate(self.tempo.takes(), 1):
             yield from self._placed(scenes.scene_at(self._scenes, take.position))
-            frame = film.frame(take, 1000 / self.tempo.fps)
+            frame = yield from _bits(film.painting(take, 1000 / self.tempo.fps), done - 1)
             # Frames are put into the film while the next ones are painted.
             if len(added) == AHEAD:
                 yield from _awaited(added.popleft())
@@ -127,6 +128,17 @@ class Job(Making):
 
     def _is_over(self) -> bool:
         return self._over
+
+
+def _bits(steps: Generator[None, None, T], done: int) -> Generator[int, None, T]:
+    """Yield how many frames are done after each bit of the next one, and return that."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            made: T = end.value
+            return made
+        yield done
 
 
 def _awaited(asked: Future[T]) -> Generator[int, None, T]:

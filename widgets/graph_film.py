@@ -1,6 +1,6 @@
 """A film of the graph, frame by frame: what the view would show while the tape plays."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 
 from msgspec import Struct
 from PySide6.QtCore import QPointF, QRectF, QSize, QSizeF, Qt
@@ -14,6 +14,7 @@ from playback.scenes import Scene
 from playback.tempo import Take, Tempo
 from widgets import graph_sight
 from widgets.camera import CLOSEST_FIT, Camera
+from widgets.graph_still import whole
 from widgets.paint import overlay, shapes
 from widgets.paint.cards import Layers
 from widgets.paint.drawing import Drawing, detail_at
@@ -28,6 +29,8 @@ LARGEST, SMALLEST = QSize(1280, 960), QSize(480, 320)
 LINE = 44
 """The height of the line that says what happens."""
 GLIDE_MS = 300
+BIT = 12
+"""So many wires, cards and labels are painted at a time."""
 _MARGIN = 30.0
 _PHASES = {"forward": "Forward", "backward": "Backward", "update": "Update", "": ""}
 
@@ -87,6 +90,10 @@ class Film:
 
     def frame(self, take: Take, ms: float) -> QImage:
         """Return one frame; ``ms`` have passed since the one before it."""
+        return whole(self.painting(take, ms))
+
+    def painting(self, take: Take, ms: float) -> Generator[None, None, QImage]:
+        """Paint one frame bit by bit, and return it as `frame` does."""
         self._enter(scenes.scene_at(self._scenes, take.position))
         self._move_to(take)
         share = take.elapsed_ms / take.duration_ms if take.duration_ms else 2.0
@@ -96,7 +103,7 @@ class Film:
         painter = QPainter(image)
         try:
             painter.setRenderHints(HINTS)
-            self._paint(painter, share)
+            yield from self._paint(painter, share)
             self._paint_line(painter, take)
         finally:
             painter.end()
@@ -145,7 +152,7 @@ class Film:
 
     # Painting
 
-    def _paint(self, painter: QPainter, share: float) -> None:
+    def _paint(self, painter: QPainter, share: float) -> Generator[None, None, None]:
         drawing, camera = self._drawing, self._camera
         assert camera is not None
         view = QRectF(QPointF(), self._view())
@@ -156,7 +163,9 @@ class Film:
         painter.scale(camera.zoom, camera.zoom)
         area = camera.box_to_scene(view)
         drawing.tiles.keep(area)
-        drawing.paint(painter, area, camera.zoom)
+        for count, _ in enumerate(drawing.steps(painter, area, camera.zoom), 1):
+            if count % BIT == 0:
+                yield
         self._motion.paint(painter, area, camera.zoom, share)
         painter.restore()
 
@@ -204,12 +213,6 @@ def _paint_sign(painter: QPainter, at: QPointF, phase: str, color: object) -> No
     if phase == "backward":
         sign = shapes.up_triangle(at, 5.0)
     painter.drawPolygon(sign)
-
-
-def stills(film: Film, tempo: Tempo, count: int) -> Iterator[QImage]:
-    """Yield some frames spread evenly over a film that is painted for them alone."""
-    for take in sampled(tempo, count):
-        yield film.frame(take, GLIDE_MS)
 
 
 def sampled(tempo: Tempo, count: int) -> list[Take]:

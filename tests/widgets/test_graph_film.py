@@ -9,8 +9,10 @@ from app.film_files import pixels
 from engine.run import record
 from playback import graph, layout
 from playback.tempo import Take, Tempo
-from widgets.graph_film import LARGEST, LINE, Film, Style, stills
+from widgets import graph_film
+from widgets.graph_film import LARGEST, LINE, Film, Style, sampled
 from widgets.paint.cards import Layers
+from widgets.paint.drawing import Drawing
 from widgets.paint.stage import Stage
 from widgets.theme import Theme
 
@@ -50,11 +52,34 @@ def chain(qapp):
 def test_frames_have_one_even_size(qapp):
     made = film(LOOP)
     tempo = Tempo(made.tape.events, 10)
-    sizes = {image.size().toTuple() for image in stills(made, tempo, 6)}
+    sizes = {
+        image.size().toTuple() for image in (made.frame(one, 300) for one in sampled(tempo, 6))
+    }
     (size,) = sizes
     assert size[0] % 2 == size[1] % 2 == 0
     assert size[0] <= LARGEST.width()
     assert size[1] <= LARGEST.height() + LINE
+
+
+def test_a_frame_is_painted_bit_by_bit_as_it_is_at_once(chain, monkeypatch):
+    events = len(chain.tape.events)
+    wanted = pixels(chain.frame(Take(events, events), 50))
+    painted, paint = [], Drawing.paint_card
+    monkeypatch.setattr(
+        Drawing, "paint_card", lambda self, *given: painted.append(1) or paint(self, *given)
+    )
+    monkeypatch.setattr(graph_film, "BIT", 2)
+    steps, counts = chain.painting(Take(events, events), 50), [0]
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            made = end.value
+            break
+        counts.append(len(painted))
+    assert counts[-1] > 2
+    assert max(b - a for a, b in itertools.pairwise(counts)) <= 2
+    assert np.array_equal(pixels(made), wanted)
 
 
 def test_pink_is_there_only_once_gradients_run(chain):
