@@ -85,8 +85,9 @@ class CompareCard(Overlay):
     def open(self) -> None:
         """Show it with the first difference selected."""
         super().open()
-        # The card is painted in the next turn, and the second of the two pictures in one more.
-        HeldPaint(self.right.view).hold(2)
+        # The card is painted in the next turn, and each of the two pictures in one of its own.
+        HeldPaint(self.left.view).hold(2)
+        HeldPaint(self.right.view).hold(3)
         self._fit()
         if self.compared.differences:
             self.list.setCurrentRow(0)
