@@ -34,10 +34,12 @@ def why(error: OSError) -> str:
     return _WORDS.get(error.errno or 0, error.strerror or str(error))
 
 
-def write(path: Path, data: bytes | Sequence[bytes]) -> None:
+def write(path: Path, data: bytes | Sequence[bytes], *, sync: bool = True) -> None:
     """Write ``data`` to ``path``; what stood there stays until all of it is safely on the disk.
 
-    It may come in pieces, to be written one after the other.
+    It may come in pieces, to be written one after the other. Without ``sync`` nobody waits for the
+    disk, and a power cut may cost the file: until `sync_file` has been called, the data must stand
+    elsewhere, too.
     A link is followed; permissions stay as they are. A file with a second name, or in a folder that
     takes no new files, is written where it is.
 
@@ -49,7 +51,7 @@ def write(path: Path, data: bytes | Sequence[bytes]) -> None:
     try:
         before = path.stat()
     except FileNotFoundError:
-        _replace(path, pieces, None)
+        _replace(path, pieces, None, sync)
         return
     if not stat.S_IMODE(before.st_mode) & 0o222:
         raise PermissionError(errno.EACCES, "it is read-only", str(path))
@@ -57,7 +59,7 @@ def write(path: Path, data: bytes | Sequence[bytes]) -> None:
         _overwrite(path, pieces)
         return
     try:
-        _replace(path, pieces, before)
+        _replace(path, pieces, before, sync)
     except PermissionError:
         if not os.access(path, os.W_OK):
             raise
@@ -94,7 +96,20 @@ def spare_name(path: Path) -> Path:
     return spare
 
 
-def _replace(path: Path, pieces: Sequence[bytes], before: os.stat_result | None) -> None:
+def sync_file(path: Path) -> None:
+    """Have a file and its name safely on the disk; one that is gone has nothing to be kept.
+
+    Raises:
+        OSError: the disk has failed.
+    """
+    with contextlib.suppress(FileNotFoundError), path.open("rb") as file:
+        os.fsync(file.fileno())
+    _sync_folder(path.parent)
+
+
+def _replace(
+    path: Path, pieces: Sequence[bytes], before: os.stat_result | None, sync: bool
+) -> None:
     """Write beside ``path`` and put that in its place."""
     name = os.fsdecode(os.fsencode(path.name)[:_NAME_BYTES])
     beside = path.with_name(f".{name}.{os.getpid()}.part")
@@ -102,7 +117,7 @@ def _replace(path: Path, pieces: Sequence[bytes], before: os.stat_result | None)
     beside.unlink(missing_ok=True)
     sweep(path.parent, rf"\.{re.escape(name)}\.\d+\.part")
     try:
-        _fill(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), pieces)
+        _fill(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), pieces, sync)
         if before is not None:
             _dress(beside, before)
         beside.replace(path)
@@ -110,7 +125,8 @@ def _replace(path: Path, pieces: Sequence[bytes], before: os.stat_result | None)
         with contextlib.suppress(OSError):
             beside.unlink(missing_ok=True)
         raise
-    _sync_folder(path.parent)
+    if sync:
+        _sync_folder(path.parent)
 
 
 def _dress(path: Path, before: os.stat_result) -> None:
@@ -130,14 +146,14 @@ def _overwrite(path: Path, pieces: Sequence[bytes]) -> None:
     """
     held = path.read_bytes() if path.is_file() else b""
     try:
-        _fill(os.open(path, os.O_WRONLY), pieces)
+        _fill(os.open(path, os.O_WRONLY), pieces, sync=True)
     except OSError:
         with contextlib.suppress(OSError):
-            _fill(os.open(path, os.O_WRONLY), [held])
+            _fill(os.open(path, os.O_WRONLY), [held], sync=True)
         raise
 
 
-def _fill(descriptor: int, pieces: Sequence[bytes]) -> None:
+def _fill(descriptor: int, pieces: Sequence[bytes], sync: bool) -> None:
     with os.fdopen(descriptor, "wb", buffering=0) as file:
         for piece in pieces:
             view = memoryview(piece)
@@ -146,7 +162,8 @@ def _fill(descriptor: int, pieces: Sequence[bytes]) -> None:
         # A pipe or a device has no length and no disk under it.
         if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             file.truncate(sum(map(len, pieces)))
-            os.fsync(file.fileno())
+            if sync:
+                os.fsync(file.fileno())
 
 
 def _sync_folder(folder: Path) -> None:

@@ -1,6 +1,7 @@
 """Autosave: the window's work on the disk, within a second of every edit."""
 
 import threading
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -52,6 +53,9 @@ class Autosave(QObject):
         self._saved: Work | None = None
         self._going: Work | None = None
         self._trouble = ""
+        self._firsts: deque[Callable[[], None]] = deque()
+        self._thens: list[Callable[[], None]] = []
+        self._going_thens: list[Callable[[], None]] = []
         self._writing = threading.Lock()
         self._since = QElapsedTimer()
         self._timer = once(self, self._save)
@@ -80,6 +84,27 @@ class Autosave(QObject):
         """Save within so many milliseconds."""
         self._within(ms)
 
+    def first(self, call: Callable[[], None]) -> None:
+        """Call ``call`` before the next save, on the thread that saves.
+
+        An OSError that it raises is told as that save's.
+        """
+        self._firsts.append(call)
+
+    def then(self, call: Callable[[], None]) -> None:
+        """Save, and call ``call`` here once the work as it is now is safely on the disk."""
+        self._thens.append(call)
+        self.edited()
+
+    def _call_firsts(self) -> None:
+        while self._firsts:
+            self._firsts.popleft()()
+
+    def _call_thens(self) -> None:
+        thens, self._going_thens = self._going_thens, []
+        for call in thens:
+            call()
+
     def _within(self, ms: int) -> None:
         if self._going is not None:
             self._again = ms if self._again < 0 else min(ms, self._again)
@@ -88,7 +113,10 @@ class Autosave(QObject):
 
     def _save(self) -> None:
         what = self._look()
-        if self._saved is not None and same(what, self._saved):
+        self._going_thens += self._thens
+        self._thens = []
+        if self._saved is not None and same(what, self._saved) and not self._firsts:
+            self._call_thens()
             return
         self._going = what
         self._pool.start(_Job(self, what))
@@ -97,6 +125,7 @@ class Autosave(QObject):
         """Save ``what`` on this thread; returns what went wrong, or nothing."""
         try:
             with self._writing:
+                self._call_firsts()
                 self._slot.save(what)
         except OSError as error:
             return atomic.why(error)
@@ -107,6 +136,7 @@ class Autosave(QObject):
         going, self._going = self._going, None
         if not trouble:
             self._saved = going
+            self._call_thens()
         self._tell(trouble)
         if trouble or self._again >= 0:
             self._timer.start(AGAIN_MS if trouble else max(GAP_MS, self._again))
@@ -124,10 +154,28 @@ class Autosave(QObject):
         self._timer.stop()
         self._pool.waitForDone()
         what = self._look()
-        trouble = "" if self._saved is not None and same(what, self._saved) else self.write(what)
+        is_same = self._saved is not None and same(what, self._saved) and not self._firsts
+        trouble = "" if is_same else self.write(what)
         if not trouble:
             self._saved = what
+            self._going_thens += self._thens
+            self._thens = []
+            self._call_thens()
         return trouble
+
+    def settle(self) -> None:
+        """Do on this thread, without a save, what was to be done before and after the next one.
+
+        Raises:
+            OSError: what was to be done before it failed.
+        """
+        self._timer.stop()
+        self._pool.waitForDone()
+        with self._writing:
+            self._call_firsts()
+        self._going_thens += self._thens
+        self._thens = []
+        self._call_thens()
 
     def close(self) -> None:
         """Save no more; what is being saved is waited for."""

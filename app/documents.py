@@ -248,7 +248,7 @@ class Drafts:
         self.where = where
 
     def keep(self, draft: Draft) -> None:
-        """Keep a draft of the document at ``draft.path``.
+        """Keep a draft of the document at ``draft.path``; `sync` has it safe from a power cut.
 
         Raises:
             Refused: it cannot be written.
@@ -258,11 +258,20 @@ class Drafts:
         try:
             self.where.mkdir(parents=True, exist_ok=True)
             data = envelope.wrap(msgspec.json.encode(draft))
-            atomic.write(self._file(draft.path), data)
+            atomic.write(self._file(draft.path), data, sync=False)
         except OSError as error:
             raise Refused(f"The text cannot be kept: {atomic.why(error)}") from error
         except UnicodeEncodeError as error:
             raise Refused(f"The text cannot be kept: {error.reason}") from error
+
+    def sync(self, path: str) -> None:
+        """Have the draft of ``path`` safely on the disk. Any thread may do it.
+
+        Raises:
+            OSError: the disk has failed.
+        """
+        if self.where is not None:
+            atomic.sync_file(self._file(path))
 
     def find(self, path: str) -> Draft | None:
         """Return the draft of the document at ``path`` (empty: the one without a file).

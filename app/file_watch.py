@@ -8,6 +8,7 @@ from typing import Protocol
 from PySide6.QtCore import QEvent, QLockFile, QObject
 
 from app import atomic, documents
+from app.beside import Beside
 from app.documents import Refused
 from app.kept import Kept
 from app.notices import Notices
@@ -55,6 +56,8 @@ class FileWatch(QObject):
         self._host, self._sessions = host, sessions
         self._path = ""
         self._lock: QLockFile | None = None
+        self._beside = Beside(self)
+        """Takes locks and lets go of them: Qt waits for the disk."""
         self._stamp: Stamp | None = None
         self._accepted: Stamp | None = None
         """The file as another program left it, where the user wants their own text."""
@@ -78,26 +81,35 @@ class FileWatch(QObject):
             self._take_lock()
 
     def _take_lock(self) -> None:
-        self.let_go()
+        self._let_go()
         if not self._path:
             return
         name = hashlib.sha256(os.fsencode(self._path)).hexdigest()[:16]
-        self._lock = self._sessions.lock(name)
-        if self._is_elsewhere():
+        lock = self._lock = self._sessions.lock(name)
+        if lock is not None:
+            self._beside.ask(lambda: take(lock), lambda _: self._tell_taken(lock))
+
+    def _tell_taken(self, lock: QLockFile) -> None:
+        if lock is self._lock and _is_anothers(lock):
             text = f"{Path(self._path).name} is open in another window too; save it in one of them"
             self._host.notices.tell(Notice("twice", text, more=self._path))
 
-    def let_go(self) -> None:
+    def _let_go(self) -> None:
+        lock, self._lock = self._lock, None
+        if lock is not None:
+            # After it has been taken: there is one thread for both.
+            self._beside.ask(lock.unlock, lambda _: None)
+
+    def close(self) -> None:
         """Let other windows have the file."""
-        if self._lock is not None and self._lock.isLocked():
-            self._lock.unlock()
-        self._lock = None
+        self._let_go()
+        self._beside.finish()
 
     def _is_elsewhere(self) -> bool:
         """Return whether another window has the same file open."""
-        if self._lock is None or self._lock.isLocked() or take(self._lock):
-            return False
-        return self._lock.error() == QLockFile.LockError.LockFailedError
+        self._beside.finish()
+        lock = self._lock
+        return lock is not None and _is_anothers(lock) and not take(lock)
 
     def saved(self) -> None:
         """Note that the file now holds the text, or that there is another one."""
@@ -169,6 +181,10 @@ class FileWatch(QObject):
                 atomic.write(atomic.spare_name(path), file.read())
         except OSError as error:
             raise Refused(f"{path} cannot be set aside: {atomic.why(error)}") from error
+
+
+def _is_anothers(lock: QLockFile) -> bool:
+    return not lock.isLocked() and lock.error() == QLockFile.LockError.LockFailedError
 
 
 def stamp(path: str) -> Stamp | None:

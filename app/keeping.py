@@ -4,8 +4,10 @@
 """
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 
+from msgspec import Struct
 from PySide6.QtCore import QObject, QTimer
 
 from app import atomic, documents
@@ -17,6 +19,12 @@ from app.sessions import PROGRAM, Found, Sessions
 from app.shell import Notice
 
 Stamp = tuple[int, int, int]
+
+
+class _Taken(Struct, frozen=True):
+    """A draft that is being edited here now."""
+
+    path: str
 
 
 class Keeping(QObject):
@@ -34,6 +42,8 @@ class Keeping(QObject):
         """The file itself, which others may write to."""
         parent.installEventFilter(self.file)
         self._warned = False
+        self._taken_over: _Taken | None = None
+        """The draft that is dropped as soon as what became of it here is on the disk."""
         self._connect()
 
     def _connect(self) -> None:
@@ -85,8 +95,14 @@ class Keeping(QObject):
 
     def take_over(self, path: str) -> None:
         """Drop the draft of ``path``, which is being edited here now, once it is kept here."""
-        if self._saver is not None and not self._saver.flush():
-            self._drafts.drop(path)
+        if self._saver is not None:
+            self._taken_over = taken = _Taken(path)
+            self._saver.then(lambda: self._drop_draft(taken))
+
+    def _drop_draft(self, taken: "_Taken") -> None:
+        if taken is self._taken_over:
+            self._taken_over = None
+            self._drafts.drop(taken.path)
 
     def put_away(self) -> None:
         """Keep what is typed but not saved, so that it is there again when the document is.
@@ -101,15 +117,31 @@ class Keeping(QObject):
         if self._is_taken(doc.path):
             # By another window, or by a version that knows more: both stay.
             try:
-                self.sessions.leave(self.look())
+                left = self.sessions.leave(self.look(), sync=False)
             except OSError as error:
                 raise Refused(f"The text cannot be kept: {atomic.why(error)}") from error
+            if left is not None:
+                self._sync_first(lambda: atomic.sync_file(left))
             return
-        draft = Draft(doc.source, doc.path, doc.title, doc.saved, doc.foreign)
-        self._drafts.keep(draft)
+        self._drafts.keep(Draft(doc.source, doc.path, doc.title, doc.saved, doc.foreign))
+        self._sync_first(lambda: self._drafts.sync(doc.path))
+
+    def _sync_first(self, sync: Callable[[], None]) -> None:
+        """Wait for the disk on the thread that saves, before what it has is written over."""
+        if self._saver is not None:
+            # The draft that was to be dropped has just been written anew.
+            self._taken_over = None
+            self._saver.first(sync)
+            return
+        try:
+            sync()
+        except OSError as error:
+            raise Refused(f"The text cannot be kept: {atomic.why(error)}") from error
 
     def _is_taken(self, path: str) -> bool:
         doc = self._host.session.doc
+        if self._taken_over is not None and path == self._taken_over.path:
+            return False
         try:
             other = self._drafts.find(path)
         except Refused:
@@ -206,6 +238,7 @@ class Keeping(QObject):
         trouble = ""
         try:
             self.put_away()
+            self._settle()
         except Refused as refusal:
             trouble = str(refusal)
             if self._saver is not None and not self._saver.flush():
@@ -221,8 +254,15 @@ class Keeping(QObject):
         self._end(keep=False)
         return True
 
+    def _settle(self) -> None:
+        try:
+            if self._saver is not None:
+                self._saver.settle()
+        except OSError as error:
+            raise Refused(f"The text cannot be kept: {atomic.why(error)}") from error
+
     def _end(self, *, keep: bool) -> None:
-        self.file.let_go()
+        self.file.close()
         if self._saver is not None and self._slot is not None:
             self._saver.close()
             if keep:

@@ -59,8 +59,10 @@ class Slot(Generic[W]):
         """Hold the file for this process; False where another one holds it, or nobody can."""
         return take(self._lock)
 
-    def save(self, what: W) -> None:
+    def save(self, what: W, *, sync: bool = True) -> None:
         """Have ``what`` safely on the disk when this returns. Any thread may do it, one at a time.
+
+        Without ``sync`` it is safe from a kill only, until `atomic.sync_file` has been called.
 
         Raises:
             OSError: it cannot be written; what was saved before is still there.
@@ -70,7 +72,7 @@ class Slot(Generic[W]):
         self.path.parent.mkdir(parents=True, exist_ok=True)
         if self.path.exists():
             self.path.replace(self.before)
-        atomic.write(self.path, data)
+        atomic.write(self.path, data, sync=sync)
 
     def load(self) -> W:
         """Return what was saved last, or one save earlier where that is spoilt.
@@ -136,16 +138,20 @@ class Sessions(Generic[W]):
         slot = Slot(self.where / name, self._form)
         return slot if slot.claim() else None
 
-    def leave(self, what: W) -> None:
+    def leave(self, what: W, *, sync: bool = True) -> Path | None:
         """Keep the work of a window that has none any more, to be offered at the next start.
+
+        Returns where it is kept. Without ``sync`` see `Slot.save`.
 
         Raises:
             OSError: it cannot be written.
         """
         slot = self.begin()
-        if slot is not None:
-            slot.save(what)
-            slot.release()
+        if slot is None:
+            return None
+        slot.save(what, sync=sync)
+        slot.release()
+        return slot.path
 
     def found(self) -> list[Found[W]]:
         """Claim what windows left that did not end by themselves, and read it, the latest first."""

@@ -3,12 +3,13 @@
 import contextlib
 import hashlib
 import itertools
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
-from PySide6.QtCore import QByteArray, QObject, QSettings, QStandardPaths, QTimer, Signal
+from PySide6.QtCore import QByteArray, QObject, QStandardPaths, QTimer, Signal
 
 from app import atomic, settings_file
 from playback.coloring import MODES
@@ -63,6 +64,7 @@ ROWS = (
     Setting("lessons", "Progress in the lessons", "{}", _is_progress),
 )
 DEFAULTS = {row.key: row for row in ROWS}
+KEYS = (*DEFAULTS, "recent", "trusted")
 
 
 def folder(kind: QStandardPaths.StandardLocation) -> Path:
@@ -71,6 +73,11 @@ def folder(kind: QStandardPaths.StandardLocation) -> Path:
     with contextlib.suppress(OSError):
         path.mkdir(parents=True, exist_ok=True)
     return path
+
+
+class _Teller(QObject):
+    written = Signal(bool, object)
+    """From the thread that writes: whether it could, and what the file has now."""
 
 
 class Settings(QObject):
@@ -86,6 +93,12 @@ class Settings(QObject):
         self.trouble = ""
         """What of the file could not be read, as it is told; empty where all could."""
         self._held: dict[str, object] = {}
+        self._unwritten: dict[str, object] = {}
+        self._being_written = 0
+        self._writer: threading.Thread | None = None
+        """Writes: the disk may take its time, and Qt waits for it. It knows nothing of us."""
+        self._teller = _Teller()
+        self._teller.written.connect(self._take)
         self._file = self._opened(path) if path else None
 
     @classmethod
@@ -96,17 +109,19 @@ class Settings(QObject):
         atomic.sweep(where, r"gradscribe\.ini\.[A-Za-z]{6}")
         return cls(where / "gradscribe.ini")
 
-    def _opened(self, path: Path) -> QSettings | None:
+    def _opened(self, path: Path) -> Path | None:
         sound, self.trouble = settings_file.vetted(path)
-        file = QSettings(str(sound), QSettings.Format.IniFormat) if sound else None
-        if file is not None and file.status() == QSettings.Status.FormatError:
+        if sound is not None and settings_file.is_garbled(sound):
             sound, self.trouble = settings_file.put_aside(path)
-            file = QSettings(str(sound), QSettings.Format.IniFormat) if sound else None
-        lessons = file.value("lessons") if file is not None else None
-        if file is not None and lessons is not None and not _is_progress(lessons):
+        if sound is None:
+            return None
+        self._held = settings_file.read(sound, KEYS)
+        lessons = self._held.get("lessons")
+        if lessons is not None and not _is_progress(lessons):
             self.trouble = settings_file.copy_aside(path, "Your progress in the lessons")
-            file.remove("lessons")
-        return file
+            del self._held["lessons"]
+            settings_file.write(sound, {"lessons": None})
+        return sound
 
     def flag(self, key: str) -> bool:
         """Return a yes-or-no choice."""
@@ -137,12 +152,12 @@ class Settings(QObject):
 
     def shape(self, key: str) -> QByteArray:
         """Return a remembered window or splitter shape; empty where there is none."""
-        value = self._get(f"shape/{key}")
+        value = self._get(f"{settings_file.SHAPES}/{key}")
         return value if isinstance(value, QByteArray) else QByteArray()
 
     def put_shape(self, key: str, shape: QByteArray) -> None:
         """Remember a window or splitter shape."""
-        self._put(f"shape/{key}", shape)
+        self._put(f"{settings_file.SHAPES}/{key}", shape)
 
     def recent(self) -> tuple[str, ...]:
         """Return the files opened or saved last, newest first, those that are still there."""
@@ -189,32 +204,53 @@ class Settings(QObject):
         return value
 
     def _get(self, key: str) -> object:
-        if self._file is not None and key not in self._held:
-            return self._file.value(key)
         return self._held.get(key)
 
     def _put(self, key: str, value: object) -> None:
         self._held[key] = value
         if self._file is not None:
-            self._file.setValue(key, value)
+            self._unwritten[key] = value
             if not self._is_asked:
                 self._is_asked = True
-                QTimer.singleShot(0, self, self._look)
+                QTimer.singleShot(0, self, self._write)
 
-    def _look(self) -> None:
+    def _write(self) -> None:
         """Write what was put in this turn, and tell where that cannot be done."""
         self._is_asked = False
-        self.flush()
-        assert self._file is not None
-        if self._file.status() == QSettings.Status.AccessError and not self._has_failed:
+        path, values, self._unwritten = self._file, self._unwritten, {}
+        if path is None or not values:
+            return
+        self._writer = threading.Thread(
+            target=_write, args=(path, values, self._writer, self._teller), name="settings"
+        )
+        self._being_written += 1
+        self._writer.start()
+
+    def _take(self, is_written: bool, found: dict[str, object]) -> None:
+        """Take over what another window has chosen, unless something was chosen here since."""
+        self._being_written -= 1
+        if is_written and not self._being_written and not self._unwritten:
+            self._held |= found
+        if not is_written and not self._has_failed:
             self._has_failed = True
-            name = self._file.fileName()
-            self.failed.emit(f"Your choices are not remembered: {name} cannot be written")
+            self.failed.emit(f"Your choices are not remembered: {self._file} cannot be written")
 
     def flush(self) -> None:
-        """Write what is remembered to disk now."""
-        if self._file is not None:
-            self._file.sync()
+        """Have on the disk what is remembered when this returns."""
+        self._write()
+        if self._writer is not None:
+            self._writer.join()
+            self._writer = None
+
+
+def _write(
+    path: Path, values: dict[str, object], before: threading.Thread | None, teller: _Teller
+) -> None:
+    """Write once ``before`` has."""
+    if before is not None:
+        before.join()
+    is_written = settings_file.write(path, values)
+    teller.written.emit(is_written, settings_file.read(path, KEYS))
 
 
 def _is_file(path: str) -> bool:

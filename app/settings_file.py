@@ -1,14 +1,19 @@
-"""The settings file before Qt reads it: what is spoilt is put aside, and that is told."""
+"""The settings file on the disk: what is spoilt is put aside before Qt reads it, and told."""
 
 import re
 import shutil
 import stat
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+
+from PySide6.QtCore import QSettings
 
 from app import atomic
 
 LIMIT = 1 << 20
 """A file of more bytes was not written by us: ours has some ten thousand."""
+SHAPES = "shape"
+"""The group of window and splitter shapes."""
 NEVER_OURS = re.compile(rb'(?:=|, )"?@(?:Variant|DateTime)\(|\0')
 """Qt makes of these whatever they say, however big it is; nothing that we write has them."""
 
@@ -52,3 +57,36 @@ def copy_aside(path: Path, what: str) -> str:
     except OSError as error:
         return f"{what} could not be read ({atomic.why(error)})"
     return f"{what} could not be read. The file as it was is kept as {spare}"
+
+
+def is_garbled(path: Path) -> bool:
+    """Return whether Qt cannot make sense of the file."""
+    return _opened(path).status() == QSettings.Status.FormatError
+
+
+def read(path: Path, keys: Iterable[str]) -> dict[str, object]:
+    """Return what the file has of ``keys``, and every shape. Any thread may ask."""
+    file = _opened(path)
+    file.beginGroup(SHAPES)
+    shapes = [f"{SHAPES}/{name}" for name in file.childKeys()]
+    file.endGroup()
+    return {key: file.value(key) for key in (*keys, *shapes) if file.contains(key)}
+
+
+def write(path: Path, values: Mapping[str, object]) -> bool:
+    """Have ``values`` on the disk (None: no such key) when this returns. Any thread may do it.
+
+    What other windows wrote stays. Returns False where it cannot be written.
+    """
+    file = _opened(path)
+    for key, value in values.items():
+        if value is None:
+            file.remove(key)
+        else:
+            file.setValue(key, value)
+    file.sync()
+    return file.status() != QSettings.Status.AccessError
+
+
+def _opened(path: Path) -> QSettings:
+    return QSettings(str(path), QSettings.Format.IniFormat)

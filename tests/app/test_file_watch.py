@@ -84,12 +84,12 @@ def test_a_draft_of_a_file_that_has_changed_since_is_told_of(edited, open_window
     assert after.editor.source() == "# theirs, longer\n"
 
 
-def test_a_second_window_on_one_file_is_noticed(open_window, tmp_path):
+def test_a_second_window_on_one_file_is_noticed(open_window, tmp_path, qtbot):
     path = tmp_path / "a.py"
     path.write_text("a = 1\n")
     one, two = open_window(path), open_window(path)
+    qtbot.waitUntil(lambda: "another window" in said(two))
     assert said(one) == ""
-    assert "another window" in said(two)
     type_in(two, "# two\n")
     file.save(two)
     assert path.read_text() == "a = 1\n"

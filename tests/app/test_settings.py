@@ -88,7 +88,9 @@ def test_what_a_killed_window_left_of_its_settings_is_removed(qapp, tmp_path, mo
         (tmp_path / name).write_text("[General]\n")
     for name in (*names[:1], *names[2:]):
         os.utime(tmp_path / name, (1, 1))
-    Settings.of_user().put("speed", 2.0)
+    chosen = Settings.of_user()
+    chosen.put("speed", 2.0)
+    chosen.flush()
     assert Settings.of_user().number("speed") == 2.0
     left = {path.name for path in tmp_path.iterdir()}
     assert left == {"gradscribe.ini", "gradscribe.ini.GHIJKL", "gradscribe.ini.bak", "x.aBcDeF"}

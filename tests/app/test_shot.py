@@ -44,7 +44,9 @@ def ground(path):
 
 
 def test_the_theme_is_that_of_the_settings_unless_one_is_asked_for(qapp, tmp_path):
-    Settings.of_user().put("theme", "dark")
+    settings = Settings.of_user()
+    settings.put("theme", "dark")
+    settings.flush()
     for name, theme in (("own", ""), ("asked", "light")):
         assert screenshot(str(tmp_path / f"{name}.png"), theme=theme) == 0
     assert ground(tmp_path / "own.png") < 60
