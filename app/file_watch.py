@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
@@ -16,6 +17,7 @@ from app.session import Session
 from app.sessions import Sessions, take
 from app.settings import Settings
 from app.shell import Notice
+from app.state import Doc
 from widgets.code_edit import CodeEdit
 from widgets.code_text import objection
 
@@ -57,7 +59,8 @@ class FileWatch(QObject):
         self._path = ""
         self._lock: QLockFile | None = None
         self._beside = Beside(self)
-        """Takes locks and lets go of them: Qt waits for the disk."""
+        """Writes the file, and takes locks and lets go of them, which waits for the disk, too."""
+        self._being_written = 0
         self._stamp: Stamp | None = None
         self._accepted: Stamp | None = None
         """The file as another program left it, where the user wants their own text."""
@@ -103,11 +106,10 @@ class FileWatch(QObject):
     def close(self) -> None:
         """Let other windows have the file."""
         self._let_go()
-        self._beside.finish()
+        self.finish()
 
     def _is_elsewhere(self) -> bool:
         """Return whether another window has the same file open."""
-        self._beside.finish()
         lock = self._lock
         return lock is not None and _is_anothers(lock) and not take(lock)
 
@@ -121,7 +123,9 @@ class FileWatch(QObject):
     def check_disk(self) -> None:
         """Tell of a file that another program has changed."""
         now = stamp(self._path)
-        if now is None or now in (self._stamp, self._accepted, self._told):
+        if self._being_written or now is None:
+            return
+        if now in (self._stamp, self._accepted, self._told):
             return
         doc = self._host.session.doc
         if not documents.differs(Path(doc.path), doc.saved):
@@ -159,6 +163,7 @@ class FileWatch(QObject):
 
         ``disk`` says that another program changed the file, ``twice`` that another window has it.
         """
+        self.finish()
         if str(path) != self._path:
             return ""
         now = stamp(self._path)
@@ -168,12 +173,37 @@ class FileWatch(QObject):
             return "disk"
         return "twice" if self._is_elsewhere() else ""
 
-    def set_aside(self, path: Path) -> None:
-        """Keep a copy of what another program wrote before it is written over.
+    def write(
+        self, path: Path, doc: Doc, then: Callable[[], None], otherwise: Callable[[Refused], None]
+    ) -> None:
+        """Write the program to ``path`` beside the interface, wholly or not at all.
 
-        Raises:
-            Refused: there is no room for it.
+        What another program wrote there is set aside before, where the user has said that theirs
+        stays. ``then`` is called here once the file is on the disk, or ``otherwise`` with why not.
         """
+
+        def write() -> None:
+            self._set_aside(path)
+            documents.write(path, doc.source, like=Path(doc.path) if doc.path else None)
+
+        def written(done: Callable[[], None]) -> None:
+            self._being_written -= 1
+            try:
+                done()
+            except Refused as refusal:
+                otherwise(refusal)
+            else:
+                then()
+
+        self._being_written += 1
+        self._beside.ask(write, written)
+
+    def finish(self) -> None:
+        """Wait until the file is on the disk, where it is on its way there."""
+        self._beside.finish()
+
+    def _set_aside(self, path: Path) -> None:
+        """Keep a copy of what another program wrote before it is written over."""
         if self._accepted is None or str(path) != self._path:
             return
         try:

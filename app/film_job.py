@@ -95,7 +95,7 @@ class Job(Making):
         while added:
             yield from _awaited(added.popleft())
         whole = yield from _awaited(self._pool.submit(made.finish))
-        documents.write_bytes(self.path, whole)
+        yield from _awaited(self._pool.submit(documents.write_bytes, self.path, whole))
 
     def _imported(self) -> Iterator[int]:
         """Yield until what writes a film is there: its libraries are many megabytes on the disk."""

@@ -15,7 +15,7 @@ from app.autosave import Autosave
 from app.documents import Draft, Drafts, Refused
 from app.file_watch import FileWatch, Host
 from app.kept import Kept
-from app.sessions import PROGRAM, Found, Sessions
+from app.sessions import PROGRAM, Found, Sessions, Slot
 from app.shell import Notice
 
 Stamp = tuple[int, int, int]
@@ -42,6 +42,8 @@ class Keeping(QObject):
         """The file itself, which others may write to."""
         parent.installEventFilter(self.file)
         self._warned = False
+        self._left: Slot[Kept] | None = None
+        """Where the work was put away that was set by, if that was for the next start."""
         self._taken_over: _Taken | None = None
         """The draft that is dropped as soon as what became of it here is on the disk."""
         self._connect()
@@ -95,7 +97,14 @@ class Keeping(QObject):
 
     def take_over(self, path: str) -> None:
         """Drop the draft of ``path``, which is being edited here now, once it is kept here."""
-        if self._saver is not None:
+        if self._saver is None:
+            return
+        try:
+            draft = self._drafts.find(path)
+        except Refused:
+            return
+        # There may be the draft of another text: of one that has no file, either.
+        if draft is not None and draft.source == self._host.session.doc.source:
             self._taken_over = taken = _Taken(path)
             self._saver.then(lambda: self._drop_draft(taken))
 
@@ -110,6 +119,8 @@ class Keeping(QObject):
         Raises:
             Refused: it cannot be kept.
         """
+        self.file.finish()
+        self._left = None
         doc = self._host.session.doc
         if doc.lesson or not doc.modified:
             # One's own program was kept when the lesson began.
@@ -121,7 +132,8 @@ class Keeping(QObject):
             except OSError as error:
                 raise Refused(f"The text cannot be kept: {atomic.why(error)}") from error
             if left is not None:
-                self._sync_first(lambda: atomic.sync_file(left))
+                self._left = left
+                self._sync_first(lambda: atomic.sync_file(left.path))
             return
         self._drafts.keep(Draft(doc.source, doc.path, doc.title, doc.saved, doc.foreign))
         self._sync_first(lambda: self._drafts.sync(doc.path))
@@ -159,9 +171,12 @@ class Keeping(QObject):
 
     def take_up(self, kept: Kept) -> None:
         """Go on with work that was set by."""
+        left, self._left = self._left, None
         self._restore(kept)
         if kept.doc.modified:
             self.take_over(kept.doc.path)
+        if left is not None and self._saver is not None:
+            self._saver.then(left.drop)
 
     def _restore(self, kept: Kept) -> None:
         host = self._host

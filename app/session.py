@@ -128,9 +128,9 @@ class Session(QObject):
         if source != self._sent:
             self._run_live()
 
-    def mark_saved(self, path: str, title: str) -> None:
-        """Note that the text now stands in the file ``path``."""
-        self._change_doc(path=path, title=title, saved=self.doc.source)
+    def mark_saved(self, path: str, title: str, source: str) -> None:
+        """Note that the file ``path`` holds ``source``, the text as it was when it was saved."""
+        self._change_doc(path=path, title=title, saved=source)
 
     def open_calls(self, keys: frozenset[str] | None) -> None:
         """Choose which module frames stand open; None leaves it to the picture."""

@@ -134,24 +134,28 @@ class Sessions(Generic[W]):
             self.where.mkdir(parents=True, exist_ok=True)
         except OSError:
             return None
-        name = f"{time.time_ns():x}-{os.getpid()}{self._form.ending}"
-        slot = Slot(self.where / name, self._form)
+        slot = self._new()
         return slot if slot.claim() else None
 
-    def leave(self, what: W, *, sync: bool = True) -> Path | None:
+    def _new(self) -> Slot[W]:
+        assert self.where is not None
+        name = f"{time.time_ns():x}-{os.getpid()}{self._form.ending}"
+        return Slot(self.where / name, self._form)
+
+    def leave(self, what: W, *, sync: bool = True) -> Slot[W] | None:
         """Keep the work of a window that has none any more, to be offered at the next start.
 
-        Returns where it is kept. Without ``sync`` see `Slot.save`.
+        Returns its file, None where nothing can be kept. Without ``sync`` see `Slot.save`.
 
         Raises:
             OSError: it cannot be written.
         """
-        slot = self.begin()
-        if slot is None:
+        if self.where is None:
             return None
+        # Nobody need hold it: it is whole as soon as it is there.
+        slot = self._new()
         slot.save(what, sync=sync)
-        slot.release()
-        return slot.path
+        return slot
 
     def found(self) -> list[Found[W]]:
         """Claim what windows left that did not end by themselves, and read it, the latest first."""

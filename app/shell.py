@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from app.documents import Draft, Drafts
+from app.documents import Draft, Drafts, Refused
 from app.playing import Clock
 from app.progress import Progress
 from app.session import Session
 from app.settings import Settings
+from app.state import Doc
 from app.training.saving import Saving
 from app.training.session import TrainSession
 from app.writing import Writing
@@ -86,8 +87,13 @@ class Watch(Protocol):
     def tell_changed(self) -> None:
         """Offer the choice between the text here and the one in the file."""
 
-    def set_aside(self, path: Path) -> None:
-        """Keep a copy of what another program wrote."""
+    def write(
+        self, path: Path, doc: Doc, then: Callable[[], None], otherwise: Callable[[Refused], None]
+    ) -> None:
+        """Write the program to ``path``; ``then`` is called once it is there."""
+
+    def finish(self) -> None:
+        """Wait until the file is on the disk, where it is on its way there."""
 
     def saved(self) -> None:
         """Note that the file now holds the text."""

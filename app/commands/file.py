@@ -37,6 +37,7 @@ def open_path(shell: Shell, path: str) -> None:
     if file.suffix.lower() == setup.SETUP:
         setup.open_setup(shell, file)
         return
+    shell.keeping.file.finish()
     text = documents.read(file)
     if why := objection(text):
         raise Refused(f"{file.name} is not opened: {why}")
@@ -198,23 +199,25 @@ def _save(shell: Shell, path: Path, sure: bool = False) -> None:
         shell.notices.tell_first(Notice("save", text, choices, str(path)))
         return
     doc = shell.session.doc
-    try:
-        shell.keeping.file.set_aside(path)
-        documents.write(path, doc.source, like=Path(doc.path) if doc.path else None)
-    except Refused as refusal:
+
+    def saved() -> None:
+        shell.drafts.drop(str(path))
+        shell.session.mark_saved(str(path), file_name(path.name), doc.source)
+        if not doc.foreign:
+            shell.settings.trust(str(path), doc.source)
+        shell.keeping.file.saved()
+        shell.settings.add_recent(str(path))
+        shell.say(f"Saved {path.name}")
+
+    def refused(refusal: Refused) -> None:
         choices = (
             ("Save as…", lambda: save_as(shell)),
             ("Try again", lambda: _save(shell, path, sure)),
         )
         shell.notices.tell_first(Notice("save", str(refusal), choices))
-        raise
-    shell.drafts.drop(str(path))
-    shell.session.mark_saved(str(path), file_name(path.name))
-    if not doc.foreign:
-        shell.settings.trust(str(path), doc.source)
-    shell.keeping.file.saved()
-    shell.settings.add_recent(str(path))
-    shell.say(f"Saved {path.name}")
+        shell.say(str(refusal))
+
+    shell.keeping.file.write(path, doc, saved, refused)
 
 
 @command("file.quit", "Quit", menu="File/4", keys=("Ctrl+Q",))

@@ -110,5 +110,4 @@ def export_setup(shell: Shell) -> None:
     steps = run.step if run is not None else 0
     written = setups.plain(setup) | ({"steps": steps} if steps else {})
     text = msgspec.json.format(msgspec.json.encode(written), indent=2)
-    documents.write_bytes(path, text + b"\n")
-    shell.say(f"Wrote {path.name}")
+    shell.writing.write(path, lambda: [text, b"\n"], lambda: shell.say(f"Wrote {path.name}"))

@@ -1,5 +1,6 @@
 """Windows of one user on a home folder, and what one does in them."""
 
+from app.commands import file
 from app.documents import Drafts
 from app.settings import Settings
 from app.window import Window
@@ -34,6 +35,13 @@ def said(window):
 
 def press(window, label):
     next(one for one in window.notices.buttons if one.text() == label).click()
+    window.keeping.file.finish()
+
+
+def save(window):
+    """Save, and wait until that is done or refused."""
+    file.save(window)
+    window.keeping.file.finish()
 
 
 def type_in(window, text):

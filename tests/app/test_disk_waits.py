@@ -1,16 +1,18 @@
-"""The interface never waits for the disk, but where a program is saved or the window closes."""
+"""The interface does not wait for the disk, but where the window closes."""
 
 import os
 import threading
 from functools import partial
 
 import pytest
-from PySide6.QtCore import QLockFile
+from PySide6.QtCore import QEvent, QLockFile
+from PySide6.QtWidgets import QApplication
 
-from app import settings_file
+from app import documents, settings_file
 from app.commands import file
 from app.settings import Settings
-from tests.app.homes import sessions, type_in
+from app.state import Doc
+from tests.app.homes import said, save, sessions, type_in
 
 
 @pytest.fixture
@@ -152,3 +154,80 @@ def test_what_another_window_chose_is_known_after_a_choice_here(qapp, tmp_path, 
     assert mine.is_trusted("a.py", "x")
     assert mine.number("speed") == 4.0
     assert Settings(tmp_path / "s.ini").number("speed") == 4.0
+
+
+def test_a_save_is_written_beside(edited, syncs, qtbot):
+    window, path = edited
+    window.keeping._saver.flush()
+    syncs.clear()
+    file.save(window)
+    qtbot.waitUntil(lambda: not window.session.doc.modified)
+    assert path.read_text() == "# mine\na = 1\n"
+    assert here(syncs) == []
+
+
+@pytest.fixture
+def held(monkeypatch):
+    """Writing waits until this is set."""
+    go_on, write = threading.Event(), documents.write_bytes
+
+    def slow(path, data):
+        assert go_on.wait(60)
+        write(path, data)
+
+    monkeypatch.setattr(documents, "write_bytes", slow)
+    yield go_on
+    go_on.set()
+
+
+def test_what_is_typed_while_a_save_is_under_way_is_not_saved_with_it(edited, held, qtbot):
+    window, path = edited
+    file.save(window)
+    type_in(window, "# more\n")
+    QApplication.sendEvent(window, QEvent(QEvent.Type.WindowActivate))
+    held.set()
+    qtbot.waitUntil(lambda: window.session.doc.saved == "# mine\na = 1\n")
+    assert window.session.doc.modified
+    assert window.editor.source() == "# mine\n# more\na = 1\n"
+    assert path.read_text() == "# mine\na = 1\n"
+    assert said(window) == ""
+    save(window)
+    assert path.read_text() == window.editor.source()
+
+
+@pytest.mark.parametrize("then", ["open it", "new", "close", "save"])
+def test_a_save_under_way_is_waited_for_by_what_needs_it(edited, held, tmp_path, then):
+    window, path = edited
+    file.save(window)
+    threading.Timer(0.2, held.set).start()
+    if then == "open it":
+        file.open_path(window, str(path))
+        assert window.editor.source() == "# mine\na = 1\n"
+    elif then == "new":
+        file.new(window)
+        assert window.session.doc.path == ""
+    elif then == "close":
+        assert window.close()
+    else:
+        save(window)
+    assert path.read_text() == "# mine\na = 1\n"
+    assert not list((tmp_path / "home" / "drafts").glob("*.json"))
+    assert said(window) == ""
+
+
+def test_a_text_without_a_file_that_is_set_by_does_not_cost_another_its_draft(
+    open_window, tmp_path
+):
+    """A lesson opened over the second of two programs that were never saved."""
+    window = open_window()
+    file.new(window)
+    type_in(window, "# first\n")
+    file.new(window)
+    type_in(window, "# second\n")
+    kept = window.keeping.set_by()
+    window.session.load(Doc(source="x = 1", saved="x = 1", lesson="a"))
+    window.keeping.take_up(kept)
+    assert window.editor.source() == "# second\n"
+    window.keeping._saver.flush()
+    assert window.drafts.find("").source == "# first\n"
+    assert len(sessions(tmp_path)) == 1

@@ -5,9 +5,8 @@ import os
 from PySide6.QtCore import QEvent
 from PySide6.QtWidgets import QApplication
 
-from app.commands import file
 from app.file_watch import stamp
-from tests.app.homes import press, said, type_in
+from tests.app.homes import press, said, save, type_in
 
 
 def theirs(path):
@@ -17,7 +16,7 @@ def theirs(path):
 def test_a_file_that_another_program_changed_is_not_written_over(edited):
     window, path = edited
     theirs(path)
-    file.save(window)
+    save(window)
     assert "changed by another program" in said(window)
     assert path.read_text() == "# theirs, longer\n"
     press(window, "Reload")
@@ -25,20 +24,20 @@ def test_a_file_that_another_program_changed_is_not_written_over(edited):
     assert not window.session.doc.modified
     window.editor.undo()
     assert window.editor.source() == "# mine\na = 1\n"
-    file.save(window)
+    save(window)
     assert path.read_text() == "# mine\na = 1\n"
 
 
 def test_keeping_mine_sets_the_other_text_aside(edited):
     window, path = edited
     theirs(path)
-    file.save(window)
+    save(window)
     press(window, "Keep mine")
-    file.save(window)
+    save(window)
     assert path.read_text() == "# mine\na = 1\n"
     assert path.with_name("a.py.bak").read_text() == "# theirs, longer\n"
     type_in(window, "# more\n")
-    file.save(window)
+    save(window)
     assert path.read_text().startswith("# mine\n# more\n")
 
 
@@ -50,7 +49,7 @@ def test_coming_back_to_the_window_tells_of_a_changed_file_once(edited):
     window.notices.hide_button.click()
     QApplication.sendEvent(window, QEvent(QEvent.Type.WindowActivate))
     assert said(window) == ""
-    file.save(window)
+    save(window)
     assert "changed by another program" in said(window)
     assert path.read_text() == "# theirs, longer\n"
 
@@ -60,14 +59,14 @@ def test_a_touched_file_with_the_same_text_is_no_matter(edited):
     os.utime(path, (1, 1))
     QApplication.sendEvent(window, QEvent(QEvent.Type.WindowActivate))
     assert said(window) == ""
-    file.save(window)
+    save(window)
     assert path.read_text() == "# mine\na = 1\n"
 
 
 def test_a_file_that_is_gone_is_written_anew(edited):
     window, path = edited
     path.unlink()
-    file.save(window)
+    save(window)
     assert path.read_text() == "# mine\na = 1\n"
 
 
@@ -78,7 +77,7 @@ def test_a_draft_of_a_file_that_has_changed_since_is_told_of(edited, open_window
     after = open_window(path)
     assert after.editor.source() == "# mine\na = 1\n"
     assert "changed by another program" in said(after)
-    file.save(after)
+    save(after)
     assert path.read_text() == "# theirs, longer\n"
     press(after, "Reload")
     assert after.editor.source() == "# theirs, longer\n"
@@ -91,17 +90,17 @@ def test_a_second_window_on_one_file_is_noticed(open_window, tmp_path, qtbot):
     qtbot.waitUntil(lambda: "another window" in said(two))
     assert said(one) == ""
     type_in(two, "# two\n")
-    file.save(two)
+    save(two)
     assert path.read_text() == "a = 1\n"
     press(two, "Save anyway")
     assert path.read_text() == "# two\na = 1\n"
     type_in(one, "# one\n")
-    file.save(one)
+    save(one)
     assert "changed by another program" in said(one)
     assert path.read_text() == "# two\na = 1\n"
     one.close()
     type_in(two, "# more\n")
-    file.save(two)
+    save(two)
     assert path.read_text().startswith("# two\n# more\n")
 
 
@@ -110,7 +109,7 @@ def test_what_another_program_wrote_waits_to_be_read_before_it_runs(edited, monk
     # Of somebody who has trusted nothing but what they wrote.
     monkeypatch.setattr(window.settings, "is_trusted", lambda _, text: text.startswith("# mine"))
     theirs(path)
-    file.save(window)
+    save(window)
     press(window, "Reload")
     assert window.session.doc.foreign
     assert not window.session.doc.may_run
@@ -120,7 +119,7 @@ def test_what_another_program_wrote_waits_to_be_read_before_it_runs(edited, monk
 def test_a_reloaded_text_that_is_trusted_runs(edited):
     window, path = edited
     theirs(path)
-    file.save(window)
+    save(window)
     press(window, "Reload")
     assert window.session.doc.may_run
 

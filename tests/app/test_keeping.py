@@ -5,9 +5,8 @@ import shutil
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from app.commands import file
 from tests.app.fakes import leaves
-from tests.app.homes import Quiet, press, said, sessions, type_in
+from tests.app.homes import Quiet, press, said, save, sessions, type_in
 
 
 @pytest.fixture
@@ -75,7 +74,7 @@ def test_work_on_a_file_is_recovered_and_the_file_is_untouched(open_window, cras
     assert second.session.doc.path == str(path)
     assert second.editor.source() == "b = 2\na = 1\n"
     assert "a.py" in said(second)
-    file.save(second)
+    save(second)
     assert path.read_text() == "b = 2\na = 1\n"
 
 

@@ -309,7 +309,7 @@ def test_a_document_knows_whether_it_is_saved(settled):
     assert not settled.doc.modified
     settled.edit("b")
     assert settled.doc.modified
-    settled.mark_saved("x.py", "x.py")
+    settled.mark_saved("x.py", "x.py", settled.doc.source)
     assert not settled.doc.modified
     assert settled.doc.path == "x.py"
 

@@ -47,7 +47,7 @@ def test_dialogs_begin_where_the_last_one_ended_else_beside_the_program(
     ShellWindow.ask_open(window, "Open", "*.py")
     assert begun == [Path.home() / "a.png", tmp_path / "out" / "b.png", tmp_path / "out"]
     window._chosen_folder = None
-    window.session.mark_saved(str(tmp_path / "net.py"), "net.py")
+    window.session.mark_saved(str(tmp_path / "net.py"), "net.py", "")
     ShellWindow.ask_save(window, "Export", "c.png", "*.png")
     assert begun[-1] == tmp_path / "c.png"
     ShellWindow.ask_save(window, "Save", str(tmp_path / "d.py"), "*.py")

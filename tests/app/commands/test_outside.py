@@ -6,6 +6,7 @@ from app.commands import file, run, train
 from app.training import kept
 from engine.setup import Part, Setup
 from tests.app.fakes import leaves
+from tests.app.homes import save
 
 SOURCE = "import os\nx = param(1.0)\n"
 
@@ -90,7 +91,7 @@ def test_what_the_user_saves_is_the_user_s_own(settled, link, tmp_path):
     link.answer(leaves(0))
     settled.session.edit(SOURCE)
     settled.answers["save"] = tmp_path / "mine.py"
-    file.save(settled)
+    save(settled)
     file.open_path(settled, str(tmp_path / "mine.py"))
     assert not settled.session.doc.foreign
 
@@ -102,7 +103,7 @@ def test_what_is_typed_runs_at_once_as_full_python(settled, link):
 
 def test_saving_a_strange_program_does_not_make_it_trusted(opened, link, script):
     opened.session.edit(SOURCE + "y = 1\n")
-    file.save(opened)
+    save(opened)
     file.open_path(opened, str(script))
     assert opened.session.doc.foreign
 

@@ -100,6 +100,7 @@ def test_what_is_written_makes_the_same_run_without_a_window(desk, tmp_path):
     desk.training.change(chosen)
     steps = desk.training.run.step
     setup.export_setup(desk)
+    desk.writing.finish()
     assert desk.said == ["Wrote mine.json"]
     expected = replace(chosen, steps=steps or chosen.steps)
     assert plain(read(str(tmp_path / "mine.json"))) == plain(expected)
