@@ -9,11 +9,12 @@ from app.documents import Refused
 from app.opening import make_app
 from app.shot import without_screen
 from app.train import Outcome
-from widgets.plots.boundary import Boundary, Ground, Points
+from widgets.plots.boundary import Boundary, Ground
 from widgets.plots.confusion import Confusion
 from widgets.plots.fit import Fit
 from widgets.plots.lines import Curve, Lines
 from widgets.plots.plot import Plot
+from widgets.plots.points import Points
 from widgets.plots.series import Series
 from widgets.plots.shading import AROUND_ZERO, legend_of, shading_of
 from widgets.theme import Theme

@@ -56,7 +56,8 @@ def _inputs(begun: Begun, view: View, grid: Floats) -> Layer:
     plane = np.broadcast_to(across, grid.shape[-2:]), np.broadcast_to(up[:, None], grid.shape[-2:])
     chosen = begun.setup.features or RAW
     maps = np.stack([_feature(name, *plane) for name in FEATURES])
-    return Layer("inputs", maps, FEATURES, tuple(name in chosen for name in FEATURES))
+    on = tuple(name in chosen for name in FEATURES)
+    return Layer("inputs", maps, FEATURES, on, domain=(x0, y0, x1, y1))
 
 
 def _feature(name: str, x: Floats, y: Floats) -> Floats:
@@ -82,14 +83,15 @@ def _wires(begun: Begun, name: str, sources: tuple[int, ...], view: View | None)
         return None
     flat = view.arrays["flat"].array()
     grads = view.arrays["grads"].array() if "grads" in view.arrays else None
-    numbers = _part(flat, weight)
     bias = parameters.get(f"{name}.bias" if name else "bias")
     return Wires(
         weight.name,
-        numbers,
+        _part(flat, weight),
         _part(flat, bias) if bias is not None else np.zeros(0, np.float32),
         sources,
         _part(grads, weight) if grads is not None else None,
+        bias.name if bias is not None else "",
+        _part(grads, bias) if grads is not None and bias is not None else None,
     )
 
 

@@ -14,7 +14,7 @@ from app.training.session import TrainSession
 from app.training.state import Run
 from engine.setup import Part, Plain
 from engine.training import FileLooked, Option
-from widgets.plots.boundary import NONE
+from widgets.plots.points import NONE
 
 Floats = NDArray[np.float64]
 FLAT = ("x", "y")

@@ -13,8 +13,9 @@ from engine.training import DataShown, View
 from engine.training.answers import MOST_NUMBERS, MOST_SURFACE
 from playback import text
 from widgets.plots import shading
-from widgets.plots.boundary import NONE, Ground, Points
+from widgets.plots.boundary import Ground
 from widgets.plots.histograms import NOTHING, Kind, Spread
+from widgets.plots.points import NONE, Points
 from widgets.training.weights import CHANGING
 
 SIDE = 100
@@ -180,7 +181,7 @@ def show_view(room: TrainingRoom, run: Run, view: View) -> None:
             pairs = zip(norms, held, strict=True)
             room.gradients.show_norms(names, [norm if has else None for norm, has in pairs])
         case "units":
-            room.units.show_layers(network.layers(run))
+            show_network(room, run)
         case "histograms":
             shown: Kind = "weight"
             room.histograms.show_spreads(spreads_of(run, view, shown))
@@ -191,9 +192,18 @@ def show_view(room: TrainingRoom, run: Run, view: View) -> None:
             grads = view.arrays["grads"].array() if "grads" in view.arrays else None
             room.weights.show_flat(view.arrays["flat"].array(), grads)
             if room.units.isVisible():
-                room.units.show_layers(network.layers(run))
+                show_network(room, run)
         case "surface":
             show_surface(room, view)
+
+
+def show_network(room: TrainingRoom, run: Run) -> None:
+    """Show units with the weights between them, not before both are known: what is seen is whole.
+
+    Of a model that is too big there are no weights.
+    """
+    if "units" in run.views and ("weights" in run.views or size_of(run) > MOST_NUMBERS):
+        room.units.show_layers(network.layers(run))
 
 
 def tell_left_out(room: TrainingRoom, run: Run) -> None:

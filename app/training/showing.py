@@ -234,7 +234,9 @@ class TrainShowing(QObject):
         room.offer_directions(run.begun.parameters)
         room.confusion.show_counts(np.zeros((0, 0), np.intp))
         room.fit.show_curve(np.empty(0), np.empty(0))
-        room.units.show_layers(())
+        if not run.begun.units:
+            # Else what was seen before stays until there is another: it would flicker.
+            room.units.show_layers(())
         room.histograms.show_spreads(())
         room.optimizer.show_spreads(())
         pictures.tell_left_out(room, run)
@@ -258,6 +260,7 @@ class TrainShowing(QObject):
             points = pictures.points_of(data, begun.classes, is_regression)
             points = pictures.redrawn(points, self.own.drawn())
             room.boundary.show_points(points)
+            room.units.show_points(points)
             words = [pictures.legend_of(begun.task, begun.classes, points.targets, data.y_names)]
             words += [DRAWING] if room.boundary.editable else pictures.axes_of(data.x_names)
             room.boundary.set_caption(" · ".join(words))
@@ -282,6 +285,7 @@ class TrainShowing(QObject):
             return
         room, state = self._room, run.state
         room.bar.set_playing(self._session.plays)
+        room.units.set_flowing(run.running)
         step = run.step
         epoch = state.epoch if state is not None else None
         room.axis.set_steps(step, run.furthest, self._forks(run), epoch)

@@ -22,43 +22,17 @@ from widgets.plots.class_key import CLASS, HELD, ClassKey, Entry
 from widgets.plots.colors import class_color, class_pixels, class_shape
 from widgets.plots.finer import finer
 from widgets.plots.lines import bubble
-from widgets.plots.marks import Mark, Stamps
 from widgets.plots.plot import EDGE, Plot, empty
+from widgets.plots.points import HELD_BACK, NONE, SUREST, Box, Floats, PointLayer, Points, places
 from widgets.plots.shading import AROUND_ZERO, Shading, shading_of
 from widgets.theme import Theme
 
 LEGEND = 26.0
 NEAR = 9.0
 """A point can be taken with the mouse from so many pixels away."""
-SUREST = 0.72
-"""The ground stays paler than the points on it, even where the model is sure."""
 FINER = 3
 """The ground is painted with so many times more rows and columns than the model was asked for."""
-HELD_BACK = "diamond"
-"""Shape of the points of a regression that are for validation."""
-
-Floats = NDArray[np.float64]
-Box = tuple[float, float, float, float]
 EMPTY: Box = (-1.0, -1.0, 1.0, 1.0)
-
-
-@dataclass(frozen=True)
-class Points:
-    """Data on the plane. ``kinds`` are classes, or None where ``targets`` are numbers."""
-
-    x: NDArray[np.float64]
-    y: NDArray[np.float64]
-    kinds: NDArray[np.intp] | None = None
-    targets: NDArray[np.float64] | None = None
-    validation: NDArray[np.bool_] | None = None
-    names: tuple[str, ...] = ()
-    """Names of the classes."""
-
-    def __len__(self) -> int:
-        return int(self.x.size)
-
-
-NONE = Points(np.empty(0), np.empty(0))
 
 
 @dataclass(frozen=True)
@@ -96,8 +70,7 @@ class Boundary(Plot):
         self._image: QImage | None = None
         """The ground; made once it is painted, for many come that nobody sees."""
         self._points, self._shading = NONE, AROUND_ZERO
-        self._layer: tuple[object, ...] = ()
-        self._pixmap, self._stamps = QPixmap(), Stamps()
+        self._layer = PointLayer()
         self._area = QRectF()
         self._discrete, self._validation = False, True
         self._note = ""
@@ -163,7 +136,7 @@ class Boundary(Plot):
         super().set_theme(theme)
         if not self._area.isEmpty():
             # Beforehand: in the turn that paints the whole window anew there is no time to spare.
-            self._mark()
+            self._marks()
 
     # Drawing
 
@@ -184,53 +157,21 @@ class Boundary(Plot):
                 self._image = self._drawn(self._ground, self.theme)
             painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
             painter.drawImage(self._rect(self._ground.domain), self._image)
-        self._mark()
-        painter.drawPixmap(room.topLeft(), self._pixmap)
+        painter.drawPixmap(room.topLeft(), self._marks())
         painter.setClipping(False)
         self._draw_legend(painter, area)
         self._draw_hover(painter, room)
 
-    def _mark(self) -> None:
-        """Paint the points into a layer, which is kept while nothing but the ground changes."""
-        room = self._area
-        ratio = self.devicePixelRatioF()
-        shown = id(self._points), self._validation
-        key = (*shown, room.getRect(), self.domain, self.theme.name, ratio)
-        if key != self._layer:
-            self._layer = key
-            self._pixmap = self._marked(room, ratio)
-
-    def _marked(self, room: QRectF, ratio: float) -> QPixmap:
-        points = self._points
-        looks, which = self._looks()
-        places = np.column_stack(self._pixels()) - (room.left(), room.top())
-        if points.validation is not None and not self._validation:
-            places[points.validation] = np.nan
-        return self._stamps.layer(room.size(), ratio, places, looks, which)
-
-    def _looks(self) -> tuple[list[Mark], NDArray[np.intp]]:
-        """Return how points can look, and which of these each of them does."""
-        points, theme = self._points, self.theme
-        dark, size = theme.dark, 4.2 if len(points) < 400 else 3.2
-        rim = theme.canvas if dark else theme.surface
-        none = np.zeros(len(points), np.intp)
-        held_back = none if points.validation is None else points.validation
-        if points.targets is not None:
-            shading = self._shading
-            shades, which = heat.shades(points.targets - shading.middle, dark, shading.reach)
-            # Hollow ones would hide their number.
-            shapes = ("circle", HELD_BACK)
-            looks = [Mark(shape, shade, theme.ink2, size) for shade in shades for shape in shapes]
-            return looks, 2 * which + held_back
-        kinds, which = np.unique(
-            none if points.kinds is None else points.kinds, return_inverse=True
+    def _marks(self) -> QPixmap:
+        return self._layer.pixmap(
+            self._points,
+            self.domain,
+            self._area,
+            self._shading,
+            self.theme,
+            self.devicePixelRatioF(),
+            self._validation,
         )
-        looks = []
-        for kind in kinds.tolist():
-            shape, color = class_shape(kind), class_color(kind, dark)
-            # Validation points are hollow: the model never learns from them.
-            looks += [Mark(shape, color, rim, size), Mark(shape, rim, color, size)]
-        return looks, 2 * which + held_back
 
     def _rect(self, domain: Box) -> QRectF:
         """Return where a part of the plane is drawn."""
@@ -241,11 +182,7 @@ class Boundary(Plot):
         return QRectF(x, y, (domain[2] - domain[0]) * wide, (domain[3] - domain[1]) * high)
 
     def _pixels(self) -> tuple[Floats, Floats]:
-        left, bottom, right, top = self.domain
-        room = self._area
-        x = room.left() + (self._points.x - left) / (right - left) * room.width()
-        y = room.bottom() - (self._points.y - bottom) / (top - bottom) * room.height()
-        return x, y
+        return places(self._points, self.domain, self._area)
 
     def _draw_legend(self, painter: QPainter, area: QRectF) -> None:
         line = QRectF(area.left() + EDGE, area.bottom() - LEGEND, area.width() - 2 * EDGE, LEGEND)

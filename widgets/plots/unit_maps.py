@@ -19,25 +19,28 @@ from PySide6.QtWidgets import QWidget
 
 from playback import text
 from widgets.paint import heat
-from widgets.plots import wires
+from widgets.plots import biases, wires
+from widgets.plots.biases import Bias
+from widgets.plots.finer import finer
 from widgets.plots.lines import bubble
 from widgets.plots.plot import EDGE, Plot, empty
-from widgets.plots.strokes import polygon
+from widgets.plots.points import NONE, SUREST, Box, PointLayer, Points
+from widgets.plots.shading import AROUND_ZERO, shading_of
+from widgets.plots.unit_curve import curve
+from widgets.plots.unit_places import HEAD, column_boxes, grid_boxes, output_boxes
 from widgets.plots.weight_entry import WeightEntry
 from widgets.plots.wires import Wire, Wires
 from widgets.theme import Theme
 
 LARGE = 150.0
 """Pixels of the map under the mouse."""
-SMALLEST, BIGGEST = 26, 84
-GAP, CLOSE = 7.0, 3.0
-LEAST, WIDEST = 15, 64
-"""Pixels of a map where each layer is one column."""
-HEAD = 20.0
-"""Pixels for the name of a layer."""
 OFF = 0.3
 """Opacity of an input that the model is not given."""
-ABOUT = "what each unit says · lines are weights, dashed where negative"
+ABOUT = "what each unit says · lines are weights, dashed where negative · squares are biases"
+FLOW = 2.0
+"""Pixels that the gaps in the wires move on with each picture while it learns."""
+FINER = 5
+"""A large map is painted with so many times more rows and columns than it has."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,8 @@ class Layer:
     names: tuple[str, ...] = ()
     on: tuple[bool, ...] = ()
     wires: Wires | None = None
+    domain: Box | None = None
+    """The plane of its maps."""
 
     def title(self, unit: int) -> str:
         """Return what a unit is called."""
@@ -59,11 +64,18 @@ class Layer:
             return self.names[unit]
         return f"{self.name}, unit {unit}"
 
+    def words(self, unit: int) -> list[str]:
+        """Return what a unit is called, and its bias, if it has one."""
+        has_bias = self.wires is not None and unit < len(self.wires.bias)
+        bias = float(self.wires.bias[unit]) if self.wires is not None and has_bias else 0.0
+        return [self.title(unit), *([f"bias {text.number(bias)}"] if has_bias else [])]
+
 
 class UnitMaps(Plot):
     """A column of maps per layer, in the order in which data goes through them.
 
-    Where each layer fits into one column, lines between them are their weights.
+    Where each layer fits into one column, lines between them are their weights. An only output is
+    large then, with the data on it; it makes room for the unit under the mouse.
     """
 
     hovered = Signal(str, int)
@@ -79,6 +91,12 @@ class UnitMaps(Plot):
         self._images: list[list[QImage]] = []
         self._boxes: list[list[QRectF]] = []
         self._wires: list[Wire] = []
+        self._biases: list[Bias] = []
+        self._points, self._shading = NONE, AROUND_ZERO
+        self._large, self._small = PointLayer(), PointLayer()
+        self._output: QRectF | None = None
+        """Where the output is large, as it was drawn last."""
+        self._flown: float | None = None
         self._mouse: QPointF | None = None
         self._top = 0.0
         self.entry = WeightEntry(self.canvas)
@@ -87,8 +105,23 @@ class UnitMaps(Plot):
     def show_layers(self, layers: Sequence[Layer]) -> None:
         """Show these layers; each layer has a scale of its own, and each input."""
         self._layers = tuple(layers)
+        self._flown = None if self._flown is None else self._flown + FLOW
         self._paint_images()
         self.refresh()
+
+    def show_points(self, points: Points) -> None:
+        """Show these data on the output and on the map under the mouse."""
+        if points is not self._points:
+            self._points = points
+            if points.targets is not None:
+                self._shading = shading_of(points.targets)
+            self.refresh()
+
+    def set_flowing(self, flows: bool) -> None:
+        """Let the wires flow from picture to picture, as they do while it learns."""
+        if flows != (self._flown is not None):
+            self._flown = 0.0 if flows else None
+            self.refresh()
 
     def set_theme(self, theme: Theme) -> None:
         """Use the colours of ``theme`` for the maps too."""
@@ -106,20 +139,21 @@ class UnitMaps(Plot):
 
     def draw(self, painter: QPainter, area: QRectF) -> None:
         """Draw the layers side by side, then what is under the mouse."""
-        self._boxes, self._wires = [], []
+        self._boxes, self._wires, self._biases, self._output = [], [], [], None
         if not self._layers:
             empty(painter, area, self.theme, "Units are shown for models on one or two features")
             return
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
         inner = area.adjusted(EDGE, 2, -EDGE, -8)
         painter.setFont(self.theme.font(11, 500))
-        counts = [len(images) for images in self._images]
-        columns = column_boxes(counts, inner.adjusted(self._room_for_names(painter), 0, 0, 0))
-        self._boxes = columns or self._scrolled(counts, inner)
+        columns = self._columns(inner.adjusted(self._room_for_names(painter), 0, 0, 0))
+        self._boxes = columns or self._scrolled([len(images) for images in self._images], inner)
         painter.setClipRect(area.adjusted(0, 0, 0, -2))
         if columns:
             self._draw_wires(painter)
-        for layer, images, boxes in zip(self._layers, self._images, self._boxes, strict=True):
+        small = slice(None, -1 if self._output is not None else None)
+        known = (self._layers[small], self._images[small], self._boxes[small])
+        for layer, images, boxes in zip(*known, strict=True):
             self._draw_name(painter, layer.name, boxes, inner)
             for unit, (image, box) in enumerate(zip(images, boxes, strict=True)):
                 if not area.intersects(box):
@@ -129,8 +163,43 @@ class UnitMaps(Plot):
                 if columns and unit < len(layer.names):
                     self._draw_input(painter, layer.names[unit], box)
                 painter.setOpacity(1.0)
+        biases.draw(painter, self._biases, self.theme)
+        if self._output is not None:
+            self._draw_output(painter, self._output)
         painter.setClipping(False)
         self._draw_enlarged(painter, area)
+
+    def _columns(self, inner: QRectF) -> list[list[QRectF]]:
+        """Return where maps stand if each layer is one column, an only output large."""
+        counts = [len(images) for images in self._images]
+        if self._layers[-1].maps.ndim == 3 and (large := output_boxes(counts, inner)):
+            self._output = large[-1][0]
+            return large
+        return column_boxes(counts, inner)
+
+    def _draw_output(self, painter: QPainter, box: QRectF) -> None:
+        """Draw what the network says, or the unit under the mouse does, finely, and the data."""
+        column, unit = (self._under() or (-1, 0))[:2]
+        layer = self._layers[column]
+        numbers = layer.maps[unit]
+        scale = heat.scale_of((numbers if layer.names else layer.maps).astype(np.float64))
+        grid = finer(numbers.astype(np.float64), FINER)
+        image = heat.image(grid[::-1], self.theme.dark, scale / SUREST)
+        self._draw_map(painter, box, image, numbers)
+        self._draw_points(painter, box, self._large, 1.0)
+        words = ", ".join(layer.words(unit)) if column >= 0 else layer.name
+        painter.setFont(self.theme.font(11, 500))
+        metrics = QFontMetricsF(painter.font())
+        painter.setPen(self.theme.ink2)
+        short = metrics.elidedText(words, Qt.TextElideMode.ElideLeft, box.width())
+        painter.drawText(QPointF(box.left(), box.top() - HEAD + metrics.ascent()), short)
+
+    def _draw_points(self, painter: QPainter, box: QRectF, layer: PointLayer, size: float) -> None:
+        domain = self._layers[0].domain
+        if domain is not None and len(self._points):
+            ratio = self.devicePixelRatioF()
+            given = (self._points, domain, box, self._shading, self.theme, ratio)
+            painter.drawPixmap(box.topLeft(), layer.pixmap(*given, size=size))
 
     def _room_for_names(self, painter: QPainter) -> float:
         """Return how much room the names of the inputs take, to the left of them."""
@@ -159,7 +228,7 @@ class UnitMaps(Plot):
         shown = metrics.elidedText(name, Qt.TextElideMode.ElideRight, wide)
         left = min(boxes[0].left(), inner.right() - metrics.horizontalAdvance(shown))
         painter.setPen(self.theme.ink2)
-        painter.drawText(QPointF(left, boxes[0].top() - 20 + metrics.ascent()), shown)
+        painter.drawText(QPointF(left, boxes[0].top() - HEAD + metrics.ascent()), shown)
 
     def _draw_wires(self, painter: QPainter) -> None:
         given = [(n, one.wires) for n, one in enumerate(self._layers) if n and one.wires]
@@ -167,6 +236,7 @@ class UnitMaps(Plot):
             return
         for one in given:
             self._wires += wires.wires_of(*one, self._boxes)
+            self._biases += biases.biases_of(*one, self._boxes)
         lit, found, wire = None, self._under(), self._wire_under()
         if found is not None:
             column, unit, _ = found
@@ -174,13 +244,13 @@ class UnitMaps(Plot):
             lit += [w for w in self._wires if (w.column - 1, w.source) == (column, unit)]
         elif wire is not None:
             lit = [wire]
-        wires.draw(painter, self._wires, self.theme, lit)
+        wires.draw(painter, self._wires, self.theme, lit, self._flown)
 
     def _draw_map(
         self, painter: QPainter, box: QRectF, image: QImage, numbers: NDArray[np.float32]
     ) -> None:
         if numbers.ndim == 1:
-            self._draw_curve(painter, box, numbers)
+            curve(painter, box, numbers, self.theme)
             return
         clip = QPainterPath()
         clip.addRoundedRect(box, 5, 5)
@@ -192,36 +262,15 @@ class UnitMaps(Plot):
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawRoundedRect(box, 5, 5)
 
-    def _draw_curve(self, painter: QPainter, box: QRectF, numbers: NDArray[np.float32]) -> None:
-        """Draw a unit's answers over its one input."""
-        painter.setPen(QPen(self.theme.line, 1))
-        painter.setBrush(self.theme.panel2)
-        painter.drawRoundedRect(box, 5, 5)
-        finite = np.isfinite(numbers)
-        if not finite.any():
-            return
-        inside = box.adjusted(3, 4, -3, -4)
-        low, high = float(numbers[finite].min()), float(numbers[finite].max())
-        points = np.empty((numbers.size, 2))
-        points[:, 0] = np.arange(numbers.size)
-        points[:, 0] *= inside.width() / max(1, numbers.size - 1)
-        points[:, 0] += inside.left()
-        points[:, 1] = 0.5 if high == low else (numbers.astype(np.float64) - low) / (high - low)
-        points[:, 1] *= -inside.height()
-        points[:, 1] += inside.bottom()
-        painter.setPen(QPen(self.theme.forward, 1.5))
-        painter.drawPolyline(polygon(points[finite]))
-
     def _draw_enlarged(self, painter: QPainter, area: QRectF) -> None:
         found = self._under()
         if found is None:
             self._draw_weight(painter, area)
+        if found is None or self._output is not None:
             return
         column, unit, box = found
         layer = self._layers[column]
-        words = [layer.title(unit)]
-        if layer.wires is not None and unit < len(layer.wires.bias):
-            words.append(f"bias {text.number(float(layer.wires.bias[unit]))}")
+        words = layer.words(unit)
         painter.setFont(self.theme.font(12, 500))
         metrics = QFontMetricsF(painter.font())
         below = len(words) * metrics.height() + 8
@@ -236,9 +285,10 @@ class UnitMaps(Plot):
         painter.drawRoundedRect(card, 8, 8)
         large = QRectF(left + 4, top + 4, side, side)
         if layer.maps[unit].ndim == 1:
-            self._draw_curve(painter, large, layer.maps[unit])
+            curve(painter, large, layer.maps[unit], self.theme)
         else:
             painter.drawImage(large, self._images[column][unit])
+            self._draw_points(painter, large, self._small, 0.75)
         painter.setPen(self.theme.ink)
         for line, word in enumerate(words):
             row = QRectF(left + 8, top + side + 6, side - 8, metrics.height())
@@ -247,26 +297,35 @@ class UnitMaps(Plot):
             painter.drawText(row, Qt.AlignmentFlag.AlignVCenter, short)
 
     def _draw_weight(self, painter: QPainter, area: QRectF) -> None:
-        wire = self._wire_under()
-        if wire is None or self._mouse is None or self.entry.isVisible():
+        one = self._bias_under() or self._wire_under()
+        if one is None or self._mouse is None or self.entry.isVisible():
             return
-        found = self._layers[wire.column].wires
-        name = found.name if found is not None else ""
-        words = [f"{name}[{wire.unit}, {wire.at}]", f"weight  {text.number(wire.weight)}"]
-        colors = [self.theme.ink2, heat.color(-1 if wire.weight < 0 else 1, 1, self.theme.dark)]
-        if found is not None and found.grads is not None:
-            words.append(f"gradient  {text.number(float(found.grads[wire.unit, wire.at]))}")
+        found = self._layers[one.column].wires
+        assert found is not None
+        if isinstance(one, Wire):
+            name, kind, number = f"{found.name}[{one.unit}, {one.at}]", "weight", one.weight
+            grad = None if found.grads is None else found.grads[one.unit, one.at]
+        else:
+            name, kind, number = f"{found.bias_name}[{one.unit}]", "bias", one.number
+            grad = None if found.bias_grads is None else found.bias_grads[one.unit]
+        words = [name, f"{kind}  {text.number(number)}"]
+        colors = [self.theme.ink2, heat.color(-1 if number < 0 else 1, 1, self.theme.dark)]
+        if grad is not None:
+            words.append(f"gradient  {text.number(float(grad))}")
             colors.append(self.theme.backward)
         bubble(painter, area, self._mouse, words, colors, self.theme)
 
     def _under(self) -> tuple[int, int, QRectF] | None:
-        if self._mouse is None:
+        if self._mouse is None or self._bias_under() is not None:
             return None
         for column, boxes in enumerate(self._boxes):
             for unit, box in enumerate(boxes):
                 if box.contains(self._mouse):
                     return column, unit, box
         return None
+
+    def _bias_under(self) -> Bias | None:
+        return biases.nearest(self._biases, self._mouse) if self._mouse is not None else None
 
     def _wire_under(self) -> Wire | None:
         return wires.nearest(self._wires, self._mouse) if self._mouse is not None else None
@@ -288,68 +347,19 @@ class UnitMaps(Plot):
         return False
 
     def _click(self, found: tuple[int, int, QRectF] | None) -> None:
-        wire = self._wire_under() if found is None else None
+        self.entry.hide()
         if found is not None:
             column, unit, _ = found
             if unit < len(self._layers[column].on):
                 self.switched.emit(self._layers[column].names[unit])
-        elif wire is not None and self._mouse is not None:
-            layer = self._layers[wire.column].wires
-            if layer is not None:
-                place = wire.unit * layer.weights.shape[1] + wire.at
-                self.entry.open(layer.name, place, wire.weight, self._mouse)
-        else:
-            self.entry.hide()
-
-
-def side_of(units: Sequence[int], wide: float, high: float) -> float:
-    """Return the greatest side at which every layer's maps fit into ``wide`` by ``high`` pixels."""
-    for side in range(BIGGEST, SMALLEST, -1):
-        across = _across(wide, side)
-        if side <= wide and all(-(-count // across) * (side + GAP) <= high for count in units):
-            return float(side)
-    return float(SMALLEST)
-
-
-def _across(wide: float, side: float) -> int:
-    return max(1, int((wide + GAP) // (side + GAP)))
-
-
-def column_boxes(counts: Sequence[int], inner: QRectF) -> list[list[QRectF]]:
-    """Return where maps stand if each layer is one column; nothing where that is too small."""
-    high, most = inner.height() - HEAD, max(counts)
-    side = min(float(WIDEST), high / most - CLOSE, inner.width() / (2 * len(counts)))
-    if side < LEAST:
-        return []
-    step = (inner.width() - side) / max(1, len(counts) - 1)
-    gap = min(GAP, high / most - side)
-    columns = []
-    for column, count in enumerate(counts):
-        left = inner.left() + column * step
-        top = inner.top() + HEAD + (high - count * (side + gap)) / 2
-        places = (top + unit * (side + gap) for unit in range(count))
-        columns.append([QRectF(left, place, side, side) for place in places])
-    return columns
-
-
-def grid_boxes(counts: Sequence[int], inner: QRectF) -> tuple[list[list[QRectF]], float]:
-    """Return where maps stand if a layer takes several columns, and how high all of it is."""
-    wide = inner.width() / len(counts)
-    side = side_of(counts, wide - 8, inner.height() - HEAD)
-    across = _across(wide - 8, side)
-    columns = []
-    for column, count in enumerate(counts):
-        left, top = inner.left() + column * wide, inner.top() + HEAD
-        columns.append(
-            [
-                QRectF(
-                    left + unit % across * (side + GAP),
-                    top + unit // across * (side + GAP),
-                    side,
-                    side,
-                )
-                for unit in range(count)
-            ]
-        )
-    rows = max(-(-count // across) for count in counts)
-    return columns, rows * (side + GAP) + HEAD
+            return
+        bias, wire = self._bias_under(), self._wire_under()
+        one = bias or wire
+        layer = self._layers[one.column].wires if one is not None else None
+        if layer is None or self._mouse is None:
+            return
+        if bias is not None:
+            self.entry.open(layer.bias_name, bias.unit, bias.number, self._mouse)
+        elif wire is not None:
+            place = wire.unit * layer.weights.shape[1] + wire.at
+            self.entry.open(layer.name, place, wire.weight, self._mouse)

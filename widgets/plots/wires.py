@@ -23,6 +23,8 @@ what is thicker than a pixel is dear."""
 NEAR = 4.0
 """A line is under the mouse at that distance."""
 FAINT = 0.1
+DASHED, FLOWING = (6.0, 4.0), (18.0, 2.0)
+"""Pixels of a dash and of the gap behind it: of a negative weight, of others while one learns."""
 LEAST_SCALE = 0.5
 """Where all weights are smaller the lines stay thin."""
 
@@ -39,6 +41,8 @@ class Wires:
     bias: NDArray[np.float32]
     sources: tuple[int, ...]
     grads: NDArray[np.float32] | None = None
+    bias_name: str = ""
+    bias_grads: NDArray[np.float32] | None = None
 
 
 class Wire(NamedTuple):
@@ -79,8 +83,12 @@ def draw(
     wires: Sequence[Wire],
     theme: Theme,
     lit: Sequence[Wire] | None = None,
+    flown: float | None = None,
 ) -> None:
-    """Draw wires, the thick ones last; with ``lit`` the others fade. A negative one is dashed."""
+    """Draw wires, the thick ones last; with ``lit`` the others fade. A negative one is dashed.
+
+    ``flown``: so many pixels their gaps have moved on; then the others have small ones, too.
+    """
     sizes = [_size(one.weight) for one in wires]
     scale = max([LEAST_SCALE, *sizes])
     few = len(wires) <= MOST // 4
@@ -98,8 +106,10 @@ def draw(
         width = THIN + (thick - THIN) * share
         pen.setColor(color)
         pen.setWidthF(width)
-        if one.weight < 0 and few:
-            pen.setDashPattern([6 / width, 4 / width])
+        if few and (one.weight < 0 or flown is not None):
+            dash, gap = DASHED if one.weight < 0 else FLOWING
+            pen.setDashPattern([dash / width, gap / width])
+            pen.setDashOffset(-(flown or 0.0) / width)
         elif few:
             pen.setStyle(Qt.PenStyle.SolidLine)
         painter.setPen(pen)

@@ -64,6 +64,7 @@ def test_another_run_begins_without_the_old_one_s_pictures(room, train_link):
 
 
 def test_every_view_reaches_its_plot(room, train_link):
+    room.says.setCurrentWidget(room.units)
     grid = array(np.zeros((3, 8, 8)), "<f4")
     box = array([0, 0, 1, 1], "<f4")
     views = {
@@ -218,31 +219,6 @@ def test_weights_are_edited_in_place(room, train_link):
     assert grid.setData(grid.index(2, 1), "−2,5")
     assert train_link.sent[-1] == say.EditWeight(1, "0.weight", 5, -2.5)
     assert not grid.setData(grid.index(0, 0), "two")
-
-
-def test_a_click_on_an_input_of_the_network_gives_it_to_the_model(room, begun, train_link):
-    room.units.switched.emit("x1^2")
-    assert begun.setup.features == ("x1", "x2", "x1^2")
-    for name in ("x1", "x2", "x1^2"):
-        room.units.switched.emit(name)
-    assert begun.setup.features == ("x1^2",), "one is left"
-
-
-def test_a_weight_of_the_network_is_set_by_hand(room, train_link):
-    room.units.weighed.emit("0.weight", 3, 0.5)
-    assert train_link.sent[-1] == say.EditWeight(1, "0.weight", 3, 0.5)
-
-
-def test_the_network_is_drawn_with_the_weights_as_they_are(room, begun, train_link):
-    room.says.setCurrentWidget(room.units)
-    kinds = [wish.kind for wish in train_link.last(say.Watch).wishes]
-    assert kinds.count("weights") == 1
-    assert "units" in kinds
-    arrays = {"grid": array(np.zeros((3, 4, 4)), "<f4"), "box": array([0, 0, 1, 1], "<f4")}
-    train_link.received.emit(say.View(1, "units", 0, arrays))
-    flat = array(np.arange(9), "<f4")
-    train_link.received.emit(say.View(1, "weights", 0, {"flat": flat}))
-    assert room.units._layers[1].wires.weights.tolist() == [[0, 1], [2, 3], [4, 5]]
 
 
 def test_what_was_wrong_with_a_setup_is_not_said_of_the_next(room, begun, train_link, qtbot):

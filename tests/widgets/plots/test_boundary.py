@@ -4,8 +4,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetricsF
 
 from tests.widgets.pixels import near
-from widgets.plots.boundary import Boundary, Ground, Points, sure
+from widgets.plots.boundary import Boundary, Ground, sure
 from widgets.plots.colors import class_color, class_fill, class_shape
+from widgets.plots.points import Points
 from widgets.plots.shading import Shading, shading_of
 from widgets.theme import Theme
 

@@ -6,7 +6,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit
 
-from widgets.plots.boundary import Boundary, Points
+from widgets.plots.boundary import Boundary
+from widgets.plots.points import Points
 
 
 @pytest.fixture

@@ -9,7 +9,8 @@ from tests.widgets.pixels import near
 from widgets.plots.confusion import Confusion
 from widgets.plots.histograms import Histograms, Spread
 from widgets.plots.surface import Surface, contour_image
-from widgets.plots.unit_maps import GAP, Layer, UnitMaps, side_of
+from widgets.plots.unit_maps import Layer, UnitMaps
+from widgets.plots.unit_places import GAP, side_of
 from widgets.theme import Theme
 
 

@@ -7,7 +7,8 @@ from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from tests.widgets.pixels import near, painted
 from widgets.paint import heat
 from widgets.plots import wires
-from widgets.plots.unit_maps import Layer, UnitMaps, column_boxes, grid_boxes
+from widgets.plots.unit_maps import Layer, UnitMaps
+from widgets.plots.unit_places import column_boxes, grid_boxes
 from widgets.plots.wires import Wire, Wires
 from widgets.theme import Theme
 

@@ -1,0 +1,50 @@
+"""The bias of each unit, as a small square at the lower left of its map."""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtGui import QPainter, QPen
+
+from widgets.paint import heat
+from widgets.plots.wires import Wires
+from widgets.theme import Theme
+
+SIDE, APART = 7.0, 3.0
+"""Pixels of a square, and between it and its map."""
+NEAR = 3.0
+"""So far beside it the mouse means it still."""
+
+
+class Bias(NamedTuple):
+    """The bias of ``unit`` of layer ``column``, and where it stands."""
+
+    column: int
+    unit: int
+    number: float
+    box: QRectF
+
+
+def biases_of(column: int, wires: Wires, boxes: Sequence[Sequence[QRectF]]) -> list[Bias]:
+    """Return the biases of layer ``column``, whose maps stand at ``boxes``."""
+    found = []
+    for unit, (number, box) in enumerate(zip(wires.bias.tolist(), boxes[column], strict=False)):
+        square = QRectF(box.left() - SIDE - APART, box.bottom() - SIDE, SIDE, SIDE)
+        found.append(Bias(column, unit, number, square))
+    return found
+
+
+def draw(painter: QPainter, biases: Sequence[Bias], theme: Theme) -> None:
+    """Draw them, blue above zero and orange below, the strongest as strong as 1 at least."""
+    scale = max([1.0, *(abs(one.number) for one in biases if math.isfinite(one.number))])
+    painter.setPen(QPen(theme.ink3, 1))
+    for one in biases:
+        painter.setBrush(heat.color(one.number, scale, theme.dark))
+        painter.drawRect(one.box)
+
+
+def nearest(biases: Sequence[Bias], at: QPointF) -> Bias | None:
+    """Return the bias under the mouse."""
+    around = (-NEAR, -NEAR, NEAR, NEAR)
+    return next((one for one in biases if one.box.adjusted(*around).contains(at)), None)
