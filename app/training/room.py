@@ -126,6 +126,7 @@ class TrainingRoom(QWidget):
         yield from self.form.making
         setup.hold(scrolled(self.form))
         self.form.installEventFilter(self)
+        self.form.renew.clicked.connect(lambda: self.bar.pressed.emit("new_data"))
         yield
         self.file = FileLook()
         self.form.extra.addWidget(self.file)
@@ -307,6 +308,7 @@ class TrainingRoom(QWidget):
         return (
             self.bar,
             *self.form.sections(),
+            self.form.pictures,
             self.file,
             self.boundary,
             self.fit,

@@ -12,6 +12,7 @@ from engine.train.held import Held
 from engine.train.painter import NoPainter, Painter
 from engine.train.program import Failed
 from engine.train.run import Edit, Run
+from engine.train.samples import samples
 from engine.training import TrainReply, TrainRequest, answers, asks
 from engine.zoo import given
 from engine.zoo.models import own
@@ -62,7 +63,8 @@ class Host:
         self._painter.heed(request)
         match request:
             case asks.ListParts(run_id):
-                self._send(answers.Catalogue(run_id, catalogue.entries(), dict(MISTAKES)))
+                there = (catalogue.entries(), dict(MISTAKES), samples())
+                self._send(answers.Catalogue(run_id, *there))
             case asks.Train():
                 self._begin(request)
             case asks.GiveFile(_, path, data, problem, sample):

@@ -49,6 +49,8 @@ class Catalogue(Struct, frozen=True, tag=True):
     run_id: int
     entries: tuple[Entry, ...]
     mistakes: dict[str, str] = {}
+    samples: dict[str, Array] = {}
+    """Of data sets with one input or two: (m, 3) points, across, up, and the class or target."""
 
 
 class Parameter(Struct, frozen=True):

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from msgspec.structs import replace
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from engine.setup import Part, Setup
 from engine.training import Catalogue
@@ -12,6 +12,7 @@ from widgets.theme import Theme
 from widgets.training import general
 from widgets.training.sections import PartSection, Rows, Section
 from widgets.training.switches import Switches
+from widgets.training.thumbnails import Thumbnails
 
 PARTS = ("data", "model", "loss", "optimizer", "schedule")
 _TUPLES = ("features", "frozen", "mistakes")
@@ -33,6 +34,7 @@ class SetupForm(QWidget):
         self._shares: dict[str, float] = {}
         """How much of each data set is trained on unless one says otherwise."""
         self.parts: dict[str, PartSection] = {}
+        self.pictures, self.renew = Thumbnails(self), QPushButton("New", self)
         self.extra = QVBoxLayout()
         """Room below the data for what only the window can show."""
         self.extra.setContentsMargins(16, 0, 12, 0)
@@ -47,6 +49,7 @@ class SetupForm(QWidget):
     def _make(self) -> Iterator[None]:
         # From the top down: each section has its place as soon as it is there.
         self._add_part("data", PartSection("Data", ours=True))
+        self._add_pictures()
         self._column.addLayout(self.extra)
         yield
         self.split = self._add_rows(Rows("Split and features", general.DATA))
@@ -82,6 +85,19 @@ class SetupForm(QWidget):
         self._column.addWidget(rows)
         return rows
 
+    def _add_pictures(self) -> None:
+        """Put pictures of the data above their choice, and beside it what makes new ones."""
+        data, row = self.parts["data"], QHBoxLayout()
+        self.renew.setProperty("crumb", True)
+        self.renew.setToolTip("New data of the same kind; the weights begin as they did")
+        self.renew.setAccessibleName("New data")
+        self.renew.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        row.addWidget(data.choice, 1)
+        row.addWidget(self.renew)
+        data.rows.insertLayout(0, row)
+        data.rows.insertWidget(0, self.pictures)
+        self.pictures.chosen.connect(lambda name: self._choose("data", Part(name)))
+
     def _general(self) -> tuple[Rows, ...]:
         return (self.split, self.batches, self.limits, self.machine)
 
@@ -93,6 +109,7 @@ class SetupForm(QWidget):
         """Use the colours and fonts of ``theme``."""
         for section in self.sections():
             section.set_theme(theme)
+        self.pictures.set_theme(theme)
 
     def offer(self, catalogue: Catalogue, devices: tuple[str, ...] = ("cpu",)) -> Iterator[None]:
         """Offer what there is, in steps that take a few milliseconds each."""
@@ -103,6 +120,10 @@ class SetupForm(QWidget):
             section.set_entries([entry for entry in catalogue.entries if entry.kind == key])
             yield
             yield from section.follow(getattr(self._setup, key))
+        samples = {name: one.array() for name, one in catalogue.samples.items()}
+        yield from self.pictures.offer(
+            [one for one in catalogue.entries if one.kind == "data"], samples
+        )
         self._show_general()
         self.mistakes.choose(self._setup.mistakes)
 
@@ -114,6 +135,7 @@ class SetupForm(QWidget):
     def follow(self, setup: Setup) -> Iterator[None]:
         """Do as `set_setup` does, in steps that take a few milliseconds each."""
         self._setup = setup
+        self.pictures.choose(setup.data.name)
         for key, section in self.parts.items():
             yield from section.follow(getattr(setup, key))
         self._show_general()

@@ -349,3 +349,9 @@ def test_the_column_of_the_set_up_is_as_wide_as_its_rows(room, qtbot):
         part.setFont(font)
     assert room.form.minimumSizeHint().width() > 300
     qtbot.waitUntil(is_whole)
+
+
+def test_new_data_are_one_click_away(room, qtbot):
+    with qtbot.waitSignal(room.showing.commanded) as asked:
+        room.form.renew.click()
+    assert asked.args == ["new_data"]

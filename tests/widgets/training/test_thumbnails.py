@@ -1,0 +1,148 @@
+"""The data sets as small pictures."""
+
+import numpy as np
+import pytest
+
+from engine.setup import Part, Setup
+from engine.training import Catalogue, Entry
+from engine.training.answers import Array
+from widgets.plots.colors import class_color
+from widgets.theme import Theme
+from widgets.training.setup_form import SetupForm
+from widgets.training.thumbnails import SIDE, Thumbnails, is_drawable, picture
+
+LIGHT = Theme.load("light")
+RING = np.array([[0, 0, 1], [1, 0, 0], [0, 1, 0], [-1, 0, 0], [0, -1, 0]], np.float32)
+WAVE = np.array([[x, x * x, 0] for x in np.linspace(-1, 1, 30)], np.float32)
+ENTRIES = (
+    Entry("data", "ring", "Ring", "A ring", task="binary", inputs="2"),
+    Entry("data", "plane", "Plane", "", task="regression", inputs="2"),
+    Entry("data", "wave", "Wave", "Up and down", task="regression", inputs="1"),
+    Entry("data", "file", "File", "A table", inputs="n"),
+)
+SAMPLES = {"ring": RING, "plane": RING, "wave": WAVE}
+
+
+@pytest.fixture
+def shelf(shown):
+    made = shown(Thumbnails(), 240, 120)
+    made.told = []
+    made.chosen.connect(made.told.append)
+    for _ in made.offer(ENTRIES, SAMPLES):
+        pass
+    made.choose("ring")
+    return made
+
+
+def seen(shelf):
+    return [name for name, button in shelf.buttons.items() if button.isVisible()]
+
+
+def test_those_with_as_many_inputs_are_shown(shelf):
+    assert seen(shelf) == ["ring", "plane"]
+    shelf.choose("wave")
+    assert seen(shelf) == ["wave"]
+    shelf.choose("file")
+    assert seen(shelf) == ["ring", "plane", "wave"], "what cannot be drawn shows them all"
+
+
+def test_one_click_takes_another(shelf):
+    shelf.buttons["plane"].click()
+    assert shelf.told == ["plane"]
+    assert not shelf.buttons["plane"].isChecked(), "not before it is so"
+    shelf.choose("plane")
+    assert shelf.buttons["plane"].isChecked()
+    shelf.buttons["plane"].click()
+    assert shelf.told == ["plane"]
+    assert shelf.buttons["plane"].isChecked()
+
+
+def test_each_says_what_it_is(shelf):
+    assert shelf.buttons["ring"].toolTip() == "Ring: A ring"
+    assert shelf.buttons["plane"].toolTip() == "Plane"
+    assert shelf.buttons["wave"].accessibleName() == "Wave"
+
+
+def has(icon, color):
+    """Whether something in a picture is nearly of that colour: its dots are soft at their edges."""
+    image = icon.pixmap(round(SIDE), round(SIDE)).toImage()
+    wanted = (color.red(), color.green(), color.blue())
+    found = (
+        image.pixelColor(x, y).toTuple()[:3]
+        for x in range(image.width())
+        for y in range(image.height())
+    )
+    return any(max(abs(a - b) for a, b in zip(one, wanted, strict=True)) < 40 for one in found)
+
+
+def test_a_picture_has_the_colours_of_the_plane(qapp):
+    for theme in (LIGHT, Theme.load("dark")):
+        ring, wave = picture(RING, ENTRIES[0], theme), picture(WAVE, ENTRIES[2], theme)
+        first, second = (class_color(kind, theme.dark) for kind in (0, 1))
+        assert has(ring, first)
+        assert has(ring, second)
+        assert has(wave, second)
+        assert not has(wave, first)
+
+
+def test_points_fill_their_picture(qapp):
+    image = picture(RING, ENTRIES[0], LIGHT).pixmap(round(SIDE), round(SIDE)).toImage()
+    ground = LIGHT.panel.rgb()
+    lit = [(x, y) for x in range(image.width()) for y in range(image.height())
+           if image.pixel(x, y) != ground]  # fmt: skip
+    for axis in range(2):
+        places = [one[axis] for one in lit]
+        assert min(places) <= 4
+        assert max(places) >= SIDE - 5
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        np.zeros((0, 3)),
+        np.zeros((3, 2)),
+        np.zeros(3),
+        np.zeros((5000, 3)),
+        np.array([[np.nan, 0, 0]]),
+        np.array([[0, 0, np.inf]]),
+        np.array([[1e30, 0, 0]]),
+    ],
+)
+def test_what_is_no_sample_has_no_button(shelf, bad):
+    assert not is_drawable(bad.astype("f4"))
+    for _ in shelf.offer(ENTRIES, {"ring": bad.astype("f4"), "wave": WAVE}):
+        pass
+    assert list(shelf.buttons) == ["wave"]
+
+
+def test_one_point_is_drawn(qapp):
+    assert not picture(np.array([[5, 5, 99]], np.float32), ENTRIES[0], LIGHT).isNull()
+
+
+@pytest.mark.parametrize("scale", [1.0, 2.0])
+def test_they_stand_within_their_width(shelf, scale):
+    shelf.set_theme(LIGHT.scaled(scale))
+    shelf.layout().activate()
+    assert all(shelf.buttons[name].geometry().right() < 240 for name in seen(shelf))
+    assert shelf.minimumSizeHint().width() <= 36 * scale + 6
+    shelf.resize(60, 300)
+    shelf.layout().activate()
+    assert len({shelf.buttons[name].x() for name in seen(shelf)}) == 1
+
+
+def test_the_form_takes_the_data_of_a_click_and_shows_what_is_at_hand(shown):
+    form = shown(SetupForm(), 270, 600)
+    told, renewed = [], []
+    form.edited.connect(told.append)
+    form.renew.clicked.connect(lambda: renewed.append(True))
+    arrays = {name: Array(one.shape, "<f4", one.tobytes()) for name, one in SAMPLES.items()}
+    for _ in form.offer(Catalogue(0, ENTRIES, {}, arrays)):
+        pass
+    form.set_setup(Setup(data=Part("ring")))
+    assert form.pictures.buttons["ring"].isChecked()
+    form.pictures.buttons["plane"].click()
+    assert told[-1].data == Part("plane")
+    form.set_setup(told[-1])
+    assert [n for n, one in form.pictures.buttons.items() if one.isChecked()] == ["plane"]
+    form.renew.click()
+    assert renewed == [True]

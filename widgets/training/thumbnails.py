@@ -1,0 +1,169 @@
+"""The data sets as small pictures: one click takes one of them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QIcon, QPainter, QPixmap, QResizeEvent
+from PySide6.QtWidgets import QGridLayout, QPushButton, QWidget
+
+from engine.training import Entry
+from widgets.plots.points import Points, looks, places
+from widgets.plots.shading import AROUND_ZERO, shading_of
+from widgets.theme import Theme
+
+SIDE, RIM, GAP, EDGE = 30.0, 6, 4, 3.0
+"""Pixels of a picture, of its button around it, between two of these, and inside around points."""
+DOT = 1.2
+AT_ONCE = 3
+"""Buttons that are made in one turn of the event loop."""
+MOST_POINTS, MOST_CLASSES, FARTHEST = 4096, 10, 1e9
+
+Sample = NDArray[np.float32]
+
+
+class Thumbnails(QWidget):
+    """A button for each data set that can be drawn and has as many inputs as the one at hand."""
+
+    chosen = Signal(str)
+    """The name of the data set that is wanted now."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.buttons: dict[str, QPushButton] = {}
+        self._theme = Theme.load("light")
+        self._entries: dict[str, Entry] = {}
+        self._samples: Mapping[str, Sample] = {}
+        self._name, self._columns = "", 0
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setSpacing(GAP)
+        self._grid.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
+        self.hide()
+
+    def offer(self, entries: Sequence[Entry], samples: Mapping[str, Sample]) -> Iterator[None]:
+        """Offer these data sets, as far as there is a sample of them, a few buttons a step.
+
+        A sample is (m, 3): across, up, and the class or target, which decides on the colour.
+        """
+        for button in self.buttons.values():
+            self._grid.removeWidget(button)
+            button.deleteLater()
+        self.buttons = {}
+        self._samples = {name: one for name, one in samples.items() if is_drawable(one)}
+        self._entries = {one.name: one for one in entries if one.name in self._samples}
+        for made, (name, entry) in enumerate(self._entries.items()):
+            self.buttons[name] = self._button(entry)
+            if made % AT_ONCE == AT_ONCE - 1:
+                yield
+        self.choose(self._name)
+
+    def _button(self, entry: Entry) -> QPushButton:
+        button = QPushButton(self)
+        button.setProperty("crumb", True)
+        button.setCheckable(True)
+        button.setStyleSheet("padding: 1px;")
+        button.setAccessibleName(entry.title)
+        button.setAccessibleDescription(entry.help)
+        button.setToolTip(f"{entry.title}: {entry.help}" if entry.help else entry.title)
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        button.clicked.connect(lambda: self._take(entry.name))
+        self._dress(button, entry)
+        return button
+
+    def _dress(self, button: QPushButton, entry: Entry) -> None:
+        side = round(SIDE * self._theme.scale)
+        button.setIconSize(QSize(side, side))
+        button.setFixedSize(side + RIM, side + RIM)
+        button.setIcon(
+            picture(self._samples[entry.name], entry, self._theme, self.devicePixelRatioF())
+        )
+
+    def _take(self, name: str) -> None:
+        self.buttons[name].setChecked(name == self._name)
+        if name != self._name:
+            self.chosen.emit(name)
+
+    def choose(self, name: str) -> None:
+        """Show which is at hand, and those of as many inputs; of others than can be drawn, all."""
+        self._name = name
+        entry = self._entries.get(name)
+        alike = [
+            one for one, its in self._entries.items() if entry is None or its.inputs == entry.inputs
+        ]
+        for one, button in self.buttons.items():
+            button.setChecked(one == name)
+        self._place([one for one in alike if one in self.buttons])
+        self.setVisible(bool(self.buttons))
+
+    def _place(self, names: Sequence[str]) -> None:
+        self._columns = self._fitting()
+        for button in self.buttons.values():
+            self._grid.removeWidget(button)
+        for place, name in enumerate(names):
+            self._grid.addWidget(self.buttons[name], place // self._columns, place % self._columns)
+        for name, button in self.buttons.items():
+            button.setVisible(name in names)
+
+    def _fitting(self) -> int:
+        """Return how many columns there is room for."""
+        return max(1, (self.width() + GAP) // (self._side() + GAP))
+
+    def _side(self) -> int:
+        return round(SIDE * self._theme.scale) + RIM
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the least room: one column would do."""
+        return QSize(self._side(), self._grid.minimumSize().height())
+
+    def resizeEvent(self, happened: QResizeEvent) -> None:
+        """Put the buttons into as many columns as there is room for; called by Qt."""
+        super().resizeEvent(happened)
+        if self._fitting() != self._columns:
+            self.choose(self._name)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Use the colours of ``theme``, and its scale."""
+        self._theme = theme
+        for name, button in self.buttons.items():
+            self._dress(button, self._entries[name])
+        self.choose(self._name)
+
+
+def is_drawable(sample: Sample) -> bool:
+    """Return whether an array is a sample: finite rows of three, not too many."""
+    known = sample.ndim == 2 and sample.shape[1] == 3 and 0 < len(sample) <= MOST_POINTS
+    return known and bool(np.isfinite(sample).all()) and float(np.abs(sample).max()) < FARTHEST
+
+
+def picture(sample: Sample, entry: Entry, theme: Theme, ratio: float = 1.0) -> QIcon:
+    """Return a data set as an icon: its points in the colours that the plane has them in."""
+    side = SIDE * theme.scale
+    pixmap = QPixmap(round(side * ratio), round(side * ratio))
+    pixmap.setDevicePixelRatio(ratio)
+    pixmap.fill(theme.panel)
+    x, y, value = sample.astype(np.float64).T
+    is_curve, is_regression = entry.inputs == "1", entry.task == "regression"
+    targets = value if is_regression and not is_curve else None
+    kinds = np.ones(len(x)) if is_regression else value.clip(0, MOST_CLASSES)
+    points = Points(x, y, kinds=kinds.astype(np.intp), targets=targets)
+    shading = AROUND_ZERO if targets is None else shading_of(targets)
+    room = QRectF(EDGE, EDGE, side - 2 * EDGE, side - 2 * EDGE)
+    across, up = places(points, _around(x, y), room)
+    marks, which = looks(points, shading, theme, DOT)
+    painter = QPainter(pixmap)
+    try:
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        for left, top, look in zip(across.tolist(), up.tolist(), which.tolist(), strict=True):
+            painter.setBrush(marks[look].fill)
+            painter.drawEllipse(QRectF(left - DOT, top - DOT, 2 * DOT, 2 * DOT))
+    finally:
+        painter.end()
+    return QIcon(pixmap)
+
+
+def _around(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[float, float, float, float]:
+    (x0, x1), (y0, y1) = ((float(one.min()), float(one.max())) for one in (x, y))
+    return x0, y0, x1 if x1 > x0 else x0 + 1, y1 if y1 > y0 else y0 + 1
