@@ -169,6 +169,19 @@ def export_picture(shell: Shell) -> None:
         shell.export_room(path)
 
 
+@command(
+    "train.alone",
+    "Only what the model says",
+    "View/4",
+    keys=("F9",),
+    when=in_room,
+    checked=lambda shell: shell.training.look.alone,
+)
+def alone(shell: Shell) -> None:
+    """Hide set-up, steps and curves of the training room, or show them again."""
+    shell.training.leave_alone(not shell.training.look.alone)
+
+
 @submenu("train.export_view", "Export picture of", menu="Train/4")
 def export_view(shell: Shell) -> list[Choice]:
     """One view of the training room as a PNG file."""

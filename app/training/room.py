@@ -109,6 +109,7 @@ class TrainingRoom(QWidget):
     def _make_form(self) -> Iterator[None]:
         self._setup = setup = Panel(None, "Set-up")
         centre, right = _splitter(Qt.Orientation.Vertical), _splitter(Qt.Orientation.Vertical)
+        self._right = right
         _put(self.columns, setup, centre, right, sizes=(LEFT, 700, RIGHT))
         for place, share in enumerate((0, 3, 2)):
             self.columns.setStretchFactor(place, share)
@@ -116,7 +117,8 @@ class TrainingRoom(QWidget):
         # making broken off, it would be left behind.
         self.says, self.below = tabs(), tabs()
         views = Panel(self.says, "What the model says")
-        _put(centre, views, Panel(self.below, "Steps, runs and weights"), sizes=(470, 250))
+        self._below = Panel(self.below, "Steps, runs and weights")
+        _put(centre, views, self._below, sizes=(470, 250))
         yield
         self.loss, self.numbers = Lines("Loss", "", log=True), tabs()
         curves = Panel(self.loss, "Loss")
@@ -284,6 +286,11 @@ class TrainingRoom(QWidget):
         row.addWidget(self.again)
         strip.hide()
         return strip
+
+    def leave_alone(self, alone: bool) -> None:
+        """Give what the model says the place of set-up, steps and curves too, or them theirs."""
+        for part in (self._setup, self._right, self._below):
+            part.setVisible(not alone)
 
     def plots(self) -> tuple[Lines, ...]:
         """Return the plots whose axis is steps."""

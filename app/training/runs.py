@@ -51,6 +51,8 @@ class Runs(QObject):
     stated = Signal(object)
     """What is said of a `Run` has changed: where it stands, its name."""
     said = Signal(str)
+    left_alone = Signal(bool)
+    """Whether what the model says is to have all of the room."""
     touched = Signal()
     """A weight is set by hand."""
     complained = Signal(str, str)
@@ -105,6 +107,11 @@ class Runs(QObject):
         now = self.look.hidden - {run_id}
         self.look = replace(self.look, hidden=now | {run_id} if hidden else now)
         self.runs_changed.emit()
+
+    def leave_alone(self, alone: bool) -> None:
+        """Give what the model says all of the room, or the other columns their place in it."""
+        self.look = replace(self.look, alone=alone)
+        self.left_alone.emit(alone)
 
     def rename(self, run_id: int, name: str) -> None:
         """Call a run by a name of one's own; an empty one brings back what tells of its setup."""

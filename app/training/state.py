@@ -50,6 +50,8 @@ class TrainLook(Struct, frozen=True):
     hidden: frozenset[int] = frozenset()
     rate: float = 0.0
     """Steps per second at most; 0 is as fast as it goes."""
+    alone: bool = False
+    """Whether what the model says has all of the room, without set-up, steps and curves."""
 
 
 @dataclass

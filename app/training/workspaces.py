@@ -199,6 +199,8 @@ class Workspaces(QObject):
         room.bar.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         showing.commanded.connect(lambda name: self.commanded.emit(COMMANDS[name]))
         self.waiting.told.connect(room.bar.set_words)
+        self.session.left_alone.connect(room.leave_alone)
+        room.leave_alone(self.session.look.alone)
         self._look.changed.connect(showing.follow)
         showing.follow(self._look.theme())
         yield

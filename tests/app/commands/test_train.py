@@ -208,3 +208,13 @@ def test_a_program_that_is_not_python_yet_is_told_by_its_line(desk):
     with pytest.raises(Refused, match="Line 4 "):
         train.train_own(desk)
     assert desk.training.setup == before
+
+
+def test_only_what_the_model_says_is_shown_until_one_asks_for_the_rest(bench):
+    told = []
+    bench.training.left_alone.connect(told.append)
+    train.alone(bench)
+    assert bench.training.look.alone
+    train.alone(bench)
+    assert not bench.training.look.alone
+    assert told == [True, False]

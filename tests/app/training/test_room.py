@@ -351,6 +351,20 @@ def test_the_column_of_the_set_up_is_as_wide_as_its_rows(room, qtbot):
     qtbot.waitUntil(is_whole)
 
 
+def test_what_the_model_says_can_have_all_of_the_room(room, begun):
+    begun.left_alone.connect(room.leave_alone)
+    others = (room.form, room.loss, room.numbers, room.below)
+    wide, high = room.says.width(), room.says.height()
+    begun.leave_alone(True)
+    assert not any(one.isVisible() for one in others)
+    room.layout().activate()
+    room.columns.refresh()
+    assert room.says.width() > 2 * wide - 50
+    assert room.says.height() > 1.3 * high
+    begun.leave_alone(False)
+    assert all(one.isVisible() for one in others)
+
+
 def test_new_data_are_one_click_away(room, qtbot):
     with qtbot.waitSignal(room.showing.commanded) as asked:
         room.form.renew.click()
