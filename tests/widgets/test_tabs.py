@@ -33,9 +33,50 @@ def test_in_a_narrow_column_all_titles_are_whole(made):
 
 
 def test_what_must_be_cut_is_cut_in_the_middle(made):
-    made.resize(80, 100)
-    assert made._padding == TAB_TIGHT
     assert made.elideMode() == Qt.TextElideMode.ElideMiddle
+
+
+def seen(tabs):
+    return [tabs.tabText(i) for i in range(tabs.count()) if tabs.isTabVisible(i)]
+
+
+def test_where_titles_would_be_cut_to_nothing_one_is_seen_and_a_menu_has_all(made):
+    made.setCurrentIndex(1)
+    made.resize(110, 100)
+    assert seen(made) == ["Output"]
+    assert made.others.isVisible()
+    bar = made.tabBar()
+    assert bar.tabRect(1).width() >= bar.fontMetrics().horizontalAdvance("Output")
+    menu = made.others.menu()
+    menu.aboutToShow.emit()
+    assert [(one.text(), one.isChecked()) for one in menu.actions()] == [
+        ("Legend", False),
+        ("Output", True),
+        ("Findings", False),
+    ]
+    menu.actions()[2].trigger()
+    assert (made.currentIndex(), seen(made)) == (2, ["Findings"])
+    made.setCurrentIndex(0)
+    assert seen(made) == ["Legend"]
+    made.resize(500, 100)
+    assert seen(made) == ["Legend", "Output", "Findings"]
+    assert made.currentIndex() == 0
+    assert not made.others.isVisible()
+
+
+def test_one_tab_alone_needs_no_menu(shown):
+    tabs = Tabs()
+    tabs.addTab(QWidget(), "A title that is longer than its column")
+    assert not shown(tabs, 60, 100).others.isVisible()
+
+
+def test_a_title_that_grows_too_long_brings_the_menu(made):
+    made.resize(232, 100)
+    assert not made.others.isVisible()
+    made.setTabText(2, "Findings · 123456789")
+    assert made.others.isVisible()
+    made.setTabText(2, "Findings")
+    assert seen(made) == ["Legend", "Output", "Findings"]
 
 
 def test_where_full_titles_do_not_fit_shorter_ones_stand(shown):

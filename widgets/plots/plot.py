@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from widgets.kept_picture import KeptPicture
@@ -15,6 +15,9 @@ from widgets.theme import Theme
 EDGE = 16
 """Pixels between the border of a panel and what is drawn in it."""
 TICK_PX = 11
+PICTURE = 130
+"""Pixels from top to bottom that the picture has before there is a line of words above it; with
+bigger letters more, for there are some in it, too."""
 
 
 class Canvas(QWidget):
@@ -85,6 +88,7 @@ class Plot(QWidget):
         """Use the colours and fonts of ``theme``."""
         self.theme = theme
         self.setStyleSheet(sheet(theme))
+        self._make_room()
         self.refresh()
 
     def set_caption(self, subtitle: str) -> None:
@@ -92,7 +96,21 @@ class Plot(QWidget):
         if self.caption.said() != subtitle:
             self.caption.say(subtitle)
             self.setAccessibleDescription(subtitle)
-        self.caption.setVisible(bool(subtitle))
+            self._make_room()
+
+    def resizeEvent(self, happened: QResizeEvent) -> None:
+        """Leave the line below the title out where there is too little room; called by Qt."""
+        super().resizeEvent(happened)
+        self._make_room()
+
+    def _make_room(self) -> None:
+        """Show the line below the title, unless that would take the picture's own room."""
+        words = self.caption.said()
+        high = self.caption.heightForWidth(max(1, self.width() - 2 * EDGE))
+        left = self.height() - self.heading.sizeHint().height() - EDGE - high
+        is_shown = bool(words) and left >= PICTURE * self.theme.scale
+        self.caption.setVisible(is_shown)
+        self.heading.setToolTip("" if is_shown else words)
 
     def refresh(self) -> None:
         """Have the canvas painted anew."""

@@ -134,3 +134,28 @@ def test_a_position_that_moves_is_seen_without_being_asked_for(qtbot):
         plot.position = step
         plot.grab()
     assert drawn == [None, 3.0, None]
+
+
+def test_words_make_room_for_the_picture(plot):
+    words = "blue: above zero, orange: below"
+    plot.set_caption(words)
+    assert plot.caption.isVisible()
+    plot.resize(300, 150)
+    assert not plot.caption.isVisible()
+    assert plot.heading.toolTip() == words
+    assert plot.accessibleDescription() == words
+    plot.resize(300, 300)
+    assert plot.caption.isVisible()
+    assert not plot.heading.toolTip()
+    plot.resize(300, 220)
+    assert plot.caption.isVisible()
+    plot.set_theme(Theme.load("light").scaled(2.0))
+    assert not plot.caption.isVisible()
+    plot.set_theme(Theme.load("light"))
+    # The longer the words, the more of them.
+    plot.resize(120, 240)
+    plot.set_caption(f"{words}, {words}, {words}, {words}")
+    assert not plot.caption.isVisible()
+    plot.set_caption("")
+    assert not plot.caption.isVisible()
+    assert not plot.heading.toolTip()
