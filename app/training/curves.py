@@ -1,10 +1,13 @@
 """Which curves stand in which plot, in which colour, and when they are drawn anew."""
 
+import math
+
 from PySide6.QtCore import QObject
 
 from app.training.room import TrainingRoom
 from app.training.session import TrainSession
 from app.training.state import Run
+from playback import text
 from widgets.once import once
 from widgets.plots.colors import run_color, run_dashes
 from widgets.plots.lines import Curve, Lines
@@ -28,6 +31,7 @@ class RunCurves(QObject):
         self.theme = Theme.load("light")
         self._listed: tuple[object, ...] = ()
         self._redraw = once(self, self._draw, CURVES_MS)
+        session.viewed.connect(self._take_view)
 
     def grow(self) -> None:
         """Draw what has grown, soon."""
@@ -62,6 +66,25 @@ class RunCurves(QObject):
             self._list_flow(room.flow, run, "grad:")
             self._list_flow(room.ratios, run, "ratio:")
         room.loss.set_curves(losses)
+
+    def say_loss(self, run: Run) -> None:
+        """Say in numbers how well a run does now, and how fast it learns."""
+        loss, val = run.curve("loss").latest, run.curve("val").latest
+        words = [] if math.isnan(loss) else [f"batch {text.number(loss)}"]
+        scores = run.views.get("scores")
+        if run.setup.batch and scores is not None and "train_loss" in scores.facts:
+            # A batch of a few examples jumps about.
+            words.append(f"all {text.number(scores.facts['train_loss'])}")
+        if not math.isnan(val):
+            words.append(f"validation {text.number(val)} (dashed)")
+        self._room.loss.set_caption(" · ".join(words))
+        rate = run.curve("lr").latest
+        self._room.rate.set_caption("" if math.isnan(rate) else f"now {rate:g}")
+
+    def _take_view(self, kind: str) -> None:
+        run = self._session.run
+        if kind == "scores" and run is not None:
+            self.say_loss(run)
 
     def _label(self, run: Run) -> str:
         """Return what is written at the end of a run's curve, nothing at most of them."""

@@ -19,7 +19,6 @@ from app.training.state import Run, difference, progress
 from app.training.until import TrainUntil
 from engine.setup import Plain, Setup
 from engine.training import Catalogue, Happened, Wish
-from playback import text
 from widgets.plots.colors import run_color
 from widgets.theme import Theme
 from widgets.training.run_table import RunLine
@@ -305,7 +304,7 @@ class TrainShowing(QObject):
         room.back.setText(f"Go back to step {max(0, step - LONG_WAY_BACK):,}")
         for plot in room.plots():
             plot.position = float(step) if step < run.furthest else None
-        self._say_loss(run)
+        self.curves.say_loss(run)
 
     def _show_beside(self, run: Run) -> None:
         """Tell in a line what the mistakes of a run cost."""
@@ -320,15 +319,6 @@ class TrainShowing(QObject):
         found = (one.begun for one in self._session.runs if one.begun is not None)
         return tuple(b.parent_step for b in found if b.parent == run.run_id)
 
-    def _say_loss(self, run: Run) -> None:
-        loss, val = run.curve("loss").latest, run.curve("val").latest
-        words = [] if math.isnan(loss) else [f"batch {text.number(loss)}"]
-        if not math.isnan(val):
-            words.append(f"validation {text.number(val)} (dashed)")
-        self._room.loss.set_caption(" · ".join(words))
-        rate = run.curve("lr").latest
-        self._room.rate.set_caption("" if math.isnan(rate) else f"now {rate:g}")
-
     def _show_event(self, happened: Happened | None) -> None:
         if happened is not None:
             led_to = happened.step + 1 if happened.done else None
@@ -337,7 +327,7 @@ class TrainShowing(QObject):
     def _show_curves(self, run: Run) -> None:
         self.curves.grow()
         if run.run_id == self._session.look.run_id:
-            self._say_loss(run)
+            self.curves.say_loss(run)
         self._show_lines()
 
     def _show_runs(self) -> None:

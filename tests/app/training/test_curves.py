@@ -75,3 +75,17 @@ def test_a_run_that_another_branched_off_is_drawn_as_far_as_it_went(room, begun,
     losses = [room.table.table.item(row, 2).text() for row in range(2)]
     assert steps == ["9", "39"]
     assert losses == [text.number(math.exp(-step / 100)) for step in (9, 39)]
+
+
+def test_the_loss_of_all_the_training_data_is_told_beside_that_of_a_batch(room, begun, train_link):
+    train_link.grow(1, 0, 11)
+    batch = f"batch {text.number(math.exp(-0.1))}"
+    validation = f"validation {text.number(math.exp(-10 / 90))} (dashed)"
+    assert room.loss.caption.said() == f"{batch} · {validation}"
+    facts = {"train_loss": 0.375, "val_loss": 0.2}
+    train_link.received.emit(say.View(1, "scores", 1, {}, facts))
+    assert room.loss.caption.said() == f"{batch} · all {text.number(0.375)} · {validation}"
+    begun.change(replace(begun.setup, batch=0))
+    train_link.received.emit(say.Altered(1, 1, ("batch",)))
+    train_link.received.emit(say.View(1, "scores", 1, {}, facts))
+    assert "all" not in room.loss.caption.said(), "the batch is all of it"
