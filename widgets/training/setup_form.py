@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from engine.setup import Part, Setup
-from engine.training import Catalogue
+from engine.training import Catalogue, Entry
 from widgets.theme import Theme
 from widgets.training import general
 from widgets.training.sections import PartSection, Rows, Section
@@ -33,6 +33,7 @@ class SetupForm(QWidget):
         """The inputs as features."""
         self._shares: dict[str, float] = {}
         """How much of each data set is trained on unless one says otherwise."""
+        self._data: dict[str, Entry] = {}
         self.parts: dict[str, PartSection] = {}
         self.pictures, self.renew = Thumbnails(self), QPushButton("New", self)
         self.extra = QVBoxLayout()
@@ -113,7 +114,8 @@ class SetupForm(QWidget):
 
     def offer(self, catalogue: Catalogue, devices: tuple[str, ...] = ("cpu",)) -> Iterator[None]:
         """Offer what there is, in steps that take a few milliseconds each."""
-        self._shares = {one.name: one.train for one in catalogue.entries if one.kind == "data"}
+        self._data = {one.name: one for one in catalogue.entries if one.kind == "data"}
+        self._shares = {one.name: one.train for one in self._data.values()}
         self.machine.add(general.machine(devices))
         self.mistakes.offer(catalogue.mistakes)
         for key, section in self.parts.items():
@@ -189,10 +191,19 @@ class SetupForm(QWidget):
         changes: dict[str, object] = {key: part}
         if key == "data" and part is not None and part.name != self._setup.data.name:
             # A loss chosen for other data, or features made from other inputs, seldom fit.
-            changes |= {"loss": None, "features": ()}
+            same_task, same_inputs = self._alike(self._setup.data.name, part.name)
+            changes |= {} if same_task else {"loss": None}
+            changes |= {} if same_inputs else {"features": ()}
             if self._setup.train == self._shares.get(self._setup.data.name):
                 changes["train"] = self._shares.get(part.name, self._setup.train)
         self._tell(replace(self._setup, **changes))
+
+    def _alike(self, name: str, other: str) -> tuple[bool, bool]:
+        """Return whether two data sets ask for the same, and whether their inputs are alike."""
+        one, two = self._data.get(name), self._data.get(other)
+        if one is None or two is None:
+            return False, False
+        return one.task == two.task != "any", one.inputs == two.inputs != "n"
 
     def _edit(self, key: str, value: object) -> None:
         if key in _TUPLES and isinstance(value, list):

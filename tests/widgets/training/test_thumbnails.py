@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from engine.setup import Part, Setup
 from engine.training import Catalogue, Entry
@@ -146,3 +147,32 @@ def test_the_form_takes_the_data_of_a_click_and_shows_what_is_at_hand(shown):
     assert [n for n, one in form.pictures.buttons.items() if one.isChecked()] == ["plane"]
     form.renew.click()
     assert renewed == [True]
+
+
+def test_other_data_of_the_same_kind_keep_loss_and_features(shown):
+    form, told = shown(SetupForm(), 270, 600), []
+    form.edited.connect(told.append)
+    listed = Catalogue(
+        0,
+        (
+            Entry("data", "ring", "Ring", task="binary", inputs="2"),
+            Entry("data", "arms", "Arms", task="binary", inputs="2"),
+            Entry("data", "five", "Five", task="classes", inputs="2"),
+            Entry("data", "wave", "Wave", task="regression", inputs="1"),
+            Entry("data", "file", "File", task="any", inputs="n"),
+            Entry("data", "more", "More", task="any", inputs="n"),
+        ),
+    )
+    for _ in form.offer(listed):
+        pass
+    chosen = Setup(data=Part("ring"), loss=Part("half"), features=("x1", "x1^2"))
+
+    def after(before, name):
+        form.set_setup(replace(chosen, data=Part(before)))
+        form._choose("data", Part(name))
+        return told[-1].loss, told[-1].features
+
+    assert after("ring", "arms") == (Part("half"), ("x1", "x1^2"))
+    assert after("ring", "five") == (None, ("x1", "x1^2"))
+    for before, name in (("ring", "wave"), ("file", "more"), ("ring", "file"), ("ring", "new")):
+        assert after(before, name) == (None, ())
