@@ -11,10 +11,17 @@ _ONEDNN = re.compile(r"could not create a primitive(?:.* for the (.+?)(?: \w+ pr
 """What oneDNN says, in which torch computes on a CPU, of a dtype that the processor has not."""
 
 
+_OVER = re.compile(r"Tried to step \d+ times\. The specified number of total steps is (\d+)")
+"""What a schedule says that knows its end."""
+
+
 def worded(found: Problem, setup: Setup) -> Problem:
     """Return a problem without words that tell only where in torch something failed."""
     if "allocate memory" in found.message:
         return replace(found, message="Not enough memory for this")
+    if setup.schedule is not None and (over := _OVER.match(found.message)):
+        message = f"The schedule {setup.schedule.name} is over after {int(over[1]):,} steps"
+        return replace(found, message=message, hint="Give it more total_steps, or choose another")
     dtype = setup.amp or setup.dtype
     said = _ONEDNN.search(found.message)
     if said is None or dtype == "float32":

@@ -80,3 +80,16 @@ def test_a_step_that_the_processor_cannot_do_is_told_in_words(monkeypatch):
     run.advance(1)
     assert run.problem.message == "LSTM in bfloat16 is not possible on this device"
     assert run.problem.hint == "Choose float32: leave amp empty"
+
+
+def test_a_schedule_that_is_over_is_told_with_what_to_change():
+    given = {"data": "line", "model": "linear", "schedule": {"name": "one_cycle", "total_steps": 5}}
+    run = Run(setup.parse(given))
+    run.advance(9)
+    assert run.step == 5
+    assert run.problem.message == "The schedule one_cycle is over after 5 steps"
+    assert "total_steps" in run.problem.hint
+    longer = {**given["schedule"], "total_steps": 12}
+    again = Run(setup.parse({**given, "schedule": longer}))
+    again.advance(9)
+    assert (again.step, again.problem) == (9, None)
