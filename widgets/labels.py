@@ -82,6 +82,10 @@ class Heading(QWidget):
         self._subtitle.setVisible(bool(subtitle))
         self.setAccessibleName(title)
 
+    def wide(self) -> int:
+        """Return how many pixels the title takes in one line."""
+        return self._title.fontMetrics().horizontalAdvance(self._title.said())
+
     def text(self) -> tuple[str, str]:
         """Return title and subtitle."""
         return self._title.said(), self._subtitle.said()

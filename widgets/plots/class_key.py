@@ -48,6 +48,10 @@ class ClassKey(QObject):
         """Draw as many entries as there is room for, and a remark at the right."""
         painter.setFont(theme.font(12, 600))
         painter.setPen(theme.ink)
+        bold = painter.fontMetrics()
+        if bold.horizontalAdvance(note) > line.width():
+            note = note.partition(" · ")[0]
+            note = bold.elidedText(note, Qt.TextElideMode.ElideRight, int(line.width()))
         flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
         painter.drawText(line, flags, note)
         room = line.width() - QFontMetricsF(painter.font()).horizontalAdvance(note) - 16

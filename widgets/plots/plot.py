@@ -70,6 +70,8 @@ class Plot(QWidget):
         top = QHBoxLayout()
         top.setContentsMargins(EDGE, 12, 12, 0)
         top.addWidget(self.heading, 1)
+        # Where the heading is not there, the tools stay at the right.
+        top.addStretch()
         top.addLayout(self.tools)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -104,11 +106,18 @@ class Plot(QWidget):
         self._make_room()
 
     def _make_room(self) -> None:
-        """Show the line below the title, unless that would take the picture's own room."""
-        words = self.caption.said()
-        high = self.caption.heightForWidth(max(1, self.width() - 2 * EDGE))
-        left = self.height() - self.heading.sizeHint().height() - EDGE - high
-        is_shown = bool(words) and left >= PICTURE * self.theme.scale
+        """Show the line below the title, unless that would take the picture's own room.
+
+        A title that needs several lines goes, too: tabs and the tool tip of the picture tell it.
+        """
+        words, least = self.caption.said(), PICTURE * self.theme.scale
+        wide = max(1, self.width() - self.tools.sizeHint().width() - 2 * EDGE)
+        left = self.height() - self.heading.heightForWidth(wide) - EDGE
+        breaks = self.heading.wide() > wide and left < least
+        self.heading.setVisible(not breaks)
+        self.canvas.setToolTip(self.accessibleName() if breaks else "")
+        left -= self.caption.heightForWidth(max(1, self.width() - 2 * EDGE))
+        is_shown = bool(words) and left >= least and not breaks
         self.caption.setVisible(is_shown)
         self.heading.setToolTip("" if is_shown else words)
 

@@ -2,12 +2,15 @@
 
 import numpy as np
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QImage, QPainter
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLineEdit
+from PySide6.QtWidgets import QLineEdit, QWidget
 
 from widgets.plots.boundary import Boundary
+from widgets.plots.class_key import ClassKey
 from widgets.plots.points import Points
+from widgets.theme import Theme
 
 
 @pytest.fixture
@@ -58,3 +61,27 @@ def test_only_classes_that_one_draws_have_names_to_type(plot, look):
     assert twice(plot, look, "validation") is None
     plot.editable = False
     assert twice(plot, look, "class 0") is None
+
+
+def test_a_remark_that_is_too_long_keeps_its_beginning(qapp):
+    theme, drawn = Theme.load("light"), []
+
+    class Told(QPainter):
+        def drawText(self, *given):
+            drawn.append(given[-1])
+            return super().drawText(*given)
+
+    image = QImage(400, 40, QImage.Format.Format_RGB32)
+    canvas = QWidget()
+    for wide in (390, 130, 40):
+        painter = Told(image)
+        try:
+            words = "171 of 250 right · validation 159 of 250"
+            ClassKey(canvas).draw(painter, QRectF(0, 0, wide, 30), [], words, None, theme)
+        finally:
+            painter.end()
+    assert drawn[0] == "171 of 250 right · validation 159 of 250"
+    assert drawn[1] == "171 of 250 right"
+    assert drawn[2].startswith("1")
+    assert drawn[2].endswith("…")
+    canvas.deleteLater()

@@ -159,3 +159,21 @@ def test_words_make_room_for_the_picture(plot):
     plot.set_caption("")
     assert not plot.caption.isVisible()
     assert not plot.heading.toolTip()
+
+
+def test_a_title_of_several_lines_makes_room_for_the_picture(plot):
+    for word in ("Validation", "Discrete"):
+        plot.tools.addWidget(QLabel(word))
+    plot.heading.set_text("What the network says of it")
+    plot.setAccessibleName("What the network says of it")
+    plot.resize(500, 180)
+    assert plot.heading.isVisible()
+    plot.resize(220, 160)
+    assert not plot.heading.isVisible()
+    assert plot.canvas.toolTip() == "What the network says of it"
+    plot.layout().activate()
+    last = plot.tools.itemAt(1).widget()
+    assert last.geometry().right() >= 220 - 20, "what stood at the right stays there"
+    plot.resize(220, 400)
+    assert plot.heading.isVisible(), "there is room for two lines"
+    assert not plot.canvas.toolTip()
