@@ -106,7 +106,7 @@ class FileWatch(QObject):
     def close(self) -> None:
         """Let other windows have the file."""
         self._let_go()
-        self.finish()
+        self._beside.finish()
 
     def _is_elsewhere(self) -> bool:
         """Return whether another window has the same file open."""
@@ -163,7 +163,7 @@ class FileWatch(QObject):
 
         ``disk`` says that another program changed the file, ``twice`` that another window has it.
         """
-        self.finish()
+        self._beside.finish()
         if str(path) != self._path:
             return ""
         now = stamp(self._path)
@@ -200,7 +200,8 @@ class FileWatch(QObject):
 
     def finish(self) -> None:
         """Wait until the file is on the disk, where it is on its way there."""
-        self._beside.finish()
+        if self._being_written:
+            self._beside.finish()
 
     def _set_aside(self, path: Path) -> None:
         """Keep a copy of what another program wrote before it is written over."""

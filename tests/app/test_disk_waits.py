@@ -231,3 +231,15 @@ def test_a_text_without_a_file_that_is_set_by_does_not_cost_another_its_draft(
     window.keeping._saver.flush()
     assert window.drafts.find("").source == "# first\n"
     assert len(sessions(tmp_path)) == 1
+
+
+def test_a_lock_under_way_keeps_no_other_program_waiting(edited, tmp_path, monkeypatch):
+    window, path = edited
+    other = tmp_path / "b.py"
+    other.write_text("b = 1\n")
+    go_on = threading.Event()
+    monkeypatch.setattr("app.file_watch.take", lambda _: go_on.wait(60))
+    for again in (other, path, other):
+        file.open_path(window, str(again))
+    assert window.session.doc.path == str(other)
+    go_on.set()
