@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Callable
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -237,6 +238,6 @@ def film(
 
     make_app(sys.argv)
     job = Job(Path(path), tape, Style(Theme.load(theme), flow=flow))
-    for done in job.steps():
-        if progress is not None and done > 0:
+    for done, _ in groupby(frames for frames in job.steps() if frames > 0):
+        if progress is not None:
             progress(Path(path).name, done, len(job))
