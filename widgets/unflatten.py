@@ -7,6 +7,8 @@ reaches is not in the text any more: loops take all that follows, a function end
 import ast
 from functools import lru_cache
 
+from playback import quiet
+
 LONGEST = 4000
 """Characters: beyond that the search would be felt."""
 WORDS = 60
@@ -117,7 +119,7 @@ def _past_string(flat: str, at: int) -> int:
 @lru_cache(maxsize=4096)
 def _parsed(text: str) -> ast.Module | None:
     try:
-        return ast.parse(text)
+        return quiet.tree(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 

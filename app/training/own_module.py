@@ -5,6 +5,7 @@ import ast
 from msgspec.structs import replace
 
 from engine.setup import Part, Plain, Setup
+from playback import quiet
 
 GUARDED = "guarded"
 """The option of one's own module that holds it to the policy."""
@@ -13,7 +14,7 @@ GUARDED = "guarded"
 def has_module(source: str) -> bool:
     """Whether a program defines a class that looks like an nn.Module."""
     try:
-        body = ast.parse(source).body
+        body = quiet.tree(source).body
     except (SyntaxError, ValueError, RecursionError):
         return False
     bases = [base for node in body if isinstance(node, ast.ClassDef) for base in node.bases]
@@ -23,7 +24,7 @@ def has_module(source: str) -> bool:
 def broken_line(source: str) -> int | None:
     """Return the line at which a program is not Python; None where it can be read."""
     try:
-        ast.parse(source)
+        quiet.tree(source)
     except SyntaxError as error:
         return error.lineno
     except (ValueError, RecursionError):

@@ -4,6 +4,7 @@ import ast
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from playback import quiet
 from playback.lab.axes import Shape
 
 _MODULES = {"torch", "F", "np", "linalg", "special"}
@@ -37,7 +38,7 @@ class Unread:
 def read(source: str, shapes: Mapping[str, Shape]) -> Call | None:
     """Return the op of the last line of ``source``; None where that is no single op."""
     try:
-        tree = ast.parse(source)
+        tree = quiet.tree(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     last = tree.body[-1] if tree.body else None

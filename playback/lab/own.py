@@ -4,6 +4,7 @@ import ast
 import keyword
 
 from engine.tape import Arg, Op, Snapshot, Tape, Value
+from playback import quiet
 from playback.lab.explain import METHODS
 
 MOST_WRITTEN = 200
@@ -92,7 +93,7 @@ def _literal(text: str) -> str:
     if plain.startswith(_KINDS) and plain.isidentifier():
         return f"torch.{plain}"
     try:
-        tree = ast.parse(plain, mode="eval")
+        tree = quiet.expression(plain)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return "..."
     return plain if all(map(_is_plain, ast.walk(tree.body))) else "..."

@@ -6,11 +6,11 @@ from typing import Literal
 
 import numpy as np
 
-from playback import short, text
+from playback import quiet, short, text
 from playback.index import Index
 from playback.lessons.facts import Answer, Missing
 from playback.lessons.lesson import Question
-from playback.lessons.query import BadExpression, equal, evaluate, holds, parsed
+from playback.lessons.query import BadExpression, equal, evaluate, holds
 
 Verdict = Literal["right", "wrong", "unread", "unknown"]
 """*unread*: the answer is no number, shape or choice. *unknown*: this tape has no answer."""
@@ -115,7 +115,7 @@ def read_number(said: str) -> Answer:
     if re.fullmatch(r"[^\[\](),]+(?:[, ]\s*[^\[\](), ]+)+", plain) and "," in plain:
         plain = f"[{plain}]"
     try:
-        return _literal(parsed(plain).body)
+        return _literal(quiet.expression(plain).body)
     except (SyntaxError, ValueError, ArithmeticError, RecursionError, MemoryError):
         return None
 

@@ -7,12 +7,12 @@ Nothing else is let through: no attribute but those of ``error``, no call of any
 
 import ast
 import math
-import warnings
 from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from playback import quiet
 from playback.index import Index
 from playback.lessons import facts
 from playback.lessons.facts import Answer, Missing
@@ -52,7 +52,7 @@ def evaluate(expression: str, index: Index) -> Answer:
     if len(expression) > LONGEST:
         raise BadExpression(f"longer than {LONGEST} characters")
     try:
-        tree = parsed(expression.strip())
+        tree = quiet.expression(expression.strip())
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise BadExpression(f"{expression!r} is not an expression") from error
     try:
@@ -64,13 +64,6 @@ def evaluate(expression: str, index: Index) -> Answer:
         raise Missing(str(error)) from error
     except _FAILURES as error:
         raise BadExpression(f"{expression!r}: {error}") from error
-
-
-def parsed(text: str) -> ast.Expression:
-    """Return the tree of an expression; what Python finds odd about it is told to nobody."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return ast.parse(text, mode="eval")
 
 
 def holds(expression: str, index: Index) -> bool:
