@@ -25,6 +25,8 @@ _WORDS = {
 _NAME_BYTES = 200
 LEFT_S = 60.0
 """What is half written for so long was left by a process that was killed."""
+TICK_NS = 1_000_000
+"""So much later is a file than those before it, where the clock does not say so itself."""
 _LOOKED_AT = 2_000
 """In a folder with more files the rest is not looked at: somebody waits for this."""
 
@@ -34,12 +36,13 @@ def why(error: OSError) -> str:
     return _WORDS.get(error.errno or 0, error.strerror or str(error))
 
 
-def write(path: Path, data: bytes | Sequence[bytes], *, sync: bool = True) -> None:
+def write(path: Path, data: bytes | Sequence[bytes], *, sync: bool = True, after: int = 0) -> None:
     """Write ``data`` to ``path``; what stood there stays until all of it is safely on the disk.
 
     It may come in pieces, to be written one after the other. Without ``sync`` nobody waits for the
     disk, and a power cut may cost the file: until `sync_file` has been called, the data must stand
-    elsewhere, too.
+    elsewhere, too. Where there is a time ``after`` (nanoseconds), the file's own is later, whatever
+    the clock says.
     A link is followed; permissions stay as they are. A file with a second name, or in a folder that
     takes no new files, is written where it is.
 
@@ -51,7 +54,7 @@ def write(path: Path, data: bytes | Sequence[bytes], *, sync: bool = True) -> No
     try:
         before = path.stat()
     except FileNotFoundError:
-        _replace(path, pieces, None, sync)
+        _replace(path, pieces, None, sync, after)
         return
     if not stat.S_IMODE(before.st_mode) & 0o222:
         raise PermissionError(errno.EACCES, "it is read-only", str(path))
@@ -59,7 +62,7 @@ def write(path: Path, data: bytes | Sequence[bytes], *, sync: bool = True) -> No
         _overwrite(path, pieces)
         return
     try:
-        _replace(path, pieces, before, sync)
+        _replace(path, pieces, before, sync, after)
     except PermissionError:
         if not os.access(path, os.W_OK):
             raise
@@ -107,8 +110,40 @@ def sync_file(path: Path) -> None:
     _sync_folder(path.parent)
 
 
+def latest(*folders: Path) -> int:
+    """Return the latest time (nanoseconds) of the files in these folders; 0 where there are none.
+
+    What is written after it with `write` is told to be newer than all of them, though the clock may
+    have been set back.
+    """
+    found = 0
+    for folder in folders:
+        with contextlib.suppress(OSError), os.scandir(folder) as entries:
+            for entry in itertools.islice(entries, _LOOKED_AT):
+                with contextlib.suppress(OSError):
+                    found = max(found, entry.stat(follow_symlinks=False).st_mtime_ns)
+    return found
+
+
+def written_at(*paths: Path) -> int:
+    """Return the time (nanoseconds) of the file that was written last; 0 where there is none."""
+    found = 0
+    for path in paths:
+        with contextlib.suppress(OSError):
+            found = max(found, path.stat().st_mtime_ns)
+    return found
+
+
+def _put_after(path: Path, after: int) -> None:
+    """Have a file's time later than ``after``."""
+    found = path.stat()
+    if after and found.st_mtime_ns <= after:
+        with contextlib.suppress(OSError, OverflowError):
+            os.utime(path, ns=(found.st_atime_ns, after + TICK_NS))
+
+
 def _replace(
-    path: Path, pieces: Sequence[bytes], before: os.stat_result | None, sync: bool
+    path: Path, pieces: Sequence[bytes], before: os.stat_result | None, sync: bool, after: int
 ) -> None:
     """Write beside ``path`` and put that in its place."""
     name = os.fsdecode(os.fsencode(path.name)[:_NAME_BYTES])
@@ -120,6 +155,7 @@ def _replace(
         _fill(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), pieces, sync)
         if before is not None:
             _dress(beside, before)
+        _put_after(beside, after)
         beside.replace(path)
     except BaseException:
         with contextlib.suppress(OSError):

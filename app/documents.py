@@ -22,6 +22,8 @@ from app.envelope import Damaged, Newer
 
 SESSION = ".gradscribe"
 """How the name of a training session ends."""
+KEPT_IN = ("drafts", "sessions")
+"""Two folders side by side: what closed windows left, and what open ones hold."""
 LIMIT = 2 << 20
 """A program longer than this many bytes is not opened."""
 _END = re.compile("\r\n|\r|\n")
@@ -241,6 +243,11 @@ def differs(path: Path, text: str) -> bool:
         return path.exists()
 
 
+def newest(where: Path) -> int:
+    """Return the time (nanoseconds) of what was kept last, in the folder ``where`` or beside it."""
+    return atomic.latest(*{where, *(where.with_name(name) for name in KEPT_IN)})
+
+
 class Drafts:
     """Unsaved texts in a folder, one per document. ``where`` None keeps nothing."""
 
@@ -258,7 +265,8 @@ class Drafts:
         try:
             self.where.mkdir(parents=True, exist_ok=True)
             data = envelope.wrap(msgspec.json.encode(draft))
-            atomic.write(self._file(draft.path), data, sync=False)
+            after = newest(self.where)
+            atomic.write(self._file(draft.path), data, sync=False, after=after)
         except OSError as error:
             raise Refused(f"The text cannot be kept: {atomic.why(error)}") from error
         except UnicodeEncodeError as error:
@@ -296,6 +304,10 @@ class Drafts:
             with contextlib.suppress(OSError):
                 file = atomic.set_aside(file)
             raise Refused(f"Unsaved changes cannot be read; they are kept as {file}") from error
+
+    def order(self, path: str) -> int:
+        """Return a number that grows from each work that is kept to the next; 0 for no draft."""
+        return atomic.written_at(self._file(path)) if self.where is not None else 0
 
     def drop(self, path: str) -> None:
         """Forget the draft of the document at ``path``."""

@@ -191,24 +191,36 @@ class Keeping(QObject):
     def recover(self, path: str) -> bool:
         """Go on with work that a window left which did not end by itself, if there is any.
 
-        With a ``path``, only work on that file will do. Everything else is offered in the strip.
+        With a ``path``, only work on that file will do. Everything else is offered in the strip,
+        and so is all of it where a draft that waits for this window is newer.
         Returns whether there was such work.
         """
-        mine, others = None, []
+        mine, others, draft = None, [], self._drafts.order(path)
         for one in self.sessions.found():
             if one.kept is None:
                 self._host.notices.tell(Notice(f"spoilt {one.slot.path}", one.trouble))
             elif not _is_worth(one.kept):
                 one.slot.drop()
-            elif mine is None and (not path or one.kept.doc.path == path):
+            elif mine is None and one.order >= draft and path in ("", one.kept.doc.path):
                 mine = one
             else:
                 others.append(one)
+        if mine is not None and not self._is_put_away():
+            others.insert(0, mine)
+            mine = None
         for one in others:
             self._offer(one)
         if mine is not None:
             self._resume(mine)
         return mine is not None
+
+    def _is_put_away(self) -> bool:
+        """Keep a draft that is taken up already; False where it cannot be and has to stay."""
+        try:
+            self.put_away()
+        except Refused:
+            return False
+        return True
 
     def _offer(self, one: Found[Kept]) -> None:
         assert one.kept is not None

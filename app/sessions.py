@@ -15,7 +15,7 @@ from typing import Generic, Protocol, TypeVar
 import msgspec
 from PySide6.QtCore import QLockFile
 
-from app import atomic, kept
+from app import atomic, documents, kept
 from app.envelope import Damaged, Newer
 
 BEFORE, LOCK = ".before", ".lock"
@@ -72,7 +72,8 @@ class Slot(Generic[W]):
         self.path.parent.mkdir(parents=True, exist_ok=True)
         if self.path.exists():
             self.path.replace(self.before)
-        atomic.write(self.path, data, sync=sync)
+        after = documents.newest(self.path.parent)
+        atomic.write(self.path, data, sync=sync, after=after)
 
     def load(self) -> W:
         """Return what was saved last, or one save earlier where that is spoilt.
@@ -90,6 +91,11 @@ class Slot(Generic[W]):
             except FileNotFoundError:
                 pass
             raise
+
+    @property
+    def order(self) -> int:
+        """A number that grows from each work that is kept to the next; 0 where there is none."""
+        return atomic.written_at(self.path, self.before)
 
     @property
     def size(self) -> int:
@@ -118,6 +124,8 @@ class Found(Generic[W]):
     slot: Slot[W]
     kept: W | None = None
     trouble: str = ""
+    order: int = 0
+    """The later it was kept, the greater, whatever the clock said."""
 
 
 class Sessions(Generic[W]):
@@ -179,7 +187,7 @@ class Sessions(Generic[W]):
         a later version stays as it is.
         """
         found = [one for slot in claimed if (one := _look(slot)) is not None]
-        return sorted(found, key=lambda one: one.kept.when if one.kept else 0.0, reverse=True)
+        return sorted(found, key=lambda one: one.order, reverse=True)
 
     def lock(self, name: str) -> QLockFile | None:
         """Return a lock of that name, not held yet; None where nothing can be kept."""
@@ -224,7 +232,7 @@ def _look(slot: Slot[W]) -> Found[W] | None:
     for part in slot.path.parent.glob(f".{slot.path.name}*.part"):
         part.unlink(missing_ok=True)
     try:
-        return Found(slot, slot.load())
+        return Found(slot, slot.load(), order=slot.order)
     except Newer as error:
         slot.release()
         return Found(

@@ -1,10 +1,14 @@
 """Windows of one user on a home folder, and what one does in them."""
 
+import os
+
 from app.commands import file
 from app.documents import Drafts
 from app.settings import Settings
 from app.window import Window
 from tests.app.fakes import FakeLink
+
+DAY_NS = 86_400 * 10**9
 
 
 class Quiet(Window):
@@ -52,3 +56,10 @@ def type_in(window, text):
 def sessions(tmp_path, home="home"):
     """The session files in a home."""
     return sorted((tmp_path / home / "sessions").glob("*.session"))
+
+
+def ahead(*paths):
+    """Give files the time that they have from a clock which went a day ahead."""
+    for path in paths:
+        at = path.stat().st_mtime_ns + DAY_NS
+        os.utime(path, ns=(at, at))

@@ -5,8 +5,9 @@ import shutil
 import pytest
 from PySide6.QtWidgets import QApplication
 
+from app.documents import Draft, Drafts
 from tests.app.fakes import leaves
-from tests.app.homes import Quiet, press, said, save, sessions, type_in
+from tests.app.homes import Quiet, ahead, press, said, save, sessions, type_in
 
 
 @pytest.fixture
@@ -119,6 +120,56 @@ def test_a_file_named_at_the_start_comes_first_and_the_rest_is_offered(
     assert "Recovered" in said(second)
     press(second, "Open")
     assert second.editor.source().startswith("# mine\n")
+
+
+def draft_of(path):
+    return Draft("# draft\na = 1\n", str(path), path.name, "a = 1\n")
+
+
+def dies_with_changes(open_window, crash, tmp_path):
+    """A file, and the home of a window that was killed with changes to it."""
+    path = tmp_path / "a.py"
+    path.write_text("a = 1\n")
+    first = open_window(path)
+    type_in(first, "# session\n")
+    crash(first, "after")
+    return path, tmp_path / "after"
+
+
+def test_a_draft_that_is_newer_than_a_dead_windows_work_comes_first(open_window, crash, tmp_path):
+    path, home = dies_with_changes(open_window, crash, tmp_path)
+    ahead(*sessions(tmp_path, "after"))
+    Drafts(home / "drafts").keep(draft_of(path))
+    after = open_window(path, home="after")
+    assert after.editor.source() == "# draft\na = 1\n"
+    press(after, "Open")
+    assert after.editor.source() == "# session\na = 1\n"
+    press(after, "Keep")
+    # Both are there at the next start, too.
+    assert Drafts(home / "drafts").find(str(path)) == draft_of(path)
+
+
+def test_a_draft_stays_where_a_dead_windows_newer_work_takes_its_place(
+    open_window, crash, tmp_path
+):
+    path, home = dies_with_changes(open_window, crash, tmp_path)
+    Drafts(home / "drafts").keep(draft_of(path))
+    (kept,) = sessions(tmp_path, "after")
+    ahead(kept)
+    after = open_window(path, home="after")
+    assert after.editor.source() == "# session\na = 1\n"
+    assert Drafts(home / "drafts").find(str(path)) == draft_of(path)
+
+
+def test_an_untitled_draft_comes_before_older_work_of_another_window(open_window, crash, tmp_path):
+    _, home = dies_with_changes(open_window, crash, tmp_path)
+    ahead(*sessions(tmp_path, "after"))
+    Drafts(home / "drafts").keep(Draft("b = 2\n", title="Untitled"))
+    after = open_window(home="after")
+    assert after.editor.source() == "b = 2\n"
+    press(after, "Open")
+    assert after.editor.source() == "# session\na = 1\n"
+    assert Drafts(home / "drafts").find("").source == "b = 2\n"
 
 
 def test_an_untouched_window_leaves_nothing_to_recover(open_window, crash, tmp_path):

@@ -13,6 +13,7 @@ from app import kept
 from app.kept import Kept
 from app.sessions import PROGRAM, Sessions, same
 from app.state import Doc
+from tests.app.homes import ahead
 
 ROOT = Path(__file__).resolve().parents[2]
 WORK = Kept(Doc("x = 1", title="mine"), when=1.0)
@@ -110,6 +111,26 @@ def test_everything_is_found_the_latest_first(sessions):
     sessions.leave(WORK)
     sessions.leave(LATER)
     assert [one.kept for one in sessions.found()] == [LATER, WORK]
+
+
+def test_a_clock_that_is_set_back_does_not_make_new_work_old(sessions):
+    first = left_by_a_dead_window(sessions, replace(LATER, when=86_400.0))
+    ahead(first)
+    second = left_by_a_dead_window(sessions, WORK)
+    third = left_by_a_dead_window(sessions, replace(LATER, when=0.5))
+    assert [one.slot.path for one in sessions.found()] == [third, second, first]
+
+
+def test_each_save_is_newer_than_what_another_window_has(sessions):
+    one, other = sessions.begin(), sessions.begin()
+    one.save(WORK)
+    ahead(one.path)
+    for slot in (other, one, other):
+        slot.save(LATER)
+        assert slot.order == max(one.order, other.order)
+        assert one.order != other.order
+    one.drop()
+    other.drop()
 
 
 def test_a_spoilt_file_gives_what_was_saved_before_it(sessions):
