@@ -13,6 +13,7 @@ from app.filming import WAITING, Making
 from engine import export
 from engine.tape import Tape
 from playback.dot import dot
+from widgets.bits import Bits
 from widgets.graph_export import png
 from widgets.graph_still import Still
 
@@ -142,15 +143,10 @@ class CopyJob(Making):
 
 def counted(steps: Generator[None, None, T], most: int) -> Generator[int, None, T]:
     """Yield how many steps were made, of ``most``, and return what they made."""
-    done = 0
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            made: T = end.value
-            return made
-        done += 1
+    bits = Bits(steps)
+    for done, _ in enumerate(bits, 1):
         yield min(done, most)
+    return bits.made
 
 
 def aside(make: Callable[[], T]) -> Generator[int, None, T]:

@@ -14,6 +14,7 @@ from engine.tape import Tape
 from playback import graph, layout, look, scenes
 from playback.scenes import Scene
 from playback.tempo import Tempo
+from widgets.bits import Bits
 from widgets.graph_film import GLIDE_MS, Film, Style, largest, sampled
 from widgets.paint.stage import Stage
 
@@ -132,13 +133,10 @@ class Job(Making):
 
 def _bits(steps: Generator[None, None, T], done: int) -> Generator[int, None, T]:
     """Yield how many frames are done after each bit of the next one, and return that."""
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            made: T = end.value
-            return made
+    bits = Bits(steps)
+    for _ in bits:
         yield done
+    return bits.made
 
 
 def _awaited(asked: Future[T]) -> Generator[int, None, T]:

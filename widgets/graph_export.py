@@ -4,8 +4,9 @@ from PySide6.QtCore import QBuffer, QSizeF
 from PySide6.QtGui import QImage
 
 from playback.dot import dot
+from widgets.bits import whole
 from widgets.graph_hand import GraphHand
-from widgets.graph_still import SCALE, Still, whole
+from widgets.graph_still import SCALE, Still
 from widgets.paint.drawing import Drawing
 from widgets.paint.motion import Motion
 

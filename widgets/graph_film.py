@@ -13,8 +13,8 @@ from playback.picture import Flow, Look
 from playback.scenes import Scene
 from playback.tempo import Take, Tempo
 from widgets import graph_sight
+from widgets.bits import whole
 from widgets.camera import CLOSEST_FIT, Camera
-from widgets.graph_still import whole
 from widgets.paint import overlay, shapes
 from widgets.paint.cards import Layers
 from widgets.paint.drawing import Drawing, detail_at

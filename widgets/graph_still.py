@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Generator
-from typing import TypeVar
 
 from PySide6.QtCore import QPointF, QRectF, QSizeF
 from PySide6.QtGui import QImage, QPainter
@@ -13,8 +12,6 @@ from widgets.paint.drawing import Drawing
 from widgets.paint.layer import HINTS
 from widgets.paint.motion import Motion
 from widgets.paint.svg import to_svg
-
-T = TypeVar("T")
 
 MARGIN = 48.0
 """Kept free around an exported picture, in scene units."""
@@ -82,13 +79,3 @@ class Still:
         yield from overlay.render(
             painter, box, self._drawing, self._motion, self._selected, as_seen
         )
-
-
-def whole(steps: Generator[None, None, T]) -> T:
-    """Make all steps at once and return what they make."""
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            made: T = end.value
-            return made

@@ -13,7 +13,8 @@ from app.filming import WAITING
 from engine.tape import Tape
 from tests.widgets.pixels import drawing_of
 from tests.widgets.scenes import network
-from widgets.graph_still import Still, whole
+from widgets.bits import whole
+from widgets.graph_still import Still
 from widgets.theme import Theme
 
 

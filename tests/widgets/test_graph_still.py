@@ -5,8 +5,9 @@ import pytest
 from playback.picture import Look
 from tests.widgets.graph_window import show
 from tests.widgets.scenes import network, neuron
+from widgets.bits import whole
 from widgets.camera import Camera
-from widgets.graph_still import Still, whole
+from widgets.graph_still import Still
 from widgets.graph_view import GraphView
 from widgets.theme import Theme
 

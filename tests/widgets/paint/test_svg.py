@@ -9,7 +9,7 @@ from PySide6.QtCore import QRectF, QSizeF
 from PySide6.QtGui import QImage, QPainter
 from PySide6.QtSvg import QSvgRenderer
 
-from widgets.graph_still import whole
+from widgets.bits import whole
 from widgets.paint import shapes, svg
 from widgets.paint.svg import DPI, finished, to_svg
 from widgets.paint.thumbnail import MOST_CELLS, draw_thumbnail
