@@ -287,14 +287,21 @@ def test_where_a_part_is_seen_the_view_follows_until_one_moves_it(view):
     assert view.camera() == Camera(1.0, 0, 0)
 
 
-def test_a_picture_of_thousands_of_cards_takes_a_new_look_at_once(view):
+def test_thousands_of_cards_take_a_new_look_sooner_than_they_are_placed(view):
     m = grid(4000, 4)
-    show(view, (m, m.reached()))
+
+    def spent(on):
+        started = time.thread_time()
+        on()
+        return time.thread_time() - started
+
+    def look_again():
+        view.set_look(Look({}, {}))
+        view.set_look(m.reached())
+
+    placed = spent(lambda: show(view, (m, m.reached())))
     view.grab()
-    started = time.thread_time()
-    view.set_look(Look({}, {}))
-    view.set_look(m.reached())
-    assert time.thread_time() - started < 0.5
+    assert min(spent(look_again) for _ in range(3)) < placed
 
 
 def test_bigger_text_brings_a_fitted_picture_nearer_and_leaves_a_chosen_view(view):
