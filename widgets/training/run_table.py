@@ -77,6 +77,8 @@ class RunTable(QWidget):
         column.addWidget(self.heading)
         column.addWidget(self.table, 1)
         self._lines: tuple[RunLine, ...] = ()
+        self._seen: list[tuple[object, ...]] = []
+        """What each row shows; nothing while that is not set."""
         self.table.itemChanged.connect(self._tick)
         self.table.activated_row.connect(lambda row: self.picked.emit(self._lines[row].run_id))
         self.table.deleted_row.connect(lambda row: self.dropped.emit(self._lines[row].run_id))
@@ -93,24 +95,41 @@ class RunTable(QWidget):
         if self.table.is_edited:
             return
         lines = tuple(lines)
-        before: list[tuple[object, ...] | None] = list(map(_seen, self._lines))
-        fresh, same = len(lines) - len(before), [line.run_id for line in self._lines]
-        self._lines = lines
-        changed = set(range(len(COLUMNS))) if len(lines) != len(before) else set()
+        changed = [line.run_id for line in lines] != [line.run_id for line in self._lines]
         with QSignalBlocker(self.table):
-            if fresh > 0 and [line.run_id for line in lines[fresh:]] == same:
-                # What was there moves down as it is.
-                for _ in range(fresh):
-                    self.table.insertRow(0)
-                before = [*[None] * fresh, *before]
-            self.table.setRowCount(len(lines))
+            if changed:
+                self._move_rows(lines)
+            self._lines = lines
             for row, line in enumerate(lines):
                 # Most rows are of runs that are over: a cell that is set again is measured again.
-                if row >= len(before) or before[row] != _seen(line):
-                    changed |= self._show_line(row, line)
+                seen = _seen(line)
+                if self._seen[row] != seen:
+                    self._seen[row] = seen
+                    columns = self._show_line(row, line)
+                    self.table.measure(row, columns)
+                    changed = changed or bool(columns)
         if changed:
             # Once for all: left to Qt, every cell that is set has its whole column measured.
-            self.table.fit(changed)
+            self.table.fit()
+
+    def _move_rows(self, lines: tuple[RunLine, ...]) -> None:
+        """Give each run its row; the rows of those that stay are moved as they are."""
+        stays, ids = {line.run_id for line in lines}, [line.run_id for line in self._lines]
+        for row in reversed(range(len(ids))):
+            if ids[row] not in stays:
+                self._drop_row(row)
+                del ids[row]
+        for row, line in enumerate(lines):
+            if row >= len(ids) or ids[row] != line.run_id:
+                self.table.add_row(row)
+                self._seen.insert(row, ())
+                ids.insert(row, line.run_id)
+        for row in reversed(range(len(lines), len(ids))):
+            self._drop_row(row)
+
+    def _drop_row(self, row: int) -> None:
+        self.table.drop_row(row)
+        del self._seen[row]
 
     def _show_line(self, row: int, line: RunLine) -> set[int]:
         """Show a run, and return the columns in which it may take another width now.
@@ -201,8 +220,9 @@ class _Table(QTableWidget):
         super().__init__(rows, columns)
         self._name, self._numbers, self._last, self._title = LEAST_NAME, 0, 0, 0
         """Pixels that the longest name takes, the numbers, the last column, and its head."""
-        self._wide = dict.fromkeys(range(columns), 0)
-        """What each column holds takes so many pixels."""
+        self._widths: list[list[int]] = []
+        """So many pixels each cell takes, row by row, in this font."""
+        self._font = self.font()
         self.itemDoubleClicked.connect(lambda item: self.activated_row.emit(item.row()))
 
     @property
@@ -214,17 +234,36 @@ class _Table(QTableWidget):
         """Return a column's width; called by Qt, which forgets the room of our larger tick."""
         return super().sizeHintForColumn(column) + (0 if column else TICK)
 
-    def fit(self, columns: Iterable[int] = range(len(COLUMNS))) -> None:
+    def add_row(self, row: int) -> None:
+        """Make room for a run."""
+        self.insertRow(row)
+        self._widths.insert(row, [0] * self.columnCount())
+
+    def drop_row(self, row: int) -> None:
+        """Take a run away."""
+        self.removeRow(row)
+        del self._widths[row]
+
+    def measure(self, row: int, columns: Iterable[int]) -> None:
+        """Look how wide these cells of a row are."""
+        model, widths = self.model(), self._widths[row]
+        for column in columns:
+            hint = self.sizeHintForIndex(model.index(row, column)).width()
+            widths[column] = hint + (0 if column else TICK)
+
+    def fit(self) -> None:
         """Give each column what it holds; where that is too much long names are cut first.
 
-        Those of ``columns`` are measured anew. What the last column tells is in a run's name too,
-        unless that is the user's own.
+        What the last column tells is in a run's name too, unless that is the user's own.
         """
+        if self._font != self.font():
+            self._font = self.font()
+            for row in range(len(self._widths)):
+                self.measure(row, range(self.columnCount()))
         header = self.horizontalHeader()
-        for column in columns:
-            holds = max(self.sizeHintForColumn(column), header.sectionSizeHint(column))
-            self._wide[column] = max(holds, header.minimumSectionSize())
-        name, *numbers, last = (self._wide[column] for column in range(self.columnCount()))
+        least = header.minimumSectionSize()
+        heads = [max(header.sectionSizeHint(at), least) for at in range(self.columnCount())]
+        name, *numbers, last = map(max, zip(heads, *self._widths, strict=True))
         for column, width in enumerate(numbers, start=1):
             self.setColumnWidth(column, width)
         self._title = header.sectionSizeHint(self.columnCount() - 1)

@@ -73,18 +73,72 @@ def widths(table):
     return [table.table.columnWidth(column) for column in range(table.table.columnCount())]
 
 
+def watched(monkeypatch):
+    """Return where the cells are noted that are measured from now on."""
+    measured, hint = [], _Table.sizeHintForIndex
+
+    def note(inner, index):
+        measured.append((index.row(), index.column()))
+        return hint(inner, index)
+
+    monkeypatch.setattr(_Table, "sizeHintForIndex", note)
+    return measured
+
+
+def holds(table):
+    """Return how wide Qt finds what each column holds, with its head."""
+    header = table.table.horizontalHeader()
+    return [
+        max(table.table.sizeHintForColumn(at), header.sectionSizeHint(at))
+        for at in range(table.table.columnCount())
+    ]
+
+
+def test_of_many_runs_only_what_is_new_is_measured(table, monkeypatch):
+    old = [line(number, f"run {number}", "lr 0.5") for number in range(200, 0, -1)]
+    now = replace(line(201, "now"), current=True)
+    table.show_lines((now, *old))
+    measured, columns = watched(monkeypatch), table.table.columnCount()
+
+    def cells(*rows):
+        return {(row, column) for row in rows for column in range(columns)}
+
+    another = replace(line(202, "another"), current=True)
+    table.show_lines((another, replace(now, current=False), *old))
+    assert set(measured) == cells(0, 1), "the new one, and the one that is no longer shown thick"
+    measured.clear()
+    gone = (another, replace(now, current=False), *old[:99], *old[100:])
+    table.show_lines(gone)
+    assert not measured, "a run that is forgotten leaves the others as they are"
+    assert [table.table.item(row, 0).text() for row in range(201)] == [one.name for one in gone]
+    table.set_theme(Theme.load("dark"))
+    assert not measured, "another colour is as wide"
+    table.set_theme(Theme.load("dark").scaled(1.6))
+    assert set(measured) == cells(*range(201))
+
+
+def test_columns_are_as_wide_as_qt_finds_what_is_in_them(table):
+    table.resize(1600, 240)
+    names = ("b", "a much longer name", "c")
+    runs = [replace(line(n, name), steps=10**n) for n, name in enumerate(names, 1)]
+    for lines in (runs, runs[1:], runs[:1], runs[::-1], [replace(runs[1], current=True)], runs):
+        table.show_lines(lines)
+        assert widths(table)[:-1] == holds(table)[:-1]
+    before = widths(table)
+    table.set_theme(Theme.load("dark").scaled(1.6))
+    assert widths(table)[:-1] == holds(table)[:-1]
+    assert widths(table)[0] > before[0]
+
+
 def test_only_what_changes_of_a_run_is_set_and_measured(table, monkeypatch):
     table.show_lines((line(2, "now", "lr 0.5"), line(1, "before")))
-    set_, measured, hint = [], [], _Table.sizeHintForColumn
+    set_, measured = [], watched(monkeypatch)
     model = table.table.model()
-    monkeypatch.setattr(
-        _Table, "sizeHintForColumn", lambda inner, at: (measured.append(at), hint(inner, at))[1]
-    )
     model.dataChanged.connect(lambda first, _last: set_.append((first.row(), first.column())))
     moved = replace(line(2, "now", "lr 0.5"), steps=1_234_567, loss=0.375)
     table.show_lines((moved, line(1, "before")))
     assert set(set_) == {(0, 1), (0, 2)}
-    assert set(measured) == {1, 2}
+    assert set(measured) == {(0, 1), (0, 2)}
     assert table.table.item(0, 1).text() == "1,234,567"
 
 
