@@ -1,6 +1,7 @@
 """The user's own nn.Module: the one in the program, taken into the training room's set-up."""
 
 import ast
+from functools import lru_cache
 
 from msgspec.structs import replace
 
@@ -11,11 +12,15 @@ GUARDED = "guarded"
 """The option of one's own module that holds it to the policy."""
 
 
+@lru_cache(maxsize=1)
 def has_module(source: str) -> bool:
     """Whether a program defines a class that looks like an nn.Module."""
+    # Most need not be read as trees, which takes longest. Other letters may stand for these.
+    if source.isascii() and not ("class" in source and "Module" in source):
+        return False
     try:
         body = quiet.tree(source).body
-    except (SyntaxError, ValueError, RecursionError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     bases = [base for node in body if isinstance(node, ast.ClassDef) for base in node.bases]
     return any(ast.unparse(base).rpartition(".")[2] == "Module" for base in bases)
@@ -24,10 +29,10 @@ def has_module(source: str) -> bool:
 def broken_line(source: str) -> int | None:
     """Return the line at which a program is not Python; None where it can be read."""
     try:
-        quiet.tree(source)
+        quiet.check(source)
     except SyntaxError as error:
         return error.lineno
-    except (ValueError, RecursionError):
+    except (ValueError, RecursionError, MemoryError):
         return None
     return None
 

@@ -23,13 +23,14 @@ def test_python_does_warn_of_it():
     "read",
     [
         quiet.tree,
+        quiet.check,
         own_module.has_module,
         own_module.broken_line,
         lambda text: call.read(text, {}),
         unflatten._parsed.__wrapped__,
         lambda text: quiet.expression(text.removeprefix("x = ")),
     ],
-    ids=["tree", "has_module", "broken_line", "call", "unflatten", "expression"],
+    ids=["tree", "check", "has_module", "broken_line", "call", "unflatten", "expression"],
 )
 def test_nothing_is_told_of_it(read):
     with warnings.catch_warnings():
@@ -38,6 +39,6 @@ def test_nothing_is_told_of_it(read):
 
 
 def test_what_is_no_python_is_still_refused():
-    for read in (quiet.tree, quiet.expression):
+    for read in (quiet.tree, quiet.check, quiet.expression):
         with pytest.raises(SyntaxError):
             read("x = = 1")

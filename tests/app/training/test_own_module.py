@@ -1,9 +1,14 @@
 """The module in the program is what `own` trains."""
 
+import ast
+
+import pytest
+
 from app.state import Doc
 from app.training import own_module
 from app.training.state import START
 from engine.setup import Part, Setup
+from playback import quiet
 
 NET = "import torch\n\nclass Net(torch.nn.Module):\n    pass\n"
 
@@ -13,6 +18,59 @@ def test_a_program_with_a_module_is_told_from_one_without():
     assert own_module.has_module("class A(Module): ...")
     for other in ("x = 1", "class A: ...", "class A(", "class A(dict): ...", "\0"):
         assert not own_module.has_module(other)
+
+
+def test_a_module_is_one_wherever_in_the_program_it_stands():
+    for there in (
+        "class A: ...\nclass B(A, nn.Module):\n    x = 1",
+        "class A(\n    torch.nn.Module,\n): ...",
+        "@final\nclass  A(Module): ...",
+        "class A \\\n (Module): ...",
+        "x = 1\r\nclass A(Module): ...",
+        "\x0cclass A(Module): ...",
+        "cl\uff41ss_ = 1\nclass A(\uff2dodule): ...",
+    ):
+        ast.parse(there)
+        assert own_module.has_module(there), there
+    for none in (
+        "# class A(Module)",
+        "x = '''\nclass A(Module): ...\n'''",
+        "if True:\n    class A(Module): ...",
+        "class A(Modules): ...",
+        "class A: ...\nb = Module()",
+        "from torch.nn import Module\nclass A(dict): ...",
+    ):
+        ast.parse(none)
+        assert not own_module.has_module(none), none
+
+
+@pytest.mark.parametrize("deep", ["-" * 200_000 + "1", "not " * 200_000 + "1", "(" * 3000])
+def test_a_program_too_deep_for_python_to_read_has_no_module(deep):
+    assert not own_module.has_module(f"class A(Module): ...\nx = {deep}")
+    assert own_module.broken_line(deep) in (None, 1)
+
+
+def test_no_tree_is_made_of_a_program_that_can_have_no_module(monkeypatch):
+    made = []
+    tree = quiet.tree
+    monkeypatch.setattr(quiet, "tree", lambda text: (made.append(text), tree(text))[1])
+    long = "".join(f"a{i} = {i}\n" for i in range(100))
+    assert own_module.broken_line(long) is None
+    assert not own_module.has_module(long)
+    assert not made
+    for _ in range(3):
+        assert own_module.has_module(long + NET)
+    assert made == [long + NET], "and of one that has, one for its text"
+
+
+@pytest.mark.parametrize(
+    "broken", ["a = 1\nb = = 2", "a = 1\ndef f(", "a\n  b", "a = 1\nreturn a", "x = 1\nbreak"]
+)
+def test_the_line_that_is_no_python_is_told(broken):
+    with pytest.raises(SyntaxError) as refused:
+        compile(broken, "", "exec")
+    assert own_module.broken_line(broken) == refused.value.lineno
+    assert own_module.broken_line(broken.splitlines()[0]) is None
 
 
 def test_choosing_ones_own_model_takes_the_program_along():
