@@ -15,8 +15,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from app import doctor, documents, report, terminal
-from app.documents import Refused
+from app import atomic, doctor, documents, report, terminal
+from app.documents import Refused, is_there
 from app.terminal import have_streams, say
 from app.version import version
 from engine.tape import Tape
@@ -242,8 +242,7 @@ def _progress(name: str, done: int, count: int) -> None:
 def screenshot(options: argparse.Namespace) -> int:
     """Draw the window on a script into a file."""
     _try_reading(options.file)
-    if not Path(options.screenshot).absolute().parent.is_dir():
-        raise Refused(f"{options.screenshot} cannot be written: its folder does not exist")
+    documents.check_writable(Path(options.screenshot))
     from app.shot import screenshot as draw
 
     theme, file = options.theme or "", options.file or ""
@@ -275,7 +274,10 @@ def _draw_window(file: str) -> int:
     """Draw the window into a file beside the user, or wherever one may write."""
     out = Path(PICTURE).absolute()
     if not os.access(out.parent, os.W_OK):
-        out = Path(tempfile.mkdtemp(prefix="gradscribe-")) / PICTURE
+        try:
+            out = Path(tempfile.mkdtemp(prefix="gradscribe-")) / PICTURE
+        except OSError as error:
+            raise Refused(f"{PICTURE} cannot be written: {atomic.why(error)}") from error
     try:
         from app.shot import screenshot as draw
 
@@ -283,7 +285,7 @@ def _draw_window(file: str) -> int:
     except ImportError as error:
         sys.stderr.write(f"gradscribe: the window cannot be drawn: {error}\n")
         return DIED
-    if out.exists():
+    if is_there(out):
         say(f"\nThe window is drawn in {out}\n")
     say("For a real window run this where there is a display; over ssh, connect with ssh -X.\n")
     return code

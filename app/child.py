@@ -72,7 +72,7 @@ def memory_free() -> int:
 def folder_of(filename: str) -> str:
     """Return the folder that a script may read and import from; empty where it is no file."""
     path = Path(filename)
-    return str(path.absolute().parent) if path.is_file() else ""
+    return str(path.absolute().parent) if os.path.isfile(path) else ""
 
 
 def environment(is_open: bool = False) -> dict[str, str]:

@@ -38,8 +38,8 @@ def doctor(options: argparse.Namespace, exits: dict[str, int]) -> int:
 
     if options.timeout <= 0:
         raise Refused(f"{options.timeout} is not a number of seconds above 0")
-    if options.json not in (None, "-") and not Path(options.json).absolute().parent.is_dir():
-        raise Refused(f"{options.json} cannot be written: its folder does not exist")
+    if options.json not in (None, "-"):
+        documents.check_writable(Path(options.json))
     source = documents.read(Path(options.script))
     tape = record_file(
         Path(options.script),

@@ -79,6 +79,15 @@ def real(path: Path) -> Path:
         raise Refused(f"No file is called {str(path)!r}") from error
 
 
+def is_there(path: Path) -> bool:
+    """Return whether something is at ``path``, as far as one may look.
+
+    Asked itself, a path of which that cannot be told raises: in a folder that is not for this user,
+    or with a name that is too long.
+    """
+    return os.path.exists(path)
+
+
 def opened(path: Path) -> BinaryIO:
     """Open a file for reading, but nothing that one would wait for.
 
@@ -215,13 +224,17 @@ def check_writable(path: Path) -> None:
     Raises:
         Refused: its folder is missing, or one may not write there.
     """
-    error = 0
-    if not path.absolute().parent.is_dir():
-        error = errno.ENOENT
-    elif path.is_dir():
+    folder, error = path.absolute().parent, 0
+    try:
+        error = 0 if stat.S_ISDIR(folder.stat().st_mode) else errno.ENOTDIR
+    except OSError as trouble:
+        error = trouble.errno or errno.ENOENT
+    if not error and os.path.isdir(path):
         error = errno.EISDIR
-    elif not os.access(place := path if path.exists() else path.absolute().parent, os.W_OK):
-        error = errno.EROFS if _is_read_only(place) else errno.EACCES
+    if not error:
+        place, wanted = (path, os.W_OK) if is_there(path) else (folder, os.W_OK | os.X_OK)
+        if not os.access(place, wanted):
+            error = errno.EROFS if _is_read_only(place) else errno.EACCES
     if error:
         why = atomic.why(OSError(error, os.strerror(error).lower()))
         raise Refused(f"{path} cannot be written: {why}")
@@ -240,7 +253,7 @@ def differs(path: Path, text: str) -> bool:
     try:
         return read(path) != text
     except Refused:
-        return path.exists()
+        return is_there(path)
 
 
 def newest(where: Path) -> int:

@@ -1,6 +1,7 @@
 """The lessons: every file in ``assets/lessons``, in the order of its name."""
 
 import functools
+import os
 import re
 from importlib import resources
 from importlib.resources.abc import Traversable
@@ -8,7 +9,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from app.documents import Refused, read, real
+from app.documents import Refused, is_there, read, real
 from playback.lessons.lesson import Lesson, Listed
 from playback.lessons.parse import BadLesson, head_of, parse
 
@@ -73,10 +74,12 @@ def find(word: str) -> Lesson:
         Refused: there is neither.
     """
     path = Path(word)
-    if path.exists():
+    if is_there(path):
         return read_lesson(path)
     found = next((one for one in listed() if one.name == word), None)
     if found is None:
+        if path.suffix == ".md" and path.parent.name:
+            return read_lesson(path)
         raise Refused(f"no lesson {word}; gradscribe lessons lists them")
     return ours(found.file)
 
@@ -87,11 +90,14 @@ def files_in(folder: Path) -> list[Path]:
     Raises:
         Refused: there is no such folder, or no lesson in it.
     """
-    if folder.is_file():
+    if os.path.isfile(folder):
         return [folder]
-    if not folder.exists():
+    if not is_there(folder):
         raise Refused(f"{folder} is not there")
-    found = sorted(folder.glob("*.md")) if folder.is_dir() else []
+    try:
+        found = sorted(folder.glob("*.md")) if folder.is_dir() else []
+    except OSError as error:
+        raise Refused(f"{folder} cannot be read: {error.strerror or error}") from error
     if not found:
         raise Refused(f"{folder} holds no lesson: a lesson's name ends in .md")
     return found

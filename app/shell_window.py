@@ -1,5 +1,6 @@
 """What commands ask of the window: questions, cards over it, and what is selected in it."""
 
+import os
 from functools import partial
 from pathlib import Path
 
@@ -97,7 +98,7 @@ class ShellWindow(QMainWindow):
         """Return where a dialog begins: where the last one ended, else beside the program."""
         path = self.session.doc.path
         known = self._chosen_folder or (Path(path).parent if path else Path.home())
-        return known if known.is_dir() else Path.home()
+        return known if os.path.isdir(known) else Path.home()
 
     def _keep_folder(self, chosen: str) -> Path | None:
         if not chosen:

@@ -14,7 +14,7 @@ def folder_of(request: wire.Run) -> str:
 
     What stands beside a program from elsewhere came from there too.
     """
-    if request.policy or not Path(request.filename).is_file():
+    if request.policy or not os.path.isfile(request.filename):
         return ""
     return str(Path(request.filename).absolute().parent)
 

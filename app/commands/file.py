@@ -26,7 +26,7 @@ def open_path(shell: Shell, path: str) -> None:
         Refused: it cannot be read, is no text, or is too much for the editor.
     """
     file = documents.real(Path(path))
-    if file.exists() and not (file.is_file() or file.is_dir()):
+    if documents.is_there(file) and not (file.is_file() or file.is_dir()):
         # A pipe that nobody writes to would be waited for without end.
         raise Refused(f"{file} is no plain file")
     if file.suffix.lower() in DATA:

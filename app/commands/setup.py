@@ -1,5 +1,6 @@
 """Set-ups in and out of files: the JSON that the headless trainer reads, too."""
 
+import os
 from pathlib import Path
 from typing import NamedTuple
 
@@ -43,7 +44,7 @@ def _read(path: Path) -> _Opened:
     except BadSetup as error:
         raise documents.Refused(f"{path.name} is no set-up for training: {error}") from None
     beside = path.parent / files.named_in(setup)
-    if files.named_in(setup) and beside.is_file():
+    if files.named_in(setup) and os.path.isfile(beside):
         data = Part(setup.data.name, {**setup.data.options, "path": str(beside)})
         setup = replace(setup, data=data)
     return _Opened(path, setup, steps)

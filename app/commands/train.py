@@ -229,7 +229,7 @@ def _with_ending(path: Path) -> Path:
     if path.suffix == documents.SESSION:
         return path
     path = path.with_name(path.name + documents.SESSION)
-    if path.exists():
+    if documents.is_there(path):
         raise documents.Refused(f"{path.name} is there already: choose it to replace it")
     return path
 

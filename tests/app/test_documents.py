@@ -249,6 +249,25 @@ def test_a_disk_that_can_only_be_read_is_called_that_before_long_work(tmp_path, 
         documents.check_writable(tmp_path / "a.gif")
 
 
+@pytest.mark.parametrize(
+    ("place", "why"),
+    [
+        ("n" * 300 + "/a.gif", "its name is too long"),
+        ("nowhere/deep/a.gif", "its folder does not exist"),
+        ("file/a.gif", "its folder does not exist"),
+        (".", "Is a directory"),
+    ],
+)
+def test_why_a_file_cannot_be_written_is_told_before_long_work(tmp_path, place, why):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(Refused, match=f"(?i){why}"):
+        documents.check_writable(tmp_path / place)
+
+
+def test_a_file_that_cannot_be_looked_at_does_not_differ(tmp_path):
+    assert not documents.differs(tmp_path / ("n" * 300), "x = 1\n")
+
+
 @pytest.mark.skipif(os.name != "posix", reason="POSIX only")
 @pytest.mark.parametrize("where", ["/dev/zero", "/dev/null"])
 def test_a_device_is_no_program(tmp_path, where):

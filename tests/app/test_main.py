@@ -288,6 +288,35 @@ def test_what_the_policy_forbids_is_exit_two_with_the_place_and_the_way_out(fold
     assert (done.returncode, json.loads(done.stdout)["stdout"]) == (0, f"{folder}\n")
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "record good.py --json {}/o.json",
+        "record good.py --png {}/o.png",
+        "record {}.py",
+        "doctor good.py --json {}/o.json",
+        "good.py --screenshot {}/o.png",
+        "{}.py",
+        "lesson {}.md",
+        "lesson a/{}.md",
+        "train --csv {}/o.csv setup.json",
+        "train csv.json",
+    ],
+)
+def test_a_path_of_which_nothing_can_be_told_gets_one_line(folder, words, capsys, monkeypatch):
+    """Asked whether it is there, the system fails: as in a folder that is not for this user."""
+    name = "n" * 300
+    monkeypatch.chdir(folder)
+    Path("setup.json").write_text('{"data": "sine", "steps": 2}')
+    table = {"name": "csv", "path": f"{name}/t.csv", "target": "y"}
+    Path("csv.json").write_text(json.dumps({"data": table, "steps": 2}))
+    assert cli.main(words.format(name).split()) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith("gradscribe: ")
+    assert said.err.count("\n") == 1
+
+
 def test_the_version_is_told(capsys):
     with pytest.raises(SystemExit) as caught:
         cli.main(["--version"])
