@@ -43,6 +43,7 @@ TAIL = 16_384
 """Characters of the engine's standard error that are kept."""
 
 _FATAL = re.compile(r"^Fatal Python error: (.+?)(?: \(|$)", re.MULTILINE)
+_DEVICE = re.compile(r"^The device failed: (.+)$", re.MULTILINE)
 _CRASHES = ("SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT", "SIGSYS", "SIGTRAP")
 _FROM_OUTSIDE = (
     "killed",
@@ -110,6 +111,8 @@ def cause(code: int, crashed: bool, errors: str) -> str:
     fatal = _FATAL.search(errors)
     if fatal:
         return fatal[1][:1].lower() + fatal[1][1:]
+    if device := _DEVICE.search(errors):
+        return f"the device failed: {device[1][:200]}"
     if crashed and code == getattr(signal, "SIGKILL", -1):
         return f"killed, signal {code}"
     if crashed and code:

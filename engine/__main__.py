@@ -95,8 +95,15 @@ def main(words: Sequence[str] = ()) -> None:
         server.tell_of_ends()
         server.serve(engine._replace(before=Baseline()))
     except BaseException:  # noqa: BLE001 - whatever it was, threads of a program must not hold us
-        complain(traceback.format_exc())
+        complain(_last_words())
         os._exit(1)
+
+
+def _last_words() -> str:
+    """Return what the window is to know of the exception that ends this process."""
+    asynchronous = sys.modules.get("engine.asynchronous")
+    failure = asynchronous.lost() if asynchronous is not None else ""
+    return f"The device failed: {failure}" if failure else traceback.format_exc()
 
 
 def _settle(server: Server, words: Sequence[str], wire_ends: tuple[int, int]) -> None:

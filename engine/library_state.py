@@ -22,6 +22,8 @@ from torch.nn.modules import module
 from torch.optim import optimizer
 from torch.utils.data._utils.collate import default_collate_fn_map
 
+from engine import asynchronous
+
 KINDS = ("cpu", "cuda")
 """Kinds of devices that have an automatic precision of their own."""
 _C: Any = torch._C
@@ -129,6 +131,7 @@ class LibraryState:
             tracemalloc.stop()
         os.umask(self._umask)
         self._mend_loggers()
+        asynchronous.mend()
 
     def _mend_loggers(self) -> None:
         logging.disable(logging.NOTSET)
@@ -140,8 +143,8 @@ class LibraryState:
                 one.setLevel(kept[2])
 
     def spent(self) -> bool:
-        """Whether a mode of torch's is left that nobody can take back."""
-        return _modes() != self._modes
+        """Whether something is left that nobody can take back: a mode of torch's, a lost device."""
+        return _modes() != self._modes or bool(asynchronous.lost())
 
 
 Logs = tuple[tuple[Any, ...], tuple[Any, ...], int, bool, bool]

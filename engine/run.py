@@ -10,7 +10,7 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import CodeType, ModuleType
 
 import msgspec
@@ -19,7 +19,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn, optim
 
-from engine import breaks, errors, watchdog
+from engine import asynchronous, breaks, errors, hints, watchdog
 from engine.derivatives import formulas
 from engine.doctor.examine import examine_safely
 from engine.exits import Exits
@@ -32,7 +32,7 @@ from engine.record.freeze import freeze, leaves
 from engine.record.log import EventRow, NodeRow
 from engine.record.recorder import Recorder
 from engine.streams import OUTPUT_LIMIT, Output, Warned
-from engine.tape import Event, Problem, Status, Tape
+from engine.tape import Event, Place, Problem, Status, Tape
 from engine.wire import Run
 
 offer()
@@ -111,12 +111,24 @@ def execute(request: Run, printed: Callable[[str], None] | None = None) -> Tape:
     text = program.readable(request.source) if request.policy else request.source
     recorder = Recorder(text, request.filename, request.event_limit, request.memory)
     done = perform(request, recorder, printed)
+    if failure := asynchronous.lost():
+        recorder.forget_devices()
+        done = _told_late(done, failure, recorder)
     with _uncollected():
         tape = _with(freeze(recorder, leaves(recorder, done.names)), done, request.device)
         tape = msgspec.structs.replace(tape, findings=examine_safely(tape, request.source))
     recorder.backward.failed_by = None
     finished = Finished(request, recorder, tape, done.names)
     return tape
+
+
+def _told_late(done: "Done", failure: str, recorder: Recorder) -> "Done":
+    """Return how a program ended whose device failed after its last line had asked for it."""
+    if done.error is not None:
+        return done
+    recorder.log.events.append(EventRow("error", 0, None))
+    hint = hints.hint(RuntimeError(failure), "", Place(), None)
+    return replace(done, status="error", error=Problem("AcceleratorError", failure, hint))
 
 
 def tidy(generation: int = 2) -> None:
@@ -128,6 +140,7 @@ def tidy(generation: int = 2) -> None:
         if finished is not None:
             finished.names = None
         gc.collect(generation)
+        asynchronous.give_back()
 
 
 @dataclass

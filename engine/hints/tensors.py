@@ -203,6 +203,18 @@ ROWS = (
         _NO_DEVICE,
         "Torch not compiled with CUDA enabled",
     ),
+    Row(
+        RuntimeError,
+        "CUDA error: device-side assert",
+        "An index, a class or a probability is out of bounds. On the CPU torch says which it is.",
+        "CUDA error: device-side assert triggered",
+    ),
+    Row(
+        RuntimeError,
+        "CUDA error: (an illegal|misaligned|unspecified|uncorrectable|an illegal instruction)",
+        "Compiled code read or wrote where it may not, on this line or on one before it.",
+        "CUDA error: an illegal memory access was encountered",
+    ),
     # Memory
     Row(
         RuntimeError,

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch.overrides import TorchFunctionMode
 
+from engine.asynchronous import CHECKING, wait_for
 from engine.record.arguments import Given, everyday, kept_args, tensors_given, tensors_in
 from engine.record.backward import PassReached
 from engine.record.functions import meet, met
@@ -25,7 +26,7 @@ from engine.record.lookalikes import Types, are_lookalikes, ask
 from engine.record.nodes import LAST, Met
 from engine.record.source import Where
 from engine.record.tensors import is_leaf, version
-from engine.record.unseen import is_traced
+from engine.record.unseen import USUAL, is_traced
 from engine.tape import Change, Reset
 from engine.untouched import keep_builtins
 
@@ -139,6 +140,8 @@ class ForwardMode(TorchFunctionMode):
         begun = perf_counter_ns()
         try:
             out = func(*args, **kwargs)
+            if name in CHECKING and given.tensors and type(given.tensors[0]) in USUAL:
+                wait_for(given.tensors[0])
         except Exception as error:
             recorder.failed.note(lane, error, name, where, given)
             raise

@@ -32,8 +32,9 @@ from engine.record.tensors import Tensors
 from engine.record.tracebacks import Tracebacks
 from engine.record.warned import Warned
 from engine.record.writes import Writes
-from engine.tape import Reset
+from engine.tape import Reset, Snapshot
 from engine.untouched import keep_builtins
+from engine.values import dtype_name, sizes
 
 keep_builtins(globals())
 
@@ -116,6 +117,13 @@ class Recorder:
         """Give back the memory of all copies at once; the recorder is part of a cycle."""
         self.copies.release()
 
+    def forget_devices(self) -> None:
+        """Tell what lies on a lost device by its shape alone: nothing there can be read."""
+        kept = self.log.snapshots
+        for index, copy in enumerate(kept):
+            if isinstance(copy, torch.Tensor) and not is_near(copy):
+                kept[index] = Snapshot(sizes(copy.shape), dtype_name(copy.dtype))
+
     def reset(
         self, reset: Reset, where: Where, zeroed: "Iterable[torch.Tensor | None]" = ()
     ) -> None:
@@ -163,6 +171,11 @@ class Recorder:
             return record_custom(self, lane, cls.__name__, bound, args, kwargs)
 
         autograd.Function.apply = classmethod(apply)  # type: ignore[assignment,method-assign,arg-type]
+
+
+def is_near(t: torch.Tensor) -> bool:
+    """Whether the numbers of ``t`` are in the memory of the process itself."""
+    return t.is_cpu
 
 
 def _is_overridden(relevant: Iterable[object]) -> bool:

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 
+from engine import asynchronous
 from engine.errors import RAISES
 from engine.setup import MISTAKES, BadSetup, Setup
 from engine.tape import Problem
@@ -53,6 +54,8 @@ class Host:
         except MemoryError:
             self._refuse(request.run_id, Problem("MemoryError", "Not enough memory for this"))
         except RAISES as error:
+            if asynchronous.lost():
+                raise
             words = str(error).partition("\n")[0]
             self._refuse(request.run_id, Problem(type(error).__name__, words))
 
