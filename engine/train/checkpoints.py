@@ -100,7 +100,8 @@ def put_back(program: Program, batches: Batches, saved: Checkpoint) -> None:
         elif parameter.grad is not None:
             parameter.grad.copy_(gradient)
         else:
-            parameter.grad = gradient.clone()
+            # What was saved in a file lies on the CPU.
+            parameter.grad = gradient.to(parameter.device, copy=True)
     for buffer, value in zip(program.model.buffers(), saved.buffers, strict=True):
         buffer.copy_(value)
     with quiet():
