@@ -1,5 +1,7 @@
 """The confinement as a whole: what there is on this system, and how the engine goes into it."""
 
+import contextlib
+import ctypes
 import errno
 import glob
 import os
@@ -44,6 +46,7 @@ _FOR_DEVICES = (
     "/sys/class",
     "/usr/share/nvidia",
 )
+_DRIVER = "libcuda.so.1"
 _DEVICES = ("/dev/nvidia*", "/dev/nvidia-caps/*", "/dev/kfd", "/dev/dri/*", "/dev/shm")
 
 _is_active = False
@@ -91,12 +94,22 @@ def enter(folder: str = "", *, device: bool = False) -> None:
         return
     beside = list(_beside(folder))
     if landlock.version():
-        more = [Path(name) for name in _FOR_DEVICES] if device else []
+        more = [*map(Path, _FOR_DEVICES), *_drivers()] if device else []
         used = [Path(name) for pattern in _DEVICES for name in glob.glob(pattern)] if device else []
         landlock.restrict([*_own(), *beside, *more], used)
     limits.restrict(device=device)
     if not device and seccomp.available():
         seccomp.restrict()
+
+
+def _drivers() -> Iterator[Path]:
+    """Yield where the driver's libraries are, outside of the system's in some containers."""
+    with contextlib.suppress(OSError):
+        ctypes.CDLL(_DRIVER)
+        for line in Path("/proc/self/maps").read_text().splitlines():
+            path = line.rpartition(" ")[2]
+            if Path(path).name.startswith("libcuda.so"):
+                yield Path(path).parent
 
 
 def _speak_up() -> None:
