@@ -166,6 +166,7 @@ def test_what_an_engine_does_goes_on_in_it(tmp_path):
             ),
             filename=str(script),
             threads=2,
+            timeout=60.0,
         )
         assert (told.status, told.error) == ("ok", None)
         assert told.stdout.startswith("7 1,2")
