@@ -19,6 +19,8 @@ from widgets.plots.points import NONE
 Floats = NDArray[np.float64]
 FLAT = ("x", "y")
 """What a point on a curve has."""
+COLUMNS = ("data.inputs", "data.target")
+"""Where columns of a file stand in the setup."""
 MOST_CLASSES = 20
 """A column of text with more different ones is hardly the target."""
 
@@ -52,6 +54,8 @@ class OwnData(QObject):
         self._path = ""
         self._looked: FileLooked | None = None
         self._rereads = False
+        self._chosen: tuple[list[object], str] = ([], "")
+        """Columns as they were chosen last, of those that the file has."""
         self.watch = DataWatch(self)
         self.watch.changed.connect(self._show_change)
         room.file.again.connect(self.read_again)
@@ -147,7 +151,26 @@ class OwnData(QObject):
 
         Columns that were chosen in another file would only be missed in this one.
         """
-        return place == "data" and self._looked is not None and self._looked.problem is not None
+        is_bad = self._looked is not None and self._looked.problem is not None
+        return is_bad and place in ("data", *COLUMNS)
+
+    def asked(self, place: str) -> str | None:
+        """Return what is asked for in place of a complaint there; None: it is a mistake.
+
+        What has not been chosen yet is none. Nothing is asked while the file is looked into, nor of
+        columns that were chosen since.
+        """
+        if place == "data.path":
+            return None if self._path else "Choose a file"
+        if place not in COLUMNS:
+            return None
+        if self._looked is None:
+            return ""
+        options = self._session.setup.data.options
+        inputs, target = options.get("inputs"), options.get("target")
+        if inputs and target:
+            return "" if (inputs, target) == self._chosen else None
+        return f"Choose {'the target' if inputs else 'an input'} column in the table below"
 
     def show_note(self, note: str) -> None:
         """Show a word on the data of a run: that a file was sampled, say."""
@@ -177,6 +200,7 @@ class OwnData(QObject):
         setup = self._session.setup
         options: dict[str, Plain] = {**setup.data.options, "target": target}
         options["inputs"] = list[object](inputs)
+        self._chosen = (list[object](inputs), target)
         looked, before = self._looked, setup.data.options.get("target")
         if looked is not None:
             options["header"] = looked.header

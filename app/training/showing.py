@@ -90,6 +90,7 @@ class TrainShowing(QObject):
         session.happened.connect(self._show_event)
         session.runs_changed.connect(self._show_runs)
         session.complained.connect(self._complain)
+        session.looked.connect(lambda _: self._complain(*session.complaint))
 
     def _listen(self) -> None:
         session, room = self._session, self._room
@@ -376,8 +377,11 @@ class TrainShowing(QObject):
     def _complain(self, place: str, why: str) -> None:
         room = self._room
         self.following.finish()  # It is told beside a setting, which has to be there.
-        stands = room.form.knows(place) and not self.own.has_told(place)
+        asked = self.own.asked(place) if why else None
+        stands = room.form.knows(place) and not self.own.has_told(place) and asked is None
         room.form.complain(place, why if stands else "")
+        # Columns have no setting of their own but the target's.
+        room.form.ask("data.path" if place == "data.path" else "data.target", asked or "")
         if why and not room.form.knows(place):
             room.message.say(why)
             room.strip.show()

@@ -97,6 +97,11 @@ class OptionRow(QWidget):
         """What is wrong with the value, below it; made for the first complaint."""
         return self._below("error", 3)
 
+    @cached_property
+    def asked(self) -> Label:
+        """What is to be given here, below it; made the first time that something is."""
+        return self._below("caption", 4)
+
     def _below(self, role: str, place: int) -> Label:
         label = Label(role, "", self)
         label.hide()
@@ -124,6 +129,12 @@ class OptionRow(QWidget):
         if why or "note" in self.__dict__:
             self.note.say(why)
             self.note.setVisible(bool(why))
+
+    def ask(self, what: str) -> None:
+        """Ask for a value that is not there yet, below it; empty takes that away."""
+        if what or "asked" in self.__dict__:
+            self.asked.say(what)
+            self.asked.setVisible(bool(what))
 
     def _tell(self, value: object) -> None:
         self.edited.emit(self.option.name, value)

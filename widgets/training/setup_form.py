@@ -181,6 +181,13 @@ class SetupForm(QWidget):
                 rows.head.setChecked(True)
                 rows.by_name[key].complain(why)
 
+    def ask(self, place: str, what: str) -> None:
+        """Ask for something at a setting, where nothing is wrong; empty takes that away."""
+        key, _, option = place.partition(".")
+        for name, part in self.parts.items():
+            for row in part.by_name.values():
+                row.ask(what if name == key and row.option.name == option else "")
+
     def knows(self, place: str) -> bool:
         """Whether there is a place for a complaint about that setting."""
         key = place.partition(".")[0]

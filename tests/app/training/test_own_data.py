@@ -187,6 +187,55 @@ def test_what_is_wrong_with_a_file_is_said_once(begun, room, train_link):
         assert not room.form.parts["data"].note.text()
 
 
+def complaints(room):
+    """All that is said to be wrong with the data."""
+    part = room.form.parts["data"]
+    labels = [part.note, *(row.note for row in part.by_name.values() if "note" in row.__dict__)]
+    return [one.said() for one in labels if one.isVisible() and one.said()]
+
+
+def asked(room, name):
+    """What is asked for at an option of the data."""
+    row = room.form.parts["data"].by_name[name]
+    return row.asked.said() if row.asked.isVisible() else ""
+
+
+def complain(link, place, words):
+    link.received.emit(say.TrainProblem(1, Problem("BadSetup", words), place))
+
+
+def test_what_was_not_chosen_yet_is_asked_for_and_no_mistake(begun, room, train_link):
+    no_inputs = ("data.inputs", "name columns: data.inputs is empty")
+    begun.change(Setup(data=Part("csv")))
+    complain(train_link, "data.path", "choose a file")
+    assert (complaints(room), asked(room, "path")) == ([], "Choose a file")
+    begun.change(Setup(data=Part("csv", {"path": "f.csv"})))
+    complain(train_link, *no_inputs)
+    assert (complaints(room), asked(room, "path")) == ([], "")
+    train_link.received.emit(looked())
+    assert begun.setup.data.options["inputs"] == ["a", "b"]
+    # Of the setup as it was before the columns were chosen.
+    complain(train_link, *no_inputs)
+    assert (complaints(room), asked(room, "target")) == ([], "")
+    room.file.chosen.emit([], "kind")
+    complain(train_link, *no_inputs)
+    assert "input column" in asked(room, "target")
+    room.file.chosen.emit(["a"], "")
+    complain(train_link, "data.target", "name columns: data.target is empty")
+    assert (complaints(room), "target column" in asked(room, "target")) == ([], True)
+    train_link.received.emit(say.Altered(1, 0, ("data",)))
+    assert asked(room, "target") == ""
+
+
+def test_columns_that_cannot_be_are_a_mistake(begun, room, train_link):
+    begun.change(Setup(data=Part("csv", {"path": "f.csv", "inputs": ["a"], "target": "b"})))
+    complain(train_link, "data.inputs", "data.inputs is 3, not a list")
+    train_link.received.emit(looked())
+    assert complaints(room) == ["data.inputs is 3, not a list"]
+    complain(train_link, "data.path", "there is no file f.csv")
+    assert complaints(room) == ["there is no file f.csv"]
+
+
 def test_a_file_that_changed_is_read_again_when_one_asks_for_it(begun, room, train_link, tmp_path):
     path = str(tmp_path / "f.csv")
     options = {"path": path, "inputs": ["a"], "target": "b", "header": True}
