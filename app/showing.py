@@ -194,6 +194,11 @@ class Showing(QObject):
         views.console.set_problem(own)
 
     def _show_position(self, position: int, ms: int) -> None:
+        # A picture that it brings has the page shown too, and so has who selects a card in it.
+        with self.one_page():
+            self._show_at(position, ms)
+
+    def _show_at(self, position: int, ms: int) -> None:
         tape, views = self._session.result.tape, self._views
         self._scene = self._scenes[scenes.scene_at(self._scenes, position)]
         self._want_picture()
@@ -230,6 +235,10 @@ class Showing(QObject):
             self._picture = EMPTY
 
     def _show_picture(self, stage: Stage) -> None:
+        with self.one_page():
+            self._show_stage(stage)
+
+    def _show_stage(self, stage: Stage) -> None:
         result, position = self._session.result, self._session.view.position
         picture = self._picture = stage.picture
         self._drawn = result.tape

@@ -213,3 +213,27 @@ def test_the_inspector_shows_its_page_once_for_many_steps_taken_as_one(settled, 
     with settled.showing.one_page():
         pass
     assert shown == [last - 1, 0], "nothing has changed"
+
+
+def test_a_picture_and_who_selects_a_card_in_it_show_the_page_once(
+    settled, link, record, monkeypatch
+):
+    shown, inspector = [], settled.inspector
+    show(settled, link, record(LOOP))
+    show_page = inspector.show_page
+
+    def noted(selection, tape, position):
+        shown.append((selection, position))
+        show_page(selection, tape, position)
+
+    monkeypatch.setattr(inspector, "show_page", noted)
+
+    def select_last():
+        settled.session.select(settled.showing.picture.cards[-1].key)
+
+    settled.showing.pictured.connect(select_last)
+    first = scenes.scenes(settled.session.result.tape)[0]
+    settled.session.move(first.stop)
+    assert [position for _, position in shown] == [first.stop]
+    assert shown[0][0] is not None
+    assert inspector.page().selection is not None
