@@ -19,8 +19,8 @@ from PySide6.QtWidgets import (
 from app.examples import Example
 from app.overlay import Overlay
 from app.panels import scrolled
-from app.slices import LAST, Slices
 from widgets.held_paint import let_paint
+from widgets.slices import LAST, Slices
 
 COLUMNS = 2
 TURN_MS = 12

@@ -10,10 +10,10 @@ from app.lessons import ours
 from app.overlay import Overlay
 from app.panels import scrolled
 from app.progress import Progress, Reached
-from app.slices import LAST, Slices
 from playback import text
 from playback.lessons.lesson import Listed
 from widgets.held_paint import let_paint
+from widgets.slices import LAST, Slices
 
 TURN_MS = 12
 """Rows are made for so long at a time; then the interface has its turn."""

@@ -6,10 +6,10 @@ from importlib import import_module
 from PySide6.QtCore import QObject
 
 from app import examples, lessons
-from app.slices import Slices
 from app.training import starts
 from playback.explain import rule
 from widgets.once import once
+from widgets.slices import Slices
 
 CALM_MS = 1200
 """The first program is run and drawn before anything is prepared."""

@@ -9,11 +9,11 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWi
 
 from app.overlay import Overlay
 from app.session import Session
-from app.slices import LAST, Slices
 from app.theming import Look
 from engine.wire import Probed
 from widgets.held_paint import let_paint
 from widgets.lab.page import ShapeLab
+from widgets.slices import LAST, Slices
 
 SIZE = (1240, 860)
 TURN_MS = 12

@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from app.restyling import restyled
 from app.settings import Settings
-from app.slices import LAST, Slices
 from widgets.held_paint import let_paint
+from widgets.slices import LAST, Slices
 from widgets.theme import Theme, ui_font
 
 TEXT_PX = 13

@@ -1,6 +1,9 @@
 """The graph on the screen: a still layer kept as a pixmap, what moves above it, the minimap."""
 
-from PySide6.QtCore import QElapsedTimer, QRectF, QSizeF
+from collections.abc import Iterable, Iterator
+
+import shiboken6
+from PySide6.QtCore import QElapsedTimer, QEvent, QPoint, QRectF, QSizeF
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
@@ -11,9 +14,13 @@ from widgets.paint import overlay
 from widgets.paint.layer import HINTS, Layer
 from widgets.paint.minimap import Minimap
 from widgets.paint.morph import LONGEST_MS, Morph
+from widgets.slices import LAST, Slices
 
 SHARPEN_MS = 70
 """After the last zoom step the layer is painted again; until then it is shown scaled."""
+SLICE_MS = 8
+"""The layer is painted for so long in one turn; until it is whole one sees the one before."""
+_ELSEWHERE = (QEvent.Type.Resize, QEvent.Type.Move, QEvent.Type.Show, QEvent.Type.Hide)
 
 
 class GraphSheet(GraphExport):
@@ -24,15 +31,26 @@ class GraphSheet(GraphExport):
         self._layer, self._minimap = Layer(), Minimap()
         self._camera = Camera()
         self._stale = False
+        self._renders = 0
+        self._on_screen = False
+        """Whether all of it stands on the screen, where it is now."""
         self._morph: Morph | None = None
         self._flight: tuple[Camera, Camera] | None = None
         self._clocks = {name: QElapsedTimer() for name in ("motion", "morph", "flight")}
         self._motion = None
         self._sharpen = once(self, self.update, SHARPEN_MS)
         self._later = once(self, self._go_on)
+        self._ahead = Slices(SLICE_MS, self)
+        # Who asks for a picture is not made to wait for it, nor what is painted of the rest.
+        self._ahead.rest_ms = 1
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Show the still layer and what moves above it."""
+        is_seen = self._is_seen()
+        if self._ahead.busy and is_seen:
+            return
+        self._ahead.finish()
+        self._on_screen = self._on_screen or is_seen
         painter = QPainter(self)
         try:
             painter.setRenderHints(HINTS)
@@ -43,7 +61,7 @@ class GraphSheet(GraphExport):
 
     def _paint(self, painter: QPainter) -> None:
         view, drawing, camera = QRectF(self.rect()), self._drawing, self._camera
-        renders, self._minimap.awaited = self._layer.renders, False
+        self._minimap.awaited = False
         if self._morph is None:
             self._sharpened()
             painter.fillRect(view, drawing.theme.canvas)
@@ -65,10 +83,12 @@ class GraphSheet(GraphExport):
         painter.restore()
         gliding = self._flight is not None or self._morph is not None
         if not gliding and self._has_map():
-            hurried = renders != self._layer.renders
+            # Of a layer that is new, and of the map, one is enough for a turn.
+            hurried = self._renders != self._layer.renders
             self._minimap.paint(painter, drawing, camera, view.size(), hurried)
         if self._minimap.awaited or self._layer.unfinished:
             self._later.start()
+        self._renders = self._layer.renders
         overlay.paint_rim(painter, self, drawing.theme, self._by_keys, self._stale)
 
     def _has_map(self) -> bool:
@@ -97,6 +117,50 @@ class GraphSheet(GraphExport):
             self._later.start()
 
     def _repaint_all(self) -> None:
+        self._ahead.stop()
         self._layer.valid = False
         self._minimap.forget()
         self.update()
+
+    def _refresh(self, areas: Iterable[QRectF]) -> None:
+        """Paint some areas of the layer anew."""
+        if self._layer.begun:
+            # Half of it shows what was there before.
+            self._ahead.stop()
+        self._layer.refresh(self._drawing, areas)
+
+    def _paint_ahead(self) -> None:
+        """Have all painted anew, some cards at a turn, from the next one on.
+
+        Until it is whole one sees what was there before, if that is whole itself. Where pictures
+        follow each other faster than that, they are painted at once.
+        """
+        moves = self._morph is not None or self._flight is not None
+        at_once = self._ahead.busy or moves or not self._on_screen or not self.isVisible()
+        self._repaint_all()
+        if not at_once:
+            self._ahead.run(self._painting())
+
+    def _painting(self) -> Iterator[bool | None]:
+        try:
+            # What else changes in this turn is a part of it.
+            yield LAST
+            view, ratio = QSizeF(self.size()), self.devicePixelRatioF()
+            drawing, camera = self._drawing, self._camera
+            yield from self._layer.rendering(drawing, camera, view, ratio, self._stale)
+        finally:
+            self._layer.begun = False
+            if shiboken6.isValid(self):
+                self.update()
+
+    def event(self, happened: QEvent) -> bool:
+        """Paint at once what is at another place now; called by Qt."""
+        if happened.type() in _ELSEWHERE:
+            self._on_screen = False
+            self._ahead.stop()
+        return super().event(happened)
+
+    def _is_seen(self) -> bool:
+        """Whether what is painted just now goes to the screen: it may be a screenshot's."""
+        store = self.backingStore()
+        return store is not None and self.redirected(QPoint()) is store.paintDevice()

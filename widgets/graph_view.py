@@ -142,7 +142,7 @@ class GraphView(GraphColors):
             self._fitted = True
         if self._fitted:
             self._first_look(moves and similar)
-        self._repaint_all()
+        self._paint_ahead()
         self._describe()
 
     def set_look(self, look: Look, duration_ms: int = 0) -> None:
@@ -159,7 +159,7 @@ class GraphView(GraphColors):
         self._drawing.hidden = frozenset(self._motion.old if full else ())
         if duration_ms:
             self._start("motion")
-        self._layer.refresh(self._drawing, areas)
+        self._refresh(areas)
         if self._following:
             self._follow()
         self._describe()
@@ -321,7 +321,7 @@ class GraphView(GraphColors):
             self._drawing.hidden = frozenset()
             areas = [self._drawing.card_area(key) for key in motion.old]
             motion.old = {}
-            self._layer.refresh(self._drawing, areas)
+            self._refresh(areas)
 
     def sizeHint(self) -> QSize:
         """Return a size that shows a small graph at 100 %."""

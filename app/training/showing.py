@@ -8,7 +8,6 @@ from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QColor
 
-from app.slices import Slices
 from app.training import matching, mistakes, network, own_module, pictures
 from app.training.curves import RunCurves
 from app.training.live_graph import LiveGraph
@@ -20,6 +19,7 @@ from app.training.until import TrainUntil
 from engine.setup import Plain, Setup
 from engine.training import Catalogue, Happened, Wish
 from widgets.plots.colors import run_color
+from widgets.slices import Slices
 from widgets.theme import Theme
 from widgets.training.run_table import RunLine
 

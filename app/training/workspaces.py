@@ -12,7 +12,6 @@ from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from app.documents import Refused
 from app.notices import Notices
-from app.slices import Slices
 from app.theming import Look
 from app.training import own_module
 from app.training.keeping import TrainKeeping, Ways
@@ -25,6 +24,7 @@ from app.training.waiting import Waiting
 from app.writing import Writing
 from engine.training import Exported, StepTape
 from widgets.held_paint import HeldPaint
+from widgets.slices import Slices
 from widgets.workspaces import WorkspaceSwitch
 
 if TYPE_CHECKING:

@@ -4,11 +4,12 @@ import pytest
 from PySide6.QtCore import QPointF, QRectF, QSizeF
 
 from playback.picture import Look
-from tests.widgets.scenes import grid, neuron
+from tests.widgets.scenes import grid, network, neuron
 from widgets.camera import Camera
 from widgets.graph_view import GraphView
 from widgets.paint.layer import MARGIN
 from widgets.paint.minimap import Minimap
+from widgets.theme import Theme
 
 
 @pytest.fixture
@@ -32,8 +33,8 @@ def shown(view, maker, look):
 def test_a_paint_paints_what_is_seen_and_later_turns_the_rest(view, qtbot, monkeypatch):
     drawing = shown(view, grid(500, 3), Look(cards={}, wires={}))
     view.set_camera(Camera(1.0, 160.0, -300.0))  # beside the map
-    painted, paint = [], drawing.paint
-    monkeypatch.setattr(drawing, "paint", lambda p, a, z: (painted.append(a), paint(p, a, z)))
+    painted, steps = [], drawing.steps
+    monkeypatch.setattr(drawing, "steps", lambda p, a, z: (painted.append(a), steps(p, a, z))[1])
     view.grab()
     assert [area.toAlignedRect().size() for area in painted] == [view.size()]
     assert view._minimap.awaited
@@ -103,3 +104,119 @@ def test_in_a_narrow_view_the_map_covers_no_card(view, width):
     free = view.stage().bounds.left() - box.right() - 30
     view.set_camera(Camera(1.0, -free, below.y()))
     assert view._has_map()
+
+
+@pytest.fixture
+def halfway(view, qtbot):
+    """Return a function that brings a new picture and has some of it painted, but not all.
+
+    It goes on only where `_ahead` is told to.
+    """
+
+    def begin():
+        shown(view, *neuron())
+        qtbot.waitExposed(view)
+        view.update()
+        qtbot.waitUntil(lambda: view._on_screen and not view._ahead.busy)
+        view._ahead._turn_ms, view._ahead.rest_ms = 0, 10**6
+        maker, look = network()
+        view.set_scene(maker.tape, maker.picture, maker.placement)
+        view.set_look(look)
+        for _ in range(4):
+            view._ahead.go_on()
+        assert view._layer.begun
+        return maker.picture
+
+    return begin
+
+
+@pytest.fixture
+def paints(view, qtbot, monkeypatch):
+    """Return a function that asks for a paint and returns how much of that was done."""
+    asked, done = [], []
+    event, paint = GraphView.paintEvent, GraphView._paint
+    monkeypatch.setattr(GraphView, "paintEvent", lambda of, e: (asked.append(1), event(of, e))[1])
+    monkeypatch.setattr(GraphView, "_paint", lambda of, p: (done.append(1), paint(of, p))[1])
+
+    def ask():
+        asked.clear()
+        done.clear()
+        view.update()
+        qtbot.waitUntil(lambda: bool(asked))
+        return len(done)
+
+    return ask
+
+
+def test_a_new_picture_is_painted_in_turns_and_shown_once_it_is_whole(view, halfway, paints):
+    picture, turns = halfway(), 0
+    assert paints() == 0, "what was there before stays on the screen"
+    while view._layer.begun:
+        view._ahead.go_on()
+        turns += 1
+    assert turns > len(picture.cards) - 4, "a card takes a turn"
+    renders = view._layer.renders
+    assert paints() == 1
+    taken = view.grab().toImage()
+    assert view._layer.renders == renders, "what was made in turns is what is shown"
+    view._repaint_all()
+    assert view.grab().toImage() == taken
+
+
+def test_who_takes_a_picture_meanwhile_gets_a_whole_one(view, halfway):
+    halfway()
+    taken = view.grab().toImage()
+    assert not view._layer.begun
+    view._repaint_all()
+    assert view.grab().toImage() == taken
+
+
+@pytest.mark.parametrize("change", ["theme", "look", "stage", "layers", "size", "camera", "hide"])
+def test_what_changes_meanwhile_is_seen(view, halfway, paints, change):
+    halfway()
+    if change == "theme":
+        view.set_theme(Theme.load("dark"))
+    elif change == "look":
+        view.set_look(Look(cards={}, wires={}))
+    elif change == "stage":
+        maker, look = neuron()
+        view.set_scene(maker.tape, maker.picture, maker.placement)
+        view.set_look(look)
+    elif change == "layers":
+        view.set_layers(False, False, False)
+    elif change == "size":
+        view.resize(500, 430)
+    elif change == "camera":
+        view.set_camera(Camera(0.8, 10.0, 10.0))
+    else:
+        view.hide()
+        view.show()
+    while view._ahead.busy:
+        view._ahead.go_on()
+    assert paints() == 1
+    view._sharpen.stop()
+    taken = view.grab().toImage()
+    view._repaint_all()
+    assert view.grab().toImage() == taken
+
+
+def test_pictures_that_follow_each_other_fast_are_all_seen(view, halfway, paints):
+    halfway()
+    maker, look = neuron()
+    view.set_scene(maker.tape, maker.picture, maker.placement)
+    view.set_look(look)
+    assert paints() == 1
+
+
+def test_a_fault_in_a_card_leaves_the_view_alive(view, halfway, paints, monkeypatch):
+    halfway()
+
+    def spoilt(*_):
+        raise ValueError("a card")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(view._drawing, "paint_card", spoilt)
+        with pytest.raises(ValueError, match="a card"):
+            view._ahead.finish()
+    assert not view._layer.begun
+    assert paints() == 1

@@ -249,13 +249,13 @@ class Drawing:
         tint, scale = self.reading(key).tint, self.label_scale
         return tints.badge_box(self.stage.boxes[key], tint.words, scale) if tint and scale else None
 
-    def paint_all(self, painter: QPainter, areas: list[QRectF], zoom: float) -> None:
-        """Paint what touches the areas (scene units)."""
+    def steps_of(self, painter: QPainter, areas: list[QRectF], zoom: float) -> Iterator[None]:
+        """Paint what touches the areas (scene units); see `steps`."""
         if detail_at(zoom) == "speck":
             self._paint_specks(painter, areas)
             return
         for area in areas:
-            self.paint(painter, area, zoom)
+            yield from self.steps(painter, area, zoom)
 
     def paint(self, painter: QPainter, area: QRectF, zoom: float, sprites: bool = True) -> None:
         """Paint what touches ``area`` (scene units); without ``sprites`` all is vectors."""

@@ -1,6 +1,6 @@
 """The still part of the graph as one pixmap with a margin: panning and tokens repaint nothing."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from PySide6.QtCore import QPointF, QRect, QRectF, QSizeF
 from PySide6.QtGui import QPainter, QPixmap, QRegion
@@ -31,6 +31,8 @@ class Layer:
         self._stale = self._passing = False
         self._margins: list[QRectF] = []
         self.valid = False
+        self.begun = False
+        """Whether some of it is painted, but not all that is in the view."""
         self.renders = 0
         """How often the whole was painted; benches and tests look at it."""
 
@@ -81,6 +83,13 @@ class Layer:
         self, drawing: Drawing, camera: Camera, view: QSizeF, ratio: float, stale: bool
     ) -> None:
         """Paint all that is in the view; its margins, `MARGIN` pixels wide, wait for `go_on`."""
+        for _ in self.rendering(drawing, camera, view, ratio, stale):
+            pass
+
+    def rendering(
+        self, drawing: Drawing, camera: Camera, view: QSizeF, ratio: float, stale: bool
+    ) -> Iterator[None]:
+        """Paint as `render` does, card by card; until the end nothing may be drawn of it."""
         width, height = view.width() + 2 * MARGIN, view.height() + 2 * MARGIN
         wanted = QSizeF(width, height) * ratio
         if self._pixmap.size() != wanted.toSize() or self._pixmap.devicePixelRatio() != ratio:
@@ -88,7 +97,7 @@ class Layer:
             self._pixmap.setDevicePixelRatio(ratio)
         fresh = not self.valid or self._camera.zoom != camera.zoom
         self._passing = fresh and detail_at(camera.zoom) == "name"
-        self._camera, self._stale, self.valid = camera, stale, True
+        self._camera, self._stale, self.valid, self.begun = camera, stale, False, True
         self.renders += 1
         drawing.tiles.keep(camera.moved(MARGIN, MARGIN).box_to_scene(QRectF(0, 0, width, height)))
         inner = QRectF(MARGIN, MARGIN, view.width(), view.height())
@@ -99,7 +108,9 @@ class Layer:
             QRectF(inner.right(), MARGIN, MARGIN, view.height()),
         ]
         self._blank(drawing)
-        self._paint_part(drawing, inner)
+        yield
+        yield from self._part_steps(drawing, inner)
+        self.valid, self.begun = True, False
 
     @property
     def unfinished(self) -> bool:
@@ -128,9 +139,21 @@ class Layer:
             painter.end()
 
     def _paint_part(self, drawing: Drawing, box: QRectF) -> None:
-        drawing.sprites.passing = self._passing
-        self._paint(drawing, [box])
-        drawing.sprites.passing = False
+        for _ in self._part_steps(drawing, box):
+            pass
+
+    def _part_steps(self, drawing: Drawing, box: QRectF) -> Iterator[None]:
+        region = QRegion(box.toAlignedRect())
+        steps = self._region_steps(drawing, region, [QRectF(region.boundingRect())])
+        while True:
+            drawing.sprites.passing = self._passing
+            try:
+                next(steps)
+            except StopIteration:
+                break
+            finally:
+                drawing.sprites.passing = False
+            yield
         if self._stale:
             self._grey(box)
 
@@ -176,6 +199,12 @@ class Layer:
 
     def _paint_region(self, drawing: Drawing, region: QRegion, boxes: list[QRectF]) -> None:
         """Paint a region; all that is to be seen in it lies in the ``boxes``."""
+        for _ in self._region_steps(drawing, region, boxes):
+            pass
+
+    def _region_steps(
+        self, drawing: Drawing, region: QRegion, boxes: list[QRectF]
+    ) -> Iterator[None]:
         camera = self._camera.moved(MARGIN, MARGIN)
         painter = QPainter(self._pixmap)
         try:
@@ -184,9 +213,11 @@ class Layer:
             for box in boxes:
                 painter.fillRect(box, drawing.theme.canvas)
                 paint_dots(painter, box, camera, drawing.theme)
+                yield
             painter.translate(camera.x, camera.y)
             painter.scale(camera.zoom, camera.zoom)
-            drawing.paint_all(painter, [camera.box_to_scene(box) for box in boxes], camera.zoom)
+            areas = [camera.box_to_scene(box) for box in boxes]
+            yield from drawing.steps_of(painter, areas, camera.zoom)
         finally:
             painter.end()
 

@@ -84,15 +84,15 @@ def test_a_small_pan_paints_nothing(light, monkeypatch):
     layer, drawing = Layer(), drawing_of(neuron(), light)
     layer.render(drawing, Camera(), QSizeF(300, 200), 1.0, False)
     layer.finish(drawing)
-    monkeypatch.setattr(drawing, "paint", lambda *_: pytest.fail("painted"))
+    monkeypatch.setattr(drawing, "steps", lambda *_: pytest.fail("painted"))
     layer.follow(drawing, Camera().moved(STEP - 1, 1 - STEP))
 
 
 def test_what_is_out_of_sight_is_painted_afterwards_margin_by_margin(light, monkeypatch):
     layer, drawing, areas = Layer(), drawing_of(neuron(), light), []
-    paint = drawing.paint
+    steps = drawing.steps
     monkeypatch.setattr(
-        drawing, "paint", lambda p, area, z: (areas.append(area), paint(p, area, z))
+        drawing, "steps", lambda p, area, z: (areas.append(area), steps(p, area, z))[1]
     )
     layer.render(drawing, Camera(1.0, -180.0, -200.0), QSizeF(300, 240), 1.0, False)
     assert areas == [QRectF(180, 200, 300, 240)]
@@ -120,10 +120,28 @@ def test_part_by_part_the_layer_is_what_painting_it_in_one_go_makes(light, zoom,
     assert (np.abs(shown - wanted).max(axis=-1) > 8).mean() < 0.0005
 
 
+def test_card_by_card_the_layer_is_what_painting_it_at_once_makes(light):
+    view, camera, layers = QSizeF(700, 600), Camera(1.0, -100, -120), (Layer(), Layer())
+    layers[0].render(drawing_of(neuron(), light), camera, view, 1.0, False)
+    steps = layers[1].rendering(drawing_of(neuron(), light), camera, view, 1.0, False)
+    made = 0
+    for _ in steps:
+        made += 1
+        assert layers[1].begun
+        assert not layers[1].covers(camera, view, 1.0), "half a picture is none"
+    assert made > len(neuron()[0].picture.cards)
+    assert layers[1].covers(camera, view, 1.0)
+    assert not layers[1].begun
+    shown, wanted = (
+        painted(lambda p, layer=layer: layer.draw(p, camera), (700, 600)) for layer in layers
+    )
+    assert (shown == wanted).all()
+
+
 def test_boxes_far_apart_are_painted_one_by_one(light, monkeypatch):
     layer, drawing, areas = Layer(), drawing_of(neuron(), light), []
     layer.render(drawing, Camera(), QSizeF(700, 720), 1.0, False)
-    monkeypatch.setattr(drawing, "paint", lambda _p, area, _z: areas.append(area))
+    monkeypatch.setattr(drawing, "steps", lambda _p, area, _z: (areas.append(area), ())[1])
     layer.refresh(drawing, [QRectF(0, 0, 20, 20), QRectF(600, 600, 20, 20), QRectF(10, 10, 20, 20)])
     assert sorted((area.width(), area.height()) for area in areas) == [(20, 20), (30, 30)]
 

@@ -3,7 +3,7 @@
 import pytest
 from PySide6.QtCore import QTimer
 
-from app.slices import LAST, Slices
+from widgets.slices import LAST, Slices
 
 
 def noted(steps, notes):
