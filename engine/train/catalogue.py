@@ -128,6 +128,8 @@ def _fitting(option: Option, value: Plain, place: str) -> Plain:
             raise BadSetup(f"{place} is empty: it needs one point at least", place)
         case "ints" | "floats" | "choices" | "points":
             if isinstance(value, list) and _is_list(option.kind, value):
+                if option.kind == "points":
+                    _check_width(option, value, place)
                 return [float(str(one)) for one in value] if option.kind == "floats" else value
     raise BadSetup(f"{place} is {str(value)[:60]!r}, which is not {_WORDS[option.kind]}", place)
 
@@ -159,6 +161,14 @@ def _in_range(option: Option, value: float, place: str) -> Plain:
 def _short(number: float) -> str:
     """Return a bound, or what is beyond it, as one writes it: 100000, 1e-05."""
     return str(int(number)) if number == int(number) and abs(number) < 1e15 else f"{number:g}"
+
+
+def _check_width(option: Option, rows: list[object], place: str) -> None:
+    """Raise `BadSetup` where points have other coordinates than those that are there at first."""
+    first, usual = rows[0], option.default[0] if isinstance(option.default, list) else None
+    if isinstance(first, list) and isinstance(usual, list) and len(first) != len(usual):
+        named = option.help[:1].lower() + option.help[1:]
+        raise BadSetup(f"{place} has rows of {len(first)} numbers; they are {named}", place)
 
 
 def _is_list(kind: str, value: list[object]) -> bool:

@@ -1,9 +1,15 @@
 """Points with classes, drawn by hand."""
 
+from typing import cast
+
 import torch
 
+from engine.setup import BadSetup
 from engine.training.parts import Option
-from engine.zoo.pieces import Data
+from engine.zoo.pieces import Data, Options
+
+MOST_CLASSES = 1000
+"""A model has an output for each class up to the highest."""
 
 
 def split_names(names: str) -> list[str]:
@@ -20,6 +26,16 @@ def points(
     """
     table = torch.tensor(points, dtype=torch.float32)
     return table[:, :-1], table[:, -1].long(), split_names(names)
+
+
+def _note(options: Options) -> str:
+    rows = cast("list[list[float]]", options["points"])
+    for number, row in enumerate(rows, 1):
+        kind = row[-1]
+        if not (0 <= kind < MOST_CLASSES and kind == int(kind)):
+            why = f"classes are numbered from 0, up to {MOST_CLASSES - 1}"
+            raise BadSetup(f"row {number} is of class {kind:g}; {why}", "data.points")
+    return ""
 
 
 ENTRY = Data(
@@ -45,6 +61,7 @@ ENTRY = Data(
         ),
     ),
     uses=(split_names,),
+    note=_note,
     group="Your own",
     train=1.0,
     class_names=True,

@@ -246,3 +246,17 @@ def test_what_a_formula_cannot_give_is_told_beside_it(text):
 )
 def test_a_misspelt_function_is_told_from_a_wrong_call(text, words):
     assert words in formula.allowed(text)
+
+
+@pytest.mark.parametrize("kind", [-1, 1.5, 1000, 1e18])
+def test_a_class_of_drawn_points_that_cannot_be_is_told_with_its_row(kind):
+    rows = [[0.0, 0.0, 0], [1.0, 1.0, kind]]
+    with pytest.raises(BadSetup, match="row 2 is of class") as caught:
+        Program(Setup(data=Part("points", {"points": rows})))
+    assert caught.value.place == "data.points"
+
+
+def test_drawn_points_may_be_of_any_whole_class():
+    rows = [[0.0, 0.0, 0], [1.0, 1.0, 2.0], [1.0, 0.0, 999]]
+    made = Program(Setup(data=Part("points", {"points": rows}), model=Part("linear")))
+    assert made.y.tolist() == [0, 2, 999]
