@@ -104,6 +104,21 @@ def test_quick(): pass
 def test_long(): pass
 """
 
+RING = """
+import gc, weakref
+class Ring: pass
+found = []
+def test_it():
+    gc.disable()
+    ring = Ring()
+    ring.itself = ring
+    found.append(weakref.ref(ring))
+def test_end():
+    gc.enable()
+    gc.collect()
+    assert found[0]() is None
+"""
+
 
 def report(folder: Path, *sources: str) -> str:
     """Run each source as a test module under a copy of our conftest; return pytest's report."""
@@ -142,3 +157,7 @@ def test_what_is_left_behind_fails_the_test_that_left_it(tmp_path):
 
 def test_slow_tests_run_only_when_asked_for(tmp_path):
     assert "1 passed, 1 deselected" in (told := report(tmp_path, SLOW)), told
+
+
+def test_what_a_test_has_done_with_does_not_stay_in_memory(tmp_path):
+    assert "2 passed" in (told := report(tmp_path, RING)), told
