@@ -311,6 +311,7 @@ def test_no_pyside_that_drops_references_is_let_in():
     assert pins()["pyside6-essentials"] == pins()["shiboken6"]
 
 
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="nothing counts them any more")
 def test_qt_keeps_the_references_to_none_and_true(qtbot):
     from PySide6.QtCore import QObject, Signal
 

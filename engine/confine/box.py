@@ -45,7 +45,10 @@ _FOR_DEVICES = (
     "/sys/devices",
     "/sys/class",
     "/usr/share/nvidia",
+    "/usr/local/cuda*",
+    "/usr/local/nvidia",
 )
+"""Libraries compile kernels while they run, and open parts of themselves for that only then."""
 _DRIVER = "libcuda.so.1"
 _DEVICES = ("/dev/nvidia*", "/dev/nvidia-caps/*", "/dev/kfd", "/dev/dri/*", "/dev/shm")
 
@@ -94,12 +97,16 @@ def enter(folder: str = "", *, device: bool = False) -> None:
         return
     beside = list(_beside(folder))
     if landlock.version():
-        more = [*map(Path, _FOR_DEVICES), *_drivers()] if device else []
-        used = [Path(name) for pattern in _DEVICES for name in glob.glob(pattern)] if device else []
+        more = [*_found(_FOR_DEVICES), *_drivers()] if device else []
+        used = _found(_DEVICES) if device else []
         landlock.restrict([*_own(), *beside, *more], used)
     limits.restrict(device=device)
     if not device and seccomp.available():
         seccomp.restrict()
+
+
+def _found(patterns: tuple[str, ...]) -> list[Path]:
+    return [Path(name) for pattern in patterns for name in glob.glob(pattern)]
 
 
 def _drivers() -> Iterator[Path]:

@@ -239,3 +239,9 @@ print(y.tolist())
 """
     tape = engine.record(source).tape
     assert (tape.error, tape.stdout) == (None, "[8.0, 8.0]\n")
+
+
+def test_a_kernel_that_is_compiled_while_the_program_runs(engine):
+    source = "x = torch.lcm(torch.tensor([4], device=device), torch.tensor([6], device=device))"
+    tape = engine.record(f"{source}\nprint(x.item())").tape
+    assert (tape.error, tape.stdout) == (None, "12\n")
