@@ -25,14 +25,19 @@ _KEPT = (ast.Import, ast.ImportFrom, ast.ClassDef, ast.FunctionDef)
 def definitions(source: str) -> str:
     """Return a program's imports, classes, functions and plain constants, without what it does.
 
+    A constant may be computed from those before it (``HIDDEN = 2 * WIDTH``), but calls nothing.
+
     Raises SyntaxError where it is no Python.
     """
     tree = ast.parse(source)
-    kept = [
-        node
-        for node in tree.body
-        if isinstance(node, _KEPT) or (isinstance(node, ast.Assign) and _is_plain(node.value))
-    ]
+    kept: list[ast.stmt] = []
+    known = set[str]()
+    for node in tree.body:
+        if isinstance(node, ast.Assign | ast.AnnAssign) and _is_plain(node.value, known):
+            known |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+            kept.append(node)
+        elif isinstance(node, _KEPT):
+            kept.append(node)
     lines = source.splitlines()
     pieces = []
     for node in kept:
@@ -41,9 +46,16 @@ def definitions(source: str) -> str:
     return "\n\n\n".join(pieces)
 
 
-def _is_plain(node: ast.expr) -> bool:
-    return all(
-        isinstance(n, ast.Constant | ast.Tuple | ast.List | ast.Load | ast.UnaryOp | ast.USub)
+_CONSTANT = (
+    ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.Set, ast.Load, ast.UnaryOp, ast.unaryop,
+    ast.BinOp, ast.operator, ast.Subscript, ast.Slice,
+)  # fmt: skip
+
+
+def _is_plain(node: ast.expr | None, known: set[str]) -> bool:
+    """Whether an expression is made of numbers, texts and names of such."""
+    return node is not None and all(
+        isinstance(n, _CONSTANT) or (isinstance(n, ast.Name) and n.id in known)
         for n in ast.walk(node)
     )
 
