@@ -122,7 +122,7 @@ class Kept:
         for module, before, stay in zip(model.modules(), self.modules, self._stay, strict=False):
             now = vars(module)
             for name in now.keys() - TORCHS - before.keys() - stay:
-                if _is_kept(now[name]):
+                if is_kept(now[name]):
                     del now[name]
             if is_same:
                 now.update(before)
@@ -248,7 +248,7 @@ def _place(tensor: torch.Tensor) -> int:
         return 0
 
 
-def _is_kept(value: object) -> bool:
+def is_kept(value: object) -> bool:
     """Whether an attribute is one that is kept, or a tensor that was and has no numbers now."""
     if isinstance(value, torch.Tensor):
         return not value.requires_grad

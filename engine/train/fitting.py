@@ -7,7 +7,7 @@ from torch.nn.parameter import is_lazy
 from engine.errors import RAISES
 from engine.setup import BadSetup, Part
 from engine.tape import Problem
-from engine.train import attributes, catalogue
+from engine.train import attributes, catalogue, outside
 from engine.train.program import Failed, Program, quiet
 from engine.zoo.pieces import Loss
 
@@ -46,22 +46,28 @@ def check(program: Program) -> None:
 
 
 def _keeps_elsewhere(program: Program) -> bool:
-    """Whether two calls from one state differ: it counts in a global, or draws from elsewhere."""
+    """Whether two calls from one state differ, or the later one changes what is kept elsewhere.
+
+    It counts in a global, or draws from elsewhere. What only the first call made is no matter.
+    """
     model, inputs = program.model, program.tensor("x_train")[:ROWS]
     random = torch.get_rng_state()
-    outputs = []
+    outputs, kept = [], []
     for _ in range(2):
         torch.set_rng_state(random)
         try:
             with torch.no_grad(), quiet(), attributes.untouched(program):
                 outputs.append(model(inputs.clone()).detach().clone())
+            kept.append(outside.seen(program))
         except RAISES:
             # It may not like so few rows; what it then counts is not known.
             return False
         finally:
             torch.set_rng_state(random)
     one, other = outputs
-    return not (one.shape == other.shape and torch.allclose(one, other, 0, 0, equal_nan=True))
+    return kept[0] != kept[1] or not (
+        one.shape == other.shape and torch.allclose(one, other, 0, 0, equal_nan=True)
+    )
 
 
 def _told(problem: Problem) -> Problem:

@@ -16,7 +16,7 @@ import torch
 from torch.nn.parameter import is_lazy
 
 from engine.errors import RAISES
-from engine.train import attributes, checkpoints, steps
+from engine.train import attributes, checkpoints, outside, steps
 from engine.train.batches import Batches
 from engine.train.capture import Emitter, Refused, Step, trace
 from engine.train.program import Program, Sections, quiet
@@ -342,7 +342,12 @@ def _copied(program: Program, batches: Batches, saved: checkpoints.Checkpoint) -
 def _tried(program: Program, batches: Batches, before: checkpoints.Checkpoint) -> Plan:
     try:
         with quiet():
-            expected = [program.step([batches.draw()]) for _ in range(CHECKED)]
+            expected = [program.step([batches.draw()])]
+            # What is made once, at the first step, is none that counts.
+            kept = outside.seen(program)
+            expected += [program.step([batches.draw()]) for _ in range(CHECKED - 1)]
+            if outside.seen(program) != kept:
+                raise Refused("a step changes what its program keeps outside of the module")
             weights = [p.detach().clone() for p in program.model.parameters()]
             memory = [b.detach().clone() for b in program.model.buffers()]
             checkpoints.put_back(program, batches, before)
