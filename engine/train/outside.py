@@ -67,7 +67,7 @@ def _told(one: object) -> object:
     if isinstance(one, torch.Tensor):
         return _numbers(one)
     if isinstance(one, np.ndarray):
-        return one.tobytes() if one.nbytes <= MOST_NUMBERS else id(one)
+        return hash(one.tobytes()) if one.nbytes <= MOST_NUMBERS else id(one)
     if isinstance(one, GeneratorType):
         return one.gi_frame.f_lasti if one.gi_frame is not None else -1
     if type(one) in attributes.GENERATORS:
@@ -76,7 +76,8 @@ def _told(one: object) -> object:
         return one.cache_info().currsize
     if isinstance(one, dict | list | tuple | set | frozenset):
         return len(one)
-    if isinstance(one, Iterator):
+    # What one of the user's own knows is in its attributes; its words are the user's, too.
+    if isinstance(one, Iterator) and type(one).__module__ != _OWN:
         return f"{one!r} {operator.length_hint(one, -1)}"
     return type(one).__name__
 
@@ -85,7 +86,7 @@ def _numbers(t: torch.Tensor) -> object:
     try:
         if t.layout is torch.strided and t.numel() * t.element_size() <= MOST_NUMBERS:
             # Bytes, for NaN is not equal to itself.
-            return t.detach().cpu().reshape(-1).view(torch.uint8).numpy().tobytes()
+            return hash(t.detach().cpu().reshape(-1).view(torch.uint8).numpy().tobytes())
         return t._version
     except (RuntimeError, NotImplementedError):
         return None

@@ -210,6 +210,20 @@ CLOSURE = """def made():
     return count
 
 """
+EVER = """class Ever:
+    n = 0
+
+    def __next__(self):
+        self.n += 1
+        return self.n
+
+    def __iter__(self):
+        return self
+
+    def __repr__(self):
+        raise KeyError
+
+"""
 CLOCK = """class Clock:
     __slots__ = ("n",)
 
@@ -230,6 +244,7 @@ WARMED = {
     "generator": late("next(self.n)", made="self.n = (i for i in range(10**9))"),
     "iterator": late("next(self.n)", made="self.n = itertools.count()", head="import itertools\n"),
     "object": late("self.a.c.n", "self.a.c.n += 1", "self.a.c = Clock(); self.a.c.n = 0", CLOCK),
+    "own iterator": late("next(self.n)", made="self.n = Ever()", head=EVER),
     "closure": late("self.count()", made="self.count = made()", head=CLOSURE),
     "backward": BACKWARD.replace("(1 + 0.01 * Grow.n)", LATE.format("Grow.n"))
     + HEAD.format(made="", done="return self.b(Grow.apply(h))"),
