@@ -40,25 +40,25 @@ class Tabs(QTabWidget):
         button.setText("More")
         button.setArrowType(Qt.ArrowType.DownArrow)
         button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         button.setAccessibleName("All pages")
         button.setToolTip("All pages")
-        menu = QMenu(button)
-        menu.aboutToShow.connect(self._fill_menu)
-        button.setMenu(menu)
+        self.pages = QMenu(button)
+        # Not as the button's own menu: that would wait for an answer in an event loop of its own.
+        button.clicked.connect(self._open_menu)
         self.setCornerWidget(button, Qt.Corner.TopRightCorner)
         button.hide()
         return button
 
-    def _fill_menu(self) -> None:
-        menu = self.others.menu()
+    def _open_menu(self) -> None:
+        menu = self.pages
         menu.clear()
         for index in range(self.count()):
             choice = menu.addAction(self.full_text(index))
             choice.setCheckable(True)
             choice.setChecked(index == self.currentIndex())
             choice.triggered.connect(lambda _=False, to=index: self.setCurrentIndex(to))
+        menu.popup(self.others.mapToGlobal(self.others.rect().bottomLeft()))
 
     def _show_current(self) -> None:
         """Show all tabs, or only the one at hand where they would be cut to nothing."""
