@@ -61,7 +61,7 @@ class Learner:
         row = self.row(lesson)
         row.setFocus()
         QTest.keyClick(row, Qt.Key.Key_Return)
-        assert self.learning.lesson is lesson
+        assert self.learning.lesson == lesson
         self.wait(lambda: not self.lists())
 
     def lists(self):
