@@ -160,9 +160,12 @@ class Workspaces(QObject):
         self.entered.emit(name)
 
     def _turn_to(self, name: str) -> None:
-        # All of it is another page: to lay it out and to paint it are a turn each.
-        self._paint.hold()
-        self.stack.setCurrentIndex(1 if name == "training" else 0)
+        index = 1 if name == "training" else 0
+        if index != self.stack.currentIndex():
+            # All of it is another page: to lay it out and to paint it are a turn each. The same
+            # page would be blank for that turn where a card above it closes.
+            self._paint.hold()
+        self.stack.setCurrentIndex(index)
         self.showing.set_visible(name == "training")
         self.widgets.bar.switch.show_room(name)
         self._carry()

@@ -375,3 +375,13 @@ def test_another_room_is_laid_out_and_painted_in_turns_of_their_own(training, qt
     entered = training.rooms.draw()
     assert stack.updatesEnabled(), "a picture of the room has all that is in it"
     assert entered == training.rooms.draw()
+
+
+def test_a_room_that_is_seen_already_stays_in_sight(training, qtbot):
+    """Where an example is chosen on a card, the card closes in the same turn: no blank room."""
+    for name in ("training", "program"):
+        training.show_room(name)
+        stack = training.rooms.stack
+        qtbot.waitUntil(stack.updatesEnabled)
+        training.show_room(name)
+        assert stack.updatesEnabled()
