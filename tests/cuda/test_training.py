@@ -3,15 +3,14 @@
 import pytest
 import torch
 
-from app import child
 from engine import setup
 from engine.setup import BadSetup
 from engine.train import catalogue, checkpoints, export, saved
 from engine.train.run import Edit, Run
-from engine.training import asks
-from tests.engine.driver import Engine
+from tests.engine.test_asynchronous import ASSERT, end_of_run
 from tests.engine.train.test_export import FITTING, printed
 from tests.engine.train.test_export import trained as trained_by
+from tests.engine.train.test_run import comes_back, state
 
 DEVICE = "cuda:0"
 
@@ -87,13 +86,6 @@ def begun(**given):
     return Run(setup.parse({"data": "moons", "batch": 16, "device": DEVICE, **given}))
 
 
-def state(run):
-    optimizer = run.program.optimizer.state_dict()
-    flat = [t for s in optimizer["state"].values() for t in s.values() if torch.is_tensor(t)]
-    weights = [*run.program.model.state_dict().values()]
-    return [t.detach().double().reshape(-1).tolist() for t in [*weights, *flat]]
-
-
 @pytest.mark.parametrize(
     "given",
     [
@@ -106,15 +98,7 @@ def state(run):
     ids=str,
 )
 def test_a_step_is_brought_back_bit_for_bit(given):
-    run = begun(validate_every=7, **given)
-    run.advance(83)
-    there = state(run)
-    run.advance(60)
-    end, losses = state(run), run.history.recent[-20:]
-    run.rewind(83)
-    assert (run.step, state(run)) == (83, there)
-    run.advance(60)
-    assert (state(run), run.history.recent[-20:]) == (end, losses)
+    comes_back(begun(validate_every=7, **given))
 
 
 def test_a_session_goes_on_where_it_was():
@@ -184,16 +168,4 @@ class Net(nn.Module):
 
 
 def test_a_run_that_breaks_the_device_ends_its_engine_with_a_word():
-    engine = Engine()
-    try:
-        engine.next()
-        given = {"data": "moons", "model": {"name": "own", "source": OWN}, "device": DEVICE}
-        engine.send(asks.Train(1, setup.parse(given), play=True))
-        code = engine.wait_end()
-        assert code == 1, engine.errors.decode()
-        told = engine.errors.decode()
-        assert child.cause(1, False, told) == (
-            "the device failed: CUDA error: device-side assert triggered"
-        )
-    finally:
-        engine.close()
+    assert end_of_run(OWN, device=DEVICE) == f"the device failed: {ASSERT}"

@@ -117,13 +117,20 @@ class Net(nn.Module):
 """
 
 
-def test_a_run_whose_device_failed_ends_its_engine_with_a_word():
+def end_of_run(source, **given):
+    """Train a module of one's own until its engine ends; returns the cause that is told."""
     engine = Engine()
     try:
         engine.next()
-        given = {"data": "moons", "model": {"name": "own", "source": OWN}}
+        given = {"data": "moons", "model": {"name": "own", "source": source}, **given}
         engine.send(asks.Train(1, setup.parse(given), play=True))
-        assert engine.wait_end() == 1
-        assert child.cause(1, False, engine.errors.decode()) == f"the device failed: {ASSERT}"
+        code = engine.wait_end()
+        told = engine.errors.decode()
+        assert code == 1, told
+        return child.cause(code, False, told)
     finally:
         engine.close()
+
+
+def test_a_run_whose_device_failed_ends_its_engine_with_a_word():
+    assert end_of_run(OWN) == f"the device failed: {ASSERT}"
