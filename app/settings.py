@@ -9,10 +9,11 @@ from pathlib import Path
 
 import msgspec
 from msgspec import Struct
-from PySide6.QtCore import QByteArray, QObject, QStandardPaths, QTimer, Signal
+from PySide6.QtCore import QByteArray, QCoreApplication, QObject, QStandardPaths, Signal
 
 from app import atomic, settings_file
 from playback.coloring import MODES
+from widgets.once import once
 
 TRUSTED = 500
 """So many trusted programs are remembered."""
@@ -89,7 +90,7 @@ class Settings(QObject):
 
     def __init__(self, path: Path | None = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._is_asked = self._has_failed = False
+        self._has_failed = False
         self.trouble = ""
         """What of the file could not be read, as it is told; empty where all could."""
         self._held: dict[str, object] = {}
@@ -97,8 +98,11 @@ class Settings(QObject):
         self._being_written = 0
         self._writer: threading.Thread | None = None
         """Writes: the disk may take its time, and Qt waits for it. It knows nothing of us."""
-        self._teller = _Teller()
+        # The program's, as the writer may be the last to hold it, and must not be what destroys it.
+        self._teller = _Teller(QCoreApplication.instance())
         self._teller.written.connect(self._take)
+        # A method given to QTimer.singleShot keeps its object, and ends it amid its own event.
+        self._soon = once(self, self._write)
         self._file = self._opened(path) if path else None
 
     @classmethod
@@ -210,13 +214,12 @@ class Settings(QObject):
         self._held[key] = value
         if self._file is not None:
             self._unwritten[key] = value
-            if not self._is_asked:
-                self._is_asked = True
-                QTimer.singleShot(0, self, self._write)
+            if not self._soon.isActive():
+                self._soon.start()
 
     def _write(self) -> None:
         """Write what was put in this turn, and tell where that cannot be done."""
-        self._is_asked = False
+        self._soon.stop()
         path, values, self._unwritten = self._file, self._unwritten, {}
         if path is None or not values:
             return

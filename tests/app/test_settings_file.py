@@ -2,6 +2,7 @@
 
 import os
 import random
+import weakref
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,15 @@ def test_any_bytes_let_the_program_start(file):
         settings.recent()
         Progress(settings).reach("b", 2)
         assert Progress(settings).of("b") == Reached(2)
+
+
+def test_settings_that_nobody_holds_are_gone_at_once_whatever_is_still_to_be_written(file):
+    settings = Settings(file)
+    settings.put("theme", "dark")
+    gone = weakref.ref(settings)
+    del settings
+    # Held by what is to come, they would be destroyed amid an event of their own: a crash of Qt.
+    assert gone() is None
 
 
 def test_progress_that_cannot_be_read_is_kept_beside_and_told_of_once(file):
