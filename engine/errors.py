@@ -27,9 +27,9 @@ _SILENT: dict[type[BaseException], str] = {
 def problem(exc: BaseException, source: str, filename: str) -> Problem:
     """Return what to show for ``exc``, raised by the program ``source`` compiled as ``filename``.
 
-    The message is the exception's own, word for word but for CUDA's advice on debugging torch. The
-    place is the innermost expression of the user's file that was running; ``Place()`` (line 0)
-    where the program was not running at all.
+    The message is the exception's own, word for word but for CUDA's advice on debugging torch and
+    the list of what else an operator could have run on. The place is the innermost expression of
+    the user's file that was running; ``Place()`` (line 0) where the program was not running at all.
     """
     place = _place(exc, source, filename)
     frame = _innermost(exc, filename)
@@ -80,6 +80,9 @@ def _message(exc: BaseException) -> str:
         text = ""
     if text.startswith("CUDA error:"):
         text = text.partition("\n")[0]
+    if text.startswith("Could not run 'aten::"):
+        # Every backend that torch was built with follows, by the line of its source.
+        text = text.partition(" This could be because the operator")[0]
     if len(text) > LONGEST_MESSAGE:
         text = text[:LONGEST_MESSAGE] + " …"
     return text or _SILENT.get(type(exc), "")

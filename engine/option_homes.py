@@ -38,6 +38,7 @@ HOMES: dict[str, dict[str, str]] = {
         "adagrad": "lr_decay initial_accumulator_value",
         "asgd": "lambd alpha t0",
         "lbfgs": "max_iter tolerance_grad tolerance_change history_size line_search_fn",
+        "muon": "ns_coefficients ns_steps adjust_lr_fn",
         "nadam": "momentum_decay",
         "rmsprop": "centered",
         "rprop": "etas step_sizes",

@@ -42,7 +42,12 @@ class Checkpoint:
     def size(self) -> int:
         """Bytes it holds, about."""
         tensors = [*self.parameters, *self.buffers, *(g for g in self.gradients if g is not None)]
-        return sum(t.nbytes for t in tensors) * 2 + self.kept.size + 20_000
+        return sum(map(_bytes, tensors)) * 2 + self.kept.size + 20_000
+
+
+def _bytes(tensor: torch.Tensor) -> int:
+    parts = (tensor._indices(), tensor._values()) if tensor.is_sparse else (tensor,)
+    return sum(part.nbytes for part in parts)
 
 
 def take(program: Program, batches: Batches, step: int) -> Checkpoint:
@@ -97,10 +102,10 @@ def put_back(program: Program, batches: Batches, saved: Checkpoint) -> None:
         parameter.copy_(value)
         if gradient is None:
             parameter.grad = None
-        elif parameter.grad is not None:
+        elif parameter.grad is not None and parameter.grad.layout == gradient.layout:
             parameter.grad.copy_(gradient)
         else:
-            # What was saved in a file lies on the CPU.
+            # What was saved in a file lies on the CPU; captured mode keeps none that are sparse.
             parameter.grad = gradient.to(parameter.device, copy=True)
     for buffer, value in zip(program.model.buffers(), saved.buffers, strict=True):
         buffer.copy_(value)

@@ -349,6 +349,8 @@ def _tried(program: Program, batches: Batches, before: checkpoints.Checkpoint) -
             if outside.seen(program) != kept:
                 raise Refused("a step changes what its program keeps outside of the module")
             weights = [p.detach().clone() for p in program.model.parameters()]
+            if any(p.grad is not None and p.grad.is_sparse for p in program.model.parameters()):
+                raise Refused("sparse gradients run in reference mode")
             memory = [b.detach().clone() for b in program.model.buffers()]
             checkpoints.put_back(program, batches, before)
             plan = Plan(program, batches)

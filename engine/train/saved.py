@@ -247,6 +247,9 @@ def plain(value: object) -> object:
     match value:
         case None | bool() | int() | float() | str():
             return value
+        case torch.Tensor() if value.layout == torch.sparse_coo:
+            parts = [plain(value._indices()), plain(value._values())]
+            return ["sparse", *parts, list(value.shape), value.is_coalesced()]
         case torch.Tensor():
             name = str(value.dtype).removeprefix("torch.")
             return ["tensor", name, list(value.shape), _raw(value)]
@@ -268,6 +271,14 @@ def live(value: object) -> object:
             flat = torch.frombuffer(bytearray(data), dtype=torch.uint8) if data else torch.zeros(0)
             made = flat.to(torch.uint8).view(_DTYPES[name])
             return made.reshape([int(str(one)) for one in shape])
+        case ["sparse", indices, values, list(shape), bool(is_coalesced)]:
+            return torch.sparse_coo_tensor(
+                cast("torch.Tensor", live(indices)),
+                cast("torch.Tensor", live(values)),
+                [int(str(one)) for one in shape],
+                is_coalesced=is_coalesced,
+                check_invariants=True,
+            )
         case ["counter", list(pairs)]:
             return Counter({live(k): v for k, v in pairs})
         case ["dict", list(pairs)]:

@@ -50,7 +50,9 @@ def test_every_model_equals_its_script(model):
         same({**given, "batch": 8})
 
 
-@pytest.mark.parametrize("optimizer", list(catalogue.pieces("optimizer")))
+@pytest.mark.parametrize(
+    "optimizer", [n for n in catalogue.pieces("optimizer") if n not in ("muon", "sparse_adam")]
+)
 @pytest.mark.parametrize("more", [{}, {"clip_norm": 0.1, "l1": 0.01, "l2": 0.02, "batch": 9}])
 def test_every_optimizer_equals_its_script(optimizer, more):
     same({"data": {"name": "sine", "n": 30}, "optimizer": optimizer, **more}, 5)

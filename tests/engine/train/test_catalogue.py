@@ -40,16 +40,14 @@ def test_an_optimizers_options_are_its_arguments(name):
     assert {o.name for o in piece.options} <= made.defaults.keys() | {"line_search_fn"}
 
 
-def test_torchs_optimizers_are_all_there_but_those_for_other_tensors():
+def test_torchs_optimizers_are_all_there():
     there = {piece.make for piece in catalogue.pieces("optimizer").values()}
     every = {
         made
         for made in vars(torch.optim).values()
         if inspect.isclass(made) and issubclass(made, torch.optim.Optimizer)
     }
-    left = {made.__name__ for made in every - there}
-    # SparseAdam wants sparse gradients, Muon nothing but matrices.
-    assert left <= {"Optimizer", "SparseAdam", "Muon"}
+    assert every - there == {torch.optim.Optimizer}
 
 
 BAD = [

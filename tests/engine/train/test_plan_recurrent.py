@@ -7,7 +7,8 @@ from engine import setup
 from engine.train import catalogue
 from engine.train.run import Run
 
-OPTIMIZERS = [name for name in catalogue.pieces("optimizer") if name != "lbfgs"]
+NOT_FOR_IT = {"lbfgs", "muon", "sparse_adam"}
+OPTIMIZERS = [name for name in catalogue.pieces("optimizer") if name not in NOT_FOR_IT]
 CELLS = ("rnn", "gru", "lstm")
 
 

@@ -294,6 +294,7 @@ BAD = [
     ({"model": {"name": "own", "source": "class Net(nn.Module"}}, "model.source", "line 1"),
     ({"model": {"name": "own", "source": "x = 1"}}, "model", "no class"),
     ({"optimizer": "lbfgs", "accumulate": 2}, "accumulate", "one batch"),
+    ({"optimizer": "muon", "model": "linear"}, "optimizer", "only supports 2D parameters"),
     ({"optimizer": "asgd", "schedule": "one_cycle"}, "schedule", "cycle_momentum"),
     ({"frozen": ["0.weigth"]}, "frozen", "0.weight, 0.bias"),
     ({"frozen": ["0", "2", "4"]}, "frozen", "nothing can learn"),

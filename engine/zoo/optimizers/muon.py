@@ -1,0 +1,21 @@
+"""torch.optim.Muon."""
+
+import torch
+
+from engine.zoo.pieces import Optimizer, read_options
+
+ENTRY = Optimizer(
+    torch.optim.Muon,
+    "Muon",
+    "Momentum made orthogonal; for models whose parameters are all matrices",
+    read_options(
+        torch.optim.Muon,
+        True,
+        lr={"high": 10.0, "default": 0.02},
+        adjust_lr_fn={
+            "kind": "choice",
+            "default": "",
+            "choices": ("", "original", "match_rms_adamw"),
+        },
+    ),
+)
