@@ -130,8 +130,9 @@ class LessonList(Overlay):
             QTimer.singleShot(0, self, lambda: self.area.ensureWidgetVisible(row, 0, 120))
 
     def _choose(self, lesson: Listed) -> None:
-        self.leave()
-        self.chosen.emit(ours(lesson.file))
+        if not self.is_leaving:
+            self._filling.stop()
+            self.leave_after(lambda: self.chosen.emit(ours(lesson.file)))
 
     def _walk(self, step: int) -> None:
         at = next((i for i, row in enumerate(self.rows) if row.hasFocus()), 0) + step

@@ -1,5 +1,7 @@
 """A card that floats over the window until it is clicked away."""
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
@@ -14,6 +16,7 @@ from PySide6.QtWidgets import (
 from shiboken6 import isValid
 
 from widgets.held_paint import HeldPaint
+from widgets.once import once
 
 SHADE = QColor(10, 16, 26, 70)
 
@@ -27,7 +30,7 @@ class Overlay(QWidget):
         super().__init__(over)
         self._over = over
         self._wanted = (width, height)
-        self._before = over.window().focusWidget()
+        self._before: QWidget | None = over.window().focusWidget()
         self.card = QFrame(self)
         self.card.setProperty("panel", True)
         self.column = QVBoxLayout(self.card)
@@ -35,6 +38,7 @@ class Overlay(QWidget):
         self.column.setSpacing(10)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._paint = HeldPaint(self)
+        self._closing = once(self, self.leave)
         over.installEventFilter(self)
         self._settle()
 
@@ -52,7 +56,24 @@ class Overlay(QWidget):
         """Close it and give the keyboard back."""
         self._over.removeEventFilter(self)
         self.close()
-        before = self._before
+        self._give_back()
+
+    def leave_after(self, change: Callable[[], None]) -> None:
+        """Make a change to the window under it, and be seen until the window shows the change.
+
+        What is changed all over is painted a turn later; gone before that, this would show a hole.
+        """
+        self._give_back()
+        self._closing.start()
+        change()
+
+    @property
+    def is_leaving(self) -> bool:
+        """Whether it is seen for a last turn."""
+        return self._closing.isActive()
+
+    def _give_back(self) -> None:
+        before, self._before = self._before, None
         # It may have been a card itself, and gone since.
         if before is not None and isValid(before) and before.isVisible():
             before.setFocus()

@@ -27,6 +27,8 @@ class Session(QObject):
     """Doc, Result and View, and the live re-run that leads from one to the next."""
 
     doc_changed = Signal()
+    begun = Signal()
+    """Another document was opened: what is shown is of the one before until its tape comes."""
     source_replaced = Signal(str, bool)
     """The text was replaced from outside the editor; whether undo must not lead back.
 
@@ -80,6 +82,7 @@ class Session(QObject):
             self._change_view(selection="")
         else:
             self._change_view(**{name: getattr(view, name) for name in LAYERS}, selection="")
+        self.begun.emit()
         self.source_replaced.emit(self.doc.source, fresh)
         self.doc_changed.emit()
         if not doc.may_run:

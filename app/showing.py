@@ -86,6 +86,7 @@ class Showing(QObject):
         session.moved.connect(self._show_position)
         session.view_changed.connect(self._show_view)
         session.doc_changed.connect(self._want_picture)
+        session.begun.connect(self._begin)
         session.source_replaced.connect(self._replace_source)
         session.checked.connect(self._show_check)
         session.peeked.connect(self._show_full)
@@ -336,6 +337,11 @@ class Showing(QObject):
     def _go_to_line(self, line: int) -> None:
         self._views.editor.go_to_line(line)
         self._views.editor.setFocus()
+
+    def _begin(self) -> None:
+        # Beside another program's lines the values of the last one would be read as theirs.
+        self._views.editor.set_marks({})
+        self._views.editor.set_playing_line(0, "forward")
 
     def _replace_source(self, source: str, fresh: bool) -> None:
         if fresh:

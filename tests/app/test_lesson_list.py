@@ -3,6 +3,7 @@
 import pytest
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtWidgets import QLabel, QWidget
+from shiboken6 import isValid
 
 from app import lessons
 from app.lesson_list import LessonList, Row, upcoming
@@ -77,7 +78,18 @@ def test_the_lesson_to_go_on_with_is_ready(shown, progress, qtbot):
     with qtbot.waitSignal(shown.chosen) as told:
         qtbot.keyClick(shown.rows[0], Qt.Key.Key_Return)
     assert told.args[0] == lessons.load()[0]
-    assert not shown.isVisible()
+    qtbot.waitUntil(lambda: not isValid(shown))
+
+
+def test_a_lesson_chosen_twice_is_opened_once(shown, qtbot):
+    shown.open_at(EVERY[1].name)
+    shown.filled()
+    told = []
+    shown.chosen.connect(told.append)
+    shown.rows[1].click()
+    shown.rows[2].click()
+    qtbot.waitUntil(lambda: not isValid(shown))
+    assert [lesson.name for lesson in told] == [EVERY[1].name]
 
 
 def test_the_lines_of_a_row_do_not_touch(shown, qtbot):

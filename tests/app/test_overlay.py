@@ -3,8 +3,10 @@
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, Qt
 from PySide6.QtWidgets import QApplication, QLineEdit, QPushButton, QTextBrowser, QWidget
+from shiboken6 import isValid
 
 from app.overlay import Overlay, page
+from widgets.held_paint import HeldPaint
 
 
 @pytest.fixture
@@ -104,3 +106,49 @@ def test_it_is_painted_in_a_turn_of_its_own(over, qtbot):
     assert not paints.count, "the turn that made it paints nothing"
     qtbot.waitUntil(lambda: paints.count > 0)
     assert shown.updatesEnabled()
+
+
+def test_it_is_seen_until_the_window_shows_the_change(over, qtbot):
+    seen = []
+
+    class Paints(QObject):
+        def eventFilter(self, watched, happened):
+            if happened.type() == QEvent.Type.Paint:
+                seen.append(over.text)
+            return False
+
+    paints = Paints()
+    over.text = "before"
+    shown = page(over, "Keys", "text")
+    shown.open()
+    qtbot.waitUntil(lambda: shown.updatesEnabled())
+    shown.repaint()
+    held = HeldPaint(over.line)
+    over.line.installEventFilter(paints)
+
+    def change():
+        over.text = "after"
+        held.hold()
+        assert over.focusWidget() is over.line
+
+    shown.leave_after(change)
+    assert shown.isVisible()
+    assert shown.is_leaving
+    qtbot.waitUntil(lambda: bool(seen) and not isValid(shown))
+    assert set(seen) == {"after"}
+
+
+def test_one_that_is_left_for_another_is_gone_at_once(over, qtbot):
+    first = page(over, "One", "text")
+    first.open()
+    first.leave_after(lambda: page(over, "Two", "text").open())
+    qtbot.waitUntil(lambda: not isValid(first))
+    assert [one.card.accessibleName() for one in over.findChildren(Overlay)] == ["Two"]
+
+
+def test_a_change_that_fails_leaves_no_card_behind(over, qtbot):
+    shown = page(over, "Keys", "text")
+    shown.open()
+    with pytest.raises(ZeroDivisionError):
+        shown.leave_after(lambda: 1 / 0)
+    qtbot.waitUntil(lambda: not isValid(shown))

@@ -2,6 +2,7 @@
 
 from app import scenery
 from app.showing import counts, module_keys
+from app.state import Doc
 from playback import graph, scenes
 from widgets import graph_walk
 
@@ -47,6 +48,24 @@ def test_modules_fold_and_open_by_their_key(settled, link, record):
     assert outer in {frame.key for frame in settled.showing.picture.frames}
     settled.showing.unfold()
     assert {frame.key for frame in settled.showing.picture.frames} == keys
+
+
+def test_no_number_of_the_last_program_stands_beside_the_lines_of_another(settled, link, record):
+    editor = settled.editor
+    settled.session.nudge(NET)
+    link.answer(record(NET))
+    editor.viewport().grab()
+    assert editor.placed_marks()
+    assert editor.bands()
+    other = "# another\nx = param(2.0)\n# of\n# as many\n# lines\n"
+    assert other.count("\n") == NET.count("\n")
+    settled.session.load(Doc(source=other))
+    editor.viewport().grab()
+    assert editor.placed_marks() == []
+    assert not editor.bands()
+    link.answer(record(other))
+    editor.viewport().grab()
+    assert [one.line for one in editor.placed_marks()] == [2]
 
 
 def test_each_round_of_a_loop_is_a_scene(settled, link, record):
