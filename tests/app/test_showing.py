@@ -52,7 +52,7 @@ def test_modules_fold_and_open_by_their_key(settled, link, record):
 
 def test_no_number_of_the_last_program_stands_beside_the_lines_of_another(settled, link, record):
     editor = settled.editor
-    settled.session.nudge(NET)
+    settled.session.load(Doc(source=NET))
     link.answer(record(NET))
     editor.viewport().grab()
     assert editor.placed_marks()
