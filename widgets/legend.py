@@ -13,7 +13,7 @@ from widgets.theme import Theme
 
 WIDTH, HEIGHT = 40.0, 22.0
 TWO_FROM = 330
-"""From this width on the legend stands in two columns."""
+"""From this width on, times the size of the text, the legend stands in two columns."""
 CELL = 32
 """Height of one entry in two columns: its words may take two lines."""
 
@@ -113,6 +113,7 @@ class Legend(QWidget):
         column.addLayout(self._grid)
         column.addStretch(1)
         self._columns = 0
+        self._text_scale = 1.0
         self._arrange(1)
         self.set_theme(Theme.load("light"))
 
@@ -133,7 +134,10 @@ class Legend(QWidget):
     def resizeEvent(self, happened: QResizeEvent) -> None:
         """Take a second column where there is room for it."""
         super().resizeEvent(happened)
-        self._arrange(2 if self.width() >= TWO_FROM else 1)
+        self._fit()
+
+    def _fit(self) -> None:
+        self._arrange(2 if self.width() >= TWO_FROM * self._text_scale else 1)
 
     def set_theme(self, theme: Theme) -> None:
         """Use ``theme``'s colours and fonts."""
@@ -142,6 +146,9 @@ class Legend(QWidget):
             entry.sample.set_theme(theme)
         self._scale.theme = theme
         self._scale.update()
+        self._text_scale = theme.scale
+        if self.isVisible():
+            self._fit()
 
     def columns(self) -> int:
         """Return in how many columns the entries stand."""

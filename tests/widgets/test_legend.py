@@ -73,3 +73,16 @@ def test_samples_that_are_painted_again_are_not_drawn_again(qtbot, monkeypatch):
     assert len(drawn) == 2 * len(ROWS)
     made.set_theme(Theme.load("light"))
     assert made.grab().toImage() == before
+
+
+def test_in_larger_text_two_columns_need_more_room(legend):
+    legend.resize(360, 300)
+    legend.grab()
+    assert legend.columns() == 2
+    legend.set_theme(Theme.load("light").scaled(2.0))
+    legend.resize(361, 300)
+    legend.grab()
+    assert legend.columns() == 1
+    legend.resize(720, 300)
+    legend.grab()
+    assert legend.columns() == 2

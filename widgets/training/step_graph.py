@@ -1,6 +1,7 @@
 """The computation graph of a step in the training room: a heading, what is shown, the graph."""
 
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from widgets.graph_view import GraphView
 from widgets.labels import Heading, Label, sheet
@@ -17,27 +18,42 @@ class StepGraph(QWidget):
         self.heading, self.caption = Heading("Graph"), Label("caption")
         self.graph = GraphView(self)
         self.layers: dict[str, QPushButton] = {}
-        top = QHBoxLayout()
-        top.addWidget(self.heading, 1)
+        self._top = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._top.setSpacing(6)
+        self._top.addWidget(self.heading, 1)
+        self._switches = QWidget(self)
+        switches = QHBoxLayout(self._switches)
+        switches.setContentsMargins(0, 0, 0, 0)
+        switches.setSpacing(6)
         for name in LAYERS:
             button = self.layers[name] = QPushButton(name)
             button.setProperty("crumb", True)
             button.setCheckable(True)
             button.setChecked(name != "Shapes")
             button.toggled.connect(self._set_layers)
-            top.addWidget(button)
+            switches.addWidget(button)
         fit = QPushButton("Fit")
         fit.setProperty("crumb", True)
         fit.setToolTip("Make all of the graph visible")
         fit.clicked.connect(self.graph.fit)
-        top.addWidget(fit)
+        switches.addWidget(fit)
+        switches.addStretch(1)
+        self._top.addWidget(self._switches)
         column = QVBoxLayout(self)
         column.setContentsMargins(16, 12, 12, 12)
         column.setSpacing(6)
-        column.addLayout(top)
+        column.addLayout(self._top)
         column.addWidget(self.caption)
         column.addWidget(self.graph, 1)
         self._set_layers()
+
+    def resizeEvent(self, happened: QResizeEvent) -> None:
+        """Put the switches under the heading where both do not fit beside each other."""
+        super().resizeEvent(happened)
+        needed = self.heading.wide() + self._top.spacing() + self._switches.sizeHint().width()
+        fits = needed <= self.width() - 28
+        way = QBoxLayout.Direction.LeftToRight if fits else QBoxLayout.Direction.TopToBottom
+        self._top.setDirection(way)
 
     def set_theme(self, theme: Theme) -> None:
         """Use the colours and fonts of ``theme``."""

@@ -1,5 +1,7 @@
 """The graph of a step: its heading and its switches."""
 
+import pytest
+
 from widgets.theme import Theme
 from widgets.training.step_graph import LAYERS, StepGraph
 
@@ -20,3 +22,20 @@ def test_the_caption_stands_below_the_title(qtbot):
     made.set_theme(Theme.load("dark"))
     made.set_caption("step 3")
     assert made.caption.said() == "step 3"
+
+
+@pytest.mark.parametrize("scale", [1.0, 2.0])
+@pytest.mark.parametrize("width", [260, 300, 420, 700])
+def test_switches_and_heading_are_whole_whatever_the_size_of_the_text(qtbot, scale, width):
+    shown = StepGraph()
+    qtbot.addWidget(shown)
+    shown.set_theme(Theme.load("light").scaled(scale))
+    shown.resize(width, 400)
+    shown.grab()
+    switch, heading = shown.layers["Values"], shown.heading
+    beside = switch.mapTo(shown, switch.rect().topLeft()).x() > heading.geometry().right()
+    under = switch.mapTo(shown, switch.rect().topLeft()).y() > heading.geometry().bottom()
+    assert beside != under
+    assert heading.width() >= heading.wide()
+    for one in shown.layers.values():
+        assert one.width() >= one.sizeHint().width()
