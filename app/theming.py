@@ -35,6 +35,14 @@ class Composed(Protocol):
         """Use this theme from now on; each turn is a part of the work."""
 
 
+@runtime_checkable
+class Prepared(Protocol):
+    """A widget whose painting takes a turn of its own."""
+
+    def prepare(self) -> None:
+        """Have ready what is in sight."""
+
+
 class Look(QObject):
     """Follows the settings and the system, and tells every themed widget."""
 
@@ -115,7 +123,12 @@ class Look(QObject):
                 widget.set_theme(theme)
                 yield None
         self.changed.emit(theme)
+        # Larger text gives everything another place, once the event loop has had its turn.
         yield LAST
+        for widget in self._themed:
+            if isinstance(widget, Prepared):
+                widget.prepare()
+                yield LAST
         self._let_go()
         yield LAST
         yield from hidden

@@ -38,7 +38,7 @@ class GraphSheet(GraphExport):
         self._flight: tuple[Camera, Camera] | None = None
         self._clocks = {name: QElapsedTimer() for name in ("motion", "morph", "flight")}
         self._motion = None
-        self._sharpen = once(self, self.update, SHARPEN_MS)
+        self._sharpen = once(self, self._sharpen_up, SHARPEN_MS)
         self._later = once(self, self._go_on)
         self._ahead = Slices(SLICE_MS, self)
         # Who asks for a picture is not made to wait for it, nor what is painted of the rest.
@@ -135,11 +135,21 @@ class GraphSheet(GraphExport):
         Until it is whole one sees what was there before, if that is whole itself. Where pictures
         follow each other faster than that, they are painted at once.
         """
-        moves = self._morph is not None or self._flight is not None
-        at_once = self._ahead.busy or moves or not self._on_screen or not self.isVisible()
+        can_wait = self._can_wait()
         self._repaint_all()
-        if not at_once:
+        if can_wait:
             self._ahead.run(self._painting())
+
+    def _can_wait(self) -> bool:
+        moves = self._morph is not None or self._flight is not None
+        return not self._ahead.busy and not moves and self._on_screen and self.isVisible()
+
+    def _sharpen_up(self) -> None:
+        """Paint the layer for the zoom one looks with by now, some cards at a turn."""
+        if self._can_wait() and self._layer.zoom != self._camera.zoom:
+            self._layer.valid = False
+            self._ahead.run(self._painting())
+        self.update()
 
     def _painting(self) -> Iterator[bool | None]:
         try:

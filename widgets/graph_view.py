@@ -4,8 +4,6 @@ Everything shown is a function of a tape, a placed picture, and a look. Painters
 `widgets.paint`; the hand on mouse and keys is `widgets.graph_hand`.
 """
 
-from collections.abc import Iterator
-
 from PySide6.QtCore import QPointF, QRectF, QSize, QSizeF, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
@@ -71,16 +69,12 @@ class GraphView(GraphColors):
             self._first_look()
         self._repaint_all()
 
-    def dressing(self, theme: Theme) -> Iterator[None]:
-        """Show everything in the colours of ``theme``; what is in sight is painted by itself.
-
-        In the turn that paints the whole window anew there is no time to spare.
-        """
-        self.set_theme(theme)
-        yield
-        if self.isVisible() and self._morph is None:
+    def prepare(self) -> None:
+        """Have ready what is in sight: a turn that paints a whole window has no time to spare."""
+        if self.isVisible() and self._morph is None and self._flight is None:
+            self._ahead.stop()
+            self._sharpen.stop()
             self._sharpened()
-            yield
 
     def set_layers(self, values: bool, gradients: bool, shapes: bool) -> None:
         """Show or hide numbers, gradients and shapes."""

@@ -200,6 +200,27 @@ def test_what_changes_meanwhile_is_seen(view, halfway, paints, change):
     assert view.grab().toImage() == taken
 
 
+def test_another_zoom_is_made_sharp_in_turns(view, qtbot, paints):
+    shown(view, *network())
+    qtbot.waitExposed(view)
+    view.update()
+    qtbot.waitUntil(lambda: view._on_screen and not view._ahead.busy)
+    view._ahead._turn_ms, view._ahead.rest_ms = 0, 10**6
+    view.zoom_by(1.3, QPointF(200, 200))
+    assert view._sharpen.isActive()
+    assert paints() == 1, "the picture there was is shown larger"
+    renders, turns = view._layer.renders, 0
+    qtbot.waitUntil(lambda: view._ahead.busy)
+    while view._ahead.busy:
+        view._ahead.go_on()
+        turns += 1
+    assert turns > 3
+    assert (paints(), view._layer.renders) == (1, renders + 1)
+    sharp = view.grab().toImage()
+    view._repaint_all()
+    assert view.grab().toImage() == sharp
+
+
 def test_pictures_that_follow_each_other_fast_are_all_seen(view, halfway, paints):
     halfway()
     maker, look = neuron()

@@ -203,15 +203,16 @@ def test_layers_hide_what_they_name(view):
 def test_another_look_is_painted_in_a_turn_before_the_window_is(view):
     show(view, neuron())
     view.grab()
-    renders, steps = view._layer.renders, view.dressing(Theme.load("dark"))
-    next(steps)
+    renders = view._layer.renders
+    view.set_theme(Theme.load("dark").scaled(1.2))
+    view.resize(view.width() - 30, view.height() - 20)
     assert view._layer.renders == renders
-    for _ in steps:
-        pass
+    view.prepare()
     assert view._layer.renders == renders + 1
     beforehand = view.grab().toImage()
     assert view._layer.renders == renders + 1
-    view.set_theme(Theme.load("dark"))
+    view.set_theme(Theme.load("dark").scaled(1.2))
+    view._sharpen.stop()
     assert view.grab().toImage() == beforehand
 
 
@@ -219,8 +220,8 @@ def test_of_a_graph_that_nobody_sees_no_other_look_is_painted(view):
     show(view, neuron())
     view.hide()
     renders = view._layer.renders
-    for _ in view.dressing(Theme.load("dark")):
-        pass
+    view.set_theme(Theme.load("dark"))
+    view.prepare()
     assert view._layer.renders == renders
 
 
