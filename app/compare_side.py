@@ -75,6 +75,11 @@ class Side(QObject):
             return 0
         return self._scenes[scenes.scene_at(self._scenes, born + 1)].stop
 
+    @property
+    def is_drawing(self) -> bool:
+        """Whether its picture is still being made."""
+        return self._scenery.busy
+
     def close(self) -> None:
         """Let the worker thread end."""
         self._scenery.close()

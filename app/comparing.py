@@ -1,6 +1,6 @@
 """Two runs side by side: linked pictures, a linked position, and a list of what differs."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from PySide6.QtCore import QObject, QPointF, QSizeF, Qt
 from PySide6.QtWidgets import (
@@ -22,9 +22,9 @@ from app.theming import Look
 from engine.tape import Tape
 from playback.compare import Comparison, Difference, Kind
 from widgets.camera import Camera, fitting
-from widgets.held_paint import HeldPaint
 from widgets.labels import literal
 from widgets.line_strip import LineStrip
+from widgets.slices import LAST, Slices
 from widgets.theme import Theme
 
 SIZE = (1600, 1000)
@@ -63,6 +63,8 @@ class CompareCard(Overlay):
         self._shift = QPointF()
         """From a card on the left to its partner on the right, in scene units."""
         self._linking = False
+        self._appearing = Slices(0, self)
+        self._appearing.rest_ms = 2
         self.card.setAccessibleName("Two runs side by side")
         self._strips = [LineStrip(rows, sign, self) for rows, sign in zip(lines, "−+", strict=True)]
         for strip in self._strips:
@@ -85,13 +87,25 @@ class CompareCard(Overlay):
     def open(self) -> None:
         """Show it with the first difference selected."""
         super().open()
-        # The card is painted in the next turn, and each of the two pictures in one of its own.
-        HeldPaint(self.left.view).hold(2)
-        HeldPaint(self.right.view).hold(3)
         self._fit()
+        self._appearing.run(self._appear())
         if self.compared.differences:
             self.list.setCurrentRow(0)
         self.list.setFocus()
+
+    def _appear(self) -> Iterator[bool | None]:
+        """Show the card first, then each of the two pictures once it is painted."""
+        sides = (self.left, self.right)
+        for side in sides:
+            side.view.setUpdatesEnabled(False)
+        # By the end of the second turn all has its place and the card is painted.
+        yield LAST
+        yield LAST
+        for side in sides:
+            while side.is_drawing:
+                yield LAST
+            side.view.appear()
+            yield LAST
 
     def leave(self) -> None:
         """Close it and let its worker threads end."""

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from widgets.camera import Camera
 from widgets.graph_export import GraphExport
+from widgets.held_paint import let_paint
 from widgets.once import once
 from widgets.paint import overlay
 from widgets.paint.layer import HINTS, Layer
@@ -139,6 +140,19 @@ class GraphSheet(GraphExport):
         self._repaint_all()
         if can_wait:
             self._ahead.run(self._painting())
+
+    def appear(self) -> None:
+        """Be seen once all that is in sight is painted, some cards at a turn."""
+        self.setUpdatesEnabled(False)
+        self._repaint_all()
+        self._ahead.run(self._appearing())
+
+    def _appearing(self) -> Iterator[bool | None]:
+        try:
+            yield from self._painting()
+        finally:
+            if shiboken6.isValid(self):
+                let_paint(self)
 
     def _can_wait(self) -> bool:
         moves = self._morph is not None or self._flight is not None

@@ -5,6 +5,7 @@ import threading
 import pytest
 from PySide6.QtCore import QEvent, QObject, QPointF, QTimer
 from PySide6.QtWidgets import QWidget
+from shiboken6 import isValid
 
 from app.commands import compare
 from app.comparing import MOST_LISTED, Comparing
@@ -284,15 +285,26 @@ def test_what_only_one_has_stands_beside_where_both_were_last_the_same(shown, on
     made.leave()
 
 
-def test_card_and_pictures_are_painted_in_turns_of_their_own(comparing, record, qtbot):
+def test_the_card_is_painted_first_and_each_picture_once_it_was_made_in_turns(
+    comparing, record, qtbot
+):
     card, seen = comparing.show((record(BASE), "before"), (record(OTHER), "after")), []
-    for name, part in (("card", card), ("left", card.left.view), ("right", card.right.view)):
+    views = {"left": card.left.view, "right": card.right.view}
+    for name, part in (("card", card), *views.items()):
         part.installEventFilter(Paints(part, name, seen))
-    qtbot.waitUntil(lambda: "right" in seen)
-    card_at, left_at, right_at = (seen.index(name) for name in ("card", "left", "right"))
-    assert "turn" in seen[card_at:left_at], "the first picture has a turn by itself"
-    assert "turn" in seen[left_at:right_at], "and so has the second"
+    qtbot.waitUntil(lambda: {"left", "right"} <= set(seen))
+    card_at = seen.index("card")
+    for name, view in views.items():
+        assert "turn" in seen[card_at : seen.index(name)]
+        assert view.stage().cards
+        assert view._layer.renders == 1, "it was made beforehand, and once"
     card.leave()
+
+
+def test_a_card_that_is_left_before_its_pictures_are_there_is_gone(comparing, record, qtbot):
+    card = comparing.show((record(BASE), "before"), (record(OTHER), "after"))
+    card.leave()
+    qtbot.waitUntil(lambda: not isValid(card))
 
 
 class Paints(QObject):
