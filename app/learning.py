@@ -223,6 +223,11 @@ class Learning(QObject):
             self._put_program()
         self._settle()
 
+    @property
+    def is_judging(self) -> bool:
+        """Whether an answer waits for the tape that it is judged by."""
+        return self._answer is not None
+
     def hint(self) -> None:
         """Show the hint."""
         if self.lesson is not None:

@@ -37,6 +37,12 @@ class KeptPicture:
         finally:
             painter.end()
 
+    def prepare(self, *depends: object) -> None:
+        """Make the picture before it is to be painted, where the widget is to be seen at all."""
+        ratio = self._widget.devicePixelRatioF()
+        if self._widget.isVisible() and ratio == round(ratio):
+            self._picture(ratio, depends)
+
     def _picture(self, ratio: float, depends: tuple[object, ...]) -> QPixmap:
         widget = self._widget
         key = (widget.width(), widget.height(), ratio, *depends)

@@ -376,7 +376,8 @@ class TrainShowing(QObject):
 
     def _complain(self, place: str, why: str) -> None:
         room = self._room
-        self.following.finish()  # It is told beside a setting, which has to be there.
+        if why:
+            self.following.finish()  # It is told beside a setting, which has to be there.
         asked = self.own.asked(place) if why else None
         stands = room.form.knows(place) and not self.own.has_told(place) and asked is None
         room.form.complain(place, why if stands else "")

@@ -181,7 +181,7 @@ class Learner:
             choice.setFocus()
             QTest.keyClick(choice, Qt.Key.Key_Return)
         self.settle()
-        self.wait(lambda: not self.page.waiting)
+        self.wait(lambda: not self.page.waiting and not self.learning.is_judging)
 
     def ask_hint(self, hint):
         if self.page.can_hint:

@@ -69,3 +69,22 @@ def test_on_a_sharp_screen_it_has_all_of_its_pixels(painted, monkeypatch):
     monkeypatch.setattr(painted, "devicePixelRatioF", lambda: 2.0)
     center(painted)
     assert painted.kept._kept.size() == painted.size() * 2
+
+
+def test_one_that_is_made_beforehand_is_the_one_that_is_painted(painted):
+    painted.show()
+    painted.kept.prepare("a")
+    assert painted.drawn == 1
+    painted.resize(80, 50)
+    painted.kept.prepare("a")
+    assert painted.drawn == 2
+    made = painted.grab().toImage()
+    assert painted.drawn == 2
+    painted.kept.refresh()
+    assert painted.grab().toImage() == made
+
+
+def test_of_a_widget_that_nobody_sees_none_is_made_beforehand(painted):
+    painted.hide()
+    painted.kept.prepare("a")
+    assert painted.drawn == 0

@@ -47,7 +47,14 @@ class Canvas(QWidget):
 
     def paintEvent(self, _happened: QPaintEvent) -> None:
         """Paint the plot."""
-        self._kept.paint(*(one.isVisible() for one in self.findChildren(QWidget)))
+        self._kept.paint(*self._depends())
+
+    def prepare(self) -> None:
+        """Make the picture before it is to be painted."""
+        self._kept.prepare(*self._depends())
+
+    def _depends(self) -> list[bool]:
+        return [one.isVisible() for one in self.findChildren(QWidget)]
 
     def event(self, happened: QEvent) -> bool:
         """Hand the mouse to the plot first."""
@@ -85,6 +92,10 @@ class Plot(QWidget):
         self.set_caption(subtitle)
         self.setAccessibleName(title)
         self.setStyleSheet(sheet(self.theme))
+
+    def prepare(self) -> None:
+        """Have ready what is in sight: a turn that paints a whole window has no time to spare."""
+        self.canvas.prepare()
 
     def set_theme(self, theme: Theme) -> None:
         """Use the colours and fonts of ``theme``."""

@@ -125,9 +125,16 @@ class Thumbnails(QWidget):
 
     def set_theme(self, theme: Theme) -> None:
         """Use the colours of ``theme``, and its scale."""
+        for _ in self.dressing(theme):
+            pass
+
+    def dressing(self, theme: Theme) -> Iterator[None]:
+        """Do so picture by picture."""
         self._theme = theme
-        for name, button in self.buttons.items():
-            self._dress(button, self._entries[name])
+        for name, button in tuple(self.buttons.items()):
+            if name in self._entries:
+                self._dress(button, self._entries[name])
+            yield
         self.choose(self._name)
 
 

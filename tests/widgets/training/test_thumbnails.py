@@ -176,3 +176,12 @@ def test_other_data_of_the_same_kind_keep_loss_and_features(shown):
     assert after("ring", "five") == (None, ("x1", "x1^2"))
     for before, name in (("ring", "wave"), ("file", "more"), ("ring", "file"), ("ring", "new")):
         assert after(before, name) == (None, ())
+
+
+def test_they_take_another_look_one_by_one(shelf):
+    light = {name: button.icon().cacheKey() for name, button in shelf.buttons.items()}
+    changed = []
+    for _ in shelf.dressing(Theme.load("dark")):
+        now = {name: button.icon().cacheKey() for name, button in shelf.buttons.items()}
+        changed.append(sum(now[name] != light[name] for name in now))
+    assert changed == list(range(1, len(light) + 1))
