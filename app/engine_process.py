@@ -171,7 +171,8 @@ class EngineProcess(QObject):
         if len(self._backlog) > BACKLOG:
             self._end(child.ENDLESS)
         elif not self._turn.isActive():
-            self._take()
+            # What came while something else was painted or laid out has a turn of its own.
+            self._turn.start(0)
 
     def _take(self, turn_ms: float = TURN_MS) -> None:
         """Take as many messages as one turn of the event loop allows."""
