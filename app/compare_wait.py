@@ -50,7 +50,7 @@ class _Job(QRunnable):
 
 
 class Comparer(QObject):
-    """Compares two tapes on a thread of its own."""
+    """Compares two tapes on a thread of its own, once it is told to `start`."""
 
     finished = Signal(object)
     """Carries the `Comparison`; None where a fault of ours kept it from being made."""
@@ -60,8 +60,12 @@ class Comparer(QObject):
     def __init__(self, left: Tape, right: Tape, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.over = False
+        self._tapes = left, right
         self._pool = QThreadPool(self)
-        self._pool.start(_Job(self, left, right))
+
+    def start(self) -> None:
+        """Begin; who wants to hear of the end listens by now, for it may come at once."""
+        self._pool.start(_Job(self, *self._tapes))
 
     def close(self) -> None:
         """Give up, and let the thread end."""
@@ -100,6 +104,7 @@ class CompareWait(Overlay):
         self.work = Comparer(left, right, self)
         self.work.progressed.connect(lambda share: self.bar.setValue(round(STEPS * share)))
         self.work.finished.connect(self._finish)
+        self.work.start()
 
     def leave(self) -> None:
         """Close it; a comparison that is still being made is given up."""

@@ -40,7 +40,7 @@ def test_it_finds_what_a_comparison_at_once_finds(pair, qtbot):
     work, shares = Comparer(*pair), []
     work.progressed.connect(shares.append)
     with qtbot.waitSignal(work.finished, timeout=30_000) as heard:
-        pass
+        work.start()
     (compared,) = heard.args
     assert compared.differences == Comparison(*pair).differences
     assert len(compared.differences) >= 1
@@ -100,3 +100,19 @@ def test_a_fault_of_ours_leaves_no_card_that_waits_for_ever(pair, host, qtbot, m
         CompareWait(host, *pair).open()
         qtbot.waitUntil(lambda: host.findChildren(Overlay) == [])
     assert [type(fault[1]) for fault in faults] == [ValueError]
+
+
+def test_one_that_is_over_before_anybody_looks_is_heard_of(pair, host, qtbot, monkeypatch):
+    started = Comparer.start
+
+    def at_once(self):
+        started(self)
+        assert self._pool.waitForDone(30_000)
+
+    monkeypatch.setattr(Comparer, "start", at_once)
+    heard = []
+    wait = CompareWait(host, *pair)
+    wait.compared.connect(heard.append)
+    wait.open()
+    qtbot.waitUntil(lambda: len(heard) == 1)
+    qtbot.waitUntil(lambda: host.findChildren(Overlay) == [])
