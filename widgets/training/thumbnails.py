@@ -131,9 +131,10 @@ class Thumbnails(QWidget):
     def dressing(self, theme: Theme) -> Iterator[None]:
         """Do so picture by picture."""
         self._theme = theme
-        for name, button in tuple(self.buttons.items()):
-            if name in self._entries:
-                self._dress(button, self._entries[name])
+        for name in tuple(self.buttons):
+            # Others may have been offered meanwhile, and were made in the new look.
+            if name in self.buttons:
+                self._dress(self.buttons[name], self._entries[name])
             yield
         self.choose(self._name)
 

@@ -11,7 +11,7 @@ ENTRY = Optimizer(
     read_options(
         torch.optim.Muon,
         True,
-        lr={"high": 10.0, "default": 0.02},
+        lr={"high": 10.0},
         adjust_lr_fn={
             "kind": "choice",
             "default": "",

@@ -34,7 +34,7 @@ def test_an_optimizers_options_are_its_arguments(name):
     arguments = inspect.signature(piece.make).parameters
     for option in piece.options:
         default = arguments[option.name].default
-        if option.name != "lr" and default is not None:
+        if default is not None:
             assert option.default == (list(default) if isinstance(default, tuple) else default)
     made = piece.make([torch.zeros(2, 2, requires_grad=True)])
     assert {o.name for o in piece.options} <= made.defaults.keys() | {"line_search_fn"}

@@ -36,18 +36,23 @@ WITH_LINE = TABLE.replace(
 )
 TOKENS = {"name": "copy_tokens", "n": 60}
 FITTING = {
-    "muon": {"data": "sine", "source": MATRICES, "optimizer": "muon"},
+    "muon": {"data": "sine", "source": MATRICES, "optimizer": {"name": "muon", "lr": 0.02}},
     "muon of other options": {
         "data": "sine",
         "source": MATRICES,
         "optimizer": {
             "name": "muon",
+            "lr": 0.02,
             "ns_steps": 3,
             "nesterov": False,
             "adjust_lr_fn": "match_rms_adamw",
         },
     },
-    "sparse_adam": {"data": TOKENS, "source": TABLE, "optimizer": "sparse_adam"},
+    "sparse_adam": {
+        "data": TOKENS,
+        "source": TABLE,
+        "optimizer": {"name": "sparse_adam", "lr": 0.01},
+    },
     "sparse sgd": {"data": TOKENS, "source": WITH_LINE, "optimizer": {"name": "sgd", "lr": 1.0}},
 }
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from msgspec.structs import replace
+from shiboken6 import isValid
 
 from engine.setup import Part, Setup
 from engine.training import Catalogue, Entry
@@ -185,3 +186,15 @@ def test_they_take_another_look_one_by_one(shelf):
         now = {name: button.icon().cacheKey() for name, button in shelf.buttons.items()}
         changed.append(sum(now[name] != light[name] for name in now))
     assert changed == list(range(1, len(light) + 1))
+
+
+def test_others_may_be_offered_while_another_look_is_put_on(shelf, qtbot):
+    steps = shelf.dressing(Theme.load("dark"))
+    next(steps)
+    gone = shelf.buttons["wave"]
+    for _ in shelf.offer(ENTRIES[:1], SAMPLES):
+        pass
+    qtbot.waitUntil(lambda: not isValid(gone))
+    for _ in steps:
+        pass
+    assert list(shelf.buttons) == ["ring"]
