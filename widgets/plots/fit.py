@@ -10,7 +10,7 @@ from playback import text
 from widgets.plots.axes import Axis, spanning
 from widgets.plots.lines import bubble
 from widgets.plots.marks import Mark, Stamps
-from widgets.plots.plot import EDGE, Plot, bottom_axis, empty, label_width, left_axis, spot
+from widgets.plots.plot import Plot, bottom_axis, empty, framed, left_axis, spot
 from widgets.plots.strokes import Points, finite, places, strokes
 from widgets.theme import faded
 
@@ -86,7 +86,7 @@ class Fit(Plot):
         x_axis = spanning(float(np.nanmin(known)), float(np.nanmax(known)))
         y_axis = self._y_axis(y, over)
         ticks = y_axis.ticks(max(2, round(area.height() / 44)))
-        frame = area.adjusted(EDGE + label_width(self.theme, ticks) + 6, 6, -EDGE, -26)
+        frame = framed(area, 6, ticks, self.theme)
         self._axes, self._area = (x_axis, y_axis), frame
         left_axis(painter, frame, y_axis, self.theme, ticks)
         bottom_axis(painter, frame, x_axis, self.theme)

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QWidget
 
 from playback import text
 from widgets.plots.axes import Axis, spanning
-from widgets.plots.plot import EDGE, Plot, bottom_axis, empty, label_width, left_axis, spot
+from widgets.plots.plot import Plot, bottom_axis, empty, framed, left_axis, spot
 from widgets.plots.series import Series, smoothed
 from widgets.plots.strokes import Points, dashed, finite, places, strokes, swing, travel
 from widgets.theme import Theme, faded
@@ -132,7 +132,7 @@ class Lines(Plot):
         parts = [curve.series.thinned(low, high, wide) for curve in shown]
         y = self._y_axis([rows for _, rows in parts])
         ticks = y.ticks(max(2, round(area.height() / 44)))
-        frame = area.adjusted(EDGE + label_width(self.theme, ticks) + 6, 8, -EDGE, -26)
+        frame = framed(area, 8, ticks, self.theme)
         x = Axis(low, high)
         self._drawn = _Drawn(x, y, frame)
         left_axis(painter, frame, y, self.theme, ticks)

@@ -15,6 +15,8 @@ from widgets.theme import Theme
 EDGE = 16
 """Pixels between the border of a panel and what is drawn in it."""
 TICK_PX = 11
+LEAST_AXIS = 26.0
+"""Pixels below the base line of a plot; more where the numbers there are larger."""
 PICTURE = 130
 """Pixels from top to bottom that the picture has before there is a line of words above it; with
 bigger letters more, for there are some in it, too."""
@@ -192,6 +194,16 @@ def bottom_axis(
         if start > after:
             painter.drawText(QPointF(start, area.bottom() + metrics.height() + 1), label)
             after = start + width + 8
+
+
+def framed(area: QRectF, top: float, ticks: Sequence[tuple[float, str]], theme: Theme) -> QRectF:
+    """Return where in ``area`` curves are drawn: numbers on ``ticks`` stand left of it, and below.
+
+    ``top`` pixels above it are free.
+    """
+    letters = QFontMetricsF(theme.font(TICK_PX, 500))
+    below = max(LEAST_AXIS, letters.height() + letters.descent() + 3)
+    return area.adjusted(EDGE + label_width(theme, ticks) + 6, top, -EDGE, -below)
 
 
 def bottom_ticks(

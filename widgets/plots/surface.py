@@ -13,7 +13,7 @@ from widgets.paint import heat
 from widgets.plots.axes import Axis
 from widgets.plots.colors import rgb
 from widgets.plots.lines import bubble
-from widgets.plots.plot import EDGE, Plot, bottom_axis, empty, label_width, left_axis, spot
+from widgets.plots.plot import Plot, bottom_axis, empty, framed, left_axis, spot
 from widgets.plots.strokes import finite, places, strokes
 from widgets.theme import Theme
 
@@ -73,7 +73,7 @@ class Surface(Plot):
         left, bottom, right, top = self._domain
         across, up = Axis(left, right), Axis(bottom, top)
         ticks = up.ticks(max(2, round(area.height() / 50)))
-        frame = area.adjusted(EDGE + label_width(self.theme, ticks) + 6, 6, -EDGE, -26)
+        frame = framed(area, 6, ticks, self.theme)
         self._area = frame
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
         painter.drawImage(frame, self._image)

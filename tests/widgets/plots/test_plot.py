@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QRect, Qt
-from PySide6.QtGui import QImage, QPainter
+from PySide6.QtCore import QRect, QRectF, Qt
+from PySide6.QtGui import QFontMetricsF, QImage, QPainter
 from PySide6.QtWidgets import QLabel, QWidget
 
 from widgets.plots.axes import Axis
 from widgets.plots.lines import Lines
-from widgets.plots.plot import Plot, left_axis
+from widgets.plots.plot import TICK_PX, Plot, framed, left_axis
 from widgets.theme import Theme
 
 
@@ -177,3 +177,15 @@ def test_a_title_of_several_lines_makes_room_for_the_picture(plot):
     plot.resize(220, 400)
     assert plot.heading.isVisible(), "there is room for two lines"
     assert not plot.canvas.toolTip()
+
+
+@pytest.mark.parametrize("scale", [0.7, 1.0, 1.5, 2.0, 2.5])
+def test_the_numbers_below_are_whole_whatever_the_size_of_the_text(qapp, scale):
+    theme, area = Theme.load("light").scaled(scale), QRectF(0, 0, 500, 300)
+    ticks = [(0.0, "0"), (1.0, "1.0")]
+    frame = framed(area, 6, ticks, theme)
+    letters = QFontMetricsF(theme.font(TICK_PX, 500))
+    # They stand on a line that lies their height and a pixel below the frame.
+    line = frame.bottom() + letters.height() + 1
+    assert line + letters.boundingRect("0123456789e").bottom() <= area.bottom()
+    assert frame.left() - 6 - letters.horizontalAdvance("1.0") >= 0
