@@ -89,4 +89,8 @@ def rule_of(optimizer: torch.optim.Optimizer) -> tuple[Rule, tuple[str, ...]] | 
     """Return how an optimizer updates a flat vector, None where torch's own step must do."""
     if len(optimizer.param_groups) != 1 or optimizer.param_groups[0].get("amsgrad"):
         return None
+    # Of narrow types torch rounds between the steps of an operation where a tensor is short, and
+    # only at their end where it is long: a flat vector would be another length.
+    if optimizer.param_groups[0]["params"][0].dtype not in _EXACT:
+        return None
     return RULES.get(type(optimizer))
