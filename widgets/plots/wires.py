@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
-from PySide6.QtGui import QBrush, QPainter, QPen
+from PySide6.QtGui import QBrush, QColor, QPainter, QPen
 
 from widgets.paint import heat
-from widgets.theme import Theme
+from widgets.theme import Theme, mix
 
 MOST = 640
 """More weights than that are no lines any more but a fog."""
@@ -25,6 +25,8 @@ NEAR = 4.0
 FAINT = 0.1
 DASHED, FLOWING = (6.0, 4.0), (18.0, 2.0)
 """Pixels of a dash and of the gap behind it: of a negative weight, of others while one learns."""
+SHADES = 60
+"""A color is mixed with its ground in so many steps: no eye tells two that are side by side."""
 LEAST_SCALE = 0.5
 """Where all weights are smaller the lines stay thin."""
 
@@ -88,23 +90,24 @@ def draw(
     """Draw wires, the thick ones last; with ``lit`` the others fade. A negative one is dashed.
 
     ``flown``: so many pixels their gaps have moved on; then the others have small ones, too.
+    They are opaque, in shades of the panel they stand on: what is seen through costs three times
+    as much to paint.
     """
     sizes = [_size(one.weight) for one in wires]
     scale = max([LEAST_SCALE, *sizes])
     few = len(wires) <= MOST // 4
     thick = max(LEAST_THICK, THICK * min(1.0, AIRY / max(1, len(wires))))
     bright = None if lit is None else {id(one) for one in lit}
-    minus, plus = (heat.color(sign, 1.0, theme.dark) for sign in (-1.0, 1.0))
+    minus, plus = (_shades(heat.color(sign, 1.0, theme.dark), theme.panel) for sign in (-1.0, 1.0))
     # One pen for all of them: to make another for each took as long as the lines.
-    pen = QPen(QBrush(plus), THIN, Qt.PenStyle.SolidLine, Qt.PenCapStyle.FlatCap)
-    for at in sorted(range(len(wires)), key=sizes.__getitem__):
+    pen = QPen(QBrush(plus[-1]), THIN, Qt.PenStyle.SolidLine, Qt.PenCapStyle.FlatCap)
+    clear = [bright is None or id(one) in bright for one in wires]
+    for at in sorted(range(len(wires)), key=lambda at: (clear[at], sizes[at])):
         one = wires[at]
         share = sizes[at] / scale
-        color = minus if one.weight < 0 else plus
-        faded = bright is not None and id(one) not in bright
-        color.setAlphaF(FAINT if faded else 0.25 + 0.6 * share)
+        strength = 0.25 + 0.6 * share if clear[at] else FAINT
         width = THIN + (thick - THIN) * share
-        pen.setColor(color)
+        pen.setColor((minus if one.weight < 0 else plus)[round(strength * SHADES)])
         pen.setWidthF(width)
         if few and (one.weight < 0 or flown is not None):
             dash, gap = DASHED if one.weight < 0 else FLOWING
@@ -114,6 +117,10 @@ def draw(
             pen.setStyle(Qt.PenStyle.SolidLine)
         painter.setPen(pen)
         painter.drawLine(one.line)
+
+
+def _shades(color: QColor, ground: QColor) -> list[QColor]:
+    return [mix(color, ground, step / SHADES) for step in range(SHADES + 1)]
 
 
 def _size(weight: float) -> float:
