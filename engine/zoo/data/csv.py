@@ -109,7 +109,8 @@ def read_rows(
         rows.insert(0, (head.line_num, names))
         names = [f"column {i + 1}" for i in range(len(names))]
     if not rows:
-        raise ValueError(f"{path} has no rows below its header" if header else f"{path} is empty")
+        why = "has no rows below its header" if header and names else "is empty"
+        raise ValueError(f"{path} {why}")
     check_widths(names, rows, header)
     return names, rows, mark
 

@@ -117,7 +117,7 @@ BAD = {
     "blank lines count": ("a,b\n\n\n1,2\n\nx,2\n", "row 6, column 'a'"),
     "infinite": ("a,b\n1,inf\n", "row 2, column 'b': inf is not finite"),
     "no rows": ("a,b\n", "no rows below its header"),
-    "empty": ("", "no rows below its header"),
+    "empty": ("", "is empty"),
     "no column": ("a,c\n1,2\n", "no column 'b'; it has a, c"),
     "not text": (b"a,b\n\xff\xfe,2\n", "t.csv is not text in UTF-8"),
     "UTF-16": ("a,b\n1,2\n".encode("utf-16"), "save it as CSV UTF-8"),
