@@ -86,6 +86,13 @@ class Look(QObject):
         """Put on at once what is left of a look that is on its way."""
         self._steps.finish()
 
+    def prepare(self) -> Iterator[bool]:
+        """Make ready what is to be painted of all that is in sight, one widget at each step."""
+        for widget in self._themed:
+            if isinstance(widget, Prepared):
+                widget.prepare()
+                yield LAST
+
     def _follow(self, key: str) -> None:
         if key in ("theme", "text", "lecture"):
             self._begin()
@@ -125,10 +132,7 @@ class Look(QObject):
         self.changed.emit(theme)
         # Larger text gives everything another place, once the event loop has had its turn.
         yield LAST
-        for widget in self._themed:
-            if isinstance(widget, Prepared):
-                widget.prepare()
-                yield LAST
+        yield from self.prepare()
         self._let_go()
         yield LAST
         yield from hidden

@@ -1,5 +1,7 @@
 """Painting put off to a turn of its own: what is changed all over takes a turn by itself."""
 
+from collections.abc import Iterable, Iterator
+
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt
 from PySide6.QtWidgets import QWidget
 
@@ -10,6 +12,8 @@ HELD = Qt.WidgetAttribute.WA_ForceUpdatesDisabled
 WAITS = Qt.WidgetAttribute.WA_UpdatesDisabled
 """Nothing of it is painted, because it is in one of those, or is one."""
 
+OVER = object()
+
 
 class HeldPaint(QObject):
     """Keeps one widget, and all that is in it, from being painted for some turns."""
@@ -18,24 +22,27 @@ class HeldPaint(QObject):
         super().__init__(widget)
         self._widget = widget
         self._turn = once(self, self._go_on)
-        self._left = 0
+        self._steps: Iterator[object] = iter(())
 
-    def hold(self, turns: int = 1) -> None:
-        """Paint nothing of it in this turn of the event loop, and all of it ``turns`` later."""
-        self._left = turns
+    def hold(self, steps: Iterable[object] = ()) -> None:
+        """Paint nothing of it in this turn of the event loop, and all of it in one to come.
+
+        Between them each of the ``steps``, which make ready what is to be painted, has its own.
+        """
+        self._steps = iter(steps)
         self._widget.setUpdatesEnabled(False)
         self._turn.start()
 
     def _go_on(self) -> None:
-        self._left -= 1
-        if self._left > 0:
-            self._turn.start()
-        else:
+        if next(self._steps, OVER) is OVER:
             self.let_go()
+        else:
+            self._turn.start()
 
     def let_go(self) -> None:
         """Paint it from now on: what asks for its picture asks for all of it."""
         self._turn.stop()
+        self._steps = iter(())
         let_paint(self._widget)
 
 

@@ -162,9 +162,9 @@ class Workspaces(QObject):
     def _turn_to(self, name: str) -> None:
         index = 1 if name == "training" else 0
         if index != self.stack.currentIndex():
-            # All of it is another page: to lay it out and to paint it are a turn each. The same
-            # page would be blank for that turn where a card above it closes.
-            self._paint.hold()
+            # All of it is another page: to lay it out, to draw each of its pictures and to paint it
+            # are a turn each. The same page would be blank meanwhile where a card above it closes.
+            self._paint.hold(self._look.prepare())
         self.stack.setCurrentIndex(index)
         self.showing.set_visible(name == "training")
         self.widgets.bar.switch.show_room(name)

@@ -46,16 +46,24 @@ def test_nothing_of_it_is_painted_in_the_turn_that_holds_it(over, qtbot):
     qtbot.waitUntil(lambda: painted == ["page", "inside"])
 
 
-def test_one_held_for_longer_is_painted_after_another(over, qtbot):
-    painted = []
-    first, second = Page(over, painted, "first"), Page(over, painted, "second")
-    second.move(50, 0)
-    HeldPaint(second).hold(2)
-    HeldPaint(first).hold()
-    for page in (first, second):
-        page.show()
-    qtbot.waitUntil(lambda: len(painted) == 2)
-    assert painted == ["first", "second"]
+def test_it_is_painted_once_all_is_ready_and_each_part_has_a_turn_of_its_own(over, qtbot):
+    happened = []
+    page, beside = Page(over, happened, "page"), QTimer(over)
+    beside.timeout.connect(lambda: happened.append("turn"))
+
+    def steps():
+        for name in ("first", "second"):
+            happened.append(name)
+            yield
+
+    HeldPaint(page).hold(steps())
+    page.show()
+    beside.start(0)
+    qtbot.waitUntil(lambda: "page" in happened)
+    beside.stop()
+    told = [name for name in happened if name != "turn"]
+    assert told == ["first", "second", "page"]
+    assert "turn" in happened[happened.index("first") : happened.index("second")]
 
 
 def test_a_picture_of_it_has_all_that_is_in_it_once_it_is_let_go(over):
