@@ -57,6 +57,7 @@ bench: setup
 	@QT_QPA_PLATFORM=offscreen "$(BIN)/python" tools/bench.py
 	@"$(BIN)/python" tools/bench_layout.py
 	@QT_QPA_PLATFORM=offscreen "$(BIN)/python" tools/bench_frames.py
+	@QT_QPA_PLATFORM=offscreen "$(BIN)/python" tools/bench_turns.py
 	@"$(BIN)/python" tools/bench_record.py
 	@"$(BIN)/python" tools/bench_train.py
 

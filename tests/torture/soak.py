@@ -110,7 +110,7 @@ class Soak:
         self.hands.rest(self._dice.choice((0, 5, 40, 200)))
 
 
-def soak(seconds, seed, home):
+def soak(seconds, seed, home, told_ms=LONG_MS):
     """Soak a window that keeps its work below ``home``; returns the figures."""
     faults = Faults(Path(home) / "logs" / "gradscribe.log")
     faults.install()
@@ -123,7 +123,9 @@ def soak(seconds, seed, home):
     told = []
     faults.caught.connect(lambda fault: told.append(str(fault)))
     try:
-        found = Soak(window, seed, home).run(seconds)
+        soaked = Soak(window, seed, home)
+        soaked.figures.meter.told_ms = told_ms
+        found = soaked.run(seconds)
     finally:
         window.close()
         window.deleteLater()
@@ -145,11 +147,12 @@ def main(words=None):
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=30.0)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--told", type=float, default=LONG_MS, help="tell of turns this long (ms)")
     options = parser.parse_args(words)
     application = make_app(["soak"])
     assert isinstance(application, QApplication)
     with tempfile.TemporaryDirectory() as home:
-        found = soak(options.minutes * 60, options.seed, home)
+        found = soak(options.minutes * 60, options.seed, home, options.told)
     sys.stdout.write(f"{told(found)}\n")
     return int(bool(grown(found) or found.faults or found.meter.busy_ms > LONG_MS))
 
@@ -167,7 +170,7 @@ def told(found):
     ]
     lines += [
         f"  {one.doing}: {one.wall_ms:.0f} ms, busy {one.busy_ms:.0f}, waited"
-        f" {one.waited_ms:.0f}: {one.where}"
+        f" {one.waited_ms:.0f}:\n    {one.where}"
         for one in meter.stalls
     ]
     lines += [f"FAULT {fault}" for fault in found.faults]

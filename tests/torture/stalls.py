@@ -11,8 +11,8 @@ from pathlib import Path
 from PySide6.QtCore import QTimer
 
 TICK_MS = 2
-LOOK_S = 0.05
-"""A turn that has lasted for so long is looked into, by a thread beside it."""
+LOOK_S = 0.02
+"""So often a turn is looked into that lasts long, by a thread beside it."""
 LONG_MS = 100.0
 """A turn that was busy for so long is a stall to be told of."""
 MOST_TOLD = 40
@@ -29,7 +29,7 @@ class Stall:
     """The main thread was ready to go on and had no processor: others' fault (Linux)."""
     doing: str
     where: str
-    """The main thread's stack at `LOOK_S`, the innermost call first."""
+    """The main thread's stacks, `LOOK_S` apart, the innermost call of each first."""
 
     @property
     def own_ms(self) -> float:
@@ -51,11 +51,13 @@ class Meter:
     worst: dict[str, float] = field(default_factory=dict)
     """The longest busy time after each kind of action."""
     stalls: list[Stall] = field(default_factory=list)
+    told_ms: float = LONG_MS
+    """Turns that last longer by the clock are told of, with where the main thread was."""
 
     def start(self, parent):
         """Measure until `stop`; the timer belongs to ``parent``."""
         self._over, self._main = threading.Event(), threading.get_ident()
-        self._seen = ""
+        self._seen: list[str] = []
         self._timer = QTimer(parent)
         self._timer.setInterval(TICK_MS)
         self._timer.timeout.connect(self._tick)
@@ -66,7 +68,7 @@ class Meter:
 
     def forget(self):
         """Begin the turn anew: what was done since the last one is none of the window's."""
-        self._last, self._seen = _clocks(), ""
+        self._last, self._seen = _clocks(), []
 
     def stop(self):
         """Measure no more."""
@@ -83,8 +85,8 @@ class Meter:
         self.busy_ms = max(self.busy_ms, busy)
         self.own_ms = max(self.own_ms, own)
         self.worst[self.doing] = max(self.worst.get(self.doing, 0.0), busy)
-        if wall > LONG_MS:
-            self._note(Stall(wall, busy, waited, self.doing, self._seen))
+        if wall > self.told_ms:
+            self._note(Stall(wall, busy, waited, self.doing, "\n    ".join(self._seen)))
         self.forget()
 
     def _note(self, stall):
@@ -94,8 +96,9 @@ class Meter:
 
     def _watch(self):
         while not self._over.wait(LOOK_S / 3):
-            if not self._seen and time.perf_counter() - self._last[0] > LOOK_S:
-                self._seen = _where(self._main)
+            seen = self._seen
+            if time.perf_counter() - self._last[0] > LOOK_S * (1 + len(seen)):
+                seen.append(_where(self._main))
 
 
 def _where(ident):
