@@ -42,8 +42,13 @@ def _pieces(value: object) -> Iterator[bytes]:
 def _fields(value: Struct) -> Iterator[bytes]:
     config, names = value.__struct_config__, value.__struct_encode_fields__
     tag = {} if config.tag is None else {str(config.tag_field): config.tag}
-    assert not config.array_like
     assert not config.omit_defaults
+    if config.array_like:
+        yield _count(len(names) + len(tag), 0x90, 0xDC)
+        yield b"".join(map(_encoder.encode, tag.values()))
+        for one in _values(value):
+            yield from _pieces(one)
+        return
     yield _count(len(names) + len(tag), 0x80, 0xDE)
     yield b"".join(_encoder.encode(one) for pair in tag.items() for one in pair)
     for name, one in zip(names, _values(value), strict=True):

@@ -222,14 +222,15 @@ def test_a_custom_function_is_held_against_gradcheck(shared):
     assert answer.pairs[0].by_differences == pytest.approx(2)
 
 
-def test_numbers_left_out_of_the_tape_can_be_asked_for(shared):
-    run_id = shared.start("x = torch.arange(5000.0, requires_grad=True)\ny = x * 2")
+@pytest.mark.parametrize("count", [5_000, 300_000])
+def test_numbers_left_out_of_the_tape_can_be_asked_for(shared, count):
+    run_id = shared.start(f"x = torch.arange({count}.0, requires_grad=True)\ny = x * 2")
     tape = shared.until(wire.Recorded, run_id)[-1].tape
     index = tape.values[-1].snapshot
     assert tape.snapshots[index].data is None
     shared.send(wire.Peek(run_id, index), wire.Peek(run_id + 1, index))
     full = shared.until(wire.Peeked)[-1].full
-    assert torch.equal(torch.from_numpy(full.array().copy()), torch.arange(5000.0) * 2)
+    assert torch.equal(torch.from_numpy(full.array().copy()), torch.arange(float(count)) * 2)
     assert shared.until(wire.Peeked)[-1].full is None
 
 

@@ -4,10 +4,12 @@ import msgspec
 import pytest
 
 from engine import packing, wire
-from engine.tape import Problem
+from engine.tape import Problem, Snapshot, Tape
 from engine.training import answers, asks
 
 BIG = bytes(range(256)) * 5000
+ARRAY = answers.Array((5, 64000), "<f4", BIG)
+SNAPSHOT = Snapshot((320, 1000), "float32", data=BIG, nan=3)
 MESSAGES = (
     asks.Resume(3, BIG, (1, 2), "a.csv", 7, policy=True),
     asks.GiveFile(0, "é.csv", BIG, sample=asks.Sample(1, 2, 3, 4, 5)),
@@ -15,6 +17,10 @@ MESSAGES = (
     answers.RunKept(9, 30, problem=Problem("Session", "no")),
     asks.Resume(3, b"short"),
     wire.Run(1, "x = 1"),
+    wire.Peeked(4, 7, SNAPSHOT),
+    wire.Recorded(1, Tape(snapshots=(Snapshot((), "int64"), SNAPSHOT)), 0.5),
+    answers.View(2, "weights", 3, {"flat": ARRAY, "grads": ARRAY}, {"loss": 0.5}),
+    answers.DataShown(2, ARRAY, ARRAY, ARRAY, ("a",), ("b",)),
 )
 
 
@@ -23,8 +29,14 @@ class Leaf(msgspec.Struct, tag="leaf"):
     data: bytes = b""
 
 
+class Row(msgspec.Struct, tag="row", array_like=True):
+    name: str
+    data: bytes = b""
+    left: Leaf | None = None
+
+
 class Tree(msgspec.Struct):
-    leaves: tuple[Leaf, ...]
+    leaves: tuple[Leaf | Row, ...]
     named: dict[str, Leaf]
     numbers: tuple[int, ...] = ()
 
@@ -32,6 +44,7 @@ class Tree(msgspec.Struct):
 TREES = [
     Tree((Leaf("a", BIG), Leaf("b")), {"ä": Leaf("c", BIG), "d": Leaf("e", b"x")}, (1, 2)),
     Tree((*map(Leaf, "abcdefghijklmnopqrst"), Leaf("z", BIG)), {}),
+    Tree((Row("a"), Row("b", b"x", Leaf("c", BIG)), Row("d", BIG)), {}),
     Tree((), {str(n): Leaf("x", BIG if n == 7 else b"") for n in range(70_000)}),
 ]
 
@@ -41,7 +54,7 @@ def test_the_pieces_are_the_encoding(message):
     assert b"".join(packing.packed(message)) == msgspec.msgpack.encode(message)
 
 
-@pytest.mark.parametrize("tree", TREES, ids=["both", "many", "very many"])
+@pytest.mark.parametrize("tree", TREES, ids=["both", "many", "rows", "very many"])
 def test_what_holds_long_bytes_deep_inside_comes_in_pieces_too(tree):
     pieces = packing.packed(tree)
     assert b"".join(pieces) == msgspec.msgpack.encode(tree)
