@@ -57,6 +57,9 @@ class Axis:
 LARGEST = 1e306
 """A log axis ends about here, so that the powers of ten beside its ends are numbers, too."""
 
+SHORTEST_POWER = 1e12
+"""From here on a number is shorter as a power of ten than with a unit."""
+
 NARROWEST = 1e-5
 """An axis shows no smaller differences, as a part of the numbers themselves."""
 
@@ -122,7 +125,7 @@ def short(number: float, step: float) -> str:
         return "0"
     if size >= 1e4 or size < 1e-3:
         for unit, name in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-            if size >= unit:
+            if unit <= size < SHORTEST_POWER:
                 digits = max(0, -math.floor(math.log10(step / unit) + 1e-9))
                 return f"{number / unit:.{digits}f}{name}".replace("-", MINUS)
         digits = math.floor(math.log10(size) + 1e-9) - math.floor(math.log10(step) + 1e-9)

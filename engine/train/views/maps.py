@@ -18,6 +18,8 @@ Box = tuple[float, float, float, float]
 """x0, y0, x1, y1."""
 
 MARGIN = 0.1
+NARROWEST = 1e-4
+"""What differs by less, as a part of the numbers themselves, is as good as the same."""
 FARTHEST = 1e6
 """No plane that is asked for goes farther than this."""
 MOST_GRIDS = 8
@@ -32,8 +34,10 @@ _ELEMENTWISE = (
 
 def box(x: torch.Tensor) -> Box:
     """Return x0, y0, x1, y1 around the data, with a margin; for one input y is 0 to 1."""
-    least, most = x.float().amin(dim=0), x.float().amax(dim=0)
-    room = MARGIN * (most - least).clamp(min=1e-6)
+    least, most = x.double().amin(dim=0), x.double().amax(dim=0)
+    spread, size = most - least, torch.maximum(least.abs(), most.abs())
+    # Of inputs that are all the same float32 has no grid; some room lets one see them.
+    room = MARGIN * torch.where(spread > NARROWEST * size, spread, size.clamp(min=1.0))
     low, high = (least - room).tolist(), (most + room).tolist()
     if len(low) == 1:
         return low[0], 0.0, high[0], 1.0

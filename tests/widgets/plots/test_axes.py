@@ -49,8 +49,9 @@ def test_any_two_numbers_give_an_axis_that_can_be_drawn(low, high, log):
 
 @pytest.mark.parametrize(
     ("number", "step", "written"),
-    [(0, 1, "0"), (20_000, 10_000, "20k"), (2.5e6, 5e5, "2.5M"), (-0.5, 0.1, "−0.5")],
-)
+    [(0, 1, "0"), (20_000, 10_000, "20k"), (2.5e6, 5e5, "2.5M"), (-0.5, 0.1, "−0.5"),
+     (3e11, 1e11, "300G"), (-9.5e15, 5e14, "−9.5e+15")],
+)  # fmt: skip
 def test_numbers_beside_an_axis_are_short(number, step, written):
     assert short(number, step) == written
 

@@ -36,6 +36,15 @@ def test_the_plane_is_the_data_with_a_margin(run):
     assert grid == pytest.approx(answer(run, box), abs=1e-5)
 
 
+@pytest.mark.parametrize(("same", "room"), [(7.0, 0.7), (-2e6, 2e5), (0.0, 0.1)])
+def test_the_plane_has_room_where_an_input_is_always_the_same(same, room):
+    points = [[0.0, same, 0], [1.0, same, 1]]
+    run = Run(Setup(Part("points", {"points": points}), Part("linear"), train=1.0))
+    grid, box = boundary(run)
+    assert box == pytest.approx([-0.1, same - room, 1.1, same + room])
+    assert grid == pytest.approx(answer(run, box), rel=1e-4, abs=1e-4)
+
+
 def test_a_larger_plane_can_be_asked_for(run):
     grid, box = boundary(run, around=[-3, 0, 0.5, 4])
     assert box == pytest.approx([-3, -0.2, 1.1, 4])
