@@ -34,7 +34,6 @@ _SYSTEM = (
     "/sys/devices/system/node",
     "/sys/fs/cgroup",
     "/dev/null",
-    "/dev/zero",
     "/dev/urandom",
     "/dev/random",
 )

@@ -7,6 +7,8 @@ import sys
 
 FILES = 256
 """Descriptors that may be open at a time."""
+SPACE = 1 << 40
+"""Bytes of addresses: the tables of what is only read are counted by no other limit."""
 _DUMPABLE = 4
 
 
@@ -25,6 +27,8 @@ def restrict(*, device: bool = False) -> None:
         _cap(resource.RLIMIT_NOFILE, FILES)
         if hasattr(resource, "RLIMIT_MEMLOCK"):
             _cap(resource.RLIMIT_MEMLOCK, 0)
+        if sys.platform == "linux":
+            _cap(resource.RLIMIT_AS, SPACE)
     if hasattr(resource, "RLIMIT_DATA"):
         soft, _ = resource.getrlimit(resource.RLIMIT_DATA)
         if soft != resource.RLIM_INFINITY:

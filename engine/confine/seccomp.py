@@ -52,6 +52,7 @@ _WRITES = (
 )
 _THREAD, _NAMESPACES = 0x00010000, 0x7E020080
 _WRITE_AND_RUN = 6
+_SHARED, _OF_NO_FILE, _GROWS_DOWN = 1, 0x20, 0x100
 _IOCTLS = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
 """Is it a terminal, how wide; how much can be read; do not block; close or keep at exec."""
 _FCNTLS = (0, 1, 2, 3, 4, 5, 1030, 1031, 1032)
@@ -111,7 +112,7 @@ def program(pid: int) -> _Code:
         code += [(_EQUAL, 0, 1, number), (_RETURN, 0, 0, _ALLOW)]
     code += _where(2, [*_without(1, _WRITES)])
     code += _where(257, [*_without(2, _WRITES)])
-    code += _where(9, [*_not_both(2, _WRITE_AND_RUN)])
+    code += _where(9, [*_own_memory(3), *_not_both(2, _WRITE_AND_RUN)])
     code += _where(
         56, [(_LOAD, 0, 0, _low(0)), (_ANY_BIT, 1, 0, _THREAD), _no(), *_no_bit(_NAMESPACES)]
     )
@@ -164,6 +165,18 @@ def _no_bit(mask: int) -> _Code:
 
 def _without(argument: int, mask: int) -> _Code:
     return [(_LOAD, 0, 0, _low(argument)), *_no_bit(mask)]
+
+
+def _own_memory(argument: int) -> _Code:
+    """Refuse memory that the limit does not count: shared and of no file, or one that grows."""
+    return [
+        (_LOAD, 0, 0, _low(argument)),
+        (_ANY_BIT, 0, 1, _GROWS_DOWN),
+        _no(),
+        (_ANY_BIT, 0, 2, _SHARED),
+        (_ANY_BIT, 0, 1, _OF_NO_FILE),
+        _no(),
+    ]
 
 
 def _not_both(argument: int, mask: int) -> _Code:

@@ -45,6 +45,29 @@ for one in tried:
         pass
 print(led, 'led out of', len(tried))
 """
+UNCOUNTED = """
+import ctypes, mmap
+c = ctypes.CDLL(None)
+c.mmap.restype = ctypes.c_void_p
+c.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+def mapped(size, flags, read_only=False):
+    return c.mmap(None, size, 1 if read_only else 3, flags, -1, 0) != 2**64 - 1
+try:
+    mmap.mmap(-1, 1 << 20)
+    print('shared')
+except PermissionError:
+    pass
+print(mapped(1 << 20, 0x21), mapped(1 << 20, 0x23), mapped(1 << 20, 0x122), end=' ')
+print(mapped(1 << 41, 0x22, True))
+open('/dev/zero')
+"""
+"""Memory that no limit counts: shared, a stack, read only, or of a device without an end."""
+COUNTED = """
+import mmap, numpy
+own = mmap.mmap(-1, 1 << 20, flags=mmap.MAP_PRIVATE)
+own[5] = 7
+print(own[5], numpy.memmap(FILE, 'u1', 'r').sum())
+"""
 SLOW = ("cpp_extension", "torch.compile", "torch.export", "torch.onnx", "torch.fx", "np.testing")
 DEADLY = ("'O'", "torch.sparse", "'pos'", "set_state", "fatal_error", "as_strided")
 """What imports half of torch, or ends its engine, is tried by `make torture` alone."""
@@ -116,6 +139,17 @@ def test_hostile_programs_do_no_harm_in_the_confinement(prisoners, trap):  # noq
 @pytest.mark.slow
 def test_none_of_the_hostile_programs_does_harm_in_the_confinement(prisoners, trap):  # noqa: F811
     try_all(ALL, prisoners, trap)
+
+
+def test_memory_that_no_limit_counts_is_not_to_be_had(prisoners):
+    said = prisoners.run(UNCOUNTED)
+    assert said.startswith("False False False False\n"), said
+    assert "Permission denied: '/dev/zero'" in said
+    # What is one's own is counted, and files are read as ever.
+    said = prisoners.run(COUNTED.replace("FILE", repr(socket.__file__)))
+    with open(socket.__file__, "rb") as file:
+        assert said.startswith(f"7 {sum(file.read())}"), said
+    prisoners.close()
 
 
 def test_every_program_that_says_what_was_refused_can_say_it():
