@@ -15,6 +15,10 @@ from engine.tape import Op, Place, Snapshot, Tape
 MOST_AXES = 64
 """As many as torch allows."""
 MOST_ELEMENTS = 1 << 62
+MOST_NAME = 1000
+"""Characters of what something is called; the engine shortens it to fewer."""
+MOST_WORDS = 100_000
+"""Characters of what is told of something in a few lines."""
 MOST_LINES = 1 << 24
 BATCH = 4096
 """So many snapshots are looked at in one go, some milliseconds' worth."""
@@ -39,6 +43,17 @@ def flaws(tape: Tape) -> Iterator[str]:
         if not all(map(is_whole, tape.snapshots[start : start + BATCH])):
             yield "a snapshot that is not as long as it says"
         yield ""
+    for texts in _names(tape):
+        if any(len(text) > MOST_NAME for text in texts):
+            yield "a name without an end"
+        yield ""
+    yield "words without an end" if any(len(text) > MOST_WORDS for text in _words(tape)) else ""
+    shapes = (one.shape for one in tape.values), (k.shape for one in tape.nodes for k in one.kept)
+    if not all(map(_is_shape, chain(*shapes))):
+        yield "a tensor that cannot be"
+    if any(len(one.stride) > MOST_AXES for one in tape.values):
+        yield "a tensor that cannot be"
+    yield ""
     for what, numbers, count in chain(_forward(tape), _backward(tape)):
         if any(number is not None and not 0 <= number < count for number in numbers):
             yield f"{what} that is not there"
@@ -57,19 +72,21 @@ def flaws(tape: Tape) -> Iterator[str]:
 def is_whole(snapshot: Snapshot) -> bool:
     """Whether a snapshot's buffers are as long as its shape and its dtype say."""
     shape, data, thumb = snapshot.shape, snapshot.data, snapshot.thumb
-    if shape and (len(shape) > MOST_AXES or min(shape) < 0):
+    if not _is_shape(shape):
         return False
-    size = math.prod(shape)
-    if data is None:
-        if size > MOST_ELEMENTS:
-            return False
-    elif len(data) != size * _SIZES.get(snapshot.store, -1):
+    if data is not None and len(data) != math.prod(shape) * _SIZES.get(snapshot.store, -1):
         return False
     if thumb is not None:
         rows, columns = snapshot.thumb_shape
         if rows < 0 or columns < 0 or len(thumb) != 4 * rows * columns:
             return False
     return snapshot.nan >= 0 and snapshot.inf >= 0
+
+
+def _is_shape(shape: tuple[int, ...]) -> bool:
+    if not shape:
+        return True
+    return len(shape) <= MOST_AXES and min(shape) >= 0 and math.prod(shape) <= MOST_ELEMENTS
 
 
 def are_indices(data: bytes, count: int) -> bool:
@@ -165,6 +182,33 @@ def _of_ids(tape: Tape) -> Iterator[str]:
         yield "an edge to no input"
     if any(one.output_nr < 0 for one in tape.values):
         yield "a result before the first"
+
+
+def _names(tape: Tape) -> Iterator[Iterable[str]]:
+    """Yield what is drawn in one line, part by part; messages and what was printed may be long."""
+    for value in ("name", "dtype", "device", "maker"):
+        yield (getattr(one, value) for one in tape.values)
+    ops = (*tape.ops, *_fault(tape))
+    yield (text for one in ops for text in (one.op, one.scope))
+    yield (text for one in ops for arg in one.args for text in (arg.text, arg.name, arg.keyword))
+    yield (text for one in tape.calls for text in (one.name, one.kind, one.about))
+    yield (text for one in tape.nodes for text in (one.name, *one.saved))
+    yield (kept.name for one in tape.nodes for kept in one.kept)
+    yield (one.dtype for one in tape.snapshots)
+    yield (one.name for one in tape.leaves)
+    yield (one.optimizer for one in tape.steps)
+    yield (name for one in tape.steps for _, name, _ in one.memory)
+    if tape.error is not None:
+        yield (tape.error.type,)
+
+
+def _words(tape: Tape) -> Iterator[str]:
+    """Yield what is told in a few lines; what was printed and a mended program may be long."""
+    yield tape.truncated
+    yield from (text for one in tape.findings for text in (one.title, one.message, one.why))
+    yield from (one.unmended for one in tape.findings)
+    if tape.error is not None:
+        yield from (tape.error.message, tape.error.hint, *tape.error.trace)
 
 
 def _fault(tape: Tape) -> tuple[Op, ...]:

@@ -120,12 +120,12 @@ def _accumulated(index: Index, number: int) -> str:
         if accumulation.before is None or (array is not None and not array.any())
         else [accumulation.before]
     )
-    written = added([short.gradient(index.snapshot(s)) for s in [*parts, *shares]])
     total = short.gradient(index.snapshot(accumulation.after))
     name = called(index, accumulation.leaf)
-    return (
-        f"{name}.grad: {written} = {total}" if len(parts + shares) > 1 else f"{name}.grad = {total}"
-    )
+    if len(parts + shares) < 2:
+        return f"{name}.grad = {total}"
+    written = added([short.gradient(index.snapshot(s)) for s in [*parts, *shares]])
+    return f"{name}.grad: {written} = {total}"
 
 
 def _rare(index: Index, event: Event) -> str:

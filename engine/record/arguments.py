@@ -8,6 +8,7 @@ from msgspec import Struct
 from torch.nn import Parameter
 from torch.nn.parameter import is_lazy
 
+from engine.errors import LONGEST_NAME
 from engine.record.log import ValueRow
 from engine.tape import Arg
 from engine.untouched import keep_builtins
@@ -123,7 +124,8 @@ def kept_args(
     """
     ids = {id(t): v.id for t, v in zip(given, values, strict=True)}
     told: list[object] = [arg for one in args for arg in _arg(one, "", ids)]
-    return [*told, *(arg for key, one in kwargs.items() for arg in _arg(one, key, ids))]
+    named = ((key[:LONGEST_NAME], one) for key, one in kwargs.items())
+    return [*told, *(arg for key, one in named for arg in _arg(one, key, ids))]
 
 
 def told_args(kept: list[object]) -> list[Arg]:

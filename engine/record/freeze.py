@@ -151,7 +151,7 @@ def _steps(log: Log, source: Source) -> tuple[Step, ...]:
             tuple(s.changes),
             s.lr,
             s.held,
-            tuple(s.memory),
+            tuple((value, name[:LONGEST_NAME], kept) for value, name, kept in s.memory),
         )
         for s in log.steps
     )
@@ -275,7 +275,8 @@ def _named_operands(
     )
     side = left if first else right
     if isinstance(side, ast.Name):
-        number = Arg(None, number.text, number.number, side.id, number.keyword)
+        name = side.id[:LONGEST_NAME]
+        number = Arg(None, number.text, number.number, name, number.keyword)
     return [number, tensor] if first else [tensor, number]
 
 

@@ -1,4 +1,5 @@
 import pytest
+from msgspec.structs import replace
 
 from playback import words
 from playback.index import Index
@@ -27,6 +28,13 @@ def test_a_neuron_is_told_as_one_would_tell_it(fan):
         "y.grad = 32.0000",
         "Backward is done",
     ]
+
+
+def test_a_gradient_that_nothing_was_sent_to_is_told(fan):
+    nothing = replace(fan.accumulations[0], before=None, sent=None)
+    alone = replace(fan, accumulations=(nothing, *fan.accumulations[1:]), executions=(), edges=())
+    events = tuple(one for one in fan.events if one.kind != "node")
+    assert "x.grad = 64.0000" in told(replace(alone, events=events))
 
 
 def test_an_optimizer_tells_what_it_moved(recorded):
