@@ -26,6 +26,8 @@ KEPT_IN = ("drafts", "sessions")
 """Two folders side by side: what closed windows left, and what open ones hold."""
 LIMIT = 2 << 20
 """A program longer than this many bytes is not opened."""
+MOST_DRAFT = 64 << 20
+"""No draft longer than this many bytes is read."""
 _END = re.compile("\r\n|\r|\n")
 
 
@@ -304,16 +306,21 @@ class Drafts:
             return None
         file = self._file(path)
         try:
-            data = file.read_bytes()
+            with opened(file) as held:
+                data = held.read(MOST_DRAFT + 1)
         except OSError:
             return None
+        except Refused as error:
+            raise Refused(f"Unsaved changes cannot be read: {error}") from error
         # Before drafts had a checksum they were bare JSON.
         bare = data.startswith(b"{")
         try:
+            if len(data) > MOST_DRAFT:
+                raise Damaged("it is far too long")
             return msgspec.json.decode(data if bare else envelope.unwrap(data), type=Draft)
         except Newer as error:
             raise Refused(f"Unsaved changes of a newer Gradscribe: {error}") from error
-        except (Damaged, msgspec.MsgspecError, UnicodeDecodeError) as error:
+        except (Damaged, msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
             with contextlib.suppress(OSError):
                 file = atomic.set_aside(file)
             raise Refused(f"Unsaved changes cannot be read; they are kept as {file}") from error

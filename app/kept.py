@@ -5,13 +5,15 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from app import envelope
+from app import documents, envelope
 from app.envelope import Damaged
 from app.state import Doc, View
 from widgets.edit_history import Step, base
 
 LIMIT = 64 << 20
 """No file longer than this is read."""
+LATEST = float(1 << 36)
+"""Seconds since 1970 that are more can be told in no calendar."""
 
 
 class Kept(Struct, frozen=True):
@@ -27,12 +29,19 @@ class Kept(Struct, frozen=True):
     when: float = 0.0
 
     def sound(self) -> "Kept":
-        """Return this, without a history that does not fit the text."""
+        """Return this, without a history that does not fit the text, and numbers no window has."""
+        fits = self
         try:
             base(self.doc.source, self.steps, self.done)
         except ValueError:
-            return msgspec.structs.replace(self, steps=(), done=0)
-        return self
+            fits = msgspec.structs.replace(fits, steps=(), done=0)
+        places = (*self.caret, *self.scroll, self.view.position)
+        if not (abs(self.when) < LATEST and all(0 <= one < 1 << 31 for one in places)):
+            view = msgspec.structs.replace(self.view, position=0)
+            fits = msgspec.structs.replace(fits, view=view, caret=(0, 0), scroll=(0, 0), when=0.0)
+        if not -(1 << 63) <= self.doc.seed < 1 << 63:
+            fits = msgspec.structs.replace(fits, doc=msgspec.structs.replace(self.doc, seed=0))
+        return fits
 
 
 def encode(kept: Kept) -> bytes:
@@ -69,8 +78,11 @@ def read(path: Path) -> Kept:
         Damaged: it is not as it was written.
         Newer: a later version wrote it.
     """
-    with path.open("rb") as file:
-        data = file.read(LIMIT + 1)
+    try:
+        with documents.opened(path) as file:
+            data = file.read(LIMIT + 1)
+    except documents.Refused as error:
+        raise Damaged(str(error)) from error
     if len(data) > LIMIT:
         raise Damaged("it is far too long")
     return decode(data)

@@ -6,6 +6,7 @@ did not end by itself.
 
 import contextlib
 import os
+import stat
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,8 @@ from app import atomic, documents, kept
 from app.envelope import Damaged, Newer
 
 BEFORE, LOCK = ".before", ".lock"
+MOST_LOCK = 1 << 16
+"""A lock has some lines: a process and its machine."""
 
 
 class Work(Protocol):
@@ -210,6 +213,7 @@ def lock_at(path: Path) -> QLockFile:
 
 def take(lock: QLockFile) -> bool:
     """Take a lock unless somebody alive holds it; returns whether it is held by us then."""
+    _clear(Path(lock.fileName()))
     if lock.tryLock(0):
         return True
     # In a sandbox every window may have the same number: Qt then takes one that was killed for us.
@@ -217,6 +221,14 @@ def take(lock: QLockFile) -> bool:
     is_ours = isinstance(told, tuple) and os.getpid() in told
     # The system itself knows whether it is held: a file that is stays where it is.
     return is_ours and lock.removeStaleLockFile() and lock.tryLock(0)
+
+
+def _clear(path: Path) -> None:
+    """Remove what stands in the place of a lock and is none: Qt would read it to its end."""
+    with contextlib.suppress(OSError):
+        found = path.lstat()
+        if not stat.S_ISREG(found.st_mode) or found.st_size > MOST_LOCK:
+            path.unlink()
 
 
 def _stem(path: Path, own: str) -> str:

@@ -12,6 +12,7 @@ from msgspec import Struct
 from app import documents, envelope
 from app.documents import Refused
 from app.envelope import Damaged, Newer
+from app.kept import LATEST
 from app.sessions import Form
 from app.training import parts
 from engine import packing
@@ -256,8 +257,11 @@ def _whole(file: BinaryIO) -> KeptRoom:
 
 
 def _read_left(path: Path) -> KeptRoom:
-    with path.open("rb") as file:
-        return _whole(file)
+    try:
+        with documents.opened(path) as file:
+            return _whole(file)
+    except Refused as error:
+        raise Damaged(str(error)) from error
 
 
 def _encode(room: KeptRoom) -> list[bytes]:
@@ -275,6 +279,8 @@ def _sound(room: KeptRoom) -> KeptRoom:
     """Return it, if all of it fits together. Raises ValueError, `BadSetup`."""
     if not 0 <= room.current < len(room.runs):
         raise ValueError("no such run")
+    if not abs(room.when) < LATEST:
+        raise ValueError("no such time")
     check(room.setup)
     if _count(room) > MOST_CURVES:
         raise ValueError("too many curves")

@@ -269,6 +269,26 @@ def test_a_file_that_cannot_be_looked_at_does_not_differ(tmp_path):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="POSIX only")
+def test_a_draft_nested_without_end_or_too_long_is_put_aside(tmp_path):
+    drafts = Drafts(tmp_path)
+    (tmp_path / "untitled.json").write_bytes(b'{"saved":' + b"[" * 100_000)
+    with pytest.raises(Refused, match="kept as"):
+        drafts.find("")
+    with (tmp_path / "untitled.json").open("wb") as file:
+        file.truncate(40 << 30)
+    with pytest.raises(Refused, match="kept as"):
+        drafts.find("")
+    assert drafts.find("") is None
+    assert len(list(tmp_path.glob("untitled.json*.bak"))) == 2
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
+def test_nobody_waits_for_what_is_no_file_in_the_place_of_a_draft(tmp_path):
+    os.mkfifo(tmp_path / "untitled.json")
+    with pytest.raises(Refused, match="no plain file"):
+        Drafts(tmp_path).find("")
+
+
 @pytest.mark.parametrize("where", ["/dev/zero", "/dev/null"])
 def test_a_device_is_no_program(tmp_path, where):
     (tmp_path / "x.py").symlink_to(where)

@@ -1,7 +1,9 @@
 """What is kept of a window is read as it was kept."""
 
 import json
+import os
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
@@ -37,6 +39,39 @@ def test_a_history_that_does_not_fit_is_forgotten_and_the_text_stays():
     ):
         read = kept.decode(kept.encode(wrong))
         assert (read.doc, read.steps, read.done) == (WORK.doc, (), 0)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"when": 1e300},
+        {"caret": (2**40, 0)},
+        {"scroll": (0, -1)},
+        {"view": View(position=2**70, selection="op3", shapes=True)},
+    ],
+    ids=lambda wrong: next(iter(wrong)),
+)
+def test_numbers_that_no_window_has_are_forgotten_and_the_text_stays(wrong):
+    payload = json.loads(bytes(envelope.unwrap(kept.encode(WORK))))
+    payload |= msgspec.to_builtins(wrong)
+    read = kept.decode(envelope.wrap(json.dumps(payload).encode()))
+    assert (read.doc, read.steps, read.done) == (WORK.doc, WORK.steps, WORK.done)
+    assert (read.caret, read.scroll, read.when, read.view.position) == ((0, 0), (0, 0), 0.0, 0)
+    assert read.view.selection == WORK.view.selection
+
+
+def test_a_seed_that_no_message_can_carry_is_forgotten():
+    wrong = replace(WORK, doc=replace(WORK.doc, seed=2**70))
+    read = kept.decode(envelope.wrap(json.dumps(msgspec.to_builtins(wrong)).encode()))
+    assert read == replace(WORK, doc=replace(WORK.doc, seed=0))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
+def test_nobody_waits_for_a_pipe_in_the_place_of_a_file(tmp_path):
+    path = tmp_path / "a.session"
+    os.mkfifo(path)
+    with pytest.raises(Damaged, match="no plain file"):
+        kept.read(path)
 
 
 def test_half_a_surrogate_pair_does_not_keep_the_rest_from_being_kept():

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from app import kept
 from app.kept import Kept
-from app.sessions import PROGRAM, Sessions, same
+from app.sessions import LOCK, PROGRAM, Sessions, same
 from app.state import Doc
 from tests.app.homes import ahead
 
@@ -105,6 +105,24 @@ def test_a_lock_without_work_is_tidied_away_unless_its_window_lives(sessions):
     assert Sessions(sessions.where, PROGRAM).found() == []
     assert names(sessions) == [f"{slot.path.name}.lock"]
     slot.release()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
+@pytest.mark.parametrize("what", ["a pipe", "a link", "far too long"])
+def test_nobody_waits_for_what_stands_in_the_place_of_a_lock(sessions, tmp_path, what):
+    path = left_by_a_dead_window(sessions, WORK)
+    lock = path.with_name(path.name + LOCK)
+    lock.unlink()
+    (tmp_path / "other").write_text("1\n")
+    if what == "a pipe":
+        os.mkfifo(lock)
+    elif what == "a link":
+        lock.symlink_to(tmp_path / "other")
+    else:
+        with lock.open("wb") as file:
+            file.truncate(40 << 30)
+    assert [one.kept for one in sessions.found()] == [WORK]
+    assert (tmp_path / "other").read_text() == "1\n"
 
 
 def test_everything_is_found_the_latest_first(sessions):

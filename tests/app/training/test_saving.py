@@ -333,6 +333,8 @@ def test_what_is_whole_but_no_training_session_is_refused(make, tmp_path):
         b"{}",
         msgspec.msgpack.encode({"type": "else"}),
         msgspec.msgpack.encode(msgspec.structs.replace(room, current=5)),
+        msgspec.msgpack.encode(msgspec.structs.replace(room, when=1e300)),
+        msgspec.msgpack.encode(msgspec.structs.replace(room, when=float("nan"))),
         msgspec.msgpack.encode(msgspec.structs.replace(room, runs=(bad_steps,))),
         msgspec.msgpack.encode(msgspec.structs.replace(room, runs=(orphan,))),
     ):
