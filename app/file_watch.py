@@ -164,7 +164,7 @@ class FileWatch(QObject):
         ``disk`` says that another program changed the file, ``twice`` that another window has it.
         """
         self._beside.finish()
-        if str(path) != self._path:
+        if not self._is_own(path):
             return ""
         now = stamp(self._path)
         if now is not None and now not in (self._stamp, self._accepted):
@@ -203,9 +203,15 @@ class FileWatch(QObject):
         if self._being_written:
             self._beside.finish()
 
+    def _is_own(self, path: Path) -> bool:
+        """Return whether ``path`` is the file, or what a link leads to that now is in its place."""
+        return bool(self._path) and (
+            str(path) == self._path or documents.real(Path(self._path)) == path
+        )
+
     def _set_aside(self, path: Path) -> None:
         """Keep a copy of what another program wrote before it is written over."""
-        if self._accepted is None or str(path) != self._path:
+        if self._accepted is None or not self._is_own(path):
             return
         try:
             with documents.opened(path) as file:

@@ -28,6 +28,21 @@ def test_a_file_that_another_program_changed_is_not_written_over(edited):
     assert path.read_text() == "# mine\na = 1\n"
 
 
+def test_a_link_in_the_place_of_the_file_leads_nobody_to_write_over_another(edited, tmp_path):
+    window, path = edited
+    other = tmp_path / "other.py"
+    theirs(other)
+    path.unlink()
+    path.symlink_to(other)
+    save(window)
+    assert "changed by another program" in said(window)
+    assert other.read_text() == "# theirs, longer\n"
+    press(window, "Keep mine")
+    save(window)
+    assert other.read_text() == "# mine\na = 1\n"
+    assert other.with_name("other.py.bak").read_text() == "# theirs, longer\n"
+
+
 def test_keeping_mine_sets_the_other_text_aside(edited):
     window, path = edited
     theirs(path)
