@@ -7,6 +7,9 @@ from msgspec import Struct
 MOST_FIGURES, MOST_AXES, MOST_TRACES, MOST_POINTS = 12, 12, 40, 2000
 """So much of a program's plots is kept; of longer curves every k-th point."""
 
+MOST_WORDS = 400
+"""Characters that a title, a label or a name keeps."""
+
 TraceKind = Literal["line", "points", "bars", "area", "level", "upright"]
 
 
@@ -57,3 +60,8 @@ class Figure(Struct, frozen=True):
     line: int = 0
     left_out: tuple[str, ...] = ()
     """What the program asked for and is not drawn here: ``contourf``."""
+
+
+def words(thing: object) -> str:
+    """Return what a program wrote into a figure, not without end."""
+    return str(thing)[:MOST_WORDS]

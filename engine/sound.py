@@ -10,6 +10,7 @@ from itertools import chain
 
 import numpy as np
 
+from engine.figures import Figure
 from engine.tape import Op, Place, Snapshot, Tape
 
 MOST_AXES = 64
@@ -174,6 +175,9 @@ def _of_ids(tape: Tape) -> Iterator[str]:
     for op in tape.ops:
         if not op.outputs or (op.inputs and min(op.outputs) <= max(op.inputs)):
             yield "an op that makes nothing new"
+    sent = [edge for one in tape.executions for edge in one.edges]
+    if len(set(sent)) < len(sent):
+        yield "an edge of two executions"
     if any(op.outputs or op.node is not None or op.nodes for op in _fault(tape)):
         yield "results of a call that failed"
     yield ""
@@ -198,8 +202,16 @@ def _names(tape: Tape) -> Iterator[Iterable[str]]:
     yield (one.name for one in tape.leaves)
     yield (one.optimizer for one in tape.steps)
     yield (name for one in tape.steps for _, name, _ in one.memory)
+    yield (text for one in tape.figures for text in _in_figure(one))
     if tape.error is not None:
         yield (tape.error.type,)
+
+
+def _in_figure(figure: Figure) -> Iterator[str]:
+    yield from (figure.title, figure.name, *figure.left_out)
+    for one in figure.axes:
+        yield from (one.title, one.x_label, one.y_label)
+        yield from (text for trace in one.traces for text in (trace.label, trace.color))
 
 
 def _words(tape: Tape) -> Iterator[str]:

@@ -58,7 +58,7 @@ class Axes:
 
     def _add(self, kind: TraceKind, x: object, y: object, words: dict[str, object]) -> list[Handle]:
         if len(self._traces) < figures.MOST_TRACES:
-            label = str(words.get("label") or "")
+            label = figures.words(words.get("label") or "")
             style = str(words.get("linestyle", words.get("ls", "-")))
             style = _STYLES.get(style, _WORDS.get(style, "solid"))
             marked = bool(words.get("marker"))
@@ -173,15 +173,15 @@ class Axes:
 
     def set_title(self, text: object, **_words: object) -> None:
         """Note the title."""
-        self._told["title"] = str(text)
+        self._told["title"] = figures.words(text)
 
     def set_xlabel(self, text: object, **_words: object) -> None:
         """Note what stands below."""
-        self._told["x_label"] = str(text)
+        self._told["x_label"] = figures.words(text)
 
     def set_ylabel(self, text: object, **_words: object) -> None:
         """Note what stands at the left."""
-        self._told["y_label"] = str(text)
+        self._told["y_label"] = figures.words(text)
 
     def set_xlim(self, low: object = None, high: object = None, **words: object) -> None:
         """Note where the width begins and ends."""
@@ -218,7 +218,7 @@ class Axes:
         names = given[-1] if given and isinstance(given[-1], list | tuple) else ()
         for place, name in enumerate(names[: len(self._traces)]):
             changed = {f: getattr(self._traces[place], f) for f in Trace.__struct_fields__}
-            self._traces[place] = Trace(**{**changed, "label": str(name)})
+            self._traces[place] = Trace(**{**changed, "label": figures.words(name)})
 
     def __getattr__(self, name: str) -> Handle:
         if name.startswith("_"):

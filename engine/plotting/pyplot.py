@@ -70,17 +70,17 @@ class Drawing:
 
     def suptitle(self, text: object, **_words: object) -> None:
         """Note the title of all."""
-        self.title = str(text)
+        self.title = figures.words(text)
 
     def savefig(self, name: object, **_words: object) -> None:
         """Keep the figure for the window, which can save it; no file is written here."""
-        self.name = str(name)
+        self.name = figures.words(name)
         self._owner.shown(self)
 
     def skipped(self, name: str) -> Handle:
         """Note what is left out, and return what takes anything."""
         if name not in _QUIET and name not in self.left_out:
-            self.left_out.append(name)
+            self.left_out.append(figures.words(name))
         return Handle()
 
     def __getattr__(self, name: str) -> Handle:

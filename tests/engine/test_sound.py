@@ -29,6 +29,8 @@ for _ in range(2):
     x.data[1:] *= 2
     print(loss)
 big = torch.ones(40, 40).sum()
+import matplotlib.pyplot as plt
+plt.plot([1, 2], label="curve")
 """
 
 
@@ -88,6 +90,12 @@ LIES = {
     "a module's words without an end": (("calls", 0, 7), "x" * 10**6),
     "a state's name without an end": (("steps", 0, 5, 0, 1), "x" * 10**6),
     "words without an end": (("truncated",), "x" * 10**6),
+    "an edge sent twice": (("executions", 0, 5), [0, 0]),
+    "a figure's title without an end": (("figures", 0, "title"), "x" * 10**6),
+    "a curve's name without an end": (
+        ("figures", 0, "axes", 0, "traces", 0, "label"),
+        "x" * 10**6,
+    ),
     "a snapshot past the last": (("values", 0, 8), 10**6),
     "a value that is nobody's": (("ops", 0, 2), [10**6]),
     "an op that takes its own result": (("ops", 3, 2), "outputs"),

@@ -117,6 +117,16 @@ def test_long_curves_and_many_figures_are_bounded():
     assert len(only("for _ in range(99): plt.plot([1])").traces) == 40
 
 
+def test_words_are_not_without_end():
+    (figure,) = plotted(
+        "long = 'W' * 100_000\nplt.plot([1, 2], label=long)\nplt.title(long)\nplt.xlabel(long)\n"
+        "plt.ylabel(long)\nplt.suptitle(long)\nplt.savefig(long)"
+    )
+    (axes,) = figure.axes
+    texts = (figure.title, figure.name, axes.title, axes.x_label, axes.y_label)
+    assert {*texts, axes.traces[0].label} == {"W" * 400}
+
+
 def test_a_grid_of_axes_has_matplotlib_s_shape():
     tape = record(
         HEAD + "print(plt.subplots(2, 3)[1].shape, plt.subplots(1, 3)[1].shape)\n"
