@@ -7,6 +7,8 @@ from msgspec import Struct
 MOST_FIGURES, MOST_AXES, MOST_TRACES, MOST_POINTS = 12, 12, 40, 2000
 """So much of a program's plots is kept; of longer curves every k-th point."""
 
+MOST_SIDE = 96
+"""An image keeps at most so many rows and columns."""
 MOST_WORDS = 400
 """Characters that a title, a label or a name keeps."""
 

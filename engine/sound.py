@@ -10,6 +10,7 @@ from itertools import chain
 
 import numpy as np
 
+from engine import figures
 from engine.figures import Figure
 from engine.tape import Op, Place, Snapshot, Tape
 
@@ -48,6 +49,7 @@ def flaws(tape: Tape) -> Iterator[str]:
         if any(len(text) > MOST_NAME for text in texts):
             yield "a name without an end"
         yield ""
+    yield "" if _are_bounded(tape.figures) else "figures without an end"
     yield "words without an end" if any(len(text) > MOST_WORDS for text in _words(tape)) else ""
     shapes = (one.shape for one in tape.values), (k.shape for one in tape.nodes for k in one.kept)
     if not all(map(_is_shape, chain(*shapes))):
@@ -205,6 +207,24 @@ def _names(tape: Tape) -> Iterator[Iterable[str]]:
     yield (text for one in tape.figures for text in _in_figure(one))
     if tape.error is not None:
         yield (tape.error.type,)
+
+
+def _are_bounded(drawn: tuple[Figure, ...]) -> bool:
+    """Whether there is no more to draw than the engine keeps of what a program plots."""
+    axes = [one for figure in drawn for one in figure.axes]
+    return (
+        len(drawn) <= figures.MOST_FIGURES
+        and all(0 < figure.columns <= figures.MOST_AXES for figure in drawn)
+        and all(len(figure.axes) <= figures.MOST_AXES for figure in drawn)
+        and all(len(one.traces) <= figures.MOST_TRACES for one in axes)
+        and all(
+            max(len(trace.x), len(trace.y), len(trace.base)) <= figures.MOST_POINTS
+            for one in axes
+            for trace in one.traces
+        )
+        and all(len(one.image) <= figures.MOST_SIDE for one in axes)
+        and all(len(row) <= figures.MOST_SIDE for one in axes for row in one.image)
+    )
 
 
 def _in_figure(figure: Figure) -> Iterator[str]:

@@ -7,8 +7,6 @@ import numpy as np
 from engine import figures
 from engine.figures import Plotted, Trace, TraceKind
 
-IMAGE_SIDE = 96
-"""An image keeps at most so many rows and columns."""
 _COLORS = dict(zip("bgrcmykw", "blue green red cyan magenta gold black white".split(), strict=True))
 _STYLES = {"--": "dashed", ":": "dotted", "-.": "dashed", "-": "solid"}
 _WORDS = {"dashed": "dashed", "dotted": "dotted", "dashdot": "dashed", "None": "none", "": "none"}
@@ -149,7 +147,7 @@ class Axes:
         """Note an image: one number for each of its points, the first row at the top."""
         image = np.asarray(data, dtype=np.float64)
         image = image.mean(-1) if image.ndim == 3 else np.atleast_2d(image)
-        steps = [-(-side // IMAGE_SIDE) or 1 for side in image.shape]
+        steps = [-(-side // figures.MOST_SIDE) or 1 for side in image.shape]
         rows = image[:: steps[0], :: steps[1]]
         self._told["image"] = tuple(tuple(row) for row in rows.tolist())
         return Handle()

@@ -118,7 +118,8 @@ class Pyplot(ModuleType):
             self._known.append(drawing)
             plots = tuple(axes.noted() for axes in drawing.axes)
             out = tuple(drawing.left_out)
-            self._take(Figure(plots, drawing.columns, drawing.title, drawing.name, 0, out))
+            columns = max(1, min(drawing.columns, figures.MOST_AXES))
+            self._take(Figure(plots, columns, drawing.title, drawing.name, 0, out))
 
     def show(self, *_args: object, **_words: object) -> None:
         """Hand all figures on and begin anew."""

@@ -91,6 +91,10 @@ LIES = {
     "a state's name without an end": (("steps", 0, 5, 0, 1), "x" * 10**6),
     "words without an end": (("truncated",), "x" * 10**6),
     "an edge sent twice": (("executions", 0, 5), [0, 0]),
+    "figures without an end": (("figures",), [{"axes": []}] * 13),
+    "a curve without an end": (("figures", 0, "axes", 0, "traces", 0, "y"), [0.0] * 2001),
+    "an image without an end": (("figures", 0, "axes", 0, "image"), [[0.0]] * 97),
+    "no column": (("figures", 0, "columns"), 0),
     "a figure's title without an end": (("figures", 0, "title"), "x" * 10**6),
     "a curve's name without an end": (
         ("figures", 0, "axes", 0, "traces", 0, "label"),

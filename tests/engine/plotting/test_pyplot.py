@@ -115,6 +115,8 @@ def test_long_curves_and_many_figures_are_bounded():
     assert len(only("plt.plot(range(100_000))").traces[0].x) <= 2000
     assert len(plotted("for _ in range(50):\n    plt.figure(); plt.plot([1])")) <= 12
     assert len(only("for _ in range(99): plt.plot([1])").traces) == 40
+    assert plotted("plt.subplot(1, 50, 1); plt.plot([1])")[0].columns <= 12
+    assert np.shape(only("plt.imshow(np.ones((1000, 97)))").image) <= (96, 96)
 
 
 def test_words_are_not_without_end():
