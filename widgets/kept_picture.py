@@ -48,7 +48,9 @@ class KeptPicture:
         key = (widget.width(), widget.height(), ratio, *depends)
         if key != self._key:
             self._key = ()
-            made = QPixmap(widget.size() * ratio)
+            made = self._kept
+            if made.size() != widget.size() * ratio:
+                made = QPixmap(widget.size() * ratio)
             made.setDevicePixelRatio(ratio)
             made.fill(Qt.GlobalColor.transparent)
             painter = QPainter(made)

@@ -88,6 +88,7 @@ class UnitMaps(Plot):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Network", ABOUT, parent)
         self._layers: tuple[Layer, ...] = ()
+        self._placeholder = "Nothing yet"
         self._images: list[list[QImage]] = []
         self._boxes: list[list[QRectF]] = []
         self._wires: list[Wire] = []
@@ -105,6 +106,7 @@ class UnitMaps(Plot):
     def show_layers(self, layers: Sequence[Layer]) -> None:
         """Show these layers; each layer has a scale of its own, and each input."""
         self._layers = tuple(layers)
+        self._placeholder = "Units are shown for models on one or two features"
         self._flown = None if self._flown is None else self._flown + FLOW
         self._paint_images()
         self.refresh()
@@ -141,7 +143,7 @@ class UnitMaps(Plot):
         """Draw the layers side by side, then what is under the mouse."""
         self._boxes, self._wires, self._biases, self._output = [], [], [], None
         if not self._layers:
-            empty(painter, area, self.theme, "Units are shown for models on one or two features")
+            empty(painter, area, self.theme, self._placeholder)
             return
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
         inner = area.adjusted(EDGE, 2, -EDGE, -8)

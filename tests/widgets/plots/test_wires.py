@@ -6,7 +6,7 @@ from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 
 from tests.widgets.pixels import near, painted
 from widgets.paint import heat
-from widgets.plots import wires
+from widgets.plots import unit_maps, wires
 from widgets.plots.unit_maps import Layer, UnitMaps
 from widgets.plots.unit_places import column_boxes, grid_boxes
 from widgets.plots.wires import Wire, Wires
@@ -172,6 +172,15 @@ def test_layers_that_are_too_long_for_a_column_stand_in_several_without_lines():
     boxes, high = grid_boxes([7, 64, 1], inner)
     assert len({box.left() for box in boxes[1]}) > 1
     assert high > 0
+
+
+def test_why_no_units_are_shown_is_said_once_that_is_known(shown, look, monkeypatch):
+    plot, said = shown(UnitMaps(), 300, 190), []
+    monkeypatch.setattr(unit_maps, "empty", lambda *given: said.append(given[-1]))
+    look(plot)
+    plot.show_layers([])
+    look(plot)
+    assert said == ["Nothing yet", "Units are shown for models on one or two features"]
 
 
 def test_wires_are_counted_as_they_are_made():
