@@ -87,7 +87,7 @@ def main(words: Sequence[str] = ()) -> None:
         engine = _warm()
         if "--spare" in words:
             process.at_low_priority(_warm_optimizers)
-        process.give_way(process.LOWER_PRIORITY)
+        process.give_way(process.BEHIND_WINDOW)
         process.cap_memory()
         process.deepen_stack()
         server.send(_ready("--open" in words))

@@ -19,7 +19,9 @@ MEMORY_SHARE = 0.75
 STACK = 64 << 20
 """Bytes of stack: torch takes a graph apart by recursion once Python has looked at its nodes."""
 READ = 1 << 16
-LOW_PRIORITY, LOWER_PRIORITY = 15, 5
+LOW_PRIORITY, BEHIND_WINDOW, BEHIND_TRAINER = 15, 10, 5
+"""Niceness of what nobody waits for, of an engine, and of what makes its views. Where the window
+wants a processor that an engine has, it gets nine tenths of it."""
 AGAIN_S = 0.12
 """Linux lets an ordinary user change a session's share of the processors ten times a second."""
 
@@ -153,7 +155,7 @@ def fork(work: Callable[[int, int], None], close: tuple[int, ...]) -> tuple[int,
         for end in (down[1], up[0], *close):
             os.close(end)
         die_with_parent()
-        os.nice(LOWER_PRIORITY)
+        os.nice(BEHIND_TRAINER)
         work(down[0], up[1])
     finally:
         os._exit(0)
