@@ -3,26 +3,17 @@
 Views listen to its signals and read `TrainSession.setup`, `run` and `runs`; they write nothing.
 """
 
-from collections.abc import Sequence
-
 from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
 
-from app.training.folding import after_rewind, take_series
-from app.training.runs import Runs
-from app.training.state import Run, TrainEngine, branched, distinct, patience_ms, reseeded
+from app.training.driving import Driving
+from app.training.folding import take_series
+from app.training.state import Run, TrainEngine, reseeded
 from engine import training as say
 from engine import wire
-from engine.setup import Setup
-from widgets.once import once
-
-REST_MS = 60
-"""A slider that is dragged is told to the engine so often at most."""
-FASTEST = 4000.0
-"""Steps per second above which there is no limit any more."""
 
 
-class TrainSession(Runs):
+class TrainSession(Driving):
     """Setup, runs and look of the training room, and what the engine is asked and answers."""
 
     catalogue_changed = Signal(object)
@@ -39,230 +30,10 @@ class TrainSession(Runs):
 
     def __init__(self, link: TrainEngine, parent: QObject | None = None) -> None:
         super().__init__(link, parent)
-        self.catalogue: say.Catalogue | None = None
         self.devices: tuple[str, ...] = ("cpu",)
-        self._plays = False
-        self.until: tuple[say.Until, ...] = ()
-        self._wishes: tuple[say.Wish, ...] = ()
-        self._rest = once(self, self._send_setup, REST_MS)
-        self._patience = once(self, self._lose_patience)
         link.ready.connect(self._greet)
         link.received.connect(self.fold)
         link.died.connect(self._mourn)
-
-    @property
-    def plays(self) -> bool:
-        """Whether the run goes on by itself, or will as soon as it has begun."""
-        return self._plays and (self.run is None or self.run.alive)
-
-    def take_over(
-        self, setup: Setup, runs: Sequence[Run], current: int, hidden: frozenset[int]
-    ) -> None:
-        """Put other runs in place of those there are, standing still."""
-        self._plays = False
-        self._rest.stop()
-        if self.catalogue is None:
-            self._link.send(say.ListParts(0))
-        self.complained.emit("", "")
-        super().take_over(setup, runs, current, hidden)
-
-    # The setup
-
-    def open(self) -> None:
-        """Begin the first run, training at once."""
-        if not self.runs:
-            self.begin(play=True)
-
-    def change(self, setup: Setup) -> None:
-        """Go on with another setup; undoable."""
-        if setup == self.setup:
-            return
-        # A drag is one change: what was before it is what undo leads back to.
-        self._remember(merge=self._drags)
-        self._drags = True
-        self._set_setup(setup)
-
-    def _set_setup(self, setup: Setup) -> None:
-        super()._set_setup(setup)
-        if not self._rest.isActive():
-            self._rest.start()
-
-    def _send_setup(self) -> None:
-        self._drags = False
-        run = self.run
-        if run is None or not run.alive or (run.begun is None and run.branch is None):
-            self.begin(play=self._plays)
-        elif run.setup.mistakes != self.setup.mistakes:
-            # From the beginning, so that both runs have the same weights and data.
-            self.begin(play=True)
-        else:
-            self.complained.emit("", "")
-            self._link.send(say.Alter(run.run_id, self.setup))
-
-    def reread(self) -> None:
-        """Begin anew with what the file holds now; a run stays as it is where that is refused."""
-        run = self.run
-        if run is None or not run.alive or run.begun is None:
-            self.begin(play=self._plays)
-        else:
-            self._link.send(say.Alter(run.run_id, self.setup, reread=True))
-
-    # Driving
-
-    def begin(self, play: bool = False, keep: bool = False) -> None:
-        """Make a run of the setup as it stands; the one before keeps its curves.
-
-        ``keep``: however short they are.
-        """
-        self._rest.stop()
-        self._drags = False
-        if self.run is not None:
-            self._lay_aside(self.run, keep)
-        run = Run(self._link.next_id(), self.setup, "", self._next_color())
-        run.name = self._told(run)
-        self.runs.append(run)
-        self._plays = play
-        self.look = replace(self.look, run_id=run.run_id)
-        if self.catalogue is None:
-            self._link.send(say.ListParts(0))
-        strange = self._is_strange(self.setup)
-        self._link.send(say.Train(run.run_id, self.setup, source=self.source, policy=strange))
-        self._begin_beside(run)
-        self.runs_changed.emit()
-
-    def play(self, until: Sequence[say.Until] = ()) -> None:
-        """Train on; ``until`` tells when to pause."""
-        self.until = tuple(until)
-        run = self.run
-        if run is None or not run.alive:
-            self.begin(play=True)
-            return
-        self._plays = True
-        self._link.send(say.Play(run.run_id, self.look.rate, self.until))
-        self.stated.emit(run)
-
-    def pause(self) -> None:
-        """Stand still after this step."""
-        self._plays = False
-        run = self.run
-        if run is not None and run.alive:
-            self._link.send(say.Pause(run.run_id))
-            if run.begun is not None:  # Else the engine may still have to start.
-                self._patience.start(patience_ms(run))
-            self.stated.emit(run)
-
-    def toggle(self) -> None:
-        """Train if it stands still, else pause."""
-        if self.plays:
-            self.pause()
-        else:
-            self.play()
-
-    def advance(self, steps: int = 1) -> None:
-        """Make so many steps and pause."""
-        self._ask(lambda run: say.Advance(run.run_id, steps))
-
-    def next_event(self) -> None:
-        """Make the next line inside the step happen."""
-        self._ask(lambda run: say.StepEvent(run.run_id))
-
-    def rewind(self, step: int) -> None:
-        """Go back to a step, everything as it was then."""
-        run = self.run
-        if run is not None and step > run.step:
-            self.advance(step - run.step)
-        elif run is not None and (step < run.step or run.happened):
-            self._ask(lambda one: say.Rewind(one.run_id, step))
-
-    def back(self) -> None:
-        """Go one step back."""
-        if self.run is not None:
-            self.rewind(max(0, self.run.step - 1))
-
-    def to_furthest(self) -> None:
-        """Go on to the furthest step that was reached."""
-        if self.run is not None:
-            self.rewind(self.run.furthest)
-
-    def reset(self, weights: bool = False, data: bool = False) -> None:
-        """Go back to step 0 with the same weights and data, or new ones of either."""
-        plays = self._plays
-        if (run := self.run) is None or not run.alive:
-            self.begin()
-            return
-        self._link.send(say.Reset(run.run_id, weights, data))
-        self._plays = plays
-
-    def fork(self) -> None:
-        """Branch off here: a run of its own from this step, while the other one stays."""
-        source = self.run
-        if source is None or not source.alive:
-            return
-        if source.begun is None and source.branch is None:
-            return  # There is no step yet to branch off from.
-        self.pause()
-        run = Run(self._link.next_id(), self.setup, "", self._next_color(), stood=source.step)
-        run.name = distinct(branched(source.name, source.step), self.runs)
-        run.branch = (source.run_id, source.step)
-        after_rewind(run, source)
-        self.runs.append(run)
-        self.look = replace(self.look, run_id=run.run_id)
-        self._link.send(say.Fork(run.run_id, source.run_id, source.step, self.setup))
-        self.runs_changed.emit()
-
-    def set_rate(self, rate: float) -> None:
-        """Make at most so many steps a second; 0 is as fast as it goes."""
-        if rate != self.look.rate:
-            self.look = replace(self.look, rate=rate)
-            run = self.run
-            if self._plays and run is not None and run.alive:
-                self._link.send(say.Play(run.run_id, rate, self.until))
-
-    def hasten(self, factor: float) -> None:
-        """Train so many times faster; from the fastest there is only slower."""
-        rate = self.look.rate or (FASTEST if factor < 1 else 0.0)
-        faster = rate * factor
-        self.set_rate(0.0 if faster >= FASTEST else max(1.0, faster))
-
-    def watch(self, wishes: Sequence[say.Wish]) -> None:
-        """Want these views from now on."""
-        if tuple(wishes) != self._wishes:
-            self._wishes = tuple(wishes)
-            self._send_wishes()
-
-    def _send_wishes(self) -> None:
-        run = self.run
-        if run is not None and run.alive and run.begun is not None:
-            self._link.send(say.Watch(run.run_id, self._wishes))
-
-    def _ask(self, message: object) -> None:
-        """Stop playing and send what ``message`` makes of the run."""
-        run = self.run
-        self._plays = False
-        if run is None or not run.alive:
-            self.begin()
-        elif callable(message):
-            self._link.send(message(run))
-            if run.begun is not None:
-                self._patience.start(patience_ms(run))
-
-    def select(self, run_id: int) -> None:
-        """Drive another run from now on; one whose engine is gone gives its setup only."""
-        run = self.find(run_id)
-        if run is None or run_id == self.look.run_id:
-            return
-        if not run.alive:
-            self._drags = False
-            self.change(run.setup)
-            return
-        if self._plays:
-            self.pause()
-        self.look = replace(self.look, run_id=run_id)
-        self.setup = run.setup
-        self.setup_changed.emit()
-        self._send_wishes()
-        self.begun.emit(run)
-        self.runs_changed.emit()
 
     # What the engine says
 
@@ -377,9 +148,6 @@ class TrainSession(Runs):
 
     # When it does not
 
-    def _lose_patience(self) -> None:
-        self._link.kill("a step did not end")
-
     def _mourn(self, why: str) -> None:
         self._patience.stop()
         self._plays = False
@@ -392,9 +160,3 @@ class TrainSession(Runs):
         if self.run is not None:
             self.stated.emit(self.run)
         self.runs_changed.emit()
-
-    def close(self) -> None:
-        """End the engine."""
-        for timer in (self._rest, self._patience):
-            timer.stop()
-        self._link.close()

@@ -1,6 +1,7 @@
 """An engine for the training room that answers what a test tells it to, and made-up answers."""
 
 import numpy as np
+from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
 
 from engine import training as say
@@ -149,3 +150,8 @@ def problem(run_id, message, place=""):
 
 
 SGD = Setup(data=Part("moons"), optimizer=Part("sgd", {"lr": 0.1}))
+
+
+def other(session, lr):
+    """Return the setup of a session with Adam at another learning rate."""
+    return replace(session.setup, optimizer=Part("adam", {"lr": lr}))

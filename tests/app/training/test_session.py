@@ -2,15 +2,11 @@ import pytest
 from msgspec.structs import replace
 
 from app.training.runs import KEPT_RUNS
-from app.training.state import PATIENCE_MS, START, difference, named
+from app.training.state import START, difference, named
 from engine import training as say
 from engine.setup import Part, Setup
 from engine.tape import Place
 from tests.app.training.fakes import SGD, boundary, problem
-
-
-def other(session, lr):
-    return replace(session.setup, optimizer=Part("adam", {"lr": lr}))
 
 
 def test_opening_trains_at_once(session, train_link):
@@ -74,24 +70,6 @@ def test_messages_of_other_runs_are_dropped(begun, train_link):
     assert not begun.run.views
 
 
-def test_a_change_is_told_to_the_engine_once_it_rests(begun, train_link, qtbot):
-    begun.change(other(begun, 0.1))
-    begun.change(other(begun, 0.2))
-    qtbot.waitUntil(lambda: train_link.last(say.Alter) is not None)
-    sent = [one for one in train_link.sent if isinstance(one, say.Alter)]
-    assert [one.setup.optimizer.options["lr"] for one in sent] == [0.2]
-
-
-def test_a_drag_is_taken_back_at_once(begun, qtbot, train_link):
-    for lr in (0.1, 0.2, 0.3):
-        begun.change(other(begun, lr))
-    begun.undo()
-    assert begun.setup == START
-    begun.redo()
-    assert begun.setup.optimizer.options["lr"] == 0.3
-    assert not begun.can_redo
-
-
 def test_a_change_that_begins_anew_keeps_the_curves(begun, train_link):
     train_link.grow(1, 0, 100)
     train_link.state(1, 99, "running")
@@ -113,27 +91,6 @@ def test_a_run_that_played_goes_on_after_it_began_anew(begun, train_link):
     train_link.sent.clear()
     train_link.begin(1, SGD)
     assert train_link.last(say.Play) is None
-
-
-def test_pausing_and_stepping(begun, train_link):
-    begun.toggle()
-    assert isinstance(train_link.sent[-1], say.Pause)
-    begun.advance(3)
-    assert train_link.sent[-1] == say.Advance(1, 3)
-    begun.next_event()
-    assert isinstance(train_link.sent[-1], say.StepEvent)
-    begun.toggle()
-    assert isinstance(train_link.sent[-1], say.Play)
-
-
-def test_rewinding_goes_back_and_beyond_the_run_goes_on(begun, train_link):
-    train_link.state(1, 40)
-    begun.rewind(10)
-    assert train_link.sent[-1] == say.Rewind(1, 10)
-    begun.rewind(60)
-    assert train_link.sent[-1] == say.Advance(1, 20)
-    begun.back()
-    assert train_link.sent[-1] == say.Rewind(1, 39)
 
 
 def test_a_condition_that_is_reached_stops_the_play(begun, train_link):
@@ -167,13 +124,6 @@ def test_a_run_can_be_hidden_and_forgotten_but_not_the_current_one(begun, train_
     assert train_link.last(say.Drop).run_id == 1
 
 
-def test_resetting_keeps_what_is_not_asked_for(begun, train_link):
-    begun.reset(weights=True)
-    assert train_link.sent[-1] == say.Reset(1, True, False)
-    begun.reset()
-    assert train_link.sent[-1] == say.Reset(1, False, False)
-
-
 def test_a_refused_setup_is_told_at_its_place(begun, train_link, qtbot):
     with qtbot.waitSignal(begun.complained) as told:
         train_link.received.emit(problem(1, "no layers", "model.layers"))
@@ -200,13 +150,6 @@ def test_an_engine_that_dies_leaves_the_curves(begun, train_link):
     assert len(begun.runs) == 2
 
 
-def test_an_engine_that_does_not_pause_is_replaced(begun, train_link):
-    begun.pause()
-    assert begun._patience.remainingTime() > PATIENCE_MS / 2
-    begun._patience.timeout.emit()
-    assert train_link.killed
-
-
 def test_a_state_ends_the_patience(begun, train_link):
     begun.pause()
     train_link.state(1, 3)
@@ -219,18 +162,6 @@ def test_a_nan_stops_the_play_and_says_why(begun, train_link):
     train_link.state(1, 7, "failed", problem=Problem("NaN", "log of a negative number"))
     assert not begun.plays
     assert begun.run.problem == "log of a negative number"
-
-
-def test_speed_is_told_while_it_plays(begun, train_link):
-    begun.set_rate(100.0)
-    assert train_link.sent[-1].rate == 100.0
-    begun.hasten(2)
-    assert begun.look.rate == 200.0
-    begun.set_rate(0.0)
-    begun.hasten(0.5)
-    assert begun.look.rate == 2000.0
-    begun.hasten(4)
-    assert begun.look.rate == 0.0
 
 
 def test_views_are_wanted_again_by_a_run_that_began_anew(begun, train_link):
