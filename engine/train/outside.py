@@ -23,7 +23,7 @@ MOST = 20_000
 """So many values are looked at."""
 MOST_NUMBERS = 1 << 16
 """Larger tensors and arrays are told by where they are, and how often they were written to."""
-_OWN = "training"
+OWN = "training"
 """The name of the module that a run's source is executed as."""
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 _CONTAINERS = (list, tuple, set, frozenset)
@@ -77,7 +77,7 @@ def _told(one: object) -> object:
     if isinstance(one, dict | list | tuple | set | frozenset):
         return len(one)
     # What one of the user's own knows is in its attributes; its words are the user's, too.
-    if isinstance(one, Iterator) and type(one).__module__ != _OWN:
+    if isinstance(one, Iterator) and type(one).__module__ != OWN:
         return f"{one!r} {operator.length_hint(one, -1)}"
     return type(one).__name__
 
@@ -117,8 +117,8 @@ def _reached(one: Any) -> list[object]:  # noqa: ANN401 - of any kind
     if isinstance(one, staticmethod | classmethod):
         return [one.__func__]
     if isinstance(one, type):
-        return list(vars(one).values()) if one.__module__ == _OWN else []
-    return _of_instance(one) if type(one).__module__ == _OWN else []
+        return list(vars(one).values()) if one.__module__ == OWN else []
+    return _of_instance(one) if type(one).__module__ == OWN else []
 
 
 def _of_instance(one: Any) -> list[object]:  # noqa: ANN401 - of a class of the user's
@@ -141,7 +141,7 @@ def _of_module(module: nn.Module) -> list[object]:
 
 
 def _of_function(function: FunctionType) -> list[object]:
-    if function.__module__ != _OWN:
+    if function.__module__ != OWN:
         return []
     names = [n for code in _codes(function) for n in code.co_names]
     known = function.__globals__

@@ -11,7 +11,7 @@ import torch
 from engine.errors import RAISES
 from engine.setup import BadSetup, Part, Setup
 from engine.tape import Problem
-from engine.train import checkpoints, fitting, program, wording
+from engine.train import checkpoints, fitting, program, trial, wording
 from engine.train import plan as plans
 from engine.train.batches import Batches
 from engine.train.capture import Refused
@@ -192,7 +192,7 @@ class Run:
             self._plan_key, self.plan, self.why = key, None, ""
             if wanted:
                 try:
-                    self.plan = plans.build(self.program, self.batches)
+                    self.plan = trial.build(self.program, self.batches)
                     self.why = "" if self.plan.is_exact else plans.ROUNDED
                 except Refused as error:
                     self.why = str(error)

@@ -1,5 +1,7 @@
 """Modules that write, pick and count where one does not look: the run is still the plain loop."""
 
+import sys
+
 import pytest
 import torch
 
@@ -111,6 +113,24 @@ def test_what_counts_backward_calls_alone_counts_no_trial_of_the_captured_mode(n
     rows = [(int(s), float(v)) for s, v in zip(steps_told, values[:, 0], strict=True) if s]
     straight = Run(setup.parse(own(SELDOM[name], mode="reference")))
     assert printed(script(straight.program, 23)) == rows
+
+
+CLOCKS = {
+    "time": "import time\n" + HEAD.format(made="", done="return self.b(h * (time.time() > 0))"),
+    "now": "from datetime import datetime\n"
+    + HEAD.format(made="", done="return self.b(h if datetime.now().year > 1 else -h)"),
+    "urandom": "import os\n" + HEAD.format(made="", done="return self.b(h) + 0 * os.urandom(1)[0]"),
+}
+
+
+@pytest.mark.parametrize("name", CLOCKS)
+def test_what_looks_at_the_clock_runs_in_reference_mode_though_its_numbers_agree(name):
+    run, rows = trained(own(CLOCKS[name], mode="captured"))
+    assert run.mode == "reference"
+    assert run.why == f"a step depends on more than its run: it calls {name}()"
+    assert sys.getprofile() is None
+    plain, expected = trained(own(HEAD.format(made="", done="return self.b(h)"), mode="captured"))
+    assert (plain.mode, rows) == ("captured", expected)
 
 
 def test_a_module_that_can_be_made_only_once_runs_in_reference_mode():

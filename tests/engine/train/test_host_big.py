@@ -1,6 +1,6 @@
 """A step that takes long: what is asked meanwhile is answered as soon as it is over."""
 
-from engine.train import files, host, plan
+from engine.train import files, host, trial
 from engine.training import answers, asks
 from tests.engine.train.test_host import Desk, of, only
 
@@ -61,7 +61,7 @@ def test_weights_that_fit_into_no_message_are_not_exported(monkeypatch):
 def test_a_model_with_very_many_parameters_is_not_captured(monkeypatch):
     desk = Desk()
     desk.train(mode="captured")
-    monkeypatch.setattr(plan, "MOST_PARAMETERS", 3)
+    monkeypatch.setattr(trial, "MOST_PARAMETERS", 3)
     state = of(answers.TrainState, desk.steps(3))[-1]
     assert (state.mode, state.step) == ("reference", 3)
     assert "so many parameters" in state.why

@@ -1,0 +1,127 @@
+"""A plan made and tried: it is trusted once it has made the same steps as the reference mode."""
+
+import copy
+import math
+
+import torch
+from torch.nn.parameter import is_lazy
+
+from engine.errors import RAISES
+from engine.train import checkpoints, clocks, outside
+from engine.train.batches import Batches
+from engine.train.capture import Refused
+from engine.train.plan import Made, Plan
+from engine.train.program import Program, Sections, quiet
+
+CHECKED = 3
+"""Steps that are made both ways before a plan is trusted."""
+TOLERANCE = 1e-5
+"""How far, as a share, losses and weights of these may be from the reference mode's where an
+operation is rounded otherwise; without such a one they are the same bits."""
+MOST_PARAMETERS = 1 << 24
+
+
+def why_not(program: Program) -> str:
+    """Return why a setup has no captured mode, or nothing."""
+    setup = program.setup
+    if setup.device != "cpu":
+        return "captured mode is for the CPU"
+    if setup.amp or setup.accumulate > 1:
+        return "autocast and accumulation run in reference mode"
+    if sum(p.numel() for p in program.model.parameters()) > MOST_PARAMETERS:
+        return "a model of so many parameters has nothing to gain from captured mode"
+    if any(event == "step" and "closure" in text for event, text in program.lines):
+        return f"{setup.optimizer.name} calls the model several times a step"
+    if setup.mistakes:
+        return "mistakes on purpose run in reference mode"
+    if any(p.dtype != next(program.model.parameters()).dtype for p in program.model.parameters()):
+        return "parameters of several dtypes run in reference mode"
+    if program.keeps_elsewhere:
+        return "forward depends on more than its inputs, weights and attributes"
+    if not all(p.is_contiguous() for p in program.model.parameters()):
+        return "a parameter that lies in memory in another order runs in reference mode"
+    return ""
+
+
+def build(program: Program, batches: Batches) -> Plan:
+    """Return a plan that has been compared with the reference mode; the run is left as it was.
+
+    Raises:
+        Refused: the step cannot be captured, or does not give the same numbers.
+    """
+    why = why_not(program)
+    if why:
+        raise Refused(why)
+    before = checkpoints.take(program, batches, 0)
+    if program.setup.model.name == "own":
+        # What a module keeps where nobody looks cannot be put back: a first trial is a copy's.
+        _tried(_copied(program, batches, before), batches, before)
+    return _tried(program, batches, before)
+
+
+def _copied(program: Program, batches: Batches, saved: checkpoints.Checkpoint) -> Program:
+    """Return a program on the same data whose module is made anew, in a saved state."""
+    made = copy.copy(program)
+    made.names, made.sections = dict(program.names), Sections(dict(program.sections.texts))
+    try:
+        made.begin_again()
+        if any(map(is_lazy, made.model.parameters())):
+            with torch.no_grad(), quiet():
+                made.model(made.tensor("x_train")[:1].clone())
+        checkpoints.put_back(made, batches, saved)
+    except RAISES as error:
+        checkpoints.put_back(program, batches, saved)
+        raise Refused("the module could not be made a second time, to try it") from error
+    return made
+
+
+def _tried(program: Program, batches: Batches, before: checkpoints.Checkpoint) -> Plan:
+    try:
+        with quiet():
+            expected = [program.step([batches.draw()])]
+            # What is made once, at the first step, is none that counts.
+            kept = outside.seen(program)
+            with clocks.watched() as read:
+                expected += [program.step([batches.draw()]) for _ in range(CHECKED - 1)]
+            if outside.seen(program) != kept:
+                raise Refused("a step changes what its program keeps outside of the module")
+            if read:
+                raise Refused(f"a step depends on more than its run: it calls {read[0]}()")
+            weights = [p.detach().clone() for p in program.model.parameters()]
+            if any(p.grad is not None and p.grad.is_sparse for p in program.model.parameters()):
+                raise Refused("sparse gradients run in reference mode")
+            memory = [b.detach().clone() for b in program.model.buffers()]
+            checkpoints.put_back(program, batches, before)
+            plan = Plan(program, batches)
+            plan.attach()
+            made = Made()
+            plan.advance(CHECKED, math.inf, made)
+            plan.detach()
+    except Refused:
+        checkpoints.put_back(program, batches, before)
+        raise
+    except RAISES as error:
+        checkpoints.put_back(program, batches, before)
+        first = str(error).strip().partition("\n")[0][:160]
+        raise Refused(f"{type(error).__name__}: {first}") from error
+    now = [p.detach() for p in program.model.parameters()]
+    agree = torch.equal if plan.is_exact else _close
+    same = (
+        (made.losses == expected or (not plan.is_exact and _near(made.losses, expected)))
+        and all(map(agree, weights, now))
+        and all(map(agree, memory, program.model.buffers()))
+    )
+    checkpoints.put_back(program, batches, before)
+    if not same:
+        raise Refused("it did not give the same bits as reference mode")
+    return plan
+
+
+def _near(one: list[float], other: list[float]) -> bool:
+    return len(one) == len(other) and all(
+        math.isclose(a, b, rel_tol=TOLERANCE) for a, b in zip(one, other, strict=True)
+    )
+
+
+def _close(one: torch.Tensor, other: torch.Tensor) -> bool:
+    return torch.allclose(one, other, rtol=TOLERANCE, atol=TOLERANCE / 10)
