@@ -244,13 +244,15 @@ class Run:
     def _fail(self, error: BaseException) -> None:
         """Stay where the last whole step was, its batch not drawn yet."""
         self._detach()
-        self.problem = self.program.failure(error)
+        problem = self.program.failure(error)
         now, step = self.state(), self.step
         try:
             self.go_to(step)
         except RAISES:
             # A module that counts its calls cannot be replayed.
             self.load(now)
+        # Last, for a change that is made once more on the way takes a problem for solved.
+        self.problem = problem
 
     # One event inside a step
 

@@ -278,6 +278,19 @@ class Late(Net):
     assert "tired" in source.splitlines()[run.problem.place.line - 1]
 
 
+@pytest.mark.parametrize("change", [{"optimizer": {"name": "adam", "lr": 0.5}}, None])
+def test_a_step_that_raises_after_a_change_is_told_of(change):
+    """Going back to the last whole step makes the change once more, and solves nothing by that."""
+    run = begun(mistakes=["column_target"])  # (N, 1) against (N), which its loss refuses
+    if change is None:
+        run.edit(Edit("0.weight", 0, 2.0))
+    else:
+        run.alter(setup.parse({**setup.plain(run.setup), **change}))
+    assert run.advance(10) == 1
+    assert run.step == 0
+    assert "must be the same as input size" in run.problem.message
+
+
 BAD = [
     ({"data": "sin"}, "data", "did you mean 'sine'"),
     ({"model": {"name": "mlp", "layer": [3]}}, "model.layer", "did you mean 'layers'"),
