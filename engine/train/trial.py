@@ -53,10 +53,17 @@ def build(program: Program, batches: Batches) -> Plan:
     if why:
         raise Refused(why)
     before = checkpoints.take(program, batches, 0)
-    if program.setup.model.name == "own":
+    if program.setup.model.name != "own":
+        return _tried(program, batches, before)
+    data = [(tensor, tensor.clone()) for tensor in (batches.x, batches.y) if batches.is_whole]
+    try:
         # What a module keeps where nobody looks cannot be put back: a first trial is a copy's.
         _tried(_copied(program, batches, before), batches, before)
-    return _tried(program, batches, before)
+        return _tried(program, batches, before)
+    finally:
+        # It may write into its batch, which is the data itself where that is all of them.
+        for tensor, was in data:
+            tensor.copy_(was)
 
 
 def _copied(program: Program, batches: Batches, saved: checkpoints.Checkpoint) -> Program:

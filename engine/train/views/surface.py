@@ -148,7 +148,8 @@ def _losses(run: Run, flats: torch.Tensor) -> torch.Tensor:
             piece = flat[start : start + parameter.numel()].reshape(parameter.shape)
             made[parameter] = piece.to(parameter.device, parameter.dtype)
             start += parameter.numel()
-        output = functional_call(model, instead(model, made), (x,), tie_weights=False)
+        # A module of the user's may write into what it is given: this is the run's own data.
+        output = functional_call(model, instead(model, made), (x.clone(),), tie_weights=False)
         return program.criterion(output, y).float().cpu()
 
     try:

@@ -151,6 +151,26 @@ def test_narrow_types_are_rounded_as_the_reference_mode_rounds_them(dtype, name)
              optimizer={"name": name, "lr": 0.05, "weight_decay": 0.03})  # fmt: skip
 
 
+WRITING = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.line = nn.Linear(2, 1)
+
+    def forward(self, x):
+        x.mul_(0.9)
+        return self.line(x)
+"""
+
+
+def test_data_that_a_module_writes_into_is_as_if_nothing_had_been_tried():
+    model = {"name": "own", "source": WRITING}
+    reference, captured = both(12, model=model, batch=0)
+    assert (captured.mode, captured.why) == ("reference", "it writes into its batch")
+    assert captured.history.recent == reference.history.recent
+    assert torch.equal(captured.program.tensor("x_train"), reference.program.tensor("x_train"))
+
+
 REFUSED = [
     ({"optimizer": "lbfgs", "batch": 0}, "several times"),
     ({"accumulate": 2}, "accumulation"),

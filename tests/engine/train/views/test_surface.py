@@ -20,6 +20,7 @@ class Net(nn.Module):
         y = self.line(x)
         return y if y.sum() > 0 else -y
 """
+WRITING = LOOKING.replace("        y =", "        x.mul_(0.9)\n        y =")
 MODELS = [
     {"name": "own", "source": SHARED},
     {"name": "mlp", "layers": [4, 2], "norm": "batch", "dropout": 0.2},
@@ -113,3 +114,11 @@ def test_a_path_with_weights_that_are_no_numbers_has_the_directions_of_the_rest(
     at = with_all.arrays["path_steps"].array() != step
     near = pytest.approx(with_all.arrays["path"].array()[at], abs=0.02)
     assert without.arrays["path"].array()[at] == near
+
+
+def test_data_that_a_module_writes_into_stays_the_run_s_own():
+    run = Run(setup.parse({"data": "moons", "model": {"name": "own", "source": WRITING}}))
+    run.advance(3)
+    before = run.program.tensor("x_train").clone()
+    views.show(run, "surface", {"side": 4})
+    assert torch.equal(run.program.tensor("x_train"), before)
