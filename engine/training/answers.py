@@ -12,6 +12,7 @@ from engine.tape import Problem, Tape
 from engine.training.parts import Entry, Task
 
 MOST_AXES = 8
+MOST_ELEMENTS = 1 << 62
 _DTYPE = re.compile(r"[<|](?:[fiu][1248]|b1)|\?")
 SERIES_STEPS = 4096
 """Steps in one `Series` message at most."""
@@ -62,6 +63,11 @@ class Parameter(Struct, frozen=True):
     module: str = ""
     """The class of the module that holds it."""
     trained: bool = True
+
+    def __post_init__(self) -> None:
+        """Refuse, where it is read from the wire too, what lies nowhere. Raises ValueError."""
+        if min((self.start, *self.shape)) < 0 or math.prod(self.shape) > MOST_ELEMENTS:
+            raise ValueError(f"no parameter has {self.shape}")
 
 
 class Unit(Struct, frozen=True):
@@ -115,6 +121,16 @@ class DataShown(Struct, frozen=True, tag=True):
     x_names: tuple[str, ...] = ()
     y_names: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        """Refuse, where it is read from the wire too, rows that miss something.
+
+        Raises:
+            ValueError: there are more of one than of another, or targets without a number.
+        """
+        rows = {one.shape[:1] for one in (self.x, self.y, self.train)}
+        if len(rows) > 1 or len(self.train.shape) != 1 or 0 in self.y.shape[1:]:
+            raise ValueError("data with rows that miss something")
+
 
 class Series(Struct, frozen=True, tag=True):
     """A stretch of every curve.
@@ -132,6 +148,11 @@ class Series(Struct, frozen=True, tag=True):
     values: Array
     stride: int = 1
     after: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse, where it is read from the wire too, steps without numbers. Raises ValueError."""
+        if len(self.values.shape) != 2 or self.values.shape[:1] != self.steps.shape:
+            raise ValueError("curves with steps that miss numbers")
 
 
 class View(Struct, frozen=True, tag=True):

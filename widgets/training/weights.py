@@ -1,5 +1,6 @@
 """The numbers of the parameters in a table, to be read and changed in place."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -228,9 +229,9 @@ def exact(number: np.floating) -> str:
 
 
 def _matrix(flat: Floats, one: Parameter) -> Floats | None:
-    size = int(np.prod(one.shape)) if one.shape else 1
+    size = math.prod(one.shape)
     part = flat[one.start : one.start + size]
-    if part.size != size:
+    if part.size != size or not size:
         return None
     rows = one.shape[0] if len(one.shape) > 1 else 1
     return part.reshape(rows, -1)

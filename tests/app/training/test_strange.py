@@ -1,6 +1,7 @@
 """A training engine that is not ours any more: one line, a fresh engine, and bounded memory."""
 
 import itertools
+import math
 
 import msgspec
 import pytest
@@ -48,6 +49,14 @@ def lying(**changes):
     return packed({"type": "Series", "run_id": 1, "steps": body, "values": body})
 
 
+def unlike(kind, **shapes):
+    """A message with arrays of these shapes, each whole by itself."""
+    arrays = {
+        name: [shape, "<f4", b"\0" * (4 * math.prod(shape))] for name, shape in shapes.items()
+    }
+    return packed({"type": kind, "run_id": 1, **arrays})
+
+
 DEEP = b"\x91" * 200_000 + b"\xc0"
 GARBAGE = {
     "too short for its shape": lying(shape=[3]),
@@ -57,6 +66,11 @@ GARBAGE = {
     "a dtype that is none": lying(dtype="(2,3)f4, f8"),
     "a dtype without end": lying(dtype="<f" + "4" * 100_000),
     "axes without end": lying(shape=[1] * 1000),
+    "steps that miss numbers": unlike("Series", steps=[3, 2], values=[2, 2]),
+    "numbers of no curve": unlike("Series", steps=[2], values=[2]),
+    "rows without targets": unlike("DataShown", x=[3, 2], y=[2], train=[3]),
+    "targets without a number": unlike("DataShown", x=[3, 2], y=[3, 0], train=[3]),
+    "rows that are two things": unlike("DataShown", x=[3, 2], y=[3], train=[3, 1]),
     "a giant int": packed({"type": "TrainState", "run_id": 2**64 - 1, "status": "paused"}),
     "a step that is text": packed(
         {"type": "TrainState", "run_id": 1, "status": "paused", "step": "x"}
@@ -71,9 +85,10 @@ GARBAGE = {
     "half a map": frame(b"\x8f\xa4type"),
 }
 ARRAY = Array((2,), "<f4", b"12345678")
+COLUMN = Array((2, 1), "<f4", b"12345678")
 ODD = {
     "an unknown run": raw(say.TrainState(77, "running", 3)),
-    "nothing of a run that was not begun": raw(say.Series(1, ARRAY, ARRAY)),
+    "nothing of a run that was not begun": raw(say.Series(1, ARRAY, COLUMN)),
     "half a frame": raw(say.TrainState(1, "paused", 1))[:-3],
     "numbers that are none": raw(
         say.TrainState(1, "running", 3, epoch=float("nan"), rate=float("inf"))

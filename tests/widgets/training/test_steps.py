@@ -170,6 +170,12 @@ def weights(shown):
     return made
 
 
+def test_a_parameter_without_an_element_is_shown_as_none(weights):
+    weights.set_parameters((Parameter("weight", (0, 3), 0),))
+    weights.show_flat(np.arange(2, dtype=np.float32))
+    assert not weights.grid.rowCount()
+
+
 def test_a_parameter_is_shown_as_a_matrix(weights):
     weights.show_flat(np.arange(8, dtype=np.float32))
     grid = weights.grid
