@@ -24,6 +24,7 @@ from widgets.code_rows import Row
 from widgets.code_style import Band, Phase
 from widgets.finding_marks import FindingMarks
 from widgets.highlight import units
+from widgets.labels import tip
 from widgets.line_marks import LineMarks, Placed
 from widgets.number_drag import NumberDrag, steps_of
 from widgets.number_hover import NumberHover
@@ -320,17 +321,17 @@ class CodeEdit(SourceEdit):
         """Return the tooltip of a place in the viewport: of a mark or an error, else empty."""
         line = self._marked_at(QPointF(at))
         if line:
-            return self._marks.about(line)
+            return tip(self._marks.about(line))
         here = self.cursorForPosition(at)
         ends = ((c.selectionStart(), c.selectionEnd()) for c in self._problem_cursors)
         if any(start <= here.position() <= end for start, end in ends):
             return self._strip.toolTip()
-        return self.findings.about(here.blockNumber() + 1)
+        return tip(self.findings.about(here.blockNumber() + 1))
 
     def _about_line(self, line: int) -> str:
         if line == self._problem_line():
             return self._strip.toolTip()
-        return self.findings.about(line) or self._marks.about(line)
+        return tip(self.findings.about(line) or self._marks.about(line))
 
     def _marked_at(self, at: QPointF) -> int:
         return next((one.line for one in self._placed if one.area.contains(at)), 0)

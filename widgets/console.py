@@ -10,7 +10,7 @@ from engine.figures import Figure
 from engine.tape import Problem
 from playback import text as words
 from widgets.figures import Figures
-from widgets.labels import Heading, Label, sheet
+from widgets.labels import Heading, Label, sheet, tip
 from widgets.theme import Theme
 
 LIMIT = 200_000
@@ -220,7 +220,7 @@ class Console(QWidget):
             return
         message = problem.message.strip() or "no message"
         self._message.say(f"{problem.type}: {_shorten(message)}")
-        self._message.setToolTip(_shorten(message, 4000))
+        self._message.setToolTip(tip(_shorten(message, 4000)))
         self._hint.say(problem.hint)
         self._show_hint()
         self._go.setText(f"line {problem.place.line}")

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QToolTip, QWidget
 
 from widgets import graph_walk
 from widgets.camera import Camera
+from widgets.labels import tip
 from widgets.paint.minimap import Minimap
 from widgets.paint.stage import Stage
 
@@ -255,7 +256,7 @@ class GraphHand(QWidget):
 
     def _tell(self, event: QHelpEvent) -> None:
         """Tell in words what lies below the cursor."""
-        QToolTip.showText(event.globalPos(), self.tip_at(QPointF(event.pos())), self)
+        QToolTip.showText(event.globalPos(), tip(self.tip_at(QPointF(event.pos()))), self)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Walk with the arrows, zoom with + and -, show all with 0, open a module with Enter."""

@@ -104,7 +104,10 @@ def literal(text: str = "") -> QLabel:
 
 def tip(text: str) -> str:
     """Return ``text`` as a tool tip that shows it as it is."""
-    return f"<qt>{escape(text)}</qt>" if "<" in text else text
+    if "<" not in text:
+        return text
+    lines = escape(text).replace("\n", "<br>")
+    return f"<qt>{lines}</qt>"
 
 
 def breakable(text: str, run: int = 20) -> str:

@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
 
 from playback import text as words
 from playback.track import Entry
-from widgets.labels import Heading, sheet
+from widgets.labels import Heading, sheet, tip
 from widgets.theme import Theme
 
 Index = QModelIndex | QPersistentModelIndex
@@ -59,7 +59,8 @@ class LedgerModel(QAbstractListModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return entry.text
         if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole):
-            return f"{entry.text} (line {entry.line})" if entry.line else entry.text
+            told = f"{entry.text} (line {entry.line})" if entry.line else entry.text
+            return tip(told) if role == Qt.ItemDataRole.ToolTipRole else told
         return None
 
 

@@ -27,7 +27,7 @@ from PySide6.QtWidgets import (
 )
 
 from playback.track import ValueRow
-from widgets.labels import Heading, sheet
+from widgets.labels import Heading, sheet, tip
 from widgets.theme import Theme
 
 Index = QModelIndex | QPersistentModelIndex
@@ -132,7 +132,7 @@ class ValueModel(QAbstractTableModel):
             return text
         if role == Qt.ItemDataRole.ToolTipRole:
             if index.column() < 2:
-                return (row.name, row.value)[index.column()]
+                return tip((row.name, row.value)[index.column()])
             return {PENDING: "Backward has not come here yet", NONE: "No gradient"}.get(text, text)
         return None
 

@@ -113,6 +113,12 @@ def test_a_problem_is_told_with_its_line(console, qtbot):
     assert not link.isVisible()
 
 
+def test_a_message_that_looks_like_marks_loads_no_picture(console):
+    console.set_problem(Problem("ValueError", "<img src='file:///a.png'>"))
+    assert "<img" not in console._message.toolTip()
+    assert "&lt;img src" in console._message.toolTip()
+
+
 def test_a_problem_without_a_place_has_no_link(console):
     console.set_problem(Problem("MemoryError", "x" * 5000))
     assert not console.findChild(QPushButton, "problem-link").isVisible()

@@ -63,6 +63,7 @@ def test_numbers_of_gradients_are_drawn_in_the_backward_colour(qtbot):
 def test_what_looks_like_marks_is_shown_letter_by_letter():
     assert labels.tip("expected <class 'int'>") == "<qt>expected &lt;class &#x27;int&#x27;&gt;</qt>"
     assert labels.tip("a > b") == "a > b"
+    assert labels.tip("<b>\nx") == "<qt>&lt;b&gt;<br>x</qt>"
 
 
 def test_a_label_for_anybodys_text_measures_every_letter(qtbot):

@@ -8,6 +8,7 @@ from PySide6.QtGui import QFontMetricsF, QMouseEvent, QPainter, QWheelEvent
 from PySide6.QtWidgets import QWidget
 
 from playback import text
+from widgets.labels import tip
 from widgets.plots.plot import EDGE, Plot, empty
 from widgets.theme import mono_font
 
@@ -90,7 +91,7 @@ class GradientBars(Plot):
             self.refresh()
             return True
         if isinstance(happened, QMouseEvent):
-            self.canvas.setToolTip(self._name_at(happened.position()))
+            self.canvas.setToolTip(tip(self._name_at(happened.position())))
         return False
 
     def _name_at(self, at: QPointF) -> str:

@@ -6,6 +6,8 @@ from PySide6.QtCore import QPointF, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent
 from PySide6.QtWidgets import QLineEdit, QWidget
 
+from widgets.labels import tip
+
 WIDE = 92
 
 
@@ -29,7 +31,7 @@ class WeightEntry(QLineEdit):
         self._name, self._place = name, place
         self._offered = f"{number:.6g}"
         self.setText(self._offered)
-        self.setToolTip(f"{name}: type a number, then Return")
+        self.setToolTip(tip(f"{name}: type a number, then Return"))
         self.selectAll()
         over, size = self._over.rect(), self.sizeHint()
         left = min(max(4, round(at.x()) + 8), over.width() - WIDE - 4)

@@ -6,7 +6,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QPushButton, QSlider, QVBoxLayout, QWidget
 
-from widgets.labels import Label, sheet
+from widgets.labels import Label, sheet, tip
 from widgets.theme import Theme
 from widgets.training.until import UntilMenu
 from widgets.transport_buttons import ICON, ROOM, icon
@@ -233,7 +233,7 @@ class TrainingBar(QFrame):
         fits = room > 60
         self.title.setVisible(fits)
         self.title.setText(heading)
-        self.title.setToolTip(title)
+        self.title.setToolTip(tip(title))
         room -= metrics.horizontalAdvance(heading) + 8
         # The speed goes before the step.
         short = next((w for w in (where, where.partition(" · ")[0])

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 
 from engine.training import FileLooked
 from playback import text
-from widgets.labels import Label, sheet
+from widgets.labels import Label, sheet, tip
 from widgets.theme import Theme
 
 TARGET, INPUT = "target", "input"
@@ -153,7 +153,7 @@ class FileLook(QWidget):
             # The use below a name must be seen however long that is.
             item = QTableWidgetItem(f"{text.shortened(name, LONGEST_NAME)}\n{use or '–'}")
             kind = "numbers" if name in self._numbers() else "text: can be the target, as classes"
-            item.setToolTip(f"{name}\n{kind}")
+            item.setToolTip(tip(f"{name}\n{kind}"))
             self.table.setHorizontalHeaderItem(column, item)
 
     def _numbers(self) -> set[str]:

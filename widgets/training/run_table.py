@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from playback import text
-from widgets.labels import Heading, sheet
+from widgets.labels import Heading, sheet, tip
 from widgets.theme import Theme
 
 TICK = 28
@@ -143,14 +143,14 @@ class RunTable(QWidget):
             if item is None:
                 item = _cell(column)
                 self.table.setItem(row, column, item)
-            font, tip = item.font(), f"{word}{gone}".strip()
+            font, told = item.font(), tip(f"{word}{gone}".strip())
             if item.text() != word or font.bold() != line.current:
                 changed.add(column)
                 font.setBold(line.current)
                 item.setText(word)
                 item.setFont(font)
-            if item.toolTip() != tip:
-                item.setToolTip(tip)
+            if item.toolTip() != told:
+                item.setToolTip(told)
         first = self.table.item(row, 0)
         assert first is not None
         if first.data(COLOR) != line.color.rgba():

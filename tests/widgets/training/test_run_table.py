@@ -37,6 +37,11 @@ def test_a_long_name_gives_way_to_what_a_run_differs_by(table):
     assert inner.columnWidth(0) < inner.sizeHintForColumn(0)
 
 
+def test_a_name_that_looks_like_marks_loads_no_picture(table):
+    table.show_lines([line(1, "<img src='file:///a.png'>")])
+    assert "&lt;img src" in table.table.item(0, 0).toolTip()
+
+
 def test_a_name_is_whole_where_there_is_room(table):
     table.show_lines((line(1, "moons · mlp", "lr 0.5"),))
     assert table.table.columnWidth(0) >= table.table.sizeHintForColumn(0)
