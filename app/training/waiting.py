@@ -9,6 +9,7 @@ from widgets.once import once
 
 SILENT_MS = 1000
 MAKING = (say.Train, say.Alter, say.Reset, say.Fork, say.Resume)
+STEPPING = (say.Advance, say.StepEvent)
 UNHEARD = (say.Keep, say.GiveFile, say.LookIntoFile, say.ListParts)
 """Requests that nobody waits for."""
 
@@ -61,10 +62,15 @@ class Waiting(QObject):
             return
         if isinstance(self._asked, MAKING):
             words = "making the model…"
-        elif self._session.plays:
+        elif self._session.plays or isinstance(self._asked, STEPPING):
             words = f"step {run.step:,} · at the next…"
-        else:
+        elif isinstance(self._asked, say.Rewind):
+            words = f"step {run.step:,} · going back…"
+        elif run.running:
             words = f"step {run.step:,} · pausing…"
+        else:
+            # A file or a picture of a run that stands still: no state that comes takes words back.
+            return
         self.told.emit(run.name, words)
 
 

@@ -63,6 +63,25 @@ def test_nothing_is_waited_for_once_it_stands_still(waiting, begun, train_link):
     assert not waiting._timer.isActive()
 
 
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        (say.Export(1, "script"), []),
+        (say.Watch(1, ()), []),
+        (say.Advance(1, 1), ["step 3 · at the next…"]),
+        (say.StepEvent(1), ["step 3 · at the next…"]),
+        (say.Rewind(1, 0), ["step 3 · going back…"]),
+    ],
+    ids=str,
+)
+def test_a_run_that_stands_still_is_not_said_to_pause(waiting, begun, train_link, asked, words):
+    begun.pause()
+    train_link.state(1, 3)
+    train_link.asked.emit(asked)
+    waiting.silence()
+    assert [said for _, said in waiting.heard] == words
+
+
 def test_nothing_is_waited_for_of_an_engine_that_is_gone(waiting, begun, train_link):
     train_link.asked.emit(say.Pause(1))
     train_link.died.emit("it was killed")
