@@ -14,6 +14,9 @@ _ONEDNN = re.compile(r"could not create a primitive(?:.* for the (.+?)(?: \w+ pr
 _OVER = re.compile(r"Tried to step \d+ times\. The specified number of total steps is (\d+)")
 """What a schedule says that knows its end."""
 
+_ALONE = "Expected more than 1 value per channel when training"
+"""What batch norm says of a batch of one."""
+
 
 def worded(found: Problem, setup: Setup) -> Problem:
     """Return a problem without words that tell only where in torch something failed."""
@@ -22,6 +25,9 @@ def worded(found: Problem, setup: Setup) -> Problem:
     if setup.schedule is not None and (over := _OVER.match(found.message)):
         message = f"The schedule {setup.schedule.name} is over after {int(over[1]):,} steps"
         return replace(found, message=message, hint="Give it more total_steps, or choose another")
+    if _ALONE in found.message and setup.batch > 1 and not setup.drop_last:
+        hint = "The last batch of an epoch has a single example: drop it, or choose another size"
+        return replace(found, hint=hint)
     dtype = setup.amp or setup.dtype
     said = _ONEDNN.search(found.message)
     if said is None or dtype == "float32":
@@ -35,7 +41,7 @@ def refusal(error: BaseException, setup: Setup) -> BadSetup:
     """Return what a model of ours raised, asked for the first time, as a refusal of the setup."""
     found = Problem(type(error).__name__, str(error))
     better = worded(found, setup)
-    if better != found and better.hint:
+    if better.message != found.message and better.hint:
         return BadSetup(f"{better.message}. {better.hint}", "amp" if setup.amp else "dtype")
     first = found.message.strip().partition("\n")[0]
     return BadSetup(f"{found.type}: {first}", "model")

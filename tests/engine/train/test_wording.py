@@ -15,6 +15,7 @@ LSTM = (
     "Run workload with environment variable ONEDNN_VERBOSE=all to get additional "
     "diagnostic information."
 )
+ALONE = "Expected more than 1 value per channel when training, got input size torch.Size([1, 4])"
 OWN = """class Net(nn.Module):
     def __init__(self):
         super().__init__()
@@ -34,6 +35,9 @@ OWN = """class Net(nn.Module):
         (LSTM, {}, LSTM, ""),
         ("can't allocate memory: 7 bytes", {}, "Not enough memory for this", ""),
         ("boom", {"amp": "bfloat16"}, "boom", ""),
+        (ALONE, {"batch": 8}, ALONE, "last batch"),
+        (ALONE, {"batch": 8, "drop_last": True}, ALONE, ""),
+        (ALONE, {"batch": 1}, ALONE, ""),
     ],
 )
 def test_what_torch_raises_is_said_as_what_can_be_done(text, given, message, hint):
@@ -93,3 +97,15 @@ def test_a_schedule_that_is_over_is_told_with_what_to_change():
     again = Run(setup.parse({**given, "schedule": longer}))
     again.advance(9)
     assert (again.step, again.problem) == (9, None)
+
+
+def test_a_last_batch_of_one_is_dropped_where_one_follows_the_hint():
+    net = {"name": "mlp", "layers": [4], "norm": "batch"}
+    given = {"data": {"name": "moons", "n": 21}, "model": net, "batch": 8}  # 17 examples: 8, 8, 1
+    run = Run(setup.parse(given))
+    run.advance(9)
+    assert run.step == 2
+    assert "drop it" in run.problem.hint
+    run.alter(setup.parse({**given, "drop_last": True}))
+    run.advance(7)
+    assert (run.step, run.problem) == (9, None)
