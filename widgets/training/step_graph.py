@@ -55,6 +55,10 @@ class StepGraph(QWidget):
         way = QBoxLayout.Direction.LeftToRight if fits else QBoxLayout.Direction.TopToBottom
         self._top.setDirection(way)
 
+    def prepare(self) -> None:
+        """Have ready what is in sight: a turn that paints a whole window has no time to spare."""
+        self.graph.prepare()
+
     def set_theme(self, theme: Theme) -> None:
         """Use the colours and fonts of ``theme``."""
         self.setStyleSheet(sheet(theme))

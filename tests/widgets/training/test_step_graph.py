@@ -2,6 +2,8 @@
 
 import pytest
 
+from tests.widgets.graph_window import show
+from tests.widgets.scenes import neuron
 from widgets.theme import Theme
 from widgets.training.step_graph import LAYERS, StepGraph
 
@@ -39,3 +41,16 @@ def test_switches_and_heading_are_whole_whatever_the_size_of_the_text(qtbot, sca
     assert heading.width() >= heading.wide()
     for one in shown.layers.values():
         assert one.width() >= one.sizeHint().width()
+
+
+def test_what_is_in_sight_is_ready_before_it_is_painted(shown):
+    made = shown(StepGraph(), 600, 400)
+    show(made.graph, neuron())
+    made.graph.finish_motion()
+    made.grab()
+    renders = made.graph._layer.renders
+    made.set_theme(Theme.load("dark"))
+    made.prepare()
+    assert made.graph._layer.renders == renders + 1
+    made.grab()
+    assert made.graph._layer.renders == renders + 1
