@@ -4,11 +4,17 @@ Qt wants a widget anew with whatever changes above it or around it: a card that 
 window, another size of a column, a theme that is put on.
 """
 
+import time
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QPainter, QPalette, QPixmap
 from PySide6.QtWidgets import QWidget
+
+from widgets.once import once
+
+DEAR_MS = 4.0
+"""A picture that takes longer is not drawn in the turn that gives the whole window another size."""
 
 
 class KeptPicture:
@@ -18,6 +24,8 @@ class KeptPicture:
         self._widget, self._draw = widget, draw
         self._kept = QPixmap()
         self._key: tuple[object, ...] = ()
+        self._took_ms = 0.0
+        self._later = once(widget, self.refresh)
 
     def refresh(self) -> None:
         """Have another picture made, and the widget painted."""
@@ -30,7 +38,10 @@ class KeptPicture:
         painter = QPainter(self._widget)
         try:
             if ratio == round(ratio):
-                painter.drawPixmap(0, 0, self._picture(ratio, depends))
+                late = self._is_late(ratio, depends)
+                painter.drawPixmap(0, 0, self._kept if late else self._picture(ratio, depends))
+                if late:
+                    self._later.start()
             else:
                 # A picture whose pixels lie between those of the screen would be blurred.
                 self._draw_into(painter)
@@ -43,11 +54,23 @@ class KeptPicture:
         if self._widget.isVisible() and ratio == round(ratio):
             self._picture(ratio, depends)
 
+    def _is_late(self, ratio: float, depends: tuple[object, ...]) -> bool:
+        """Tell whether the picture of another size does for now: the next turn draws this one.
+
+        Not so in a picture of the widget, which has no next turn.
+        """
+        if self._took_ms < DEAR_MS or self._key[2:] != (ratio, *depends):
+            return False
+        widget = self._widget
+        store = widget.backingStore()
+        is_seen = store is not None and widget.redirected(QPoint()) is store.paintDevice()
+        return is_seen and self._key[:2] != (widget.width(), widget.height())
+
     def _picture(self, ratio: float, depends: tuple[object, ...]) -> QPixmap:
         widget = self._widget
         key = (widget.width(), widget.height(), ratio, *depends)
         if key != self._key:
-            self._key = ()
+            self._key, since = (), time.thread_time()
             made = self._kept
             if made.size() != widget.size() * ratio:
                 made = QPixmap(widget.size() * ratio)
@@ -61,6 +84,7 @@ class KeptPicture:
             finally:
                 painter.end()
             self._kept, self._key = made, key
+            self._took_ms = 1000 * (time.thread_time() - since)
         return self._kept
 
     def _draw_into(self, painter: QPainter) -> None:

@@ -5,6 +5,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QWidget
 
+from widgets import kept_picture
 from widgets.kept_picture import KeptPicture
 
 
@@ -88,3 +89,30 @@ def test_of_a_widget_that_nobody_sees_none_is_made_beforehand(painted):
     painted.hide()
     painted.kept.prepare("a")
     assert painted.drawn == 0
+
+
+def test_a_dear_one_of_another_size_is_drawn_in_the_turn_after(painted, qtbot, monkeypatch):
+    monkeypatch.setattr(kept_picture, "DEAR_MS", 0.0)
+    with qtbot.waitExposed(painted):
+        painted.show()
+    qtbot.waitUntil(lambda: painted.drawn == 1)
+    painted.resize(80, 50)
+    painted.repaint()
+    assert painted.drawn == 1
+    qtbot.waitUntil(lambda: painted.drawn == 2)
+    assert painted.kept._kept.size() == painted.size()
+    # A picture of it is never that of another size.
+    painted.resize(90, 60)
+    assert center(painted) == painted.grab().toImage().pixelColor(88, 58).name() == "#1565c0"
+    assert painted.drawn == 3
+
+
+def test_a_dear_one_that_looks_otherwise_is_drawn_at_once(painted, qtbot, monkeypatch):
+    monkeypatch.setattr(kept_picture, "DEAR_MS", 0.0)
+    with qtbot.waitExposed(painted):
+        painted.show()
+    qtbot.waitUntil(lambda: painted.drawn == 1)
+    painted.side = "b"
+    painted.resize(80, 50)
+    painted.repaint()
+    assert painted.drawn == 2
