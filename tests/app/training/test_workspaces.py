@@ -268,7 +268,7 @@ def begin_saving(window, path):
 
 def test_closing_waits_for_what_is_on_its_way_to_the_disk(training, tmp_path, monkeypatch):
     gate, whole = threading.Event(), atomic.write
-    monkeypatch.setattr(atomic, "write", lambda *args: gate.wait(20) and whole(*args))
+    monkeypatch.setattr(atomic, "write", lambda *a, **k: gate.wait(20) and whole(*a, **k))
     path = tmp_path / "a.gradscribe"
     begin_saving(training, path)
     assert training.writing.is_busy
@@ -284,7 +284,7 @@ def test_a_window_whose_session_cannot_be_written_stays_once(training, tmp_path,
     path.write_bytes(before)
     gate = threading.Event()
 
-    def full(*_):
+    def full(*_, **__):
         gate.wait(20)
         raise OSError(errno.ENOSPC, "no space")
 
