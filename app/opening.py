@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QApplication
 
 from app.collecting import Collecting
 from app.documents import Drafts, Refused
+from app.ending import Ending
 from app.fault_card import confess
 from app.faults import Faults
 from app.heap import keep_small
@@ -110,5 +111,9 @@ def _live(
     elif window.settings.shape("window").isEmpty() and not path:
         window.welcome()
     window.setAttribute(Qt.WidgetAttribute.WA_QuitOnClose)
+    ending = Ending(window.close, window)
     window.show()
-    return app.exec()
+    try:
+        return app.exec()
+    finally:
+        ending.stop()

@@ -1,0 +1,59 @@
+"""Ctrl-C in the terminal, and a system that ends its programs: the window is closed as by hand."""
+
+import signal
+import socket
+import threading
+from collections.abc import Callable
+from types import FrameType
+
+from PySide6.QtCore import QObject, QSocketNotifier
+
+ASKED = ("SIGINT", "SIGTERM", "SIGHUP")
+"""Signals that ask a program to end; Windows has the first two."""
+
+
+class Ending(QObject):
+    """Calls ``close`` when one of `ASKED` arrives, unless somebody else takes it or ignores it.
+
+    Python alone would notice one only when something else happens in the window, and raise an
+    exception wherever it is just then.
+    """
+
+    def __init__(self, close: Callable[[], object], parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._close = close
+        self._before: dict[int, signal._HANDLER] = {}
+        self._listens = False
+        if threading.current_thread() is not threading.main_thread():
+            return
+        self._listens = True
+        self._reading, self._writing = socket.socketpair()
+        for end in (self._reading, self._writing):
+            end.setblocking(False)
+        self._notifier = QSocketNotifier(self._reading.fileno(), QSocketNotifier.Type.Read, self)
+        self._notifier.activated.connect(self._end)
+        self._woken = signal.set_wakeup_fd(self._writing.fileno(), warn_on_full_buffer=False)
+        for number in (getattr(signal, name) for name in ASKED if hasattr(signal, name)):
+            before = signal.getsignal(number)
+            if before in (signal.SIG_DFL, signal.default_int_handler):
+                self._before[number] = signal.signal(number, _note)
+
+    def _end(self) -> None:
+        if set(self._reading.recv(64)) & set(self._before):
+            self._close()
+
+    def stop(self) -> None:
+        """Leave the signals to whom they were left before."""
+        for number, before in self._before.items():
+            signal.signal(number, before)
+        self._before = {}
+        if self._listens:
+            self._listens = False
+            self._notifier.setEnabled(False)
+            signal.set_wakeup_fd(self._woken)
+            self._reading.close()
+            self._writing.close()
+
+
+def _note(_signal: int, _frame: FrameType | None) -> None:
+    """Do nothing: the number of the signal is on its way through the socket."""
