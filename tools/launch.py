@@ -3,6 +3,7 @@
 Environment: ``FILE``, the script to open. Run with the environment's own interpreter.
 """
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -27,12 +28,11 @@ def main() -> int:
     environ = dict(os.environ)
     if not screen:
         environ["QT_QPA_PLATFORM"] = "offscreen"
-    try:
-        return subprocess.run(
-            command(sys.executable, environ, screen), env=environ, check=False
-        ).returncode
-    except KeyboardInterrupt:
-        return 130
+    with subprocess.Popen(command(sys.executable, environ, screen), env=environ) as program:
+        while True:
+            # Ctrl-C is the program's, too: it ends when it has put away what is unsaved.
+            with contextlib.suppress(KeyboardInterrupt):
+                return program.wait()
 
 
 if __name__ == "__main__":

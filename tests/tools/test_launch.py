@@ -1,6 +1,8 @@
 """`make run`: the window with a screen, the headless twin without one."""
 
 import importlib
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -36,22 +38,41 @@ def test_a_file_is_handed_over_whole(launch, screen):
 
 
 def test_without_a_screen_qt_is_told_so_and_the_exit_code_is_handed_on(launch, monkeypatch):
-    seen = {}
-
-    def pretend(words, env, check):
-        seen.update(env)
-        return subprocess.CompletedProcess(words, 3)
-
-    monkeypatch.setattr(launch.subprocess, "run", pretend)
+    told = "import os, sys; sys.exit(3 if os.environ['QT_QPA_PLATFORM'] == 'offscreen' else 4)"
+    monkeypatch.setattr(launch, "command", lambda *_: [sys.executable, "-c", told])
     monkeypatch.setattr(launch.system, "has_screen", lambda: False)
     monkeypatch.delenv("QT_QPA_PLATFORM", raising=False)
     assert launch.main() == 3
-    assert seen["QT_QPA_PLATFORM"] == "offscreen"
 
 
-def test_an_interrupt_is_no_traceback(launch, monkeypatch):
-    def interrupt(*_, **__):
-        raise KeyboardInterrupt
+PROGRAM = """
+import signal, sys
+def put_away(*_):
+    signal.sigtimedwait([], 0.7)
+    print("put away", flush=True)
+    sys.exit(5)
+signal.signal(signal.SIGINT, put_away)
+print("ready", flush=True)
+signal.pause()
+"""
+LAUNCH = f"""
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.path.insert(0, "tools")
+import launch
+launch.command = lambda *_: [sys.executable, "-c", {PROGRAM!r}]
+sys.exit(launch.main())
+"""
 
-    monkeypatch.setattr(launch.subprocess, "run", interrupt)
-    assert launch.main() == 130
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows sends no signal to a group")
+def test_an_interrupt_waits_for_the_program_to_end_as_it_likes():
+    words = [sys.executable, "-c", LAUNCH]
+    pipe = subprocess.PIPE
+    started = subprocess.Popen(
+        words, cwd=ROOT, stdout=pipe, stderr=pipe, text=True, start_new_session=True
+    )
+    assert started.stdout.readline() == "ready\n"
+    os.killpg(started.pid, signal.SIGINT)
+    out, said = started.communicate(timeout=30)
+    assert (out, said, started.returncode) == ("put away\n", "", 5)
