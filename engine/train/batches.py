@@ -1,5 +1,7 @@
 """Which examples each step sees: the script's generator, as something that can be put back."""
 
+from typing import cast
+
 import torch
 
 from engine.setup import Setup
@@ -29,9 +31,13 @@ class Batches:
         """The batches that were gathered and not drawn, the next one last."""
         self._together = AT_ONCE // max(1, sum(row_bytes(self.x, self.y)))
         # A module of one's own may write into its batch, which none of the others is to notice.
-        own = program.setup.model.name == "own" or program.setup.device != "cpu"
-        if own or not (self.x.is_contiguous() and self.y.is_contiguous()):
+        is_own = program.setup.model.name == "own"
+        elsewhere = program.setup.device != "cpu"
+        if is_own or elsewhere or not (self.x.is_contiguous() and self.y.is_contiguous()):
             self._together = 1
+        self._exposed = [program.tensor(name) for name in ("x_train", "x_val") if is_own]
+        """What `forward` is given as it is, so that it may write into it."""
+        self._made = [tensor.clone() for tensor in self._exposed]
         self.seen = 0
         self.change(program.setup)
 
@@ -95,12 +101,20 @@ class Batches:
         return pairs[::-1]
 
     def state(self) -> tuple[object, ...]:
-        """Return all that decides which batches come next."""
-        return self._rng.get_state(), self.order, self.at, self.seen
+        """Return all that decides which batches come next, and what was written into them."""
+        return self._rng.get_state(), self.order, self.at, self.seen, self._written()
+
+    def _written(self) -> tuple[torch.Tensor, ...] | None:
+        """Return copies of the data that `forward` may write into; None where it is as made."""
+        pairs = zip(self._exposed, self._made, strict=True)
+        if all(torch.equal(tensor, made) for tensor, made in pairs):
+            return None
+        return tuple(tensor.clone() for tensor in self._exposed)
 
     def put_back(self, state: tuple[object, ...]) -> None:
         """Go back to a moment that `state` told."""
-        rng, order, at, seen = state
+        # What older versions saved knows nothing of data that was written into.
+        rng, order, at, seen, *written = state
         assert isinstance(rng, torch.Tensor)
         assert isinstance(at, int)
         assert isinstance(seen, int)
@@ -108,6 +122,9 @@ class Batches:
         self.order = order if isinstance(order, torch.Tensor) else None
         self.at, self.seen = at, seen
         self._waiting = []
+        copies = cast("tuple[torch.Tensor, ...] | None", written[0] if written else None)
+        for tensor, value in zip(self._exposed, copies or self._made, strict=True):
+            tensor.copy_(value)
 
 
 def row_bytes(x: torch.Tensor, y: torch.Tensor) -> tuple[int, int]:

@@ -3,7 +3,7 @@
 import bisect
 import copy
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import msgspec
 import torch
@@ -42,7 +42,9 @@ class Checkpoint:
     def size(self) -> int:
         """Bytes it holds, about."""
         tensors = [*self.parameters, *self.buffers, *(g for g in self.gradients if g is not None)]
-        return sum(map(_bytes, tensors)) * 2 + self.kept.size + 20_000
+        written = next(iter(self.batches[4:]), None) or ()
+        data = sum(tensor.nbytes for tensor in cast("tuple[torch.Tensor, ...]", written))
+        return sum(map(_bytes, tensors)) * 2 + data + self.kept.size + 20_000
 
 
 def _bytes(tensor: torch.Tensor) -> int:

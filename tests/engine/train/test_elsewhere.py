@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from engine import setup
-from engine.train import measuring, telling, views
+from engine.train import measuring, saved, telling, views
 from engine.train.export import script
 from engine.train.run import Run
 from engine.training import answers, asks
@@ -304,3 +304,35 @@ def test_what_is_made_once_and_stays_is_captured(name):
     run, rows = trained(own(CONSTANT[name], mode="captured"))
     assert (run.mode, run.why) == ("captured", "")
     assert rows == trained(own(CONSTANT[name], mode="reference"))[1]
+
+
+WRITING = HEAD.format(made="", done="return self.b(h)").replace(
+    "h = ", "x.mul_(0.99)\n        h = "
+)
+
+
+@pytest.mark.parametrize("mode", ["reference", "captured"])
+@pytest.mark.parametrize("batch", [0, 16])
+def test_going_back_brings_back_the_data_that_forward_wrote_into(mode, batch):
+    given = own(WRITING, batch=batch, mode=mode, validate_every=5)
+    _, straight = trained(given, 40)
+    assert printed(script(Run(setup.parse(given)).program, 40)) == straight
+    run = Run(setup.parse(given))
+    run.past.stride = 8
+    made = [run.program.tensor(name).clone() for name in ("x_train", "x_val")]
+    run.advance(40)
+    fork = run.fork(21, run.setup)
+    after = losses_of(saved.resume(saved.save(run)), 40, 10)
+    assert after == losses_of(run, 40, 10), "a session goes on as the run does"
+    for back in (33, 21, 8, 3, 0):
+        run.rewind(back)
+        assert losses_of(run, back, 40 - back) == straight[back:]
+        run.rewind(back)
+    assert torch.equal(run.program.tensor("x_train"), made[0])
+    assert losses_of(fork, 21, 19) == straight[21:]
+
+
+def losses_of(run, start, steps):
+    run.advance(steps)
+    told, values, _ = run.history.take()
+    return [(int(s), float(v)) for s, v in zip(told, values[:, 0], strict=True) if s > start]
