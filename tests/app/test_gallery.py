@@ -57,13 +57,18 @@ def test_its_tiles_are_made_bit_by_bit(open_slow, qtbot):
 
 
 def test_one_that_is_closed_at_once_makes_no_more_tiles(open_slow, qtbot):
-    slow = open_slow()
-    qtbot.waitUntil(lambda: len(slow.tiles) > 0)
-    made = len(slow.tiles)
-    qtbot.keyClick(slow, Qt.Key.Key_Escape)
-    assert not slow.isVisible()
-    assert not slow.filling.busy
-    assert len(slow.tiles) == made < len(examples.load())
+    slow, seen = open_slow(), []
+
+    def leave():
+        if slow.tiles and not seen:
+            seen.append(len(slow.tiles))
+            qtbot.keyClick(slow, Qt.Key.Key_Escape)
+            seen.extend((slow.isVisible(), slow.filling.busy))
+
+    slow.filling._turn.timeout.connect(leave)
+    qtbot.waitUntil(lambda: len(seen) == 3)
+    assert seen == [1, False, False]
+    assert len(slow.tiles) == 1
 
 
 def test_each_example_can_be_had_at_its_edge_and_broken(gallery, qtbot):

@@ -9,6 +9,7 @@ from engine.training import answers, asks
 
 BIG = bytes(range(256)) * 5000
 ARRAY = answers.Array((5, 64000), "<f4", BIG)
+FIVE = answers.Array((5,), "<f4", bytes(20))
 SNAPSHOT = Snapshot((320, 1000), "float32", data=BIG, nan=3)
 MESSAGES = (
     asks.Resume(3, BIG, (1, 2), "a.csv", 7, policy=True),
@@ -20,7 +21,7 @@ MESSAGES = (
     wire.Peeked(4, 7, SNAPSHOT),
     wire.Recorded(1, Tape(snapshots=(Snapshot((), "int64"), SNAPSHOT)), 0.5),
     answers.View(2, "weights", 3, {"flat": ARRAY, "grads": ARRAY}, {"loss": 0.5}),
-    answers.DataShown(2, ARRAY, ARRAY, ARRAY, ("a",), ("b",)),
+    answers.DataShown(2, ARRAY, ARRAY, FIVE, ("a",), ("b",)),
 )
 
 

@@ -35,8 +35,9 @@ snapshots = st.integers(0, 9).flatmap(
 )
 tapes = st.builds(Tape, stdout=text, snapshots=st.lists(snapshots, max_size=4).map(tuple))
 arrays = st.builds(Array, st.just((2,)), st.just("<f4"), st.binary(min_size=8, max_size=8))
+columns = st.builds(Array, st.just((2, 1)), st.just("<f4"), st.binary(min_size=8, max_size=8))
 replies = st.one_of(
-    st.builds(Series, numbers, arrays, arrays),
+    st.builds(Series, numbers, arrays, columns),
     st.just(Catalogue(1, (Entry("data", "a", "A", options=(Option("n", "int", 3),)),))),
     st.builds(View, numbers, text, numbers, st.dictionaries(text, arrays, max_size=2)),
     st.builds(wire.Ready, text, text, st.lists(text, max_size=3).map(tuple), numbers),
