@@ -22,6 +22,9 @@ from widgets.lab.cells import CellSheets, at
 from widgets.once import once
 from widgets.theme import Theme, mono_font, ui_font
 
+TALLEST = (1 << 24) - 2
+"""Pixels that Qt takes for a height; an empty tensor may have more rows than that."""
+
 
 class LabCanvas(QWidget):
     """Cards with cells: what goes in, an arrow, what comes out."""
@@ -79,7 +82,7 @@ class LabCanvas(QWidget):
             self._sheets.forget()
         self.cards = placed
         bottom = max((card.frame.bottom() for card in self.cards), default=0.0)
-        self.setMinimumHeight(round(bottom) + 2)
+        self.setMinimumHeight(min(round(bottom) + 2, TALLEST))
         self.updateGeometry()
         self.update()
 

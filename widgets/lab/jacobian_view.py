@@ -58,7 +58,8 @@ class JacobianView(QWidget):
         return f"∂{result}/∂{self._probed.inputs[one.input].name}"
 
     def _side(self, one: Jacobian) -> float:
-        return max(LEAST, min(LARGEST, TALLEST / one.shape[0], 420.0 / one.shape[1]))
+        rows, columns = (max(1, size) for size in one.shape)
+        return max(LEAST, min(LARGEST, TALLEST / rows, 420.0 / columns))
 
     def framed(self, one: Jacobian) -> tuple[int | None, int | None]:
         """Return the row and the column that belong to the cell looked at."""

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from PySide6.QtCore import QPointF
 
 from engine.lab import probe
-from engine.wire import Probe, Probed
+from engine.wire import Jacobian, Probe, Probed
 from playback.lab.axes import Axes, Chip, Row
 from playback.lab.explain import explain
 from playback.lab.places import Cell
@@ -137,3 +138,20 @@ def test_a_jacobian_is_named_and_sized(qtbot, theme):
     assert view.accessibleDescription() == "∂result/∂w: 2 by 6; ∂result/∂x: 2 by 3"
     view.look_at(Cell("x", 2))
     assert theme.selection.name() in colours(view)
+
+
+@pytest.mark.parametrize("source", ["torch.empty(2**30, 0)", "torch.zeros(1).expand(2**31, 2)"])
+def test_a_tensor_of_more_rows_than_a_window_can_be_high_is_shown(qtbot, source):
+    canvas = LabCanvas()
+    qtbot.addWidget(canvas)
+    canvas.show_probed(looked(source))
+    assert canvas.cards
+    assert canvas.minimumHeight() == 16_777_214
+
+
+def test_a_jacobian_of_a_tensor_without_elements_takes_no_room(qtbot):
+    view = JacobianView()
+    qtbot.addWidget(view)
+    probed = looked("x = torch.rand(3)\nx * 2")
+    view.show_probed(replace(probed, jacobians=(Jacobian(0, 0, (0, 3), b""),)))
+    assert view.height() < 60
