@@ -38,14 +38,15 @@ def problem(exc: BaseException, source: str, filename: str) -> Problem:
             place = whole_line(place.line, hints.lines_of(source))
         return _stopped(exc, source, place)
     if isinstance(exc, SystemExit):
-        return Problem("SystemExit", exit_text(exc), hints.hint(exc, source, place, None), place)
+        text = _kept(hints.hint(exc, source, place, None))
+        return Problem("SystemExit", exit_text(exc), text, place)
     if isinstance(exc, Refusal):
         return Problem(
-            REFUSED, plain(exc.message), plain(exc.hint), exc.place if exc.place.line else place
+            REFUSED, _kept(exc.message), _kept(exc.hint), exc.place if exc.place.line else place
         )
     message = plain(_message(exc))
     scope = _scope(frame[0]) if frame else None
-    text = plain(hints.hint(exc, source, place, scope))
+    text = _kept(hints.hint(exc, source, place, scope))
     return Problem(plain(type(exc).__name__)[:LONGEST_NAME], message, text, place)
 
 
@@ -71,6 +72,10 @@ def plain(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
+def _kept(text: str) -> str:
+    return plain(text if len(text) <= LONGEST_MESSAGE else text[:LONGEST_MESSAGE] + " …")
+
+
 def _message(exc: BaseException) -> str:
     if isinstance(exc, SyntaxError):
         return str(exc.msg)[:LONGEST_MESSAGE]
@@ -83,9 +88,7 @@ def _message(exc: BaseException) -> str:
     if text.startswith("Could not run 'aten::"):
         # Every backend that torch was built with follows, by the line of its source.
         text = text.partition(" This could be because the operator")[0]
-    if len(text) > LONGEST_MESSAGE:
-        text = text[:LONGEST_MESSAGE] + " …"
-    return text or _SILENT.get(type(exc), "")
+    return _kept(text) or _SILENT.get(type(exc), "")
 
 
 def _stopped(exc: Interrupted, source: str, place: Place) -> Problem:

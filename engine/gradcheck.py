@@ -7,19 +7,17 @@ defaults of step 1e-6, absolute tolerance 1e-5 and relative tolerance 1e-3.
 """
 
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import NamedTuple
 
 import torch
 from torch.autograd.gradcheck import GradcheckError
 
-from engine import run
+from engine import errors, run
+from engine.plausible import MOST_COMPARED, MOST_PAIRS, MOST_WHOLE
 from engine.record.recorder import Recorder
 from engine.wire import Gradcheck, Gradchecked, JacobianPair
 
-MOST = 64
-"""So many elements of an input, and of an output, are compared; spread evenly over bigger ones."""
-SHOWN = 6
-"""Jacobians of up to so many rows and columns are told whole."""
 WHOLE = 256
 """Above so many elements torch's fast mode decides: it checks random projections."""
 
@@ -66,6 +64,10 @@ def gradcheck(request: Gradcheck) -> Gradchecked:
     return _not(request, name, why)
 
 
+def _first_line(said: object) -> str:
+    return errors.plain(str(said).strip().split("\n")[0][: errors.LONGEST_MESSAGE])
+
+
 def _not(request: Gradcheck, name: str, why: str) -> Gradchecked:
     return Gradchecked(request.run_id, request.op, name, problem=why)
 
@@ -86,7 +88,7 @@ def _compared(request: Gradcheck, name: str, call: _Call) -> Gradchecked:
         if dtype is not None and any(t.dtype not in _DOUBLES for t in outputs):
             continue
         return _judged(request, name, given, function, dtype is not None)
-    why = str(refused).strip().split("\n")[0] if refused is not None else "it has no real output"
+    why = _first_line(refused) if refused is not None else "it has no real output"
     return _not(request, name, f"{name} cannot be called again by itself: {why}")
 
 
@@ -154,13 +156,13 @@ def _judged(
     dtype = "float64" if is_double else str(given[0].dtype).removeprefix("torch.")
     problem = ""
     try:
-        pairs = tuple(_pairs(function, given, limits))
+        pairs = tuple(islice(_pairs(function, given, limits), MOST_PAIRS))
         says = _verdict(function, given, limits)
     except Exception as error:  # noqa: BLE001 - its backward may raise anything
         pairs, says = (), f"{type(error).__name__}: {error}"
     agrees = not says and all(not pair.differ for pair in pairs)
     if says and all(not pair.differ for pair in pairs):
-        problem = says.strip().split("\n")[0]
+        problem = _first_line(says)
     return Gradchecked(request.run_id, request.op, name, dtype, limits.eps, agrees, pairs, problem)
 
 
@@ -208,9 +210,9 @@ def _pairs(
 
 
 def _spread(size: int) -> list[int]:
-    if size <= MOST:
+    if size <= MOST_COMPARED:
         return list(range(size))
-    return [round(at * (size - 1) / (MOST - 1)) for at in range(MOST)]
+    return [round(at * (size - 1) / (MOST_COMPARED - 1)) for at in range(MOST_COMPARED)]
 
 
 def _moved(
@@ -264,7 +266,7 @@ def _pair(
     wrong = ~(gap <= limits.atol + limits.rtol * numeric.abs())
     worst = int(torch.where(wrong, gap.nan_to_num(torch.inf) + 1, gap).argmax())
     row, column = divmod(worst, len(columns))
-    whole = len(rows) <= SHOWN and len(columns) <= SHOWN
+    whole = len(rows) <= MOST_WHOLE and len(columns) <= MOST_WHOLE
     return JacobianPair(
         input=which,
         output=output,

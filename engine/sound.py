@@ -281,9 +281,10 @@ def _of_places(tape: Tape) -> str:
         (place for one in tape.findings for place in (one.place, *one.related)),
         () if tape.error is None else (tape.error.place,),
     )
-    return "" if all(map(_is_place, places)) else "a place in no text"
+    return "" if all(map(is_place, places)) else "a place in no text"
 
 
-def _is_place(place: Place) -> bool:
+def is_place(place: Place) -> bool:
+    """Whether a text may have such a range."""
     line, column, end_line, end_column = place.line, place.column, place.end_line, place.end_column
     return 0 <= line <= end_line <= MOST_LINES and column >= 0 and end_column >= 0

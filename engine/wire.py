@@ -5,7 +5,6 @@ byte that tells whether more of the message follows, and up to `CHUNK` bytes of 
 messages are cut so that no single read stalls the window.
 """
 
-import math
 import struct
 from collections.abc import Iterator
 from typing import Generic, TypeVar, cast, get_args
@@ -13,7 +12,7 @@ from typing import Generic, TypeVar, cast, get_args
 import msgspec
 from msgspec import Struct
 
-from engine import packing, pieces, sound
+from engine import packing, pieces, plausible, sound
 from engine.body import Body
 from engine.standing import At
 from engine.tape import Problem, Snapshot, Tape
@@ -360,33 +359,15 @@ def _refuse(flaw: str) -> None:
 
 
 def _flaws(message: object) -> Iterator[str]:
-    """Yield what in a message is not as long as it says, or leads out of it."""
+    """Yield what in a message is not as long as it says, leads out of it, or is without an end."""
     match message:
         case Recorded(_, tape) | StepTape(tape=tape):
             yield from sound.flaws(tape)
         case Peeked(full=Snapshot() as full) if not sound.is_whole(full):
             yield "a snapshot that is not as long as it says"
         case Probed():
-            yield from _flaws_of_cells(message)
-
-
-def _flaws_of_cells(probed: Probed) -> Iterator[str]:
-    inputs, results = probed.inputs, probed.results
-    for one in (*inputs, *results, *probed.sharing):
-        if not sound.is_whole(one.snapshot) or len(one.stride) > sound.MOST_AXES:
-            yield "cells that are not there"
-    pairs = [(one.result, one.input) for one in probed.links]
-    pairs += [(one.result, one.input) for one in probed.jacobians]
-    if any(not (0 <= a < len(results) and 0 <= b < len(inputs)) for a, b in pairs):
-        yield "a tensor that is not there"
-    for link in probed.links:
-        ends = (results[link.result], link.to), (inputs[link.input], link.source)
-        if len(link.to) != len(link.source):
-            yield "links without an end"
-        for cells, indices in ends:
-            if not sound.are_indices(indices, math.prod(cells.snapshot.shape)):
-                yield "cells that are not there"
-    for jacobian in probed.jacobians:
-        rows, columns = jacobian.shape
-        if rows < 0 or columns < 0 or len(jacobian.data) != 8 * rows * columns:
-            yield "derivatives that are not there"
+            yield from plausible.probed(message)
+        case Checked():
+            yield from plausible.checked(message)
+        case Gradchecked():
+            yield from plausible.gradchecked(message)

@@ -4,10 +4,8 @@ import numpy as np
 import torch
 
 from engine.lab.trial import Named, Slow, Trial, like
+from engine.plausible import MOST_DERIVED
 from engine.wire import Jacobian
-
-MOST = 64
-"""Cells of a tensor, and of a result, for the matrix to be worked out."""
 
 
 def jacobians(trial: Trial, inputs: list[Named], results: list[Named]) -> tuple[Jacobian, ...]:
@@ -17,10 +15,10 @@ def jacobians(trial: Trial, inputs: list[Named], results: list[Named]) -> tuple[
     """
     found = []
     for k, result in enumerate(results):
-        if not result.tensor.is_floating_point() or not 0 < result.tensor.numel() <= MOST:
+        if not result.tensor.is_floating_point() or not 0 < result.tensor.numel() <= MOST_DERIVED:
             continue
         for index, one in enumerate(inputs):
-            small = one.tensor.is_floating_point() and 0 < one.tensor.numel() <= MOST
+            small = one.tensor.is_floating_point() and 0 < one.tensor.numel() <= MOST_DERIVED
             matrix = _matrix(trial, index, k) if small and one.kind == "tensor" else None
             if matrix is not None:
                 found.append(Jacobian(k, index, matrix.shape, matrix.tobytes()))

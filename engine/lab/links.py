@@ -10,13 +10,10 @@ import math
 import numpy as np
 import torch
 
-from engine import watchdog
+from engine import errors, watchdog
 from engine.lab.trial import Named, Trial, like
+from engine.plausible import MOST_LINKED, MOST_REACHED
 from engine.wire import Links
-
-MOST_INPUT = 256
-"""Cells of all tensors that go in, at most, for links to be looked for."""
-MOST_RESULT = 4096
 
 
 def find_links(
@@ -24,8 +21,8 @@ def find_links(
 ) -> tuple[tuple[Links, ...], str]:
     """Return the links of every pair of tensors, and what could not be followed, in words."""
     cells = sum(one.tensor.numel() for one in inputs)
-    if cells > MOST_INPUT or sum(one.tensor.numel() for one in results) > MOST_RESULT:
-        return (), f"Links are looked for up to {MOST_INPUT} cells; these are {cells:,}."
+    if cells > MOST_LINKED or sum(one.tensor.numel() for one in results) > MOST_REACHED:
+        return (), f"Links are looked for up to {MOST_LINKED} cells; these are {cells:,}."
     links: list[Links] = []
     lost = []
     for index, one in enumerate(inputs):
@@ -34,7 +31,7 @@ def find_links(
         except watchdog.Interrupted:
             raise
         except Exception:  # noqa: BLE001 - the op refuses other numbers than the user's
-            lost.append(one.name)
+            lost.append(one.name[: errors.LONGEST_NAME])
             continue
         links += [Links(k, index, *_packed(pair)) for k, pair in enumerate(pairs)]
     note = f"Where cells of {', '.join(lost)} go cannot be told." if lost else ""

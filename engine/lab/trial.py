@@ -8,11 +8,9 @@ import numpy as np
 import torch
 
 from engine import errors, values
+from engine.plausible import MOST_SHOWN, MOST_TENSORS
 from engine.wire import Cells
 
-MOST_SHOWN = 1 << 14
-"""Elements of a tensor that travel."""
-MOST_TENSORS = 12
 PATIENCE_S = 2.0
 """So long the expression is evaluated again and again; what is not found by then is not told."""
 
@@ -156,7 +154,7 @@ def cells_of(one: Named) -> Cells:
     storage = tensor.untyped_storage()
     size = max(1, tensor.element_size())
     return Cells(
-        name=one.name,
+        name=errors.plain(one.name[: errors.LONGEST_NAME]),
         kind=one.kind,
         snapshot=values.snapshot(tensor, MOST_SHOWN),
         device=str(tensor.device),

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.wire import Cells, Probed
 from playback import text
@@ -24,20 +25,32 @@ class Belongings:
     """Which cells of what goes in belong to which of what comes out, both ways."""
 
     def __init__(self, probed: Probed) -> None:
-        self._to: dict[Cell, list[Cell]] = {}
-        self._from: dict[Cell, list[Cell]] = {}
-        for links in probed.links:
-            result = result_key(probed, links.result)
-            source = probed.inputs[links.input].name
-            ends = np.frombuffer(links.to, "<i4").tolist()
-            starts = np.frombuffer(links.source, "<i4").tolist()
-            for end, start in zip(ends, starts, strict=True):
-                self._from.setdefault(Cell(result, end), []).append(Cell(source, start))
-                self._to.setdefault(Cell(source, start), []).append(Cell(result, end))
+        self._links = [
+            (
+                (result_key(probed, links.result), np.frombuffer(links.to, "<i4")),
+                (probed.inputs[links.input].name, np.frombuffer(links.source, "<i4")),
+            )
+            for links in probed.links
+        ]
 
     def of(self, cell: Cell) -> tuple[Cell, ...]:
         """Return the cells that a result's cell comes from, or that an input's cell reaches."""
-        return tuple(self._from.get(cell) or self._to.get(cell) or ())
+        # Looked for as they are asked for: there may be a million links.
+        back = [(here, there) for here, there in self._links]
+        ahead = [(here, there) for there, here in self._links]
+        return _across(back, cell) or _across(ahead, cell)
+
+
+_End = tuple[str, NDArray[np.int32]]
+
+
+def _across(links: Iterable[tuple[_End, _End]], cell: Cell) -> tuple[Cell, ...]:
+    return tuple(
+        Cell(other, flat)
+        for (name, ends), (other, starts) in links
+        if name == cell.tensor
+        for flat in starts[ends == cell.flat].tolist()
+    )
 
 
 def result_key(probed: Probed, number: int) -> str:

@@ -7,7 +7,6 @@ import msgspec
 import pytest
 
 from engine import run, sound, wire
-from engine.tape import Place, Problem, Snapshot, Tape
 
 SOURCE = """
 class Block(nn.Module):
@@ -175,59 +174,3 @@ def test_what_passes_can_be_shown(tape):
             for position in (0, end // 2, end):
                 look.look(found, picture, scene, position)
     assert passed
-
-
-CELLS = wire.Cells(
-    "x", "tensor", Snapshot((2,), "float32", "<f4", bytes(8)), "cpu", (1,), 0, True, False, 1, 2
-)
-ONE = bytes(4)
-
-
-@pytest.mark.parametrize(
-    "probed",
-    [
-        wire.Probed(1, links=(wire.Links(0, 0, ONE, ONE),)),
-        wire.Probed(1, (CELLS,), (CELLS,), (wire.Links(0, 0, ONE, b"\5\0\0\0"),)),
-        wire.Probed(1, (CELLS,), (CELLS,), (wire.Links(0, 0, ONE, b"\xff\xff\xff\xff"),)),
-        wire.Probed(1, (CELLS,), (CELLS,), (wire.Links(0, 0, ONE, ONE * 2),)),
-        wire.Probed(1, (CELLS,), (CELLS,), (wire.Links(0, 0, b"x", b"y"),)),
-        wire.Probed(1, (CELLS,), (CELLS,), (), (wire.Jacobian(0, 0, (2, 2), bytes(8)),)),
-        wire.Probed(1, (CELLS,), (CELLS,), (), (wire.Jacobian(0, 0, (-1, -1), bytes(8)),)),
-        wire.Probed(1, (msgspec.structs.replace(CELLS, snapshot=Snapshot((3,), "x", "<f4", b"")),)),
-        wire.Peeked(1, 0, Snapshot((10**9,), "float32", "<f4", bytes(8))),
-    ],
-)
-def test_cells_that_lie_are_garbage(probed):
-    with pytest.raises(wire.Garbage):
-        list(wire.Reader(wire.Reply).feed(b"".join(wire.frames(probed))))
-
-
-def test_cells_that_belong_together_arrive():
-    whole = wire.Probed(
-        1,
-        (CELLS,),
-        (CELLS,),
-        (wire.Links(0, 0, ONE, b"\1\0\0\0"), wire.Links(0, 0, b"", b"")),
-        (wire.Jacobian(0, 0, (2, 2), bytes(32)),),
-    )
-    assert list(wire.Reader(wire.Reply).feed(b"".join(wire.frames(whole)))) == [whole]
-
-
-def test_places_are_looked_at_wherever_they_stand():
-    error = Problem("E", "m", place=Place(5, 0, 4, 0))
-    assert sound.flaw(Tape(error=error)) == "a place in no text"
-    assert sound.flaw(Tape(error=Problem("E", "m"))) == ""
-
-
-def test_a_call_that_failed_may_not_lead_out_of_the_tape():
-    made = run.record("x = param([1.0, 2.0])\ny = x * 2\nz = y @ torch.ones(3)")
-    assert sound.flaw(made) == ""
-    fault = made.fault
-    wrong = [
-        {"inputs": (999,)}, {"call": 7}, {"outputs": (1,)}, {"node": made.nodes[0].id},
-        {"place": Place(-1, 0, 2, 0)},
-    ]  # fmt: skip
-    for change in wrong:
-        broken = msgspec.structs.replace(fault, **change)
-        assert sound.flaw(msgspec.structs.replace(made, fault=broken)) != ""
-    assert sound.flaw(msgspec.structs.replace(made, stuck=999)) != ""

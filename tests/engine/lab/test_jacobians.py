@@ -6,7 +6,7 @@ import torch
 from torch.autograd.functional import jacobian
 
 from engine.lab import probe
-from engine.lab.jacobians import MOST
+from engine.plausible import MOST_DERIVED
 from engine.wire import Probe
 from tests.engine.lab.test_links import SMOOTH
 
@@ -38,7 +38,7 @@ def test_the_jacobian_is_torchs(expression):
 def test_what_cannot_be_differentiated_has_no_jacobian():
     assert not looked("x = torch.tensor([1, 2])\nx * 2").jacobians
     assert not looked("x = torch.rand(3)\nx.argmax()").jacobians
-    assert not looked(f"x = torch.rand({MOST + 1})\nx * 2").jacobians
+    assert not looked(f"x = torch.rand({MOST_DERIVED + 1})\nx * 2").jacobians
     assert not looked("x = torch.rand(2)\nx.detach() * 2").jacobians
 
 

@@ -6,7 +6,7 @@ import torch
 from torch.autograd.functional import jacobian
 
 from engine.lab import probe
-from engine.lab.links import MOST_INPUT
+from engine.plausible import MOST_LINKED
 from engine.wire import Probe
 
 
@@ -148,10 +148,10 @@ def test_what_is_no_tensor_is_told_as_text():
 
 
 def test_tensors_past_the_limit_are_shown_without_links():
-    probed = looked(f"x = torch.rand({MOST_INPUT + 1})\nx * 2")
+    probed = looked(f"x = torch.rand({MOST_LINKED + 1})\nx * 2")
     assert probed.results
     assert not probed.links
-    assert str(MOST_INPUT) in probed.note
+    assert str(MOST_LINKED) in probed.note
 
 
 def test_nothing_of_it_outlives_the_call():

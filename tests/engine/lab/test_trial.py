@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from engine.lab.trial import MOST_SHOWN, Trial, as_tensor, cells_of, like, named_tensors
+from engine.lab.trial import Trial, as_tensor, cells_of, like, named_tensors
+from engine.plausible import MOST_SHOWN
 
 
 def trial(names, wanted, evaluate):

@@ -1,0 +1,136 @@
+"""Whether an answer that arrives is one that the engine can give, which may not be ours any more.
+
+Of tapes `engine.sound` tells. What is bounded here the engine keeps to: it takes the bounds from
+here.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from engine import sound
+from engine.tape import Problem
+
+if TYPE_CHECKING:
+    from engine.wire import Cells, Checked, Gradchecked, Jacobian, JacobianPair, Links, Probed
+
+MOST_SHOWN = 1 << 14
+"""Elements of a tensor that travel to the shape lab."""
+MOST_TENSORS = 12
+"""Tensors that go in there, as many that come out, and as many that share their memory."""
+MOST_LINKED, MOST_REACHED = 256, 4096
+"""Cells of all that goes in, and of all that comes out, for links to be looked for."""
+MOST_DERIVED = 64
+"""Cells of a tensor, and of a result, for every derivative to be worked out."""
+MOST_COMPARED = 64
+"""So many elements of an input of a Function, and of an output, are compared."""
+MOST_WHOLE = 6
+"""Jacobians of a Function of up to so many rows and columns are told whole."""
+MOST_PAIRS = 256
+"""Pairs of an input and an output of a Function whose Jacobians are told."""
+
+
+def checked(answer: "Checked") -> Iterator[str]:
+    """Yield what cannot be of a gradient that was checked."""
+    if answer.index < 0:
+        yield "an element before the first"
+    yield from _endless(words=(answer.problem,))
+
+
+def gradchecked(answer: "Gradchecked") -> Iterator[str]:
+    """Yield what cannot be of a Function's Jacobians."""
+    if len(answer.pairs) > MOST_PAIRS:
+        yield "Jacobians without an end"
+    elif not all(map(_is_pair, answer.pairs)):
+        yield "a Jacobian that cannot be"
+    yield from _endless((answer.function, answer.dtype), (answer.problem,))
+
+
+def _is_pair(pair: "JacobianPair") -> bool:
+    numbers = (pair.input, pair.output, pair.differ, *pair.of_output, *pair.of_input)
+    rows, others = pair.backward_rows, pair.difference_rows
+    widths = {len(row) for row in (*rows, *others)}
+    return (
+        all(0 <= number <= sound.MOST_ELEMENTS for number in numbers)
+        and max(len(pair.of_output), len(pair.of_input)) <= sound.MOST_AXES
+        and pair.differ <= pair.entries <= MOST_COMPARED * MOST_COMPARED
+        and len(rows) == len(others) <= MOST_WHOLE
+        and len(widths) <= 1
+        and all(0 < width <= MOST_WHOLE for width in widths)
+    )
+
+
+def probed(answer: "Probed") -> Iterator[str]:
+    """Yield what does not belong together of the lab's tensors, or is more than the engine sends.
+
+    What comes first has to be right for what comes after it to be looked at.
+    """
+    inputs, results = answer.inputs, answer.results
+    sides = (inputs, results, answer.sharing)
+    if any(len(side) > MOST_TENSORS for side in sides):
+        yield "tensors without an end"
+    for one in (cells for side in sides for cells in side):
+        if not _are_cells(one):
+            yield "cells that are not there"
+        yield from _endless((one.name, one.kind, one.device, one.snapshot.dtype))
+    for of in (answer.links, answer.jacobians):
+        pairs = [(one.result, one.input) for one in of]
+        if len(set(pairs)) < len(pairs):
+            yield "a pair of tensors twice"
+        if any(not (0 <= a < len(results) and 0 <= b < len(inputs)) for a, b in pairs):
+            yield "a tensor that is not there"
+    for link in answer.links:
+        yield from _of_links(link, results[link.result], inputs[link.input])
+    for matrix in answer.jacobians:
+        if not _is_jacobian(matrix, results[matrix.result], inputs[matrix.input]):
+            yield "derivatives that are not there"
+    yield from _endless(words=(answer.note, answer.text))
+    if answer.problem is not None:
+        yield from problem(answer.problem)
+
+
+def _are_cells(one: "Cells") -> bool:
+    snapshot = one.snapshot
+    return (
+        sound.is_whole(snapshot)
+        and len(one.stride) == len(snapshot.shape)
+        and (snapshot.data is None or snapshot.numel <= MOST_SHOWN)
+        and all(
+            abs(number) <= sound.MOST_ELEMENTS
+            for number in (one.offset, one.storage_size, *one.stride)
+        )
+    )
+
+
+def _of_links(links: "Links", result: "Cells", source: "Cells") -> Iterator[str]:
+    ends = (result, links.to, MOST_REACHED), (source, links.source, MOST_LINKED)
+    if len(links.to) != len(links.source):
+        yield "links without an end"
+    for cells, indices, most in ends:
+        count = cells.snapshot.numel
+        if count > most or not sound.are_indices(indices, count):
+            yield "cells that are not there"
+    if len(links.to) > 4 * result.snapshot.numel * source.snapshot.numel:
+        yield "a link twice"
+
+
+def _is_jacobian(one: "Jacobian", result: "Cells", source: "Cells") -> bool:
+    rows, columns = one.shape
+    return (
+        (rows, columns) == (result.snapshot.numel, source.snapshot.numel)
+        and max(rows, columns) <= MOST_DERIVED
+        and len(one.data) == 8 * rows * columns
+    )
+
+
+def problem(told: Problem) -> Iterator[str]:
+    """Yield what cannot be of a problem."""
+    yield from _endless((told.type,), (told.message, told.hint, *told.trace))
+    if not sound.is_place(told.place):
+        yield "a place in no text"
+
+
+def _endless(names: Iterable[str] = (), words: Iterable[str] = ()) -> Iterator[str]:
+    if any(len(text) > sound.MOST_NAME for text in names):
+        yield "a name without an end"
+    if any(len(text) > sound.MOST_WORDS for text in words):
+        yield "words without an end"

@@ -1,0 +1,186 @@
+"""Answers about the lab and about checks: what an engine gives passes, what none can is refused."""
+
+import math
+
+import pytest
+import torch
+from msgspec.structs import replace
+
+from engine import gradcheck, lab, plausible, run, sound, wire
+from engine.tape import Place, Problem, Snapshot
+
+CELLS = wire.Cells(
+    "x", "tensor", Snapshot((2,), "float32", "<f4", bytes(8)), "cpu", (1,), 0, True, False, 1, 2
+)
+ONE, NEXT = bytes(4), b"\1\0\0\0"
+LINKS, MATRIX = wire.Links(0, 0, ONE, NEXT), wire.Jacobian(0, 0, (2, 2), bytes(32))
+WIDE = replace(CELLS, snapshot=Snapshot((65,), "float32", "<f4", bytes(4 * 65)))
+PAIR = wire.JacobianPair(0, 0, (1,), (), 2.0, 3.0, 4, 1, ((2.0,),), ((3.0,),))
+ENDLESS, NO_NAME = "x" * (sound.MOST_WORDS + 1), "x" * (sound.MOST_NAME + 1)
+
+
+def probed(**told):
+    return replace(wire.Probed(1, (CELLS,), (CELLS,), (LINKS,), (MATRIX,)), **told)
+
+
+def gradchecked(*pairs, **told):
+    return replace(wire.Gradchecked(1, 0, "Cube", "float64", 1e-6, False, pairs), **told)
+
+
+def checked(**told):
+    return replace(wire.Checked(1, 2, 0, 1.0, 1.0, 1e-4, True), **told)
+
+
+def arrived(message):
+    return list(wire.Reader(wire.Reply).feed(b"".join(wire.frames(message))))
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        wire.Probed(1, links=(wire.Links(0, 0, ONE, ONE),)),
+        probed(links=(wire.Links(0, 0, ONE, b"\5\0\0\0"),)),
+        probed(links=(wire.Links(0, 0, ONE, b"\xff\xff\xff\xff"),)),
+        probed(links=(wire.Links(0, 0, ONE, ONE * 2),)),
+        probed(links=(wire.Links(0, 0, b"x", b"y"),)),
+        probed(links=(wire.Links(0, 0, ONE * 5, ONE * 5),)),
+        probed(links=(LINKS, LINKS)),
+        probed(jacobians=(MATRIX, MATRIX)),
+        probed(jacobians=(wire.Jacobian(0, 0, (2, 2), bytes(8)),)),
+        probed(jacobians=(wire.Jacobian(0, 0, (-1, -1), bytes(8)),)),
+        probed(jacobians=(wire.Jacobian(0, 0, (1, 1), bytes(8)),)),
+        wire.Probed(1, (WIDE,), (CELLS,), (), (wire.Jacobian(0, 0, (2, 65), bytes(16 * 65)),)),
+        probed(inputs=(replace(CELLS, snapshot=Snapshot((3,), "x", "<f4", b"")),)),
+        probed(inputs=(replace(CELLS, stride=()),)),
+        probed(inputs=(replace(CELLS, stride=(1 << 63,)),)),
+        probed(inputs=(replace(CELLS, storage_size=-(1 << 63)),)),
+        probed(inputs=(replace(CELLS, name=NO_NAME),)),
+        probed(inputs=(replace(CELLS, device=NO_NAME),)),
+        probed(sharing=(replace(CELLS, kind=NO_NAME),)),
+        probed(inputs=(CELLS,) * (plausible.MOST_TENSORS + 1)),
+        probed(results=(CELLS,) * (plausible.MOST_TENSORS + 1)),
+        probed(sharing=(CELLS,) * (plausible.MOST_TENSORS + 1)),
+        probed(
+            sharing=(replace(CELLS, snapshot=Snapshot((1 << 15,), "x", "|u1", bytes(1 << 15))),)
+        ),
+        probed(note=ENDLESS),
+        probed(text=ENDLESS),
+        probed(problem=Problem("E", ENDLESS)),
+        probed(problem=Problem(NO_NAME, "")),
+        probed(problem=Problem("E", "m", "", Place(3, 0, 2, 0))),
+        gradchecked(*[PAIR] * (plausible.MOST_PAIRS + 1)),
+        gradchecked(replace(PAIR, input=-1)),
+        gradchecked(replace(PAIR, output=-1)),
+        gradchecked(replace(PAIR, of_input=(-1,))),
+        gradchecked(replace(PAIR, of_output=(0,) * 65)),
+        gradchecked(replace(PAIR, differ=5)),
+        gradchecked(replace(PAIR, entries=1 << 40)),
+        gradchecked(replace(PAIR, backward_rows=())),
+        gradchecked(replace(PAIR, backward_rows=((),), difference_rows=((),))),
+        gradchecked(replace(PAIR, backward_rows=((1.0, 2.0),))),
+        gradchecked(replace(PAIR, backward_rows=((1.0,) * 7,), difference_rows=((1.0,) * 7,))),
+        gradchecked(PAIR, function=NO_NAME),
+        gradchecked(problem=ENDLESS),
+        checked(index=-1),
+        checked(problem=ENDLESS),
+        wire.Peeked(1, 0, Snapshot((10**9,), "float32", "<f4", bytes(8))),
+    ],
+)
+def test_what_no_engine_gives_is_garbage(message):
+    with pytest.raises(wire.Garbage):
+        arrived(message)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        probed(links=(LINKS,)),
+        probed(links=(wire.Links(0, 0, b"", b""),), jacobians=()),
+        probed(note="x" * sound.MOST_WORDS),
+        gradchecked(),
+        gradchecked(*[PAIR] * plausible.MOST_PAIRS),
+        gradchecked(replace(PAIR, by_backward=math.inf, by_differences=-math.inf)),
+        gradchecked(replace(PAIR, backward_rows=(), difference_rows=())),
+        checked(autograd=math.inf, numeric=-1e300, imaginary=(0.0, math.inf)),
+    ],
+)
+def test_what_an_engine_may_give_arrives(message):
+    assert arrived(message) == [message]
+
+
+LISTED = "\n".join(f"a{i} = torch.randn(SIZE)" for i in range(13))
+NAMES = ", ".join(f"a{i}" for i in range(13))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "x = torch.randn(256)\nx.sum() + torch.zeros(4096)",
+        f"{LISTED.replace('SIZE', '5')}\ntotal = sum([{NAMES}])\n[total * i for i in range(13)]",
+        f"{LISTED.replace('SIZE', '128, 128')}\n[{NAMES}]",
+        "a = torch.randn(64)\nb = torch.randn(64)\n(a + b).relu()",
+        "x = torch.randn(100)\n" + "\n".join(f"y{i} = x[{i}:]" for i in range(40)) + "\nx.flip(0)",
+        "x = torch.randn(300, 300)\nx.T",
+        "x = torch.randn(3, 0)\nx.T",
+        "x = torch.tensor([math.nan, math.inf])\nx / 0",
+        "x = torch.randn(3).expand(5, 3)\nx.sum()",
+        "x = torch.randn(2, dtype=torch.complex64)\nx.conj()",
+        "x = np.arange(6)[::-1]\nx * 2",
+        f"{'x' * 2000} = torch.randn(2)\n{'x' * 2000}.max(dim=0)",
+        f"raise ValueError('y' * 200_000)\n{'x' * 2000}",
+        f"x = torch.ones(2)\nx.{'y' * 200_000}",
+        f"{'x' * 200_000}",
+        "'x' * 200_000",
+        "x = torch.ones(2)\n{'x' * 3_000_000: x}",
+        "x = torch.ones(2)\nx @ torch.ones(3)",
+    ],
+)
+@pytest.mark.parametrize("policy", [False, True])
+def test_whatever_lines_make_arrives(source, policy):
+    told = lab.probe(wire.Probe(1, source, policy))
+    assert len(arrived(told)) == 1
+
+
+def test_a_million_links_arrive():
+    told = lab.probe(wire.Probe(1, "x = torch.randn(256)\nx.sum() + torch.zeros(4096)"))
+    assert [len(one.to) // 4 for one in told.links] == [256 * 4096]
+    assert arrived(told) == [told]
+
+
+MANY = """
+class Many(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, *xs):
+        return tuple(x * 2 for x in xs)
+    @staticmethod
+    def backward(ctx, *gs):
+        return tuple({factor} * g for g in gs)
+xs = [param(1.0) for _ in range({count})]
+sum(Many.apply(*xs)).backward()
+"""
+
+
+@pytest.mark.parametrize(("factor", "agrees"), [(2, True), (3, False)])
+def test_of_many_jacobians_some_are_told_and_all_are_judged(factor, agrees):
+    tape = run.record(MANY.format(factor=factor, count=20))
+    op = next(i for i, op in enumerate(tape.ops) if op.op == "Many")
+    told = gradcheck.gradcheck(wire.Gradcheck(0, op))
+    assert len(told.pairs) == plausible.MOST_PAIRS < 20 * 20
+    assert told.agrees is agrees
+    assert {pair.by_differences for pair in told.pairs if pair.input != pair.output} == {0.0}
+    slopes = [pair.by_differences for pair in told.pairs if pair.input == pair.output]
+    assert torch.tensor(slopes).allclose(torch.tensor(2.0))
+    # NaN equals nothing, so the message is compared by what is told of it.
+    assert str(arrived(told)) == str([told])
+
+
+@pytest.mark.parametrize(
+    "raised", ["raise ValueError('y' * 200_000)", "return gs[0].new_full((2,), 1.0)"]
+)
+def test_a_backward_that_raises_words_without_end_arrives(raised):
+    source = MANY.format(factor=2, count=1).replace("return tuple(2 * g for g in gs)", raised)
+    tape = run.record(source.replace("sum(Many.apply(*xs)).backward()", "y = Many.apply(*xs)"))
+    op = next(i for i, op in enumerate(tape.ops) if op.op == "Many")
+    told = gradcheck.gradcheck(wire.Gradcheck(0, op))
+    assert told.problem
+    assert arrived(told) == [told]
