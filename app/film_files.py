@@ -1,10 +1,15 @@
 """Films as files: animated GIF by Pillow, MP4 by PyAV; all in memory until they are whole."""
 
+import contextlib
 import importlib.util
 import io
 import math
-from collections.abc import Sequence
+import re
+import sys
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from importlib import metadata
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -19,8 +24,10 @@ if TYPE_CHECKING:
 Kind = str
 """``gif`` or ``mp4``."""
 FPS = {"gif": 20, "mp4": 30}
-LIBRARIES = {"gif": "PIL.GifImagePlugin", "mp4": "av"}
-"""What writes a film of each kind; imported by who writes one, as that takes a while."""
+LIBRARIES = {"gif": ("PIL.GifImagePlugin", "pillow"), "mp4": ("av", "av")}
+"""The module that writes a film of each kind, and the distribution that it comes in."""
+COMPILED = re.compile(r"\.(so|dylib|dll|pyd)\b")
+_PIECE = 1 << 20
 COLORS = 255
 """Colours of a GIF; one more stands for a pixel that stays as it is."""
 _SWATCH = 40
@@ -65,6 +72,29 @@ def require(kind: Kind) -> None:
         raise Refused("A film ends in .gif or .mp4")
     if kind == "mp4" and importlib.util.find_spec("av") is None:
         raise Refused(NO_VIDEO)
+
+
+def load(kind: Kind) -> None:
+    """Import what writes films of that kind, on a thread beside the window.
+
+    An import holds Python's lock while the system reads a library from the disk (113 ms for those
+    of PyAV); to read it first, which leaves the lock to others, makes that 9.
+    """
+    module, distribution = LIBRARIES[kind]
+    if module not in sys.modules:
+        for path in compiled(distribution):
+            with contextlib.suppress(OSError), path.open("rb", buffering=0) as file:
+                while file.read(_PIECE):
+                    pass
+    importlib.import_module(module)
+
+
+def compiled(distribution: str) -> Iterator[Path]:
+    """Yield the compiled libraries of an installed distribution, where it tells of its files."""
+    with contextlib.suppress(metadata.PackageNotFoundError):
+        for file in metadata.files(distribution) or ():
+            if COMPILED.search(file.name):
+                yield Path(str(file.locate()))
 
 
 def pixels(frame: QImage) -> Pixels:

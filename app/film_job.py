@@ -3,12 +3,11 @@
 from collections import deque
 from collections.abc import Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from importlib import import_module
 from pathlib import Path
 from typing import TypeVar
 
 from app import documents
-from app.film_files import FPS, LIBRARIES, Kind, require, writer
+from app.film_files import FPS, Kind, load, require, writer
 from app.filming import WAITING, Making
 from engine.tape import Tape
 from playback import graph, layout, look, scenes
@@ -69,7 +68,7 @@ class Job(Making):
             self._pool.shutdown(wait=False, cancel_futures=True)
 
     def _steps(self) -> Iterator[int]:
-        yield from self._imported()
+        yield from _awaited(self._pool.submit(load, self.kind))
         yield from self._placed(largest(self._scenes))
         film, theme = self._film(), self.style.theme
         yield 0
@@ -97,12 +96,6 @@ class Job(Making):
             yield from _awaited(added.popleft())
         whole = yield from _awaited(self._pool.submit(made.finish))
         yield from _awaited(self._pool.submit(documents.write_bytes, self.path, whole))
-
-    def _imported(self) -> Iterator[int]:
-        """Yield until what writes a film is there: its libraries are many megabytes on the disk."""
-        there = self._pool.submit(import_module, LIBRARIES[self.kind])
-        while not there.done():
-            yield WAITING
 
     def _film(self) -> Film:
         return Film(self.tape, lambda scene: self._ask(scene).result(), self.style)

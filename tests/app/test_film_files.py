@@ -1,6 +1,9 @@
 """GIF and MP4: what is written is read back by the libraries that show such files."""
 
 import io
+import subprocess
+import sys
+from pathlib import Path
 
 import av
 import numpy as np
@@ -111,3 +114,21 @@ def test_without_what_writes_video_one_is_told_what_to_do(monkeypatch):
     with pytest.raises(Refused, match="pip install av"):
         require("mp4")
     require("gif")
+
+
+def test_the_libraries_of_what_writes_video_are_known():
+    paths = list(film_files.compiled("av"))
+    assert all(path.is_file() for path in paths)
+    loaded = Path(av.logging.__file__)
+    assert any(path.samefile(loaded) for path in paths)
+    assert list(film_files.compiled("no-such-distribution")) == []
+
+
+@pytest.mark.parametrize(("kind", "module"), [("gif", "PIL.GifImagePlugin"), ("mp4", "av")])
+def test_what_writes_a_film_is_loaded_in_a_new_process(kind, module):
+    lines = (
+        "import sys; from app import film_files",
+        f"assert {module!r} not in sys.modules",
+        f"film_files.load({kind!r}); assert {module!r} in sys.modules",
+    )
+    subprocess.run([sys.executable, "-c", "\n".join(lines)], check=True)

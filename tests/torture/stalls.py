@@ -16,6 +16,11 @@ LOOK_S = 0.02
 LONG_MS = 100.0
 """A turn that was busy for so long is a stall to be told of."""
 MOST_TOLD = 40
+_FUTEX = 202
+"""The number of that system call on x86-64."""
+_ARGUMENTS = 9
+"""The words that tell of a system call: its number, six arguments, stack and program counter."""
+_NEAR = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -29,7 +34,9 @@ class Stall:
     """The main thread was ready to go on and had no processor: others' fault (Linux)."""
     doing: str
     where: str
-    """The main thread's stacks, `LOOK_S` apart, the innermost call of each first."""
+    """The main thread's stacks, `LOOK_S` apart, the innermost call of each first.
+
+    Each begins with what the thread did or waited for (Linux)."""
 
     @property
     def own_ms(self) -> float:
@@ -57,6 +64,7 @@ class Meter:
     def start(self, parent):
         """Measure until `stop`; the timer belongs to ``parent``."""
         self._over, self._main = threading.Event(), threading.get_ident()
+        self._task = threading.get_native_id()
         self._seen: list[str] = []
         self._timer = QTimer(parent)
         self._timer.setInterval(TICK_MS)
@@ -98,7 +106,7 @@ class Meter:
         while not self._over.wait(LOOK_S / 3):
             seen = self._seen
             if time.perf_counter() - self._last[0] > LOOK_S * (1 + len(seen)):
-                seen.append(_where(self._main))
+                seen.append(f"{_at(self._task)}: {_where(self._main)}")
 
 
 def _where(ident):
@@ -114,6 +122,26 @@ def _where(ident):
     calls = re.findall(r'File "(.+)", line (\d+) in (.+)', stack.partition("\n\n")[0])
     named = [f"{Path(file).parent.name}/{Path(file).name}:{at} {name}" for file, at, name in calls]
     return " < ".join(named[:9])
+
+
+def _at(task):
+    """Return what a thread is at: it runs, or what it waits for.
+
+    Qt waits for the X server and for its own painting threads in a futex on its stack, and without
+    an end; Python for its lock in one elsewhere, and for `sys.getswitchinterval` at a time.
+    """
+    try:
+        words = Path(f"/proc/self/task/{task}/syscall").read_text().split()
+    except OSError:
+        return "unknown"
+    if len(words) < _ARGUMENTS:
+        return "runs"
+    call, *arguments, stack, _ = (int(word, 0) for word in words)
+    if call == _FUTEX:
+        if 0 <= arguments[0] - stack < _NEAR:
+            return "waits for the screen or for Qt's threads"
+        return "waits for Python" if arguments[3] else "waits for a lock"
+    return f"in system call {call}"
 
 
 def _clocks():
