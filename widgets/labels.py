@@ -28,6 +28,8 @@ ROLES = (
     "error",
 )
 """What a `Label` may be: a role is a size, a weight and a colour."""
+MOST_LETTERS, MOST_LINES = 8_000, 400
+"""So much a `Label` shows of a text that has no end: Qt takes seconds to lay one out."""
 
 
 class Label(QLabel):
@@ -44,7 +46,8 @@ class Label(QLabel):
         self.say(text)
 
     def say(self, text: str) -> None:
-        """Show ``text``."""
+        """Show ``text``, of an endless one how it begins."""
+        text = begun(text)
         if plain(self.text()) != text:
             self.setText(breakable(text))
 
@@ -108,6 +111,14 @@ def tip(text: str) -> str:
         return text
     lines = escape(text).replace("\n", "<br>")
     return f"<qt>{lines}</qt>"
+
+
+def begun(text: str) -> str:
+    """Return how a text begins: all of it, unless it has very many letters or lines."""
+    kept = text[:MOST_LETTERS]
+    if kept.count("\n") >= MOST_LINES:
+        kept = "\n".join(kept.split("\n", MOST_LINES)[:-1])
+    return text if len(kept) == len(text) else f"{kept} …"
 
 
 def breakable(text: str, run: int = 20) -> str:

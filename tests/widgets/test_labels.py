@@ -24,6 +24,24 @@ def test_a_long_name_wraps_inside_a_narrow_panel(qtbot):
     assert label.said() == "a_very_long_name_" * 6
 
 
+@pytest.mark.parametrize("text", ["x" * 100_000, "word " * 20_000, "\n" * 100_000, "a\n" * 50_000])
+def test_of_an_endless_text_the_beginning_is_shown(qtbot, text):
+    label = labels.Label("words", text)
+    qtbot.addWidget(label)
+    shown = label.said().removesuffix(" …")
+    assert text.startswith(shown)
+    assert label.said() == f"{shown} …"
+    assert len(shown) <= labels.MOST_LETTERS
+    assert shown.count("\n") < labels.MOST_LINES
+
+
+@pytest.mark.parametrize("text", ["x" * labels.MOST_LETTERS, "\n" * (labels.MOST_LINES - 1)])
+def test_a_long_text_is_shown_whole(qtbot, text):
+    label = labels.Label("words", text)
+    qtbot.addWidget(label)
+    assert label.said() == text
+
+
 def test_text_is_never_taken_for_markup(qtbot):
     label = labels.Label("words", "<b>x</b> & y")
     qtbot.addWidget(label)

@@ -20,6 +20,8 @@ from widgets.theme import Theme, contrast, faded, ui_font
 
 AT_ONCE = 2_000
 """When so many cells were painted in one go, those of another card have a turn of their own."""
+SMALL = 9.0
+"""Pixels of a cell up to which it is a plain rectangle."""
 NUMBERS_FROM = 24.0
 """Pixels of a cell from which its number is written into it."""
 
@@ -68,13 +70,9 @@ class CellSheets:
             self._kept[key] = self._sheet(card, array, theme, faint, ratio)
         painter.drawPixmap(card.frame.topLeft(), self._kept[key])
         ink = _Ink(painter, card, array, theme, self.numbers)
-        for index in sorted(lit if here is None else {*lit, here}):
-            box = card.cell(index)
-            if box is not None:
-                if faint:
-                    ink.wipe(box)
-                    ink.cell(index, box, faint=False)
-                ink.ring(box, index == here)
+        chosen = sorted(lit if here is None else {*lit, here})
+        shown = [(index, box) for index in chosen if (box := card.cell(index)) is not None]
+        ink.some(shown, here, faint)
         return True
 
     def _sheet(
@@ -110,10 +108,6 @@ class _Ink:
         self._written = numbers and card.side >= NUMBERS_FROM
         painter.setFont(ui_font(10, 600))
 
-    def wipe(self, box: QRectF) -> None:
-        """Take away what is faint there."""
-        self._painter.fillRect(box, self._theme.panel)
-
     def cells(self, boxes: Sequence[QRectF], faint: bool) -> None:
         """Paint all cells: first their colours, then their numbers, each with one pen for all."""
         fills = self._fills(self._real[: len(boxes)])
@@ -121,12 +115,18 @@ class _Ink:
         if self._written:
             self._number(range(len(boxes)), fills, boxes, faint)
 
-    def cell(self, index: int, box: QRectF, faint: bool) -> None:
-        """Paint a cell, with its number where there is room."""
-        fills = self._fills(self._real[index : index + 1])
-        self._color(fills, [box], faint)
-        if self._written:
-            self._number([index], fills, [box], faint)
+    def some(self, shown: Sequence[tuple[int, QRectF]], here: int | None, faint: bool) -> None:
+        """Paint cells by their index and place, with rings; in full colour where all are faint."""
+        indices, boxes = [index for index, _ in shown], [box for _, box in shown]
+        if faint:
+            for box in boxes:
+                self._painter.fillRect(box, self._theme.panel)
+            fills = self._fills(self._real[indices])
+            self._color(fills, boxes, faint=False)
+            if self._written:
+                self._number(indices, fills, boxes, faint=False)
+        self._rings([box for index, box in shown if index != here], here=False)
+        self._rings([box for index, box in shown if index == here], here=True)
 
     def _fills(self, numbers: NDArray[np.float64]) -> list[QColor]:
         if not self._numbers:
@@ -134,12 +134,10 @@ class _Ink:
         return heat.colors(numbers, self._scale, self._theme.dark)
 
     def _color(self, fills: Sequence[QColor], boxes: Sequence[QRectF], faint: bool) -> None:
-        painter = self._painter
-        opacity, gap = 0.3 if self._numbers else 0.6, 0.8 if self._side > 9 else 0.3
-        painter.setPen(Qt.PenStyle.NoPen)
-        for fill, box in zip(fills, boxes, strict=True):
-            painter.setBrush(faded(fill, opacity) if faint else fill)
-            painter.drawRoundedRect(box.adjusted(gap, gap, -gap, -gap), 3, 3)
+        opacity = 0.3 if self._numbers else 0.6
+        if faint:
+            fills = [faded(fill, opacity) for fill in fills]
+        fill_cells(self._painter, fills, boxes, self._side)
 
     def _number(
         self,
@@ -156,14 +154,36 @@ class _Ink:
                 painter.setPen(theme.ink2 if faint else _ink_on(fill.rgb(), theme))
                 painter.drawText(box, Qt.AlignmentFlag.AlignCenter, said)
 
-    def ring(self, box: QRectF, here: bool) -> None:
-        """Put a ring around a cell that is lit, a darker one around the one looked at."""
+    def _rings(self, boxes: Sequence[QRectF], here: bool) -> None:
+        """Put a ring around cells that are lit, a darker one around the one looked at."""
         pen = QPen(self._theme.selection, 2.6 if here else 2.0)
         if here:
             pen.setColor(self._theme.ink)
         self._painter.setBrush(Qt.BrushStyle.NoBrush)
         self._painter.setPen(pen)
-        self._painter.drawRoundedRect(box.adjusted(1.2, 1.2, -1.2, -1.2), 3, 3)
+        inside = [box.adjusted(1.2, 1.2, -1.2, -1.2) for box in boxes]
+        if self._side <= SMALL:
+            self._painter.drawRects(inside)
+            return
+        for box in inside:
+            self._painter.drawRoundedRect(box, 3, 3)
+
+
+def fill_cells(
+    painter: QPainter, fills: Sequence[QColor], boxes: Sequence[QRectF], side: float
+) -> None:
+    """Paint cells without what is written into them; on small ones nobody sees round corners."""
+    if side <= SMALL:
+        # What lies between two pixels costs most where there are many cells.
+        for fill, box in zip(fills, boxes, strict=True):
+            left, top = round(box.left()), round(box.top())
+            wide, high = round(box.right()) - left, round(box.bottom()) - top
+            painter.fillRect(left, top, wide - (wide > 3), high - (high > 3), fill)
+        return
+    painter.setPen(Qt.PenStyle.NoPen)
+    for fill, box in zip(fills, boxes, strict=True):
+        painter.setBrush(fill)
+        painter.drawRoundedRect(box.adjusted(0.8, 0.8, -0.8, -0.8), 3, 3)
 
 
 def _said(number: object) -> str:

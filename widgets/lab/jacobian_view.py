@@ -1,13 +1,17 @@
 """Jacobians: a matrix for each tensor that goes in, rows for the result's cells."""
 
+from collections.abc import Sequence
+
 import numpy as np
-from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent, QPen
+from numpy.typing import NDArray
+from PySide6.QtCore import QPointF, QRectF, QSize, QSizeF, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from engine.wire import Jacobian, Probed
 from playback.lab import places
 from playback.lab.places import Cell
+from widgets.lab.cells import SMALL, fill_cells
 from widgets.paint import heat
 from widgets.panes.heatmap import scale_of, short
 from widgets.theme import Theme, contrast, mono_font, ui_font
@@ -18,13 +22,14 @@ TALLEST = 260.0
 
 
 class JacobianView(QWidget):
-    """Matrices side by side; the row and column of the cell looked at are framed."""
+    """Matrices side by side in rows; the row and column of the cell looked at are framed."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.theme = Theme.load("light")
         self._probed = Probed(0)
         self._cell: Cell | None = None
+        self._places: list[QRectF] = []
         self.setAccessibleName("Jacobian")
 
     def set_theme(self, theme: Theme) -> None:
@@ -39,9 +44,30 @@ class JacobianView(QWidget):
             f"{self.title(one)}: {one.shape[0]} by {one.shape[1]}" for one in probed.jacobians
         ]
         self.setAccessibleDescription("; ".join(titles))
-        tallest = max((one.shape[0] * self._side(one) for one in probed.jacobians), default=0.0)
-        self.setFixedHeight(round(TITLE + tallest) + 6)
+        self._settle()
         self.update()
+
+    def _settle(self) -> None:
+        """Find a place for each matrix, in rows as wide as the view."""
+        self._places = []
+        metrics = QFontMetricsF(mono_font(12))
+        x = y = tallest = 0.0
+        for one in self._probed.jacobians:
+            rows, columns = one.shape
+            side, said = self._side(one), metrics.horizontalAdvance(self.title(one))
+            wide, high = max(columns * side, said), TITLE + rows * side
+            if x and x + wide > self.width():
+                x, y, tallest = 0.0, y + tallest + GAP / 2, 0.0
+            self._places.append(QRectF(x, y, wide, high))
+            x, tallest = x + wide + GAP, max(tallest, high)
+        height = round(max((place.bottom() for place in self._places), default=TITLE)) + 6
+        if height != self.minimumHeight() or height != self.maximumHeight():
+            self.setFixedHeight(height)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Place the matrices anew."""
+        super().resizeEvent(event)
+        self._settle()
 
     def look_at(self, cell: object) -> None:
         """Frame the rows or columns of a `Cell`; None frames nothing."""
@@ -69,47 +95,73 @@ class JacobianView(QWidget):
         is_column = self._cell.tensor == self._probed.inputs[one.input].name
         return self._cell.flat if is_row else None, self._cell.flat if is_column else None
 
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        """Draw one matrix after the other."""
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw one matrix after the other, where they are to be seen."""
         painter = QPainter(self)
         try:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            x = 0.0
-            for one in self._probed.jacobians:
-                x = self._paint(painter, one, x) + GAP
+            for one, place in zip(self._probed.jacobians, self._places, strict=True):
+                if event.rect().intersects(place.toAlignedRect()):
+                    self._paint(painter, one, place)
         finally:
             painter.end()
 
-    def _paint(self, painter: QPainter, one: Jacobian, left: float) -> float:
+    def _paint(self, painter: QPainter, one: Jacobian, place: QRectF) -> None:
         theme, side = self.theme, self._side(one)
         matrix = np.frombuffer(one.data, "<f8").reshape(one.shape)
         painter.setFont(mono_font(12))
         painter.setPen(theme.backward)
-        width = max(one.shape[1] * side, painter.fontMetrics().horizontalAdvance(self.title(one)))
-        painter.drawText(QRectF(left, 0, width + GAP, TITLE), self.title(one))
+        painter.drawText(place.adjusted(0, 0, GAP, 0), self.title(one))
         scale = scale_of(matrix)
         painter.setFont(ui_font(9, 600))
-        for (row, column), x in np.ndenumerate(matrix):
-            box = QRectF(left + column * side, TITLE + row * side, side, side)
-            fill = heat.color(float(x), scale, theme.dark)
-            gap = 0.6 if side > 9 else 0.2
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(fill)
-            painter.drawRoundedRect(box.adjusted(gap, gap, -gap, -gap), 2, 2)
-            said = short(float(x)) if side >= NUMBERS_FROM else ""
-            if said and painter.fontMetrics().horizontalAdvance(said) < side - 1:
-                ink = max((theme.ink, theme.surface), key=lambda c: contrast(c, fill))
-                painter.setPen(ink)
-                painter.drawText(box, Qt.AlignmentFlag.AlignCenter, said)
-        self._frame(painter, one, left, side)
-        return left + width
+        corner = place.topLeft() + QPointF(0, TITLE)
+        if side <= SMALL:
+            # Thousands of them, each a rectangle of its own, would be waited for.
+            finite = np.nan_to_num(matrix, nan=0.0, posinf=0.0, neginf=0.0)
+            size = QSizeF(side * one.shape[1], side * one.shape[0])
+            painter.drawImage(QRectF(corner, size), heat.image(finite, theme.dark, scale))
+        else:
+            self._paint_cells(painter, matrix, corner, side, scale)
+        self._frame(painter, one, corner, side)
 
-    def _frame(self, painter: QPainter, one: Jacobian, left: float, side: float) -> None:
+    def _paint_cells(
+        self,
+        painter: QPainter,
+        matrix: NDArray[np.float64],
+        corner: QPointF,
+        side: float,
+        scale: float,
+    ) -> None:
+        numbers, (x, y) = matrix.reshape(-1), corner.toTuple()
+        boxes = [
+            QRectF(x + column * side, y + row * side, side, side)
+            for row, column in np.ndindex(matrix.shape)
+        ]
+        fills = heat.colors(numbers, scale, self.theme.dark)
+        fill_cells(painter, fills, boxes, side)
+        if side >= NUMBERS_FROM:
+            self._write(painter, numbers, fills, boxes)
+
+    def _write(
+        self,
+        painter: QPainter,
+        numbers: NDArray[np.float64],
+        fills: Sequence[QColor],
+        boxes: Sequence[QRectF],
+    ) -> None:
+        theme, metrics = self.theme, painter.fontMetrics()
+        for x, fill, box in zip(numbers.tolist(), fills, boxes, strict=True):
+            said = short(x)
+            if metrics.horizontalAdvance(said) < box.width() - 1:
+                painter.setPen(max((theme.ink, theme.surface), key=lambda c: contrast(c, fill)))
+                painter.drawText(box, Qt.AlignmentFlag.AlignCenter, said)
+
+    def _frame(self, painter: QPainter, one: Jacobian, corner: QPointF, side: float) -> None:
         row, column = self.framed(one)
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(QPen(self.theme.selection, 2.0))
-        rows, columns = one.shape
+        (rows, columns), (x, y) = one.shape, corner.toTuple()
         if row is not None and row < rows:
-            painter.drawRect(QRectF(left, TITLE + row * side, columns * side, side))
+            painter.drawRect(QRectF(x, y + row * side, columns * side, side))
         if column is not None and column < columns:
-            painter.drawRect(QRectF(left + column * side, TITLE, side, rows * side))
+            painter.drawRect(QRectF(x + column * side, y, side, rows * side))

@@ -1,9 +1,11 @@
 """The lab's views by themselves."""
 
+import itertools
+
 import numpy as np
 import pytest
 from msgspec.structs import replace
-from PySide6.QtCore import QPointF
+from PySide6.QtCore import QPointF, QRectF
 
 from engine.lab import probe
 from engine.wire import Jacobian, Probe, Probed
@@ -15,6 +17,7 @@ from widgets.lab.axes_view import MEANINGS, AxesView
 from widgets.lab.canvas import LabCanvas
 from widgets.lab.jacobian_view import JacobianView
 from widgets.lab.memory_view import MemoryView
+from widgets.paint import heat
 from widgets.theme import Theme
 
 
@@ -155,3 +158,43 @@ def test_a_jacobian_of_a_tensor_without_elements_takes_no_room(qtbot):
     probed = looked("x = torch.rand(3)\nx * 2")
     view.show_probed(replace(probed, jacobians=(Jacobian(0, 0, (0, 3), b""),)))
     assert view.height() < 60
+
+
+def test_every_jacobian_has_a_place_in_the_view(qtbot):
+    view = JacobianView()
+    qtbot.addWidget(view)
+    names = ", ".join(f"a{i}" for i in range(9))
+    given = "\n".join(f"a{i} = torch.rand(6)" for i in range(9))
+    view.resize(400, 100)
+    view.show_probed(looked(f"{given}\nsum([{names}]) * 2"))
+    for width in (400, 900):
+        view.resize(width, view.height())
+        view.grab()  # hears of its size
+        places = view._places
+        assert len(places) == 9
+        assert all(QRectF(view.rect()).contains(place) for place in places)
+        assert not any(a.intersects(b) for a, b in itertools.combinations(places, 2))
+        image = view.grab().toImage()
+        for place in places:
+            # Twice the identity: zero beside the diagonal, and its greatest number on it.
+            across = [QPointF(6 + 30 * column, 22 + 6) for column in range(2)]
+            on, beside = (image.pixel((place.topLeft() + at).toPoint()) for at in across)
+            assert on != beside
+
+
+@pytest.mark.parametrize("size", [5, 64])
+def test_a_jacobian_has_the_colours_of_its_numbers(qtbot, theme, size):
+    view = JacobianView()
+    qtbot.addWidget(view)
+    view.set_theme(theme)
+    view.resize(800, 400)
+    view.show_probed(looked(f"x = torch.rand({size})\nx.flip(0) * 2"))
+    (place,) = view._places
+    side = (place.height() - 22) / size
+    image = view.grab().toImage()
+    for row, column in ((0, 0), (0, size - 1), (1, size - 2), (size - 1, 0), (size - 1, 1)):
+        at = QPointF(column * side + side / 2 - 1, 22 + row * side + 2.5)
+        slope = 2.0 if column == size - 1 - row else 0.0
+        expected = heat.color(slope, 2.0, theme.dark)
+        found = image.pixelColor((place.topLeft() + at).toPoint())
+        assert found.name() == expected.name()
