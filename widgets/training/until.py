@@ -3,6 +3,7 @@
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QShowEvent
 from PySide6.QtWidgets import (
+    QApplication,
     QComboBox,
     QGridLayout,
     QLabel,
@@ -101,6 +102,16 @@ class UntilMenu(QMenu):
             super().keyPressEvent(happened)
         elif self.go.hasFocus():
             self._choose()
+
+    def focusNextPrevChild(self, ahead: bool) -> bool:
+        """Go round what is in the panel: a menu would leave it for its actions; called by Qt."""
+        field = self.numbers.get(self._kind)
+        stops = [self.condition, *([field.field] if field is not None else []), self.go]
+        at = QApplication.focusWidget()
+        here = stops.index(at) if at in stops else (-1 if ahead else 0)
+        reason = Qt.FocusReason.TabFocusReason if ahead else Qt.FocusReason.BacktabFocusReason
+        stops[(here + (1 if ahead else -1)) % len(stops)].setFocus(reason)
+        return True
 
     def _turn(self) -> None:
         """Ask for the number of the condition that is chosen now."""

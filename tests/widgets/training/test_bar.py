@@ -313,3 +313,21 @@ def test_words_that_are_left_out_would_not_have_fitted(bar):
         longer = {"": whole.partition(" · ")[0], whole.partition(" · ")[0]: whole}.get(text)
         assert longer is None or spare < metrics.horizontalAdvance(longer) + 2 * gap
     assert {whole, whole.partition(" · ")[0]} <= kept
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support raise")
+def test_tab_goes_round_the_panel(qtbot):
+    menu = UntilMenu()
+    qtbot.addWidget(menu)
+    menu.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
+    menu.popup(QPoint(0, 0))
+    number = menu.numbers["step"].field
+    seen = []
+    for key in (Qt.Key.Key_Tab, Qt.Key.Key_Tab, Qt.Key.Key_Tab, Qt.Key.Key_Backtab):
+        QTest.keyClick(menu.focusWidget(), key)
+        seen.append(menu.focusWidget())
+    assert seen == [menu.go, menu.condition, number, menu.condition]
+    # The last condition has no number.
+    menu.condition.setCurrentIndex(3)
+    QTest.keyClick(menu.condition, Qt.Key.Key_Tab)
+    assert menu.focusWidget() is menu.go
