@@ -307,7 +307,7 @@ class Host:
         # A step that takes long is measured by itself: there is something to tell after each.
         alone = held.is_slow and now >= held.measure_at
         if count > 1 and not alone:
-            run.advance(min(count - 1, answers.SERIES_STEPS // 2), SLICE_S, held.goals)
+            measuring.go_on(run, held.goals, count - 1, now + SLICE_S)
         # All in one go: each by itself, between steps, would find the caches cold.
         begun = time.perf_counter()
         held.is_slow = alone or begun - now > SLOWEST_S

@@ -8,6 +8,42 @@ import torch
 from engine.train.goals import Goals
 from engine.train.run import Run
 from engine.train.views.arrays import dense
+from engine.training import answers
+
+FIRST, APART = 20, 1.1
+"""The first steps of a run are measured each; then those that lie a tenth apart."""
+
+
+def following(step: int) -> int:
+    """Return the next step after ``step`` to measure, however quick the run is.
+
+    A curve over all of its steps has no gap wider than a tenth of them then, and a run of a million
+    steps is measured at 130 for its sake.
+    """
+    if step < FIRST:
+        return step + 1
+    power = math.floor(math.log(step / FIRST, APART))
+    while (found := math.ceil(FIRST * APART**power)) <= step:
+        power += 1
+    return found
+
+
+def go_on(run: Run, goals: Goals, count: int, end: float) -> None:
+    """Make so many steps, or as many as begin before ``end`` and are told in one message.
+
+    There is one at least. Some of them are measured.
+    """
+    last = run.step + min(count, answers.SERIES_STEPS // 2)
+    left = end - time.perf_counter()
+    while run.step < last and run.problem is None and not goals.reached:
+        mark = following(run.step)
+        if mark > run.step + 1:
+            run.advance(min(mark - 1, last) - run.step, left, goals)
+        elif not measure(run, goals):
+            return
+        left = end - time.perf_counter()
+        if left <= 0:
+            return
 
 
 def measure(run: Run, goals: Goals | None = None) -> float:
