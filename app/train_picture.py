@@ -101,9 +101,10 @@ def _boundary(outcome: Outcome) -> Plot:
     arrays, data, begun = outcome.views["boundary"].arrays, outcome.data, outcome.begun
     left, bottom, right, top = arrays["box"].array().tolist()
     grid = arrays["grid"].array()[:, ::-1]
+    ground = (grid[0] if len(grid) == 1 else np.moveaxis(grid, 0, -1)).astype(np.float32)
+    logits = None
     if begun.setup.loss is not None and begun.setup.loss.name == "bce" and len(grid) == 1:
-        grid = 2 / (1 + np.exp(-grid)) - 1
-    ground = grid[0] if len(grid) == 1 else np.moveaxis(grid, 0, -1)
+        logits, ground = ground, np.tanh(ground / 2)
     x, y, validation = data.x.array(), data.y.array(), ~data.train.array()
     numbers = x[:, 0].astype(float), x[:, 1].astype(float)
     shading = AROUND_ZERO
@@ -116,6 +117,6 @@ def _boundary(outcome: Outcome) -> Plot:
     plot = Boundary()
     if points.targets is not None:
         plot.set_caption(legend_of(shading, "".join(data.y_names[:1])))
-    plot.show_ground(Ground((left, bottom, right, top), ground.astype(np.float32), shading))
+    plot.show_ground(Ground((left, bottom, right, top), ground, shading, logits))
     plot.show_points(points)
     return plot

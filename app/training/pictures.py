@@ -102,7 +102,7 @@ def ground_of(view: View, is_regression: bool, points: Points) -> Ground | None:
     if is_regression:
         known = points.targets if points.targets is not None else np.empty(0)
         return Ground((x0, y0, x1, y1), said, shading.shading_of(known))
-    return Ground((x0, y0, x1, y1), np.tanh(said / 2))
+    return Ground((x0, y0, x1, y1), np.tanh(said / 2), logits=said)
 
 
 def right_of(view: View) -> str:

@@ -20,7 +20,7 @@ from playback import text
 from widgets.paint import heat
 from widgets.plots.class_key import CLASS, HELD, ClassKey, Entry
 from widgets.plots.colors import class_color, class_pixels, class_shape
-from widgets.plots.finer import finer
+from widgets.plots.finer import finer, finer_chances, finer_logits
 from widgets.plots.lines import bubble
 from widgets.plots.plot import EDGE, Plot, empty
 from widgets.plots.points import HELD_BACK, NONE, SUREST, Box, Floats, PointLayer, Points, places
@@ -46,6 +46,9 @@ class Ground:
     domain: tuple[float, float, float, float]
     grid: NDArray[np.float32]
     shading: Shading = AROUND_ZERO
+    logits: NDArray[np.float32] | None = None
+    """(H, W), where the numbers are the tanh of their half: that alone is 1 in one cell, -1 in the
+    next at a sharp boundary."""
 
 
 class Boundary(Plot):
@@ -100,7 +103,7 @@ class Boundary(Plot):
         return self.domain if self.editable and not self._refits else None
 
     def _drawn(self, ground: Ground, theme: Theme) -> QImage:
-        fine = Ground(ground.domain, finer(ground.grid, FINER), ground.shading)
+        fine = Ground(ground.domain, _finer(ground), ground.shading)
         return _image(sure(fine) if self._discrete else fine, theme.dark)
 
     def set_discrete(self, discrete: bool) -> None:
@@ -289,6 +292,12 @@ def sure(ground: Ground) -> Ground:
         return Ground(ground.domain, said, ground.shading)
     chosen = grid.argmax(axis=2)[..., None] == np.arange(grid.shape[2])
     return Ground(ground.domain, chosen.astype(np.float32))
+
+
+def _finer(ground: Ground) -> NDArray[np.float32]:
+    if ground.logits is not None:
+        return finer_logits(ground.logits, FINER)
+    return (finer if ground.grid.ndim == 2 else finer_chances)(ground.grid, FINER)
 
 
 def _image(ground: Ground, dark: bool) -> QImage:

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 T = TypeVar("T", np.float32, np.float64)
+LEAST = np.float32(1e-37)
+"""A probability below it is taken for it: of 0 there is no logarithm."""
 
 
 def finer(grid: NDArray[T], times: int) -> NDArray[T]:
@@ -36,3 +38,21 @@ def _along(grid: NDArray[T], times: int, axis: int) -> NDArray[T]:
         beside = after if away > 0 else before
         made[phase::times] = here + np.float32(abs(away)) * (beside - here)
     return np.moveaxis(made, 0, axis)
+
+
+def finer_logits(logits: NDArray[np.float32], times: int) -> NDArray[np.float32]:
+    """Return the tanh of half the finer logits, from -1 to 1.
+
+    Where a model is sure, the tanh of every cell is one of the ends: between two of them it would
+    be 0 in the middle, wherever the boundary lies, and that would have a step at each cell.
+    """
+    made: NDArray[np.float32] = np.tanh(finer(logits, times) / 2)
+    return made
+
+
+def finer_chances(chances: NDArray[np.float32], times: int) -> NDArray[np.float32]:
+    """Return the finer (H, W, K) probabilities of K classes, interpolated as logarithms."""
+    chances = np.asarray(chances, np.float32)
+    made: NDArray[np.float32] = np.exp(finer(np.log(np.maximum(chances, LEAST)), times))
+    total: NDArray[np.float32] = made.sum(axis=2, keepdims=True)
+    return np.divide(made, total, out=made)
