@@ -9,7 +9,7 @@ from app.training.session import TrainSession
 from app.training.state import Run
 from playback import text
 from widgets.once import once
-from widgets.plots.colors import run_color, run_dashes
+from widgets.plots.colors import depth_color, run_color, run_dashes
 from widgets.plots.lines import Curve, Lines
 from widgets.theme import Theme
 
@@ -112,10 +112,9 @@ class RunCurves(QObject):
 
     def _list_flow(self, plot: Lines, run: Run, start: str) -> None:
         names = [name for name in run.series if name.startswith(start)]
-        dark = self.theme.dark
-        plot.set_curves(
-            [
-                Curve(name[len(start) :], run.series[name], run_color(i, dark), run_dashes(i // 7))
-                for i, name in enumerate(names)
-            ]
-        )
+        curves = []
+        for place, name in enumerate(names):
+            color = depth_color(place, len(names), self.theme.dark)
+            dashes = run_dashes(1) if name.endswith("bias") else ()
+            curves.append(Curve(name[len(start) :], run.series[name], color, dashes))
+        plot.set_curves(curves)

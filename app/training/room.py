@@ -177,11 +177,12 @@ class TrainingRoom(QWidget):
 
     def _make_curves(self) -> Iterator[None]:
         self._make_loss_tools()
-        self.flow = Lines("Gradients over time", "norm of ∂L/∂p at each step", True, self)
+        self.flow = Lines("Gradients over time", "norm of ∂L/∂p of each parameter", True, self)
         yield
         self.ratios = Lines(
             "Update by weight", "norm of each update over that of its weights", True, self
         )
+        self.flow.is_keyed = self.ratios.is_keyed = True
         self.rate = Lines("Learning rate", "", True, self)
         yield
         self.over_time = Pages(

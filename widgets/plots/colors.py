@@ -15,6 +15,9 @@ HUES = (52.0, 258.0, 175.0, 325.0, 115.0, 20.0, 220.0, 290.0, 145.0, 80.0)
 DASHES: tuple[tuple[float, ...], ...] = ((), (6, 3), (2, 2), (8, 3, 2, 3), (1, 3))
 """Strokes of runs, so that they differ without colour too."""
 
+DEPTHS = (150.0, 410.0)
+"""Hues from the first parameter of a model to its last: green, blue, violet, pink, orange."""
+
 SURE = 255
 """So many levels lie between a class's own colour and none."""
 SHAPES = ("square", "circle", "triangle", "diamond", "cross")
@@ -36,6 +39,13 @@ def run_color(index: int, dark: bool) -> QColor:
     """Return the colour of an earlier run's curve; never the blue of the one that goes on."""
     hues = (175.0, 325.0, 115.0, 20.0, 290.0, 145.0, 80.0)
     return _oklch(0.76 if dark else 0.55, 0.13, hues[index % len(hues)])
+
+
+def depth_color(place: int, count: int, dark: bool) -> QColor:
+    """Return the colour of one parameter's curve: neighbours are as far apart as can be."""
+    first, last = DEPTHS
+    share = place / (count - 1) if count > 1 else 0.0
+    return _oklch(0.76 if dark else 0.55, 0.13, (first + share * (last - first)) % 360)
 
 
 def run_dashes(index: int) -> tuple[float, ...]:

@@ -17,6 +17,8 @@ from widgets.theme import mono_font
 Kind = Literal["weight", "gradient", "activation"]
 CELL = 76.0
 LEAST = 150.0
+LONE = 7.0
+"""Width of a bar that stands alone."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,9 @@ class Histograms(Plot):
         painter.setBrush(theme.line)
         painter.drawRect(QRectF(bars.left(), bars.bottom(), bars.width(), 1))
         painter.setBrush(colors[spread.kind])
+        if spread.low == spread.high:
+            self._draw_lone(painter, bars, spread)
+            return
         most = max(1, int(spread.counts.max())) if spread.counts.size else 1
         step = bars.width() / max(1, spread.counts.size)
         for place, count in enumerate(spread.counts.tolist()):
@@ -100,6 +105,15 @@ class Histograms(Plot):
         if spread.low < 0 < spread.high:
             zero = bars.left() - spread.low / (spread.high - spread.low) * bars.width()
             painter.fillRect(QRectF(zero, bars.top(), 1, bars.height() + 3), theme.line_strong)
+
+    def _draw_lone(self, painter: QPainter, bars: QRectF, spread: Spread) -> None:
+        """Draw the bar of numbers that are all the same, in the middle, and which number it is."""
+        painter.drawRect(QRectF(bars.center().x() - LONE / 2, bars.top(), LONE, bars.height()))
+        painter.setPen(self.theme.ink3)
+        painter.setFont(self.theme.font(11))
+        below = QRectF(bars.left(), bars.bottom() + 1, bars.width(), 40)
+        middle = Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop
+        painter.drawText(below, middle, text.number(spread.low, 2))
 
     def handle(self, happened: QEvent) -> bool:
         """Scroll with the wheel."""

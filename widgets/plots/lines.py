@@ -19,7 +19,8 @@ from PySide6.QtWidgets import QWidget
 
 from playback import text
 from widgets.plots.axes import Axis, spanning
-from widgets.plots.plot import Plot, bottom_axis, empty, framed, left_axis, spot
+from widgets.plots.curve_key import draw_key
+from widgets.plots.plot import EDGE, Plot, bottom_axis, empty, framed, left_axis, spot
 from widgets.plots.series import Series, smoothed
 from widgets.plots.strokes import Points, dashed, finite, places, strokes, swing, travel
 from widgets.theme import Theme, faded
@@ -57,6 +58,8 @@ class _Drawn:
     x: Axis = field(default_factory=lambda: Axis(0, 1))
     y: Axis = field(default_factory=lambda: Axis(0, 1))
     area: QRectF = field(default_factory=QRectF)
+    lone: list[tuple[QPointF, QColor]] = field(default_factory=list)
+    """Curves of one point."""
 
 
 class Lines(Plot):
@@ -73,6 +76,8 @@ class Lines(Plot):
         self.smoothing = 0.0
         """Share of the visible steps that a smoothed curve remembers."""
         self.placeholder = "Nothing yet"
+        self.is_keyed = False
+        """Whether the names of the curves stand below them."""
         self._position: float | None = None
         self._curves: tuple[Curve, ...] = ()
         self._range: tuple[float, float] | None = None
@@ -127,6 +132,10 @@ class Lines(Plot):
         if not shown:
             empty(painter, area, self.theme, self.placeholder)
             return
+        if self.is_keyed:
+            entries = [(one.name, one.color, one.dashes) for one in shown]
+            inner = draw_key(painter, area.adjusted(EDGE, 0, -EDGE, -8), entries, self.theme)
+            area = area.adjusted(0, 0, 0, inner.bottom() - area.bottom() + 8)
         low, high = self._range or self._reach(shown)
         wide = max(2, round(area.width()))
         parts = [curve.series.thinned(low, high, wide) for curve in shown]
@@ -148,6 +157,8 @@ class Lines(Plot):
                 self._draw_label(painter, frame, curve, self._points(steps, rows[2]))
         self._draw_position(painter, frame)
         painter.setClipping(False)
+        for point, color in self._drawn.lone:
+            spot(painter, point, color, self.theme.panel)
         self._draw_hover(painter, frame, shown)
 
     def _reach(self, shown: Sequence[Curve]) -> tuple[float, float]:
@@ -194,6 +205,10 @@ class Lines(Plot):
             points = dashed(points, curve.dashes)
         painter.setPen(pen)
         strokes(painter, points)
+        known = finite(points)
+        if len(known) == 1:
+            # A line of one point is as good as invisible.
+            self._drawn.lone.append((known[0], curve.color))
 
     def _draw_label(self, painter: QPainter, frame: QRectF, curve: Curve, points: Points) -> None:
         """Write the label of a curve above its end, or below where there is no room."""

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from widgets.kept_picture import KeptPicture
 from widgets.labels import Heading, Label, sheet
-from widgets.plots.axes import Axis
+from widgets.plots.axes import Axis, short
 from widgets.theme import Theme
 
 EDGE = 16
@@ -213,7 +213,9 @@ def bottom_ticks(
     gap = 3 * metrics.horizontalAdvance("0")
     ticks: list[tuple[float, str]] = []
     for most in range(max(2, int(width / (2 * gap))), 1, -1):
-        ticks = [tick for tick in axis.ticks(most) if not whole or _is_whole(tick[0])]
+        ticks = axis.ticks(most)
+        if whole and not all(_is_whole(number) for number, _ in ticks):
+            ticks = [(number, short(number, 1.0)) for number, _ in ticks if _is_whole(number)]
         places = [axis.number_share(number) * width for number, _ in ticks]
         widths = [metrics.horizontalAdvance(label) for _, label in ticks]
         near = min((b - a for a, b in pairwise(places)), default=width)

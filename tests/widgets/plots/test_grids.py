@@ -7,7 +7,8 @@ import pytest
 
 from tests.widgets.pixels import near
 from widgets.plots.confusion import Confusion
-from widgets.plots.histograms import Histograms, Spread
+from widgets.plots.histograms import LONE, Histograms, Spread
+from widgets.plots.plot import EDGE
 from widgets.plots.surface import Surface, contour_image
 from widgets.plots.unit_maps import Layer, UnitMaps
 from widgets.plots.unit_places import GAP, side_of
@@ -117,3 +118,14 @@ def test_low_losses_are_stronger_than_high_ones(qapp):
     image = contour_image(np.array([[0.0, 100.0]]), theme)
     assert image.pixelColor(0, 0).lightness() < image.pixelColor(1, 0).lightness()
     assert contour_image(np.full((2, 2), np.nan), theme).isNull()
+
+
+def test_numbers_that_are_all_the_same_are_one_bar_in_the_middle(shown, look):
+    plot = shown(Histograms(), 300, 200)
+    counts = np.array([1, 0, 0, 0])
+    plot.show_spreads([Spread("bias", "weight", counts, -2.01, -2.01)])
+    found = np.abs(look(plot)[..., :3].astype(int) - plot.theme.parameter.getRgb()[:3]).max(axis=2)
+    columns = np.flatnonzero((found < 8).any(axis=0))
+    middle = (EDGE + 300 - EDGE - 14) / 2
+    assert columns.min() == pytest.approx(middle - LONE / 2, abs=2)
+    assert columns.max() == pytest.approx(middle + LONE / 2, abs=2)

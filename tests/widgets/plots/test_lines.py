@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from PySide6.QtGui import QColor
 
 from tests.widgets.pixels import near
 from widgets.plots import lines
@@ -187,3 +188,11 @@ def test_a_label_is_written_at_the_end_of_its_curve(plot, look):
     labelled = Curve("loss", series(numbers), color, label="right run")
     plot.set_curves([labelled, curve(plot, np.arange(50) / 50)])
     assert near(look(plot), color) > before + 40
+
+
+def test_a_curve_of_one_step_is_a_spot_that_one_sees(shown, look):
+    plot = shown(Lines("Loss"), 300, 200)
+    series = Series()
+    series.extend([0], [0.7])
+    plot.set_curves([Curve("loss", series, QColor("#FF0000"))])
+    assert near(look(plot), QColor("#FF0000"), 40) > 20

@@ -53,3 +53,9 @@ def test_a_wider_plot_tells_no_fewer(metrics, axis):
 def test_of_steps_only_whole_ones_are_told(metrics):
     ticks = bottom_ticks(Axis(0, 2), 900, metrics, whole=True)
     assert [number for number, _ in ticks] == [0, 1, 2]
+
+
+@pytest.mark.parametrize(("axis", "labels"), [(Axis(0, 1), "0 1"), (Axis(47, 48), "47 48")])
+def test_a_step_is_written_without_decimals(metrics, axis, labels):
+    ticks = bottom_ticks(axis, 330, metrics, whole=True)
+    assert [label for _, label in ticks] == labels.split()
