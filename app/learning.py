@@ -28,6 +28,7 @@ REMARKS = {
     "word": "Type your answer",
     "choice": "Choose one",
 }
+DIED = "Python ended while the program ran. Press F5 to run it again"
 
 
 class Learning(QObject):
@@ -252,11 +253,15 @@ class Learning(QObject):
         question = self.step.question if self.lesson is not None else None
         if self._answer is None or index is None or question is None:
             return
+        if index.tape.status == "died":
+            # Of itself no program of a lesson ends Python: the answer waits for the next run.
+            self._note(replace(self._now(), remark=DIED))
+            return
         said, self._answer = self._answer, None
         verdict = answers.judge(question, said, index)
-        now = replace(self._now(), answer=said, tries=self._now().tries + 1)
+        now = replace(self._now(), answer=said, tries=self._now().tries + 1, remark="")
         if verdict == "right":
-            now = replace(now, mood="good", remark="")
+            now = replace(now, mood="good")
         elif verdict == "unknown":
             now = replace(now, remark="This program does not tell. Put its program back")
         elif question.unseen:

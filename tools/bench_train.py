@@ -1,18 +1,22 @@
 """Steps per second of the bare eager loop and of the trainer's modes, with and without views.
 
-Each ratio is the median of interleaved rounds, to the bare loop of the same round. The trainer is
-driven as the engine drives it, views made by a process of their own: it wants a machine with two
-cores and nothing else to do.
+Each ratio is the median of interleaved rounds, to the bare loop just before and just after. The
+trainer is driven as the engine drives it, views made by a process of their own: it wants a machine
+with two cores and nothing else to do. Where two cores share what they compute with, that process
+alone slows the bare loop down; a row tells how much.
 """
 
 import gc
 import logging
 import shutil
+import signal
 import statistics
+import subprocess
 import sys
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -55,6 +59,19 @@ WINDOW = {"scores": 200, "boundary": 33, "fit": 33, "gradients": 50}
 """Views that stand open in the window at once, and how often they are wanted, in milliseconds."""
 PICTURES = {"boundary": 33, "units": 33}
 ALL = dict.fromkeys(views.KINDS, 33) | WINDOW | {"surface": 1500, "confusion": 200}
+BUSY = """
+import torch
+torch.set_num_threads(1)
+net = torch.nn.Sequential(torch.nn.Linear(2, 16), torch.nn.Tanh(), torch.nn.Linear(16, 1))
+x = torch.randn(10_000, 2)
+print(flush=True)
+with torch.no_grad():
+    while True:
+        net(x)
+"""
+"""Computes what a boundary's map needs, again and again."""
+BESIDE = "bare loop, maps computed beside it"
+COMPILED = "torch.compile, whole step"
 LONG = 1_000_000
 SETTLED = 20_000
 
@@ -167,7 +184,31 @@ def say(line: str) -> None:
     sys.stdout.flush()
 
 
-def measure(name: str, given: Mapping[str, object]) -> None:
+class Busy:
+    """Another process that computes all the time while it is let."""
+
+    def __init__(self) -> None:
+        words = [sys.executable, "-c", BUSY]
+        self._process = subprocess.Popen(words, stdout=subprocess.PIPE)
+        assert self._process.stdout is not None
+        self._process.stdout.readline()
+        self._process.send_signal(signal.SIGSTOP)
+
+    def rate(self, go: Callable[[], object]) -> float:
+        """Return calls per second of CPU time while it computes."""
+        self._process.send_signal(signal.SIGCONT)
+        try:
+            return rate(go)
+        finally:
+            self._process.send_signal(signal.SIGSTOP)
+
+    def end(self) -> None:
+        """Let it be."""
+        self._process.kill()
+        self._process.communicate()
+
+
+def measure(name: str, given: Mapping[str, object], busy: Busy) -> None:
     """Print the ratios of one setup to the bare loop beside it."""
     plain = bare(given)
     runs = {
@@ -179,29 +220,41 @@ def measure(name: str, given: Mapping[str, object]) -> None:
         "captured, boundary and units": Served(given, "captured", PICTURES),
         "captured, every view at once": Served(given, "captured", ALL),
     }
+    rows: dict[str, Callable[[], float]] = {
+        row: partial(served.rate, SECONDS) for row, served in runs.items()
+    }
+    rows[BESIDE] = lambda: busy.rate(plain)
     made = compiled(given)
-    rates: dict[str, list[float]] = {row: [] for row in (*runs, "torch.compile, whole step")}
-    base = []
+    if not isinstance(made, str):
+        rows[COMPILED] = partial(rate, made)
     gc.collect()
     gc.freeze()
-    for _ in range(ROUNDS):
-        base.append(rate(plain))
-        for row, served in runs.items():
-            rates[row].append(served.rate(SECONDS) / base[-1])
-        if not isinstance(made, str):
-            rates["torch.compile, whole step"].append(rate(made) / base[-1])
+    rates, base = _interleaved(rows, plain)
     say(f"{name}: bare loop {statistics.median(base):,.0f} steps/s")
     for row, found in rates.items():
-        if not found:
-            say(f"    {row:<32} {made}")
-            continue
         words = ""
         if row in runs:
             served = runs[row]
             shown = {k: n / served.seconds for k, n in served.made.items() if k in PICTURES}
             words = "".join(f"  {kind} {n:.0f}/s" for kind, n in sorted(shown.items()))
             words += f"  ({served.run.why})" if served.run.why else ""
-        say(f"    {row:<32} {statistics.median(found):>6.2f}x{words}")
+        say(f"    {row:<34} {statistics.median(found):>6.2f}x{words}")
+    if isinstance(made, str):
+        say(f"    {COMPILED:<34} {made}")
+
+
+def _interleaved(
+    rows: Mapping[str, Callable[[], float]], plain: Callable[[], None]
+) -> tuple[dict[str, list[float]], list[float]]:
+    """Return each row's ratios to the bare loop, round by round, and that loop's rates."""
+    rates: dict[str, list[float]] = {row: [] for row in rows}
+    base = [rate(plain)]
+    for _ in range(ROUNDS):
+        for row, made in rows.items():
+            found = made()
+            base.append(rate(plain))
+            rates[row].append(2 * found / (base[-2] + base[-1]))
+    return rates, base
 
 
 def long_run(given: Mapping[str, object]) -> None:
@@ -221,8 +274,13 @@ def main() -> None:
     """Measure and print."""
     torch.set_num_threads(1)
     logging.getLogger("torch").setLevel(logging.ERROR)
-    for name, given in SETUPS.items():
-        measure(name, {**given, "validate_every": 0})
+    # Begun before anything may be forked.
+    busy = Busy()
+    try:
+        for name, given in SETUPS.items():
+            measure(name, {**given, "validate_every": 0}, busy)
+    finally:
+        busy.end()
     long_run({**SETUPS["linear regression"], "validate_every": 0})
 
 

@@ -7,11 +7,14 @@ import threading
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from app import compare_wait
 from app.commands import compare
 from app.comparing import CompareCard
 from app.documents import Drafts
+from app.film_job import Job
+from app.learning import DIED
 from app.link import Link
 from app.settings import Settings
 from app.training import kept
@@ -22,6 +25,9 @@ from app.training.session import TrainSession
 from app.window import Window
 from app.writing import Writing
 from engine import training as say
+from engine import wire
+from playback.lessons.parse import parse
+from tests.app import films
 from tests.torture.test_training_kills import SETUP
 
 pytestmark = [
@@ -30,6 +36,32 @@ pytestmark = [
 ]
 PATIENCE_MS = 240_000
 WISHES = (say.Wish("weights"), say.Wish("gradients"))
+LESSON = parse(
+    "01_long.md",
+    """+++
+title = "Long"
+about = "It takes a while"
+part = "Autograd"
+covers = ["A6"]
++++
+
+## Guess
+
+Words.
+
+```python
+for i in range(20_000_000):
+    pass
+d = torch.ones(1, 3, 2)
+```
+
+```ask
+question = "What is the shape?"
+answer = "shape(d)"
+unseen = true
+```
+""",
+)
 LONG = "x = param(1.0)\ny = x\nfor i in range(900):\n    y = y * 1.001\nz = y + {}\nz.backward()\n"
 
 
@@ -182,3 +214,52 @@ def test_a_comparison_outlives_the_engine_while_it_is_made_and_while_it_plays(qt
     run("print(6 * 7)\n")
     assert window.session.result.tape.stdout == "42\n"
     window.close()
+
+
+@pytest.fixture
+def shown(qtbot):
+    link = Link()
+    window = Window(link, Settings(), Drafts(None))
+    qtbot.addWidget(window)
+    window.painted.connect(link.start)
+    window.open_first()
+    window.show()
+    qtbot.waitUntil(lambda: not window.session.result.stale, timeout=PATIENCE_MS)
+    yield window, link
+    window.close()
+
+
+def test_an_answer_is_judged_though_the_engine_dies_while_it_runs_the_program(shown, qtbot):
+    window, link = shown
+    learning = window.learning
+    learning.open(LESSON)
+    idle = lambda: not window.session.result.stale and not window.session.result.run_id  # noqa: E731
+    qtbot.waitUntil(idle, timeout=PATIENCE_MS)
+    was = link.pid()
+
+    def kill(message):
+        if isinstance(message, wire.Started) and link.pid() == was:
+            os.kill(was, signal.SIGKILL)
+
+    link.received.connect(kill)
+    learning.answer("1, 3, 2")
+    assert learning.is_judging
+    qtbot.waitUntil(lambda: link.is_ready() and link.pid() != was, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: DIED in learning.page().verdict, timeout=PATIENCE_MS)
+    assert learning.is_judging
+    window.menus.perform_by("run.now")
+    qtbot.waitUntil(lambda: not learning.is_judging, timeout=PATIENCE_MS)
+    assert learning.page().mood == "good"
+
+
+def test_a_film_is_made_to_its_end_though_the_engine_dies(shown, qtbot, tmp_path):
+    (window, link), path = shown, tmp_path / "film.gif"
+    window.filming.begin(Job(path, films.tape(), films.style()))
+    was = link.pid()
+    os.kill(was, signal.SIGKILL)
+    qtbot.waitUntil(lambda: link.is_ready() and link.pid() != was, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: not window.filming.busy, timeout=PATIENCE_MS)
+    with Image.open(path) as film:
+        assert film.n_frames > 1
+        film.seek(film.n_frames - 1)
+    assert list(tmp_path.iterdir()) == [path]
