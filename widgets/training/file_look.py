@@ -142,8 +142,12 @@ class FileLook(QWidget):
                 self.table.setItem(row, column, QTableWidgetItem(cell))
         self._name()
         self.table.resizeColumnsToContents()
+        # With room for any use, so that nothing moves under the mouse where one chooses it.
+        letters, margins = self.table.horizontalHeader().fontMetrics(), 16
+        least = letters.horizontalAdvance(TARGET) + margins
         for column in range(self.table.columnCount()):
-            self.table.setColumnWidth(column, min(WIDEST, self.table.columnWidth(column)))
+            width = max(least, min(WIDEST, self.table.columnWidth(column)))
+            self.table.setColumnWidth(column, width)
         self.show()
 
     def _name(self) -> None:
