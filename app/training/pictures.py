@@ -91,8 +91,13 @@ def axes_of(names: Sequence[str]) -> list[str]:
     return [f"across: {across}, up: {up}"]
 
 
-def ground_of(view: View, is_regression: bool, points: Points) -> Ground | None:
-    """Return what a ``boundary`` view says on the plane; one output between -1 and 1."""
+def ground_of(
+    view: View, is_regression: bool, points: Points, of_logits: bool = True
+) -> Ground | None:
+    """Return what a ``boundary`` view says on the plane; one output between -1 and 1.
+
+    Where outputs are no logits they are held against targets of -1 and 1, and stay as they are.
+    """
     grid = view.arrays["grid"].array()
     x0, y0, x1, y1 = view.arrays["box"].array().astype(float).tolist()
     upward = grid[:, ::-1]
@@ -102,6 +107,8 @@ def ground_of(view: View, is_regression: bool, points: Points) -> Ground | None:
     if is_regression:
         known = points.targets if points.targets is not None else np.empty(0)
         return Ground((x0, y0, x1, y1), said, shading.shading_of(known))
+    if not of_logits:
+        return Ground((x0, y0, x1, y1), said)
     return Ground((x0, y0, x1, y1), np.tanh(said / 2), logits=said)
 
 
@@ -161,7 +168,9 @@ def show_view(room: TrainingRoom, run: Run, view: View) -> None:
     match view.kind:
         case "boundary":
             points = points_of(run.data, (), is_regression) if run.data is not None else NONE
-            room.boundary.show_ground(ground_of(view, is_regression, points))
+            loss = begun.setup.loss if begun is not None else None
+            of_logits = loss is None or loss.name == "bce"
+            room.boundary.show_ground(ground_of(view, is_regression, points, of_logits))
         case "fit" | "residuals" if view.kind != kind_of(run):
             pass  # Asked for before it was known what the data are.
         case "fit":

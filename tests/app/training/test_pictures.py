@@ -1,6 +1,7 @@
 """Views as the engine sends them into what the plots want."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from msgspec.structs import replace
 
 from app.training import pictures
 from app.training.state import Run
+from engine import setup
 from engine import training as say
 from engine.setup import Setup
 from tests.app.training.fakes import array, begun, boundary
@@ -80,6 +82,16 @@ def test_one_output_is_between_minus_one_and_one():
     ground = pictures.ground_of(boundary(1), False, pictures.NONE)
     assert ground.domain == (-1, -1, 1, 1)
     assert np.abs(ground.grid).max() == pytest.approx(math.tanh(2))
+
+
+@pytest.mark.parametrize(("loss", "sure"), [("bce", math.tanh(2)), ("half", 4), ("hinge", 4)])
+def test_one_output_is_a_logit_for_the_loss_that_takes_it_for_one(loss, sure):
+    shown = []
+    room = SimpleNamespace(boundary=SimpleNamespace(show_ground=shown.append))
+    made = run("binary")
+    made.begun = replace(made.begun, setup=setup.parse({"data": "moons", "loss": loss}))
+    pictures.show_view(room, made, boundary(1))
+    assert np.abs(shown[0].grid).max() == pytest.approx(sure)
 
 
 def test_several_outputs_stay_probabilities_and_stand_upright():
