@@ -257,7 +257,7 @@ def show_surface(room: TrainingRoom, view: View) -> None:
         view.arrays[name].array().astype(np.float64) + view.facts.get(f"center_{name}", 0.0)
         for name in ("a", "b")
     )
-    chosen = room.directions.currentText()
+    chosen = room.directions.currentData()
     names = {
         "parameters": (room.across.title(), room.up.title()),
         "pca": ("the path's main direction", "its second"),

@@ -47,6 +47,12 @@ LEFT, RIGHT = 296, 396
 """Widths of the outer columns in a window of the usual width."""
 LEAST, BORDER = 270, 1
 REMEMBERED = "what the optimizer remembers of each parameter"
+DIRECTIONS = {
+    "random": "random directions",
+    "pca": "PCA of the path",
+    "parameters": "two parameters",
+}
+"""What the loss surface goes over."""
 CLASSES = tuple(f"class {number}" for number in range(5))
 """What one can draw."""
 SHORT = {"What it says": "Says", "Loss surface": "Surface", "Over time": "Time"}
@@ -208,7 +214,9 @@ class TrainingRoom(QWidget):
 
     def _make_directions(self) -> None:
         self._has_two = False
-        self.directions = _choice("Directions", ("random", "pca", "parameters"))
+        self.directions = _choice("Directions", ())
+        for kind, title in DIRECTIONS.items():
+            self.directions.addItem(title, kind)
         self.across, self.up = ElementPick("Across"), ElementPick("Up")
         for pick in (self.across, self.up):
             pick.hide()
@@ -223,7 +231,8 @@ class TrainingRoom(QWidget):
         self._has_two = has_two
         if has_two != had_two:
             with QSignalBlocker(self.directions):
-                self.directions.setCurrentText("parameters" if has_two else "random")
+                kind = "parameters" if has_two else "random"
+                self.directions.setCurrentIndex(self.directions.findData(kind))
 
     def _make_loss_tools(self) -> None:
         self.log = _switch("Log", "Logarithmic axis", True)

@@ -199,7 +199,7 @@ class TrainShowing(QObject):
     def _directions(self) -> dict[str, Plain]:
         """Return which plane of the weights is looked at."""
         room = self._room
-        chosen = room.directions.currentText()
+        chosen = room.directions.currentData()
         for pick in (room.across, room.up):
             pick.setVisible(chosen == "parameters")
         if chosen != "parameters":

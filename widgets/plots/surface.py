@@ -12,6 +12,7 @@ from playback import text
 from widgets.paint import heat
 from widgets.plots.axes import Axis
 from widgets.plots.colors import rgb
+from widgets.plots.finer import finer
 from widgets.plots.lines import bubble
 from widgets.plots.plot import Plot, bottom_axis, empty, framed, left_axis, spot
 from widgets.plots.strokes import finite, places, strokes
@@ -19,6 +20,8 @@ from widgets.theme import Theme
 
 BANDS = 14
 """So many steps of colour, so that valleys can be followed like lines on a map."""
+FINER = 11
+"""With so many times more rows and columns than there are losses these are shown."""
 CELL = 1.5
 """A path is as fine as cells of so many pixels: a thick line with many turns in one is dear."""
 
@@ -143,15 +146,18 @@ def contour_image(grid: Grid, theme: Theme) -> QImage:
     reach = max(heat.quantile(grid[finite], 0.98) - low, 1e-12)
     with np.errstate(invalid="ignore", over="ignore"):
         height = np.log1p(np.clip((grid - low) / reach, 0, 4) * 50) / math.log1p(50)
+    # Finer before it is cut into bands: their edges would be as coarse as the cells.
+    height = finer(np.where(finite, height, np.nan), FINER)
+    finite = np.isfinite(height)
     share = np.where(finite, np.clip(height, 0, 1), 0)
     share = np.floor(share * BANDS) / BANDS
     deep = np.array(rgb(theme.forward), np.float64)
     pale = np.array(rgb(theme.panel2), np.float64)
     weight = (0.08 + 0.87 * (1 - share))[..., None]
-    pixels = np.empty((*grid.shape, 4), np.uint8)
+    pixels = np.empty((*share.shape, 4), np.uint8)
     pixels[..., :3] = (deep * weight + pale * (1 - weight)).astype(np.uint8)
     pixels[..., 3] = np.where(finite, 255, 0)
-    rows, columns = grid.shape
+    rows, columns = share.shape
     flipped = np.ascontiguousarray(pixels[::-1])
     held = QImage(flipped.tobytes(), columns, rows, 4 * columns, QImage.Format.Format_RGBA8888)
     return held.copy()

@@ -116,7 +116,8 @@ def test_a_surface_around_weights_that_are_not_finite_says_so(shown, look, bad):
 def test_low_losses_are_stronger_than_high_ones(qapp):
     theme = Theme.load("light")
     image = contour_image(np.array([[0.0, 100.0]]), theme)
-    assert image.pixelColor(0, 0).lightness() < image.pixelColor(1, 0).lightness()
+    left, right = (image.pixelColor(x, 0).lightness() for x in (0, image.width() - 1))
+    assert left < right
     assert contour_image(np.full((2, 2), np.nan), theme).isNull()
 
 
@@ -129,3 +130,15 @@ def test_numbers_that_are_all_the_same_are_one_bar_in_the_middle(shown, look):
     middle = (EDGE + 300 - EDGE - 14) / 2
     assert columns.min() == pytest.approx(middle - LONE / 2, abs=2)
     assert columns.max() == pytest.approx(middle + LONE / 2, abs=2)
+
+
+def test_bands_of_a_bowl_are_round_however_few_losses_there_are(qapp):
+    at = np.linspace(-1, 1, 25)
+    image = contour_image(np.add.outer(at**2, at**2), Theme.load("light"))
+    bits = np.frombuffer(image.constBits(), np.uint8).reshape(image.height(), -1, 4)[..., 0]
+    middle = image.height() // 2
+    # How far from the middle the innermost band ends, straight to the right and along a diagonal.
+    straight = np.flatnonzero(bits[middle, middle:] != bits[middle, middle])[0]
+    slanted = np.flatnonzero(np.diag(bits)[middle:] != bits[middle, middle])[0] * 2**0.5
+    assert slanted == pytest.approx(straight, rel=0.25)
+    assert straight % 11 or slanted % 11
