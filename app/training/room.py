@@ -48,9 +48,9 @@ LEFT, RIGHT = 296, 396
 LEAST, BORDER = 270, 1
 REMEMBERED = "what the optimizer remembers of each parameter"
 DIRECTIONS = {
-    "random": "random directions",
-    "pca": "PCA of the path",
-    "parameters": "two parameters",
+    "random": "random",
+    "pca": "PCA",
+    "parameters": "parameters",
 }
 """What the loss surface goes over."""
 CLASSES = tuple(f"class {number}" for number in range(5))

@@ -46,19 +46,25 @@ class ClassKey(QObject):
         theme: Theme,
     ) -> None:
         """Draw as many entries as there is room for, and a remark at the right."""
+        bold, metrics = QFontMetricsF(theme.font(12, 600)), QFontMetricsF(theme.font(12))
+
+        def fits() -> bool:
+            wide = sum(metrics.horizontalAdvance(name) + ROOM for _, _, name in entries) - 18
+            return wide <= line.width() - bold.horizontalAdvance(note) - 16
+
+        if not fits():
+            entries = [(shape, color, name.removeprefix(CLASS)) for shape, color, name in entries]
+        if not fits():
+            # Rather all marks than the second half of a remark.
+            note = note.partition(" · ")[0]
+            note = bold.elidedText(note, Qt.TextElideMode.ElideRight, line.width())
         painter.setFont(theme.font(12, 600))
         painter.setPen(theme.ink)
-        bold = painter.fontMetrics()
-        if bold.horizontalAdvance(note) > line.width():
-            note = note.partition(" · ")[0]
-            note = bold.elidedText(note, Qt.TextElideMode.ElideRight, int(line.width()))
         flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
         painter.drawText(line, flags, note)
-        room = line.width() - QFontMetricsF(painter.font()).horizontalAdvance(note) - 16
+        room = line.width() - bold.horizontalAdvance(note) - 16
         painter.setFont(theme.font(12))
-        metrics = QFontMetricsF(painter.font())
-        if sum(metrics.horizontalAdvance(name) + ROOM for _, _, name in entries) - 18 > room:
-            entries = [(shape, color, name.removeprefix(CLASS)) for shape, color, name in entries]
+        base = line.center().y() + (metrics.ascent() - metrics.descent()) / 2
         x = line.left()
         if shading is not None:
             needs = sum(metrics.horizontalAdvance(name) + ROOM for _, _, name in entries)
@@ -73,7 +79,7 @@ class ClassKey(QObject):
             painter.setBrush(color if name != HELD else theme.panel)
             draw_mark(painter, shape, QPointF(x + 5, line.center().y()), 4.4)
             painter.setPen(theme.ink2)
-            painter.drawText(QPointF(x + 14, line.center().y() + metrics.ascent() / 2 - 1.5), name)
+            painter.drawText(QPointF(x + 14, base), name)
             self._places.append((QRectF(x, line.top(), width - 6, line.height()), name))
             x += width
 

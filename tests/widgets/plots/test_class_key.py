@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QImage, QPainter
+from PySide6.QtGui import QFontMetricsF, QImage, QPainter
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QWidget
 
@@ -85,3 +85,13 @@ def test_a_remark_that_is_too_long_keeps_its_beginning(qapp):
     assert drawn[2].startswith("1")
     assert drawn[2].endswith("…")
     canvas.deleteLater()
+
+
+def test_all_marks_come_before_the_second_half_of_a_remark(plot, look):
+    half, theme = "250 of 250 right", Theme.load("light")
+    letters = QFontMetricsF(theme.font(12, 600))
+    plot.show_note(f"{half} · validation 250 of 250")
+    width = letters.horizontalAdvance(f"{half} · validation 250 of 250") + 60
+    plot.resize(int(width) + 32, 300)
+    look(plot)
+    assert [name for _, name in plot._key._places] == ["0", "dog"]

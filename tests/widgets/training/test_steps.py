@@ -271,19 +271,6 @@ def test_the_use_of_a_column_is_seen_however_long_its_name_is(shown):
         assert wide < header.sectionSize(column) < 150
 
 
-def test_columns_of_one_digit_have_room_for_what_each_is_used_as(shown):
-    look = shown(FileLook(), 300, 240)
-    look.show_file(FileLooked(1, "f.csv", ("a", "b"), (True, True), (("1", "2"),), 9), [], "")
-    header = look.table.horizontalHeader()
-    before = [header.sectionSize(column) for column in (0, 1)]
-    for column in (0, 1, 1):
-        header.sectionClicked.emit(column)
-    words = [look.table.horizontalHeaderItem(column).text() for column in (0, 1)]
-    assert words == ["a\ninput", "b\ntarget"]
-    assert [header.sectionSize(column) for column in (0, 1)] == before
-    assert min(before) > header.fontMetrics().horizontalAdvance("target") + 6
-
-
 def test_as_many_changes_are_told_as_fit_and_how_many_there_are_besides():
     changed = ["aaa", "bbb", "ccc", "ddd"]
     assert short(changed, lambda _text: True) == "aaa · bbb · ccc · ddd"
