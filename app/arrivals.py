@@ -7,6 +7,8 @@ from playback import readying
 
 INLINE_EVENTS = 400
 """A tape of at most so many events is handed on at once: it is ready in some milliseconds."""
+INLINE_EDGES = 2_000
+"""So is one on which at most so many edges carried something back."""
 
 
 class _Job(QRunnable):
@@ -51,7 +53,8 @@ class Arrivals(QObject):
     def take(self, message: wire.Recorded) -> None:
         """Hand a tape on, at once if it is short; one that still waits is dropped."""
         self._turn += 1
-        if len(message.tape.events) <= INLINE_EVENTS:
+        tape = message.tape
+        if len(tape.events) <= INLINE_EVENTS and len(tape.edges) <= INLINE_EDGES:
             self.arrived.emit(message)
         else:
             self._pool.start(_Job(self, self._turn, message))

@@ -15,6 +15,8 @@ INLINE_CARDS = 150
 """A picture of at most so many cards is placed at once: that takes some milliseconds."""
 INLINE_OPS = 600
 """A scene of at most so many ops is made into a picture at once."""
+INLINE_WIRES = 1_000
+"""And one of at most so many inputs of its ops, a wire each."""
 AFTER_MS = 12
 """A big picture is begun so long after the turn that asks for it: by then the window has been
 repainted, which it may be up to 5 ms later."""
@@ -23,6 +25,13 @@ KEPT = 48
 
 Form = tuple[object, ...]
 Placed = tuple[Picture, Placement]
+
+
+def _is_small(tape: Tape, scene: Scene) -> bool:
+    first, end = scene.ops
+    if end - first > INLINE_OPS:
+        return False
+    return sum(len(op.inputs) for op in tape.ops[first:end]) <= INLINE_WIRES
 
 
 def form(picture: Picture) -> Form:
@@ -132,7 +141,7 @@ class Scenery(QObject):
         job.previous = self._before(flow)
         # The layout keeps what it made, and two threads must not do that at once.
         free = self._pool.activeThreadCount() == 0
-        if free and not self._aside and scene.ops[1] - scene.ops[0] <= INLINE_OPS:
+        if free and not self._aside and _is_small(tape, scene):
             job.picture = graph.build(tape, scene, open_calls)
             placement = self._same_place(job.picture, flow)
             if placement is None and len(job.picture.cards) <= INLINE_CARDS:

@@ -1,6 +1,6 @@
 """The operands of an op as they are written, and which edge runs back to which of them."""
 
-from collections import Counter
+from collections import Counter, defaultdict, deque
 
 from engine.tape import Arg, Op, Value
 from playback import symbols
@@ -27,30 +27,33 @@ def edges(index: Index, op: Op) -> dict[tuple[int, int], int]:
     a composite that uses an operand twice inside sends two shares to one operand.
     """
     inner = set(op.nodes)
-    places = [
-        (at, index.values[arg.value])
-        for at, arg in enumerate(operands(op))
-        if arg.value is not None
-    ]
-    unused = list(places)
+    places: dict[_Way, list[int]] = defaultdict(list)
+    for at, arg in enumerate(operands(op)):
+        if arg.value is not None:
+            places[_way_to(index, index.values[arg.value])].append(at)
+    unused = {way: deque(found) for way, found in places.items()}
     found: dict[tuple[int, int], int] = {}
     for node in op.nodes:
         for slot, after in enumerate(index.nodes[node].next):
             if after is None or after[0] in inner:
                 continue
-            fits = [place for place in unused if leads(index, after, place[1])]
-            if fits:
-                unused.remove(fits[0])
-            else:
-                fits = [place for place in places if leads(index, after, place[1])]
-            if fits:
-                found[node, slot] = fits[0][0]
+            ways = [way for way in (after, index.home(after[0])) if way in places]
+            free = [unused[way] for way in ways if unused[way]]
+            if free:
+                found[node, slot] = min(free, key=lambda left: left[0]).popleft()
+            elif ways:
+                found[node, slot] = min(places[way][0] for way in ways)
     return found
+
+
+_Way = tuple[int, int] | int
+"""How an edge leads to a value: a node and its input, or the first version of a leaf."""
+
+
+def _way_to(index: Index, value: Value) -> _Way:
+    return index.home(value.id) if value.node is None else (value.node, value.output_nr)
 
 
 def leads(index: Index, edge: tuple[int, int], value: Value) -> bool:
     """Tell whether an edge (target, input) carries the gradient of a value."""
-    target, input_nr = edge
-    if value.node is not None:
-        return (value.node, value.output_nr) == (target, input_nr)
-    return index.home(target) == index.home(value.id)
+    return _way_to(index, value) in (edge, index.home(edge[0]))

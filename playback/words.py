@@ -4,6 +4,9 @@ from engine.tape import Edge, Event, Op, Value
 from playback import short, symbols, text
 from playback.index import Index
 
+NAMED = 6
+"""Of more than so many the first are named, and the others counted."""
+
 
 def caption(index: Index, at: int) -> str:
     """Return an event in a few words, without numbers."""
@@ -92,15 +95,18 @@ def _op(index: Index, op: Op, updates: bool) -> str:
 def _node(index: Index, number: int) -> str:
     tape = index.tape
     execution = tape.executions[number]
-    got = [short.gradient(index.snapshot(s)) for s in execution.received if s is not None]
-    text_ = f"{index.nodes[execution.node].name} received {' and '.join(got) or 'nothing'}"
+    received = [s for s in execution.received if s is not None]
+    got = [short.gradient(index.snapshot(s)) for s in received[:NAMED]]
+    told = _few(got, len(received)) if len(received) > NAMED else " and ".join(got)
+    text_ = f"{index.nodes[execution.node].name} received {told or 'nothing'}"
     sent = [tape.edges[e] for e in execution.edges if tape.edges[e].gradient is not None]
     if not sent:
         return text_
     shares = [
-        f"{short.gradient(index.snapshot(edge.gradient))} to {target(index, edge)}" for edge in sent
+        f"{short.gradient(index.snapshot(edge.gradient))} to {target(index, edge)}"
+        for edge in sent[:NAMED]
     ]
-    return f"{text_}, sent {_listed(shares)}"
+    return f"{text_}, sent {_few(shares, len(sent))}"
 
 
 def _accumulated(index: Index, number: int) -> str:
@@ -124,7 +130,10 @@ def _accumulated(index: Index, number: int) -> str:
     name = called(index, accumulation.leaf)
     if len(parts + shares) < 2:
         return f"{name}.grad = {total}"
-    written = added([short.gradient(index.snapshot(s)) for s in [*parts, *shares]])
+    parts += shares
+    written = added([short.gradient(index.snapshot(s)) for s in parts[:NAMED]])
+    if len(parts) > NAMED:
+        written = f"{written} + {text.count(len(parts) - NAMED, 'other')}"
     return f"{name}.grad: {written} = {total}"
 
 
@@ -198,6 +207,11 @@ def added(parts: list[str]) -> str:
 
 
 def _listed(parts: list[str]) -> str:
-    if len(parts) > 6:
-        return f"{', '.join(parts[:5])} and {text.count(len(parts) - 5, 'other')}"
+    return _few(parts, len(parts))
+
+
+def _few(parts: list[str], count: int) -> str:
+    """Return the first of ``count`` parts, and how many others there are."""
+    if count > NAMED:
+        return f"{', '.join(parts[: NAMED - 1])} and {text.count(count - NAMED + 1, 'other')}"
     return " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else "".join(parts)

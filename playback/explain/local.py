@@ -20,9 +20,12 @@ def operand_of(index: Index, node: int, slot: int) -> int | None:
     number = index.node_ops.get(node)
     if number is None:
         return None
-    op = index.op(number)
-    found = index.kept(f"edges of {number}", partial(_edges, op))
-    return found.get((node, slot))
+    return edges_of(index, number).get((node, slot))
+
+
+def edges_of(index: Index, number: int) -> dict[tuple[int, int], int]:
+    """Return what `operands.edges` does of an op, found once."""
+    return index.kept(f"edges of {number}", partial(_edges, index.op(number)))
 
 
 def _edges(op: Op, index: Index) -> dict[tuple[int, int], int]:
@@ -37,7 +40,7 @@ def slope_at(index: Index, node: int, slot: int) -> tuple[Op, Slope, Numbers] | 
         return None
     op = index.op(number)
     rule = naming.rule_of(index, op)
-    edges = index.kept(f"edges of {number}", partial(_edges, op))
+    edges = edges_of(index, number)
     if rule is None or operand >= len(rule.slopes) or list(edges.values()).count(operand) != 1:
         return None
     numbers = naming.numbers(index, op)

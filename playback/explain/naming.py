@@ -146,7 +146,8 @@ def names(index: Index, op: Op) -> Named:
         found[key] = text.variable(known)
         _shapes(found, key, value)
     found.update(settings(op))
-    found["all"] = ", ".join(found[key] for key, _ in zip(_KEYS, args, strict=False))
+    every = [found[key] for key, _ in zip(_KEYS, args, strict=False)]
+    found["all"] = ", ".join([*every, "…"] if len(args) > len(_KEYS) else every)
     if op.outputs:
         made = index.values[op.outputs[0]]
         name = text.variable(name_of(index, made))

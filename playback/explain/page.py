@@ -1,21 +1,24 @@
 """One explanation: a formula, a sentence, and rows of numbers for an op, a value or a node run."""
 
 import re
+from itertools import islice
 
 from msgspec import Struct
 
 from engine.tape import Execution, Formula, Node, Op, Place, Tape, Value
-from playback import operands, short, symbols, words
+from playback import operands, short, symbols, text, words
 from playback.explain import einsum, from_torch, naming
 from playback.explain.broadcast import both_ways, is_stretched, stretched
 from playback.explain.formula import formula, reduction
-from playback.explain.local import local, slope_at
+from playback.explain.local import edges_of, local, slope_at
 from playback.explain.naming import Named
 from playback.explain.rule import Rule, Share
 from playback.index import Arrival, Index, index_of
 from playback.lab.axes import Axes
 
 _KEYS = "abcdefghijklmnop"
+MOST_ROWS = len(_KEYS)
+"""So many operands, shares or results have a row of their own; of others only their number."""
 
 
 class Row(Struct, frozen=True):
@@ -81,12 +84,14 @@ def _forward(index: Index, number: int, position: int) -> Explanation:
     names, rule = naming.names(index, op), naming.rule_of(index, op)
     reached = index.op_events.get(number, position) < position
     rows = []
-    for key, arg in zip(_KEYS, operands.operands(op), strict=False):
+    given = operands.operands(op)
+    for key, arg in zip(_KEYS, given, strict=False):
         if arg.value is not None:
             value = index.values[arg.value]
             born = index.born.get(value.id, -1) < position
             shown = short.value(index.snapshot(value.snapshot)) if born else "…"
             rows.append(Row(names[key], _made_by(index, value), shown))
+    rows += _others(len(given), "operand")
     for output in op.outputs[:4]:
         value = index.values[output]
         label = naming.name_of(index, value) or names["y"]
@@ -125,10 +130,12 @@ def _backward(index: Index, number: int, run: Execution, position: int) -> Expla
     above = f"∂{loss}/∂{names['y']}"
     main = index.run_of(op.node, run.run) or run
     rows = _received(index, op, main, above)
-    for edge, operand in operands.edges(index, op).items():
+    edges = edges_of(index, number)
+    for edge, operand in islice(edges.items(), MOST_ROWS):
         row = _share(index, rule, names, edge, operand, (above, loss, run.run, position))
         if row is not None:
             rows.append(row)
+    rows += _others(len(edges), "share")
     node = index.nodes[run.node].name
     sends = any(index.tape.edges[e].gradient is not None for e in run.edges)
     title = f"{node} {'hands on its gradient' if sends else 'received its gradient'}"
@@ -141,17 +148,21 @@ def _backward(index: Index, number: int, run: Execution, position: int) -> Expla
     )  # fmt: skip
 
 
+def _others(count: int, what: str) -> list[Row]:
+    """Return a row on what has none of its own."""
+    more = count - MOST_ROWS
+    return [Row(f"and {text.count(more, f'more {what}')}", "", "")] if more > 0 else []
+
+
 def _received(index: Index, op: Op, run: Execution, above: str) -> list[Row]:
     """Return the rows of what arrived: one per share, and their sum where there are several."""
     at = next((at for at, n in index.node_runs[run.node] if index.tape.executions[n] is run), -1)
     rows: list[Row] = []
-    for nr, got in enumerate(run.received):
-        if got is None:
-            continue
-        made = next(
-            (v for v in op.outputs
-             if (index.values[v].node, index.values[v].output_nr) == (run.node, nr)), None
-        )  # fmt: skip
+    outputs = [(index.values[v].node, index.values[v].output_nr, v) for v in reversed(op.outputs)]
+    made_at = {nr: value for node, nr, value in outputs if node == run.node}
+    received = [(nr, got) for nr, got in enumerate(run.received) if got is not None]
+    for nr, got in received[:MOST_ROWS]:
+        made = made_at.get(nr)
         label = above
         if nr and made is not None:
             label = above.rsplit("∂", 1)[0] + "∂" + words.called(index, made)
@@ -159,7 +170,7 @@ def _received(index: Index, op: Op, run: Execution, above: str) -> list[Row]:
             a for a in index.arrivals.get((run.node, nr), []) if a.run == run.run and a.event < at
         ]
         rows.extend(_sum(index, label, shares, got, "changed by a hook" if run.hooked else ""))
-    return rows
+    return rows + _others(len(received), "gradient")
 
 
 def _sum(
@@ -174,8 +185,11 @@ def _sum(
             _from(index, a),
             short.gradient(index.snapshot(a.snapshot)),
         )
-        for a in shares
+        for a in shares[:MOST_ROWS]
     ]
+    if len(shares) > MOST_ROWS:
+        rows += _others(len(shares), "share")
+        return [*rows, Row(label, why or f"= the sum of all {len(shares):,}", written)]
     numbers = [naming.scalar(index, a.snapshot) for a in shares]
     if len(shares) > 1 and not why and None not in numbers:
         why = "= " + words.added([short.trimmed(x or 0.0) for x in numbers])
@@ -282,7 +296,7 @@ def _called(index: Index, node: Node, formula: Formula, names: Named, above: str
     """Return what the names in torch's formula are called here; of an inner node only its own."""
     op = index.op(index.node_ops[node.id])
     called = {"grad": above, "result": names["y"]}
-    back = operands.edges(index, op)
+    back = edges_of(index, index.node_ops[node.id])
     for slot in range(len(node.next)):
         place = back.get((node.id, slot))
         name = from_torch.argument(formula, len(node.next), slot)
@@ -350,13 +364,15 @@ def _foreign(index: Index, run: Execution) -> Explanation:
     name = index.nodes[run.node].name
     rows = [
         Row("received", "", short.gradient(index.snapshot(got)))
-        for got in run.received
+        for got in run.received[:MOST_ROWS]
         if got is not None
     ]
-    for number in run.edges:
+    rows += _others(len(run.received), "gradient")
+    for number in run.edges[:MOST_ROWS]:
         edge = index.tape.edges[number]
         sent = short.gradient(index.snapshot(edge.gradient))
         rows.append(Row("sent", f"to {words.target(index, edge)}", sent))
+    rows += _others(len(run.edges), "share")
     return Explanation(
         f"{name} hands on its gradient", "", f"{name} has no op of its own here", tuple(rows)
     )

@@ -3,11 +3,12 @@
 import threading
 
 import pytest
+from msgspec.structs import replace
 
 from app import arrivals
 from app.arrivals import Arrivals
 from engine import wire
-from engine.tape import Tape
+from engine.tape import Edge, Tape
 from playback import readying
 from tests.app.fakes import leaves
 
@@ -72,3 +73,13 @@ def test_closing_drops_what_waits(arriving):
 def test_an_empty_tape_arrives(arriving):
     arriving.take(wire.Recorded(1, Tape(), 0.0))
     assert arriving.got == [1]
+
+
+def test_a_tape_of_few_events_and_many_gradients_waits_until_it_is_ready(
+    arriving, qtbot, monkeypatch
+):
+    monkeypatch.setattr(readying, "ready", lambda _tape, _at: None)
+    many = replace(SHORT, edges=(Edge(None, 0, 0, 0, None, 0),) * (arrivals.INLINE_EDGES + 1))
+    arriving.take(wire.Recorded(1, many, 0.0))
+    assert arriving.got == []
+    qtbot.waitUntil(lambda: arriving.got == [1])

@@ -81,6 +81,15 @@ def test_a_big_picture_is_made_beside_the_interface(pictures, loop, monkeypatch,
     assert not pictures.busy
 
 
+def test_a_picture_of_few_ops_with_many_inputs_is_made_beside_the_interface(
+    pictures, record, qtbot
+):
+    many = record("x = param(1.0)\ny = torch.stack([x] * 2000)")
+    pictures.want(many, scene_of(many), None, 1)
+    assert pictures.got == []
+    qtbot.waitUntil(lambda: len(pictures.got) == 1)
+
+
 def test_the_turn_that_asks_for_a_big_picture_ends_before_it_is_begun(
     pictures, loop, monkeypatch, qtbot
 ):

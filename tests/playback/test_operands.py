@@ -1,5 +1,7 @@
+import time
+
 from playback.index import Index
-from playback.operands import edges, operands
+from playback.operands import edges, leads, operands
 
 
 def test_a_reflected_op_is_read_as_it_is_written(recorded):
@@ -44,3 +46,26 @@ def test_outputs_of_one_node_are_told_apart(recorded):
 def test_a_composite_may_send_two_shares_to_one_operand(recorded):
     tape = recorded("x = param(0.5)\ny = F.softsign(x)")
     assert list(edges(Index(tape), tape.ops[0]).values()) == [0, 0]
+
+
+def test_thousands_of_operands_have_an_edge_each_in_their_order(recorded):
+    tape = recorded("xs = [param(1.0) for _ in range(3000)]\ny = torch.stack(xs)")
+    op = tape.ops[0]
+    since = time.thread_time()
+    found = edges(Index(tape), op)
+    # One operand after the other for each edge took four seconds.
+    assert time.thread_time() - since < 1
+    assert found == {(op.node, at): at for at in range(3000)}
+
+
+def test_a_value_used_more_often_than_it_stands_there_is_found_again(recorded):
+    tape = recorded(
+        "x = param([1.0, 2.0])\nw = param([3.0, 4.0])\ny = torch.stack([x, w, x, x, w])"
+    )
+    index = Index(tape)
+    places = edges(index, tape.ops[0])
+    assert list(places.values()) == [0, 1, 2, 3, 4]
+    assert all(
+        leads(index, index.nodes[node].next[slot], index.values[tape.ops[0].inputs[at]])
+        for (node, slot), at in places.items()
+    )

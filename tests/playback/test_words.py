@@ -95,3 +95,21 @@ def test_no_program_is_too_small(recorded, program):
     tape = recorded(program)
     assert all(told(tape))
     assert all(captions(tape))
+
+
+MANY = "xs = [param(float(i)) for i in range(40)]\ny = torch.stack(xs)\n(2 * y).sum().backward()"
+
+
+def test_of_many_gradients_some_are_told_and_the_others_counted(recorded):
+    said = next(one for one in told(recorded(MANY)) if one.startswith("StackBackward0"))
+    assert "sent 2.0000 to " in said
+    assert said.count("2.0000 to ") == 5
+    assert said.endswith(" and 35 others")
+
+
+def test_of_many_shares_some_are_added_in_words(recorded):
+    tape = recorded("x = param(1.0)\nsum([x] * 40).backward()")
+    said = next(one for one in told(tape) if one.startswith("x.grad"))
+    assert (
+        said == "x.grad: 1.0000 + 1.0000 + 1.0000 + 1.0000 + 1.0000 + 1.0000 + 34 others = 40.0000"
+    )

@@ -16,6 +16,7 @@ from widgets.theme import Theme
 NAMED = 6
 """At most this many other tensors are named in one fact."""
 MOST_PARAMETERS = 40
+MOST_ARGUMENTS = 24
 
 
 class FactsPane(Pane):
@@ -171,7 +172,7 @@ def _version(page: Page, value: Value) -> str:
 
 def _op_facts(index: Index, op: Op) -> list[tuple[str, str]]:
     found = [("op", op.op)]
-    for place, arg in enumerate(op.args):
+    for place, arg in enumerate(op.args[:MOST_ARGUMENTS]):
         name = arg.keyword or f"input {place}"
         if arg.value is not None and arg.value in index.values:
             shape = index.values[arg.value].shape
@@ -179,6 +180,8 @@ def _op_facts(index: Index, op: Op) -> list[tuple[str, str]]:
             found.append((name, words.called(index, arg.value) + note))
         elif arg.text and arg.text != "None":
             found.append((name, arg.text if len(arg.text) < 60 else arg.text[:59] + "…"))
+    if len(op.args) > MOST_ARGUMENTS:
+        found.append(("and more", texts.count(len(op.args) - MOST_ARGUMENTS, "input")))
     if op.scope:
         found.append(("module", op.scope))
     if op.inplace:

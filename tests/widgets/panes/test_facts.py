@@ -119,3 +119,12 @@ def test_what_a_node_keeps_is_told_with_its_size_and_until_when():
         assert told["keeps result"] == "y · 50 · 200 B"
     told = known(page(source.rpartition("\n")[0], "y", None, "op"))
     assert told["held for backward"] == "200 B, to the end"
+
+
+def test_of_many_inputs_some_are_told_and_the_others_counted():
+    told = known(
+        page("xs = [param(1.0) for _ in range(60)]\ny = torch.stack(xs)\n", "y", kind="op")
+    )
+    assert told["input 0"]
+    assert told["and more"].endswith(" inputs")
+    assert "input 24" not in told
