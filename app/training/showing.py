@@ -306,6 +306,9 @@ class TrainShowing(QObject):
         for plot in room.plots():
             plot.position = float(step) if step < run.furthest else None
         self.curves.say_loss(run)
+        if not run.running:
+            # While it runs its curves grow, and take the table along.
+            self._show_lines()
 
     def _show_beside(self, run: Run) -> None:
         """Tell in a line what the mistakes of a run cost."""

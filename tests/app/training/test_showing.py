@@ -6,7 +6,8 @@ from msgspec.structs import replace
 from engine import training as say
 from engine.setup import Part
 from engine.tape import Problem
-from tests.app.training.fakes import LINES, array
+from tests.app.training import fakes
+from tests.app.training.fakes import LINES, array, series
 
 
 def test_of_two_numbers_the_surface_is_over_both(room):
@@ -80,3 +81,15 @@ def test_features_are_those_of_the_data_that_is_shown(room, begun, train_link):
     shown = say.DataShown(begun.run.run_id, x, y, array(np.ones(4), "?"), names)
     train_link.received.emit(shown)
     assert "sin(x3)" in room.form.split.by_name["features"].editor.buttons
+
+
+def test_a_run_that_began_anew_has_made_no_steps_in_the_table(room, begun, train_link):
+    room.below.setCurrentWidget(room.table)
+    train_link.received.emit(series(1, 1, 500))
+    train_link.state(1, 499)
+    steps = room.table.table.item
+    assert steps(0, 1).text() == "499"
+    train_link.received.emit(fakes.begun(1, begun.setup))
+    # Only then the engine tells where the run stands.
+    train_link.state(1, 0)
+    assert steps(0, 1).text() == "0"
