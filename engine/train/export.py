@@ -1,6 +1,7 @@
 """A run as a script of its own: the sections that it executes, and a loop around them."""
 
 import hashlib
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -78,7 +79,12 @@ def script(
     varied = len({(one.batch, one.drop_last) for one in setups}) > 1
     parts.append("\n" + (steps.drawing(setup, rows) if varied else steps.batches(setup, rows)))
     parts += _stretches(setup, program, count, changes, varied)
-    return "\n".join(parts)
+    whole = "\n".join(parts)
+    for module in ("csv", "math"):
+        if not re.search(rf"\b{module}\.", whole):
+            # The sections are the same for every run; a script says what it needs.
+            whole = whole.replace(f"import {module}\n", "", 1)
+    return whole
 
 
 def _check(program: Program, name: str) -> str:

@@ -1,5 +1,6 @@
 """The exported script is plain PyTorch, and prints the losses of the run to the last bit."""
 
+import ast
 import contextlib
 import io
 import subprocess
@@ -237,3 +238,14 @@ def test_a_change_that_cannot_be_made_leaves_the_run_as_it_was():
     same = Run(setup.parse(given))
     same.advance(4)
     assert run.history.recent == same.history.recent
+
+
+@pytest.mark.parametrize(
+    ("data", "used"), [("sort_tokens", set()), ("sine", {"math"}), ("circle", {"math"})]
+)
+def test_a_script_imports_what_it_uses(data, used):
+    made = Run(setup.parse({"data": data, "model": "recurrent" if "tokens" in data else "mlp"}))
+    tree = ast.parse(script_of(made, 3))
+    asked = {one.name for part in ast.walk(tree) if isinstance(part, ast.Import)
+             for one in part.names}  # fmt: skip
+    assert asked - {"torch", "torch.nn.functional"} == used
