@@ -9,9 +9,19 @@ from typing import TYPE_CHECKING
 
 from engine import sound
 from engine.tape import Problem
+from engine.training import Altered, Begun, Catalogue, TrainReply, WentBack
 
 if TYPE_CHECKING:
-    from engine.wire import Cells, Checked, Gradchecked, Jacobian, JacobianPair, Links, Probed
+    from engine.wire import (
+        Cells,
+        Checked,
+        Gradchecked,
+        Jacobian,
+        JacobianPair,
+        Links,
+        Probed,
+        Ready,
+    )
 
 MOST_SHOWN = 1 << 14
 """Elements of a tensor that travel to the shape lab."""
@@ -27,6 +37,36 @@ MOST_WHOLE = 6
 """Jacobians of a Function of up to so many rows and columns are told whole."""
 MOST_PAIRS = 256
 """Pairs of an input and an output of a Function whose Jacobians are told."""
+MOST_LISTED = 1 << 15
+"""Parts of one list in what is told of training: parameters, curves, columns, classes."""
+MOST_LINES = 1_000
+"""Lines of a step, which is a few dozen, one after the other."""
+MOST_ENTRIES, MOST_OPTIONS = 1_000, 200
+"""What can be chosen, and options of each."""
+MOST_DEVICES = 256
+
+
+def ready(answer: "Ready") -> Iterator[str]:
+    """Yield what cannot be of an engine that takes requests."""
+    if max(len(answer.devices), len(answer.kept)) > MOST_DEVICES:
+        yield "devices without an end"
+    yield from _endless((answer.torch, answer.python, *answer.devices, *answer.kept))
+
+
+def of_training(answer: TrainReply) -> Iterator[str]:
+    """Yield what is without an end of what is told of training."""
+    lists = [getattr(answer, name) for name in answer.__struct_fields__]
+    if any(len(one) > MOST_LISTED for one in lists if isinstance(one, tuple | dict)):
+        yield "a list without an end"
+    match answer:
+        case Begun(lines=lines) | Altered(lines=lines) | WentBack(lines=lines):
+            if len(lines) > MOST_LINES:
+                yield "lines without an end"
+        case Catalogue(entries=entries):
+            if len(entries) > MOST_ENTRIES:
+                yield "entries without an end"
+            if any(len(one.options) > MOST_OPTIONS for one in entries):
+                yield "options without an end"
 
 
 def checked(answer: "Checked") -> Iterator[str]:

@@ -371,3 +371,7 @@ def _flaws(message: object) -> Iterator[str]:
             yield from plausible.checked(message)
         case Gradchecked():
             yield from plausible.gradchecked(message)
+        case Ready():
+            yield from plausible.ready(message)
+        case _ if isinstance(message, TrainReply):
+            yield from plausible.of_training(message)

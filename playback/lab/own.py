@@ -33,13 +33,20 @@ def lines(tape: Tape, op: Op) -> str:
 
 def _names(inputs: list[Value]) -> dict[int, str]:
     found: dict[int, str] = {}
+    taken, longer = set[str](), dict[str, str]()
     for value in inputs:
         plain = value.name.replace(".", "_")
         fits = plain.isidentifier() and not keyword.iskeyword(plain) and plain not in _TAKEN
         name = plain if fits else "abcdefghijklmnop"[len(found) % 16]
-        while name in found.values():
+        if value.id in found:
+            continue
+        short, name = name, longer.get(name, name)
+        while name in taken:
             name += "_"
-        found.setdefault(value.id, name)
+        # Where the next of that name begins: there may be thousands.
+        longer[short] = name
+        taken.add(name)
+        found[value.id] = name
     return found
 
 

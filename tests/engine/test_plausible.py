@@ -7,7 +7,12 @@ import torch
 from msgspec.structs import replace
 
 from engine import gradcheck, lab, plausible, run, sound, wire
+from engine.setup import Setup, parse
 from engine.tape import Place, Problem, Snapshot
+from engine.train.host import Host
+from engine.training import asks
+from engine.training.answers import Altered, Begun, Catalogue
+from engine.training.parts import Entry, Option
 
 CELLS = wire.Cells(
     "x", "tensor", Snapshot((2,), "float32", "<f4", bytes(8)), "cpu", (1,), 0, True, False, 1, 2
@@ -184,3 +189,43 @@ def test_a_backward_that_raises_words_without_end_arrives(raised):
     told = gradcheck.gradcheck(wire.Gradcheck(0, op))
     assert told.problem
     assert arrived(told) == [told]
+
+
+BEGUN = Begun(1, Setup(), "classes", (), (), ("loss",), (("forward", "y = model(x)"),), "MLP()")
+OPTION = Option("n", "int", 3)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        wire.Ready("2.9", "3.13", ("cpu",) * (plausible.MOST_DEVICES + 1), 1),
+        wire.Ready("2.9", "3.13", ("cpu", NO_NAME), 1),
+        wire.Ready("2.9", "3.13", ("cpu",), 1, (NO_NAME,)),
+        replace(BEGUN, lines=BEGUN.lines * (plausible.MOST_LINES + 1)),
+        replace(BEGUN, classes=("a",) * (plausible.MOST_LISTED + 1)),
+        Altered(1, 2, lines=BEGUN.lines * (plausible.MOST_LINES + 1)),
+        Catalogue(1, (Entry("data", "a", "A"),) * (plausible.MOST_ENTRIES + 1)),
+        Catalogue(1, (Entry("data", "a", "A", "", (OPTION,) * (plausible.MOST_OPTIONS + 1)),)),
+        Catalogue(1, (), {str(i): "" for i in range(plausible.MOST_LISTED + 1)}),
+    ],
+)
+def test_what_is_told_of_training_has_an_end(message):
+    with pytest.raises(wire.Garbage):
+        arrived(message)
+
+
+@pytest.mark.parametrize(
+    "setup",
+    [
+        {"data": "circle", "accumulate": 50, "batch": 2},
+        {"data": "digits", "mistakes": ["no_zero_grad", "validate_with_grad"], "clip_norm": 1.0},
+        {"data": "copy_tokens", "model": "transformer"},
+    ],
+)
+def test_what_a_run_tells_of_itself_arrives(setup):
+    told = []
+    host = Host(told.append)
+    host.take(asks.ListParts(1))
+    host.take(asks.Train(2, parse(setup)))
+    kinds = {type(one) for message in told for one in arrived(message)}
+    assert {Catalogue, Begun} <= kinds

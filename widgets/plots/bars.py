@@ -33,10 +33,9 @@ class GradientBars(Plot):
 
         None is no gradient: it has been cleared, or the parameter is frozen or was not used.
         """
-        self._names, self._norms = tuple(names), tuple(norms)
-        self.setAccessibleDescription(
-            ", ".join(f"{n} {_words(x)}" for n, x in zip(names, norms, strict=False))
-        )
+        pairs = list(zip(names, norms, strict=False))
+        self._names, self._norms = tuple(n for n, _ in pairs), tuple(x for _, x in pairs)
+        self.setAccessibleDescription(", ".join(f"{n} {_words(x)}" for n, x in pairs))
         self.refresh()
 
     def draw(self, painter: QPainter, area: QRectF) -> None:

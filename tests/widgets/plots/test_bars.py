@@ -41,3 +41,11 @@ def test_a_hundred_parameters_can_be_scrolled(shown, look):
     bars._top = 1e9
     look(bars)
     assert 0 < bars._top < 100 * 40
+
+
+def test_names_without_a_norm_have_no_bar(qtbot):
+    bars = GradientBars()
+    qtbot.addWidget(bars)
+    bars.show_norms(["a", "b", "c"], [0.5, 0.25])
+    bars.grab()
+    assert "c" not in bars.accessibleDescription()
