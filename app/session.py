@@ -282,9 +282,10 @@ class Session(QObject):
         match message:
             case wire.Ready():
                 self._greet(message)
-            case wire.Printed(run_id, text) if run_id == self.result.run_id:
+            case wire.Printed(run_id, text) if run_id and run_id == self.result.run_id:
                 self._print(run_id, text)
-            case wire.Recorded(run_id) if run_id == self.result.run_id:
+            # 0 is no run: what is told of it nobody asked for.
+            case wire.Recorded(run_id) if run_id and run_id == self.result.run_id:
                 self.arrivals.take(message)
             case wire.Checked(run_id) | wire.Gradchecked(run_id):
                 if run_id == self.result.shown_id:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from engine import sound
 from engine.tape import Problem
-from engine.training import Altered, Begun, Catalogue, TrainReply, WentBack
+from engine.training import Altered, Begun, Catalogue, Happened, TrainReply, WentBack
 
 if TYPE_CHECKING:
     from engine.wire import (
@@ -41,6 +41,8 @@ MOST_LISTED = 1 << 15
 """Parts of one list in what is told of training: parameters, curves, columns, classes."""
 MOST_LINES = 1_000
 """Lines of a step, which is a few dozen, one after the other."""
+MOST_CHANGED = 100
+"""What one event of a step changed, a line each; the engine tells of fewer."""
 MOST_ENTRIES, MOST_OPTIONS = 1_000, 200
 """What can be chosen, and options of each."""
 MOST_DEVICES = 256
@@ -62,6 +64,8 @@ def of_training(answer: TrainReply) -> Iterator[str]:
         case Begun(lines=lines) | Altered(lines=lines) | WentBack(lines=lines):
             if len(lines) > MOST_LINES:
                 yield "lines without an end"
+        case Happened(changed=changed) if len(changed) > MOST_CHANGED:
+            yield "changes without an end"
         case Catalogue(entries=entries):
             if len(entries) > MOST_ENTRIES:
                 yield "entries without an end"

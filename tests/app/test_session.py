@@ -355,3 +355,10 @@ def test_warnings_come_with_the_tape(running, link):
     running.run_now()
     link.answer(Tape())
     assert running.result.stderr == ""
+
+
+def test_what_is_told_of_no_run_is_dropped(settled, link):
+    link.received.emit(wire.Printed(0, "out of nowhere"))
+    link.received.emit(wire.Recorded(0, Tape(), 1.0))
+    assert len(settled.result.tape.events) == 3
+    assert settled.result.stdout == ""

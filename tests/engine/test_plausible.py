@@ -9,9 +9,10 @@ from msgspec.structs import replace
 from engine import gradcheck, lab, plausible, run, sound, wire
 from engine.setup import Setup, parse
 from engine.tape import Place, Problem, Snapshot
+from engine.train import events
 from engine.train.host import Host
 from engine.training import asks
-from engine.training.answers import Altered, Begun, Catalogue
+from engine.training.answers import Altered, Begun, Catalogue, Happened
 from engine.training.parts import Entry, Option
 
 CELLS = wire.Cells(
@@ -203,6 +204,7 @@ OPTION = Option("n", "int", 3)
         wire.Ready("2.9", "3.13", ("cpu",), 1, (NO_NAME,)),
         replace(BEGUN, lines=BEGUN.lines * (plausible.MOST_LINES + 1)),
         replace(BEGUN, classes=("a",) * (plausible.MOST_LISTED + 1)),
+        Happened(1, 2, 0, "step", ("w",) * (plausible.MOST_CHANGED + 1)),
         Altered(1, 2, lines=BEGUN.lines * (plausible.MOST_LINES + 1)),
         Catalogue(1, (Entry("data", "a", "A"),) * (plausible.MOST_ENTRIES + 1)),
         Catalogue(1, (Entry("data", "a", "A", "", (OPTION,) * (plausible.MOST_OPTIONS + 1)),)),
@@ -212,6 +214,10 @@ OPTION = Option("n", "int", 3)
 def test_what_is_told_of_training_has_an_end(message):
     with pytest.raises(wire.Garbage):
         arrived(message)
+
+
+def test_the_engine_tells_of_fewer_changes_than_are_taken():
+    assert events.MOST_WORDS <= plausible.MOST_CHANGED
 
 
 @pytest.mark.parametrize(
