@@ -205,16 +205,16 @@ class Lines(Plot):
             points = dashed(points, curve.dashes)
         painter.setPen(pen)
         strokes(painter, points)
-        known = finite(points)
-        if len(known) == 1:
+        if np.count_nonzero(~np.isnan(points[:, 0])) == 1:
             # A line of one point is as good as invisible.
-            self._drawn.lone.append((known[0], curve.color))
+            self._drawn.lone.append((finite(points)[0], curve.color))
 
     def _draw_label(self, painter: QPainter, frame: QRectF, curve: Curve, points: Points) -> None:
         """Write the label of a curve above its end, or below where there is no room."""
-        last = next(iter(reversed(finite(points))), None)
-        if last is None:
+        known = np.flatnonzero(~np.isnan(points[:, 0]))
+        if not known.size:
             return
+        last = QPointF(*points[known[-1]].tolist())
         painter.setFont(self.theme.font(12, 600))
         metrics = QFontMetricsF(painter.font())
         box = QRectF(0, 0, metrics.horizontalAdvance(curve.label) + 8, metrics.height())
