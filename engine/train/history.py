@@ -1,5 +1,7 @@
 """The curves of a run: all steps since they were last told, and a bounded store of the rest."""
 
+import csv
+import io
 import math
 
 import numpy as np
@@ -7,6 +9,8 @@ import numpy as np
 KEPT = 1 << 16
 """Steps of the store; past it every second step is given up."""
 MOST_CHUNKS = 512
+MOST_NORMS = 1 << 20
+"""Numbers of the store that are norms and ratios; past it every second step is given up."""
 RECENT, SMOOTHED = 40, 20
 """How many of the last losses are at hand, and over how many of them the mean goes."""
 
@@ -68,6 +72,7 @@ class History:
         self._norms: dict[int, list[float]] = {}
         self._kept = Rows()
         self._kept_val: dict[int, float] = {}
+        self._kept_norms: dict[int, list[float]] = {}
         self._stride = 1
         self._forget: int | None = None
         self.recent: list[float] = []
@@ -97,7 +102,10 @@ class History:
 
     def measured(self, step: int, norms: list[float], ratios: list[float]) -> None:
         """Note gradient norms and update ratios of one step."""
-        self._norms[step] = [*norms, *ratios]
+        self._norms[step] = self._kept_norms[step] = [*norms, *ratios]
+        if len(self._kept_norms) * len(self.columns) > MOST_NORMS:
+            kept = sorted(self._kept_norms)
+            self._kept_norms = {at: self._kept_norms[at] for at in kept[::2]}
 
     def smoothed(self) -> float:
         """Return the mean of the last `SMOOTHED` losses; NaN before the first."""
@@ -143,6 +151,7 @@ class History:
         self._val = {at: loss for at, loss in self._val.items() if at <= step}
         self._kept_val = {at: loss for at, loss in self._kept_val.items() if at <= step}
         self._norms = {at: norms for at, norms in self._norms.items() if at <= step}
+        self._kept_norms = {at: norms for at, norms in self._kept_norms.items() if at <= step}
         self._forget = step
         self.recent = self._kept.last(RECENT)
 
@@ -153,6 +162,7 @@ class History:
         made._kept, made._rows = self._kept.upto(step), self._kept.upto(step)
         made._kept_val = {at: loss for at, loss in self._kept_val.items() if at <= step}
         made._val = dict(made._kept_val)
+        made._kept_norms = {at: norms for at, norms in self._kept_norms.items() if at <= step}
         made.recent = made._kept.last(RECENT)
         return made
 
@@ -176,13 +186,20 @@ class History:
         return made
 
     def csv(self) -> str:
-        """Return the store as CSV: step, loss, validation loss, learning rate."""
+        """Return the store as CSV, empty where there is no number.
+
+        Step, loss, validation loss, learning rate; then the norm of each parameter's gradient and
+        its update by its size, where any were measured.
+        """
         steps, losses, rates = (part.tolist() for part in self._kept.whole())
         rows = dict(zip(steps, zip(losses, rates, strict=True), strict=True))
-        lines = ["step,loss,val,lr"]
-        for step in sorted(rows.keys() | self._kept_val.keys()):
-            loss, lr = rows.get(step, ("", ""))
-            lines.append(
-                f"{step},{loss!r},{self._kept_val.get(step, '')!r},{lr!r}".replace("''", "")
-            )
-        return "\n".join(lines) + "\n"
+        norms, file = self._kept_norms, io.StringIO()
+        columns = self.columns if norms else self.columns[:3]
+        out = csv.writer(file, lineterminator="\n")
+        out.writerow(["step", *columns])
+        for step in sorted(rows.keys() | self._kept_val.keys() | norms.keys()):
+            loss, lr = rows.get(step, (None, None))
+            numbers = [loss, self._kept_val.get(step), lr, *norms.get(step, ())]
+            numbers += [None] * (len(columns) - len(numbers))
+            out.writerow([step, *("" if one is None else repr(one) for one in numbers)])
+        return file.getvalue()

@@ -85,3 +85,29 @@ def test_the_store_stays_bounded_and_evenly_spread(monkeypatch):
     copy.add(steps[10] + 1, [0.0], [0.1])
     assert copy.waiting() == 1
     assert made.waiting() == 0
+
+
+def test_norms_of_the_steps_that_were_measured_stand_in_the_file_too():
+    made = History(["0.weight", "a,b"])
+    made.add(1, [0.5, 0.25, 0.125], [0.1] * 3)
+    made.measured(2, [1.5, 2.5], [0.01, 0.02])
+    made.measured(3, [3.5, 4.5], [0.03, 0.04])
+    head, *rows = csv.reader(io.StringIO(made.csv()))
+    assert head[4:] == ["grad:0.weight", "grad:a,b", "ratio:0.weight", "ratio:a,b"]
+    assert rows[0] == ["1", "0.5", "", "0.1", "", "", "", ""]
+    assert rows[1] == ["2", "0.25", "", "0.1", "1.5", "2.5", "0.01", "0.02"]
+    # Told or not, in a fork too, and gone with the steps that one went back from.
+    made.take()
+    assert made.copied(2).csv().splitlines() == made.csv().splitlines()[:3]
+    made.forget_after(1)
+    assert made.csv() == "step,loss,val,lr\n1,0.5,,0.1\n"
+
+
+def test_norms_of_a_long_run_are_bounded():
+    made = History([str(number) for number in range(2000)])
+    for step in range(1, 1001):
+        made.measured(step, [float(step)] * 2000, [0.0] * 2000)
+    rows = list(csv.DictReader(io.StringIO(made.csv())))
+    assert 100 < len(rows) * 4003 <= history.MOST_NORMS
+    assert rows[0]["grad:0"] == "1.0"
+    assert float(rows[-1]["grad:1999"]) > 990
