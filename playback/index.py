@@ -1,7 +1,7 @@
 """Where everything is on a tape: made once per tape, so that every view is a lookup."""
 
 from bisect import bisect_left
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from typing import Literal, TypeVar, cast
 
@@ -205,6 +205,10 @@ class Index:
         """Return the key of `arrivals` for an edge's target."""
         return (target, input_nr) if target in self.nodes else (self.home(target), 0)
 
+    def expected(self, target: tuple[int, int], run: int) -> int:
+        """Return how many shares a backward pass brings to a target, a key of `arrivals`."""
+        return self.kept("expected", _expected)[target, run]
+
     def snapshot(self, number: int | None) -> Snapshot | None:
         """Return a snapshot by its number, None for None."""
         return None if number is None else self.tape.snapshots[number]
@@ -322,3 +326,7 @@ def index_of(tape: Tape | Index) -> Index:
     for old in _recent.add(index, len(tape.events)):
         old.forget()
     return index
+
+
+def _expected(index: Index) -> Counter[tuple[tuple[int, int], int]]:
+    return Counter((key, one.run) for key, all_ in index.arrivals.items() for one in all_)

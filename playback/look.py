@@ -64,15 +64,15 @@ class _State:
     wires: dict[str, WireLook] = field(default_factory=dict)
     active_cards: tuple[str, ...] = ()
     active_wires: tuple[str, ...] = ()
-    landing: tuple[tuple[str, int | None, bool], ...] = ()
-    """Gradients under way to a card, and whether more will come: its own from the next event on."""
+    landing: dict[str, tuple[int | None, bool]] = field(default_factory=dict)
+    """Gradients under way to cards, and whether more will come: theirs from the next event on."""
     cleared: tuple[str, ...] = ()
     """Leaves that just lost their gradient, which is told at that event only."""
 
     def copy(self) -> "_State":
         return _State(
             dict(self.cards), dict(self.wires), self.active_cards, self.active_wires,
-            self.landing, self.cleared,
+            dict(self.landing), self.cleared,
         )  # fmt: skip
 
 
@@ -143,11 +143,12 @@ class _Player:
         if number == 0:
             literals = [key for key, card in self.cards.items() if card.literal]
             state.cards.update(dict.fromkeys(literals, CardLook(True)))
-        for key, snapshot, pending in state.landing:
+        for key, (snapshot, pending) in state.landing.items():
             state.cards[key] = replace(state.cards[key], gradient=snapshot, pending=pending)
         for key in state.cleared:
             state.cards[key] = replace(state.cards[key], reset="")
-        state.active_cards = state.active_wires = state.landing = state.cleared = ()
+        state.active_cards = state.active_wires = state.cleared = ()
+        state.landing = {}
         event = self.index.tape.events[self.scene.start + number]
         if event.kind == "op":
             self._op(state, event)
@@ -338,7 +339,7 @@ class _Player:
         known = state.cards.get(key, CardLook())
         self._change(state, key, shares=(*known.shares, edge.gradient))
         arrived = len(known.shares) + 1
-        expected = sum(1 for arrival in self.index.arrivals[target] if arrival.run == edge.run)
+        expected = self.index.expected(target, edge.run)
         total = None
         if edge.target in self.index.nodes and arrived >= expected:
             total = self._received(target, at, edge.run)
@@ -346,8 +347,7 @@ class _Player:
         elif edge.target not in self.index.nodes:
             total = known.gradient
         if total is not None or expected > 1:
-            others = (x for x in state.landing if x[0] != key)
-            state.landing = (*others, (key, total, expected > 1 and total is None))
+            state.landing[key] = total, expected > 1 and total is None
 
     def _received(self, target: tuple[int, int], at: int, run: int) -> int | None:
         """Return what the node that an edge leads to will be given, if no hook changes it."""

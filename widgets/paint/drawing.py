@@ -302,8 +302,9 @@ class Drawing:
         """Paint one wire as it looks now."""
         how, stage = self._tone(key, self.look), self.stage
         wire, path, head = stage.wires[key], stage.paths[key], stage.heads[key]
-        wires.paint(painter, wire, path, head, how, self.theme, far)
-        if wire.cut and not far:
+        crowded = key in stage.crowded
+        wires.paint(painter, wire, path, head, how, self.theme, far, crowded)
+        if wire.cut and not far and not crowded:
             wires.paint_cut(painter, stage.track(key), self.theme)
 
     def paint_card(

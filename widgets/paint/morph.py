@@ -106,7 +106,8 @@ class Morph:
             path.lineTo(x, y)
         how = wires.tone(new.look.wires.get(key), new.look.phase, new.layers.gradients)
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.setPen(wires.stroke(how, new.stage.wires[key].dashed, new.theme))
+        crowded = key in new.stage.crowded
+        painter.setPen(wires.stroke(how, new.stage.wires[key].dashed, new.theme, crowded))
         painter.drawPath(path)
 
 

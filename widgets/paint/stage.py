@@ -1,6 +1,7 @@
 """A placed picture, ready to be painted and searched: boxes, paths, and who is beside whom."""
 
 from collections.abc import Callable
+from itertools import chain
 from typing import TypeVar
 
 import numpy as np
@@ -20,6 +21,8 @@ T = TypeVar("T")
 
 RIM = (14.0, 18.0, 26.0, 20.0)
 """Left, top, right, bottom: how far bubbles stick out of the outermost cards."""
+CROWD = 300
+"""Of more wires at one card none is told from the next."""
 _WIRE_REACH = 14.0
 LONG, END = 1200.0, 260.0
 """A wire longer than this has its labels near its end only: at most so far from it."""
@@ -87,6 +90,9 @@ class Stage:
             self.out_of[wire.source].append(wire.key)
         for keys in self.into.values():
             keys.sort(key=lambda key: self.wires[key].operand)
+        ends = (*self.into.values(), *self.out_of.values())
+        self.crowded = frozenset(chain(*(keys for keys in ends if len(keys) > CROWD)))
+        """Wires of which so many meet at one card that each is drawn as a hair."""
         self.wire_keys = list(self.wires)
         routes = [self.placement.routes[key] for key in self.wire_keys]
         self._samples = dict(zip(self.wire_keys, sample(routes), strict=True))

@@ -147,13 +147,15 @@ def paint(
     how: Tone,
     theme: Theme,
     far: bool = False,
+    crowded: bool = False,
 ) -> None:
     """Paint a wire and its ``head``.
 
-    A gradient's wire has no head: it runs the other way. From afar, none has.
+    A gradient's wire has no head: it runs the other way. From afar and in a crowd, none has; in a
+    crowd none shines either, for the light of thousands covers all of them.
     """
     painter.setBrush(Qt.BrushStyle.NoBrush)
-    if far and how in ("rest", "carried", "share"):
+    if crowded or (far and how in ("rest", "carried", "share")):
         painter.setPen(stroke(how, wire.dashed, theme, True))
         painter.drawPath(path)
         return
