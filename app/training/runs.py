@@ -71,6 +71,8 @@ class Runs(QObject):
         """Whether that came from elsewhere."""
         self.right_id = 0
         """The run that goes along with the current one and makes none of its mistakes; 0: none."""
+        self._exports: set[tuple[int, str]] = set()
+        """(run, kind) of the files that were asked for."""
         self.complaint = ("", "")
         """(place in the setup, what is wrong), as `complained` carried it last."""
         self.complained.connect(self._note_complaint)
@@ -182,6 +184,7 @@ class Runs(QObject):
         """Ask for the bytes of a file; `exported` carries them."""
         run = self.run
         if run is not None and run.alive and kind in ("script", "csv", "safetensors"):
+            self._exports.add((run.run_id, kind))
             self._link.send(say.Export(run.run_id, kind))  # type: ignore[arg-type]
 
     def _next_color(self) -> int:

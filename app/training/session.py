@@ -82,8 +82,11 @@ class TrainSession(Driving):
                 self._went_back(run, message)
             case say.StepTape():
                 (self.drawn if message.live else self.taped).emit(message)
-            case say.Exported():
-                self.exported.emit(message)
+            case say.Exported(run_id, kind):
+                # Nobody is asked where to write what nobody wanted.
+                if (run_id, kind) in self._exports:
+                    self._exports.remove((run_id, kind))
+                    self.exported.emit(message)
 
     def _begin(self, run: Run, message: say.Begun) -> None:
         if run.begun is not None and not message.resumed:

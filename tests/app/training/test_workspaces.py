@@ -189,9 +189,18 @@ def test_commands_ask_the_engine(training, command, request_type):
 
 def test_what_is_exported_is_written_where_one_says(training, tmp_path):
     training.answers["save"] = tmp_path / "run"
+    training.menus.perform_by("train.export_script")
     training.train_link.received.emit(say.Exported(1, "script", b"import torch\n"))
     training.writing.finish()
     assert (tmp_path / "run.py").read_bytes() == b"import torch\n"
+
+
+@pytest.mark.parametrize("kind", ["script", "csv", "exe"])
+def test_nobody_is_asked_where_to_write_what_nobody_wanted(training, tmp_path, kind):
+    training.answers["save"] = tmp_path / "run"
+    training.train_link.received.emit(say.Exported(1, kind, b"x"))
+    training.writing.finish()
+    assert not list(tmp_path.glob("run*"))
 
 
 def test_every_kind_of_export_has_a_name_and_an_ending():
@@ -201,6 +210,7 @@ def test_every_kind_of_export_has_a_name_and_an_ending():
 
 def test_a_file_that_cannot_be_written_is_said(training, tmp_path):
     training.answers["save"] = tmp_path / "nowhere" / "run.py"
+    training.menus.perform_by("train.export_script")
     training.train_link.received.emit(say.Exported(1, "script", b"x"))
     training.writing.finish()
     assert "nowhere" in training.status.message.text()
