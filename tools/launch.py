@@ -3,8 +3,8 @@
 Environment: ``FILE``, the script to open. Run with the environment's own interpreter.
 """
 
-import contextlib
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -28,11 +28,13 @@ def main() -> int:
     environ = dict(os.environ)
     if not screen:
         environ["QT_QPA_PLATFORM"] = "offscreen"
-    with subprocess.Popen(command(sys.executable, environ, screen), env=environ) as program:
-        while True:
-            # Ctrl-C is the program's, too: it ends when it has put away what is unsaved.
-            with contextlib.suppress(KeyboardInterrupt):
-                return program.wait()
+    # Ctrl-C is the program's, too: it ends when it has put away what is unsaved. Before it starts,
+    # and not as one that is ignored, for that it would take over.
+    before = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        return subprocess.run(command(sys.executable, environ, screen), env=environ).returncode
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 if __name__ == "__main__":
