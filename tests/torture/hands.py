@@ -141,6 +141,8 @@ class Hands:
         """Click on the graph, a button, an axis or the transport."""
         window, dice = self.window, self.dice
         buttons = [one for one in window.findChildren(QAbstractButton) if one.isVisible()]
+        # A dialog of files would stay for ever: nobody is there to answer it.
+        buttons = [one for one in buttons if one.text() != "Browse…"]
         places = [window.graph, window.transport, window.editor.viewport(), *buttons]
         if window.room == "training":
             widgets = window.rooms.widgets
