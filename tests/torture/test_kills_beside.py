@@ -169,13 +169,23 @@ def test_an_engine_killed_while_a_session_is_read_goes_on_with_that(room, tmp_pa
     assert (room.session.run.curve("loss").numbers() == losses).all()
 
 
-def test_a_comparison_outlives_the_engine_while_it_is_made_and_while_it_plays(qtbot, monkeypatch):
+@pytest.fixture
+def shown(qtbot):
     link = Link()
     window = Window(link, Settings(), Drafts(None))
     qtbot.addWidget(window)
     window.painted.connect(link.start)
     window.open_first()
     window.show()
+    qtbot.waitUntil(lambda: not window.session.result.stale, timeout=PATIENCE_MS)
+    yield window, link
+    window.close()
+
+
+def test_a_comparison_outlives_the_engine_while_it_is_made_and_while_it_plays(
+    shown, qtbot, monkeypatch
+):
+    window, link = shown
     wait = lambda until: qtbot.waitUntil(until, timeout=PATIENCE_MS)  # noqa: E731
 
     def run(source):
@@ -213,20 +223,6 @@ def test_a_comparison_outlives_the_engine_while_it_is_made_and_while_it_plays(qt
     card.leave()
     run("print(6 * 7)\n")
     assert window.session.result.tape.stdout == "42\n"
-    window.close()
-
-
-@pytest.fixture
-def shown(qtbot):
-    link = Link()
-    window = Window(link, Settings(), Drafts(None))
-    qtbot.addWidget(window)
-    window.painted.connect(link.start)
-    window.open_first()
-    window.show()
-    qtbot.waitUntil(lambda: not window.session.result.stale, timeout=PATIENCE_MS)
-    yield window, link
-    window.close()
 
 
 def test_an_answer_is_judged_though_the_engine_dies_while_it_runs_the_program(shown, qtbot):
