@@ -1,9 +1,23 @@
 """What changes while a run goes on, as source: executed, and part of the exported script."""
 
+from dataclasses import dataclass
+
 from engine.setup import Setup
 from engine.train import catalogue, texts
 from engine.training.parts import Task
 from engine.zoo.pieces import Data, Optimizer
+
+
+@dataclass(frozen=True)
+class Edit:
+    """One element of a parameter, set by hand."""
+
+    name: str
+    index: int
+    value: float
+
+
+Change = Setup | Edit
 
 
 def statements(before: Setup, after: Setup, task: Task) -> str:

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from engine.setup import Setup
 from engine.train import changing, steps, texts
+from engine.train.changing import Change
 from engine.train.program import Program
-from engine.train.run import Change, Run
+from engine.train.run import Run
 
 _ORDER = (
     "imports",

@@ -8,11 +8,12 @@ from engine.errors import RAISES
 from engine.setup import MISTAKES, BadSetup, Setup
 from engine.tape import Problem
 from engine.train import beside, catalogue, files, measuring, memory, recorded, saved, telling
+from engine.train.changing import Edit
 from engine.train.goals import Goals
 from engine.train.held import Held
 from engine.train.painter import NoPainter, Painter
 from engine.train.program import Failed
-from engine.train.run import Edit, Run
+from engine.train.run import Run
 from engine.train.samples import samples
 from engine.training import TrainReply, TrainRequest, answers, asks
 from engine.zoo import given
@@ -244,9 +245,8 @@ class Host:
         # What was set on the way holds from the first step on now.
         setup = telling.reseeded(run.setup, weights, data) if is_new else run.setup
         made = Run(setup, run.program.files)
-        for at, change in [] if is_new else run.changes:
-            if at == 0 and isinstance(change, Edit):
-                made.edit(change)
+        if not is_new:
+            made.repeat_edits(run)
         fresh = Held(made, wishes=held.wishes, beside=held.beside)
         fresh.memory = held.memory
         self._hold(run_id, fresh)

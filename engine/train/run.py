@@ -3,7 +3,6 @@
 import math
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal
 
 import torch
@@ -15,6 +14,7 @@ from engine.train import checkpoints, fitting, program, trial, wording
 from engine.train import plan as plans
 from engine.train.batches import Batches
 from engine.train.capture import Refused
+from engine.train.changing import Change, Edit
 from engine.train.checkpoints import Checkpoint, Checkpoints
 from engine.train.events import Events
 from engine.train.goals import Goals
@@ -22,22 +22,11 @@ from engine.train.history import History
 from engine.train.plan import Made, Plan
 from engine.train.program import Batch, Failed, Program, quiet
 from engine.train.trail import Trail
+from engine.train.unlabelled import unlabelled
 from engine.zoo.given import Files
 
 CAPTURED_FROM = 2000
 """Steps after which a run without a word on its mode is worth capturing."""
-
-
-@dataclass(frozen=True)
-class Edit:
-    """One element of a parameter, set by hand."""
-
-    name: str
-    index: int
-    value: float
-
-
-Change = Setup | Edit
 
 
 class Run:
@@ -140,10 +129,11 @@ class Run:
         made = Made(goals=goals or None)
         error: BaseException | None = None
         try:
-            if self._attached and self.plan:
-                self.plan.advance(most, end, made)
-            else:
-                self._plainly(most, end, made)
+            with unlabelled(self.program.optimizer):
+                if self._attached and self.plan:
+                    self.plan.advance(most, end, made)
+                else:
+                    self._plainly(most, end, made)
         except RAISES as raised:
             error = raised
         if made.losses:
@@ -316,6 +306,12 @@ class Run:
             raise BadSetup(f"a weight cannot be {edit.value:g}", "weight")
         self.apply(edit)
         self.changes.append((self.step, edit))
+
+    def repeat_edits(self, other: "Run") -> None:
+        """Set what was set by hand in another run before its first step."""
+        for at, change in other.changes:
+            if at == 0 and isinstance(change, Edit):
+                self.edit(change)
 
     def apply(self, change: Change) -> None:
         """Make a change without writing it down."""

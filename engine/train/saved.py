@@ -16,9 +16,10 @@ from msgspec import Struct
 from engine.setup import BadSetup, Setup, check
 from engine.train import attribute_lists
 from engine.train.attributes import Kept
+from engine.train.changing import Change, Edit
 from engine.train.checkpoints import Checkpoint, put_back
 from engine.train.history import History
-from engine.train.run import Change, Edit, Run
+from engine.train.run import Run
 from engine.zoo.models.own import guarded
 
 BUDGET = 32 << 20

@@ -6,7 +6,8 @@ import torch
 from engine import setup
 from engine.setup import BadSetup
 from engine.train import catalogue, checkpoints, export, saved
-from engine.train.run import Edit, Run
+from engine.train.changing import Edit
+from engine.train.run import Run
 from tests.engine.test_asynchronous import ASSERT, end_of_run
 from tests.engine.train.test_export import FITTING, printed
 from tests.engine.train.test_export import trained as trained_by

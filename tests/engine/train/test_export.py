@@ -12,8 +12,9 @@ import torch
 
 from engine import setup
 from engine.train import catalogue
+from engine.train.changing import Edit
 from engine.train.export import script, script_of
-from engine.train.run import Edit, Run
+from engine.train.run import Run
 
 STEPS = 8
 

@@ -7,9 +7,10 @@ import torch
 
 from engine import setup
 from engine.train import catalogue, checkpoints, kernels, slots
+from engine.train.changing import Edit
 from engine.train.plan import ROUNDED
 from engine.train.rules import rule_of
-from engine.train.run import Edit, Run
+from engine.train.run import Run
 from engine.train.trial import TOLERANCE
 from tests.programs import SHARED
 

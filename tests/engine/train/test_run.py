@@ -11,8 +11,9 @@ from torch import nn
 from engine import setup
 from engine.setup import BadSetup, Part
 from engine.train import checkpoints, export, saved
+from engine.train.changing import Edit
 from engine.train.program import Failed
-from engine.train.run import Edit, Run
+from engine.train.run import Run
 from tests.engine.train.test_export import printed
 
 

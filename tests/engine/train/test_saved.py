@@ -7,9 +7,10 @@ import torch
 
 from engine import setup
 from engine.train import saved
+from engine.train.changing import Edit
 from engine.train.host import Host
 from engine.train.program import Failed
-from engine.train.run import Edit, Run
+from engine.train.run import Run
 from engine.training import answers, asks
 
 NET = {"name": "mlp", "layers": [6], "dropout": 0.3, "norm": "batch"}
