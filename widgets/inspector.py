@@ -146,7 +146,7 @@ class Inspector(QScrollArea):
         self._show()
 
     def set_check(self, checked: Checked | Gradchecked) -> None:
-        """Show how a check came out, and ask for the next that waits."""
+        """Show how a check came out that was asked for, and ask for the next that waits."""
         page = self._page
         if isinstance(checked, Gradchecked):
             key = ("gradcheck", checked.op, 0)
@@ -154,6 +154,9 @@ class Inspector(QScrollArea):
         else:
             key = ("check", checked.value, checked.index)
             page = replace(page, checked={**page.checked, key[1:]: checked})
+        # What nobody asked for would be kept without an end.
+        if key not in page.waiting:
+            return
         self._page = replace(page, waiting=page.waiting - {key})
         self._show()
         if key in self._queue:
@@ -163,14 +166,19 @@ class Inspector(QScrollArea):
     def set_full(self, peeked: Peeked) -> None:
         """Show the numbers that were fetched, where their snapshot is still looked at.
 
-        They are kept for the tape; a ``full`` of None says that they are gone.
+        They are kept for the tape; a ``full`` of None says that they are gone, and so are those of
+        another tensor than the one asked for.
         """
         key = ("peek", peeked.snapshot, 0)
-        if key not in self._page.waiting:
+        tape, full = self._page.tape, peeked.full
+        if key not in self._page.waiting or tape is None:
             return
+        known = tape.snapshots[peeked.snapshot]
+        if full is not None and (full.shape, full.dtype) != (known.shape, known.dtype):
+            full = None
         self._page = replace(
             self._page,
-            fetched={**self._page.fetched, peeked.snapshot: peeked.full},
+            fetched={**self._page.fetched, peeked.snapshot: full},
             waiting=self._page.waiting - {key},
         )
         self._show()

@@ -131,9 +131,23 @@ def test_checks_are_asked_for_one_after_the_other(inspector):
 def test_checks_are_forgotten_with_their_tape(inspector):
     tape, b = taped(NEURON), named(taped(NEURON), "b")
     inspector.show_page(leaf(NEURON, "b"), tape, len(tape.events))
+    pane(inspector, CheckPane).blocks[0].button.click()
     inspector.set_check(Checked(1, b.id, 0, 0.2071, 0.2071, 1e-4, True))
+    assert "✓ agrees" in said(inspector)
     inspector.show_page(leaf(NEURON, "b"), taped(NEURON + "\n"), len(tape.events))
     assert "✓ agrees" not in said(inspector)
+
+
+def test_checks_nobody_asked_for_are_left_aside(inspector):
+    tape, b = taped(NEURON), named(taped(NEURON), "b")
+    inspector.show_page(leaf(NEURON, "b"), tape, len(tape.events))
+    before = said(inspector)
+    for at in range(3):
+        inspector.set_check(Checked(1, b.id, at, 0.2071, 0.2071, 1e-4, True))
+        inspector.set_check(Gradchecked(1, at, "Cube", agrees=True))
+    assert said(inspector) == before
+    assert not inspector.page().checked
+    assert not inspector.page().gradchecked
 
 
 def test_all_numbers_are_fetched_once_asked_for(inspector, qtbot):
@@ -155,6 +169,23 @@ def test_numbers_nobody_asked_for_are_left_aside(inspector):
     full = Snapshot((50, 80), "float32", "<f4", bytes(16_000))
     inspector.set_full(Peeked(1, big.snapshot, full))
     assert pane(inspector, NumbersPane).fetch.isVisible()
+
+
+@pytest.mark.parametrize(
+    "full",
+    [
+        Snapshot((80, 50), "float32", "<f4", bytes(16_000)),
+        Snapshot((50,), "float32", "<f4", bytes(200)),
+        Snapshot((50, 80), "int64", "<i8", bytes(32_000)),
+    ],
+)
+def test_numbers_of_another_tensor_are_taken_for_gone(inspector, full):
+    tape, big = taped(ODD), named(taped(ODD), "big")
+    inspector.show_page(Selection("value", big.id), tape, len(tape.events))
+    pane(inspector, NumbersPane).fetch.click()
+    inspector.set_full(Peeked(1, big.snapshot, full))
+    assert inspector.page().fetched == {big.snapshot: None}
+    assert not inspector.page().waiting
 
 
 def test_numbers_that_come_after_the_tape_changed_are_left_aside(inspector):
