@@ -6,6 +6,7 @@ from types import CodeType, FrameType, TracebackType
 
 from engine import hints
 from engine.policy.refusal import Refusal
+from engine.sound import MOST_LINES
 from engine.tape import Place, Problem
 from engine.watchdog import Interrupted
 
@@ -47,7 +48,15 @@ def problem(exc: BaseException, source: str, filename: str) -> Problem:
     message = plain(_message(exc))
     scope = _scope(frame[0]) if frame else None
     text = _kept(hints.hint(exc, source, place, scope))
-    return Problem(plain(type(exc).__name__)[:LONGEST_NAME], message, text, place)
+    return Problem(_name(type(exc)), message, text, place)
+
+
+def _name(kind: type) -> str:
+    """Return what a class is called, whatever its own metaclass says."""
+    return plain(str.__str__(_NAME.__get__(kind)))[:LONGEST_NAME]
+
+
+_NAME = type.__dict__["__name__"]
 
 
 RAISES = BaseException
@@ -80,7 +89,7 @@ def _message(exc: BaseException) -> str:
     if isinstance(exc, SyntaxError):
         return str(exc.msg)[:LONGEST_MESSAGE]
     try:
-        text = str(exc)
+        text = str.__str__(str(exc))
     except BaseException:  # noqa: BLE001 - the user's own __str__ may raise anything
         text = ""
     if text.startswith("CUDA error:"):
@@ -159,7 +168,10 @@ def code_place(code: CodeType, instruction: int, lines: list[str]) -> Place:
     line, end_line, column, end_column = position
     if line is None:
         line = code.co_firstlineno
-    if end_line is None or column is None or end_column is None:
+    # Code can be made by hand, of lines that the text has not.
+    if not 0 < line <= len(lines):
+        return Place()
+    if end_line is None or column is None or end_column is None or end_line > len(lines):
         return whole_line(line, lines)
     return Place(
         line,
@@ -184,10 +196,13 @@ def _characters(lines: list[str], line: int, column: int) -> int:
 
 def _syntax_place(exc: SyntaxError, lines: list[str]) -> Place:
     """Return a range that can be seen: never empty, never past the last line with text."""
-    line = exc.lineno or 1
-    column = max((exc.offset or 1) - 1, 0)
-    end_line = exc.end_lineno or line
-    end_column = (exc.end_offset or 0) - 1
+    # One that the program raises itself tells of any place, or of something that is none.
+    given = (exc.lineno, exc.offset, exc.end_lineno, exc.end_offset)
+    numbers = [min(max(one, 0), MOST_LINES) if type(one) is int else 0 for one in given]
+    line = min(numbers[0] or 1, len(lines) + 1)
+    column = max((numbers[1] or 1) - 1, 0)
+    end_line = numbers[2] or line
+    end_column = numbers[3] - 1
     if not _from_parser(exc, lines):
         column = _characters(lines, line, column)
         end_column = _characters(lines, end_line, end_column)

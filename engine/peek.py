@@ -3,11 +3,9 @@
 import torch
 
 from engine import run, values
+from engine.plausible import MOST_PEEKED
 from engine.tape import Snapshot
 from engine.wire import Peek, Peeked
-
-MOST = 1 << 24
-"""Elements that are sent at most, whatever is asked for."""
 
 
 def peek(request: Peek) -> Peeked:
@@ -19,7 +17,7 @@ def peek(request: Peek) -> Peeked:
         if 0 <= request.snapshot < len(kept):
             found = kept[request.snapshot]
             if isinstance(found, torch.Tensor):
-                full = values.snapshot(found, min(request.limit, MOST))
+                full = values.snapshot(found, min(request.limit, MOST_PEEKED))
             else:
                 full = found
     return Peeked(request.run_id, request.snapshot, full)

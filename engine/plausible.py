@@ -5,13 +5,21 @@ here.
 """
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from itertools import chain
+from operator import is_
+from typing import TYPE_CHECKING, cast
+
+from msgspec import Struct
+from msgspec.structs import asdict, replace
 
 from engine import sound
-from engine.tape import Problem
+from engine.setup import Setup
+from engine.tape import Problem, Tape
 from engine.training import Altered, Begun, Catalogue, Happened, TrainReply, WentBack
+from engine.training.answers import Array
 
 if TYPE_CHECKING:
+    from engine.standing import At
     from engine.wire import (
         Cells,
         Checked,
@@ -46,6 +54,10 @@ MOST_CHANGED = 100
 MOST_ENTRIES, MOST_OPTIONS = 1_000, 200
 """What can be chosen, and options of each."""
 MOST_DEVICES = 256
+MOST_PEEKED = 1 << 24
+"""Elements that are sent of a tensor at most, whatever is asked for."""
+MOST_TEXT, MOST_PARTS = 1 << 20, 1 << 20
+"""Characters of one text in a setup, a module say, and numbers and texts in all of it."""
 
 
 def ready(answer: "Ready") -> Iterator[str]:
@@ -57,9 +69,18 @@ def ready(answer: "Ready") -> Iterator[str]:
 
 def of_training(answer: TrainReply) -> Iterator[str]:
     """Yield what is without an end of what is told of training."""
-    lists = [getattr(answer, name) for name in answer.__struct_fields__]
-    if any(len(one) > MOST_LISTED for one in lists if isinstance(one, tuple | dict)):
+    fields = [getattr(answer, name) for name in answer.__struct_fields__]
+    lists = [one for one in fields if isinstance(one, tuple | dict)]
+    within = (some for one in lists if isinstance(one, tuple) for some in one)
+    if any(len(one) > MOST_LISTED for one in chain(lists, within) if isinstance(one, tuple | dict)):
         yield "a list without an end"
+    if shortened(answer) is not answer:
+        yield "a text without an end"
+    for one in fields:
+        if isinstance(one, Problem):
+            yield from problem(one)
+        elif isinstance(one, Setup) and not _is_setup(one):
+            yield "a setup without an end"
     match answer:
         case Begun(lines=lines) | Altered(lines=lines) | WentBack(lines=lines):
             if len(lines) > MOST_LINES:
@@ -71,6 +92,71 @@ def of_training(answer: TrainReply) -> Iterator[str]:
                 yield "entries without an end"
             if any(len(one.options) > MOST_OPTIONS for one in entries):
                 yield "options without an end"
+
+
+def shortened(answer: TrainReply) -> TrainReply:
+    """Return an answer with its texts cut to what is taken; itself where none is longer.
+
+    Setups, which come from the window, and tapes, which `engine.sound` looks at, stay as they are.
+    """
+    return cast("TrainReply", _cut(answer, sound.MOST_WORDS))
+
+
+_LONG = ("lines", "message", "hint", "trace")
+"""What in an answer, and in a problem, is no name but words."""
+
+
+def _cut(thing: object, most: int) -> object:
+    """Return a part of an answer, what is listed in it being names."""
+    if isinstance(thing, str):
+        return thing if len(thing) <= most else thing[: most - 1] + "…"
+    if isinstance(thing, tuple | list):
+        if not thing or isinstance(thing[0], int | float):
+            return thing
+        made = [_cut(one, most) for one in thing]
+        return thing if all(map(is_, made, thing)) else type(thing)(made)
+    if isinstance(thing, dict):
+        keys, values = _cut(tuple(thing), most), _cut(tuple(thing.values()), most)
+        named = dict(zip(cast("tuple[str]", keys), cast("tuple[object]", values), strict=True))
+        return thing if all(map(is_, chain(*named.items()), chain(*thing.items()))) else named
+    if not isinstance(thing, Struct) or isinstance(thing, Setup | Tape | Array):
+        return thing
+    changed = {}
+    for name in thing.__struct_fields__:
+        one = getattr(thing, name)
+        if isinstance(one, str | tuple | list | dict | Struct):
+            words = name in _LONG or (isinstance(one, str) and most == sound.MOST_WORDS)
+            part = _cut(one, sound.MOST_WORDS if words else sound.MOST_NAME)
+            if part is not one:
+                changed[name] = part
+    return replace(thing, **changed) if changed else thing
+
+
+def _is_setup(setup: Setup) -> bool:
+    """Whether a setup has no more in it than what the catalogue takes."""
+    waiting: list[object] = [asdict(setup)]
+    parts = 0
+    while waiting:
+        one = waiting.pop()
+        parts += 1
+        if isinstance(one, str) and len(one) > MOST_TEXT:
+            return False
+        if isinstance(one, Struct):
+            one = asdict(one)
+        if isinstance(one, dict):
+            waiting += one
+            waiting += one.values()
+        elif isinstance(one, tuple | list):
+            waiting += one
+        if parts + len(waiting) > MOST_PARTS:
+            return False
+    return True
+
+
+def standing(told: "At") -> Iterator[str]:
+    """Yield what cannot be of a program that runs."""
+    if not 0 <= told.line <= sound.MOST_LINES:
+        yield "a place in no text"
 
 
 def checked(answer: "Checked") -> Iterator[str]:
@@ -135,9 +221,8 @@ def probed(answer: "Probed") -> Iterator[str]:
 def _are_cells(one: "Cells") -> bool:
     snapshot = one.snapshot
     return (
-        sound.is_whole(snapshot)
+        sound.is_whole(snapshot, MOST_SHOWN)
         and len(one.stride) == len(snapshot.shape)
-        and (snapshot.data is None or snapshot.numel <= MOST_SHOWN)
         and all(
             abs(number) <= sound.MOST_ELEMENTS
             for number in (one.offset, one.storage_size, *one.stride)

@@ -12,7 +12,7 @@ import numpy as np
 
 from engine import figures
 from engine.figures import Figure
-from engine.tape import Op, Place, Snapshot, Tape
+from engine.tape import INLINE_ELEMENTS, THUMB, Op, Place, Snapshot, Tape
 
 MOST_AXES = 64
 """As many as torch allows."""
@@ -72,17 +72,23 @@ def flaws(tape: Tape) -> Iterator[str]:
     yield _of_places(tape)
 
 
-def is_whole(snapshot: Snapshot) -> bool:
-    """Whether a snapshot's buffers are as long as its shape and its dtype say."""
+def is_whole(snapshot: Snapshot, most: int = INLINE_ELEMENTS) -> bool:
+    """Whether a snapshot's buffers are as long as its shape and its dtype say.
+
+    ``most``: elements that may travel with all their numbers.
+    """
     shape, data, thumb = snapshot.shape, snapshot.data, snapshot.thumb
     if not _is_shape(shape):
         return False
-    if data is not None and len(data) != math.prod(shape) * _SIZES.get(snapshot.store, -1):
-        return False
-    if thumb is not None:
-        rows, columns = snapshot.thumb_shape
-        if rows < 0 or columns < 0 or len(thumb) != 4 * rows * columns:
+    if data is not None:
+        count = math.prod(shape)
+        if count > most or len(data) != count * _SIZES.get(snapshot.store, -1):
             return False
+    rows, columns = snapshot.thumb_shape
+    if not (0 <= rows <= THUMB and 0 <= columns <= THUMB):
+        return False
+    if thumb is not None and len(thumb) != 4 * rows * columns:
+        return False
     return snapshot.nan >= 0 and snapshot.inf >= 0
 
 

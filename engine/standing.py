@@ -15,6 +15,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from engine.sound import MOST_LINES
+
 PAUSE_S = 0.05
 """For so long no other thread interrupts, unless it is let."""
 _HARMLESS = {
@@ -37,7 +39,8 @@ def line_of(frame: FrameType | None, filename: str) -> int:
     """Return the innermost line of ``filename`` among a frame and its callers, 0 for none."""
     while frame is not None:
         if frame.f_code.co_filename == filename:
-            return frame.f_lineno
+            # Code can be made by hand, of any line or of none.
+            return min(frame.f_lineno or 0, MOST_LINES)
         frame = frame.f_back
     return 0
 

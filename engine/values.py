@@ -6,7 +6,7 @@ from math import isclose, isnan
 import numpy as np
 import torch
 
-from engine.tape import INLINE_ELEMENTS, Snapshot
+from engine.tape import INLINE_ELEMENTS, THUMB, Snapshot
 from engine.untouched import keep_builtins
 
 keep_builtins(globals())
@@ -42,8 +42,6 @@ _COMPRESSED = {
 }
 """What the indices of each compressed sparse layout are called."""
 
-THUMB = 48
-"""Most rows and columns of a thumbnail."""
 THUMBS_BYTES = 32 << 20
 """Past so many bytes of thumbnails in one recording they get coarser, down to `COARSEST`."""
 COARSEST = 6

@@ -363,8 +363,11 @@ def _flaws(message: object) -> Iterator[str]:
     match message:
         case Recorded(_, tape) | StepTape(tape=tape):
             yield from sound.flaws(tape)
-        case Peeked(full=Snapshot() as full) if not sound.is_whole(full):
-            yield "a snapshot that is not as long as it says"
+        case Peeked(full=Snapshot() as full):
+            if not sound.is_whole(full, plausible.MOST_PEEKED):
+                yield "a snapshot that is not as long as it says"
+        case At():
+            yield from plausible.standing(message)
         case Probed():
             yield from plausible.probed(message)
         case Checked():

@@ -163,9 +163,11 @@ class Source:
         if not 0 <= index < len(positions):
             return None
         line, end_line, column, end_column = positions[index]
-        if line is None:
+        # Code can be made by hand, of lines that the text has not.
+        if line is None or not 0 < line <= len(self.lines):
             return None
-        return line, column or 0, end_line or line, end_column or 0
+        end_line = line if end_line is None else max(line, min(end_line, len(self.lines)))
+        return line, column or 0, end_line, end_column or 0
 
     def place(self, span: Span | None) -> Place:
         """Return a span in characters instead of UTF-8 bytes; an empty place for None."""

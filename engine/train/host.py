@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from engine import asynchronous
 from engine.errors import RAISES
+from engine.plausible import shortened
 from engine.setup import MISTAKES, BadSetup, Setup
 from engine.tape import Problem
 from engine.train import beside, catalogue, files, measuring, memory, recorded, saved, telling
@@ -37,7 +38,7 @@ class Host:
     """All runs of an engine."""
 
     def __init__(self, send: Callable[[TrainReply], None], painter: Painter | None = None) -> None:
-        self._send = send
+        self._send: Callable[[TrainReply], None] = lambda told: send(shortened(told))
         self._painter = painter or NoPainter()
         self._runs: dict[int, Held] = {}
         self._active: int | None = None
@@ -229,8 +230,7 @@ class Host:
         held.problem, held.reached = None, ""
         held.settings = held.run.setup
         lines, names = telling.lines(held.run), held.run.program.class_names
-        told = answers.Altered(run_id, held.run.step, applied, lines=lines, classes=names)
-        self._send(told)
+        self._send(answers.Altered(run_id, held.run.step, applied, lines=lines, classes=names))
         held.seen.clear()
         if not held.playing:
             self._tell(run_id, held)

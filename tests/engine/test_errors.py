@@ -1,12 +1,13 @@
 """Where an exception is shown, and in which words."""
 
 import sys
+import time
 import types
 
 import pytest
 import torch
 
-from engine import errors
+from engine import errors, run, sound
 from engine.tape import Place
 from engine.watchdog import Interrupted
 
@@ -139,6 +140,70 @@ def test_an_expression_too_deep_for_python_is_found_by_its_length(deep):
     found = problem(f"x = 1\ny = {deep}\nz = 3\n")
     assert found.place.line == 2
     assert found.type in ("MemoryError", "RecursionError")
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "1 << 30, 1",
+        "10**20, 1",
+        "-(10**20), -(10**20)",
+        "1, 10**20",
+        "'a', 1",
+        "1, 'b'",
+        "None, None",
+        "Much(3), Much(3)",
+    ],
+)
+def test_a_syntax_error_of_the_program_s_own_may_tell_of_any_place(told):
+    source = f"""class Much(int):
+    def __gt__(self, other):
+        raise SystemExit
+error = SyntaxError("mine", ("<gradscribe>", 1, 1, "x"))
+error.lineno, error.offset = {told}
+error.end_lineno, error.end_offset = error.lineno, error.offset
+raise error
+"""
+    start = time.monotonic()
+    found = run.record(source).error
+    assert (found.type, found.message) == ("SyntaxError", "mine")
+    assert 1 <= found.place.line <= found.place.end_line <= 8
+    assert time.monotonic() - start < 1
+
+
+@pytest.mark.parametrize("line", ["2**31 - 2", "9", "0", "-5"])
+def test_code_made_by_hand_stands_on_no_line_that_is_not_there(line):
+    source = f"""import ast
+made = ast.parse("y = x * 2\\nprint(y)\\ny.backward()\\n1 / 0")
+for node in ast.walk(made):
+    if hasattr(node, "lineno"):
+        node.lineno = node.end_lineno = {line}
+x = param(3.0)
+exec(compile(made, "<gradscribe>", "exec"))
+"""
+    tape = run.record(source)
+    assert tape.error.message == "division by zero"
+    assert not sound.flaw(tape)
+    assert {event.line for event in tape.events} <= set(range(9))
+    assert tape.leaves
+
+
+@pytest.mark.parametrize(
+    ("source", "told"),
+    [
+        ("class E(Exception, metaclass=Odd): pass\nraise E('mine')", ("E", "mine")),
+        ("class E(Exception):\n    def __str__(self): return Word('mine')\nraise E", ("E", "mine")),
+    ],
+)
+def test_neither_a_metaclass_nor_a_text_of_the_program_s_own_hides_an_error(source, told):
+    odd = """class Odd(type):
+    @property
+    def __name__(self): raise ValueError
+class Word(str):
+    startswith = partition = encode = None
+"""
+    found = run.record(odd + source).error
+    assert (found.type, found.message) == told
 
 
 def test_an_error_that_cannot_be_told_is_told_all_the_same():

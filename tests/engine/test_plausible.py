@@ -7,12 +7,27 @@ import torch
 from msgspec.structs import replace
 
 from engine import gradcheck, lab, plausible, run, sound, wire
-from engine.setup import Setup, parse
+from engine.setup import Part, Setup, parse
+from engine.standing import At
 from engine.tape import Place, Problem, Snapshot
 from engine.train import events
 from engine.train.host import Host
 from engine.training import asks
-from engine.training.answers import Altered, Begun, Catalogue, Happened
+from engine.training.answers import (
+    Altered,
+    Begun,
+    Catalogue,
+    Exported,
+    FileLooked,
+    Happened,
+    Parameter,
+    RunKept,
+    TrainProblem,
+    TrainState,
+    Unit,
+    View,
+    WentBack,
+)
 from engine.training.parts import Entry, Option
 
 CELLS = wire.Cells(
@@ -38,6 +53,7 @@ def checked(**told):
 
 
 def arrived(message):
+    """Return what comes of a message, or raises `wire.Garbage`."""
     return list(wire.Reader(wire.Reply).feed(b"".join(wire.frames(message))))
 
 
@@ -90,6 +106,12 @@ def arrived(message):
         checked(index=-1),
         checked(problem=ENDLESS),
         wire.Peeked(1, 0, Snapshot((10**9,), "float32", "<f4", bytes(8))),
+        wire.Peeked(1, 0, Snapshot((3, 4), "float32", thumb=bytes(196), thumb_shape=(49, 1))),
+        wire.Peeked(1, 0, Snapshot((3, 4), "float32", thumb=bytes(196), thumb_shape=(1, 49))),
+        wire.Peeked(1, 0, Snapshot((3,), "float32", thumb=b"", thumb_shape=(0, 1 << 40))),
+        wire.Peeked(1, 0, Snapshot((1 << 25,), "bool", "|b1", bytes(1 << 25))),
+        At(1, -1),
+        At(1, sound.MOST_LINES + 1),
     ],
 )
 def test_what_no_engine_gives_is_garbage(message):
@@ -107,6 +129,8 @@ def test_what_no_engine_gives_is_garbage(message):
         gradchecked(*[PAIR] * plausible.MOST_PAIRS),
         gradchecked(replace(PAIR, by_backward=math.inf, by_differences=-math.inf)),
         gradchecked(replace(PAIR, backward_rows=(), difference_rows=())),
+        wire.Peeked(1, 0, Snapshot((1 << 20,), "bool", "|b1", bytes(1 << 20))),
+        At(1, sound.MOST_LINES),
         checked(autograd=math.inf, numeric=-1e300, imaginary=(0.0, math.inf)),
     ],
 )
@@ -214,6 +238,112 @@ OPTION = Option("n", "int", 3)
 def test_what_is_told_of_training_has_an_end(message):
     with pytest.raises(wire.Garbage):
         arrived(message)
+
+
+FAR = Problem("E", "m", "", Place(1 << 25, 0, 1 << 25, 1))
+LONG = [
+    replace(BEGUN, model_text=ENDLESS),
+    replace(BEGUN, note=ENDLESS),
+    replace(BEGUN, lines=(("forward", ENDLESS),)),
+    replace(BEGUN, series=("loss", NO_NAME)),
+    replace(BEGUN, inputs=(NO_NAME,)),
+    replace(BEGUN, classes=(NO_NAME,)),
+    replace(BEGUN, left=(NO_NAME,)),
+    replace(BEGUN, parameters=(Parameter("w", (1,), 0), Parameter(NO_NAME, (1,), 1))),
+    replace(BEGUN, parameters=(Parameter("w", (1,), 0, NO_NAME),)),
+    replace(BEGUN, units=(Unit("u", NO_NAME, 3),)),
+    Altered(1, 2, (NO_NAME,)),
+    Altered(1, 2, classes=("a", NO_NAME)),
+    WentBack(1, 2, Setup(), Setup(), (), (NO_NAME,)),
+    Happened(1, 2, 0, "step", (NO_NAME,)),
+    TrainState(1, "running", 2, why=ENDLESS),
+    TrainState(1, "running", 2, reached=ENDLESS),
+    TrainState(1, "failed", 2, problem=Problem(NO_NAME, "")),
+    TrainState(1, "failed", 2, problem=Problem("E", ENDLESS)),
+    TrainProblem(1, Problem("E", "", ENDLESS), "data"),
+    TrainProblem(1, Problem("E", "", trace=(ENDLESS,))),
+    TrainProblem(1, Problem("E", ""), ENDLESS),
+    Exported(1, ENDLESS),
+    Exported(1, "csv", problem=Problem("E", ENDLESS)),
+    RunKept(1, 2, problem=Problem("E", ENDLESS)),
+    View(1, ENDLESS, 2, {}),
+    View(1, "scores", 2, {}, {NO_NAME: 1.0}),
+    FileLooked(1, ENDLESS),
+    FileLooked(1, "f", (NO_NAME,)),
+    FileLooked(1, "f", ("a",), rows=(("1",), (NO_NAME,))),
+    FileLooked(1, "f", problem=Problem("CSV", ENDLESS)),
+    Catalogue(1, (Entry("data", NO_NAME, "A"),)),
+    Catalogue(1, (Entry("data", "a", "A", "", (replace(OPTION, choices=("a", NO_NAME)),)),)),
+    Catalogue(1, (), {NO_NAME: ""}),
+    Catalogue(1, (), {"a": NO_NAME}),
+]
+
+
+@pytest.mark.parametrize("message", LONG)
+def test_texts_in_what_is_told_of_training_have_an_end_and_are_cut_to_it(message):
+    with pytest.raises(wire.Garbage):
+        arrived(message)
+    cut = plausible.shortened(message)
+    assert arrived(cut) == [cut]
+    assert type(cut) is type(message)
+    assert plausible.shortened(cut) is cut
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        TrainProblem(1, FAR),
+        FileLooked(1, "f", rows=(("1",) * (plausible.MOST_LISTED + 1),)),
+        replace(BEGUN, setup=Setup(data=Part("points", {"names": "x" * ((1 << 20) + 1)}))),
+        replace(BEGUN, setup=Setup(data=Part("points", {"points": [[1]] * (1 << 20)}))),
+        WentBack(1, 2, Setup(), Setup(frozen=("a",) * (1 << 20)), ()),
+        WentBack(1, 2, Setup(features=("x" * ((1 << 20) + 1),)), Setup(), ()),
+    ],
+)
+def test_what_no_run_tells_of_itself_is_garbage(message):
+    with pytest.raises(wire.Garbage):
+        arrived(message)
+
+
+def own(name, raised):
+    return f"""class {name}(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.{name} = nn.Linear(2, 1)
+        self.calls = 0
+
+    def forward(self, x):
+        self.calls += 1
+        if self.calls > 3:
+            raise ValueError({raised})
+        return self.{name}(x)
+"""
+
+
+@pytest.mark.parametrize("name", ["Net", "N" * 3_000])
+@pytest.mark.parametrize("raised", ["'y'", "'y' * 300_000"])
+def test_whatever_a_module_is_called_and_raises_is_told(name, raised):
+    told = []
+    host = Host(told.append)
+    setup = {"data": "moons", "model": {"name": "own", "source": own(name, raised)}, "batch": 3}
+    host.take(asks.Train(1, parse(setup)))
+    for _ in range(5):
+        host.take(asks.StepEvent(1))
+    host.take(asks.Advance(1, 20))
+    while host.work() is not None:
+        pass
+    kinds = [type(one) for message in told for one in arrived(message)]
+    assert kinds == [type(message) for message in told]
+    assert Begun in kinds
+    assert any(isinstance(one, TrainState) and one.problem for one in told)
+
+
+def test_a_file_of_endless_cells_is_told(tmp_path):
+    told = []
+    file = tmp_path / "long.csv"
+    file.write_text(f"a,{NO_NAME}\n1,{'x' * 100_000}\n2,b\n")
+    Host(told.append).take(asks.LookIntoFile(1, str(file), None))
+    assert [one.count for message in told for one in arrived(message)] == [2]
 
 
 def test_the_engine_tells_of_fewer_changes_than_are_taken():

@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from engine import run, sound, wire
+from engine.tape import INLINE_ELEMENTS, Snapshot
 
 SOURCE = """
 class Block(nn.Module):
@@ -174,3 +175,26 @@ def test_what_passes_can_be_shown(tape):
             for position in (0, end // 2, end):
                 look.look(found, picture, scene, position)
     assert passed
+
+
+@pytest.mark.parametrize("count", [1024, 1025])
+def test_only_few_numbers_travel_on_a_tape(tape, count):
+    body = plain(tape)
+    body["snapshots"][0] = [[count], "bool", "|b1", bytes(count)]
+    if count > INLINE_ELEMENTS:
+        with pytest.raises(wire.Garbage):
+            arrives(body)
+    else:
+        assert arrives(body).snapshots[0].numel == count
+
+
+@pytest.mark.parametrize(("side", "taken"), [(48, True), (49, False), (1 << 40, False)])
+def test_a_thumbnail_has_a_size(tape, side, taken):
+    body = plain(tape)
+    snapshot = Snapshot((side, 0), "float32", thumb=b"", thumb_shape=(side, 0))
+    body["snapshots"][0] = msgspec.msgpack.decode(msgspec.msgpack.encode(snapshot))
+    if taken:
+        assert arrives(body).snapshots[0].thumb_shape == (side, 0)
+    else:
+        with pytest.raises(wire.Garbage):
+            arrives(body)
