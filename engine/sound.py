@@ -12,7 +12,7 @@ import numpy as np
 
 from engine import figures
 from engine.figures import Figure
-from engine.tape import INLINE_ELEMENTS, THUMB, Op, Place, Snapshot, Tape
+from engine.tape import INLINE_ELEMENTS, Op, Place, Snapshot, Tape
 
 MOST_AXES = 64
 """As many as torch allows."""
@@ -22,6 +22,8 @@ MOST_NAME = 1000
 MOST_WORDS = 100_000
 """Characters of what is told of something in a few lines."""
 MOST_LINES = 1 << 24
+THUMB = 48
+"""Most rows and columns of a thumbnail."""
 BATCH = 4096
 """So many snapshots are looked at in one go, some milliseconds' worth."""
 _SIZES = {

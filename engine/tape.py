@@ -18,8 +18,6 @@ from engine.figures import Figure
 FORMAT = 1
 INLINE_ELEMENTS = 1024
 """Tensors of at most this many elements travel with all their numbers; bigger ones as a summary."""
-THUMB = 48
-"""Most rows and columns of a thumbnail."""
 
 
 class Snapshot(Struct, frozen=True, array_like=True, gc=False):

@@ -6,7 +6,8 @@ from math import isclose, isnan
 import numpy as np
 import torch
 
-from engine.tape import INLINE_ELEMENTS, THUMB, Snapshot
+from engine.sound import THUMB
+from engine.tape import INLINE_ELEMENTS, Snapshot
 from engine.untouched import keep_builtins
 
 keep_builtins(globals())

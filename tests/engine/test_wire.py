@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine import wire
+from engine import sound, wire
 from engine.setup import Part, Setup
 from engine.standing import At
 from engine.tape import Snapshot, Tape
@@ -42,7 +42,7 @@ replies = st.one_of(
     st.builds(View, numbers, text, numbers, st.dictionaries(text, arrays, max_size=2)),
     st.builds(wire.Ready, text, text, st.lists(text, max_size=3).map(tuple), numbers),
     st.builds(wire.Started, numbers),
-    st.builds(At, numbers, numbers, st.booleans()),
+    st.builds(At, numbers, st.integers(0, sound.MOST_LINES), st.booleans()),
     st.builds(wire.Ended, numbers),
     st.builds(wire.Printed, numbers, text),
     st.builds(wire.Recorded, numbers, tapes, st.floats(0, 9)),

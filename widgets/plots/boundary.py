@@ -1,6 +1,6 @@
 """What a model says everywhere on the plane, with the data on top; points can be drawn by hand."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -192,18 +192,16 @@ class Boundary(Plot):
         shading = self._shading if self._points.targets is not None else None
         self._key.draw(painter, line, self._entries(), self._note, shading, self.theme)
 
-    def _entries(self) -> list[Entry]:
+    def _entries(self) -> Iterator[Entry]:
         points, dark = self._points, self.theme.dark
-        found: list[Entry] = []
         if points.kinds is not None and points.kinds.size:
             count = max(len(points.names), int(points.kinds.max()) + 1)
             for kind in range(count):
                 name = points.names[kind] if kind < len(points.names) else f"{CLASS}{kind}"
-                found.append((class_shape(kind), class_color(kind, dark), name))
+                yield class_shape(kind), class_color(kind, dark), name
         if self._validation and points.validation is not None and points.validation.any():
             shape = "circle" if points.targets is None else HELD_BACK
-            found.append((shape, self.theme.ink2, HELD))
-        return found
+            yield shape, self.theme.ink2, HELD
 
     def _draw_hover(self, painter: QPainter, room: QRectF) -> None:
         if self._mouse is None or self._held is not None or not room.contains(self._mouse):

@@ -1,6 +1,7 @@
 """What marks and colours of a plane say, in a line below it; names of classes typed over there."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
+from itertools import islice
 
 from PySide6.QtCore import QObject, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QPainter, QPen
@@ -40,12 +41,14 @@ class ClassKey(QObject):
         self,
         painter: QPainter,
         line: QRectF,
-        entries: Sequence[Entry],
+        entries: Iterable[Entry],
         note: str,
         shading: Shading | None,
         theme: Theme,
     ) -> None:
         """Draw as many entries as there is room for, and a remark at the right."""
+        # Of thousands of classes no more are looked at than the marks of which fill the line.
+        entries = list(islice(entries, int(line.width() / ROOM) + 2))
         bold, metrics = QFontMetricsF(theme.font(12, 600)), QFontMetricsF(theme.font(12))
 
         def fits() -> bool:

@@ -232,7 +232,7 @@ def test_what_a_regression_does_not_learn_from_has_another_shape(plot, look):
     assert (
         alone[: round(y[1]) + 9, round(x[1]) - 9 :] != both[: round(y[1]) + 9, round(x[1]) - 9 :]
     ).any()
-    assert not plot._entries()
+    assert not list(plot._entries())
 
 
 def test_prices_have_both_colours_as_what_is_said_of_them_has(plot, look):

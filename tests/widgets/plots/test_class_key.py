@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QFontMetricsF, QImage, QPainter
+from PySide6.QtGui import QColor, QFontMetricsF, QImage, QPainter
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QWidget
 
@@ -61,6 +61,38 @@ def test_only_classes_that_one_draws_have_names_to_type(plot, look):
     assert twice(plot, look, "validation") is None
     plot.editable = False
     assert twice(plot, look, "class 0") is None
+
+
+@pytest.mark.parametrize("room", [40, 130, 420, 1000])
+@pytest.mark.parametrize("many", [13, 31, 20_000])
+def test_thousands_of_classes_take_no_longer_than_those_there_is_room_for(qapp, room, many):
+    read, image, canvas = [], QImage(1000, 40, QImage.Format.Format_RGB32), QWidget()
+
+    def entries():
+        for kind in range(many):
+            read.append(kind)
+            yield "circle", QColor("red"), f"class {kind}"
+
+    key, theme = ClassKey(canvas), Theme.load("light")
+    painter = QPainter(image)
+    try:
+        key.draw(painter, QRectF(0, 0, room, 30), entries(), "", None, theme)
+    finally:
+        painter.end()
+    assert len(read) < 40
+    letters, expected, end = QFontMetricsF(theme.font(12)), [], 0.0
+    for kind in range(many):
+        end += letters.horizontalAdvance(str(kind)) + 32
+        expected += [str(kind)] * (end - 18 <= room - 16)
+    shown = [name.removeprefix("class ") for _, name in key._places]
+    assert shown == expected
+    canvas.deleteLater()
+
+
+def test_a_class_of_any_number_is_drawn(plot, look):
+    plot.show_points(Points(*np.zeros((2, 2)), np.array([0, 1 << 60])))
+    look(plot)
+    assert next(name for _, name in plot._key._places) in ("0", "class 0")
 
 
 def test_a_remark_that_is_too_long_keeps_its_beginning(qapp):
