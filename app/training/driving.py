@@ -23,7 +23,6 @@ class Driving(Runs):
 
     def __init__(self, link: TrainEngine, parent: QObject | None = None) -> None:
         super().__init__(link, parent)
-        self.catalogue: say.Catalogue | None = None
         self._plays = False
         self.until: tuple[say.Until, ...] = ()
         self._wishes: tuple[say.Wish, ...] = ()

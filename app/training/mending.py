@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from app.training.session import TrainSession
+from app.training.state import options_of
 from engine.setup import Part, Plain, Setup
 from engine.tape import Finding
 from engine.training import Catalogue
@@ -72,11 +73,7 @@ def _activated(
 
 def _option(part: Part, kind: str, name: str, catalogue: Catalogue) -> object:
     """Return an option of a part, its default where it is not given; None where it has none."""
-    if name in part.options:
-        return part.options[name]
-    entry = next((e for e in catalogue.entries if (e.kind, e.name) == (kind, part.name)), None)
-    options = entry.options if entry is not None else ()
-    return next((one.default for one in options if one.name == name), None)
+    return options_of(part, kind, catalogue).get(name)
 
 
 def mendable(session: TrainSession, run_id: int, findings: Iterable[Finding]) -> frozenset[str]:

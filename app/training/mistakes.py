@@ -73,7 +73,7 @@ class Switching:
             return setup, ""
         away = set(setup.mistakes) < set(before.mistakes)
         why = "What showed the mistake goes with it" if away else "To show the mistake"
-        return self._brought, f"{why}: {difference(self._brought, setup)}"
+        return self._brought, f"{why}: {difference(self._brought, setup, catalogue)}"
 
     def _without(self, before: Setup, setup: Setup) -> Setup:
         plain, brought = self._plain, self._brought

@@ -62,6 +62,7 @@ class Runs(QObject):
 
     def __init__(self, link: TrainEngine, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        self.catalogue: say.Catalogue | None = None
         self.setup: Setup = START
         self.look = TrainLook()
         self.runs: list[Run] = []
@@ -103,6 +104,10 @@ class Runs(QObject):
     def find(self, run_id: int) -> Run | None:
         """Return a run by its id."""
         return next((run for run in self.runs if run.run_id == run_id), None)
+
+    def differs(self, setup: Setup, before: Setup | None = None) -> str:
+        """Return in few words what a setup has that ``before``, or the one that holds, has not."""
+        return difference(setup, before or self.setup, self.catalogue)
 
     def hide(self, run_id: int, hidden: bool) -> None:
         """Draw a run's curves, or don't."""
@@ -249,7 +254,7 @@ class Runs(QObject):
             before = run.setup
             if is_current:
                 run.setup = self.setup
-                self.said.emit(f"From step {message.step:,}: {difference(self.setup, before)}")
+                self.said.emit(f"From step {message.step:,}: {self.differs(self.setup, before)}")
             elif run.run_id == self.right_id:
                 run.setup = replace(self.setup, mistakes=())
             self._retell(run, message)
@@ -266,7 +271,7 @@ class Runs(QObject):
             self._remember(merge=False)
             self.setup = taken_back(before, message.before, message.now)
             self.setup_changed.emit()
-            words = difference(self.setup, before)
+            words = self.differs(self.setup, before)
             self.said.emit(f"As it was at step {message.step:,}: {words}" if words else "")
         self._retell(run, message)
 

@@ -14,7 +14,7 @@ from app.training.live_graph import LiveGraph
 from app.training.own_data import OwnData
 from app.training.room import TrainingRoom
 from app.training.session import TrainSession
-from app.training.state import Run, difference, progress
+from app.training.state import Run, progress
 from app.training.until import TrainUntil
 from engine.setup import Plain, Setup
 from engine.training import Catalogue, Happened, Wish
@@ -186,7 +186,7 @@ class TrainShowing(QObject):
         """Return the setup with a model that takes its data, and tell where that is another."""
         fitting = matching.matched(self._session.setup, setup, catalogue)
         if fitting != setup:
-            self._session.said.emit(f"To fit the data: {difference(fitting, setup)}")
+            self._session.said.emit(f"To fit the data: {self._session.differs(fitting, setup)}")
         return fitting
 
     def _switch(self, name: str) -> None:
@@ -369,7 +369,7 @@ class TrainShowing(QObject):
             loss=loss.latest,
             validation=val.latest,
             best=best,
-            differs="driven now" if is_current else difference(run.setup, self._session.setup),
+            differs="driven now" if is_current else self._session.differs(run.setup),
             shown=is_current or run.run_id not in self._session.look.hidden,
             current=is_current,
             alive=run.alive,

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from PySide6.QtCore import SignalInstance
 
 from app.state import EngineNews
-from engine.setup import Part, Setup
+from engine.setup import Part, Plain, Setup
 from engine.training import (
     Begun,
     Catalogue,
@@ -220,8 +220,19 @@ def taken_back(setup: Setup, before: Setup, now: Setup) -> Setup:
     return replace(setup, **changed)
 
 
-def difference(setup: Setup, other: Setup) -> str:
-    """Return in few words what ``setup`` has that ``other`` has not: ``lr 0.1, batch 32``."""
+def options_of(part: Part, kind: str, catalogue: Catalogue | None) -> dict[str, Plain]:
+    """Return all options of a part, those it is not given with their defaults, where known."""
+    entries = catalogue.entries if catalogue is not None else ()
+    entry = next((e for e in entries if (e.kind, e.name) == (kind, part.name)), None)
+    defaults = {one.name: one.default for one in entry.options} if entry is not None else {}
+    return {**defaults, **part.options}
+
+
+def difference(setup: Setup, other: Setup, catalogue: Catalogue | None = None) -> str:
+    """Return in few words what ``setup`` has that ``other`` has not: ``lr 0.1, batch 32``.
+
+    An option that is not given has the default of the ``catalogue``.
+    """
     words = []
     for key in Setup.__struct_fields__:
         mine, theirs = getattr(setup, key), getattr(other, key)
@@ -231,9 +242,9 @@ def difference(setup: Setup, other: Setup) -> str:
         if mine == theirs:
             continue
         if isinstance(mine, Part) and isinstance(theirs, Part) and mine.name == theirs.name:
-            keys = sorted(mine.options.keys() | theirs.options.keys())
-            changed = [k for k in keys if mine.options.get(k) != theirs.options.get(k)]
-            words += [f"{k} {_short(mine.options.get(k, 'default'))}" for k in changed]
+            own, before = (options_of(part, key, catalogue) for part in (mine, theirs))
+            changed = [k for k in sorted(own | before) if own.get(k) != before.get(k)]
+            words += [f"{k} {_short(own.get(k, 'default'))}" for k in changed]
         elif isinstance(mine, Part):
             words.append(mine.name)
         else:

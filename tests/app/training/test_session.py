@@ -188,6 +188,16 @@ def test_a_run_s_name_tells_what_it_is_and_its_difference_what_is_other():
     assert difference(Setup(data=Part("sine")), Setup(data=Part("circle"))) == "sine"
 
 
+def test_an_option_that_is_not_given_has_its_default():
+    layers = say.Option("layers", "ints", [16, 16])
+    mlp = say.Entry("model", "mlp", "MLP", options=(layers, say.Option("dropout", "float", 0.0)))
+    catalogue = say.Catalogue(1, (mlp,))
+    one = Setup(model=Part("mlp", {"layers": [4, 2]}))
+    assert difference(Setup(model=Part("mlp")), one, catalogue) == "layers 16-16"
+    given = Setup(model=Part("mlp", {"layers": [16, 16], "dropout": 0.0}))
+    assert difference(Setup(model=Part("mlp")), given, catalogue) == ""
+
+
 def test_of_many_runs_that_are_over_the_last_are_kept(begun, train_link):
     for _ in range(12):
         train_link.grow(1, 0, 30)
