@@ -183,6 +183,19 @@ def table(
     return x, torch.tensor([known.index(label) for label in labels]), known
 
 
+def _columns(path: str, header: bool) -> str:
+    """Return in words which columns a file has; nothing where its first row is none."""
+    try:
+        with given.open_given(path, newline="", encoding="utf-8-sig") as file:
+            first = next((line for line in file if str(line).strip()), "")
+        names = next(csv.reader([str(first)], delimiter=separator(str(first))), [])
+    except (UnicodeDecodeError, csv.Error, OSError):
+        return ""
+    if not header:
+        names = [f"column {i + 1}" for i in range(len(names))]
+    return f"; the file has {', '.join(name.strip() for name in names[:20])}" if names else ""
+
+
 def _note(options: Options) -> str:
     path, inputs, target = str(options["path"]), options["inputs"], options["target"]
     if not path:
@@ -195,7 +208,8 @@ def _note(options: Options) -> str:
         raise BadSetup(f"{path}: {error.strerror or error}", "data.path") from None
     if not inputs or not target:
         key = "inputs" if not inputs else "target"
-        raise BadSetup(f"name columns: data.{key} is empty", f"data.{key}")
+        there = _columns(path, bool(options["header"]))
+        raise BadSetup(f"name columns: data.{key} is empty{there}", f"data.{key}")
     rows += not options["header"]
     limit = int(str(options["limit"]))
     if rows <= limit:

@@ -138,6 +138,20 @@ def test_what_cannot_be_read_is_told_with_its_row(table, name):
     assert caught.value.place.startswith("data")
 
 
+@pytest.mark.parametrize(
+    ("text", "options", "words"),
+    [
+        ("size; price\n1;2\n", {"inputs": []}, "data.inputs is empty; the file has size, price"),
+        ("1,2\n3,4\n", {"target": "", "header": False}, "the file has column 1, column 2"),
+        ("", {"inputs": []}, "data.inputs is empty$"),
+        (b"\xff\xfe\n", {"inputs": []}, "data.inputs is empty$"),
+    ],
+)
+def test_who_names_no_columns_is_told_which_there_are(table, text, options, words):
+    with pytest.raises(BadSetup, match=words):
+        table(text, **options)
+
+
 def test_rows_that_miss_a_value_can_be_left_out(table):
     text = "a,b,c\n1,2,\n,4,x\n5,NA,x\n6,7,x\n"
     assert table(text, missing="leave rows out") == ([[1.0], [6.0]], [[2.0], [7.0]])
