@@ -197,8 +197,7 @@ class Boundary(Plot):
         if points.kinds is not None and points.kinds.size:
             count = max(len(points.names), int(points.kinds.max()) + 1)
             for kind in range(count):
-                name = points.names[kind] if kind < len(points.names) else f"{CLASS}{kind}"
-                yield class_shape(kind), class_color(kind, dark), name
+                yield class_shape(kind), class_color(kind, dark), _called(kind, points.names)
         if self._validation and points.validation is not None and points.validation.any():
             shape = "circle" if points.targets is None else HELD_BACK
             yield shape, self.theme.ink2, HELD
@@ -210,8 +209,8 @@ class Boundary(Plot):
         words = [f"({text.number(x, 2)}, {text.number(y, 2)})"]
         colors = [self.theme.ink]
         if self._ground is not None:
-            for name, number, color in _said(self._ground, x, y, self._points.names, self.theme):
-                words.append(f"{name}  {text.number(number, 3)}")
+            for said, color in _said(self._ground, x, y, self._points, self.theme):
+                words.append(said)
                 colors.append(color)
         bubble(painter, room, self._mouse, words, colors, self.theme)
 
@@ -310,15 +309,26 @@ def _image(ground: Ground, dark: bool) -> QImage:
 
 
 def _said(
-    ground: Ground, x: float, y: float, names: Sequence[str], theme: Theme
-) -> list[tuple[str, float, QColor]]:
+    ground: Ground, x: float, y: float, points: Points, theme: Theme
+) -> list[tuple[str, QColor]]:
+    """Return what the model says at a place: its output, or the probability of each class."""
     left, bottom, right, top = ground.domain
     rows, columns = ground.grid.shape[:2]
     row = min(rows - 1, max(0, int((y - bottom) / (top - bottom) * rows)))
     column = min(columns - 1, max(0, int((x - left) / (right - left) * columns)))
     said = ground.grid[row, column]
-    if ground.grid.ndim == 2:
-        above = float(said) - ground.shading.middle
-        return [("says", float(said), heat.color(above, ground.shading.reach, theme.dark))]
-    label = [names[k] if k < len(names) else f"class {k}" for k in range(said.size)]
-    return [(label[k], float(said[k]), class_color(k, theme.dark)) for k in range(said.size)]
+    if ground.grid.ndim == 2 and ground.logits is None:
+        above, output = float(said) - ground.shading.middle, text.number(float(said), 3)
+        side = _called(int(said > 0), points.names)
+        # The output of a loss that knows no probabilities takes a side by its sign.
+        words = f"output {output}" + (f": {side}" if points.kinds is not None else "")
+        return [(words, heat.color(above, ground.shading.reach, theme.dark))]
+    chances = [(1 - said) / 2, (1 + said) / 2] if ground.grid.ndim == 2 else list(said)
+    return [
+        (f"{_called(k, points.names)}  {text.number(float(one), 3)}", class_color(k, theme.dark))
+        for k, one in enumerate(chances)
+    ]
+
+
+def _called(kind: int, names: Sequence[str]) -> str:
+    return names[kind] if kind < len(names) else f"{CLASS}{kind}"

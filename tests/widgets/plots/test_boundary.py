@@ -1,10 +1,14 @@
+import math
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetricsF
 
+from playback.text import MINUS
 from tests.widgets.pixels import near
-from widgets.plots.boundary import Boundary, Ground, sure
+from widgets.plots.boundary import Boundary, Ground, _said, sure
 from widgets.plots.colors import class_color, class_fill, class_shape
 from widgets.plots.points import Points
 from widgets.plots.shading import Shading, shading_of
@@ -174,6 +178,27 @@ def test_what_the_model_says_stands_under_the_mouse(plot, look, mouse):
     before = look(plot)
     mouse(plot).move(150, 100)
     assert (look(plot) != before).any()
+
+
+def test_a_probability_is_told_of_its_class_and_an_output_by_its_side():
+    theme, half = Theme.load("light"), np.full((4, 4), 0.5, np.float32)
+    of = points()
+    logit = np.full((4, 4), math.log(3), np.float32)
+    # A logit of ln 3 is a probability of 3/4; the tanh of its half is 1/2.
+    ground = Ground((-1, -1, 1, 1), half, logits=logit)
+    assert told(ground, of, theme) == ["class 0  0.250", "class 1  0.750"]
+    assert told(Ground((-1, -1, 1, 1), half), of, theme) == ["output 0.500: class 1"]
+    named = replace(of, names=("cat", "dog"))
+    assert told(Ground((-1, -1, 1, 1), -half), named, theme) == [f"output {MINUS}0.500: cat"]
+    prices = Points(of.x, of.y, targets=of.x)
+    assert told(Ground((-1, -1, 1, 1), half), prices, theme) == ["output 0.500"]
+    thirds = np.full((4, 4, 3), (0.5, 0.25, 0.25), np.float32)
+    words = ["class 0  0.500", "class 1  0.250", "class 2  0.250"]
+    assert told(Ground((-1, -1, 1, 1), thirds), of, theme) == words
+
+
+def told(ground, points, theme):
+    return [words for words, _ in _said(ground, 0.0, 0.0, points, theme)]
 
 
 def test_a_model_that_says_nothing_finite_leaves_the_ground_empty(plot, look):
