@@ -89,10 +89,16 @@ def _wires(begun: Begun, name: str, sources: tuple[int, ...], view: View | None)
         _part(flat, weight),
         _part(flat, bias) if bias is not None else np.zeros(0, np.float32),
         sources,
-        _part(grads, weight) if grads is not None else None,
+        _gradient(grads, weight),
         bias.name if bias is not None else "",
-        _part(grads, bias) if grads is not None and bias is not None else None,
+        _gradient(grads, bias) if bias is not None else None,
     )
+
+
+def _gradient(grads: Floats | None, one: Parameter) -> Floats | None:
+    """Return a parameter's gradient; None where it has none, as before the first backward pass."""
+    part = _part(grads, one) if grads is not None else None
+    return None if part is None or np.isnan(part).all() else part
 
 
 def _part(flat: Floats, one: Parameter) -> Floats:

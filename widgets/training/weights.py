@@ -210,6 +210,8 @@ class Weights(QWidget):
             self.grid.show(np.zeros((0, 0), np.float32), None)
             return
         grads = _matrix(self._grads, one) if self._grads is not None else None
+        if grads is not None and np.isnan(grads).all():
+            grads = None  # There is none before the first backward pass.
         self.grid.show(numbers, grads)
 
     def _refuse(self, typed: str) -> None:

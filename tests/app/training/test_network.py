@@ -48,6 +48,12 @@ def test_weights_lie_between_the_inputs_that_are_given_and_the_units():
     np.testing.assert_allclose(wires.grads, grads[:6].reshape(3, 2), rtol=1e-6)
 
 
+def test_before_the_first_backward_pass_no_weight_has_a_gradient():
+    grads = np.full(9, np.nan)
+    wires = network.layers(run(np.zeros((3, 4, 4)), None, np.zeros(9), grads=grads))[1].wires
+    assert (wires.grads, wires.bias_grads) == (None, None)
+
+
 @pytest.mark.parametrize("features", [("x1",), ("x1", "x2", "x1^3")])
 def test_a_layer_that_takes_something_else_has_no_wires(features):
     made = run(np.zeros((3, 4, 4)), Setup(features=features), np.zeros(9))
