@@ -22,6 +22,8 @@ RAW = FEATURES[:2]
 def layers(run: Run) -> list[Layer]:
     """Return the inputs and the layers of a run, as its views ``units`` and ``weights`` are now."""
     begun, view = run.begun, run.views.get("units")
+    if begun is not None and view is not None and "samples" in view.arrays:
+        return _of_picture(begun, view, run.views.get("weights"))
     if begun is None or view is None or not {"grid", "box"} <= view.arrays.keys():
         return []
     grid = view.arrays["grid"].array()
@@ -42,6 +44,53 @@ def layers(run: Run) -> list[Layer]:
             found.append(Layer(f"{unit.name} {unit.kind}".strip(), maps, wires=wires))
             sources = tuple(range(unit.width))
     return found if len(found) > 1 else []
+
+
+def _of_picture(begun: Begun, view: View, weights: View | None) -> list[Layer]:
+    """Return the pictures one chooses from, and what the layers make of the one chosen."""
+    given = _pixels(view, "samples")
+    if given is None:
+        return []
+    labels = view.arrays["labels"].array().reshape(-1) if "labels" in view.arrays else range(0)
+    known, chosen = begun.classes, view.facts.get("chosen", 0.0)
+    names = tuple(
+        known[int(one)] if one in range(len(known)) else f"example {one}"
+        for one in labels[: len(given)]
+    )
+    on = tuple(place == chosen for place in range(len(names)))
+    found = [Layer("pictures", given, names, on, crisp=True)]
+    for place, unit in enumerate(begun.units):
+        maps = _pixels(view, f"layer{place}")
+        if maps is None:
+            continue
+        last = place == len(begun.units) - 1 and len(known) == unit.width
+        found.append(
+            Layer(
+                f"{unit.name} {unit.kind}".strip(),
+                maps,
+                crisp=True,
+                called=tuple(known) if last else (),
+                filters=_filters(begun, unit.name, weights),
+            )
+        )
+    return found if len(found) > 1 else []
+
+
+def _pixels(view: View, key: str) -> Floats | None:
+    """Return maps (units, rows, columns) of a view, the lowest row first; None where none are."""
+    array = view.arrays.get(key)
+    if array is None or len(array.shape) != 3 or 0 in array.shape:
+        return None
+    return array.array()[:, ::-1].astype(np.float32, copy=False)
+
+
+def _filters(begun: Begun, name: str, weights: View | None) -> Floats | None:
+    """Return the weights of a layer's filters (filters, inputs, rows, columns), if it has such."""
+    parameters = {one.name: one for one in begun.parameters}
+    one = parameters.get(f"{name}.weight" if name else "weight")
+    if weights is None or one is None or len(one.shape) != 4 or 0 in one.shape:
+        return None
+    return _part(weights.arrays["flat"].array(), one)
 
 
 def _inputs(begun: Begun, view: View, grid: Floats) -> Layer:

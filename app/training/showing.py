@@ -116,8 +116,8 @@ class TrainShowing(QObject):
             tab.currentChanged.connect(self._turn)
         room.spread_of.currentIndexChanged.connect(lambda _at: self.want())
         room.directions.currentIndexChanged.connect(lambda _at: self.want())
-        for pick in (room.across, room.up):
-            pick.chosen.connect(self.want)
+        for chosen in (room.across.chosen, room.up.chosen, room.units.sampled):
+            chosen.connect(self.want)
 
     def set_theme(self, theme: Theme) -> None:
         """Use the colours of ``theme`` everywhere."""
@@ -154,7 +154,7 @@ class TrainShowing(QObject):
                 options["around"] = [*held]
             wishes.append(Wish(kind, 33, options))
         elif room.says.currentWidget() is room.units:
-            wishes += [Wish("units", 50), Wish("weights", 100)]
+            wishes += [Wish("units", 50, {"sample": room.units.sample}), Wish("weights", 100)]
         elif room.says.currentWidget() is room.surface:
             wishes.append(Wish("surface", SURFACE_MS, self._directions()))
         if room.below.currentWidget() is room.weights and Wish("weights", 100) not in wishes:

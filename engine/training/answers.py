@@ -166,7 +166,9 @@ class View(Struct, frozen=True, tag=True):
     - ``fit`` [``points`` 200]: ``x`` (n,), ``y`` (n, outputs).
     - ``residuals``: ``target``, ``output`` (n,), ``train`` (n,) bool.
     - ``units`` [``side`` 24]: ``grid`` (units, side, side) or, of one input, (units, points);
-      in the order of `Begun.units`, ``box`` as above.
+      in the order of `Begun.units`, ``box`` as above. Of pictures [``sample``: which of them]:
+      ``samples`` (n, rows, columns), their ``labels`` (n,) int64, and ``layer0``... (units, rows,
+      columns), what each layer makes of the one ``chosen``, a fact.
     - ``confusion``: ``train`` and ``val`` (classes, classes) int64: rows are the truth.
     - ``gradients``: ``norms``, ``sizes`` (of the weights), ``ratios``, ``held`` (1 where there is a
       gradient, else 0) (parameters,) float64.

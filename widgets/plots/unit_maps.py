@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QWidget
 
 from playback import text
 from widgets.paint import heat
-from widgets.plots import biases, wires
+from widgets.plots import biases, filters, wires
 from widgets.plots.biases import Bias
 from widgets.plots.finer import finer
 from widgets.plots.lines import bubble
@@ -37,6 +37,7 @@ LARGE = 150.0
 OFF = 0.3
 """Opacity of an input that the model is not given."""
 ABOUT = "what each unit says · lines are weights, dashed where negative · squares are biases"
+OF_PICTURES = "what each filter makes of the picture chosen at the left · click another there"
 FLOW = 2.0
 """Pixels that the gaps in the wires move on with each picture while it learns."""
 FINER = 5
@@ -57,12 +58,20 @@ class Layer:
     wires: Wires | None = None
     domain: Box | None = None
     """The plane of its maps."""
+    crisp: bool = False
+    """Whether its maps are made of pixels, which are not to run into each other."""
+    called: tuple[str, ...] = ()
+    """What its units stand for, such as classes."""
+    filters: NDArray[np.float32] | None = None
+    """(units, inputs, rows, columns): the weights of filters, the first row at the top."""
 
     def title(self, unit: int) -> str:
         """Return what a unit is called."""
         if unit < len(self.names):
             return self.names[unit]
-        return f"{self.name}, unit {unit}"
+        if unit < len(self.called):
+            return f"{self.called[unit]}  {text.number(float(self.maps[unit].mean()), 3)}"
+        return f"{self.name}, {'unit' if self.filters is None else 'filter'} {unit}"
 
     def words(self, unit: int) -> list[str]:
         """Return what a unit is called, and its bias, if it has one."""
@@ -82,11 +91,14 @@ class UnitMaps(Plot):
     """(layer, unit) under the mouse; ("", -1) for none."""
     switched = Signal(str)
     """The input of that name was clicked."""
+    sampled = Signal(int)
+    """The picture at that place was clicked, which the maps are to be of."""
     weighed = Signal(str, int, float)
     """(parameter, place in it, number): a weight is to be set by hand."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Network", ABOUT, parent)
+        self.sample = 0
         self._layers: tuple[Layer, ...] = ()
         self._placeholder = "Nothing yet"
         self._images: list[list[QImage]] = []
@@ -106,7 +118,8 @@ class UnitMaps(Plot):
     def show_layers(self, layers: Sequence[Layer]) -> None:
         """Show these layers; each layer has a scale of its own, and each input."""
         self._layers = tuple(layers)
-        self._placeholder = "Units are shown for models on one or two features"
+        self._placeholder = "Units are shown for models on one or two features, or on pictures"
+        self.set_caption(OF_PICTURES if layers and layers[0].crisp else ABOUT)
         self._flown = None if self._flown is None else self._flown + FLOW
         self._paint_images()
         self.refresh()
@@ -161,7 +174,11 @@ class UnitMaps(Plot):
                 if not area.intersects(box):
                     continue
                 painter.setOpacity(1.0 if unit >= len(layer.on) or layer.on[unit] else OFF)
+                smooth = QPainter.RenderHint.SmoothPixmapTransform
+                painter.setRenderHint(smooth, not layer.crisp)
                 self._draw_map(painter, box, image, layer.maps[unit])
+                if unit < len(layer.called):
+                    filters.label(painter, box, image, layer.called[unit], self.theme)
                 if columns and unit < len(layer.names):
                     self._draw_input(painter, layer.names[unit], box)
                 painter.setOpacity(1.0)
@@ -174,6 +191,8 @@ class UnitMaps(Plot):
     def _columns(self, inner: QRectF) -> list[list[QRectF]]:
         """Return where maps stand if each layer is one column, an only output large."""
         counts = [len(images) for images in self._images]
+        if self._layers[0].crisp:
+            return []  # Pictures are not to be as small as one column makes them.
         if self._layers[-1].maps.ndim == 3 and (large := output_boxes(counts, inner)):
             self._output = large[-1][0]
             return large
@@ -272,10 +291,12 @@ class UnitMaps(Plot):
             return
         column, unit, box = found
         layer = self._layers[column]
-        words = layer.words(unit)
+        words, kernels = layer.words(unit), filters.one_of(layer.filters, unit)
         painter.setFont(self.theme.font(12, 500))
         metrics = QFontMetricsF(painter.font())
-        below = len(words) * metrics.height() + 8
+        most = min(LARGE * self.theme.scale, area.width() - 20)
+        tiles = filters.height_of(kernels, most)
+        below = len(words) * metrics.height() + 8 + tiles
         side = min(LARGE * self.theme.scale, area.height() - below - 10, area.width() - 20)
         left = box.right() + 10
         if left + side + 8 > area.right():
@@ -289,6 +310,7 @@ class UnitMaps(Plot):
         if layer.maps[unit].ndim == 1:
             curve(painter, large, layer.maps[unit], self.theme)
         else:
+            painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, not layer.crisp)
             painter.drawImage(large, self._images[column][unit])
             self._draw_points(painter, large, self._small, 0.75)
         painter.setPen(self.theme.ink)
@@ -297,6 +319,9 @@ class UnitMaps(Plot):
             short = metrics.elidedText(word, Qt.TextElideMode.ElideLeft, side - 8)
             row.translate(0, line * metrics.height())
             painter.drawText(row, Qt.AlignmentFlag.AlignVCenter, short)
+        if tiles:
+            place = QRectF(left + 4, card.bottom() - tiles, side, tiles)
+            filters.draw(painter, place, kernels, self.theme)
 
     def _draw_weight(self, painter: QPainter, area: QRectF) -> None:
         one = self._bias_under() or self._wire_under()
@@ -352,7 +377,10 @@ class UnitMaps(Plot):
         self.entry.hide()
         if found is not None:
             column, unit, _ = found
-            if unit < len(self._layers[column].on):
+            if unit < len(self._layers[column].on) and self._layers[column].crisp:
+                self.sample = unit
+                self.sampled.emit(unit)
+            elif unit < len(self._layers[column].on):
                 self.switched.emit(self._layers[column].names[unit])
             return
         bias, wire = self._bias_under(), self._wire_under()

@@ -9,13 +9,13 @@ from engine.setup import Plain
 from engine.train import attributes, checkpoints
 from engine.train.program import quiet
 from engine.train.run import Run
-from engine.train.views import maps, numbers, surface
+from engine.train.views import channels, maps, numbers, surface
 from engine.train.views.arrays import Picture
 
 KINDS: dict[str, Callable[[Run, Mapping[str, Plain]], Picture | None]] = {
     "boundary": maps.boundary,
     "fit": maps.fit,
-    "units": maps.units,
+    "units": channels.units,
     "residuals": maps.residuals,
     "confusion": numbers.confusion,
     "scores": numbers.scores,

@@ -28,8 +28,10 @@ ROWS = 2000
 MOST_UNITS = 256
 _ELEMENTWISE = (
     nn.ReLU, nn.Tanh, nn.Sigmoid, nn.LeakyReLU, nn.ELU, nn.GELU, nn.SiLU, nn.Softplus,
-    nn.Dropout, nn.BatchNorm1d, nn.LayerNorm, nn.Identity,
+    nn.Dropout, nn.Dropout2d, nn.BatchNorm1d, nn.BatchNorm2d, nn.LayerNorm, nn.GroupNorm,
+    nn.Identity,
 )  # fmt: skip
+_PASSED_OVER = (nn.Flatten, nn.MaxPool2d, nn.AvgPool2d, nn.AdaptiveAvgPool2d, nn.AdaptiveMaxPool2d)
 
 
 def box(x: torch.Tensor) -> Box:
@@ -151,12 +153,16 @@ def outputs(run: Run) -> Iterator[list[tuple[str, nn.Module, torch.Tensor]]]:
 
 
 def layers(run: Run, x: torch.Tensor) -> list[tuple[str, nn.Module, torch.Tensor]]:
-    """Return each layer's output with its activation applied, where that is a module."""
+    """Return each layer's output with its activation applied, where that is a module.
+
+    Of a model for pictures, which have four dimensions, those with channels too.
+    """
+    dims = (2, 4) if run.program.x.dim() == 4 else (2,)
     with outputs(run) as found:
         run.program.model(run.program.inputs_of(x))
     kept: list[tuple[str, nn.Module, torch.Tensor]] = []
     for name, module, output in found:
-        if output.dim() != 2 or isinstance(module, nn.Flatten):
+        if output.dim() not in dims or isinstance(module, _PASSED_OVER):
             continue
         if kept and isinstance(module, _ELEMENTWISE):
             kept[-1] = (kept[-1][0], module, output)
@@ -167,7 +173,7 @@ def layers(run: Run, x: torch.Tensor) -> list[tuple[str, nn.Module, torch.Tensor
 
 def describe(run: Run) -> tuple[Unit, ...]:
     """Return the layers whose units can be drawn."""
-    if width(run) not in (1, 2):
+    if width(run) not in (1, 2) and run.program.x.dim() != 4:
         return ()
     found = layers(run, run.program.x[:2])
     return tuple(Unit(name, type(m).__name__, int(out.shape[1])) for name, m, out in found)

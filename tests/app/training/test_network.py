@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from app.training import network
 from app.training.state import Run
@@ -82,3 +83,41 @@ def test_inputs_are_switched_in_their_order_and_one_is_left():
     assert network.switched(last, "x1*x2") == last
     written = network.switched(Setup(features=("x1^3", "x2")), "x1")
     assert written.features == ("x1", "x2", "x1^3")
+
+
+def pictures(chosen=1):
+    weight = say.Parameter("0.weight", (3, 2, 2, 2), 0)
+    units = (say.Unit("0", "ReLU", 3), say.Unit("1", "Linear", 2))
+    told = replace(begun(1, Setup()), parameters=(weight,), units=units, classes=("cat", "dog"))
+    made = Run(1, told.setup, "r", begun=told)
+    arrays = {
+        "samples": array(np.arange(8.0).reshape(2, 2, 2), "<f4"),
+        "labels": array([0, 1], "<i8"),
+        "layer0": array(np.arange(12.0).reshape(3, 2, 2), "<f4"),
+        "layer1": array(np.array([0.25, -1.5]).reshape(2, 1, 1), "<f4"),
+    }
+    made.views["units"] = say.View(1, "units", 0, arrays, {"chosen": chosen})
+    made.views["weights"] = say.View(1, "weights", 0, {"flat": array(np.arange(24.0), "<f4")})
+    return made
+
+
+def test_of_pictures_the_one_chosen_and_what_each_filter_makes_of_it():
+    given, filters, said = network.layers(pictures())
+    assert (given.names, given.on) == (("cat", "dog"), (False, True))
+    # The first row of a map is its lowest.
+    assert given.maps[1].tolist() == [[6, 7], [4, 5]]
+    assert filters.maps[0].tolist() == [[2, 3], [0, 1]]
+    assert filters.filters[1].tolist() == [[[8, 9], [10, 11]], [[12, 13], [14, 15]]]
+    assert (filters.title(2), said.title(0)) == ("0 ReLU, filter 2", "cat  0.250")
+    assert said.filters is None
+
+
+def test_a_view_of_pictures_that_misses_something_shows_what_there_is():
+    made = pictures(float("nan"))
+    arrays = made.views["units"].arrays
+    del arrays["labels"]
+    arrays["layer0"] = array(np.zeros((3, 0, 2)), "<f4")
+    given, said = network.layers(made)
+    assert (given.names, given.on, said.name) == ((), (), "1 Linear")
+    arrays["samples"] = array(np.zeros(4), "<f4")
+    assert network.layers(made) == []

@@ -180,7 +180,10 @@ def test_why_no_units_are_shown_is_said_once_that_is_known(shown, look, monkeypa
     look(plot)
     plot.show_layers([])
     look(plot)
-    assert said == ["Nothing yet", "Units are shown for models on one or two features"]
+    assert said == [
+        "Nothing yet",
+        "Units are shown for models on one or two features, or on pictures",
+    ]
 
 
 def test_wires_are_counted_as_they_are_made():

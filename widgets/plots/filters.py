@@ -1,0 +1,69 @@
+"""The weights of a filter: one small picture for each channel that it looks at."""
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QImage, QPainter
+
+from widgets.paint import heat
+from widgets.theme import Theme
+
+ACROSS, MOST = 8, 32
+"""Pictures in a row, and at most in all."""
+GAP = 3.0
+BIGGEST = 48.0
+PALE = 0.55
+"""Writing is black on what is lighter."""
+HEAD = 16.0
+"""Pixels for the words above them."""
+
+
+def one_of(filters: NDArray[np.float32] | None, unit: int) -> NDArray[np.float32]:
+    """Return (inputs, rows, columns): the weights of a unit that is a filter; else none."""
+    if filters is None or unit >= len(filters):
+        return np.zeros((0, 0, 0), np.float32)
+    found: NDArray[np.float32] = filters[unit]
+    return found
+
+
+def label(painter: QPainter, box: QRectF, image: QImage, word: str, theme: Theme) -> None:
+    """Write what a unit of one number stands for on its colour, where there is room for it."""
+    painter.setFont(theme.font(11, 500))
+    if QFontMetricsF(painter.font()).horizontalAdvance(word) + 4 > box.width():
+        return
+    is_pale = image.pixelColor(0, 0).lightnessF() > PALE
+    painter.setPen(QColor("black" if is_pale else "white"))
+    painter.drawText(box, Qt.AlignmentFlag.AlignCenter, word)
+
+
+def _side(count: int, wide: float) -> float:
+    across = min(ACROSS, count)
+    return min(BIGGEST, (wide - GAP * (across - 1)) / across)
+
+
+def height_of(kernels: NDArray[np.float32], wide: float) -> float:
+    """Return how many pixels high the pictures of (inputs, rows, columns) weights are."""
+    count = min(MOST, len(kernels))
+    return HEAD + -(-count // ACROSS) * (_side(count, wide) + GAP) + GAP if count else 0.0
+
+
+def draw(painter: QPainter, box: QRectF, kernels: NDArray[np.float32], theme: Theme) -> None:
+    """Draw the weights, all of them on one scale around zero."""
+    shown = kernels[:MOST]
+    painter.setFont(theme.font(11, 500))
+    painter.setPen(theme.ink2)
+    rows, columns = shown.shape[1:]
+    some = "weights" if len(shown) == len(kernels) else f"weights of {len(shown)}"
+    words = f"{some}, {rows} × {columns}" + ("" if len(kernels) == 1 else " each")
+    head = QRectF(box.left() + 4, box.top(), box.width() - 8, HEAD)
+    short = QFontMetricsF(painter.font()).elidedText(
+        words, Qt.TextElideMode.ElideRight, head.width()
+    )
+    painter.drawText(head, Qt.AlignmentFlag.AlignVCenter, short)
+    painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, False)
+    numbers = shown.astype(np.float64)
+    side, scale = _side(len(shown), box.width()), heat.scale_of(numbers)
+    for place, one in enumerate(numbers):
+        left = box.left() + place % ACROSS * (side + GAP)
+        top = head.bottom() + place // ACROSS * (side + GAP)
+        painter.drawImage(QRectF(left, top, side, side), heat.image(one, theme.dark, scale))
