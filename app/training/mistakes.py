@@ -112,7 +112,8 @@ def times(one: float, other: float) -> str:
 
 
 def _losses(facts: Facts) -> str:
-    return f"loss {text.number(facts['loss'])} against {text.number(facts['right_loss'])}"
+    right = text.number(facts["right_loss"])
+    return f"loss {text.number(facts['loss'])} against {right} over the last 20 steps"
 
 
 def _validations(facts: Facts) -> str:

@@ -23,7 +23,7 @@ NUMBERS = {
     "validate_with_grad": "5.3 kB",
     "keep_graphs": "6,000 backward nodes, 2.2 MB",
     "softmax_first": "24.0 times",
-    "huge_lr": "lr 3",
+    "huge_lr": "lr 3), loss 2.5000 against 0.0015 over the last 20 steps",
     "freeze_first": "0 against 4.3",
 }
 
