@@ -28,6 +28,8 @@ ROLES = (
     "error",
 )
 """What a `Label` may be: a role is a size, a weight and a colour."""
+LINES_BELOW = 6
+"""Lines that a table below a heading is to have room for before that has a subtitle."""
 MOST_LETTERS, MOST_LINES = 8_000, 400
 """So much a `Label` shows of a text that has no end: Qt takes seconds to lay one out."""
 
@@ -84,6 +86,14 @@ class Heading(QWidget):
         self._subtitle.say(subtitle)
         self._subtitle.setVisible(bool(subtitle))
         self.setAccessibleName(title)
+
+    def squeeze(self, high: int) -> None:
+        """Leave the subtitle to the tool tip where ``high`` pixels are not enough for more, too."""
+        words, wide = self._subtitle.said(), max(1, self.width())
+        taken = self._title.heightForWidth(wide) + self._subtitle.heightForWidth(wide)
+        is_shown = bool(words) and high - taken >= LINES_BELOW * self.fontMetrics().height()
+        self._subtitle.setVisible(is_shown)
+        self.setToolTip("" if is_shown else words)
 
     def wide(self) -> int:
         """Return how many pixels the title takes in one line."""

@@ -85,6 +85,11 @@ class RunTable(QWidget):
         self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.table.customContextMenuRequested.connect(self._offer)
 
+    def resizeEvent(self, happened: QResizeEvent) -> None:
+        """Keep room for the numbers; called by Qt."""
+        super().resizeEvent(happened)
+        self.heading.squeeze(self.height())
+
     def set_theme(self, theme: Theme) -> None:
         """Use the colours and fonts of ``theme``."""
         self.setStyleSheet(sheet(theme))

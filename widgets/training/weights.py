@@ -13,7 +13,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QColor, QPainter
+from PySide6.QtGui import QColor, QPainter, QResizeEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
@@ -173,6 +173,11 @@ class Weights(QWidget):
         self.choice.currentIndexChanged.connect(lambda _at: self._show())
         self.grid.wanted.connect(self._tell)
         self.grid.unfit.connect(self._refuse)
+
+    def resizeEvent(self, happened: QResizeEvent) -> None:
+        """Keep room for the numbers; called by Qt."""
+        super().resizeEvent(happened)
+        self.heading.squeeze(self.height())
 
     def set_theme(self, theme: Theme) -> None:
         """Use the colours and fonts of ``theme``."""
