@@ -29,6 +29,8 @@ def paint_marks(
     ways.paint(painter, drawing, hovered, area, zoom)
     thick = max(1.0, 0.8 / zoom)
     near = [*stage.into.get(hovered, ()), *stage.out_of.get(hovered, ())]
+    # Of a crowd none is told from the next: its way is all that is lit.
+    near = [key for key in near if key not in stage.crowded]
     near += [hovered] if hovered in stage.wires else []
     chosen = [selected] if selected in stage.wires else []
     painter.save()

@@ -31,7 +31,7 @@ class Tiles:
         edges = (bounds.left(), bounds.top(), bounds.right(), bounds.bottom())
         self._placer = Placer(stage.points, stage.owners, edges)
         self._wish, self._taken = wish, taken
-        self._wires = {tile: wires for tile, (wires, _) in stage.tiles.items()}
+        self._wires = {tile: _told(stage, wires) for tile, (wires, _) in stage.tiles.items()}
         self._areas = {tile: area for tile, (_, area) in stage.tiles.items()}
         self._placed: dict[Tile, dict[str, Label]] = {}
         self.scale = 1.0
@@ -77,3 +77,12 @@ class Tiles:
             taken = self._taken(self._areas[tile]) if wishes else []
             self._placed[tile] = self._placer.place(wishes, taken, self.scale)
         return self._placed[tile]
+
+
+def _told(stage: Stage, wires: list[int]) -> list[int]:
+    """Return the wires that may be labelled: in a crowd thousands of labels would cover each other.
+
+    There none is told from the next.
+    """
+    keys, crowded = stage.wire_keys, stage.crowded
+    return [wire for wire in wires if keys[wire] not in crowded] if crowded else wires

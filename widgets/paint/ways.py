@@ -14,6 +14,9 @@ from widgets.theme import faded
 CURVED = 300
 """So many wires of a way are painted as the curves they are; of more, each is a straight line."""
 
+MOST_OF_CROWD = 1_000
+"""So many wires of a crowd are painted, as lines that lie on each other."""
+
 
 @lru_cache(maxsize=1)
 def way(stage: Stage, key: str) -> frozenset[str]:
@@ -49,6 +52,11 @@ def paint(painter: QPainter, drawing: Drawing, key: str, area: QRectF, zoom: flo
     if not whole:
         return
     seen = [wire for wire in stage.wires_in(area) if wire in whole]
+    crowd = [wire for wire in seen if wire in stage.crowded]
+    if len(crowd) > MOST_OF_CROWD:
+        # Every so many of them: they lie on each other all the same.
+        rest = [wire for wire in seen if wire not in stage.crowded or wire == key]
+        seen = rest + crowd[:: -(-len(crowd) // MOST_OF_CROWD)]
     color = faded(drawing.theme.selection, 0.75)
     painter.setBrush(Qt.BrushStyle.NoBrush)
     if len(seen) > CURVED:

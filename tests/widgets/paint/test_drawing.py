@@ -11,7 +11,7 @@ from tests.widgets.pixels import drawing_of, near, painted
 from tests.widgets.scenes import Maker, grid, neuron
 from widgets.paint import cards
 from widgets.paint.drawing import differing
-from widgets.paint.stage import RIM
+from widgets.paint.stage import CROWD, RIM
 from widgets.theme import Theme
 
 tables = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(0, 2).map(float), max_size=8)
@@ -113,3 +113,17 @@ def test_of_many_wires_into_one_card_only_what_runs_or_tells_more_is_labelled(qa
     assert len(wished) == told
     assert {wish.key for wish in wished} >= set(keys[:2])
     assert all(drawing.label_words(key) for key in keys)
+
+
+@pytest.mark.parametrize(("count", "told"), [(CROWD, CROWD), (CROWD + 1, 0)])
+def test_in_a_crowd_of_wires_none_is_labelled(qapp, count, told):
+    m = Maker()
+    m.card("hub", "op", "unbind", (400, 29), 1.0)
+    for n in range(count):
+        m.card(f"c{n}", "op", "sin", (190 * n, 700), 1.0)
+    keys = [m.wire("hub", f"c{n}", 0, 1) for n in range(count)]
+    half = m.snapshot(0.5)
+    looks = {key: WireLook(True, half, active="backward", shares=(half,)) for key in keys}
+    cards_ = {key: CardLook(True, gradient=half, shares=(half,)) for key in m.rects}
+    drawing = drawing_of((m, Look(cards_, looks)), Theme.load("light"))
+    assert len(drawing.labels) == told

@@ -99,3 +99,34 @@ def test_lights_keep_clear_of_what_hangs_on_a_card():
     inner = tag.adjusted(10, 2, -10, -2).toAlignedRect()
     assert shown.any()
     assert not shown[inner.top() : inner.bottom(), inner.left() : inner.right()].any()
+
+
+@pytest.mark.parametrize(("count", "painted"), [(300, 300), (1000, 1000), (10_000, 1000)])
+def test_of_a_crowd_so_many_are_lit_that_they_lie_on_each_other(count, painted):
+    m = Maker()
+    m.card("a", "op", "unbind", (150, 60), 1.0)
+    m.card("b", "op", "stack", (150, 220), 1.0)
+    m.card("c", "op", "sum", (150, 380), 1.0)
+    for n in range(count):
+        m.wire("a", "b", n, count)
+    last = m.wire("b", "c")
+    drawing = Drawing(staged(m), Theme.load("light"), Layers())
+    drawing.set_look(m.reached())
+    image, drawn = QImage(300, 460, QImage.Format.Format_RGB32), []
+
+    class Counted(QPainter):
+        def drawLines(self, lines):
+            drawn.extend(lines)
+            super().drawLines(lines)
+
+        def drawPath(self, path):
+            drawn.append(path)
+            super().drawPath(path)
+
+    painter = Counted(image)
+    overlay.paint_marks(painter, drawing, "b", "", 1.0, QRectF(0, 0, 300, 460))
+    painter.end()
+    # A wire near by is lit twice, its ground below it, and has its way; the card has its ring.
+    crowd = painted * (3 if count == 300 else 1)
+    assert len(drawn) == crowd + 3 + 1
+    assert last in drawing.stage.wires
