@@ -170,7 +170,7 @@ def told(found):
     ]
     lines += [
         f"  {one.doing}: {one.wall_ms:.0f} ms, busy {one.busy_ms:.0f}, waited"
-        f" {one.waited_ms:.0f}:\n    {one.where}"
+        f" {one.waited_ms:.0f}, read {one.read_kb} KB:\n    {one.where}"
         for one in meter.stalls
     ]
     lines += [f"FAULT {fault}" for fault in found.faults]

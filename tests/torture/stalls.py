@@ -10,6 +10,11 @@ from pathlib import Path
 
 from PySide6.QtCore import QTimer
 
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None
+
 TICK_MS = 2
 LOOK_S = 0.02
 """So often a turn is looked into that lasts long, by a thread beside it."""
@@ -32,6 +37,8 @@ class Stall:
     """The main thread's own time on the processor: what a crowded machine adds nothing to."""
     waited_ms: float
     """The main thread was ready to go on and had no processor: others' fault (Linux)."""
+    read_kb: int
+    """What the main thread had to read from the disk: files, or code it had not run before."""
     doing: str
     where: str
     """The main thread's stacks, `LOOK_S` apart, the innermost call of each first.
@@ -86,7 +93,8 @@ class Meter:
 
     def _tick(self):
         now = _clocks()
-        wall, busy, waited = (1000 * (b - a) for a, b in zip(self._last, now, strict=True))
+        passed = (b - a for a, b in zip(self._last, now, strict=True))
+        wall, busy, waited = (1000 * next(passed) for _ in range(3))
         own = wall - waited
         self.turns += 1
         self.wall_ms = max(self.wall_ms, wall)
@@ -94,7 +102,8 @@ class Meter:
         self.own_ms = max(self.own_ms, own)
         self.worst[self.doing] = max(self.worst.get(self.doing, 0.0), busy)
         if wall > self.told_ms:
-            self._note(Stall(wall, busy, waited, self.doing, "\n    ".join(self._seen)))
+            where = "\n    ".join(self._seen)
+            self._note(Stall(wall, busy, waited, next(passed) // 2, self.doing, where))
         self.forget()
 
     def _note(self, stall):
@@ -145,8 +154,17 @@ def _at(task):
 
 
 def _clocks():
-    """Return wall time, this thread's time on the processor, and its time in wait for one (s)."""
-    return time.perf_counter(), time.thread_time(), _waited()
+    """Return wall time, this thread's time on the processor and in wait for one (s), blocks read.
+
+    A block has 512 bytes.
+    """
+    return time.perf_counter(), time.thread_time(), _waited(), _read()
+
+
+def _read():
+    if resource is None or not hasattr(resource, "RUSAGE_THREAD"):
+        return 0
+    return resource.getrusage(resource.RUSAGE_THREAD).ru_inblock
 
 
 def _waited():
