@@ -1,6 +1,6 @@
 """An optimizer without the labels for profilers that torch puts around its calls.
 
-They take a tenth to a quarter of a small model's step, and change no number.
+They take about a fifth of a small model's step (docs/BENCH.md), and change no number.
 """
 
 from collections.abc import Callable, Iterator
