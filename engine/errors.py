@@ -45,13 +45,13 @@ def problem(exc: BaseException, source: str, filename: str) -> Problem:
         return Problem(
             REFUSED, _kept(exc.message), _kept(exc.hint), exc.place if exc.place.line else place
         )
-    message = plain(_message(exc))
+    message = plain(message_of(exc))
     scope = _scope(frame[0]) if frame else None
     text = _kept(hints.hint(exc, source, place, scope))
-    return Problem(_name(type(exc)), message, text, place)
+    return Problem(name_of(type(exc)), message, text, place)
 
 
-def _name(kind: type) -> str:
+def name_of(kind: type) -> str:
     """Return what a class is called, whatever its own metaclass says."""
     return plain(str.__str__(_NAME.__get__(kind)))[:LONGEST_NAME]
 
@@ -73,7 +73,7 @@ def exit_text(exc: SystemExit) -> str:
     """Return what `sys.exit` was given, in words."""
     if exc.code is None or isinstance(exc.code, int):
         return f"The program ended itself with exit code {int(exc.code or 0)}"
-    return plain(_message(exc))
+    return plain(message_of(exc))
 
 
 def plain(text: str) -> str:
@@ -85,7 +85,8 @@ def _kept(text: str) -> str:
     return plain(text if len(text) <= LONGEST_MESSAGE else text[:LONGEST_MESSAGE] + " …")
 
 
-def _message(exc: BaseException) -> str:
+def message_of(exc: BaseException) -> str:
+    """Return what an error says; "" where its own ``__str__`` fails."""
     if isinstance(exc, SyntaxError):
         return str(exc.msg)[:LONGEST_MESSAGE]
     try:

@@ -159,7 +159,7 @@ def _judged(
         pairs = tuple(islice(_pairs(function, given, limits), MOST_PAIRS))
         says = _verdict(function, given, limits)
     except Exception as error:  # noqa: BLE001 - its backward may raise anything
-        pairs, says = (), f"{type(error).__name__}: {error}"
+        pairs, says = (), f"{errors.name_of(type(error))}: {errors.message_of(error)}"
     agrees = not says and all(not pair.differ for pair in pairs)
     if says and all(not pair.differ for pair in pairs):
         problem = _first_line(says)

@@ -8,7 +8,7 @@ from msgspec import Struct
 from torch.nn import Parameter
 from torch.nn.parameter import is_lazy
 
-from engine.errors import LONGEST_NAME
+from engine.errors import LONGEST_NAME, name_of
 from engine.record.log import ValueRow
 from engine.tape import Arg
 from engine.untouched import keep_builtins
@@ -169,6 +169,6 @@ def _plain(one: object) -> str:
     if isinstance(one, torch.dtype | torch.device | torch.layout | torch.memory_format):
         return str(one).removeprefix("torch.")
     # What else there is may be the program's own: to be asked for anything could make it act.
-    if isinstance(one, FunctionType | BuiltinFunctionType | type):
+    if isinstance(one, FunctionType | BuiltinFunctionType):
         return one.__name__
-    return type(one).__name__
+    return name_of(one if isinstance(one, type) else type(one))

@@ -48,7 +48,7 @@ _NAMES = {
 
 def op_name(function: Function) -> str:
     """Return the op's name in torch's own words: ``__rsub__`` is ``rsub``, ``+=`` is ``add_``."""
-    name = getattr(function, "__name__", "?")
+    name = _own_name(function) or "?"
     if name in ("__get__", "__set__"):
         return str(getattr(getattr(function, "__self__", None), "__name__", "?"))
     if name in _NAMES:
@@ -56,6 +56,14 @@ def op_name(function: Function) -> str:
     if name.startswith("__i") and name.endswith("__") and name not in ("__invert__",):
         return name[3:-2] + "_"
     return name.strip("_") if name.startswith("__") else name
+
+
+def _own_name(function: Function) -> str:
+    """Return a function's ``__name__``; "" where it has none, or one that is no text."""
+    try:
+        return str.__str__(getattr(function, "__name__", ""))
+    except Exception:  # noqa: BLE001 - what stands in for a function may be the program's own
+        return ""
 
 
 met: dict[Function, tuple[str, str]] = {}
@@ -73,7 +81,7 @@ def meet(func: Function, caller: FrameType) -> tuple[Function, tuple[str, str]]:
 
 
 def _kind(func: Function) -> str:
-    name = getattr(func, "__name__", "")
+    name = _own_name(func)
     if name in ("__get__", "__set__"):
         attribute = op_name(func)
         if name == "__get__":

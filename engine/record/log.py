@@ -11,6 +11,7 @@ from typing import Literal
 import torch
 from msgspec import Struct
 
+from engine.errors import name_of
 from engine.figures import Figure
 from engine.record.source import Where
 from engine.tape import (
@@ -252,7 +253,7 @@ class Log:
             raise error
         self.writing = False
         self.truncated = self.truncated or (
-            f"Recording stopped where torch did what could not be read ({type(error).__name__}); "
+            f"Recording stopped where torch did what could not be read ({name_of(type(error))}); "
             "the program ran on."
         )
 

@@ -14,6 +14,7 @@ from msgspec import Struct
 from torch import nn
 from torch.nn.parameter import is_lazy
 
+from engine.errors import name_of
 from engine.record.log import CallRow, EventRow
 from engine.record.source import Where
 from engine.untouched import keep_builtins
@@ -124,7 +125,7 @@ class Modules:
             log.calls.append(
                 CallRow(
                     name,
-                    type(module).__name__,
+                    name_of(type(module)),
                     calls[-1].index if calls else None,
                     known.number,
                     training,
@@ -239,7 +240,7 @@ def _called(module: nn.Module, frames: list[FrameType], outside: Sequence[int] =
         found = _field(frame.f_locals.get("self"), module)
         if found:
             return found
-    return type(module).__name__
+    return name_of(type(module))
 
 
 def _same(name: str, thing: object, module: nn.Module) -> str:

@@ -9,6 +9,7 @@ from torch.nn.parameter import is_lazy
 from torch.optim import Optimizer
 from torch.optim import optimizer as hooks
 
+from engine.errors import name_of
 from engine.record.log import StepRow, ValueRow
 from engine.record.source import Where
 from engine.tape import Change, Memory, Reset
@@ -95,7 +96,7 @@ class Optimizers:
         held = tuple(row.tensor for _, row in owned)
         number = recorder.log.held.setdefault(held, len(recorder.log.held))
         memory = self._memory(optimizer, [p for p, _ in owned])
-        step = StepRow(type(optimizer).__name__, where, changes, lr, number, memory)
+        step = StepRow(name_of(type(optimizer)), where, changes, lr, number, memory)
         recorder.log.steps.append(step)
         recorder.log.tell("step", len(recorder.log.steps) - 1, where)
 

@@ -14,6 +14,7 @@ import torch
 from msgspec.structs import replace
 from torch import autograd
 
+from engine.errors import name_of
 from engine.figures import MOST_FIGURES, Figure
 from engine.record.backward import Backward, Engine
 from engine.record.compiled import Compiled
@@ -168,7 +169,7 @@ class Recorder:
             if lane is None or lane.is_inside():
                 return original(cls, *args, **kwargs)
             bound = functools.partial(original, cls)
-            return record_custom(self, lane, cls.__name__, bound, args, kwargs)
+            return record_custom(self, lane, name_of(cls), bound, args, kwargs)
 
         autograd.Function.apply = classmethod(apply)  # type: ignore[assignment,method-assign,arg-type]
 

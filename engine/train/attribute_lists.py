@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from engine.errors import name_of
 from engine.train import attributes
 from engine.train.attributes import GENERATORS, TORCHS, Kept
 from engine.train.program import Program
@@ -73,7 +74,7 @@ def written(kept: Kept, model: nn.Module) -> tuple[list[object], list[str]]:
             except _Beyond:
                 writer.forget(before)
                 pairs.append([name])
-                left.append(f"{path or type(module).__name__}.{name}")
+                left.append(f"{path or name_of(type(module))}.{name}")
         lists.append(pairs)
     return lists, left
 

@@ -12,7 +12,7 @@ import torch
 from torch import fx, nn
 from torch.nn.utils import stateless
 
-from engine.errors import RAISES
+from engine.errors import RAISES, message_of
 from engine.train import kernels, ops
 from engine.train.places import instead
 from engine.train.rules import constant
@@ -54,7 +54,7 @@ def trace(
     except Refused:
         raise
     except RAISES as error:
-        first = str(error).strip().partition("\n")[0][:160]
+        first = message_of(error).strip().partition("\n")[0][:160]
         raise Refused(f"it depends on its data: {first}") from error
 
 

@@ -4,7 +4,7 @@ import torch
 from msgspec.structs import replace
 from torch.nn.parameter import is_lazy
 
-from engine.errors import RAISES
+from engine.errors import RAISES, name_of
 from engine.setup import BadSetup, Part
 from engine.tape import Problem
 from engine.train import attributes, catalogue, outside
@@ -79,7 +79,7 @@ def _told(problem: Problem) -> Problem:
 
 def _fits(program: Program, output: object) -> None:
     if not isinstance(output, torch.Tensor):
-        kind = type(output).__name__
+        kind = name_of(type(output))
         raise BadSetup(f"forward returns a {kind}, but must return one tensor", "model.source")
     targets = program.tensor("y_train")[:ROWS]
     part = program.setup.loss

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 
 from engine import asynchronous
-from engine.errors import RAISES
+from engine.errors import RAISES, message_of, name_of
 from engine.plausible import shortened
 from engine.setup import MISTAKES, BadSetup, Setup
 from engine.tape import Problem
@@ -58,8 +58,8 @@ class Host:
         except RAISES as error:
             if asynchronous.lost():
                 raise
-            words = str(error).partition("\n")[0]
-            self._refuse(request.run_id, Problem(type(error).__name__, words))
+            words = message_of(error).partition("\n")[0]
+            self._refuse(request.run_id, Problem(name_of(type(error)), words))
 
     def _refuse(self, run_id: int, problem: Problem, place: str = "") -> None:
         self._send(answers.TrainProblem(run_id, problem, place))

@@ -15,7 +15,7 @@ import msgspec
 import torch
 from torch import nn
 
-from engine.errors import RAISES, problem
+from engine.errors import RAISES, name_of, problem
 from engine.policy import program as policy
 from engine.setup import BadSetup, Part, Plain, Setup
 from engine.tape import Place, Problem
@@ -87,7 +87,7 @@ class Program:
     def _make_model(self, setup: Setup) -> None:
         self._execute("model", texts.model(setup, self.shapes), "model")
         if not isinstance(self.model, nn.Module):
-            raise BadSetup(f"the model is a {type(self.model).__name__}, no nn.Module", "model")
+            raise BadSetup(f"the model is a {name_of(type(self.model))}, no nn.Module", "model")
         if not list(self.model.parameters()):
             raise BadSetup("the model has no parameters to train", "model")
         self._check_fit(setup)
@@ -238,10 +238,10 @@ class Program:
         if name == "model" and self.setup.model.name == "own":
             source = str(_own(self.setup)["source"])
             where = in_source(found.place, self.sections.texts[name], source)
-            return Failed(
-                msgspec.structs.replace(worded(found, self.setup), place=where), "model.source"
-            )
-        message = str(error) if isinstance(error, ValueError) else f"{found.type}: {found.message}"
+            told = msgspec.structs.replace(worded(found, self.setup), place=where)
+            return Failed(told, "model.source")
+        is_said = isinstance(error, ValueError)
+        message = found.message if is_said else f"{found.type}: {found.message}"
         lines = self.sections.texts[name].splitlines()
         if place == "optimizer" and lines[(found.place.line or 1) - 1].startswith("scheduler"):
             place = "schedule"

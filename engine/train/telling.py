@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 import torch
 
-from engine.errors import RAISES
+from engine.errors import RAISES, name_of
 from engine.setup import BadSetup, Setup
 from engine.tape import Problem
 from engine.train import export, files, texts, views
@@ -75,7 +75,7 @@ def settings(run_id: int, held: Held) -> Iterator[WentBack]:
 def parameters(run: Run) -> tuple[Parameter, ...]:
     """Return the model's parameters and where each lies in a flat vector of all."""
     model, start, found = run.program.model, 0, []
-    kinds = {name: type(module).__name__ for name, module in model.named_modules()}
+    kinds = {name: name_of(type(module)) for name, module in model.named_modules()}
     for name, parameter in model.named_parameters():
         kind = kinds.get(name.rpartition(".")[0], "")
         shape = tuple(parameter.shape)

@@ -6,7 +6,7 @@ import math
 import torch
 from torch.nn.parameter import is_lazy
 
-from engine.errors import RAISES
+from engine.errors import RAISES, message_of, name_of
 from engine.train import checkpoints, clocks, outside
 from engine.train.batches import Batches
 from engine.train.capture import Refused
@@ -109,8 +109,8 @@ def _tried(program: Program, batches: Batches, before: checkpoints.Checkpoint) -
         raise
     except RAISES as error:
         checkpoints.put_back(program, batches, before)
-        first = str(error).strip().partition("\n")[0][:160]
-        raise Refused(f"{type(error).__name__}: {first}") from error
+        first = message_of(error).strip().partition("\n")[0][:160]
+        raise Refused(f"{name_of(type(error))}: {first}") from error
     now = [p.detach() for p in program.model.parameters()]
     agree = torch.equal if plan.is_exact else _close
     same = (

@@ -4,6 +4,7 @@ import re
 
 from msgspec.structs import replace
 
+from engine.errors import message_of, name_of
 from engine.setup import BadSetup, Setup
 from engine.tape import Problem
 
@@ -39,7 +40,7 @@ def worded(found: Problem, setup: Setup) -> Problem:
 
 def refusal(error: BaseException, setup: Setup) -> BadSetup:
     """Return what a model of ours raised, asked for the first time, as a refusal of the setup."""
-    found = Problem(type(error).__name__, str(error))
+    found = Problem(name_of(type(error)), message_of(error))
     better = worded(found, setup)
     if better.message != found.message and better.hint:
         return BadSetup(f"{better.message}. {better.hint}", "amp" if setup.amp else "dtype")

@@ -5,12 +5,16 @@ import pytest
 from engine.training import answers, asks
 from tests.engine.train.test_host import Desk, of, only
 
+ODD = "type('Odd', (type,), {'__name__': property(lambda kind: 1 / 0)})"
+"""A kind of class that cannot be asked what it is called."""
 WORDS = {
     "SystemExit(0)": "The program ended itself with exit code 0",
     "SystemExit('tired')": "tired",
     "KeyboardInterrupt": "",
     "BaseException('odd')": "odd",
     "AssertionError('no')": "no",
+    "type('E', (Exception,), {'__str__': lambda self: 1 / 0})()": "",
+    f"{ODD}('E', (Exception,), {{}})('odd')": "odd",
 }
 
 
