@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QWidget
 from playback import text
 from widgets.labels import tip
 from widgets.plots.plot import EDGE, Plot, empty
+from widgets.plots.scrolling import ScrollBar
 from widgets.theme import mono_font
 
 DECADES = 5
@@ -27,6 +28,7 @@ class GradientBars(Plot):
         self._names: tuple[str, ...] = ()
         self._norms: tuple[float | None, ...] = ()
         self._top = 0.0
+        self.scroller = ScrollBar(self, ROW)
 
     def show_norms(self, names: Sequence[str], norms: Sequence[float | None]) -> None:
         """Show one bar per parameter; NaN and infinities are told in words.
@@ -39,13 +41,13 @@ class GradientBars(Plot):
         self.refresh()
 
     def draw(self, painter: QPainter, area: QRectF) -> None:
-        """Draw the rows that fit; the wheel brings the others."""
+        """Draw the rows that fit; wheel and scroll bar bring the others."""
         if not self._norms:
             empty(painter, area, self.theme, "No gradient yet")
             return
         row = ROW * min(1.5, self.theme.scale)
         inner = area.adjusted(EDGE, 2, -EDGE, -8)
-        self._top = max(0.0, min(self._top, len(self._names) * row - inner.height()))
+        self._top = self.scroller.top(len(self._names) * row, inner)
         name_font = mono_font(12 * self.theme.scale)
         names = QFontMetricsF(name_font)
         widest = max(names.horizontalAdvance(name) for name in self._names)
@@ -86,9 +88,7 @@ class GradientBars(Plot):
     def handle(self, happened: QEvent) -> bool:
         """Scroll with the wheel; tell a shortened name in a tool tip."""
         if isinstance(happened, QWheelEvent):
-            self._top -= happened.angleDelta().y() / 120 * ROW
-            self.refresh()
-            return True
+            return self.scroller.turn(happened)
         if isinstance(happened, QMouseEvent):
             self.canvas.setToolTip(tip(self._name_at(happened.position())))
         return False

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QWidget
 
 from playback import text
 from widgets.plots.plot import EDGE, Plot, empty
+from widgets.plots.scrolling import ScrollBar
 from widgets.theme import mono_font
 
 Kind = Literal["weight", "gradient", "activation"]
@@ -43,7 +44,7 @@ class Histograms(Plot):
         self.nothing = NOTHING
         """What is said where there is no histogram."""
         self._spreads: tuple[Spread, ...] = ()
-        self._top = 0.0
+        self.scroller = ScrollBar(self, CELL / 2)
 
     def show_spreads(self, spreads: Sequence[Spread]) -> None:
         """Show one histogram per tensor."""
@@ -59,12 +60,12 @@ class Histograms(Plot):
         columns = max(1, int(inner.width() // (LEAST * self.theme.scale)))
         rows = -(-len(self._spreads) // columns)
         high = max(CELL * self.theme.scale, min(120.0, inner.height() / rows))
-        self._top = max(0.0, min(self._top, rows * high - inner.height()))
+        top = self.scroller.top(rows * high, inner)
         painter.setClipRect(area.adjusted(0, 0, 0, -2))
         wide = inner.width() / columns
         for index, spread in enumerate(self._spreads):
             x = inner.left() + (index % columns) * wide
-            y = inner.top() + (index // columns) * high - self._top
+            y = inner.top() + (index // columns) * high - top
             if y < area.bottom() and y + high > area.top():
                 self._draw_one(painter, QRectF(x, y, wide - 14, high - 10), spread)
 
@@ -117,8 +118,4 @@ class Histograms(Plot):
 
     def handle(self, happened: QEvent) -> bool:
         """Scroll with the wheel."""
-        if isinstance(happened, QWheelEvent):
-            self._top -= happened.angleDelta().y() / 120 * CELL / 2
-            self.refresh()
-            return True
-        return False
+        return isinstance(happened, QWheelEvent) and self.scroller.turn(happened)

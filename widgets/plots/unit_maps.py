@@ -25,6 +25,7 @@ from widgets.plots.finer import finer
 from widgets.plots.lines import bubble
 from widgets.plots.plot import EDGE, Plot, empty
 from widgets.plots.points import NONE, SUREST, Box, PointLayer, Points
+from widgets.plots.scrolling import ScrollBar
 from widgets.plots.shading import AROUND_ZERO, shading_of
 from widgets.plots.unit_curve import curve
 from widgets.plots.unit_places import HEAD, column_boxes, grid_boxes, output_boxes
@@ -38,6 +39,8 @@ OFF = 0.3
 """Opacity of an input that the model is not given."""
 ABOUT = "what each unit says · lines are weights, dashed where negative · squares are biases"
 OF_PICTURES = "what each filter makes of the picture chosen at the left · click another there"
+WHEEL = 40.0
+"""Pixels that one notch of the wheel moves the units by, where not all have room."""
 FLOW = 2.0
 """Pixels that the gaps in the wires move on with each picture while it learns."""
 FINER = 5
@@ -111,7 +114,7 @@ class UnitMaps(Plot):
         """Where the output is large, as it was drawn last."""
         self._flown: float | None = None
         self._mouse: QPointF | None = None
-        self._top = 0.0
+        self.scroller = ScrollBar(self, WHEEL)
         self.entry = WeightEntry(self.canvas)
         self.entry.told.connect(self.weighed)
 
@@ -236,8 +239,8 @@ class UnitMaps(Plot):
 
     def _scrolled(self, counts: Sequence[int], inner: QRectF) -> list[list[QRectF]]:
         boxes, high = grid_boxes(counts, inner)
-        self._top = max(0.0, min(self._top, high - inner.height()))
-        return [[box.translated(0, -self._top) for box in column] for column in boxes]
+        top = self.scroller.top(high, inner)
+        return [[box.translated(0, -top) for box in column] for column in boxes]
 
     def _draw_name(
         self, painter: QPainter, name: str, boxes: Sequence[QRectF], inner: QRectF
@@ -360,9 +363,7 @@ class UnitMaps(Plot):
     def handle(self, happened: QEvent) -> bool:
         """Enlarge what is under the mouse; a click switches an input or opens a weight."""
         if isinstance(happened, QWheelEvent):
-            self._top -= happened.angleDelta().y() / 3
-            self.refresh()
-            return True
+            return self.scroller.turn(happened)
         if isinstance(happened, QMouseEvent) or happened.type() == QEvent.Type.Leave:
             inside = isinstance(happened, QMouseEvent)
             self._mouse = happened.position() if isinstance(happened, QMouseEvent) else None

@@ -1,0 +1,52 @@
+"""A scroll bar on a canvas, for pictures with more rows than there is room for."""
+
+import math
+
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QWheelEvent
+from PySide6.QtWidgets import QScrollBar
+
+from widgets.once import once
+from widgets.plots.plot import Plot
+
+NOTCH = 120
+"""What a mouse wheel's event tells of one notch."""
+
+
+class ScrollBar(QScrollBar):
+    """Stands at the right edge of a plot's canvas while its picture is higher than the canvas."""
+
+    def __init__(self, plot: Plot, notch: float) -> None:
+        """``notch``: by how many pixels one notch of the wheel, or an arrow key, moves."""
+        super().__init__(Qt.Orientation.Vertical, plot.canvas)
+        self._canvas = plot.canvas
+        self._area, self._high = QRectF(), 0.0
+        self.setAccessibleName(f"{plot.accessibleName()}, further down")
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setCursor(Qt.CursorShape.ArrowCursor)
+        self.setSingleStep(round(notch))
+        self.hide()
+        # A picture that is being painted cannot move widgets: that would have it painted again.
+        self._placing = once(self, self._place)
+        self.valueChanged.connect(lambda _: plot.refresh())
+
+    def top(self, high: float, area: QRectF) -> float:
+        """Return how far down a picture is seen that is ``high`` pixels high, in ``area``."""
+        if (high, area) != (self._high, self._area):
+            self._high, self._area = high, QRectF(area)
+            self._placing.start()
+        return min(float(self.value()), max(0.0, high - area.height()))
+
+    def _place(self) -> None:
+        beyond = max(0, math.ceil(self._high - self._area.height()))
+        self.setRange(0, beyond)
+        self.setPageStep(max(1, int(self._area.height())))
+        wide = self.sizeHint().width()
+        left = self._canvas.width() - wide
+        self.setGeometry(left, int(self._area.top()), wide, int(self._area.height()))
+        self.setVisible(beyond > 0)
+
+    def turn(self, happened: QWheelEvent) -> bool:
+        """Scroll by the wheel; tells that this was of use."""
+        self.setValue(self.value() - round(happened.angleDelta().y() / NOTCH * self.singleStep()))
+        return True
