@@ -206,6 +206,24 @@ def show_view(room: TrainingRoom, run: Run, view: View) -> None:
             show_surface(room, view)
 
 
+def clear(room: TrainingRoom) -> None:
+    """Show of no run anything: the one that is driven has not begun."""
+    nothing = np.empty(0)
+    room.boundary.show_points(NONE)
+    room.boundary.show_ground(None)
+    room.boundary.show_note("")
+    room.fit.show_points(nothing, nothing)
+    room.fit.show_curve(nothing, nothing)
+    room.confusion.show_counts(np.zeros((0, 0), np.intp))
+    room.gradients.show_norms((), ())
+    room.surface.show_grid((0.0, 0.0, 1.0, 1.0), np.zeros((0, 0)), ("", ""))
+    room.surface.set_caption("")
+    room.units.show_layers(())
+    for spreads in (room.histograms, room.optimizer):
+        spreads.show_spreads(())
+    room.weights.set_parameters(())
+
+
 def show_network(room: TrainingRoom, run: Run) -> None:
     """Show units with the weights between them, not before both are known: what is seen is whole.
 

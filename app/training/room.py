@@ -132,7 +132,8 @@ class TrainingRoom(QWidget):
         yield
         self.form = SetupForm(self, at_once=False)
         yield from self.form.making
-        setup.hold(scrolled(self.form))
+        self.sheet = scrolled(self.form)
+        setup.hold(self.sheet)
         self.form.installEventFilter(self)
         self.form.renew.clicked.connect(lambda: self.bar.pressed.emit("new_data"))
         yield
@@ -286,14 +287,15 @@ class TrainingRoom(QWidget):
         """Return the strip below the bar that says what went wrong with the run."""
         strip = QFrame()
         strip.setProperty("bar", True)
-        self.again = QPushButton("Begin again")
+        self.again, self.there = QPushButton("Begin again"), QPushButton("Show where")
         self.back = QPushButton("Go back 100 steps")
         row = QHBoxLayout(strip)
         row.setContentsMargins(16, 6, 14, 6)
         self.message.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         row.addWidget(self.message, 1)
-        row.addWidget(self.back)
-        row.addWidget(self.again)
+        for button in (self.there, self.back, self.again):
+            row.addWidget(button)
+        self.there.hide()
         strip.hide()
         return strip
 

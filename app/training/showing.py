@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QColor
 
 from app.training import matching, mistakes, network, own_module, pictures
+from app.training.complaints import Complaints
 from app.training.curves import RunCurves
 from app.training.live_graph import LiveGraph
 from app.training.own_data import OwnData
@@ -54,6 +55,7 @@ class TrainShowing(QObject):
         self.live = LiveGraph(session, room.graph, self)
         self.curves = RunCurves(session, room, self)
         self.until = TrainUntil(session, room, self)
+        self.complaints = Complaints(session, room, self.own, self)
         self._connect()
         self._listen()
         room.form.set_setup(session.setup)
@@ -91,6 +93,7 @@ class TrainShowing(QObject):
         session.runs_changed.connect(self._show_runs)
         session.complained.connect(self._complain)
         session.looked.connect(lambda _: self._complain(*session.complaint))
+        self.complaints.changed.connect(self._show_run)
 
     def _listen(self) -> None:
         session, room = self._session, self._room
@@ -133,7 +136,9 @@ class TrainShowing(QObject):
     def set_visible(self, visible: bool) -> None:
         """Ask for views only while the room is seen."""
         self._visible = visible
-        if not visible:
+        if visible:
+            self.complaints.look()
+        else:
             self.curves.rest()
         self.want()
 
@@ -295,12 +300,12 @@ class TrainShowing(QObject):
             room.lines.take_lines(run.begun.lines)
         room.bar.set_words(run.name, progress(run, self._session.plays))
         problem = state.problem if state is not None else None
-        why = problem.message if problem is not None else run.problem
+        why = problem.message if problem is not None else run.problem or self.complaints.above
         hint = f" — {problem.hint}" if problem is not None and problem.hint else ""
         room.message.say(f"{why}{hint}" if why else "")
         room.strip.setVisible(bool(why))
         room.back.setVisible(run.alive and step > 0)
-        room.again.setVisible(not run.alive)
+        room.again.setVisible(not run.alive and not self.complaints.above)
         self._show_beside(run)
         room.back.setText(f"Go back to step {max(0, step - LONG_WAY_BACK):,}")
         for plot in room.plots():
@@ -375,24 +380,15 @@ class TrainShowing(QObject):
             alive=run.alive,
         )
 
-    # Complaints
-
     def _complain(self, place: str, why: str) -> None:
-        room = self._room
         if why:
             self.following.finish()  # It is told beside a setting, which has to be there.
-        asked = self.own.asked(place) if why else None
-        stands = room.form.knows(place) and not self.own.has_told(place) and asked is None
-        room.form.complain(place, why if stands else "")
-        # Columns have no setting of their own but the target's.
-        room.form.ask("data.path" if place == "data.path" else "data.target", asked or "")
-        if why and not room.form.knows(place):
-            room.message.say(why)
-            room.strip.show()
-        elif not why:
-            run = self._session.run
-            if run is not None:
-                self._show_state(run)
+        self.complaints.tell(place, why)
+
+    def _show_run(self) -> None:
+        run = self._session.run
+        if run is not None:
+            self._show_state(run)
 
     def _go_back(self) -> None:
         run = self._session.run

@@ -8,8 +8,10 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from engine.setup import Part, Setup
 from engine.training import Catalogue, Entry
+from widgets.labels import Label
 from widgets.theme import Theme
 from widgets.training import general
+from widgets.training.option_row import OptionRow
 from widgets.training.sections import PartSection, Rows, Section
 from widgets.training.switches import Switches
 from widgets.training.thumbnails import Thumbnails
@@ -157,29 +159,38 @@ class SetupForm(QWidget):
         self.split.offer("features", choices, general.named(names) if choices else "")
         self._show_general()
 
-    def complain(self, place: str, why: str) -> None:
-        """Show what is wrong at the setting it is about; empty ``why`` takes all of it away."""
+    def complain(self, place: str, why: str) -> Label | None:
+        """Show what is wrong at the setting it is about; empty ``why`` takes all of it away.
+
+        Returns where it is told now; None where nothing is, or there is no such setting.
+        """
         for one in (*self.parts.values(), self.mistakes):
             one.complain("")
         every: list[PartSection | Rows] = [*self.parts.values(), *self._general()]
         for section in every:
             for line in section.by_name.values():
                 line.complain("")
-        if not why:
-            return
+        found = self._place(place) if why else None
+        if found is None:
+            return None
+        found.complain(why)
+        return found.note
+
+    def _place(self, place: str) -> Section | OptionRow | None:
+        """Return what a setting is told at, opened; None where there is no such setting."""
         key, _, option = place.partition(".")
         if key in self.parts:
             part = self.parts[key]
             part.head.setChecked(True)
             row = part.by_name.get(option)
-            (part if row is None or row.isHidden() else row).complain(why)
-            return
+            return part if row is None or row.isHidden() else row
         if key == "mistakes":
-            self.mistakes.complain(why)
+            return self.mistakes
         for rows in self._general():
             if key in rows.names:
                 rows.head.setChecked(True)
-                rows.by_name[key].complain(why)
+                return rows.by_name[key]
+        return None
 
     def ask(self, place: str, what: str) -> None:
         """Ask for something at a setting, where nothing is wrong; empty takes that away."""
