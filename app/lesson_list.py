@@ -1,66 +1,29 @@
 """The list of lessons: part by part, with what is done and where one stands."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtCore import QRect, QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QPainter
+from PySide6.QtWidgets import (
+    QLabel,
+    QListWidget,
+    QListWidgetItem,
+    QStyleOptionViewItem,
+    QWidget,
+)
 
 from app.lessons import ours
+from app.list_words import RIGHT, Index, Written
 from app.overlay import Overlay
-from app.panels import scrolled
 from app.progress import Progress, Reached
 from playback import text
 from playback.lessons.lesson import Listed
-from widgets.held_paint import let_paint
-from widgets.slices import LAST, Slices
 
-TURN_MS = 12
-"""Rows are made for so long at a time; then the interface has its turn."""
-
-
-class Row(QPushButton):
-    """A lesson: its number, its title, what it is about, and how far one is."""
-
-    stepped = Signal(int)
-
-    def __init__(self, number: int, lesson: Listed, reached: Reached) -> None:
-        super().__init__()
-        self.lesson = lesson
-        state = _state(lesson, reached)
-        self.setAccessibleName(f"{number}. {lesson.title}{', ' + state if state else ''}")
-        self.setAccessibleDescription(lesson.about)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(12, 6, 14, 6)
-        row.setSpacing(12)
-        at = _label(str(number), "caption")
-        at.setFixedWidth(22)
-        at.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        words = QVBoxLayout()
-        words.setSpacing(1)
-        words.addWidget(_label(lesson.title, "title"))
-        words.addWidget(_label(lesson.about, "caption"))
-        row.addWidget(at)
-        row.addLayout(words, 1)
-        row.addWidget(_label(state, "caption"))
-
-    def showEvent(self, happened: QShowEvent) -> None:
-        """Be as high as its two lines; a style sheet wins over the size of a button's layout."""
-        super().showEvent(happened)
-        layout = self.layout()
-        if layout is not None:
-            self.setFixedHeight(layout.sizeHint().height())
-
-    def keyPressEvent(self, happened: QKeyEvent) -> None:
-        """Open it with Return, walk with the arrows."""
-        step = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}.get(Qt.Key(happened.key()))
-        if step:
-            self.stepped.emit(step)
-        elif happened.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self.click()
-        else:
-            super().keyPressEvent(happened)
+LESSON = Qt.ItemDataRole.UserRole
+NUMBER, STATE = LESSON + 1, LESSON + 2
+"""Which lesson it is, and how far one is, in words."""
+SCROLL = 8
+"""Pixels between the cards and the scroll bar, as the style sheet has them."""
 
 
 class LessonList(Overlay):
@@ -76,69 +39,130 @@ class LessonList(Overlay):
         caption.setProperty("role", "caption")
         self.column.addWidget(heading)
         self.column.addWidget(caption)
-        page = QWidget()
-        self._rows = QVBoxLayout(page)
-        self._rows.setContentsMargins(0, 0, 8, 0)
-        self._rows.setSpacing(6)
-        self.rows: list[Row] = []
-        self.area = scrolled(page)
-        self.column.addWidget(self.area, 1)
+        self.rows = _Rows(self.card)
+        self.column.addWidget(self.rows, 1)
         self.card.setAccessibleName("Lessons")
-        # Each row would have what is seen around it painted again, the window below the card too.
-        self.area.setUpdatesEnabled(False)
-        self._filling = Slices(TURN_MS, self)
-        self._filling.begin(self._fill(lessons, progress))
-
-    def _fill(self, lessons: Sequence[Listed], progress: Progress) -> Iterator[bool | None]:
-        # What opened the card has had its turn: the rows begin in the next one.
-        yield LAST
         part = ""
         for number, lesson in enumerate(lessons, 1):
             if lesson.part != part:
                 part = lesson.part
-                self._rows.addSpacing(6 if self.rows else 0)
-                self._rows.addWidget(_label(part, "heading"))
-            self.rows.append(self._row(number, lesson, progress.of(lesson.name)))
-            self._rows.addWidget(self.rows[-1])
-            yield None
-        self._rows.addStretch(1)
-        yield LAST
-        let_paint(self.area)
-
-    def _row(self, number: int, lesson: Listed, reached: Reached) -> Row:
-        row = Row(number, lesson, reached)
-        row.clicked.connect(lambda: self._choose(lesson))
-        row.stepped.connect(self._walk)
-        return row
+                self.rows.add_part(part)
+            self.rows.add_lesson(number, lesson, _state(lesson, progress.of(lesson.name)))
+        self.rows.itemClicked.connect(self._choose)
+        self.rows.entered_by_key.connect(self._choose)
 
     def open_at(self, name: str) -> None:
-        """Show it with that lesson ready to be opened; else the first that is not done."""
+        """Show it with that lesson ready to be opened."""
         self.open()
-        self._filling.ended.connect(lambda: self._go_to(name))
-        self._filling.go_on()
+        self.rows.setFocus()
+        found = next((one for one in self.rows.lessons() if _lesson(one).name == name), None)
+        if found is not None:
+            self.rows.setCurrentItem(found)
+            self.rows.scrollToItem(found, QListWidget.ScrollHint.PositionAtCenter)
 
-    def leave(self) -> None:
-        """Close it, whole or not."""
-        self._filling.stop()
-        super().leave()
+    def _choose(self, item: QListWidgetItem) -> None:
+        if item.data(LESSON) is not None and not self.is_leaving:
+            file = _lesson(item).file
+            self.leave_after(lambda: self.chosen.emit(ours(file)))
 
-    def _go_to(self, name: str) -> None:
-        row = next((one for one in self.rows if one.lesson.name == name), None)
-        if row is not None:
-            row.setFocus()
-            # Rows get their heights as they are shown; where one stands is known after that.
-            QTimer.singleShot(0, self, lambda: self.area.ensureWidgetVisible(row, 0, 120))
 
-    def _choose(self, lesson: Listed) -> None:
-        if not self.is_leaving:
-            self._filling.stop()
-            self.leave_after(lambda: self.chosen.emit(ours(lesson.file)))
+class _Rows(QListWidget):
+    """A row for each lesson, under the name of its part."""
 
-    def _walk(self, step: int) -> None:
-        at = next((i for i, row in enumerate(self.rows) if row.hasFocus()), 0) + step
-        if 0 <= at < len(self.rows):
-            self.rows[at].setFocus()
-            self.area.ensureWidgetVisible(self.rows[at], 0, 60)
+    entered_by_key = Signal(QListWidgetItem)
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setProperty("bare", True)
+        self.setProperty("cards", True)
+        self.setAccessibleName("Lessons")
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setVerticalScrollMode(QListWidget.ScrollMode.ScrollPerPixel)
+        self.setItemDelegate(_Painted(self, "heading", "title", "caption"))
+
+    def add_part(self, name: str) -> None:
+        """Put the name of a part at the end; it cannot be chosen."""
+        item = QListWidgetItem(self)
+        item.setData(Qt.ItemDataRole.AccessibleTextRole, name)
+        item.setFlags(Qt.ItemFlag.NoItemFlags)
+
+    def add_lesson(self, number: int, lesson: Listed, state: str) -> None:
+        """Put a lesson at the end, with how far one is."""
+        item = QListWidgetItem(self)
+        item.setData(LESSON, lesson)
+        item.setData(NUMBER, number)
+        item.setData(STATE, state)
+        named = f"{number}. {lesson.title}{', ' + state if state else ''}"
+        item.setData(Qt.ItemDataRole.AccessibleTextRole, named)
+        item.setData(Qt.ItemDataRole.AccessibleDescriptionRole, lesson.about)
+
+    def lessons(self) -> list[QListWidgetItem]:
+        """Return the rows that can be chosen."""
+        every = (self.item(at) for at in range(self.count()))
+        return [one for one in every if one.data(LESSON) is not None]
+
+    def keyPressEvent(self, happened: QKeyEvent) -> None:
+        """Choose with Return or Space, walk with the arrows; the card has all other keys."""
+        item = self.currentItem()
+        enters = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
+        if happened.key() in enters and item is not None:
+            if not happened.isAutoRepeat():
+                self.entered_by_key.emit(item)
+        elif happened.key() == Qt.Key.Key_Escape:
+            happened.ignore()
+        else:
+            super().keyPressEvent(happened)
+
+
+class _Painted(Written):
+    """Paints the rows: number, title, what it is about, and how far one is."""
+
+    SIDE, FIRST, BETWEEN, ABOVE, GAP = 14, 34, 12, 6, 6
+    """Pixels: at the side, for the number, between columns, above words, between rows."""
+
+    def sizeHint(self, _option: QStyleOptionViewItem, index: Index) -> QSize:
+        """Return how high a row is."""
+        if index.data(LESSON) is None:
+            return QSize(0, self.height_of("heading") + 2 * self.GAP + (index.row() and self.GAP))
+        lines = self.height_of("title") + self.height_of("caption")
+        return QSize(0, lines + 2 * self.ABOVE + self.GAP + 3)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """Paint the card as the style has it, then the words."""
+        lesson = index.data(LESSON)
+        if lesson is not None:
+            super().paint(painter, option, index)
+        painter.save()
+        try:
+            if isinstance(lesson, Listed):
+                self._write(painter, lesson, index, option.rect)
+            else:
+                part = str(index.data(Qt.ItemDataRole.AccessibleTextRole))
+                self.write(painter, "heading", part, option.rect.adjusted(0, 0, 0, -self.GAP))
+        finally:
+            painter.restore()
+
+    def _write(self, painter: QPainter, lesson: Listed, index: Index, card: QRect) -> None:
+        room = card.adjusted(0, self.ABOVE + 1, -self.SIDE - SCROLL, -self.ABOVE - self.GAP - 1)
+        at = QRect(room.topLeft(), QSize(self.FIRST, room.height()))
+        self.write(painter, "caption", str(index.data(NUMBER)), at, RIGHT)
+        state = str(index.data(STATE))
+        told = QRect(room)
+        told.setLeft(room.right() + 1 - self.width_of("caption", state))
+        self.write(painter, "caption", state, told)
+        room.setLeft(at.right() + 1 + self.BETWEEN)
+        room.setRight(told.left() - self.BETWEEN)
+        title, about = QRect(room), QRect(room)
+        title.setHeight(self.height_of("title"))
+        about.setTop(about.bottom() + 1 - self.height_of("caption"))
+        self.write(painter, "title", lesson.title, title)
+        self.write(painter, "caption", lesson.about, about)
+
+
+def _lesson(item: QListWidgetItem) -> Listed:
+    found = item.data(LESSON)
+    assert isinstance(found, Listed)
+    return found
 
 
 def upcoming(lessons: Sequence[Listed], progress: Progress, after: str = "") -> str:
@@ -159,13 +183,3 @@ def _state(lesson: Listed, reached: Reached) -> str:
     if reached.step:
         return f"step {reached.step + 1} of {lesson.steps}"
     return "✓ done" if reached.done else ""
-
-
-def _label(words: str, role: str) -> QLabel:
-    label = QLabel(words)
-    label.setProperty("role", role)
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-    if role == "caption":
-        label.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
-    return label

@@ -3,21 +3,18 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, QRect, QSize, Qt
-from PySide6.QtGui import QKeyEvent, QPainter, QPalette
+from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt
+from PySide6.QtGui import QKeyEvent, QPainter
 from PySide6.QtWidgets import (
-    QLabel,
     QLineEdit,
     QListWidget,
     QListWidgetItem,
-    QStyledItemDelegate,
     QStyleOptionViewItem,
     QWidget,
 )
 
+from app.list_words import Index, Written
 from app.overlay import Overlay
-
-Index = QModelIndex | QPersistentModelIndex
 
 
 @dataclass(frozen=True)
@@ -57,19 +54,10 @@ def fitting(query: str, lines: Iterable[Line]) -> list[Line]:
     return [line for _, line in sorted(kept, key=lambda pair: pair[0])]
 
 
-class _Rows(QStyledItemDelegate):
-    """Paints the lines: title, tip and keys. As widgets of their own they took most of opening."""
+class _Rows(Written):
+    """Paints the lines: title, tip and keys."""
 
     SIDE, BETWEEN = 14, 12
-
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._title, self._tip, self._keys = QLabel(parent), QLabel(parent), QLabel(parent)
-        self._tip.setProperty("role", "caption")
-        self._keys.setProperty("role", "mono")
-        for label in (self._title, self._tip, self._keys):
-            # Never seen: the style sheet gives it the font and the colour of its words.
-            label.hide()
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Paint the ground as the style has it, then the words."""
@@ -80,28 +68,14 @@ class _Rows(QStyledItemDelegate):
         painter.save()
         try:
             room = option.rect.adjusted(self.SIDE, 0, -self.SIDE, 0)
-            room.setLeft(room.left() + self._write(painter, self._title, line.title, room))
+            room.setLeft(room.left() + self.write(painter, "", line.title, room))
             keys = QRect(room)
-            keys.setLeft(room.right() + 1 - _width(self._keys, line.keys))
-            self._write(painter, self._keys, line.keys, keys)
+            keys.setLeft(room.right() + 1 - self.width_of("mono", line.keys))
+            self.write(painter, "mono", line.keys, keys)
             room.adjust(self.BETWEEN, 0, keys.left() - room.right() - 1 - self.BETWEEN, 0)
-            metrics = self._tip.fontMetrics()
-            tip = metrics.elidedText(line.tip, Qt.TextElideMode.ElideRight, room.width())
-            self._write(painter, self._tip, tip, room)
+            self.write(painter, "caption", line.tip, room)
         finally:
             painter.restore()
-
-    def _write(self, painter: QPainter, label: QLabel, words: str, room: QRect) -> int:
-        """Write words as a label would, from the left; return how wide they are."""
-        label.ensurePolished()
-        painter.setFont(label.font())
-        painter.setPen(label.palette().color(QPalette.ColorRole.WindowText))
-        painter.drawText(room, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, words)
-        return _width(label, words)
-
-
-def _width(label: QLabel, words: str) -> int:
-    return label.fontMetrics().horizontalAdvance(words)
 
 
 class Palette(Overlay):
@@ -123,7 +97,7 @@ class Palette(Overlay):
         self.query.textChanged.connect(self._search)
         self.query.installEventFilter(self)
         self.found.itemClicked.connect(self._run)
-        self.found.setItemDelegate(_Rows(self.found))
+        self.found.setItemDelegate(_Rows(self.found, "", "caption", "mono"))
         self._search("")
 
     def open(self) -> None:

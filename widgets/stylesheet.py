@@ -9,6 +9,7 @@ Besides the plain classes it knows dynamic properties, set with ``widget.setProp
 * ``primary=True`` on a button: the one blue button; ``quiet=True``: a button without a border;
 * ``role`` on a QLabel: ``title``, ``caption``, ``mono``, ``gradient``, ``heading``,
   ``error``, ``warning``;
+* ``cards=True`` on a list whose rows stand apart, each in a frame of its own;
 * ``bare=True`` on a text edit or view that stands inside a panel and needs no border of its own.
 
 It sets no font for all widgets, so that an application font and a widget's own font keep working.
@@ -198,6 +199,13 @@ QTableView::item:selected, QTreeView::item:selected, QListView::item:selected {
   background: @selection_soft@; color: @ink@;
 }
 QTableView:focus, QTreeView:focus, QListView:focus { border-color: @selection@; }
+QListView[cards="true"]::item {
+  border: 1px solid @line@; border-radius: 8px; margin: 0px 8px 6px 0px; padding: 0px;
+}
+QListView[cards="true"]::item:hover { border-color: @line_strong@; }
+QListView[cards="true"]::item:selected {
+  border: 2px solid @selection@; background: transparent;
+}
 QHeaderView { background: transparent; border: none; }
 QHeaderView::section {
   background: transparent; color: @ink2@; border: none; border-bottom: 1px solid @line@;

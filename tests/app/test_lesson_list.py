@@ -1,16 +1,20 @@
 """The list of lessons, by mouse and by keys."""
 
+import numpy as np
 import pytest
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QWidget
 from shiboken6 import isValid
 
 from app import lessons
-from app.lesson_list import LessonList, Row, upcoming
+from app.lesson_list import LessonList, upcoming
 from app.progress import Progress
 from app.settings import Settings
+from widgets.theme import Theme
 
 EVERY = lessons.listed()
+SPOKEN = Qt.ItemDataRole.AccessibleTextRole
+LEFT = Qt.MouseButton.LeftButton
 
 
 @pytest.fixture
@@ -23,88 +27,122 @@ def shown(qtbot, progress):
     over = QWidget()
     qtbot.addWidget(over)
     over.resize(1000, 700)
+    over.setStyleSheet(Theme.load("light").stylesheet())
     with qtbot.waitExposed(over):
         over.show()
     progress.finish(EVERY[0].name)
     progress.reach(EVERY[1].name, 2)
     made = LessonList(over, EVERY, progress)
     made.over = over
-    made.filled = lambda: qtbot.waitUntil(lambda: len(made.rows) == len(EVERY))
     return made
+
+
+def spoken(shown):
+    return [item.data(SPOKEN) for item in shown.rows.lessons()]
+
+
+def current(shown):
+    return spoken(shown).index(shown.rows.currentItem().data(SPOKEN))
+
+
+def click(qtbot, shown, place):
+    item = shown.rows.lessons()[place]
+    shown.rows.scrollToItem(item)
+    at = shown.rows.visualItemRect(item).center()
+    qtbot.mouseClick(shown.rows.viewport(), LEFT, pos=at)
 
 
 def test_every_lesson_has_a_row_that_tells_how_far_one_is(shown):
     shown.open_at(EVERY[0].name)
-    shown.filled()
-    assert [row.lesson for row in shown.rows] == list(EVERY)
-    assert "done" in shown.rows[0].accessibleName()
-    assert "step 3 of" in shown.rows[1].accessibleName()
-    assert shown.rows[0].accessibleDescription() == EVERY[0].about
+    titles = [one.title for one in EVERY]
+    assert [words.partition(". ")[2].partition(", ")[0] for words in spoken(shown)[2:]] == [
+        title.partition(", ")[0] for title in titles[2:]
+    ]
+    assert spoken(shown)[0] == f"1. {titles[0]}, ✓ done"
+    assert spoken(shown)[1].startswith(f"2. {titles[1]}, step 3 of")
+    about = shown.rows.lessons()[0].data(Qt.ItemDataRole.AccessibleDescriptionRole)
+    assert about == EVERY[0].about
 
 
-def test_rows_are_made_in_several_turns_and_painted_once_all_are_there(shown, qtbot, monkeypatch):
-    class Paints(QObject):
-        def eventFilter(self, watched, happened):
-            if happened.type() == QEvent.Type.Paint and isinstance(watched, Row):
-                painted.append((watched, len(shown.rows)))
-            return False
-
-    painted, turns = [], []
-    paints = Paints(shown)
-    row = shown._row
-
-    def watched(*given):
-        made = row(*given)
-        made.installEventFilter(paints)
-        QTimer.singleShot(0, lambda: turns.append(len(shown.rows)))
-        return made
-
-    monkeypatch.setattr(shown, "_row", watched)
-    shown._filling._turn_ms = 0
+def test_parts_stand_above_their_lessons_and_cannot_be_chosen(shown, qtbot):
     shown.open_at(EVERY[0].name)
-    qtbot.waitUntil(lambda: any(one is shown.rows[0] for one, _ in painted))
-    assert {there for _, there in painted} == {len(EVERY)}
-    assert len(set(turns)) > 3
+    parts = list(dict.fromkeys(one.part for one in EVERY))
+    items = [shown.rows.item(at) for at in range(shown.rows.count())]
+    heads = [item for item in items if not item.flags() & Qt.ItemFlag.ItemIsSelectable]
+    assert [item.data(SPOKEN) for item in heads] == parts
+    with qtbot.assertNotEmitted(shown.chosen, wait=20):
+        at = shown.rows.visualItemRect(heads[0]).center()
+        qtbot.mouseClick(shown.rows.viewport(), LEFT, pos=at)
 
 
 def test_the_lesson_to_go_on_with_is_ready(shown, progress, qtbot):
     assert upcoming(EVERY, progress) == EVERY[1].name
     shown.open_at(EVERY[1].name)
-    shown.filled()
-    qtbot.waitUntil(lambda: shown.over.focusWidget() is shown.rows[1])
-    qtbot.keyClick(shown.rows[1], Qt.Key.Key_Up)
-    assert shown.over.focusWidget() is shown.rows[0]
-    qtbot.keyClick(shown.rows[0], Qt.Key.Key_Up)
+    assert shown.over.focusWidget() is shown.rows
+    assert current(shown) == 1
+    qtbot.keyClick(shown.rows, Qt.Key.Key_Up)
+    assert current(shown) == 0
+    qtbot.keyClick(shown.rows, Qt.Key.Key_Up)
     with qtbot.waitSignal(shown.chosen) as told:
-        qtbot.keyClick(shown.rows[0], Qt.Key.Key_Return)
+        qtbot.keyClick(shown.rows, Qt.Key.Key_Return)
     assert told.args[0] == lessons.load()[0]
     qtbot.waitUntil(lambda: not isValid(shown))
 
 
+def test_the_lesson_to_go_on_with_is_in_sight(shown, qtbot):
+    shown.open_at(EVERY[-1].name)
+    seen = shown.rows.viewport().rect()
+    qtbot.waitUntil(lambda: seen.contains(shown.rows.visualItemRect(shown.rows.currentItem())))
+
+
+def test_the_arrows_pass_over_the_name_of_a_part(shown, qtbot):
+    first = next(i for i, one in enumerate(EVERY) if one.part != EVERY[0].part)
+    shown.open_at(EVERY[first].name)
+    qtbot.keyClick(shown.rows, Qt.Key.Key_Up)
+    assert current(shown) == first - 1
+    qtbot.keyClick(shown.rows, Qt.Key.Key_Down)
+    assert current(shown) == first
+
+
+def test_space_chooses_and_escape_closes(shown, qtbot):
+    shown.open_at(EVERY[2].name)
+    with qtbot.waitSignal(shown.chosen) as told:
+        qtbot.keyClick(shown.rows, Qt.Key.Key_Space)
+    assert told.args[0].name == EVERY[2].name
+
+
+def test_escape_in_the_list_closes_the_card(shown, qtbot):
+    shown.open_at(EVERY[2].name)
+    with qtbot.waitSignal(shown.destroyed), qtbot.assertNotEmitted(shown.chosen):
+        qtbot.keyClick(shown.rows, Qt.Key.Key_Escape)
+
+
 def test_a_lesson_chosen_twice_is_opened_once(shown, qtbot):
     shown.open_at(EVERY[1].name)
-    shown.filled()
     told = []
     shown.chosen.connect(told.append)
-    shown.rows[1].click()
-    shown.rows[2].click()
+    click(qtbot, shown, 1)
+    click(qtbot, shown, 2)
     qtbot.waitUntil(lambda: not isValid(shown))
     assert [lesson.name for lesson in told] == [EVERY[1].name]
 
 
+def ink(picture):
+    """Return for each line of a grey picture whether something is written there."""
+    image = picture.toImage().convertToFormat(picture.toImage().Format.Format_Grayscale8)
+    rows = np.frombuffer(image.constBits(), np.uint8).reshape(image.height(), -1)
+    return (rows[:, : image.width()] < 200).any(axis=1)
+
+
 def test_the_lines_of_a_row_do_not_touch(shown, qtbot):
     shown.open_at(EVERY[0].name)
-    shown.filled()
-    row = shown.rows[0]
-    labels = [label for label in row.findChildren(QLabel) if label.text() in _WORDS]
-    # Before they have their places all of them are as large as Qt makes a new widget.
-    qtbot.waitUntil(lambda: len({label.y() for label in labels}) == len(labels))
-    title, about = sorted(labels, key=lambda label: label.y())
-    assert title.height() >= title.sizeHint().height()
-    assert title.geometry().bottom() < about.geometry().top()
-
-
-_WORDS = (EVERY[0].title, EVERY[0].about)
+    qtbot.waitUntil(shown.rows.updatesEnabled)
+    box = shown.rows.visualItemRect(shown.rows.lessons()[4])
+    inside = box.adjusted(52, 2, -120, -9)
+    inside.moveTopLeft(shown.rows.viewport().mapTo(shown.card, inside.topLeft()))
+    written = ink(shown.card.grab(inside)).astype(int)
+    assert (np.diff(written) == 1).sum() == 2, "two lines of words with room between them"
+    assert not written[[0, -1]].any()
 
 
 def test_after_the_last_lesson_the_first_open_one_is_next(progress):
@@ -115,30 +153,12 @@ def test_after_the_last_lesson_the_first_open_one_is_next(progress):
     assert upcoming(EVERY, progress) == ""
 
 
-def test_the_rows_are_made_in_turns_of_the_event_loop(shown, monkeypatch):
-    monkeypatch.setattr(shown._filling, "_turn_ms", 0)
-    shown.open_at(EVERY[-1].name)
-    assert not shown.rows, "none in the turn that opens the list"
-    counts = []
-    shown._filling._turn.timeout.connect(lambda: counts.append(len(shown.rows)))
-    shown.filled()
-    assert max(b - a for a, b in zip([0, *counts], counts, strict=False)) == 1
-
-
 def test_of_lessons_that_are_only_listed_no_step_is_read(shown, qtbot):
     lessons.load.cache_clear()
     lessons.ours.cache_clear()
     shown.open_at(EVERY[0].name)
-    shown.filled()
     assert lessons.ours.cache_info().currsize == 0
     with qtbot.waitSignal(shown.chosen) as told:
-        shown.rows[-1].click()
+        click(qtbot, shown, -1)
     assert told.args[0].name == EVERY[-1].name
     assert lessons.ours.cache_info().currsize == 1
-
-
-def test_a_list_that_is_left_before_it_is_whole_makes_no_more_rows(shown, monkeypatch, qtbot):
-    monkeypatch.setattr(shown._filling, "_turn_ms", 0)
-    shown.open_at(EVERY[-1].name)
-    with qtbot.waitSignal(shown.destroyed):
-        shown.leave()

@@ -11,7 +11,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from app.lesson_list import LessonList
+from app.lesson_list import LESSON, LessonList
 from engine import run
 from playback import text
 from playback.index import index_of
@@ -57,19 +57,16 @@ class Learner:
     def choose(self, lesson):
         """Press the lesson's row in the list of all lessons."""
         self.window.show_lessons()
-        self.wait(lambda: self.row(lesson))
-        row = self.row(lesson)
-        row.setFocus()
-        QTest.keyClick(row, Qt.Key.Key_Return)
+        self.wait(self.lists)
+        (shown,) = self.lists()
+        found = [item for item in shown.rows.lessons() if item.data(LESSON).name == lesson.name]
+        shown.rows.setCurrentItem(found[0])
+        QTest.keyClick(shown.rows, Qt.Key.Key_Return)
         assert self.learning.lesson == lesson
         self.wait(lambda: not self.lists())
 
     def lists(self):
         return [one for one in self.window.findChildren(LessonList) if one.isVisible()]
-
-    def row(self, lesson):
-        rows = [row for one in self.lists() for row in one.rows]
-        return next((row for row in rows if row.lesson.name == lesson.name), None)
 
     def go_on(self, number):
         """Go to the next step: by the keyboard alone, by the command's keys, by the mouse."""
