@@ -24,7 +24,7 @@ class Menus(QObject):
         self._actions: dict[str, QAction] = {}
         self._bare: dict[str, Command] = {}
         for name in MENUS:
-            menu = bar.addMenu(name)
+            menu = bar.addMenu(f"&{name}")
             menu.setToolTipsVisible(True)
             menu.aboutToShow.connect(self.refresh)
             self._fill(menu, [one for one in self._commands if one.place[0] == name], owner)

@@ -5,6 +5,7 @@ from PySide6.QtCore import Qt
 
 from app import lessons
 from app.commands import learn
+from app.lesson_list import LessonList
 from app.state import Doc
 from playback.lessons.parse import parse
 
@@ -321,11 +322,8 @@ def test_what_was_typed_before_a_lesson_outlives_a_closed_window(window, link, r
 def test_the_end_leads_to_the_list(room, qtbot):
     for _ in range(4):
         room.learning.next()
-    from app.lesson_list import LessonList
-
     (shown,) = room.window.findChildren(LessonList)
-    names = [one.name for one in lessons.load()]
-    assert len(shown.rows.lessons()) == len(names)
+    assert len(shown.rows.lessons()) == len(lessons.load())
     shown.rows.setCurrentItem(shown.rows.lessons()[0])
     with qtbot.waitSignal(shown.chosen):
         qtbot.keyClick(shown.rows, Qt.Key.Key_Return)
@@ -334,8 +332,6 @@ def test_the_end_leads_to_the_list(room, qtbot):
 
 
 def test_the_lessons_button_and_the_commands_lead_in(room, qtbot):
-    from app.lesson_list import LessonList
-
     room.window.top.lessons.click()
     (shown,) = room.window.findChildren(LessonList)
     shown.leave()

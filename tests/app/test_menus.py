@@ -4,6 +4,7 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QApplication, QPushButton
 
+from app import commands
 from app.commands import MENUS, Command, load
 from app.documents import Refused
 
@@ -13,7 +14,16 @@ def action(window, command):
 
 
 def test_there_is_a_menu_for_each_name(window):
-    assert [entry.text() for entry in window.menuBar().actions()] == list(MENUS)
+    titles = [entry.text() for entry in window.menuBar().actions()]
+    assert [title.replace("&", "") for title in titles] == list(MENUS)
+
+
+def test_every_menu_has_a_letter_of_its_own_with_alt(window):
+    letters = [entry.text().partition("&")[2][:1] for entry in window.menuBar().actions()]
+    assert all(letters)
+    assert len(set(letters)) == len(MENUS)
+    taken = {key for one in commands.load() for key in one.keys}
+    assert not taken & {f"Alt+{letter.upper()}" for letter in letters}
 
 
 def test_every_shortcut_is_on_its_action(window):
