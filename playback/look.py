@@ -6,13 +6,14 @@ from typing import Literal
 from msgspec.structs import replace
 
 from engine.tape import Event, Op, Tape, Value
-from playback import explain, words
+from playback import words
 from playback.film import Film
 from playback.index import Index, index_of
 from playback.phases import phases
 from playback.picture import Card, CardLook, Look, Picture, WireLook
 from playback.recent import Recent
 from playback.scenes import Scene
+from playback.sending import Landing, Sending
 
 Active = Literal["", "forward", "backward", "update"]
 _PHASES: dict[str, Active] = {
@@ -24,7 +25,7 @@ _PHASES: dict[str, Active] = {
 }
 
 LABELLED = 500
-"""In a picture of more cards than this no wire has a label: nobody could read them."""
+"""Of more cards, or twice as many wires, no wire has a label: nobody could read them."""
 
 
 def look(tape: Tape | Index, picture: Picture, scene: Scene, position: int) -> Look:
@@ -62,11 +63,11 @@ def moment(tape: Tape | Index, scene: Scene, position: int) -> Look:
 class _State:
     cards: dict[str, CardLook] = field(default_factory=dict)
     wires: dict[str, WireLook] = field(default_factory=dict)
-    active_cards: tuple[str, ...] = ()
+    active_cards: list[str] = field(default_factory=list)
     active_wires: tuple[str, ...] = ()
-    landing: dict[str, tuple[int | None, bool]] = field(default_factory=dict)
+    landing: Landing = field(default_factory=dict)
     """Gradients under way to cards, and whether more will come: theirs from the next event on."""
-    cleared: tuple[str, ...] = ()
+    cleared: list[str] = field(default_factory=list)
     """Leaves that just lost their gradient, which is told at that event only."""
 
     def copy(self) -> "_State":
@@ -84,7 +85,6 @@ class _Player:
         self.picture = picture
         self.scene = scene
         self.cards: dict[str, Card] = {card.key: card for card in picture.cards}
-        self.labelled = len(picture.cards) <= LABELLED
         self.sources = {wire.key: wire.source for wire in picture.wires}
         self.op_wires = self._op_wires()
         self.targets: dict[tuple[int, int], str] = {}
@@ -93,6 +93,8 @@ class _Player:
         for card in picture.cards:
             self._learn(card)
         self._rebase()
+        labelled = max(len(picture.cards), len(picture.wires) // 2) <= LABELLED
+        self.sending = Sending(index, picture, self.targets, labelled)
         first = _State()
         for card in picture.cards:
             self._before(card, first)
@@ -147,7 +149,8 @@ class _Player:
             state.cards[key] = replace(state.cards[key], gradient=snapshot, pending=pending)
         for key in state.cleared:
             state.cards[key] = replace(state.cards[key], reset="")
-        state.active_cards = state.active_wires = state.cleared = ()
+        # Of a state that was copied these are shared: they begin anew, and are not emptied.
+        state.active_cards, state.active_wires, state.cleared = [], (), []
         state.landing = {}
         event = self.index.tape.events[self.scene.start + number]
         if event.kind == "op":
@@ -163,7 +166,7 @@ class _Player:
         """Mark the card that the program ended in; a call that raised was given its operands."""
         for key in (key for key, card in self.cards.items() if card.failed):
             self._change(state, key, reached=True, failed=True)
-            state.active_cards = (*state.active_cards, key)
+            state.active_cards.append(key)
             given = (w for w in self.picture.wires if w.target == key)
             for wire in () if self.cards[key].ops else given:
                 state.wires[wire.key] = replace(state.wires.get(wire.key, WireLook()), carried=True)
@@ -183,9 +186,9 @@ class _Player:
                 continue
             told = "none" if reset.to_none else "zeros"
             self._change(state, key, gradient=None, shares=(), pending=False, reset=told)
-            state.active_cards = (*state.active_cards, key)
+            state.active_cards.append(key)
             if reset.to_none:
-                state.cleared = (*state.cleared, key)
+                state.cleared.append(key)
 
     def _written(self, state: _State, number: int) -> None:
         """Show what leaves hold since; an op that is drawn has a card to tell of it."""
@@ -194,7 +197,7 @@ class _Player:
             drawn = after.op is not None and self.index.kinds[after.op] == "forward"
             if not drawn and (key := self._pill(change.before)) is not None:
                 self._renew(state, key, after.snapshot)
-                state.active_cards = (*state.active_cards, key)
+                state.active_cards.append(key)
 
     def _rewritten(self, state: _State, number: int) -> None:
         """Show gradients that the program changed."""
@@ -202,7 +205,7 @@ class _Player:
             key = self._pill(leaf)
             if key is not None:
                 self._change(state, key, gradient=after, shares=(), pending=False, reset="")
-                state.active_cards = (*state.active_cards, key)
+                state.active_cards.append(key)
 
     def _pill(self, leaf: int) -> str | None:
         """Return the key of a leaf's own pill, if the picture shows it."""
@@ -212,7 +215,7 @@ class _Player:
         key = self._pill(value)
         if key is not None:
             self._change(state, key, reached=True, snapshot=self.index.values[value].snapshot)
-            state.active_cards = (key,)
+            state.active_cards = [key]
 
     def _op(self, state: _State, event: Event) -> None:
         op = self.index.op(event.ref)
@@ -233,7 +236,7 @@ class _Player:
             self._change(state, key, reached=True, snapshot=self.index.values[shown].snapshot)
         if op.inplace:
             self._overwrite(state, key, self.index.values[op.outputs[0]])
-        state.active_cards = (key,)
+        state.active_cards = [key]
         state.active_wires = wires
 
     def _overwrite(self, state: _State, key: str, made: Value) -> None:
@@ -255,7 +258,7 @@ class _Player:
             key = self._pill(number) or self._pill(owner)
             if key is not None and op.inplace:
                 self._renew(state, key, value.snapshot)
-                state.active_cards = (*state.active_cards, key)
+                state.active_cards.append(key)
 
     def _stepped(self, state: _State, number: int) -> None:
         for change in self.index.tape.steps[number].changes:
@@ -267,7 +270,7 @@ class _Player:
                 key = self.picture.value_cards.get(self.index.home(change.before))
                 self._change(state, key, changed=True)
             if key is not None:
-                state.active_cards = (*state.active_cards, key)
+                state.active_cards.append(key)
 
     def _renew(self, state: _State, key: str, snapshot: int | None) -> None:
         """Give a leaf new numbers, and keep those it had before the scene's first update."""
@@ -297,7 +300,7 @@ class _Player:
                 held = state.cards.get(key, CardLook()).gradient
                 shown = seed.gradient if seed.target in self.index.nodes else held
                 self._change(state, key, gradient=shown, shares=(seed.gradient,))
-                state.active_cards = (*state.active_cards, key)
+                state.active_cards.append(key)
 
     def _node(self, state: _State, number: int, at: int) -> None:
         execution = self.index.tape.executions[number]
@@ -311,58 +314,17 @@ class _Player:
                 self._change(state, key, gradient=got, pending=False)
             elif self.targets.get((execution.node, 0)) == key:
                 self._change(state, key, gradient=execution.received[0], pending=False)
-            state.active_cards = (key,)
-        for edge in execution.edges:
-            self._send(state, edge, execution.node, at)
-
-    def _send(self, state: _State, number: int, node: int, at: int) -> None:
-        """Let one share run along its wire and arrive where it leads."""
-        edge = self.index.tape.edges[number]
-        wire = self.picture.edge_wires.get((node, edge.slot))
-        if edge.gradient is None:
-            return
-        if wire is not None:
-            before = state.wires.get(wire, WireLook())
-            shares = (*before.shares, edge.gradient)
-            alone = len(shares) == 1
-            state.wires[wire] = replace(
-                before,
-                share=edge.gradient if alone else None,
-                shares=shares,
-                factor=explain.factor(self.index, number) if alone and self.labelled else "",
-            )
-            state.active_wires = (*state.active_wires, wire)
-        target = self.index.target(edge.target, edge.input_nr)
-        key = self.targets.get(target)
-        if key is None or key == self.picture.node_cards.get(node):
-            return
-        known = state.cards.get(key, CardLook())
-        self._change(state, key, shares=(*known.shares, edge.gradient))
-        arrived = len(known.shares) + 1
-        expected = self.index.expected(target, edge.run)
-        total = None
-        if edge.target in self.index.nodes and arrived >= expected:
-            total = self._received(target, at, edge.run)
-            total = edge.gradient if total is None and expected == 1 else total
-        elif edge.target not in self.index.nodes:
-            total = known.gradient
-        if total is not None or expected > 1:
-            state.landing[key] = total, expected > 1 and total is None
-
-    def _received(self, target: tuple[int, int], at: int, run: int) -> int | None:
-        """Return what the node that an edge leads to will be given, if no hook changes it."""
-        for event, number in self.index.node_runs.get(target[0], ()):
-            execution = self.index.tape.executions[number]
-            if event > at and execution.run == run and not execution.hooked:
-                return execution.received[target[1]]
-        return None
+            state.active_cards = [key]
+        state.active_wires = self.sending.send(
+            state.cards, state.wires, state.landing, execution, at
+        )
 
     def _accumulate(self, state: _State, number: int) -> None:
         added = self.index.tape.accumulations[number]
         key = self._pill(added.leaf)
         if key is None:
             hidden = self.picture.value_cards.get(self.index.home(added.leaf))
-            state.active_cards = (hidden,) if hidden is not None else ()
+            state.active_cards = [hidden] if hidden is not None else []
             return
         shares = state.cards.get(key, CardLook()).shares
         if len(shares) == 1 and added.sent is not None:
@@ -372,7 +334,7 @@ class _Player:
         if added.before is not None and (array is None or array.any()):
             shares = (added.before, *shares)
         self._change(state, key, gradient=added.after, shares=shares, pending=False, reset="")
-        state.active_cards = (key,)
+        state.active_cards = [key]
 
 
 _recent = Recent[_Player](6)

@@ -1,0 +1,95 @@
+"""The shares that a backward node sends along its edges: each wire's, and what lands on a card."""
+
+from collections.abc import Mapping
+
+from msgspec.structs import replace
+
+from engine.tape import Edge, Execution
+from playback import explain
+from playback.index import Index
+from playback.picture import CardLook, Picture, WireLook
+
+Landing = dict[str, tuple[int | None, bool]]
+"""Gradients under way to cards, and whether more will come."""
+
+
+class Sending:
+    """Sends what nodes of one picture send; ``targets`` has the card of each node's output."""
+
+    def __init__(
+        self,
+        index: Index,
+        picture: Picture,
+        targets: Mapping[tuple[int, int], str],
+        labelled: bool,
+    ) -> None:
+        self._index, self._picture = index, picture
+        self._targets, self._labelled = targets, labelled
+
+    def send(
+        self,
+        cards: dict[str, CardLook],
+        wires: dict[str, WireLook],
+        landing: Landing,
+        execution: Execution,
+        at: int,
+    ) -> tuple[str, ...]:
+        """Let the shares of one execution, at event ``at``, run; return the wires they run along.
+
+        Thousands of them may go to one card, which is told of all at once: of each by itself it
+        would be told in quadratic time.
+        """
+        lit: list[str] = []
+        come: dict[str, list[int]] = {}
+        for number in execution.edges:
+            edge = self._index.tape.edges[number]
+            if edge.gradient is None:
+                continue
+            wire = self._picture.edge_wires.get((execution.node, edge.slot))
+            if wire is not None:
+                wires[wire] = self._run_along(wires.get(wire, WireLook()), number, edge.gradient)
+                lit.append(wire)
+            key = self._targets.get(self._index.target(edge.target, edge.input_nr))
+            if key is None or key == self._picture.node_cards.get(execution.node):
+                continue
+            come.setdefault(key, []).append(edge.gradient)
+            known = cards.get(key, CardLook())
+            arrived = len(known.shares) + len(come[key])
+            total, more = self._sum(edge, edge.gradient, known, arrived, at)
+            if total is not None or more:
+                landing[key] = total, more
+        for key, gradients in come.items():
+            known = cards.get(key, CardLook())
+            cards[key] = replace(known, shares=(*known.shares, *gradients))
+        return tuple(lit)
+
+    def _run_along(self, before: WireLook, number: int, gradient: int) -> WireLook:
+        alone = not before.shares
+        return replace(
+            before,
+            share=gradient if alone else None,
+            shares=(*before.shares, gradient),
+            factor=explain.factor(self._index, number) if alone and self._labelled else "",
+        )
+
+    def _sum(
+        self, edge: Edge, gradient: int, known: CardLook, arrived: int, at: int
+    ) -> tuple[int | None, bool]:
+        """Return the sum that a card shows once a share has come to it, and whether more follow."""
+        target = self._index.target(edge.target, edge.input_nr)
+        expected = self._index.expected(target, edge.run)
+        total = None
+        if edge.target not in self._index.nodes:
+            total = known.gradient
+        elif arrived >= expected:
+            total = self._received(target, at, edge.run)
+            total = gradient if total is None and expected == 1 else total
+        return total, expected > 1 and total is None
+
+    def _received(self, target: tuple[int, int], at: int, run: int) -> int | None:
+        """Return what the node that an edge leads to will be given, if no hook changes it."""
+        for event, number in self._index.node_runs.get(target[0], ()):
+            execution = self._index.tape.executions[number]
+            if event > at and execution.run == run and not execution.hooked:
+                return execution.received[target[1]]
+        return None
