@@ -40,7 +40,8 @@ class Surface(Plot):
         self._path: Grid = np.zeros((0, 2))
         self._domain = (0.0, 0.0, 1.0, 1.0)
         self._names = ("", "")
-        self._image = QImage()
+        self._image: QImage | None = None
+        """The losses as a picture, once it is to be seen."""
         self._area = QRectF()
         self._mouse: QPointF | None = None
 
@@ -50,7 +51,7 @@ class Surface(Plot):
         """Show the loss on a grid over ``domain`` (left, bottom, right, top), first row lowest."""
         self._domain, self._names = domain, names
         self._grid = np.asarray(grid, np.float64)
-        self._image = contour_image(self._grid, self.theme)
+        self._image = None
         self.set_caption(f"across {names[0]}, up {names[1]} · the stronger, the lower")
         self.refresh()
 
@@ -61,8 +62,7 @@ class Surface(Plot):
 
     def set_theme(self, theme: Theme) -> None:
         """Use the colours of ``theme``."""
-        if self._grid.size:
-            self._image = contour_image(self._grid, theme)
+        self._image = None
         super().set_theme(theme)
 
     def draw(self, painter: QPainter, area: QRectF) -> None:
@@ -79,6 +79,8 @@ class Surface(Plot):
         frame = framed(area, 6, ticks, self.theme)
         self._area = frame
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+        if self._image is None:
+            self._image = contour_image(self._grid, self.theme)
         painter.drawImage(frame, self._image)
         left_axis(painter, frame, up, self.theme, ticks)
         bottom_axis(painter, frame, across, self.theme)
