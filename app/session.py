@@ -229,12 +229,12 @@ class Session(QObject):
         self._link.stop()
 
     def _lose_patience(self) -> None:
-        if self.result.engine != "running":
-            return
-        if self._waiting:
+        if self.result.engine == "running" and self._waiting:
             self._stop()
-        else:
-            self._change_result(stale=not self.result.shows_nothing)
+        elif self.result.engine == "running":
+            # What was wrong with another text would be told at a line of this one.
+            known = self.result.problem if self._sent == self.result.latest_source else None
+            self._change_result(stale=not self.result.shows_nothing, problem=known)
 
     def check(self, value: int, index: int) -> None:
         """Ask for a finite-difference check of one element of a leaf of the shown tape."""
@@ -269,8 +269,7 @@ class Session(QObject):
             if self.doc.device not in devices:
                 self._change_doc(device=devices[0])
             problem = self.result.problem
-            if problem is not None and problem.type == ENGINE_DIED:
-                problem = None
+            problem = None if problem is not None and problem.type == ENGINE_DIED else problem
             known = {"devices": devices, "torch": message.torch, "kept": message.kept}
             self._change_result(engine="ready", problem=problem, **known)
             if self.result.run_id:

@@ -116,6 +116,26 @@ def test_a_long_run_without_a_newer_text_goes_on_and_is_marked_stale(settled, li
     assert link.stops == 0
 
 
+def test_what_was_wrong_with_another_text_is_not_told_of_one_that_runs_long(settled, link, qtbot):
+    settled.nudge("wrong")
+    link.answer(broken("NameError"))
+    assert settled.result.problem is not None
+    settled.nudge("while True: pass")
+    assert settled.result.problem is not None, "a quick run replaces it without a flicker"
+    qtbot.waitUntil(lambda: settled.result.problem is None)
+    assert settled.result.engine == "running"
+
+
+def test_the_same_text_run_again_keeps_what_was_wrong_with_it(settled, link, qtbot):
+    settled.nudge("wrong")
+    link.answer(broken("NameError"))
+    settled.set_seed(7)
+    assert settled.result.engine == "running"
+    with qtbot.waitSignal(settled._patience.timeout):
+        pass
+    assert settled.result.problem is not None
+
+
 def test_a_failure_keeps_the_last_good_tape_and_marks_it_stale(settled, link):
     good = settled.result.tape
     settled.nudge("a(")
