@@ -15,8 +15,26 @@ _encoder = msgspec.msgpack.Encoder()
 
 
 def packed(message: Struct) -> list[bytes]:
-    """Return the encoding of a message: all pieces, one after the other."""
-    return list(_pieces(message))
+    """Return the encoding of a message: all pieces, one after the other.
+
+    Half a surrogate pair, which UTF-8 cannot carry, becomes a question mark.
+    """
+    try:
+        return list(_pieces(message))
+    except UnicodeEncodeError:
+        # A program may call a module, a variable or a label anything: nobody looks at each of them.
+        told = _plain(msgspec.to_builtins(message, builtin_types=(bytes,)))
+        return list(_pieces(msgspec.convert(told, type(message), builtin_types=(bytes,))))
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode("utf-8")
+    if isinstance(value, dict):
+        return {_plain(key): _plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    return value
 
 
 def _pieces(value: object) -> Iterator[bytes]:

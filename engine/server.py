@@ -18,10 +18,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, NamedTuple
 
-import msgspec
-
 from engine import process, watchdog, wire
-from engine.errors import plain
 from engine.leftovers import Baseline, end_processes
 from engine.mailbox import Mailbox
 from engine.printed import Stream
@@ -249,14 +246,9 @@ class Server:
 def _execute(engine: Engine, request: wire.Run, stream: Stream) -> Tape:
     try:
         with siblings(folder_of(request)):
-            tape = engine.execute(request, stream.write)
+            return engine.execute(request, stream.write)
     except BaseException as error:  # noqa: BLE001 - the edge of the process: say it, stay alive
         return _own_fault(error)
-    # No message can carry half a surrogate pair, which a program may well print.
-    if not tape.stdout.isascii():
-        prints = tuple(plain(line) for line in tape.prints)
-        tape = msgspec.structs.replace(tape, stdout=plain(tape.stdout), prints=prints)
-    return tape
 
 
 def _own_fault(error: BaseException) -> Tape:

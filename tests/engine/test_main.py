@@ -163,6 +163,13 @@ def test_text_that_no_message_can_carry_is_mended(shared):
     tape = shared.run("print('\\ud800')\nraise ValueError('\\udfff')")
     assert (tape.status, tape.error.type) == ("error", "ValueError")
     tape.stdout.encode()
+    tape = shared.run(
+        "import warnings\nnet = nn.Module()\nnet.add_module('\\ud800', nn.Linear(1, 1))\n"
+        "next(net.children())(torch.ones(1))\nwarnings.warn('\\udfff')\n"
+    )
+    assert (tape.status, tape.error) == ("ok", None)
+    assert "?.weight" in str([leaf.name for leaf in tape.leaves])
+    assert tape.stderr == "line 5: UserWarning: ?\n"
 
 
 def test_a_greedy_program_is_told_so_and_the_engine_lives(shared):

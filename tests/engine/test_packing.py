@@ -82,3 +82,18 @@ def test_a_long_message_arrives():
     reader = wire.Reader[wire.Request](wire.Request)  # type: ignore[arg-type]
     found = [one for frame in wire.frames(MESSAGES[0]) for one in reader.feed(frame)]
     assert found == [MESSAGES[0]]
+
+
+def test_half_a_surrogate_pair_becomes_a_question_mark_wherever_it_stands():
+    def tape(half, other):
+        return Tape(
+            prints=(f"{half}\n",),
+            error=Problem(other, "é"),
+            stderr=half,
+            snapshots=(Snapshot((), "uint8", "|u1", b"\xed"),),
+        )
+
+    told = wire.Recorded(1, tape("\ud800", "\udfff"), 0.5)
+    (sent,) = wire.Reader(wire.Reply).feed(b"".join(wire.frames(told)))
+    assert sent.tape == tape("?", "?")
+    assert BIG in packing.packed(asks.GiveFile(0, "\ud800.csv", BIG))
