@@ -80,7 +80,8 @@ def _gradient(recorder: Recorder, leaf: torch.Tensor) -> int | None:
 def _named_tensors(namespace: dict[str, object]) -> list[tuple[str, torch.Tensor]]:
     result: list[tuple[str, torch.Tensor]] = []
     for name, thing in list(namespace.items()):
-        if name.startswith("__"):
+        # What is no plain text came in by `globals()`, and nobody can write it.
+        if type(name) is not str or name.startswith("__"):
             continue
         if isinstance(thing, torch.Tensor):
             result.append((name, thing))

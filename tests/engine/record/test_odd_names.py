@@ -91,3 +91,9 @@ def test_a_class_is_called_what_its_statement_calls_it():
     assert "Twice" in {op.op for op in tape.ops}
     assert [call.kind for call in tape.calls] == ["Net"]
     assert [step.optimizer for step in tape.steps] == ["Mine"]
+
+
+def test_names_that_nobody_can_write_are_left_alone():
+    tape = run.record("globals()[5] = torch.ones(1)\nx = torch.ones(1, requires_grad=True)\n")
+    assert tape.error is None
+    assert [leaf.name for leaf in tape.leaves] == ["x"]
