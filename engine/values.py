@@ -84,6 +84,17 @@ def snapshot(t: torch.Tensor, inline: int = INLINE_ELEMENTS, side: int = THUMB) 
     return _read(dense.unsqueeze(0), dtype_name(t.dtype), inline, side)[0]
 
 
+def once(a: torch.Tensor, b: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return two tensors of one shape without what both, as expanded views, only repeat.
+
+    Such a view takes no memory however long it is: nobody could look at all of its elements.
+    """
+    for dimension, steps in enumerate(zip(a.stride(), b.stride(), strict=True)):
+        if steps == (0, 0):
+            a, b = a.narrow(dimension, 0, 1), b.narrow(dimension, 0, 1)
+    return a, b
+
+
 def differs(t: torch.Tensor, summary: Snapshot) -> bool:
     """Tell whether a summary is of other numbers than those of ``t``, as far as it tells."""
     if summary.thumb is None:
@@ -154,7 +165,8 @@ def _read(stacked: torch.Tensor, dtype: str, inline: int, side: int) -> list[Sna
     if stacked[0].numel() > inline:
         return _summaries(stacked, dtype, side)
     flat = _storable(stacked).cpu().contiguous()
-    store, data = STORES[flat.dtype], flat.numpy().tobytes()
+    # In one dimension: NumPy knows no more than torch, and here is one more than the tensors have.
+    store, data = STORES[flat.dtype], flat.view(-1).numpy().tobytes()
     size = len(data) // many
     return [Snapshot(shape, dtype, store, data[i * size : (i + 1) * size]) for i in range(many)]
 

@@ -15,7 +15,7 @@ from engine.record.log import Log
 from engine.record.unseen import USUAL, has_numbers, is_everyday, is_watched, unwatched
 from engine.tape import INLINE_ELEMENTS
 from engine.untouched import keep_builtins
-from engine.values import snapshot, snapshots
+from engine.values import once, snapshot, snapshots
 
 keep_builtins(globals())
 
@@ -103,7 +103,7 @@ class Copies:
         if kept is not None and kind is not None:
             plain = is_everyday(t) and is_everyday(base)
             view = self._view(t, base, kept) if plain else None
-            if view is not None and torch.equal(view.view(kind), _detach(t).view(kind)):
+            if view is not None and torch.equal(*once(view.view(kind), _detach(t).view(kind))):
                 return self._shared(view, kept)
         return self.keep(t)
 

@@ -94,6 +94,12 @@ def test_a_tiny_norm_does_not_underflow():
     assert snapshot(torch.full((2000,), 1e-30)).norm == pytest.approx(1e-30 * 2000**0.5, rel=1e-6)
 
 
+def test_as_many_dimensions_as_torch_has_are_read():
+    made = snapshot(torch.full((1,) * 64, 3.0))
+    assert (len(made.shape), np.frombuffer(made.data, "<f4").item()) == (64, 3.0)
+    assert snapshot(torch.zeros((1,) * 62 + (100, 100))).max == 0
+
+
 def test_a_huge_expanded_view_costs_no_memory():
     made = snapshot(torch.ones(1).expand(10**9))
     assert made.numel == 10**9
