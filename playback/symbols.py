@@ -64,7 +64,7 @@ def is_loss(op: str) -> bool:
 
 def superscript(exponent: float | None) -> str:
     """Return a whole exponent in small raised digits, ``ⁿ`` for any other."""
-    if exponent is None or exponent != int(exponent):
+    if exponent is None or not float(exponent).is_integer():
         return "ⁿ"
     return str(int(exponent)).translate(_SUPERSCRIPTS)
 

@@ -1,3 +1,5 @@
+import math
+
 import pytest
 
 from engine.run import record
@@ -31,7 +33,10 @@ def test_chips_hold_the_signs_of_the_field(name, symbol):
     assert symbols.symbol(op(name)) == symbol
 
 
-@pytest.mark.parametrize(("number", "symbol"), [(2, "x²"), (3, "x³"), (-1, "x⁻¹"), (0.5, "xⁿ")])
+@pytest.mark.parametrize(
+    ("number", "symbol"),
+    [(2, "x²"), (3, "x³"), (-1, "x⁻¹"), (0.5, "xⁿ"), (math.inf, "xⁿ"), (math.nan, "xⁿ")],
+)
 def test_a_power_shows_its_exponent(number, symbol):
     assert symbols.symbol(op("pow", Arg(text=str(number), number=float(number)))) == symbol
 
