@@ -28,7 +28,7 @@ MISTAKES = {
     "validate_with_grad": "Validation builds a graph that nobody needs",
     "keep_graphs": "Every loss is kept with its graph, so memory grows",
     "softmax_first": "A softmax stands before cross-entropy, which applies its own",
-    "huge_lr": "The learning rate is 100 times too big",
+    "huge_lr": "The learning rate is 100 times as big, and at least 100; 100000 for adadelta",
     "freeze_first": "The first layer is frozen: requires_grad is False",
     "wrong_device": "The data lies on another device than the model",
 }

@@ -12,15 +12,12 @@ from playback import text
 
 Facts = Mapping[str, float]
 
-LEAST_RATE, LEAST_PLAIN = 0.03, 0.3
-"""100 times a rate below this one may be a good rate, of plain gradient descent even more."""
-
 
 def fitting(setup: Setup, catalogue: Catalogue) -> Setup:
     """Return the setup, changed where its mistakes could not be made or would not show.
 
     (N, 1) against (N) is a mistake of regressions, softmax one before cross-entropy; train mode
-    differs by dropout and batch norm only; 100 times a very small rate only learns faster.
+    differs by dropout and batch norm only.
     """
     tasks = {entry.name: entry.task for entry in catalogue.entries if entry.kind == "data"}
     is_regression = tasks.get(setup.data.name) == "regression"
@@ -35,21 +32,6 @@ def fitting(setup: Setup, catalogue: Catalogue) -> Setup:
         options = setup.model.options
         if not options.get("dropout") and options.get("norm", "none") == "none":
             setup = replace(setup, model=Part("mlp", {**options, "dropout": 0.3}))
-    if "huge_lr" in setup.mistakes:
-        setup = _with_rate(setup, catalogue)
-    return setup
-
-
-def _with_rate(setup: Setup, catalogue: Catalogue) -> Setup:
-    """Return the setup with a rate of which 100 times is too much."""
-    name, options = setup.optimizer.name, setup.optimizer.options
-    for entry in catalogue.entries:
-        if entry.kind == "optimizer" and entry.name == name:
-            usual = {option.name: option.default for option in entry.options}
-            rate = options.get("lr", usual.get("lr"))
-            least = LEAST_PLAIN if name in ("sgd", "asgd") else LEAST_RATE
-            if isinstance(rate, int | float) and rate < least:
-                setup = replace(setup, optimizer=Part(name, {**options, "lr": least}))
     return setup
 
 
@@ -81,8 +63,6 @@ class Switching:
             return setup
         if setup.model == brought.model:
             setup = replace(setup, model=plain.model)
-        if setup.optimizer == brought.optimizer:
-            setup = replace(setup, optimizer=plain.optimizer)
         # A loss and features belong to the data that they were chosen for.
         if setup.data == brought.data:
             loss = plain.loss if setup.loss == brought.loss else setup.loss
@@ -113,13 +93,20 @@ def times(one: float, other: float) -> str:
 
 def _losses(facts: Facts) -> str:
     right = text.number(facts["right_loss"])
-    return f"loss {text.number(facts['loss'])} against {right} over the last 20 steps"
+    words = f"loss {text.number(facts['loss'])} against {right} over the last 20 steps"
+    return words + _harmless(facts, "loss")
+
+
+def _harmless(facts: Facts, loss: str) -> str:
+    """Return a word where the run is no worse than the right one: it would not be believed."""
+    return " (no worse so far)" if facts[loss] <= facts[f"right_{loss}"] else ""
 
 
 def _validations(facts: Facts) -> str:
     if math.isnan(facts["val"]) or math.isnan(facts["right_val"]):
         return _losses(facts)
-    return f"validation {text.number(facts['val'])} against {text.number(facts['right_val'])}"
+    words = f"validation {text.number(facts['val'])} against {text.number(facts['right_val'])}"
+    return words + _harmless(facts, "val")
 
 
 def _no_zero_grad(facts: Facts) -> str:
@@ -160,8 +147,9 @@ def _softmax_first(facts: Facts) -> str:
 
 
 def _huge_lr(facts: Facts) -> str:
-    rate = facts.get("lr", math.nan)
-    return f"each step is 100 times as long (lr {rate:g}), {_losses(facts)}"
+    rate, right = facts["lr"], facts["right_lr"]
+    highest = text.number(facts["highest"])
+    return f"lr {rate:g} in place of {right:g}, {_losses(facts)}, {highest} at its highest"
 
 
 def _freeze_first(facts: Facts) -> str:

@@ -31,20 +31,24 @@ def mirrored(request: object, run_id: int) -> Mirrored | None:
 def facts(run: Run, other: Run, before: int) -> dict[str, float]:
     """Return what was measured of a run and of the right one (``right_...``).
 
-    ``loss`` is the mean of the last 20 steps, ``grad`` the norm of all gradients together and
-    ``first`` how far the first parameter is from where it began. ``before`` is what
+    ``loss`` is the mean of the last 20 steps, ``highest`` the highest loss of all, ``grad`` the
+    norm of all gradients together, ``first`` how far the first parameter is from where it began
+    and ``lr`` the rate without what a schedule makes of it. ``before`` is what
     `memory.resident` told at the beginning.
     """
     found: dict[str, float] = {}
     for prefix, one in (("", run), ("right_", other)):
         found[f"{prefix}step"] = one.step
         found[f"{prefix}loss"] = one.history.smoothed()
+        found[f"{prefix}highest"] = one.history.highest()
         found[f"{prefix}val"] = one.history.last_val()
         grads = [p.grad for p in one.program.model.parameters() if p.grad is not None]
         found[f"{prefix}grad"] = float(sum(g.double().square().sum().item() for g in grads) ** 0.5)
         first = next(one.program.model.parameters()).detach()
         start = one.past.before(0).parameters[0]
         found[f"{prefix}first"] = (first - start).norm().item()
+        group = one.program.optimizer.param_groups[0]
+        found[f"{prefix}lr"] = group.get("max_lr", group.get("initial_lr", group["lr"]))
     return found | _of_mistakes(run, before)
 
 
@@ -64,8 +68,6 @@ def _of_mistakes(run: Run, before: int) -> dict[str, float]:
     if "validate_in_train_mode" in mistakes:
         kinds = (torch.nn.modules.dropout._DropoutNd, torch.nn.modules.batchnorm._BatchNorm)
         found["noisy"] = sum(isinstance(m, kinds) for m in run.program.model.modules())
-    if "huge_lr" in mistakes:
-        found["lr"] = run.program.optimizer.param_groups[0]["lr"]
     return found
 
 

@@ -84,7 +84,7 @@ def _schedule(before: Setup, after: Setup, lr: object) -> str:
         "    group.pop('initial_lr', None)",
     ]
     if after.schedule is not None:
-        lines.append(f"scheduler = {texts.schedule(after.schedule)}")
+        lines.append(f"scheduler = {texts.schedule(after, after.schedule)}")
     return "\n".join(lines) + "\n" + _left_over(before, after)
 
 

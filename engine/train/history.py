@@ -112,6 +112,11 @@ class History:
         last = self.recent[-SMOOTHED:]
         return sum(last) / len(last) if last else math.nan
 
+    def highest(self) -> float:
+        """Return the highest loss of the store; NaN before the first."""
+        losses = self._kept.whole()[1]
+        return float(losses.max()) if len(losses) else math.nan
+
     def last_val(self) -> float:
         """Return the last validation loss; NaN before the first."""
         return next(reversed(self._kept_val.values()), math.nan)

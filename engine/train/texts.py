@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable
 
 from engine.setup import BadSetup, Part, Plain, Setup
-from engine.train import catalogue
+from engine.train import catalogue, rates
 from engine.training.parts import Task
 from engine.zoo.pieces import Data, Loss, Model, Optimizer, Options, Schedule, Shapes
 
@@ -198,7 +198,7 @@ def optimizer(setup: Setup) -> str:
     words = "".join(f", {key}={value!r}" for key, value in given.items())
     lines = [f"optimizer = {name}(model.parameters(){words})"]
     if setup.schedule is not None:
-        lines.append(f"scheduler = {schedule(setup.schedule)}")
+        lines.append(f"scheduler = {schedule(setup, setup.schedule)}")
     if setup.amp == "float16":
         lines.append("scaler = torch.amp.GradScaler(device.type)")
     return "\n".join(lines) + "\n"
@@ -213,15 +213,17 @@ def hyperparameters(piece: Optimizer, options: Options, setup: Setup) -> dict[st
         if now == "" and defaults[key] is None:
             continue
         if key == "lr" and "huge_lr" in setup.mistakes:
-            now = float(str(value)) * 100
+            now = rates.too_big(float(str(value)), setup.optimizer.name)
         if key == "lr" or now != defaults[key]:
             given[key] = now  # type: ignore[assignment]
     return given
 
 
-def schedule(part: Part) -> str:
-    """Return the call that makes a schedule."""
+def schedule(setup: Setup, part: Part) -> str:
+    """Return the call that makes a setup's schedule."""
     piece, options = catalogue.find("schedule", part, Schedule)
+    if "huge_lr" in setup.mistakes:
+        options = rates.too_big_schedule(options, setup.optimizer.name)
     defaults = {n: p.default for n, p in inspect.signature(piece.make).parameters.items()}
     given = {k: v for k, v in options.items() if v != defaults[k]}
     words = "".join(f", {key}={value!r}" for key, value in given.items())
