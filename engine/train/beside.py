@@ -32,11 +32,14 @@ def facts(run: Run, other: Run, before: int) -> dict[str, float]:
     """Return what was measured of a run and of the right one (``right_...``).
 
     ``loss`` is the mean of the last 20 steps, ``highest`` the highest loss of all, ``grad`` the
-    norm of all gradients together, ``first`` how far the first parameter is from where it began
-    and ``lr`` the rate without what a schedule makes of it. ``before`` is what
-    `memory.resident` told at the beginning.
+    norm of all gradients together, ``first`` how far the first parameter that is frozen by
+    mistake is from where it began and ``lr`` the rate without what a schedule makes of it.
+    ``before`` is what `memory.resident` told at the beginning.
     """
     found: dict[str, float] = {}
+    both = zip(*(one.program.model.parameters() for one in (run, other)), strict=True)
+    held = [not mine.requires_grad and its.requires_grad for mine, its in both]
+    first = held.index(True) if any(held) else 0
     for prefix, one in (("", run), ("right_", other)):
         found[f"{prefix}step"] = one.step
         found[f"{prefix}loss"] = one.history.smoothed()
@@ -44,9 +47,9 @@ def facts(run: Run, other: Run, before: int) -> dict[str, float]:
         found[f"{prefix}val"] = one.history.last_val()
         grads = [p.grad for p in one.program.model.parameters() if p.grad is not None]
         found[f"{prefix}grad"] = float(sum(g.double().square().sum().item() for g in grads) ** 0.5)
-        first = next(one.program.model.parameters()).detach()
-        start = one.past.before(0).parameters[0]
-        found[f"{prefix}first"] = (first - start).norm().item()
+        now = list(one.program.model.parameters())[first].detach()
+        start = one.past.before(0).parameters[first]
+        found[f"{prefix}first"] = (now - start).norm().item()
         group = one.program.optimizer.param_groups[0]
         found[f"{prefix}lr"] = group.get("max_lr", group.get("initial_lr", group["lr"]))
     return found | _of_mistakes(run, before)

@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass
 
-from engine.setup import Setup
+from torch import nn
+
+from engine.setup import BadSetup, Setup
 from engine.train import catalogue, texts
 from engine.training.parts import Task
 from engine.zoo.pieces import Data, Optimizer
@@ -34,14 +36,27 @@ def statements(before: Setup, after: Setup, task: Task) -> str:
     if after.loss != before.loss:
         parts.append(texts.loss(after, task))
     if texts.freeze(after) != texts.freeze(before):
-        parts.append(
-            "for parameter in model.parameters():\n"
-            "    parameter.requires_grad_(True)\n"
-            "    parameter.grad = None"
-        )
+        # A module's own frozen parameters stay so.
+        parts.append(texts.freeze(before, again=True))
+        parts.append("for parameter in model.parameters():\n    parameter.grad = None")
         parts.append(texts.freeze(after))
     parts.append(_optimizer(before, after))
     return "".join(part.rstrip() + "\n" for part in parts if part.strip())
+
+
+def undone(before: Setup, after: Setup, task: Task) -> str:
+    """Return the statements that make up for those of `statements` that did not come to an end."""
+    return texts.loss(before, task) + texts.freeze(after, again=True) + texts.freeze(before)
+
+
+def check_learns(model: nn.Module, setup: Setup) -> None:
+    """Refuse a model of which nothing learns. Raises `BadSetup`."""
+    if any(parameter.requires_grad for parameter in model.parameters()):
+        return
+    place = "frozen" if setup.frozen else "model"
+    if "freeze_first" in setup.mistakes:
+        place = "mistakes"
+    raise BadSetup("every parameter is frozen, so that nothing can learn", place)
 
 
 def is_the_same_data(before: Setup, after: Setup) -> bool:

@@ -92,6 +92,7 @@ class Program:
             raise BadSetup("the model has no parameters to train", "model")
         self._check_fit(setup)
         self._execute("freeze", texts.freeze(setup), "frozen")
+        changing.check_learns(self.model, setup)
         self._execute("loss", texts.loss(setup, self.task), "loss")
         self._execute("optimizer", texts.optimizer(setup), "optimizer")
 
@@ -264,8 +265,6 @@ class Program:
             if not any(name.startswith(held) for name in names):
                 some = ", ".join(names[:8])
                 raise BadSetup(f"no parameter is called or begins with {held!r}: {some}", "frozen")
-        if setup.frozen and all(name.startswith(setup.frozen) for name in names):
-            raise BadSetup("every parameter is frozen, so that nothing can learn", "frozen")
 
     # One step
 
@@ -302,9 +301,10 @@ class Program:
         self.setup = setup
         try:
             self._execute("change", text, "optimizer")
+            changing.check_learns(self.model, setup)
         except Exception:
             self.setup = before
-            self._execute("change", texts.loss(before, self.task) + texts.freeze(before), "")
+            self._execute("change", changing.undone(before, setup, self.task), "")
             raise
         self.sections.texts.update(sections)
         self._make_step(setup)

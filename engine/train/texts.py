@@ -160,20 +160,27 @@ def _fits(piece: Model, part: Part, shapes: Shapes) -> None:
         raise BadSetup(f"{part.name} takes {wants}, but the data is {words[has]}", "model")
 
 
-def freeze(setup: Setup) -> str:
-    """Return the lines that say which parameters learn."""
-    names = list(setup.frozen)
+def freeze(setup: Setup, again: bool = False) -> str:
+    """Return the lines that say which parameters do not learn; ``again``: that they do again."""
+    words = [repr(name) for name in setup.frozen]
     lines = ["parameters = dict(model.named_parameters())"]
     if "freeze_first" in setup.mistakes:
-        lines.append("first = next(iter(parameters)).rpartition('.')[0]")
-        names.append("FIRST")
-    lines.append("for name, parameter in parameters.items():")
-    words = ["(first + '.')" if name == "FIRST" else repr(name) for name in names]
-    held = f"name.startswith(({', '.join(words)},))" if words else "False"
-    lines.append(f"    parameter.requires_grad_(not {held})" if words else "")
+        lines += [
+            "layers = [name.rpartition('.')[0] + '.' for name in parameters if '.' in name]",
+            "first = layers[0] if layers else ''",
+            "if all(name.startswith(first) for name in parameters):",
+            "    # A single layer: what it multiplies by.",
+            "    first = next(iter(parameters))",
+        ]
+        words.append("first")
     if not words:
-        lines = []
-    return "\n".join(lines) + "\n" if lines else ""
+        return ""
+    lines += [
+        "for name, parameter in parameters.items():",
+        f"    if name.startswith(({', '.join(words)},)):",
+        f"        parameter.requires_grad_({again})",
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def loss(setup: Setup, task: Task) -> str:

@@ -174,3 +174,53 @@ def test_targets_without_a_column_have_none_to_lose(given, shape):
 def test_a_column_that_there_is_can_be_lost():
     for given in ({"data": "sine"}, {"data": "moons", "loss": "bce"}):
         assert Run(parse({**given, "mistakes": ["column_target"]})).step == 0
+
+
+TIED = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(2))
+        self.hidden = nn.Linear(2, 4)
+        self.out = nn.Linear(4, 1)
+
+    def forward(self, x):
+        return self.out(torch.tanh(self.hidden(self.scale * x)))
+"""
+
+
+@pytest.mark.parametrize(
+    ("model", "data", "held"),
+    [
+        ("linear", "houses", {"weight"}),
+        ("polynomial", "sine", {"linear.weight"}),
+        ("two_parameters", "line", {"a"}),
+        ("cnn", {"name": "digits", "n": 40}, {"features.0.weight", "features.0.bias"}),
+        ("transformer", {"name": "sort_tokens", "n": 20}, {"embedding.weight"}),
+        ("recurrent", {"name": "copy_tokens", "n": 20}, {"embedding.weight"}),
+        ({"name": "own", "source": TIED}, "moons", {"hidden.weight", "hidden.bias"}),
+    ],
+)
+def test_the_first_layer_of_every_model_can_be_frozen(model, data, held):
+    setup = parse({"data": data, "model": model, "mistakes": ["freeze_first"]})
+    run, right = Run(setup), Run(beside.right(setup))
+    before = {name: p.detach().clone() for name, p in run.program.model.named_parameters()}
+    run.advance(5)
+    right.advance(5)
+    after = dict(run.program.model.named_parameters())
+    assert {name for name, p in after.items() if p.equal(before[name])} == held
+    found = beside.facts(run, right, 0)
+    assert found["first"] == 0 < found["right_first"]
+    assert found["loss"] != found["right_loss"]
+
+
+def test_a_model_of_a_single_parameter_is_not_frozen_altogether():
+    alone = {"name": "linear", "bias": False}
+    with pytest.raises(BadSetup, match="every parameter is frozen") as refused:
+        Run(parse({"data": "sine", "model": alone, "mistakes": ["freeze_first"]}))
+    assert refused.value.place == "mistakes"
+    run = Run(parse({"data": "sine", "frozen": ["2.", "4."]}))
+    with pytest.raises(BadSetup, match="every parameter is frozen"):
+        run.alter(parse({"data": "sine", "frozen": ["2.", "4."], "mistakes": ["freeze_first"]}))
+    learns = [name for name, p in run.program.model.named_parameters() if p.requires_grad]
+    assert learns == ["0.weight", "0.bias"]

@@ -364,3 +364,37 @@ def test_an_optimizer_that_calls_the_model_itself_is_given_clipped_gradients(cli
     losses = [optimizer.step(closure).item() for _ in range(5)]
     run.advance(5)
     assert list(run.history.recent) == losses
+
+
+OWN_FROZEN = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fixed = nn.Parameter(torch.ones(2), requires_grad=False)
+        self.hidden = nn.Linear(2, 4)
+        self.out = nn.Linear(4, 1)
+
+    def forward(self, x):
+        return self.out(torch.tanh(self.hidden(self.fixed * x)))
+"""
+
+
+def test_what_a_module_holds_frozen_by_itself_never_learns():
+    own = {"name": "own", "source": OWN_FROZEN}
+    given = {"data": "moons", "model": own, "frozen": ["hidden"]}
+    run = Run(setup.parse(given))
+
+    def learn():
+        named = run.program.model.named_parameters()
+        return {name for name, parameter in named if parameter.requires_grad}
+
+    assert learn() == {"out.weight", "out.bias"}
+    run.advance(2)
+    run.alter(setup.parse({**given, "frozen": ["out"]}))
+    assert learn() == {"hidden.weight", "hidden.bias"}
+    run.alter(setup.parse({**given, "frozen": []}))
+    assert learn() == {"hidden.weight", "hidden.bias", "out.weight", "out.bias"}
+    run.advance(2)
+    assert run.program.model.get_parameter("fixed").tolist() == [1.0, 1.0]
+    run.rewind(1)
+    assert learn() == {"out.weight", "out.bias"}
