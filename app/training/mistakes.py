@@ -12,6 +12,8 @@ from playback import text
 
 Facts = Mapping[str, float]
 
+NO_VALIDATION = "nothing is validated here, so nothing differs"
+
 
 def fitting(setup: Setup, catalogue: Catalogue) -> Setup:
     """Return the setup, changed where its mistakes could not be made or would not show.
@@ -84,6 +86,8 @@ def told(setup: Setup, facts: Facts, problem: str = "") -> str:
 
 def times(one: float, other: float) -> str:
     """Return how many times ``other`` is in ``one``: ``12.3 times``, ``0.0512 times``."""
+    if one == other:
+        return "1.00 times"
     if not other or not math.isfinite(one / other):
         return "infinitely many times"
     ratio = one / other
@@ -116,6 +120,8 @@ def _no_zero_grad(facts: Facts) -> str:
 
 def _column_target(facts: Facts) -> str:
     rows = facts.get("rows", 0)
+    if rows == 1:
+        return f"a batch of one has one difference either way, so nothing differs, {_losses(facts)}"
     return (
         f"{rows:,.0f} targets give {rows * rows:,.0f} differences, so it learns their mean, "
         f"{_validations(facts)}"
@@ -123,13 +129,21 @@ def _column_target(facts: Facts) -> str:
 
 
 def _validate_in_train_mode(facts: Facts) -> str:
-    if not facts.get("noisy"):
-        return "this model has neither dropout nor batch norm, so nothing differs"
-    return f"{_validations(facts)}, with training itself the same but for its random numbers"
+    if "in_train" not in facts:
+        return NO_VALIDATION
+    training, evaluation = facts["in_train"], facts["in_eval"]
+    if math.isclose(training, evaluation, rel_tol=1e-6):
+        return "this model does the same in train mode as in eval mode, so nothing differs"
+    return (
+        f"validation {text.number(training)} in train mode, {text.number(evaluation)} of the same "
+        "weights in eval mode, with training itself the same but for its random numbers"
+    )
 
 
 def _validate_with_grad(facts: Facts) -> str:
-    saved = text.size(int(facts.get("saved", 0)))
+    if "saved" not in facts:
+        return NO_VALIDATION
+    saved = text.size(int(facts["saved"]))
     return f"each validation saves {saved} for a backward pass that never comes, the right one 0 B"
 
 
@@ -143,7 +157,10 @@ def _keep_graphs(facts: Facts) -> str:
 
 def _softmax_first(facts: Facts) -> str:
     size = times(facts["grad"], facts["right_grad"])
-    return f"softmax twice flattens: {_losses(facts)}, gradients {size} the right ones"
+    why = "softmax twice flattens"
+    if facts.get("outputs") == 1:
+        why = "the softmax of a single output is 1 whatever the weights, so nothing is learnt"
+    return f"{why}: {_losses(facts)}, gradients {size} the right ones"
 
 
 def _huge_lr(facts: Facts) -> str:

@@ -64,13 +64,15 @@ def _of_mistakes(run: Run, before: int) -> dict[str, float]:
         found["kept"] = len(kept)
         found["nodes"] = _nodes(kept[-1]) if kept else 0
         found["bytes"] = max(0, resident() - before)
-    if "validate_with_grad" in mistakes and run.program.has_validation:
-        found["saved"] = _saved(run)
+    if run.setup.validate_every and run.program.has_validation and run.problem is None:
+        if "validate_with_grad" in mistakes:
+            found["saved"] = _saved(run)
+        if "validate_in_train_mode" in mistakes:
+            found["in_train"], found["in_eval"] = _in_modes(run)
     if "column_target" in mistakes:
         found["rows"] = run.batches.size
-    if "validate_in_train_mode" in mistakes:
-        kinds = (torch.nn.modules.dropout._DropoutNd, torch.nn.modules.batchnorm._BatchNorm)
-        found["noisy"] = sum(isinstance(m, kinds) for m in run.program.model.modules())
+    if "softmax_first" in mistakes:
+        found["outputs"] = run.program.shapes.outputs
     return found
 
 
@@ -84,6 +86,21 @@ def _nodes(loss: torch.Tensor) -> int:
             seen.add(node)
             waiting += [after for after, _ in node.next_functions]
     return len(seen)
+
+
+def _in_modes(run: Run) -> tuple[float, float]:
+    """Return the validation loss of the present weights in train mode, and in eval mode."""
+    program, found = run.program, []
+    buffers = [(buffer, buffer.clone()) for buffer in program.model.buffers()]
+    for training in (True, False):
+        with views.looking(run):
+            program.model.train(training)
+            output = program.model(program.tensor("x_val"))
+            found.append(program.criterion(output, program.tensor("y_val")).item())
+            # Batch norm counts what it has seen in train mode.
+            for buffer, before in buffers:
+                buffer.copy_(before)
+    return found[0], found[1]
 
 
 def _saved(run: Run) -> int:

@@ -3,7 +3,7 @@
 from engine.setup import BadSetup, Setup
 from engine.train import catalogue
 from engine.train.texts import MOST_MICRO
-from engine.zoo.pieces import Optimizer, Schedule
+from engine.zoo.pieces import Data, Optimizer, Schedule
 
 Line = tuple[str, str]
 """An event (``zero_grad``, ``forward``, ...) and its statements."""
@@ -39,9 +39,17 @@ def _micro(setup: Setup) -> list[Line]:
 
 
 def _given(setup: Setup) -> str:
-    if "wrong_device" not in setup.mistakes:
-        return "inputs"
-    return 'inputs.to("meta")' if setup.device == "cpu" else "inputs.cpu()"
+    return _elsewhere(setup, "inputs") if "wrong_device" in setup.mistakes else "inputs"
+
+
+def _elsewhere(setup: Setup, name: str) -> str:
+    return f'{name}.to("meta")' if setup.device == "cpu" else f"{name}.cpu()"
+
+
+def _embeds(setup: Setup) -> bool:
+    """Whether a model looks its inputs up, or may: of indices elsewhere torch makes any numbers."""
+    tokens = catalogue.find("data", setup.data, Data)[0].task == "tokens"
+    return setup.device == "cpu" and (tokens or setup.model.name == "own")
 
 
 def _cast(setup: Setup, statement: str) -> str:
@@ -53,9 +61,11 @@ def _cast(setup: Setup, statement: str) -> str:
 def _loss(setup: Setup) -> str:
     output, targets = "output", "targets"
     if "softmax_first" in setup.mistakes:
-        output = "torch.softmax(output, dim=1)"
+        output = "torch.softmax(output, dim=-1)"
+    if "wrong_device" in setup.mistakes and _embeds(setup):
+        targets = _elsewhere(setup, targets)
     if "column_target" in setup.mistakes:
-        targets = "targets.squeeze(-1)"
+        targets += ".squeeze(-1)"
     text = [_cast(setup, f"loss = criterion({output}, {targets})")]
     weights = "for p in model.parameters() if p.dim() > 1"
     if setup.l1:

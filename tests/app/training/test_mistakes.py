@@ -14,12 +14,13 @@ from tests.app.training.fakes import problem as refused
 
 BASE = {"step": 400, "right_step": 400, "loss": 2.5, "right_loss": 0.0015, "val": 0.57,
         "right_val": 0.0267, "grad": 12.0, "right_grad": 0.5, "first": 0.0, "right_first": 4.3,
-        "rows": 16, "noisy": 1, "kept": 400, "nodes": 15, "bytes": 2_200_000, "saved": 5300,
-        "lr": 3.0, "right_lr": 0.03, "highest": 812.5}  # fmt: skip
+        "rows": 16, "in_train": 0.57, "in_eval": 0.0267, "kept": 400, "nodes": 15,
+        "bytes": 2_200_000, "saved": 5300, "lr": 3.0, "right_lr": 0.03,
+        "highest": 812.5}  # fmt: skip
 NUMBERS = {
     "no_zero_grad": "24.0 times",
     "column_target": "256 differences",
-    "validate_in_train_mode": "0.5700 against 0.0267",
+    "validate_in_train_mode": "0.5700 in train mode, 0.0267 of the same weights in eval mode",
     "validate_with_grad": "5.3 kB",
     "keep_graphs": "6,000 backward nodes, 2.2 MB",
     "softmax_first": "24.0 times",
@@ -52,7 +53,17 @@ def test_several_mistakes_are_told_one_after_the_other():
 
 
 def test_where_nothing_differs_the_line_says_so():
-    assert "neither" in mistakes.told(wrong("validate_in_train_mode"), {**BASE, "noisy": 0})
+    same = {**BASE, "in_train": 0.5, "in_eval": 0.5}
+    assert "nothing differs" in mistakes.told(wrong("validate_in_train_mode"), same)
+    unseen = {key: value for key, value in BASE.items() if key not in ("in_train", "saved")}
+    for name in ("validate_in_train_mode", "validate_with_grad"):
+        assert "nothing is validated" in mistakes.told(wrong(name), unseen)
+    # (1, 1) against (1) is one difference, as (1, 1) against (1, 1) is.
+    assert "nothing differs" in mistakes.told(wrong("column_target"), {**BASE, "rows": 1})
+    one = mistakes.told(wrong("softmax_first"), {**BASE, "outputs": 1})
+    assert "a single output is 1" in one
+    none = mistakes.told(wrong("no_zero_grad"), {**BASE, "grad": 0.0, "right_grad": 0.0})
+    assert "1.00 times" in none
 
 
 def test_a_mistake_that_does_no_harm_says_so():

@@ -1,6 +1,7 @@
 """A run with a mistake goes beside the right one: each is what it would be alone."""
 
 import pytest
+import torch
 
 from engine.setup import MISTAKES, BadSetup, Part, Setup, parse
 from engine.train import beside
@@ -107,7 +108,8 @@ def test_a_rate_too_big_and_a_table_of_differences_are_told():
     assert (found["lr"], found["right_lr"]) == (100.0, 0.001)
     assert found["highest"] > 3 * found["right_highest"]
     assert facts_of("column_target")["rows"] == 16
-    assert facts_of("validate_in_train_mode")["noisy"] == 1
+    found = facts_of("validate_in_train_mode")
+    assert found["in_train"] != found["in_eval"]
 
 
 def test_where_the_mistake_raises_the_right_run_goes_on_alone():
@@ -224,3 +226,86 @@ def test_a_model_of_a_single_parameter_is_not_frozen_altogether():
         run.alter(parse({"data": "sine", "frozen": ["2.", "4."], "mistakes": ["freeze_first"]}))
     learns = [name for name, p in run.program.model.named_parameters() if p.requires_grad]
     assert learns == ["0.weight", "0.bias"]
+
+
+EMBEDDING = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Embedding(9, 4)
+        self.out = nn.Linear(8, 1)
+
+    def forward(self, x):
+        return self.out(self.table((x + 4).long().clamp(0, 8)).flatten(1))
+"""
+
+
+@pytest.mark.parametrize(
+    ("model", "data"),
+    [
+        ("mlp", "circle"),
+        ("two_parameters", "line"),
+        ("cnn", {"name": "digits", "n": 40}),
+        ({"name": "recurrent", "cell": "gru"}, {"name": "copy_tokens", "n": 20}),
+        ("transformer", {"name": "sort_tokens", "n": 20}),
+        ({"name": "own", "source": EMBEDDING}, "moons"),
+    ],
+)
+def test_data_on_another_device_is_never_trained_on(model, data):
+    run = Run(parse({"data": data, "model": model, "mistakes": ["wrong_device"]}))
+    run.advance(5)
+    assert run.step == 0
+    assert "not on the expected device" in run.problem.message
+
+
+def test_a_softmax_too_many_goes_over_the_tokens_and_not_over_the_places():
+    data = {"name": "sort_tokens", "n": 20, "length": 3}
+    run = Run(parse({"data": data, "model": "transformer", "mistakes": ["softmax_first"]}))
+    x, y = run.program.tensor("x_train"), run.program.tensor("y_train")
+    shares = run.program.model(x).softmax(dim=-1)
+    expected = torch.nn.functional.cross_entropy(shares.flatten(0, 1), y.flatten()).item()
+    run.advance(1)
+    assert run.history.recent == [pytest.approx(expected, rel=1e-6)]
+
+
+GRU = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell = nn.GRU(1, 6, 2, batch_first=True, dropout=0.5)
+        self.out = nn.Linear(6, 3)
+
+    def forward(self, x):
+        return self.out(self.cell(x.unsqueeze(-1))[0][:, -1])
+"""
+
+
+def modes_of(given):
+    setup = parse({**given, "mistakes": ["validate_in_train_mode"]})
+    run, right = Run(setup), Run(beside.right(setup))
+    run.advance(5)
+    state = {name: value.clone() for name, value in run.program.model.state_dict().items()}
+    found = beside.facts(run, right, 0)
+    for name, value in run.program.model.state_dict().items():
+        assert value.equal(state[name])
+    return found.get("in_train"), found.get("in_eval"), run
+
+
+def test_what_train_mode_does_to_validation_is_measured():
+    # Dropout inside a recurrent layer is no module of its own.
+    given = {"data": "gaussians", "model": {"name": "own", "source": GRU}}
+    training, evaluation, run = modes_of(given)
+    assert training != evaluation
+    run.program.model.eval()
+    with torch.no_grad():
+        output = run.program.model(run.program.tensor("x_val"))
+    expected = torch.nn.functional.cross_entropy(output, run.program.tensor("y_val")).item()
+    assert evaluation == pytest.approx(expected, rel=1e-6)
+    # The transformer's layers have dropout of 0, the batch norm here does differ.
+    tokens = {"name": "sort_tokens", "n": 20}
+    training, evaluation, _ = modes_of({"data": tokens, "model": "transformer"})
+    assert training == pytest.approx(evaluation, rel=1e-6)
+    training, evaluation, _ = modes_of({"data": "sine", "model": {"name": "mlp", "norm": "batch"}})
+    assert training != evaluation
+    assert modes_of({"data": "sine", "train": 1})[:2] == (None, None)
+    assert modes_of({"data": "sine", "validate_every": 0})[:2] == (None, None)
