@@ -177,16 +177,22 @@ class History:
         val = np.array(sorted(self._kept_val.items()), np.float64).reshape(-1, 2)
         return kept, val, self._stride
 
+    def norms(self) -> np.ndarray:
+        """Return rows of step, gradient norms and update ratios: of each step that was measured."""
+        rows = [[step, *norms] for step, norms in sorted(self._kept_norms.items())]
+        return np.array(rows, np.float64).reshape(-1, len(self.columns) - 2)
+
     @staticmethod
     def restored(
-        columns: tuple[str, ...], kept: np.ndarray, val: np.ndarray, stride: int
+        columns: tuple[str, ...], kept: np.ndarray, val: np.ndarray, norms: np.ndarray, stride: int
     ) -> "History":
-        """Return what `store` told of; whoever restores it knows the curves already."""
+        """Return what `store` and `norms` told; whoever restores it knows the curves already."""
         made = History([])
         made.columns, made._stride = columns, stride
         steps, losses, rates = kept.reshape(-1, 3).T
         made._kept.add((steps.astype("<i8"), losses, rates))
         made._kept_val = {int(step): loss for step, loss in val.tolist()}
+        made._kept_norms = {int(step): rest for step, *rest in norms.tolist()}
         made.recent = made._kept.last(RECENT)
         return made
 

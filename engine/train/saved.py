@@ -70,7 +70,11 @@ class Changed(Struct, frozen=True):
 
 
 class SavedRun(Struct, frozen=True):
-    """A run with its past. ``kept``: rows of step, loss, rate; ``val``: of step, loss, float64."""
+    """A run with its past, its curves as rows of float64.
+
+    ``kept``: step, loss, rate; ``val``: step, loss; ``norms``: step, the norm of each parameter's
+    gradient, the ratio of each one's update; none in older files.
+    """
 
     torch: str
     data: str
@@ -88,6 +92,7 @@ class SavedRun(Struct, frozen=True):
     """How many events of the next step had happened; ``now`` is before them."""
     left: tuple[str, ...] = ()
     """Attributes of modules that were too much, or of no kind, to be held."""
+    norms: bytes = b""
 
 
 def save(run: Run) -> bytes:
@@ -135,6 +140,7 @@ def save(run: Run) -> bytes:
             tuple(run.history.recent),
             events,
             tuple(left),
+            run.history.norms().astype("<f8").tobytes(),
         )
     )
     if len(data) > LIMIT:
@@ -177,8 +183,6 @@ def resume(data: bytes, policy: bool = False) -> Run:
         setups = tuple(map(guarded, saved.setups)) if policy else saved.setups
         states = [_checkpoint(one, setups) for one in (*saved.past, saved.now)]
         changes = [_change(one, setups) for one in saved.changes]
-        kept = np.frombuffer(saved.kept, "<f8").reshape(-1, 3)
-        val = np.frombuffer(saved.val, "<f8").reshape(-1, 2)
     except (msgspec.MsgspecError, *_NO_RUN) as error:
         raise Unfit("it does not hold a run as it should") from error
     for setup in setups:
@@ -188,8 +192,7 @@ def resume(data: bytes, policy: bool = False) -> Run:
     run = Run(states[0].setup)
     if fingerprint(run) != saved.data:
         raise Unfit(f"the data of {run.setup.data.name} is not what it was when the run was saved")
-    if not all(_are_steps(rows[:, 0], states[-1].step) for rows in (kept, val)):
-        raise Unfit("its curves are of steps that it did not make")
+    history = _history(saved, run.history.columns, states[-1].step)
     try:
         count = len(list(run.program.model.parameters()))
         if not all(_is_memory_of(count, one.optimizer) for one in states):
@@ -201,12 +204,24 @@ def resume(data: bytes, policy: bool = False) -> Run:
     except Exception as error:
         raise Unfit("its numbers do not fit its model") from error
     run.step, run.changes = states[-1].step, changes
-    run.history = History.restored(run.history.columns, kept, val, saved.history_stride)
+    run.history = history
     run.history.recent = list(saved.recent)
     run.unfinished = max(0, min(saved.events, len(run.program.lines) - 1))
     run.left = saved.left
     run.leave()
     return run
+
+
+def _history(saved: SavedRun, columns: tuple[str, ...], last: int) -> History:
+    """Return the curves of a run that has come to step ``last``. Raises `Unfit`."""
+    widths = ((saved.kept, 3), (saved.val, 2), (saved.norms, len(columns) - 2))
+    try:
+        kept, val, norms = (np.frombuffer(data, "<f8").reshape(-1, wide) for data, wide in widths)
+    except ValueError as error:
+        raise Unfit("it does not hold a run as it should") from error
+    if not all(_are_steps(part[:, 0], last) for part in (kept, val, norms)):
+        raise Unfit("its curves are of steps that it did not make")
+    return History.restored(columns, kept, val, norms, saved.history_stride)
 
 
 def _are_steps(steps: np.ndarray, last: int) -> bool:

@@ -1,12 +1,15 @@
 """A run that was saved goes on where it was, bit for bit."""
 
+import csv
+import io
+
 import msgspec
 import numpy as np
 import pytest
 import torch
 
 from engine import setup
-from engine.train import saved
+from engine.train import measuring, saved
 from engine.train.changing import Edit
 from engine.train.host import Host
 from engine.train.program import Failed
@@ -310,3 +313,38 @@ def test_a_run_with_too_many_weights_is_refused_before_any_copy_is_made(monkeypa
     monkeypatch.setattr(run, "state", lambda: pytest.fail("it was copied"))
     with pytest.raises(saved.Unfit, match="more than"):
         saved.save(run)
+
+
+def test_norms_from_before_stand_in_the_file_of_all_curves():
+    run = Run(setup.parse({**BASE, "model": "mlp", "batch": 0}))
+    weight = run.program.model.get_parameter("0.weight")
+    seen = {}
+    for step in (3, 7):
+        run.advance(step - 1 - run.step)
+        measuring.measure(run)
+        seen[step] = repr(weight.grad.norm().item())
+    run.advance(10 - run.step)
+    again = saved.resume(saved.save(run))
+    assert again.history.csv() == run.history.csv()
+    for one in (run, again):
+        measuring.measure(one)
+    seen[11] = repr(weight.grad.norm().item())
+    rows = list(csv.DictReader(io.StringIO(again.history.csv())))
+    found = {int(row["step"]): float(row["grad:0.weight"]) for row in rows if row["grad:0.weight"]}
+    assert found == {step: pytest.approx(float(norm), rel=1e-6) for step, norm in seen.items()}
+    assert again.history.csv() == run.history.csv()
+    again.rewind(5)
+    assert again.history.norms()[:, 0].tolist() == [3.0]
+
+
+def test_a_file_from_before_norms_were_saved_goes_on_without_them():
+    run = Run(setup.parse(BASE))
+    measuring.measure(run)
+    fields = msgspec.msgpack.decode(saved.save(run))
+    del fields["norms"]
+    again = saved.resume(msgspec.msgpack.encode(fields))
+    assert again.step == 1
+    assert len(again.history.norms()) == 0
+    for spoilt in (b"\0" * 12, np.full(1 + 2 * 8, 99.0).astype("<f8").tobytes()):
+        with pytest.raises(saved.Unfit):
+            saved.resume(msgspec.msgpack.encode({**fields, "norms": spoilt}))
