@@ -90,7 +90,7 @@ def once(a: torch.Tensor, b: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     Such a view takes no memory however long it is: nobody could look at all of its elements.
     """
     for dimension, steps in enumerate(zip(a.stride(), b.stride(), strict=True)):
-        if steps == (0, 0):
+        if steps == (0, 0) and a.shape[dimension] > 1:
             a, b = a.narrow(dimension, 0, 1), b.narrow(dimension, 0, 1)
     return a, b
 

@@ -17,7 +17,7 @@ from engine.setup import BadSetup, Setup, check
 from engine.train import attribute_lists
 from engine.train.attributes import Kept
 from engine.train.changing import Change, Edit
-from engine.train.checkpoints import Checkpoint, put_back
+from engine.train.checkpoints import Checkpoint, Checkpoints, put_back
 from engine.train.history import History
 from engine.train.run import Run
 from engine.zoo.models.own import guarded
@@ -110,10 +110,7 @@ def save(run: Run) -> bytes:
         now = run.state()
         run.load(open_step)
     setups: list[Setup] = []
-    past, stride = run.past.all(), run.past.stride
-    while len(past) > 1 and sum(c.size for c in past) > BUDGET:
-        stride *= 2
-        past = [c for c in past if c.step % stride == 0]
+    past, stride = _within_budget(run.past)
     changes = [
         Changed(at, edit=(what.name, what.index, what.value))
         if isinstance(what, Edit)
@@ -146,6 +143,15 @@ def save(run: Run) -> bytes:
     if len(data) > LIMIT:
         raise Unfit(TOO_MUCH)
     return data
+
+
+def _within_budget(past: Checkpoints) -> tuple[list[Checkpoint], int]:
+    """Return as many checkpoints as may be saved, and how many steps lie between them."""
+    every, stride = past.all(), past.stride
+    while len(every) > 1 and sum(c.size for c in every) > BUDGET:
+        stride *= 2
+        every = [c for c in every if c.step % stride == 0]
+    return every, stride
 
 
 def _number(setups: list[Setup], setup: Setup) -> int:

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from engine import values
-from engine.values import THUMB, snapshot, snapshots
+from engine.values import THUMB, once, snapshot, snapshots
 
 
 @pytest.mark.parametrize(
@@ -98,6 +98,14 @@ def test_as_many_dimensions_as_torch_has_are_read():
     made = snapshot(torch.full((1,) * 64, 3.0))
     assert (len(made.shape), np.frombuffer(made.data, "<f4").item()) == (64, 3.0)
     assert snapshot(torch.zeros((1,) * 62 + (100, 100))).max == 0
+
+
+@pytest.mark.parametrize("shape", [(0,), (3, 0), (1, 0, 5), (4, 3)])
+def test_what_both_views_repeat_is_there_once_and_what_is_empty_stays_so(shape):
+    a, b = (torch.full((1,) * len(shape), number).expand(shape) for number in (1.0, 2.0))
+    one, two = once(a, b)
+    assert one.numel() == min(a.numel(), 1)
+    assert torch.equal(one, two) == torch.equal(a, b)
 
 
 def test_a_huge_expanded_view_costs_no_memory():
