@@ -19,6 +19,8 @@ FREEZE_S = 60.0
 """So long may putting a tape together take, once the program has ended."""
 SPARE = "--spare"
 """Tells an engine to become ready without haste."""
+ALONE = "--alone"
+"""Tells an engine that there is no window beside it, to leave the processors to."""
 OPEN = "--open"
 """Tells an engine that its programs may do what the user may."""
 PASSED_ON = (

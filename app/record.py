@@ -151,7 +151,7 @@ class Engine:
 
     def __init__(self, is_open: bool = False) -> None:
         self._process = subprocess.Popen(
-            [child.program(), *child.arguments(), *([child.OPEN] if is_open else [])],
+            [child.program(), *child.arguments(), child.ALONE, *([child.OPEN] if is_open else [])],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -66,7 +66,8 @@ def main(words: Sequence[str] = ()) -> None:
     """Run the engine until its standard input closes. Returns only where that is so at once.
 
     With ``--spare`` among ``words`` it makes itself ready without being in anybody's way; with
-    ``--open`` its programs may do what the user may.
+    ``--alone`` there is no window to give way to; with ``--open`` its programs may do what the
+    user may.
     """
     process.die_with_parent()
     process.stand_apart()
@@ -87,7 +88,6 @@ def main(words: Sequence[str] = ()) -> None:
         engine = _warm()
         if "--spare" in words:
             process.at_low_priority(_warm_optimizers)
-        process.give_way(process.BEHIND_WINDOW)
         process.cap_memory()
         process.deepen_stack()
         server.send(_ready("--open" in words))
@@ -116,6 +116,11 @@ def _settle(server: Server, words: Sequence[str], wire_ends: tuple[int, int]) ->
         _warm_optimizers()
         return
     folder = server.first_folder((lambda: None) if "--spare" in words else _warm_optimizers)
+    if server.trains and "torch._dynamo" not in sys.modules:
+        # Its first optimizer would import them, behind everybody else on a busy machine.
+        _warm_optimizers()
+    if "--alone" not in words:
+        process.give_way(process.BEHIND_WINDOW)
 
     def confine() -> None:
         if "--open" not in words:

@@ -6,6 +6,8 @@ import json
 import os
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ import pytest
 from app import __main__ as command_line
 from app import record, train, train_picture, train_words
 from app.documents import Refused
+from engine.training import answers, asks
 from tests.app.training_fakes import outcome
 
 posix = pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
@@ -255,6 +258,16 @@ def test_an_interrupt_of_a_run_that_has_just_begun_leaves_it_at_its_beginning(tm
 def test_an_interrupt_of_the_terminal_is_not_the_engines():
     with record.Engine() as engine:
         assert os.getsid(engine._process.pid) != os.getsid(0)
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/autogroup"), reason="Linux shares by session")
+def test_without_a_window_the_engine_has_its_full_share_of_a_busy_machine():
+    with record.Engine() as engine:
+        ready = engine.wait_ready()
+        engine.send(asks.ListParts())
+        assert isinstance(engine.next(time.monotonic() + 60), answers.Catalogue)
+        words = Path(f"/proc/{ready.pid}/autogroup").read_text()
+    assert words.split()[-1] == "0"
 
 
 KINDS = [({"data": "line"}, "Fit"), ({"data": "moons"}, "Boundary"),

@@ -32,15 +32,41 @@ def test_it_says_what_it_is_when_it_is_ready(shared):
     assert shared.ready.pid == shared.process.pid
 
 
-@pytest.mark.skipif(not Path("/proc/self/autogroup").exists(), reason="Linux shares by session")
+shares = pytest.mark.skipif(
+    not Path("/proc/self/autogroup").exists(), reason="Linux shares by session"
+)
+
+
+def share(pid):
+    """The session group of a process, and how far it stands back."""
+    # A process that no session has ever been begun for has no group, and reads nothing.
+    group, _, nice = Path(f"/proc/{pid}/autogroup").read_text().partition(" nice ")
+    return group, int(nice or 0)
+
+
+@shares
 def test_it_leaves_the_processors_to_the_window_where_both_want_them(shared):
-    ours, its = (
-        # A process that no session has ever been begun for has no group, and reads nothing.
-        Path(f"/proc/{pid}/autogroup").read_text().partition(" nice ")
-        for pid in ("self", shared.ready.pid)
-    )
-    assert ours[0] != its[0]
-    assert int(its[2]) > 0
+    shared.run("x = 1")
+    assert share("self")[0] != share(shared.ready.pid)[0]
+    assert share(shared.ready.pid)[1] > 0
+
+
+@shares
+def test_until_it_is_asked_for_something_it_makes_haste(engine):
+    assert share(engine.ready.pid)[1] == 0
+    engine.run("x = 1")
+    assert share(engine.ready.pid)[1] > 0
+
+
+@shares
+def test_where_there_is_no_window_it_leaves_the_processors_to_nobody():
+    alone = Engine("--alone")
+    try:
+        ready = alone.next()
+        alone.run("x = 1")
+        assert share(ready.pid)[1] == 0
+    finally:
+        alone.close()
 
 
 def test_a_run_is_announced_streamed_ended_and_recorded(shared):
