@@ -193,6 +193,8 @@ class Showing(QObject):
         views.console.set_figures(result.tape.figures)
         views.console.set_warnings(result.stderr)
         views.console.set_problem(own)
+        if result.engine == "starting":
+            views.inspector.lose_numbers()
 
     def _show_position(self, position: int, ms: int) -> None:
         # A picture that it brings has the page shown too, and so has who selects a card in it.

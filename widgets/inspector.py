@@ -183,6 +183,12 @@ class Inspector(QScrollArea):
         )
         self._show()
 
+    def lose_numbers(self) -> None:
+        """Take for gone what is being fetched: whoever was asked for it is gone."""
+        for kind, number, _ in self._page.waiting:
+            if kind == "peek":
+                self.set_full(Peeked(0, number, None))
+
     def _check(self, value: int, index: int) -> None:
         """Ask for a check, one after the other: the program runs anew for each."""
         self._line_up(("check", value, index))

@@ -5,6 +5,7 @@ from app.showing import counts, module_keys
 from app.state import Doc
 from playback import graph, scenes
 from widgets import graph_walk
+from widgets.panes.numbers import NumbersPane
 
 NET = """
 torch.manual_seed(0)
@@ -256,3 +257,15 @@ def test_a_picture_and_who_selects_a_card_in_it_show_the_page_once(
     assert [position for _, position in shown] == [first.stop]
     assert shown[0][0] is not None
     assert inspector.page().selection is not None
+
+
+def test_numbers_are_fetched_no_more_from_an_engine_that_died(settled, link, record):
+    show(settled, link, record("big = torch.zeros(50, 80)\ny = big + 1\n"))
+    settled.showing.pick_value(settled.session.result.tape.values[-1].id)
+    settled.inspector.findChild(NumbersPane).fetch.click()
+    ((kind, _, snapshot),) = link.asked
+    assert kind == "peek"
+    assert settled.inspector.page().waiting
+    link.die()
+    assert not settled.inspector.page().waiting
+    assert settled.inspector.page().fetched == {snapshot: None}

@@ -163,6 +163,19 @@ def test_all_numbers_are_fetched_once_asked_for(inspector, qtbot):
     assert not numbers.fetch.isVisible()
 
 
+def test_numbers_whose_engine_is_gone_are_gone(inspector):
+    tape, big = taped(ODD), named(taped(ODD), "big")
+    inspector.show_page(Selection("value", big.id), tape, len(tape.events))
+    inspector.lose_numbers()
+    numbers = pane(inspector, NumbersPane)
+    assert numbers.fetch.isVisible()
+    numbers.fetch.click()
+    inspector.lose_numbers()
+    assert inspector.page().fetched == {big.snapshot: None}
+    assert not inspector.page().waiting
+    assert not numbers.fetch.isVisible()
+
+
 def test_numbers_nobody_asked_for_are_left_aside(inspector):
     tape, big = taped(ODD), named(taped(ODD), "big")
     inspector.show_page(Selection("value", big.id), tape, len(tape.events))
