@@ -66,7 +66,7 @@ def flaws(tape: Tape) -> Iterator[str]:
     if _events_lead_out(tape):
         yield "an event of nothing"
     yield ""
-    if len(tape.times) not in (0, len(tape.ops)):
+    if len(tape.times) not in (0, len(tape.ops)) or min(tape.times, default=0) < 0:
         yield "times of other ops"
     if any(call.parent is not None and call.parent >= at for at, call in enumerate(tape.calls)):
         yield "a module call inside itself"

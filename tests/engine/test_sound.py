@@ -116,6 +116,7 @@ LIES = {
     "a gradient that holds nothing": (("rewrites", 0, 0, 1), 10**6),
     "a change into nothing": (("writes", 0, 0, 1), 10**6),
     "times of other ops": (("times",), [1]),
+    "a time before it began": (("times", 0), -1),
 }
 
 
