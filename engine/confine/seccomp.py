@@ -26,7 +26,7 @@ FREE: dict[str, int] = dict(  # noqa: C408
     read=0, write=1, close=3, stat=4, fstat=5, lstat=6, poll=7, lseek=8, mprotect=10, munmap=11,
     brk=12, rt_sigaction=13, rt_sigprocmask=14, rt_sigreturn=15, pread64=17, pwrite64=18, readv=19,
     writev=20, access=21, pipe=22, select=23, sched_yield=24, mremap=25, msync=26, mincore=27,
-    madvise=28, dup=32, dup2=33, pause=34, nanosleep=35, getitimer=36, alarm=37, setitimer=38,
+    dup=32, dup2=33, pause=34, nanosleep=35, getitimer=36, alarm=37, setitimer=38,
     getpid=39, recvfrom=45, shutdown=48, getsockname=51, exit=60, wait4=61, uname=63, getdents=78,
     getcwd=79, chdir=80, fchdir=81, readlink=89, umask=95, gettimeofday=96, getrlimit=97,
     getrusage=98, sysinfo=99, times=100, getuid=102, getgid=104, geteuid=107, getegid=108,
@@ -58,6 +58,8 @@ _IOCTLS = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
 _FCNTLS = (0, 1, 2, 3, 4, 5, 1030, 1031, 1032)
 _PRCTLS = (3, 15, 16, 0x53564D41)
 """Ask whether dumpable, name a thread, ask its name, name memory."""
+_MADVISE, _POISON = 28, 100
+"""Advice from here on is for tests of the kernel: root's takes pages of the machine out of use."""
 _SOCKETPAIR, _SENDTO = 53, 44
 _UNIX, _STREAM, _KINDS = 1, 1, 0xF
 
@@ -115,6 +117,10 @@ def program(pid: int) -> _Code:
     code += _where(9, [*_own_memory(3), *_not_both(2, _WRITE_AND_RUN)])
     code += _where(
         56, [(_LOAD, 0, 0, _low(0)), (_ANY_BIT, 1, 0, _THREAD), _no(), *_no_bit(_NAMESPACES)]
+    )
+    code += _where(
+        _MADVISE,
+        [(_LOAD, 0, 0, _low(2)), (_AT_LEAST, 0, 1, _POISON), _no(), (_RETURN, 0, 0, _ALLOW)],
     )
     code += _where(62, _one_of(0, (pid,)))
     code += _where(234, _one_of(0, (pid,)))
