@@ -6,6 +6,7 @@ Each is tried with only the policy, and with only the confinement.
 
 # ruff: noqa: E501
 from tests.hostile.backdoors import MORE
+from tests.hostile.backways import BACKWAYS
 from tests.hostile.byways import BYWAYS
 from tests.hostile.detours import DETOURS
 
@@ -390,4 +391,4 @@ BLOCKS = (
     "if 1:\n" + "".join(" " * n + "if 1:\n" for n in range(1, 99)) + " " * 99 + "x = 1",
 )
 
-ALL: tuple[str, ...] = (*WALKS, *IMPORTS, *LIBRARY, *BLOCKS, *MORE, *BYWAYS, *DETOURS)
+ALL: tuple[str, ...] = (*WALKS, *IMPORTS, *LIBRARY, *BLOCKS, *MORE, *BYWAYS, *DETOURS, *BACKWAYS)
