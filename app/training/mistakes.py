@@ -24,7 +24,7 @@ def fitting(setup: Setup, catalogue: Catalogue) -> Setup:
     tasks = {entry.name: entry.task for entry in catalogue.entries if entry.kind == "data"}
     is_regression = tasks.get(setup.data.name) == "regression"
     if "column_target" in setup.mistakes and not is_regression:
-        setup = replace(setup, data=Part("sine"), loss=None, features=())
+        setup = replace(setup, data=_numbers(setup, catalogue), loss=None, features=())
         is_regression = True
     if "softmax_first" in setup.mistakes:
         if is_regression:
@@ -35,6 +35,14 @@ def fitting(setup: Setup, catalogue: Catalogue) -> Setup:
         if not options.get("dropout") and options.get("norm", "none") == "none":
             setup = replace(setup, model=Part("mlp", {**options, "dropout": 0.3}))
     return setup
+
+
+def _numbers(setup: Setup, catalogue: Catalogue) -> Part:
+    """Return data of a regression; a module of one's own takes as many inputs as it did."""
+    data = [entry for entry in catalogue.entries if entry.kind == "data"]
+    inputs = next((entry.inputs for entry in data if entry.name == setup.data.name), "1")
+    alike = (e.name for e in data if e.task == "regression" and e.inputs == inputs)
+    return Part(next(alike, "sine") if setup.model.name == "own" else "sine")
 
 
 class Switching:

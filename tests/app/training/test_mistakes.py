@@ -95,6 +95,15 @@ def test_a_mistake_gets_what_it_takes_to_show():
         assert mistakes.fitting(wrong(name), catalogue()) == wrong(name)
 
 
+def test_a_module_of_ones_own_gets_numbers_of_as_many_inputs():
+    flat = say.Entry("data", "plane", "Plane", "", (), "regression", "2", "Planes")
+    known = replace(catalogue(), entries=(*catalogue().entries, flat))
+    own = replace(wrong("column_target"), data=Part("moons"), model=Part("own", {"source": ""}))
+    assert mistakes.fitting(own, known).data.name == "plane"
+    assert mistakes.fitting(own, catalogue()).data.name == "sine", "there are no other numbers"
+    assert mistakes.fitting(wrong("column_target"), known).data.name == "sine"
+
+
 def switch(switching, setup, *made):
     return switching.switched(setup, replace(setup, mistakes=made), catalogue())
 
