@@ -29,7 +29,7 @@ class Kept(Struct, frozen=True):
     when: float = 0.0
 
     def sound(self) -> "Kept":
-        """Return this, without a history that does not fit the text, and numbers no window has."""
+        """Return this, without a history that does not fit the text, and what no window has."""
         fits = self
         try:
             base(self.doc.source, self.steps, self.done)
@@ -39,9 +39,13 @@ class Kept(Struct, frozen=True):
         if not (abs(self.when) < LATEST and all(0 <= one < 1 << 31 for one in places)):
             view = msgspec.structs.replace(self.view, position=0)
             fits = msgspec.structs.replace(fits, view=view, caret=(0, 0), scroll=(0, 0), when=0.0)
-        if not -(1 << 63) <= self.doc.seed < 1 << 63:
-            fits = msgspec.structs.replace(fits, doc=msgspec.structs.replace(self.doc, seed=0))
-        return fits
+        doc = self.doc
+        if not -(1 << 63) <= doc.seed < 1 << 63:
+            doc = msgspec.structs.replace(doc, seed=0)
+        # No system has a file of such a name, and Python refuses to look for one.
+        if "\0" in doc.path:
+            doc = msgspec.structs.replace(doc, path="")
+        return fits if doc is self.doc else msgspec.structs.replace(fits, doc=doc)
 
 
 def encode(kept: Kept) -> bytes:

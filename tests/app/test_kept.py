@@ -41,6 +41,11 @@ def test_a_history_that_does_not_fit_is_forgotten_and_the_text_stays():
         assert (read.doc, read.steps, read.done) == (WORK.doc, (), 0)
 
 
+def test_a_file_that_no_system_has_is_forgotten_and_the_text_stays():
+    read = kept.decode(kept.encode(replace(WORK, doc=replace(WORK.doc, path="/a\0b.py"))))
+    assert read == replace(WORK, doc=replace(WORK.doc, path=""))
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
