@@ -115,6 +115,7 @@ def _settle(server: Server, words: Sequence[str], wire_ends: tuple[int, int]) ->
         server.read_in_thread()
         _warm_optimizers()
         return
+    threads = limits.threads_in_use()
     folder = server.first_folder((lambda: None) if "--spare" in words else _warm_optimizers)
     if server.trains and "torch._dynamo" not in sys.modules:
         # Its first optimizer would import them, behind everybody else on a busy machine.
@@ -124,7 +125,7 @@ def _settle(server: Server, words: Sequence[str], wire_ends: tuple[int, int]) ->
 
     def confine() -> None:
         if "--open" not in words:
-            box.enter(folder, device=_has_device())
+            box.enter(folder, device=_has_device(), threads=threads)
 
     if server.trains:
         from engine.train import easel

@@ -74,12 +74,13 @@ def available(*, device: bool = False) -> tuple[str, ...]:
     return tuple(name for name, holds in kept.items() if holds)
 
 
-def enter(folder: str = "", *, device: bool = False) -> None:
+def enter(folder: str = "", *, device: bool = False, threads: int = 0) -> None:
     """Give up for good what `available` says. To be called while there is but one thread.
 
     Args:
         folder: what stands in this folder may be read; empty for none.
         device: there is a graphics device, whose driver needs more than others.
+        threads: what the user's programs have by now; 0 where that is not known.
 
     Raises:
         OSError: the kernel refuses what it said it could do.
@@ -99,7 +100,7 @@ def enter(folder: str = "", *, device: bool = False) -> None:
         more = [*_found(_FOR_DEVICES), *_drivers()] if device else []
         used = _found(_DEVICES) if device else []
         landlock.restrict([*_own(), *beside, *more], used)
-    limits.restrict(device=device)
+    limits.restrict(device=device, threads=threads)
     if not device and seccomp.available():
         seccomp.restrict()
 

@@ -1,21 +1,37 @@
-"""Limits of the process: memory, file sizes, descriptors; nobody may look into it."""
+"""Limits of the process: memory, threads, file sizes, descriptors; nobody may look into it."""
 
 import contextlib
 import ctypes
 import os
 import sys
+from pathlib import Path
 
 FILES = 256
 """Descriptors that may be open at a time."""
 SPACE = 1 << 40
 """Bytes of addresses: the tables of what is only read are counted by no other limit."""
+THREADS = 8192
+"""So many threads more than a user has now may there be: else one program leaves the user none.
+The system counts them by user, and none of root's."""
 _DUMPABLE = 4
 
 
-def restrict(*, device: bool = False) -> None:
+def threads_in_use() -> int:
+    """Return how many threads this user's programs have, as far as Linux tells; else 0."""
+    found = 0
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            if folder.stat().st_uid == os.getuid():
+                told = (folder / "status").read_text(errors="replace")
+                found += int(told.partition("\nThreads:")[2].split(None, 1)[0])
+    return found
+
+
+def restrict(*, device: bool = False, threads: int = 0) -> None:
     """Give up writing to files, core dumps and locked memory, as far as the system has such limits.
 
-    ``device``: leave what the driver of a graphics device needs.
+    ``device``: leave what the driver of a graphics device needs; ``threads``: what `threads_in_use`
+    told while it could.
     """
     if sys.platform == "win32":
         return
@@ -29,6 +45,8 @@ def restrict(*, device: bool = False) -> None:
             _cap(resource.RLIMIT_MEMLOCK, 0)
         if sys.platform == "linux":
             _cap(resource.RLIMIT_AS, SPACE)
+            if threads:
+                _cap(resource.RLIMIT_NPROC, threads + THREADS)
     if hasattr(resource, "RLIMIT_DATA"):
         soft, _ = resource.getrlimit(resource.RLIMIT_DATA)
         if soft != resource.RLIM_INFINITY:

@@ -6,6 +6,7 @@ A quarter of the programs runs always, all of them in `make torture`.
 
 import re
 import socket
+import subprocess
 import sys
 
 import pytest
@@ -271,3 +272,37 @@ def test_the_limits_are_what_they_are_said_to_be_and_stay(prisoners):
     said = prisoners.run(LIMITS)
     assert said.startswith("(0, 0)\n" * 3 + "True 0\n"), said
     prisoners.close()
+
+
+CROWD = """
+import os, pathlib, resource, threading
+from engine.confine import limits
+limits.THREADS = 40
+threading.stack_size(1 << 16)
+if os.getuid() == 0:
+    os.setuid(65534)
+limits.restrict(threads=limits.threads_in_use())
+go, begun = threading.Event(), 0
+try:
+    while begun < 400:
+        threading.Thread(target=go.wait, daemon=True).start()
+        begun += 1
+except RuntimeError:
+    pass
+print(begun, flush=True)
+os._exit(0)
+"""
+
+
+def test_a_program_leaves_its_user_threads_for_other_programs():
+    done = subprocess.run(
+        [sys.executable, "-c", CROWD], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert 20 <= int(done.stdout) <= 60, done.stderr
+
+
+def test_an_engine_has_a_limit_of_threads(prisoners):
+    said = prisoners.run("import resource\nprint(resource.getrlimit(resource.RLIMIT_NPROC))")
+    prisoners.close()
+    soft, hard = map(int, re.findall(r"\d+", said)[:2])
+    assert 0 < soft == hard < 1 << 20
