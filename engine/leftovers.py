@@ -85,8 +85,8 @@ class Kept:
             sys.setprofile(self._profile)
         for name in _names.keys() - _whole.keys():
             del _names[name]
-        if len(sys.modules) < _count or "sys" not in sys.modules:
-            sys.modules.update({**_modules, **sys.modules})
+        # Also those in whose place something else stands, None even: no import would find them.
+        sys.modules.update(_modules)
         if kind is None and threading.active_count() > len(self._threads):
             wait_for_threads(self._threads)
 

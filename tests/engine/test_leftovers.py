@@ -64,6 +64,8 @@ def answer(engine, source):
         "import builtins\nbuiltins.left_over = 1",
         "import gc\ndef late(*_): raise ValueError\ngc.callbacks.append(late)\ngc.disable()",
         "import sys\nsys.modules.clear()",
+        "import sys\nsys.modules['torch'] = sys.modules['torch.nn'] = None",
+        "import sys\nsys.modules['numpy'] = 7\nimport turtle_that_is_not_there",
         "import sys\nsys.settrace(lambda *a: 1 / 0)",
         "import sys\nsys.stdout.close()\nsys.stderr = None",
         "import sys\nsys.setrecursionlimit(90)",
