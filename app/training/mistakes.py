@@ -174,6 +174,9 @@ def _softmax_first(facts: Facts) -> str:
 def _huge_lr(facts: Facts) -> str:
     rate, right = facts["lr"], facts["right_lr"]
     highest = text.number(facts["highest"])
+    if not facts.get("peaks", True):
+        # A long run keeps every so many steps, and a peak may lie between them.
+        highest = f"at least {highest}"
     return f"lr {rate:g} in place of {right:g}, {_losses(facts)}, {highest} at its highest"
 
 

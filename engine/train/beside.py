@@ -31,8 +31,8 @@ def mirrored(request: object, run_id: int) -> Mirrored | None:
 def facts(run: Run, other: Run, before: int) -> dict[str, float]:
     """Return what was measured of a run and of the right one (``right_...``).
 
-    ``loss`` is the mean of the last 20 steps, ``highest`` the highest loss of all, ``grad`` the
-    norm of all gradients together, ``first`` how far the first parameter that is frozen by
+    ``loss`` is the mean of the last 20 steps, ``highest`` the highest loss that is known, ``grad``
+    the norm of all gradients together, ``first`` how far the first parameter that is frozen by
     mistake is from where it began and ``lr`` the rate without what a schedule makes of it.
     ``before`` is what `memory.resident` told at the beginning.
     """
@@ -73,6 +73,8 @@ def _of_mistakes(run: Run, before: int) -> dict[str, float]:
         found["rows"] = run.batches.size
     if "softmax_first" in mistakes:
         found["outputs"] = run.program.shapes.outputs
+    if "huge_lr" in mistakes:
+        found["peaks"] = float(run.history.is_whole)
     return found
 
 

@@ -112,6 +112,11 @@ class History:
         last = self.recent[-SMOOTHED:]
         return sum(last) / len(last) if last else math.nan
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether the store has every step."""
+        return self._stride == 1
+
     def highest(self) -> float:
         """Return the highest loss of the store; NaN before the first."""
         losses = self._kept.whole()[1]

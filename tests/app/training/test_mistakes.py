@@ -73,6 +73,13 @@ def test_a_mistake_that_does_no_harm_says_so():
         assert "no worse" not in mistakes.told(wrong(name), BASE)
 
 
+def test_the_highest_loss_of_a_long_run_is_a_bound():
+    facts = {**BASE, "peaks": 1}
+    assert ", 812.5" in mistakes.told(wrong("huge_lr"), facts)
+    facts["peaks"] = 0
+    assert "at least 812.5" in mistakes.told(wrong("huge_lr"), facts)
+
+
 def test_times_are_read_at_a_glance():
     assert mistakes.times(4.0, 2.0) == "2.00 times"
     assert mistakes.times(5_237_000.0, 1.0) == "5,240,000 times"
