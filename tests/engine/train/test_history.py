@@ -72,12 +72,14 @@ def test_what_is_forgotten_is_not_told_and_not_kept():
 def test_the_store_stays_bounded_and_evenly_spread(monkeypatch):
     monkeypatch.setattr(history, "KEPT", 100)
     made = History([])
+    assert made.is_whole
     for first in range(1, 10_001, 37):
         losses = [float(step) for step in range(first, first + 37)]
         made.add(first, losses, [0.1] * 37)
         made.take()
     steps = [int(row["step"]) for row in csv.DictReader(io.StringIO(made.csv()))]
     assert 50 <= len(steps) <= 100
+    assert not made.is_whole
     assert set(np.diff(steps)) == {steps[1] - steps[0]}
     # A copy for a fork tells what is kept, up to its step, and goes on by itself.
     copy = made.copied(steps[10])
