@@ -87,6 +87,9 @@ class Axes:
             told = {**_format(str(rest.pop(0))), **words} if rest and _is_text(rest) else words
             y = np.asarray(first if second is None else second, dtype=np.float64)
             x = np.arange(len(y)) if second is None else np.asarray(first, dtype=np.float64)
+            if y.shape[:1] != x.shape[:1]:
+                shapes = f"have shapes {x.shape} and {y.shape}"
+                raise ValueError(f"x and y must have same first dimension, but {shapes}")
             if y.ndim == 2 and y.shape[1] > 1:
                 for column in y.T:
                     self._add("line", x, column, dict(told))
@@ -98,6 +101,8 @@ class Axes:
         """Note a cloud of points."""
         if not isinstance(words.get("c", ""), str):
             words.pop("c")
+        if np.asarray(x).size != np.asarray(y).size:
+            raise ValueError("x and y must be the same size")
         self._add("points", x, y, words)
         return Handle()
 

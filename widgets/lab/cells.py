@@ -101,7 +101,8 @@ class _Ink:
         self._painter, self._theme, self._numbers = painter, theme, numbers
         self._flat = array.reshape(-1)
         is_complex = np.iscomplexobj(self._flat)
-        self._real = np.abs(self._flat) if is_complex else self._flat.astype(np.float64)
+        with np.errstate(invalid="ignore", over="ignore"):
+            self._real = np.abs(self._flat) if is_complex else self._flat.astype(np.float64)
         sizes = np.abs(self._real[np.isfinite(self._real)])
         self._scale = float(sizes.max()) if sizes.size else 0.0
         self._side = card.side

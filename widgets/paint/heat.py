@@ -126,10 +126,11 @@ def grid_of(snapshot: Snapshot) -> Grid | None:
         array = np.frombuffer(snapshot.thumb, dtype="<f4").reshape(snapshot.thumb_shape)
     if array.size == 0:
         return None
-    if np.iscomplexobj(array):
-        array = np.abs(array)
     last = array.shape[-1] if array.ndim else 1
-    grid: Grid = array.reshape(-1, last).astype(np.float64)
+    # A NaN of the kind that signals, or a size beyond all numbers, is none of the window's.
+    with np.errstate(invalid="ignore", over="ignore"):
+        sizes = np.abs(array) if np.iscomplexobj(array) else array
+        grid: Grid = sizes.reshape(-1, last).astype(np.float64)
     return grid
 
 

@@ -143,3 +143,23 @@ def test_a_program_from_elsewhere_may_plot():
     tape = execute(wire.Run(0, source, policy=True))
     assert tape.status == "ok", tape.error
     assert tape.figures[0].axes[0].title == "t"
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        ("plot([1, 2], [1])", "x and y must have same first dimension"),
+        ("plot(torch.ones(3), torch.ones(4, 2))", "but have shapes (3,) and (4, 2)"),
+        ("scatter([1, 2], torch.ones(3))", "x and y must be the same size"),
+    ],
+)
+def test_data_that_do_not_belong_together_are_refused_in_matplotlibs_words(call, said):
+    tape = record(HEAD + f"plt.{call}\n")
+    assert tape.error.type == "ValueError"
+    assert said in tape.error.message
+    assert tape.error.place.line == 2
+
+
+def test_columns_over_one_axis_and_tensors_of_a_cloud_belong_together():
+    assert len(only("plt.plot(torch.arange(3.0), torch.ones(3, 2))").traces) == 2
+    assert len(only("plt.scatter(torch.ones(2, 2), torch.ones(4))").traces[0].x) == 4

@@ -168,3 +168,17 @@ def test_a_scale_boxes_and_plots_are_found_without_the_masked_arrays_of_numpy():
         check=True,
     )
     assert done.stdout.strip() == "False"
+
+
+def test_a_nan_that_signals_is_a_nan_like_any_other():
+    bits = np.array([[0x7F800001, 0x3F800000]], np.uint32)
+    grid = heat.grid_of(Snapshot((1, 2), "float32", "<f4", bits.tobytes()))
+    assert np.isnan(grid[0, 0])
+    assert grid[0, 1] == 1.0
+
+
+def test_of_complex_numbers_the_sizes_are_shown_however_great():
+    made = np.array([[3 + 4j, 3e38 + 3e38j]], np.complex64)
+    grid = heat.grid_of(Snapshot((1, 2), "complex64", "<c8", made.tobytes()))
+    assert grid[0, 0] == 5.0
+    assert grid[0, 1] >= 3e38
