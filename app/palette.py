@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt
 from PySide6.QtGui import QKeyEvent, QPainter
 from PySide6.QtWidgets import (
+    QLabel,
     QLineEdit,
     QListWidget,
     QListWidgetItem,
@@ -35,7 +36,7 @@ def rank(query: str, title: str) -> int | None:
     """
     wanted, have = query.casefold().split(), title.casefold()
     words = have.replace(":", " ").split()
-    if all(any(word.startswith(part) for word in words) for part in wanted):
+    if all(_begins(part, words) for part in wanted):
         return have.find(wanted[0]) if wanted else 0
     at, gaps = -1, 100
     for letter in "".join(wanted):
@@ -48,10 +49,18 @@ def rank(query: str, title: str) -> int | None:
 
 
 def fitting(query: str, lines: Iterable[Line]) -> list[Line]:
-    """Return the lines that fit ``query``, the best first."""
+    """Return the lines that fit ``query``, the best first; by what they do where by no title."""
     ranked = [(rank(query, line.title), line) for line in lines]
     kept = [(score, line) for score, line in ranked if score is not None]
+    if not kept:
+        wanted = query.casefold().split()
+        told = [(f"{line.title} {line.tip}".casefold().split(), line) for _, line in ranked]
+        return [line for words, line in told if all(_begins(one, words) for one in wanted)]
     return [line for _, line in sorted(kept, key=lambda pair: pair[0])]
+
+
+def _begins(part: str, words: Iterable[str]) -> bool:
+    return any(word.startswith(part) for word in words)
 
 
 class _Rows(Written):
@@ -92,6 +101,9 @@ class Palette(Overlay):
         self.found.setProperty("bare", True)
         self.found.setAccessibleName("Commands")
         self.found.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.nothing = QLabel("No command fits", self.found)
+        self.nothing.setProperty("role", "caption")
+        self.nothing.setContentsMargins(_Rows.SIDE, 10, 0, 0)
         self.column.addWidget(self.query)
         self.column.addWidget(self.found, 1)
         self.query.textChanged.connect(self._search)
@@ -115,6 +127,8 @@ class Palette(Overlay):
             item.setSizeHint(QSize(0, high))
             self.found.addItem(item)
         self.found.setCurrentRow(0)
+        self.nothing.setVisible(not self.found.count())
+        self.nothing.adjustSize()
 
     def _run(self, item: QListWidgetItem | None) -> None:
         line = item.data(Qt.ItemDataRole.UserRole) if item else None

@@ -37,13 +37,13 @@ def copy_picture(shell: Shell) -> None:
 
 @command("file.export_gif", "Export playback as GIF…", menu="File/3", when=_has_graph)
 def export_gif(shell: Shell) -> None:
-    """Write the playing tape to an animated GIF, at the speed that is set."""
+    """Write the playing tape to a film, an animated GIF, at the speed that is set."""
     _film(shell, "gif")
 
 
 @command("file.export_mp4", "Export playback as MP4…", menu="File/3", when=_has_graph)
 def export_mp4(shell: Shell) -> None:
-    """Write the playing tape to a video, at the speed that is set."""
+    """Write the playing tape to a film, an MP4 video, at the speed that is set."""
     _film(shell, "mp4")
 
 

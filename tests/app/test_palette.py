@@ -30,6 +30,30 @@ def test_letters_in_order_fit():
     assert rank("nr", "Ran") is None
 
 
+def test_what_a_command_does_finds_it_where_no_title_fits():
+    film = Line(
+        "File: Export playback as GIF", "Write the playing tape to an animated film", "", id
+    )
+    both = [film, Line("Run: Stop", "Stop the program", "", id)]
+    assert fitting("export film", both) == [film]
+    assert fitting("stop", both) == [both[1]]
+    assert fitting("xyzzy", both) == []
+
+
+def test_that_nothing_fits_is_said(qtbot):
+    over = QWidget()
+    qtbot.addWidget(over)
+    over.resize(900, 600)
+    over.show()
+    palette = Palette(over, lines("Run: Stop", "View: Fit"))
+    palette.open()
+    assert not palette.nothing.isVisible()
+    qtbot.keyClicks(palette.query, "xyzzy")
+    assert palette.nothing.isVisible()
+    palette.query.clear()
+    assert not palette.nothing.isVisible()
+
+
 def test_return_runs_the_chosen_line_and_closes(qtbot):
     over, done = QWidget(), []
     qtbot.addWidget(over)
