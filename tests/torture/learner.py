@@ -47,7 +47,7 @@ class Learner:
             elif step.task is not None:
                 self.solve(step)
             self.go_on(number)
-        self.wait(lambda: self.lists() and len(self.lists()[0].rows) > 1)
+        self.wait(self.lists)
         assert self.learning.progress.of(lesson.key).done
         QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Escape)
         self.wait(lambda: not self.lists())
