@@ -43,27 +43,42 @@ def leaves(recorder: Recorder, namespace: dict[str, object]) -> list[Leaf]:
     Also gives names to values that no assignment named, and writes a last value for tensors whose
     numbers changed behind autograd's back (numpy, ``.data``, fused optimizers).
     """
-    tensors, found = recorder.tensors, list[Leaf]()
+    found = list[Leaf]()
     written: list[tuple[torch.Tensor, int | None]] = []
     changes: list[Change] = []
     with torch._C.DisableTorchFunction():
         for name, t in _named_tensors(namespace):
-            known = tensors.known(t)
-            if known is None:
-                known = tensors.add(t, None)
-            elif known.version != version(t):
-                known = tensors.value(t, None)
-            elif tensors.differs(t, known):
-                before = known
-                known = tensors.add(t, None, op=known.op, maker=known.maker)
-                changes.append(Change(before.id, known.id))
-            known.name = known.name or name
-            if is_leaf(t):
-                found.append(Leaf(name[:LONGEST_NAME], known.id, _gradient(recorder, t)))
+            try:
+                leaf = _leaf(recorder, name, t, changes)
+            except RecursionError:
+                continue  # Its class never comes to an end; whoever asks again gets no further.
+            except Exception as error:  # noqa: BLE001 - a class of the program's may raise anything
+                recorder.log.give_up(error)
+                continue
+            if leaf is not None:
+                found.append(leaf)
                 written.append((t, None))
         recorder.writes.changed(changes, None)
         recorder.writes.gradients(written, None)
     return found
+
+
+def _leaf(recorder: Recorder, name: str, t: torch.Tensor, changes: list[Change]) -> Leaf | None:
+    """Give a tensor its name, and note what changed behind autograd's back; None: it is no leaf."""
+    tensors = recorder.tensors
+    known = tensors.known(t)
+    if known is None:
+        known = tensors.add(t, None)
+    elif known.version != version(t):
+        known = tensors.value(t, None)
+    elif tensors.differs(t, known):
+        before = known
+        known = tensors.add(t, None, op=known.op, maker=known.maker)
+        changes.append(Change(before.id, known.id))
+    known.name = known.name or name
+    if not is_leaf(t):
+        return None
+    return Leaf(name[:LONGEST_NAME], known.id, _gradient(recorder, t))
 
 
 def _gradient(recorder: Recorder, leaf: torch.Tensor) -> int | None:

@@ -1,6 +1,7 @@
 """A log as a tape, whatever its program calls its things."""
 
 import msgspec
+import pytest
 
 from engine.run import record
 
@@ -46,3 +47,23 @@ def test_a_parameter_without_a_shape_yet_is_none_of_the_leaves():
     )
     assert (tape.error, tape.stdout) == (None, "UninitializedParameter\n")
     assert [leaf.name for leaf in tape.leaves] == ["w"]
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        "shape = property(lambda self: 1 / 0)",
+        "_version = property(lambda self: 1 / 0)",
+        "device = property(lambda self: 1 / 0)",
+        "def stride(self): raise ValueError",
+    ],
+)
+def test_a_tensor_of_a_class_that_cannot_tell_itself_ends_no_run(broken):
+    tape = record(
+        f"class Odd(torch.Tensor):\n    {broken}\n"
+        "w = param(3.0)\nodd = torch.ones(1).as_subclass(Odd)\nmore = odd + 1\n(w * w).backward()\n"
+    )
+    assert (tape.status, tape.error) == ("ok", None)
+    assert "could not be read" in tape.truncated
+    (leaf,) = [one for one in tape.leaves if one.name == "w"]
+    assert tape.snapshots[leaf.grad].item() == 6.0
