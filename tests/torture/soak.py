@@ -6,6 +6,7 @@ stack of the main thread in them, and memory and handles as they went.
 """
 
 import argparse
+import contextlib
 import gc
 import os
 import random
@@ -23,6 +24,7 @@ from app.link import Link
 from app.opening import set_going
 from app.settings import Settings
 from app.window import Window
+from tests.torture.awake import Awake
 from tests.torture.hands import Hands
 from tests.torture.stalls import LONG_MS, Meter
 
@@ -147,13 +149,21 @@ def main(words=None):
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=30.0)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--awake",
+        action="store_true",
+        help="let no processor rest meanwhile: a virtual one may be given back late (Linux)",
+    )
     parser.add_argument("--told", type=float, default=LONG_MS, help="tell of turns this long (ms)")
     options = parser.parse_args(words)
     application = make_app(["soak"])
     assert isinstance(application, QApplication)
-    with tempfile.TemporaryDirectory() as home:
+    awake = Awake() if options.awake else None
+    with tempfile.TemporaryDirectory() as home, awake or contextlib.nullcontext():
         found = soak(options.minutes * 60, options.seed, home, options.told)
     sys.stdout.write(f"{told(found)}\n")
+    if awake is not None:
+        sys.stdout.write(f"no processor was gone for longer than {awake.longest_ms:.0f} ms\n")
     return int(bool(grown(found) or found.faults or found.meter.busy_ms > LONG_MS))
 
 
