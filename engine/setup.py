@@ -99,6 +99,15 @@ class Setup(Struct, frozen=True):
 
 _KEYS = {field.name: field for field in msgspec.structs.fields(Setup)}
 _MODES = "auto, reference or captured"
+_KINDS: dict[object, str] = {
+    int: "a whole number",
+    int | None: "a whole number, or null",
+    float: "a number",
+    bool: "true or false",
+    str: "a text",
+    Mode: _MODES,
+    tuple[str, ...]: "a list of names",
+}
 LONGEST_WORD = 60
 _PARTS = ("data", "model", "loss", "optimizer", "schedule")
 _AROUND = {"title", "about", "setup"}
@@ -128,10 +137,13 @@ def parse(given: object) -> Setup:
         try:
             msgspec.convert({key: value}, Setup)
         except msgspec.ValidationError as error:
-            why = str(error).partition(" - at ")[0]
-            if "enum value" in why:
+            if "enum value" in str(error):
                 raise BadSetup(f"{key} is {shown(value)}, but must be {_MODES}", key) from None
-            raise BadSetup(f"{key}: {why[0].lower()}{why[1:]}", key) from None
+            word = json.dumps(value, ensure_ascii=False)
+            told = word if len(word) <= LONGEST_WORD else word[:LONGEST_WORD] + "…"
+            raise BadSetup(
+                f"{key} is {told}, which is not {_KINDS[_KEYS[key].type]}", key
+            ) from None
     setup = msgspec.convert(clean, Setup)
     check(setup)
     return setup

@@ -72,11 +72,9 @@ def find(kind: EntryKind, part: Part, made: type[P]) -> tuple[P, dict[str, Plain
     """
     there = pieces(kind)
     if part.name not in there:
-        raise BadSetup(
-            f"no {kind} called {shown(part.name)}{near(part.name, there)}; "
-            f"there are {', '.join(sorted(there))}",
-            kind,
-        )
+        hint, known = near(part.name, there), ", ".join(sorted(there))
+        said = f"no {kind} called {shown(part.name)}{hint or ';'}"
+        raise BadSetup(f"{said} {'There' if hint else 'there'} are {known}", kind)
     piece = there[part.name]
     assert isinstance(piece, made)
     options = {option.name: option for option in piece.options}

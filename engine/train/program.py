@@ -61,8 +61,8 @@ class Program:
         self.sections = Sections({})
         self.files = given_files() if files is None else files
         """What its data is made of, should the files be others by now."""
-        opened = partial(open_given, files=self.files)
-        self.names: dict[str, object] = {"__name__": "training", "kept": [], "open": opened}
+        self.names: dict[str, object] = {"__name__": "training", "kept": [], "frozen": []}
+        self.names["open"] = partial(open_given, files=self.files)
         self.setup = setup
         self._check_device(setup)
         self._execute("imports", texts.IMPORTS, "")

@@ -161,7 +161,10 @@ def _fits(piece: Model, part: Part, shapes: Shapes) -> None:
 
 
 def freeze(setup: Setup, again: bool = False) -> str:
-    """Return the lines that say which parameters do not learn; ``again``: that they do again."""
+    """Return the lines that say which parameters do not learn; ``again``: that they do again.
+
+    What a module froze itself is not among them, so that it stays as it is.
+    """
     words = [repr(name) for name in setup.frozen]
     lines = ["parameters = dict(model.named_parameters())"]
     if "freeze_first" in setup.mistakes:
@@ -176,11 +179,11 @@ def freeze(setup: Setup, again: bool = False) -> str:
     if not words:
         return ""
     lines += [
-        "for name, parameter in parameters.items():",
-        f"    if name.startswith(({', '.join(words)},)):",
-        f"        parameter.requires_grad_({again})",
+        f"frozen = [name for name in parameters if name.startswith(({', '.join(words)},))]",
+        "frozen = [name for name in frozen if parameters[name].requires_grad]",
     ]
-    return "\n".join(lines) + "\n"
+    switch = "for name in frozen:\n    parameters[name].requires_grad_({})\n"
+    return switch.format(True) if again else "\n".join(lines) + "\n" + switch.format(False)
 
 
 def loss(setup: Setup, task: Task) -> str:

@@ -390,7 +390,7 @@ def test_what_a_module_holds_frozen_by_itself_never_learns():
 
     assert learn() == {"out.weight", "out.bias"}
     run.advance(2)
-    run.alter(setup.parse({**given, "frozen": ["out"]}))
+    run.alter(setup.parse({**given, "frozen": ["fixed", "out"]}))
     assert learn() == {"hidden.weight", "hidden.bias"}
     run.alter(setup.parse({**given, "frozen": []}))
     assert learn() == {"hidden.weight", "hidden.bias", "out.weight", "out.bias"}
