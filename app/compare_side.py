@@ -80,9 +80,9 @@ class Side(QObject):
         """Whether its picture is still being made."""
         return self._scenery.busy
 
-    def close(self) -> None:
-        """Let the worker thread end."""
-        self._scenery.close()
+    def let_go(self) -> None:
+        """Let the worker thread end, without waiting for it."""
+        self._scenery.let_go()
 
     def _look(self) -> None:
         if self._picture is not None and self._scene is not None:

@@ -109,8 +109,8 @@ class CompareCard(Overlay):
 
     def leave(self) -> None:
         """Close it and let its worker threads end."""
-        self.left.close()
-        self.right.close()
+        self.left.let_go()
+        self.right.let_go()
         super().leave()
 
     def differences(self) -> tuple[Difference, ...]:

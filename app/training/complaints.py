@@ -2,6 +2,7 @@
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
+from shiboken6 import isValid
 
 from app.training import pictures
 from app.training.own_data import OwnData
@@ -53,6 +54,11 @@ class Complaints(QObject):
 
     def _look(self) -> None:
         note, why = self._note, self._session.complaint[1]
+        if note is not None and not isValid(note):
+            # Another part was picked, which lacks that setting.
+            self._note = None
+            self._say(why)
+            return
         if note is None or not note.isVisible():
             return
         words = "" if note.visibleRegion().boundingRect().height() else why

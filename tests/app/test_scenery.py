@@ -1,7 +1,10 @@
 """Pictures: small ones at once, big ones beside the interface, late ones never."""
 
+import threading
+
 import pytest
-from PySide6.QtCore import QElapsedTimer
+from PySide6.QtCore import QElapsedTimer, QObject
+from shiboken6 import isValid
 
 from app import scenery
 from app.scenery import Scenery, form
@@ -162,6 +165,27 @@ def test_closing_drops_what_is_under_way(pictures, loop, monkeypatch):
     pictures.want(loop, scene_of(loop), None, 1)
     pictures.close()
     assert pictures.got == []
+
+
+def test_what_is_let_go_of_is_waited_for_by_nobody(qtbot, loop, monkeypatch):
+    goes_on, began = threading.Event(), threading.Event()
+
+    def place(*_):
+        began.set()
+        goes_on.wait()
+        raise scenery.layout.Cancelled
+
+    monkeypatch.setattr(scenery.layout, "place", place)
+    asker = QObject()
+    made = Scenery(asker, aside=True)
+    made.want(loop, scene_of(loop), None, 1)
+    qtbot.waitUntil(began.is_set)
+    made.let_go()
+    asker.deleteLater()
+    qtbot.waitUntil(lambda: not isValid(asker))
+    assert isValid(made)
+    goes_on.set()
+    qtbot.waitUntil(lambda: not isValid(made))
 
 
 def test_an_empty_tape_has_an_empty_picture(pictures):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from msgspec.structs import replace
+from shiboken6 import isValid
 
 from app.training import pictures
 from engine import training as say
@@ -58,6 +59,17 @@ def test_a_complaint_in_sight_is_told_once(room, train_link, qtbot):
     qtbot.wait(0)
     assert note.isVisible()
     assert not room.strip.isVisible()
+
+
+def test_a_complaint_outlives_the_setting_that_it_was_told_at(low, train_link, qtbot):
+    train_link.received.emit(problem(1, "at most 32 layers", "model.layers"))
+    qtbot.waitUntil(low.strip.isVisible)
+    note = low.form.parts["model"].by_name["layers"].note
+    low.form.parts["model"].set_part(Part("linear"))
+    qtbot.waitUntil(lambda: not isValid(note))
+    low.sheet.verticalScrollBar().setValue(0)
+    qtbot.waitUntil(lambda: not low.there.isVisible())
+    assert low.message.said() == "at most 32 layers"
 
 
 def test_a_place_that_the_form_does_not_know_offers_no_way_to_it(room, train_link):
