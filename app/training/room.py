@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 
 from PySide6.QtCore import QEvent, QObject, QSignalBlocker, Qt
 from PySide6.QtWidgets import (
-    QComboBox,
     QFrame,
     QHBoxLayout,
     QPushButton,
@@ -21,6 +20,7 @@ from PySide6.QtWidgets import (
 from app.panels import GUTTER, Panel, rule, scrolled, tabs
 from app.theming import Themed
 from engine.training import Parameter
+from widgets.choice import Choice
 from widgets.labels import Label
 from widgets.plots.bars import GradientBars
 from widgets.plots.boundary import Boundary
@@ -382,8 +382,8 @@ def _switch(name: str, tip: str, on: bool) -> QPushButton:
     return made
 
 
-def _choice(name: str, choices: tuple[str, ...]) -> QComboBox:
-    box = QComboBox()
+def _choice(name: str, choices: tuple[str, ...]) -> Choice:
+    box = Choice()
     box.setAccessibleName(name)
     box.setToolTip(name)
     box.addItems(list(choices))

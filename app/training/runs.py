@@ -26,7 +26,8 @@ KEPT_RUNS = 8
 WORTH_KEEPING = 20
 """A run of fewer steps is not kept when another begins in its place."""
 
-
+MEANT = ("formula", "path", "target", "classes")
+"""Options that make other data of a data set, not only more of it."""
 LONGEST_NAME = 80
 """Letters of what a run is called that are kept."""
 
@@ -232,9 +233,11 @@ class Runs(QObject):
         kept = Run(-self._link.next_id(), run.setup, run.name, run.color, alive=False)
         kept.begun, kept.state, kept.series = run.begun, run.state, run.series
         kept.furthest, kept.ahead = run.furthest, run.ahead
-        if kept.setup.data.name != self.setup.data.name:
+        if not is_akin(kept.setup, self.setup):
             # Losses on other data are of another size; one tick shows them.
-            self.look = replace(self.look, hidden=self.look.hidden | {kept.run_id})
+            others = (one for one in (kept, *self.runs) if one is not run)
+            strange = {one.run_id for one in others if not is_akin(one.setup, self.setup)}
+            self.look = replace(self.look, hidden=self.look.hidden | strange)
         self.runs.insert(self.runs.index(run), kept)
         run.color = self._next_color()
         self._thin_out()
@@ -361,6 +364,12 @@ def weight_of(run: Run, name: str, index: int) -> float | None:
     flat = view.arrays["flat"].array()
     at = next((one.start for one in run.begun.parameters if one.name == name), None)
     return float(flat[at + index]) if at is not None and at + index < len(flat) else None
+
+
+def is_akin(one: Setup, other: Setup) -> bool:
+    """Whether two setups have the same data, with more of it or more noise at most."""
+    said = [[setup.data.options.get(name) for name in MEANT] for setup in (one, other)]
+    return one.data.name == other.data.name and said[0] == said[1]
 
 
 def is_redrawn(before: Setup, after: Setup) -> bool:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 
+from app.training.runs import is_akin
 from engine import setup as setups
 from engine.setup import Setup
 from engine.training import Until
@@ -66,6 +67,6 @@ def begin(session: "TrainSession", start: Start, until: tuple[Until, ...] = ()) 
     session.until = until
     session.begin(play=True)
     for run in session.runs:
-        if run is not session.run and run.setup.data.name != start.setup.data.name:
+        if run is not session.run and not is_akin(run.setup, start.setup):
             # Losses on other data are of another size; one tick shows them.
             session.hide(run.run_id, hidden=True)

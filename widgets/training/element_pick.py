@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from math import prod
 
 from PySide6.QtCore import QSignalBlocker, Signal
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLineEdit, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
 
 from engine.training import Parameter
+from widgets.choice import Choice
 
 
 class ElementPick(QWidget):
@@ -16,7 +17,7 @@ class ElementPick(QWidget):
 
     def __init__(self, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.names = QComboBox()
+        self.names = Choice()
         self.names.setAccessibleName(f"{title}: parameter")
         self.names.setToolTip(f"{title}: parameter")
         self.names.setMinimumWidth(86)

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from playback.text import MINUS
+from widgets.choice import Choice
 from widgets.once import once
 from widgets.training.still import keep_still
 
@@ -185,7 +186,7 @@ class LayersEdit(QWidget):
         for button, sign in ((minus, -1), (plus, 1)):
             button.setAutoRepeat(True)
             button.clicked.connect(lambda _=False, by=sign: self._widen(index, by))
-        choice = QComboBox()
+        choice = Choice()
         choice.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         choice.setMinimumWidth(60)
         keep_still(choice)

@@ -8,7 +8,6 @@ from typing import TypeVar
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
-    QComboBox,
     QFileDialog,
     QGridLayout,
     QHBoxLayout,
@@ -22,6 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from engine.training import Option
+from widgets.choice import Choice
 from widgets.labels import Label
 from widgets.once import once
 from widgets.training.choice_grid import ChoiceGrid
@@ -178,7 +178,7 @@ class OptionRow(QWidget):
         return box, show
 
     def _make_choice(self, title: str) -> tuple[QWidget, Read]:
-        box = QComboBox()
+        box = Choice()
         box.setAccessibleName(title)
         box.setMinimumWidth(60)
         box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)

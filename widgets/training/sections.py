@@ -6,7 +6,6 @@ import shiboken6
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import (
-    QComboBox,
     QSizePolicy,
     QToolButton,
     QVBoxLayout,
@@ -15,6 +14,7 @@ from PySide6.QtWidgets import (
 
 from engine.setup import Part, Plain
 from engine.training import Entry, Option
+from widgets.choice import Choice
 from widgets.labels import Label, sheet
 from widgets.theme import Theme
 from widgets.training.layers_edit import LayersEdit
@@ -153,7 +153,7 @@ class PartSection(Section):
         self._part: Part | None = None
         self._shown = "?"
         self.by_name: dict[str, OptionRow] = {}
-        self.choice = QComboBox()
+        self.choice = Choice()
         self.choice.setAccessibleName(title)
         self.choice.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.choice.setMaxVisibleItems(24)

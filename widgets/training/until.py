@@ -4,7 +4,6 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QShowEvent
 from PySide6.QtWidgets import (
     QApplication,
-    QComboBox,
     QGridLayout,
     QLabel,
     QMenu,
@@ -16,6 +15,7 @@ from PySide6.QtWidgets import (
 
 from engine.training import Until
 from engine.training.asks import Condition
+from widgets.choice import Choice
 from widgets.labels import Label
 from widgets.training.numbers import NumberField
 
@@ -36,7 +36,7 @@ class UntilMenu(QMenu):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._inside = QWidget()
-        self.condition = QComboBox()
+        self.condition = Choice()
         self.condition.setAccessibleName("Condition")
         self.numbers: dict[Condition, NumberField] = {}
         """What each condition is asked with, but for one that needs no number."""

@@ -15,7 +15,6 @@ from PySide6.QtCore import (
 )
 from PySide6.QtGui import QColor, QPainter, QResizeEvent
 from PySide6.QtWidgets import (
-    QComboBox,
     QHBoxLayout,
     QStyledItemDelegate,
     QStyleOptionViewItem,
@@ -26,6 +25,7 @@ from PySide6.QtWidgets import (
 
 from engine.training import Parameter
 from playback import text
+from widgets.choice import Choice
 from widgets.labels import Heading, sheet
 from widgets.paint import heat
 from widgets.theme import Theme, mono_font
@@ -148,7 +148,7 @@ class Weights(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.heading = Heading("Weights", CHANGING)
-        self.choice = QComboBox()
+        self.choice = Choice()
         self.choice.setAccessibleName("Parameter")
         self.choice.setMinimumWidth(150)
         self.grid = _Grid()

@@ -98,6 +98,24 @@ def test_points_that_are_drawn_make_no_runs_to_compare(begun, train_link):
     assert len(begun.runs) == 1
 
 
+def test_curves_on_other_data_are_hidden_and_those_on_more_of_the_same_are_not(begun, train_link):
+    def go_on_with(**options):
+        train_link.grow(1, 0, 100)
+        begun.change(Setup(data=Part("formula", options)))
+        train_link.begin(1, Setup(data=Part("formula", options)))
+        return begun.runs[-2]
+
+    on_circle = go_on_with(formula="x")
+    assert begun.look.hidden == {on_circle.run_id}
+    on_line = go_on_with(formula="x", noise=0.5)
+    begun.hide(on_circle.run_id, hidden=False)
+    on_noisy_line = go_on_with(formula="x", noise=0.1)
+    assert begun.look.hidden == frozenset()
+    also_on_line = go_on_with(formula="sin(x)")
+    every = (on_circle, on_line, on_noisy_line, also_on_line)
+    assert begun.look.hidden == {one.run_id for one in every}
+
+
 def test_hiding_twice_and_showing(begun):
     begun.hide(1, True)
     begun.hide(1, True)
