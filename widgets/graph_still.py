@@ -3,7 +3,7 @@
 import math
 from collections.abc import Generator
 
-from PySide6.QtCore import QPointF, QRectF, QSizeF
+from PySide6.QtCore import QPointF, QRectF, QSize, QSizeF
 from PySide6.QtGui import QImage, QPainter
 
 from playback.picture import Picture
@@ -20,6 +20,8 @@ SCALE = 2.0
 LONGEST, MOST_PIXELS = 32_000, 40_000_000
 """No image is longer or has more pixels, 160 MB: thousands of ops in a chain would make one of
 gigabytes, which hardly any program opens."""
+STRIP = 4_000_000
+"""So many pixels of the ground are painted in one step."""
 
 
 class Still:
@@ -34,7 +36,8 @@ class Still:
     def __len__(self) -> int:
         """Return in about how many steps it is painted."""
         stage = self._drawing.stage
-        return len(stage.cards) + len(stage.wires) + 2 * len(stage.frames) + len(stage.tiles)
+        drawn = len(stage.cards) + len(stage.wires) + 2 * len(stage.frames) + len(stage.tiles)
+        return drawn + len(_strips((self.size * self.image_scale()).toSize()))
 
     @property
     def picture(self) -> Picture:
@@ -60,9 +63,13 @@ class Still:
         held = self.image_scale(scale)
         size = self.size * held
         image = QImage(size.toSize(), QImage.Format.Format_ARGB32_Premultiplied)
-        image.fill(self._drawing.theme.canvas)
         painter = QPainter(image)
         try:
+            # Memory that is touched for the first time takes its while.
+            strips = _strips(image.size())
+            for top in strips:
+                painter.fillRect(0, top, image.width(), strips.step, self._drawing.theme.canvas)
+                yield
             painter.setRenderHints(HINTS)
             yield from self._render(painter, QRectF(QPointF(), size), held < scale)
         finally:
@@ -79,3 +86,8 @@ class Still:
         yield from overlay.render(
             painter, box, self._drawing, self._motion, self._selected, as_seen
         )
+
+
+def _strips(size: QSize) -> range:
+    """Return the tops of the strips in which the ground of an image is painted."""
+    return range(0, size.height(), max(1, STRIP // max(1, size.width())))

@@ -218,7 +218,7 @@ def clear(room: TrainingRoom) -> None:
     room.gradients.show_norms((), ())
     room.surface.show_grid((0.0, 0.0, 1.0, 1.0), np.zeros((0, 0)), ("", ""))
     room.surface.set_caption("")
-    room.units.show_layers(())
+    room.units.show_layers((), "Nothing yet")
     for spreads in (room.histograms, room.optimizer):
         spreads.show_spreads(())
     room.weights.set_parameters(())

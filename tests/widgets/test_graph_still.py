@@ -5,6 +5,7 @@ import pytest
 from playback.picture import Look
 from tests.widgets.graph_window import show
 from tests.widgets.scenes import network, neuron
+from widgets import graph_still
 from widgets.bits import whole
 from widgets.camera import Camera
 from widgets.graph_still import Still
@@ -65,6 +66,17 @@ def test_every_step_is_small(view):
     steps = sum(1 for _ in still.svg())
     stage = view.stage()
     assert steps >= len(stage.cards) + len(stage.wires) + len(stage.frames)
+
+
+def test_the_ground_of_a_large_image_is_painted_in_strips(view, monkeypatch):
+    show(view, neuron())
+    at_once = whole(view.still().image())
+    monkeypatch.setattr(graph_still, "STRIP", 5 * at_once.width())
+    still = view.still()
+    made = sum(1 for _ in still.image())
+    assert made > at_once.height() // 5
+    assert made == pytest.approx(len(still), rel=0.05)
+    assert whole(view.still().image()) == at_once
 
 
 def test_it_is_shared_by_nobody(view):

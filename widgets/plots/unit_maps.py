@@ -39,6 +39,7 @@ OFF = 0.3
 """Opacity of an input that the model is not given."""
 ABOUT = "what each unit says · lines are weights, dashed where negative · squares are biases"
 OF_PICTURES = "what each filter makes of the picture chosen at the left · click another there"
+NO_UNITS = "Units are shown for models on one or two features, or on pictures"
 WHEEL = 40.0
 """Pixels that one notch of the wheel moves the units by, where not all have room."""
 FLOW = 2.0
@@ -118,10 +119,9 @@ class UnitMaps(Plot):
         self.entry = WeightEntry(self.canvas)
         self.entry.told.connect(self.weighed)
 
-    def show_layers(self, layers: Sequence[Layer]) -> None:
-        """Show these layers; each layer has a scale of its own, and each input."""
-        self._layers = tuple(layers)
-        self._placeholder = "Units are shown for models on one or two features, or on pictures"
+    def show_layers(self, layers: Sequence[Layer], otherwise: str = NO_UNITS) -> None:
+        """Show these layers, or ``otherwise``; each layer and each input has its own scale."""
+        self._layers, self._placeholder = tuple(layers), otherwise
         self.set_caption(OF_PICTURES if layers and layers[0].crisp else ABOUT)
         self._flown = None if self._flown is None else self._flown + FLOW
         self._paint_images()

@@ -92,6 +92,7 @@ def test_of_a_run_that_cannot_begin_nothing_of_the_one_before_is_seen(room, begu
     train_link.received.emit(problem(begun.run.run_id, "two inputs, not one", "model"))
     assert not room.gradients.accessibleDescription()
     assert not room.weights.choice.count()
+    assert room.units._placeholder == "Nothing yet"
     assert not len(room.boundary._points)
 
 
