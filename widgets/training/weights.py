@@ -150,7 +150,10 @@ class Weights(QWidget):
         self.heading = Heading("Weights", CHANGING)
         self.choice = Choice()
         self.choice.setAccessibleName("Parameter")
+        # Names of parameters are told apart by their ends.
+        self.choice.setSizeAdjustPolicy(Choice.SizeAdjustPolicy.AdjustToContents)
         self.choice.setMinimumWidth(150)
+        self.choice.setMaximumWidth(360)
         self.grid = _Grid()
         self.grid.setParent(self)
         self.table = QTableView()
