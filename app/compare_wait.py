@@ -3,6 +3,7 @@
 from PySide6.QtCore import QObject, QRunnable, QThreadPool, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QWidget
 
+from app.letting_go import let_go
 from app.overlay import Overlay
 from engine.tape import Tape
 from playback import scenes
@@ -62,15 +63,18 @@ class Comparer(QObject):
         self.over = False
         self._tapes = left, right
         self._pool = QThreadPool(self)
+        self._pool.setMaxThreadCount(1)
 
     def start(self) -> None:
         """Begin; who wants to hear of the end listens by now, for it may come at once."""
         self._pool.start(_Job(self, *self._tapes))
 
     def close(self) -> None:
-        """Give up, and let the thread end."""
+        """Give up; the thread ends in its own time, and this with it."""
         self.over = True
-        self._pool.waitForDone()
+        # Whoever would hear of it may be gone by then.
+        self.blockSignals(True)
+        let_go(self, self._pool)
 
 
 class CompareWait(Overlay):

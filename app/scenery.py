@@ -2,8 +2,9 @@
 
 from collections import OrderedDict
 
-from PySide6.QtCore import QCoreApplication, QObject, QRunnable, QThreadPool, Signal
+from PySide6.QtCore import QObject, QRunnable, QThreadPool, Signal
 
+from app.letting_go import let_go
 from engine.tape import Tape
 from playback import graph, layout, look
 from playback.picture import Flow, Picture, Placement
@@ -79,18 +80,6 @@ class _Job(QRunnable):
         return self.turn != self.scenery.turn
 
 
-class _End(QRunnable):
-    """What comes after the last picture."""
-
-    def __init__(self, scenery: "Scenery") -> None:
-        super().__init__()
-        self._scenery = scenery
-
-    def run(self) -> None:
-        """Tell that nothing is made any more."""
-        self._scenery.ended.emit()
-
-
 class Scenery(QObject):
     """Makes the picture of a scene and says when it is there; only the newest one counts."""
 
@@ -100,8 +89,6 @@ class Scenery(QObject):
     """From the worker thread: the turn and the stage."""
     spoilt = Signal(int)
     """From the worker thread: the turn of a picture that a fault of ours keeps from being made."""
-    ended = Signal()
-    """From the worker thread: it has nothing to do any more."""
     busy_changed = Signal(bool)
 
     def __init__(self, parent: QObject | None = None, *, aside: bool = False) -> None:
@@ -225,15 +212,7 @@ class Scenery(QObject):
     def let_go(self) -> None:
         """Let the worker thread end when it has come so far, and this with it."""
         self._leave()
-        if not self._pool.activeThreadCount():
-            return
-        program = QCoreApplication.instance()
-        assert program is not None
-        # Whoever asked may be gone before, and would wait for the thread.
-        self.setParent(program)
-        program.aboutToQuit.connect(self.close)
-        self.ended.connect(self.deleteLater)
-        self._pool.start(_End(self))
+        let_go(self, self._pool)
 
     def close(self) -> None:
         """Let the worker thread end; what it makes is dropped."""

@@ -4,6 +4,7 @@ import threading
 
 import pytest
 from PySide6.QtWidgets import QWidget
+from shiboken6 import isValid
 
 from app import compare_wait
 from app.compare_wait import INLINE_EVENTS, Comparer, CompareWait
@@ -89,6 +90,19 @@ def test_cancelled_it_opens_nothing_and_ends(pair, host, qtbot, monkeypatch):
     wait.cancel_button.click()
     qtbot.waitUntil(lambda: host.findChildren(Overlay) == [])
     assert heard == []
+
+
+def test_cancelled_it_is_gone_before_its_thread_ends(pair, host, qtbot, monkeypatch):
+    begun, go_on = held(monkeypatch)
+    wait = CompareWait(host, *pair)
+    work = wait.work
+    wait.open()
+    assert begun.wait(30)
+    wait.cancel_button.click()
+    qtbot.waitUntil(lambda: host.findChildren(Overlay) == [])
+    assert isValid(work)
+    go_on.set()
+    qtbot.waitUntil(lambda: not isValid(work))
 
 
 def test_a_fault_of_ours_leaves_no_card_that_waits_for_ever(pair, host, qtbot, monkeypatch):
