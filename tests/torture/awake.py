@@ -1,13 +1,19 @@
-"""Processors that do not rest while something is measured, and how long each was gone.
+"""A machine on which what is measured waits for nothing: for no processor and for no screen.
 
 A virtual processor that rests is given back late now and then: what wakes on it waits by the clock
 while nobody works. One that is woken every few milliseconds does not rest.
+
+A screen's server that has long had nothing to do gets little of a busy processor once it has, and
+Qt waits for its answer. Desktops give what draws the screen real-time priority.
 """
 
+import contextlib
 import os
 import subprocess
 import sys
+from pathlib import Path
 
+SERVERS = ("Xvfb", "Xorg", "Xwayland")
 BEAT_S = 0.002
 BEATS = """
 import os, select, sys, time
@@ -50,3 +56,34 @@ class Awake:
         for beat in self._beats:
             said, _ = beat.communicate("")
             self.longest_ms = max(self.longest_ms, 1000 * float(said))
+
+
+def servers(display):
+    """Return the ids of the processes that may serve an X ``display`` as ``:8``."""
+    found: list[int] = []
+    if not display:
+        return found
+    for folder in Path("/proc").glob("[0-9]*"):
+        # A process may end while it is looked at.
+        with contextlib.suppress(OSError):
+            program, *words = (folder / "cmdline").read_bytes().decode().split("\0")
+            if Path(program).name in SERVERS and display.partition(".")[0] in words:
+                found.append(int(folder.name))
+    return found
+
+
+@contextlib.contextmanager
+def first(processes):
+    """Let these go before all others as long as it lasts, where we may."""
+    before = {}
+    for one in processes:
+        with contextlib.suppress(OSError):
+            usual = os.sched_getscheduler(one), os.sched_getparam(one)
+            os.sched_setscheduler(one, os.SCHED_RR, os.sched_param(1))
+            before[one] = usual
+    try:
+        yield list(before)
+    finally:
+        for one, usual in before.items():
+            with contextlib.suppress(OSError):
+                os.sched_setscheduler(one, *usual)

@@ -24,7 +24,7 @@ from app.link import Link
 from app.opening import set_going
 from app.settings import Settings
 from app.window import Window
-from tests.torture.awake import Awake
+from tests.torture.awake import Awake, first, servers
 from tests.torture.hands import Hands
 from tests.torture.stalls import LONG_MS, Meter
 
@@ -152,18 +152,22 @@ def main(words=None):
     parser.add_argument(
         "--awake",
         action="store_true",
-        help="let no processor rest meanwhile: a virtual one may be given back late (Linux)",
+        help="let no processor rest meanwhile, and the screen's server wait for none (Linux)",
     )
     parser.add_argument("--told", type=float, default=LONG_MS, help="tell of turns this long (ms)")
     options = parser.parse_args(words)
     application = make_app(["soak"])
     assert isinstance(application, QApplication)
     awake = Awake() if options.awake else None
-    with tempfile.TemporaryDirectory() as home, awake or contextlib.nullcontext():
+    hasty = first(servers(os.environ.get("DISPLAY", "")) if options.awake else [])
+    with tempfile.TemporaryDirectory() as home, hasty as screens, awake or contextlib.nullcontext():
         found = soak(options.minutes * 60, options.seed, home, options.told)
     sys.stdout.write(f"{told(found)}\n")
     if awake is not None:
-        sys.stdout.write(f"no processor was gone for longer than {awake.longest_ms:.0f} ms\n")
+        sys.stdout.write(
+            f"no processor was gone for longer than {awake.longest_ms:.0f} ms;"
+            f" screens that went first: {len(screens)}\n"
+        )
     return int(bool(grown(found) or found.faults or found.meter.busy_ms > LONG_MS))
 
 
