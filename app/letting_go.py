@@ -31,7 +31,10 @@ class _Ending(QObject):
 
 
 def let_go(owner: QObject, pool: QThreadPool) -> None:
-    """Delete ``owner``, which has ``pool`` of one thread, when that has done what it is at."""
+    """Delete ``owner`` once its ``pool`` of one thread has done what it is at.
+
+    One whose thread rests stays whose it is.
+    """
     program = QCoreApplication.instance()
     if program is not None and pool.activeThreadCount():
         _Ending(owner, pool, program)

@@ -1,12 +1,16 @@
 """A box to choose from that tells when it has no room for all of a word."""
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QPaintEvent
-from PySide6.QtWidgets import QComboBox, QStyle, QStyleOptionComboBox, QStylePainter
+from PySide6.QtWidgets import QComboBox, QStyle, QStyleOptionComboBox
 
 
 class Choice(QComboBox):
     """A combo box whose words end in an ellipsis where it is too narrow, and whose list is not."""
+
+    def initStyleOption(self, option: QStyleOptionComboBox) -> None:
+        """Tell how to paint it; called by Qt, which cuts words off in the middle of a letter."""
+        super().initStyleOption(option)
+        option.currentText = self.words(option)
 
     def words(self, option: QStyleOptionComboBox) -> str:
         """Return what is chosen as there is room for it; ``option`` tells of the box."""
@@ -15,15 +19,6 @@ class Choice(QComboBox):
         room = self.style().subControlRect(kind, option, field, self).width()
         whole = self.currentText() or self.placeholderText()
         return self.fontMetrics().elidedText(whole, Qt.TextElideMode.ElideRight, room)
-
-    def paintEvent(self, _: QPaintEvent) -> None:
-        """Paint it; called by Qt, which cuts words off in the middle of a letter."""
-        painter = QStylePainter(self)
-        option = QStyleOptionComboBox()
-        self.initStyleOption(option)
-        option.currentText = self.words(option)
-        painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
-        painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
 
     def showPopup(self) -> None:
         """Show the list; called by Qt, which makes it as wide as the box."""

@@ -112,7 +112,7 @@ QLineEdit:disabled, QSpinBox:disabled, QDoubleSpinBox:disabled, QComboBox:disabl
 QPlainTextEdit[bare="true"], QTextEdit[bare="true"], QAbstractItemView[bare="true"] {
   border: none; border-radius: 0px; padding: 0px; background: transparent;
 }
-QComboBox { padding-right: 24px; combobox-popup: 0; }
+QComboBox { combobox-popup: 0; }
 QComboBox::drop-down { border: none; width: 22px; }
 QComboBox::down-arrow { image: url("@icons@/chevron-down.svg"); width: 12px; height: 12px; }
 QComboBoxPrivateContainer { border: 1px solid @line_strong@; background: @surface@; }
