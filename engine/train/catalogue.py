@@ -73,6 +73,7 @@ def find(kind: EntryKind, part: Part, made: type[P]) -> tuple[P, dict[str, Plain
     there = pieces(kind)
     if part.name not in there:
         hint, known = near(part.name, there), ", ".join(sorted(there))
+        hint = _as_choice(part.name, there) or hint
         said = f"no {kind} called {shown(part.name)}{hint or ';'}"
         raise BadSetup(f"{said} {'There' if hint else 'there'} are {known}", kind)
     piece = there[part.name]
@@ -91,6 +92,15 @@ def find(kind: EntryKind, part: Part, made: type[P]) -> tuple[P, dict[str, Plain
         if isinstance(piece, Optimizer):
             _check_length(options[name], value, place)
     return piece, values
+
+
+def _as_choice(word: str, there: dict[str, Piece]) -> str:
+    """Return a hint at the entry that has ``word`` as what one of its options may be."""
+    for name, piece in there.items():
+        for option in piece.options:
+            if word.lower() in option.choices:
+                return f'; write {{"name": "{name}", "{option.name}": "{word.lower()}"}}.'
+    return ""
 
 
 def _check_length(option: Option, value: Plain, place: str) -> None:

@@ -127,3 +127,8 @@ def test_an_option_of_another_part_is_shown_its_place(kind, part, made, words):
     with pytest.raises(BadSetup) as caught:
         catalogue.find(kind, part, made)
     assert words in str(caught.value)
+
+
+def test_a_kind_of_an_entry_is_led_to_that_entry():
+    with pytest.raises(BadSetup, match=r'"recurrent", "cell": "lstm"'):
+        catalogue.find("model", Part("LSTM"), Model)
