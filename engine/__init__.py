@@ -1,1 +1,1 @@
-"""The engine: torch, the devices and the user's code, in a process of its own."""
+"""The engine process: torch, the devices and the user's code."""

@@ -19,13 +19,13 @@ def _import_torch() -> None:
 
 
 def _warm() -> Engine:
-    """Import torch and run a first program, so that the user's first is as quick as the next.
+    """Import torch and run a first program, so that the user's first program runs at full speed.
 
     One thread: toy models are slower with more, and results do not depend on the machine's cores.
     """
     import torch
 
-    # It notes how many threads torch takes by itself.
+    # `run` notes torch's default number of threads when it is imported.
     from engine import check, gradcheck, lab, peek, run
 
     torch.set_num_threads(1)
@@ -34,7 +34,7 @@ def _warm() -> Engine:
 
 
 def _warm_optimizers() -> None:
-    """Import what torch imports at the first step of an optimizer: as much as torch itself."""
+    """Trigger the imports of an optimizer's first step, which take as long as torch itself."""
     import torch
 
     layer = torch.nn.Linear(2, 1)
@@ -63,11 +63,10 @@ def _has_device() -> bool:
 
 
 def main(words: Sequence[str] = ()) -> None:
-    """Run the engine until its standard input closes. Returns only where that is so at once.
+    """Run the engine until its standard input closes. Return only if it is closed already.
 
-    With ``--spare`` among ``words`` it makes itself ready without being in anybody's way; with
-    ``--alone`` there is no window to give way to; with ``--open`` its programs may do what the
-    user may.
+    With ``--spare`` among ``words`` it warms up at low priority; with ``--alone`` there is no
+    window to yield the processor to; with ``--open`` its programs are not confined.
     """
     process.die_with_parent()
     process.stand_apart()
@@ -94,22 +93,22 @@ def main(words: Sequence[str] = ()) -> None:
         _settle(server, words, (incoming, outgoing))
         server.tell_of_ends()
         server.serve(engine._replace(before=Baseline()))
-    except BaseException:  # noqa: BLE001 - whatever it was, threads of a program must not hold us
+    except BaseException:  # noqa: BLE001 - a program's threads must not keep the process alive
         complain(_last_words())
         os._exit(1)
 
 
 def _last_words() -> str:
-    """Return what the window is to know of the exception that ends this process."""
+    """Return the report of the exception that ends this process."""
     asynchronous = sys.modules.get("engine.asynchronous")
     failure = asynchronous.lost() if asynchronous is not None else ""
     return f"The device failed: {failure}" if failure else traceback.format_exc()
 
 
 def _settle(server: Server, words: Sequence[str], wire_ends: tuple[int, int]) -> None:
-    """Wait for the first program and give up, before it runs, what no program may do.
+    """Wait for the first program and confine the process before it runs.
 
-    There is one thread until then: what is given up holds for those that come.
+    There is only one thread until then, so the confinement covers all later threads.
     """
     if sys.platform == "win32":
         server.read_in_thread()
@@ -118,7 +117,7 @@ def _settle(server: Server, words: Sequence[str], wire_ends: tuple[int, int]) ->
     threads = limits.threads_in_use()
     folder = server.first_folder((lambda: None) if "--spare" in words else _warm_optimizers)
     if server.trains and "torch._dynamo" not in sys.modules:
-        # Its first optimizer would import them, behind everybody else on a busy machine.
+        # Else the first optimizer would import them, at a low priority on a busy machine.
         _warm_optimizers()
     if "--alone" not in words:
         process.give_way(process.BEHIND_WINDOW)

@@ -1,9 +1,8 @@
-"""Devices that compute beside the program: what fails there is told late, and ends their use.
+"""Asynchronous devices: their errors surface late, and make the device unusable.
 
-A CUDA kernel runs after the call that asked for it has returned, so that its failure is told by
-whatever call waits for the device next. After one that went out of its bounds nothing on the device
-can be read any more by this process. Source: PyTorch's notes, CUDA semantics, "Asynchronous
-execution".
+A CUDA kernel runs after the call that launched it has returned, so its error is raised by whatever
+call synchronizes with the device next. After an out-of-bounds access this process can no longer
+read anything on the device. Source: PyTorch's notes, CUDA semantics, "Asynchronous execution".
 """
 
 import torch
@@ -17,26 +16,26 @@ CHECKING = frozenset(
         "multi_margin_loss multilabel_margin_loss multinomial bernoulli bernoulli_ _assert_async"
     ).split()
 )
-"""Ops whose kernels look on the device whether what they are given is in its bounds."""
+"""Ops whose kernels check on the device whether their inputs are within bounds."""
 
 
 def wait_for(t: torch.Tensor) -> None:
-    """Wait until the device of ``t`` has done what it was asked, so that its failure is told here.
+    """Synchronize with the device of ``t``, so that a pending kernel error is raised here.
 
     Raises:
-        RuntimeError: what failed; `torch.AcceleratorError` since torch 2.8.
+        RuntimeError: a kernel failed; `torch.AcceleratorError` since torch 2.8.
     """
     if t.is_cuda and not torch.cuda.is_current_stream_capturing():
         torch.cuda.synchronize(t.device)
 
 
 def lost() -> str:
-    """Return how the device failed if nothing on it can be read any more; empty where it works."""
+    """Return the error of a device that can no longer be read; empty if all devices work."""
     if not torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
         return ""
     try:
         for index in range(torch.cuda.device_count()):
-            # Waiting for a device that was never used would take memory on it.
+            # Synchronizing with a device that was never used would allocate memory on it.
             if torch.cuda.memory_reserved(index):
                 torch.cuda.synchronize(index)
     except RuntimeError as error:
@@ -45,13 +44,13 @@ def lost() -> str:
 
 
 def give_back() -> None:
-    """Give the device's memory that nothing uses to other processes, such as the training's."""
+    """Release cached device memory to other processes, such as the training engine."""
     if torch.cuda.is_initialized() and not lost():  # type: ignore[no-untyped-call]
         torch.cuda.empty_cache()
 
 
 def mend() -> None:
-    """Put back what a program set for the devices themselves."""
+    """Reset the per-device settings that a program may have changed."""
     if not torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
         return
     try:
@@ -61,5 +60,5 @@ def mend() -> None:
         torch.cuda.set_stream(torch.cuda.default_stream())
         torch.cuda.set_sync_debug_mode("default")
     except RuntimeError:
-        # It is lost: a fresh engine follows.
+        # The device has failed: a fresh engine follows.
         return

@@ -1,7 +1,7 @@
-"""A message as it comes in, piece by piece; the long bytes in it are put together as they come.
+"""Assemble a message from its frames; a long ``data`` field is collected separately.
 
-Decoding a hundred megabytes of a run in one go holds a window up for a fifth of a second: they are
-copied twice. So they stay out of what is decoded.
+Decoding a hundred megabytes of a run at once blocks the window for a fifth of a second, because
+msgspec copies them twice. So the long bytes are left out of what is decoded.
 """
 
 import io
@@ -12,30 +12,30 @@ import msgspec
 T = TypeVar("T")
 
 _TAGS = (b"\xa4type\xa7RunKept", b"\xa4type\xa8Exported")
-"""How an encoding goes on after its first byte if its field ``data`` may be long."""
+"""Second and following bytes of an encoded message whose field ``data`` may be long."""
 _LONG = b"\xa4data\xc6"
-"""The name of that field, and that four bytes tell how long it is."""
+"""Name of that field, and the MessagePack marker for bytes with a 4-byte length (bin 32)."""
 _NEAR = 200
-"""It begins within so many bytes."""
+"""The field begins within this many bytes."""
 _NOTHING = b"\xc4\x00"
 
 
 class Body:
-    """One message's encoding."""
+    """The encoding of one message, filled frame by frame."""
 
     def __init__(self) -> None:
         self._plain = bytearray()
-        """All of it, or what comes before the long bytes, and then what comes after them."""
+        """The encoding without the long bytes (empty bytes stand in their place)."""
         self._data: io.BytesIO | None = None
         self._left = 0
-        """How many of the long bytes are still to come."""
+        """Number of long bytes still to come."""
         self._size = 0
 
     def __len__(self) -> int:
         return self._size
 
     def add(self, piece: bytearray, more: bool) -> None:
-        """Take what comes next; ``more``: it is not the last."""
+        """Append the next frame; ``more``: further frames follow."""
         is_first, self._size = not self._size, self._size + len(piece)
         if is_first and more and piece.startswith(_TAGS, 1):
             at = piece.find(_LONG, 0, _NEAR) + len(_LONG)
@@ -51,7 +51,7 @@ class Body:
         self._plain += piece
 
     def startswith(self, start: bytes) -> bool:
-        """Return whether it goes on like that after its first byte."""
+        """Return whether the encoding continues with ``start`` after its first byte."""
         return self._plain.startswith(start, 1)
 
     def whole(self) -> bytes:
@@ -59,10 +59,10 @@ class Body:
         return bytes(self._plain)
 
     def decoded(self, decoder: msgspec.msgpack.Decoder[T]) -> T:
-        """Return the message.
+        """Return the decoded message.
 
         Raises:
-            DecodeError: it is none.
+            DecodeError: the bytes encode no message.
         """
         message = decoder.decode(self._plain)
         if self._data is None:

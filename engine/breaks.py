@@ -1,4 +1,4 @@
-"""``breakpoint()``: nobody can talk to a debugger here, and the tape can be stepped instead."""
+"""Replace ``breakpoint()``: no debugger can be attached here, but the tape can be stepped."""
 
 import sys
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ keep_builtins(globals())
 
 @contextmanager
 def noted() -> Iterator[None]:
-    """Let ``breakpoint()`` print where it stands, an event like any print, and go on."""
+    """Make ``breakpoint()`` print its line, an event like any print, and go on."""
 
     def note(*_: object, **__: object) -> None:
         line = sys._getframe(1).f_lineno

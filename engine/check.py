@@ -1,6 +1,6 @@
-"""A gradient checked by finite differences: the same program again, with one number nudged.
+"""Check a gradient by finite differences: run the program again with one element changed.
 
-The program is run anew up to the backward pass in question, once with the leaf's element a step
+The program is rerun up to the backward pass in question, once with the leaf's element a step
 higher and once a step lower, and again with half the step; the same seed makes all else equal. The
 difference of the root's value, weighted by the pass's own seed, is the numeric derivative. Source:
 central differences with step cbrt(machine epsilon), Numerical Recipes 5.7.
@@ -17,7 +17,7 @@ from engine.wire import Check, Checked
 
 
 class Unclear(Exception):
-    """No comparison is possible; the message says why, in words for the user."""
+    """No comparison is possible; the message tells the user why."""
 
 
 @dataclass
@@ -100,7 +100,7 @@ def _difference(
     last: run.Finished, request: Check, target: _Target, step: complex
 ) -> tuple[float, float]:
     """Return the central difference quotient, and the size of the root's value."""
-    # What the dtype makes of the steps: in bfloat16 they are rounded by a good part.
+    # The steps as rounded to the dtype: in bfloat16 rounding changes them considerably.
     up, down = (_rounded(target, sign * step) for sign in (1, -1))
     high = _root(last, request, target, up)
     low = _root(last, request, target, down)

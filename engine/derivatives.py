@@ -1,9 +1,9 @@
-"""PyTorch's own table of derivatives, as it lies in the PyTorch that is installed.
+"""PyTorch's own table of derivatives, read from the installed PyTorch.
 
 ``torchgen/packaged/autograd/derivatives.yaml`` is what autograd's C++ was generated from: for each
-operator and argument the formula of its gradient. It is read here line by line, since only a small
-part of YAML occurs in it. A backward node is named after its operator, numbered in the order of the
-file, as ``torchgen.packaged.autograd.load_derivatives`` does it.
+operator and argument the formula of its gradient. It is parsed here line by line, since it uses
+only a small part of YAML. A backward node is named after its operator and numbered in the order of
+the file, as in ``torchgen.packaged.autograd.load_derivatives``.
 """
 
 import importlib.util
@@ -22,14 +22,14 @@ _NONE = {"non_differentiable", "auto_element_wise", "auto_linear"}
 
 
 def formulas(nodes: Iterable[str]) -> tuple[Formula, ...]:
-    """Return what the table has on backward nodes of these names, each once, in their order."""
+    """Return the table's entries for backward nodes of these names, each once, in order."""
     known = table()
     return tuple(known[name] for name in dict.fromkeys(nodes) if name in known)
 
 
 @cache
 def table() -> dict[str, Formula]:
-    """Return the whole table by node name; empty where PyTorch came without it."""
+    """Return the whole table by node name; empty if PyTorch came without it."""
     found = importlib.util.find_spec("torchgen")
     folders = found.submodule_search_locations if found is not None else None
     for folder in folders or ():
@@ -62,7 +62,7 @@ def read(text: str) -> dict[str, Formula]:
 
 
 def _entries(text: str) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """Yield the first line of each entry, and its keys with their values, dispatch undone."""
+    """Yield the first line of each entry, and its keys and values with dispatch flattened."""
     head = ""
     fields: list[tuple[str, str]] = []
     deep = False
@@ -89,7 +89,7 @@ def _entries(text: str) -> Iterator[tuple[str, list[tuple[str, str]]]]:
 def _gradients(
     fields: list[tuple[str, str]], arguments: tuple[str, ...]
 ) -> list[tuple[tuple[str, ...], str]]:
-    """Return argument names and their formula; of several dispatches only the usual one."""
+    """Return argument names and their formula; of several dispatch keys only the default."""
     found = []
     for key, formula in fields:
         if key == "Default" or key in ("dispatch", "output_differentiability"):

@@ -1,4 +1,4 @@
-"""An exception of the user's program, as the window shows it: place, message, hint."""
+"""Turn an exception of the user's program into what the window shows: place, message, hint."""
 
 import ast
 import contextlib
@@ -11,26 +11,26 @@ from engine.tape import Place, Problem
 from engine.watchdog import Interrupted
 
 LONGEST_MESSAGE = 4_000
-"""Characters of a message that are kept."""
+"""Characters after which a message is cut."""
 
 LONGEST_NAME = 400
-"""What a program calls its variables, classes and modules is cut after so many characters."""
+"""Characters after which names of a program's variables, classes and modules are cut."""
 REFUSED = "Refused"
-"""Type of the problem where the policy forbids something."""
+"""Problem type of what the policy forbids."""
 
 _SILENT: dict[type[BaseException], str] = {
     MemoryError: "Not enough memory",
     AssertionError: "Assertion failed",
 }
-"""What to say for exceptions that come without a message."""
+"""Messages for exceptions that have none."""
 
 
 def problem(exc: BaseException, source: str, filename: str) -> Problem:
     """Return what to show for ``exc``, raised by the program ``source`` compiled as ``filename``.
 
-    The message is the exception's own, word for word but for CUDA's advice on debugging torch and
-    the list of what else an operator could have run on. The place is the innermost expression of
-    the user's file that was running; ``Place()`` (line 0) where the program was not running at all.
+    The message is the exception's own, verbatim except for CUDA's advice on debugging torch and
+    the list of other backends of an operator. The place is the innermost expression of the user's
+    file that was running; ``Place()`` (line 0) if the program was not running at all.
     """
     place = _place(exc, source, filename)
     frame = _innermost(exc, filename)
@@ -39,20 +39,23 @@ def problem(exc: BaseException, source: str, filename: str) -> Problem:
             place = whole_line(place.line, hints.lines_of(source))
         return _stopped(exc, source, place)
     if isinstance(exc, SystemExit):
-        text = _kept(hints.hint(exc, source, place, None))
+        text = _clipped(hints.hint(exc, source, place, None))
         return Problem("SystemExit", exit_text(exc), text, place)
     if isinstance(exc, Refusal):
         return Problem(
-            REFUSED, _kept(exc.message), _kept(exc.hint), exc.place if exc.place.line else place
+            REFUSED,
+            _clipped(exc.message),
+            _clipped(exc.hint),
+            exc.place if exc.place.line else place,
         )
     message = plain(message_of(exc))
     scope = _scope(frame[0]) if frame else None
-    text = _kept(hints.hint(exc, source, place, scope))
+    text = _clipped(hints.hint(exc, source, place, scope))
     return Problem(name_of(type(exc)), message, text, place)
 
 
 def name_of(kind: type) -> str:
-    """Return what a class is called, whatever its own metaclass says."""
+    """Return the real name of a class, even if its metaclass overrides ``__name__``."""
     return plain(str.__str__(_NAME.__get__(kind)))[:LONGEST_NAME]
 
 
@@ -60,17 +63,17 @@ _NAME = type.__dict__["__name__"]
 
 
 RAISES = BaseException
-"""What a user's module may raise. SystemExit is to end no engine, and Ctrl-C never reaches one: a
-KeyboardInterrupt is the module's own."""
+"""Exceptions that a user's module may raise. SystemExit must not end the engine, and Ctrl-C never
+reaches it: a KeyboardInterrupt is raised by the module itself."""
 
 
 def is_clean_exit(exc: BaseException) -> bool:
-    """Whether ``exc`` ends a program without anything wrong: ``sys.exit()``, ``sys.exit(0)``."""
+    """Return whether ``exc`` ends a program successfully: ``sys.exit()``, ``sys.exit(0)``."""
     return isinstance(exc, SystemExit) and exc.code in (None, 0, False)
 
 
 def exit_text(exc: SystemExit) -> str:
-    """Return what `sys.exit` was given, in words."""
+    """Return a message for the argument of `sys.exit`."""
     if exc.code is None or isinstance(exc.code, int):
         return f"The program ended itself with exit code {int(exc.code or 0)}"
     return plain(message_of(exc))
@@ -81,12 +84,12 @@ def plain(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _kept(text: str) -> str:
+def _clipped(text: str) -> str:
     return plain(text if len(text) <= LONGEST_MESSAGE else text[:LONGEST_MESSAGE] + " …")
 
 
 def message_of(exc: BaseException) -> str:
-    """Return what an error says; "" where its own ``__str__`` fails."""
+    """Return the message of an exception; empty if its ``__str__`` fails."""
     if isinstance(exc, SyntaxError):
         return str(exc.msg)[:LONGEST_MESSAGE]
     try:
@@ -96,9 +99,9 @@ def message_of(exc: BaseException) -> str:
     if text.startswith("CUDA error:"):
         text = text.partition("\n")[0]
     if text.startswith("Could not run 'aten::"):
-        # Every backend that torch was built with follows, by the line of its source.
+        # A list of all backends that torch was built with follows.
         text = text.partition(" This could be because the operator")[0]
-    return _kept(text) or _SILENT.get(type(exc), "")
+    return _clipped(text) or _SILENT.get(type(exc), "")
 
 
 def _stopped(exc: Interrupted, source: str, place: Place) -> Problem:
@@ -145,7 +148,7 @@ def _place(exc: BaseException, source: str, filename: str) -> Place:
 
 
 def _unread_place(exc: BaseException, lines: list[str]) -> Place:
-    """Return where that is which Python cannot compile and names no line for."""
+    """Return the place of a compile error for which Python names no line."""
     if isinstance(exc, RecursionError | MemoryError) and exc.__traceback__ is not None:
         longest = max(range(len(lines)), key=lambda number: len(lines[number]))
         return whole_line(longest + 1, lines)
@@ -169,7 +172,7 @@ def code_place(code: CodeType, instruction: int, lines: list[str]) -> Place:
     line, end_line, column, end_column = position
     if line is None:
         line = code.co_firstlineno
-    # Code can be made by hand, of lines that the text has not.
+    # A code object may be constructed with line numbers that the text does not have.
     if not 0 < line <= len(lines):
         return Place()
     if end_line is None or column is None or end_column is None or end_line > len(lines):
@@ -183,23 +186,23 @@ def code_place(code: CodeType, instruction: int, lines: list[str]) -> Place:
 
 
 def whole_line(line: int, lines: list[str]) -> Place:
-    """Return the range of what stands on ``line`` (from 1), without its indentation."""
+    """Return the range of the text on ``line`` (from 1), without its indentation."""
     text = lines[line - 1] if 0 < line <= len(lines) else ""
     return Place(line, len(text) - len(text.lstrip()), line, max(len(text.rstrip()), 1))
 
 
 def _characters(lines: list[str], line: int, column: int) -> int:
-    """Turn a column in UTF-8 bytes into one in characters."""
+    """Convert a column in UTF-8 bytes to a column in characters."""
     if not 0 < line <= len(lines):
         return column
     return len(lines[line - 1].encode("utf-8", "replace")[:column].decode("utf-8", "ignore"))
 
 
 def _syntax_place(exc: SyntaxError, lines: list[str]) -> Place:
-    """Return a range that can be seen: never empty, never past the last line with text."""
-    # One that the program raises itself tells of any place, or of something that is none.
+    """Return a visible range: never empty, never past the last line with text."""
+    # A SyntaxError raised by the program may have any place, even values that are no numbers.
     given = (exc.lineno, exc.offset, exc.end_lineno, exc.end_offset)
-    numbers = [min(max(one, 0), MOST_LINES) if type(one) is int else 0 for one in given]
+    numbers = [min(max(n, 0), MOST_LINES) if type(n) is int else 0 for n in given]
     line = min(numbers[0] or 1, len(lines) + 1)
     column = max((numbers[1] or 1) - 1, 0)
     end_line = numbers[2] or line
@@ -215,7 +218,7 @@ def _syntax_place(exc: SyntaxError, lines: list[str]) -> Place:
     column = min(column, max(len(text) - 1, 0))
     if end_line < line or end_line > len(lines):
         end_line = line
-    # Python 3.13 ends what is missing at the end of a line behind its line break.
+    # For text missing at the end of a line Python 3.13 puts the end after the line break.
     end_column = min(end_column, len(lines[end_line - 1]) if end_line <= len(lines) else 0)
     if end_line == line and end_column <= column:
         end_column = column + 1
@@ -223,7 +226,7 @@ def _syntax_place(exc: SyntaxError, lines: list[str]) -> Place:
 
 
 def _from_parser(exc: SyntaxError, lines: list[str]) -> bool:
-    """Whether the parser found the error: it counts characters, the compiler counts bytes."""
+    """Return whether the parser raised the error: it counts characters, the compiler bytes."""
     if all(line.isascii() for line in lines):
         return True
     with contextlib.suppress(ValueError, RecursionError, MemoryError):

@@ -1,4 +1,4 @@
-"""What a program wants done at its end: called there, and not when the engine ends."""
+"""`atexit` callbacks of a user program, called when the program ends, not when the engine does."""
 
 import atexit
 import sys
@@ -13,9 +13,9 @@ keep_builtins(globals())
 
 
 class Exits:
-    """A context around a program: `atexit` as Python has it, but at the program's own end.
+    """Context around a program that collects the `atexit` callbacks it registers.
 
-    Only what ``filename`` itself registers: what libraries register belongs to the process.
+    Only callbacks registered by ``filename`` itself: those of libraries belong to the process.
     """
 
     def __init__(self, filename: str) -> None:
@@ -38,7 +38,7 @@ class Exits:
         return func
 
     def _unregister(self, func: Callable[..., Any]) -> None:
-        """Call ``func`` no more."""
+        """Remove ``func`` from the callbacks."""
         self._calls = [call for call in self._calls if call[0] != func]
         self._before[1](func)
 
@@ -51,11 +51,11 @@ class Exits:
         atexit.register, atexit.unregister = self._before
 
     def call(self) -> None:
-        """Call them; one that raises is told of on standard error, as Python does."""
+        """Run the callbacks, last registered first; an exception is printed to stderr."""
         calls, self._calls = self._calls, []
         for func, args, kwargs in reversed(calls):
             try:
                 func(*args, **kwargs)
-            except Exception:  # noqa: BLE001 - whatever it is, the next one is called
-                told = traceback.format_exc(limit=-1)
-                sys.stderr.write(f"Exception ignored in atexit callback:\n{told}")
+            except Exception:  # noqa: BLE001 - the remaining callbacks are called anyway
+                text = traceback.format_exc(limit=-1)
+                sys.stderr.write(f"Exception ignored in atexit callback:\n{text}")

@@ -1,7 +1,7 @@
-"""A tape as JSON: the stable format of ``gradscribe record --json``, for programs of others.
+"""Export a tape as JSON: the stable format of ``gradscribe record --json``, for other programs.
 
-Everything is by id: values, nodes and repeated node runs draw theirs from one counter. The shape of
-each record is documented in the README; `to_json` is its only writer.
+Everything is by id: values, nodes and repeated node runs draw theirs from one counter. The format
+is documented in the README; `to_json` is its only writer.
 """
 
 import math
@@ -29,7 +29,7 @@ def encode(tape: Tape) -> bytes:
 
 
 def encode_findings(tape: Tape) -> bytes:
-    """Return the JSON text of what the doctor found, with the run's status and error."""
+    """Return the JSON text of the doctor's findings, with the run's status and error."""
     document: dict[str, Json] = {
         "format": FORMAT,
         "status": tape.status,
@@ -40,7 +40,7 @@ def encode_findings(tape: Tape) -> bytes:
 
 
 class _Exporter:
-    """Converts each snapshot once, and knows which execution an edge leads to."""
+    """Export of one tape; converts each snapshot once and resolves the targets of edges."""
 
     def __init__(self, tape: Tape) -> None:
         self._tape = tape
@@ -87,7 +87,7 @@ class _Exporter:
         return self._numbers[index]
 
     def _fault(self) -> Json:
-        """Return where torch itself raised what ended the program; None where no call of it did."""
+        """Return the torch call that raised the program's error; None if no torch call did."""
         tape = self._tape
         if tape.fault is None and tape.stuck is None:
             return None
@@ -110,18 +110,18 @@ class _Exporter:
         ]
 
     def _nodes(self) -> list[Json]:
-        """One row per execution, then one per node that an edge reached or that exists unrun.
+        """Return a row per execution, then a row per node that did not run.
 
-        Called after the edges, which find out which nodes were reached and did not run.
+        Call this after `_edge`, which collects the nodes that were reached and did not run.
         """
         rows: list[Json] = [self._execution(run) for run in self._tape.executions]
         rows += [
-            _idle(node.id, node.name, node.id, None)
+            _unrun_row(node.id, node.name, node.id, None)
             for node in self._tape.nodes
             if node.id not in self._ran
         ]
         rows += [
-            _idle(fresh, self._ids[node].name, node, run)
+            _unrun_row(fresh, self._ids[node].name, node, run)
             for (node, run), fresh in self._unrun.items()
         ]
         return rows
@@ -152,8 +152,8 @@ class _Exporter:
     def _target(self, edge: Edge) -> int:
         """Return the run of the target in the edge's own pass, so that sums are per row.
 
-        A node that ran in another pass only gets a row of its own for this one: a gradient that
-        `autograd.grad` caught there, or an error before its turn, must not count twice.
+        A node that ran only in another pass gets an extra row for this pass: a gradient that
+        `autograd.grad` captured there, or an error before its turn, must not count twice.
         """
         key = edge.target, edge.run
         if key in self._runs:
@@ -175,14 +175,14 @@ class _Exporter:
         return rows
 
     def _details(self, event: Event) -> dict[str, Json]:
-        tell = self._tellers.get(event.kind)
-        return tell(self, event.ref) if tell else {}
+        details = self._detail_functions.get(event.kind)
+        return details(self, event.ref) if details else {}
 
-    def _tell_module(self, ref: int) -> dict[str, Json]:
+    def _module_details(self, ref: int) -> dict[str, Json]:
         call = self._tape.calls[ref]
         return {"scope": call.name, "module": call.kind}
 
-    def _tell_accumulation(self, ref: int) -> dict[str, Json]:
+    def _accumulation_details(self, ref: int) -> dict[str, Json]:
         row = self._tape.accumulations[ref]
         return {
             "value": row.leaf,
@@ -191,7 +191,7 @@ class _Exporter:
             "after": self._snapshot(row.after),
         }
 
-    def _tell_step(self, ref: int) -> dict[str, Json]:
+    def _step_details(self, ref: int) -> dict[str, Json]:
         step = self._tape.steps[ref]
         changes: list[Json] = [{"before": c.before, "after": c.after} for c in step.changes]
         memory: list[Json] = [
@@ -205,44 +205,44 @@ class _Exporter:
             "memory": memory,
         }
 
-    def _tell_reset(self, ref: int) -> dict[str, Json]:
+    def _reset_details(self, ref: int) -> dict[str, Json]:
         reset = self._tape.resets[ref]
         return {"values": list(reset.leaves), "to_none": reset.to_none}
 
-    def _tell_write(self, ref: int) -> dict[str, Json]:
+    def _write_details(self, ref: int) -> dict[str, Json]:
         changes: list[Json] = [
             {"before": c.before, "after": c.after} for c in self._tape.writes[ref]
         ]
         return {"changes": changes}
 
-    def _tell_rewrite(self, ref: int) -> dict[str, Json]:
+    def _rewrite_details(self, ref: int) -> dict[str, Json]:
         changes: list[Json] = [
             {"value": leaf, "after": self._snapshot(after)}
             for leaf, after in self._tape.rewrites[ref]
         ]
         return {"changes": changes}
 
-    def _tell_pass(self, ref: int) -> dict[str, Json]:
+    def _pass_details(self, ref: int) -> dict[str, Json]:
         return {"pass": ref, "call": self._tape.passes[ref].kind}
 
-    _tellers: dict[str, Callable[["_Exporter", int], dict[str, Json]]] = {
+    _detail_functions: dict[str, Callable[["_Exporter", int], dict[str, Json]]] = {
         "leaf": lambda _, ref: {"value": ref},
         "op": lambda self, ref: {"op": self._tape.ops[ref].id},
-        "enter": _tell_module,
-        "leave": _tell_module,
-        "backward": _tell_pass,
+        "enter": _module_details,
+        "leave": _module_details,
+        "backward": _pass_details,
         "node": lambda self, ref: {"node": self._tape.executions[ref].id},
-        "accumulate": _tell_accumulation,
-        "end": _tell_pass,
-        "step": _tell_step,
-        "zero_grad": _tell_reset,
-        "grad": _tell_rewrite,
-        "write": _tell_write,
+        "accumulate": _accumulation_details,
+        "end": _pass_details,
+        "step": _step_details,
+        "zero_grad": _reset_details,
+        "grad": _rewrite_details,
+        "write": _write_details,
         "print": lambda self, ref: {"text": self._tape.prints[ref]},
     }
 
 
-def _idle(row: int, name: str, node: int, run: int | None) -> Json:
+def _unrun_row(row: int, name: str, node: int, run: int | None) -> Json:
     return {
         "id": row,
         "name": name,
@@ -340,7 +340,7 @@ def _summary(snapshot: Snapshot, array: np.ndarray | None) -> Json:
 
 
 def _statistics(array: np.ndarray) -> tuple[float, float, float, float, int]:
-    """Return mean, unbiased deviation, least, greatest and the count of NaN, as torch has them."""
+    """Return mean, unbiased standard deviation, minimum, maximum and NaN count, as torch does."""
     real = np.abs(array) if array.dtype.kind == "c" else array
     wide = real.astype(np.float64)
     with np.errstate(invalid="ignore", over="ignore"):

@@ -1,26 +1,26 @@
-"""What a program plotted: plain data, drawn by the window in its own way."""
+"""Figures that a program plotted, as plain data for the window to draw."""
 
 from typing import Literal
 
 from msgspec import Struct
 
 MOST_FIGURES, MOST_AXES, MOST_TRACES, MOST_POINTS = 12, 12, 40, 2000
-"""So much of a program's plots is kept; of longer curves every k-th point."""
+"""Limits of the recorded plots; of longer curves every k-th point is recorded."""
 
 MOST_SIDE = 96
-"""An image keeps at most so many rows and columns."""
+"""Largest number of rows and of columns of a recorded image."""
 MOST_WORDS = 400
-"""Characters that a title, a label or a name keeps."""
+"""Characters after which a title, a label or a name is cut."""
 
 TraceKind = Literal["line", "points", "bars", "area", "level", "upright"]
 
 
 class Trace(Struct, frozen=True):
-    """One curve, cloud, row of bars, filled stretch, or straight line across the whole plot.
+    """A curve, point cloud, bar chart, filled area, or straight line across the whole plot.
 
-    ``y`` has the heights; an *area* lies between ``y`` and ``base``, *bars* are ``width`` wide. A
-    *level* line stands at ``y[0]``, an *upright* one at ``x[0]``. ``color`` is a name or
-    ``#rrggbb`` as the program gave it, else empty. Numbers that are none are NaN.
+    An *area* lies between ``y`` and ``base``, *bars* are ``width`` wide. A *level* line is
+    horizontal at ``y[0]``, an *upright* line vertical at ``x[0]``. ``color`` is a name or
+    ``#rrggbb`` as the program gave it, else empty. Missing numbers are NaN.
     """
 
     kind: TraceKind
@@ -35,7 +35,7 @@ class Trace(Struct, frozen=True):
 
 
 class Plotted(Struct, frozen=True):
-    """One pair of axes: its traces or its image, and what stands around them."""
+    """One pair of axes: its traces or its image, with title, labels and scales."""
 
     title: str = ""
     x_label: str = ""
@@ -52,7 +52,7 @@ class Plotted(Struct, frozen=True):
 class Figure(Struct, frozen=True):
     """One figure: its axes row by row, ``columns`` side by side.
 
-    ``name`` is what the program wanted it saved as, ``line`` the line that showed it.
+    ``name`` is the file name given to ``savefig``, ``line`` the line that showed the figure.
     """
 
     axes: tuple[Plotted, ...]
@@ -61,9 +61,9 @@ class Figure(Struct, frozen=True):
     name: str = ""
     line: int = 0
     left_out: tuple[str, ...] = ()
-    """What the program asked for and is not drawn here: ``contourf``."""
+    """Plotting calls that are not supported, such as ``contourf``."""
 
 
-def words(thing: object) -> str:
-    """Return what a program wrote into a figure, not without end."""
-    return str(thing)[:MOST_WORDS]
+def words(text: object) -> str:
+    """Return a text of a figure, cut to `MOST_WORDS` characters."""
+    return str(text)[:MOST_WORDS]

@@ -1,9 +1,9 @@
-"""A custom Function's backward held against central differences, by torch's own gradcheck.
+"""Compare a custom Function's backward with central differences, by torch's own gradcheck.
 
-The program is run anew up to the call in question, so that its own inputs, its settings and its
-limits hold. Inputs are taken to double precision where the Function lets them: differences in
-float32 are good for two or three digits only. Source: `torch.autograd.gradcheck`, with its
-defaults of step 1e-6, absolute tolerance 1e-5 and relative tolerance 1e-3.
+The program is rerun up to the call in question, so that its own inputs, settings and limits apply.
+Inputs are converted to double precision where the Function allows it: in float32 differences are
+good for two or three digits only. Source: `torch.autograd.gradcheck`, with its defaults of step
+1e-6, absolute tolerance 1e-5 and relative tolerance 1e-3.
 """
 
 from collections.abc import Callable, Iterator
@@ -19,7 +19,7 @@ from engine.record.recorder import Recorder
 from engine.wire import Gradcheck, Gradchecked, JacobianPair
 
 WHOLE = 256
-"""Above so many elements torch's fast mode decides: it checks random projections."""
+"""Elements above which torch's fast mode is used, which checks random projections."""
 
 Function = Callable[..., object]
 
@@ -34,7 +34,7 @@ _FINE, _COARSE = _Limits(1e-6, 1e-5, 1e-3), _Limits(1e-3, 1e-2, 1e-2)
 
 
 class _Call(NamedTuple):
-    """A call as the program made it: its function, and its arguments with tensors copied."""
+    """A call by the program: its function, and its arguments with tensors copied."""
 
     apply: Function
     args: tuple[object, ...]
@@ -45,9 +45,11 @@ def gradcheck(request: Gradcheck) -> Gradchecked:
     """Compare a custom Function's Jacobians by its backward with those by central differences."""
     last = run.finished
     if last is None or last.request.run_id != request.run_id:
-        return _not(request, "", "The program ran again since; check it in its newest run")
+        return _not_comparable(
+            request, "", "The program ran again since; check it in its newest run"
+        )
     if not 0 <= request.op < len(last.tape.ops):
-        return _not(request, "", "There is no such op in this run")
+        return _not_comparable(request, "", "There is no such op in this run")
     name = last.tape.ops[request.op].op
     asked, found = last.request, list[Gradchecked]()
     recorder = Recorder(asked.source, asked.filename, asked.event_limit, asked.memory)
@@ -61,24 +63,24 @@ def gradcheck(request: Gradcheck) -> Gradchecked:
     if found:
         return found[0]
     why = done.error.message if done.error is not None else "The program took another way this time"
-    return _not(request, name, why)
+    return _not_comparable(request, name, why)
 
 
 def _first_line(said: object) -> str:
     return errors.plain(str(said).strip().split("\n")[0][: errors.LONGEST_MESSAGE])
 
 
-def _not(request: Gradcheck, name: str, why: str) -> Gradchecked:
+def _not_comparable(request: Gradcheck, name: str, why: str) -> Gradchecked:
     return Gradchecked(request.run_id, request.op, name, problem=why)
 
 
 def _compared(request: Gradcheck, name: str, call: _Call) -> Gradchecked:
-    """Check in double precision, or as the program calls it where double is refused."""
+    """Check in double precision, or in the program's dtype if double is not supported."""
     refused: Exception | None = None
     for dtype in (torch.float64, None):
         tensors = [t for t in _tensors(call, dtype) if t.requires_grad]
         if not tensors:
-            return _not(request, name, "None of its inputs requires a gradient")
+            return _not_comparable(request, name, "None of its inputs requires a gradient")
         try:
             given, function = _function(call, dtype)
             outputs = [t for t in _outputs(function, given) if _is_real(t)]
@@ -87,9 +89,9 @@ def _compared(request: Gradcheck, name: str, call: _Call) -> Gradchecked:
             continue
         if dtype is not None and any(t.dtype not in _DOUBLES for t in outputs):
             continue
-        return _judged(request, name, given, function, dtype is not None)
+        return _result(request, name, given, function, dtype is not None)
     why = _first_line(refused) if refused is not None else "it has no real output"
-    return _not(request, name, f"{name} cannot be called again by itself: {why}")
+    return _not_comparable(request, name, f"{name} cannot be called again by itself: {why}")
 
 
 _DOUBLES = (torch.float64, torch.complex128)
@@ -99,8 +101,8 @@ def _is_real(t: torch.Tensor) -> bool:
     return t.is_floating_point() or t.is_complex()
 
 
-def _wide(t: torch.Tensor, dtype: torch.dtype | None) -> torch.Tensor:
-    """Return a copy of a tensor of the program's, as a leaf of its own."""
+def _as_leaf(t: torch.Tensor, dtype: torch.dtype | None) -> torch.Tensor:
+    """Return a copy of a tensor as a new leaf, in double precision if ``dtype`` is given."""
     fresh = t.detach().clone()
     if dtype is not None and _is_real(fresh):
         fresh = fresh.to(torch.complex128 if fresh.is_complex() else dtype)
@@ -109,7 +111,7 @@ def _wide(t: torch.Tensor, dtype: torch.dtype | None) -> torch.Tensor:
 
 def _tensors(call: _Call, dtype: torch.dtype | None) -> list[torch.Tensor]:
     every = [*call.args, *call.kwargs.values()]
-    return [_wide(t, dtype) for t in every if isinstance(t, torch.Tensor)]
+    return [_as_leaf(t, dtype) for t in every if isinstance(t, torch.Tensor)]
 
 
 def _function(
@@ -117,9 +119,9 @@ def _function(
 ) -> tuple[tuple[torch.Tensor, ...], Callable[..., tuple[torch.Tensor, ...]]]:
     """Return the inputs that require a gradient, and the call as a function of these alone.
 
-    What it draws at random is the same in each call: otherwise differences compare two functions.
+    It draws the same random numbers in each call: otherwise differences compare two functions.
     """
-    args = [_wide(a, dtype) if isinstance(a, torch.Tensor) else a for a in call.args]
+    args = [_as_leaf(a, dtype) if isinstance(a, torch.Tensor) else a for a in call.args]
     inputs = tuple(a for a in args if isinstance(a, torch.Tensor) and a.requires_grad)
 
     def function(*given: torch.Tensor) -> tuple[torch.Tensor, ...]:
@@ -145,7 +147,7 @@ def _outputs(
         return function(*given)
 
 
-def _judged(
+def _result(
     request: Gradcheck,
     name: str,
     given: tuple[torch.Tensor, ...],
@@ -171,7 +173,7 @@ def _verdict(
     given: tuple[torch.Tensor, ...],
     limits: _Limits,
 ) -> str:
-    """Return what torch's gradcheck objects to; empty where it is content."""
+    """Return the message of torch's gradcheck; empty if it passes."""
     sizes = [t.numel() for t in (*given, *_outputs(function, given))]
     try:
         with torch.enable_grad():
@@ -193,36 +195,36 @@ def _pairs(
     given: tuple[torch.Tensor, ...],
     limits: _Limits,
 ) -> Iterator[JacobianPair]:
-    """Yield for each real input and output both Jacobians, or their worst entry."""
+    """Yield for each pair of a real input and output both Jacobians, or their worst entry."""
     outputs = _outputs(function, given)
     for i, source in enumerate(given):
         if source.is_complex():
             continue
-        columns = _spread(source.numel())
-        moved = [_moved(function, given, i, at, limits.eps) for at in columns]
+        columns = _sampled_indices(source.numel())
+        moved = [_slopes(function, given, i, at, limits.eps) for at in columns]
         for o, out in enumerate(outputs):
             if out.is_complex() or not out.numel() or not source.numel():
                 continue
-            rows = _spread(out.numel())
+            rows = _sampled_indices(out.numel())
             numeric = torch.stack([m[o].reshape(-1)[rows] for m in moved], 1)
             analytic = _by_backward(out, source, rows, columns)
             yield _pair(i, o, source, out, rows, columns, analytic, numeric, limits)
 
 
-def _spread(size: int) -> list[int]:
+def _sampled_indices(size: int) -> list[int]:
     if size <= MOST_COMPARED:
         return list(range(size))
     return [round(at * (size - 1) / (MOST_COMPARED - 1)) for at in range(MOST_COMPARED)]
 
 
-def _moved(
+def _slopes(
     function: Callable[..., tuple[torch.Tensor, ...]],
     given: tuple[torch.Tensor, ...],
     which: int,
     at: int,
     eps: float,
 ) -> list[torch.Tensor]:
-    """Return the slope of every output along one element of one input."""
+    """Return the central difference of every output along one element of one input."""
     sides = []
     for step in (eps, -eps):
         nudged = [t.detach().clone() for t in given]
@@ -237,7 +239,7 @@ def _moved(
 def _by_backward(
     out: torch.Tensor, source: torch.Tensor, rows: list[int], columns: list[int]
 ) -> torch.Tensor:
-    """Return one row for each element of the output, by a backward pass of its own."""
+    """Return the analytic Jacobian, one row and one backward pass per element of the output."""
     found = []
     for row in rows:
         seed = torch.zeros_like(out)

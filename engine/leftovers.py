@@ -1,8 +1,8 @@
-"""What a program leaves behind in its process, and how the next one is kept from noticing.
+"""Restore interpreter state between user programs.
 
-A program may change a library, end up in another folder, start threads and processes. What can be
-put back is put back as soon as it ends; what cannot makes the engine spent: a fresh one takes the
-next program.
+A program may change a library or the working folder, start threads and processes. Whatever can be
+restored is restored as soon as it ends; if anything else is left, a fresh engine takes the next
+program.
 """
 
 import builtins
@@ -29,7 +29,7 @@ LIBRARIES = (
     "torch.func torch.optim.lr_scheduler torch.distributions torch.utils.data numpy.linalg "
     "numpy.fft json json.encoder decimal fractions heapq bisect operator itertools"
 ).split()
-"""Modules whose functions, classes and constants are put back."""
+"""Modules whose functions, classes and constants are restored."""
 CLASSES = {
     "torch": ("Tensor", "Generator"),
     "torch.autograd": ("Function",),
@@ -39,12 +39,12 @@ CLASSES_OF = (
     *("torch.nn", "torch.optim", "torch.optim.lr_scheduler", "torch.distributions"),
     *("torch.utils.data", "json", "json.encoder"),
 )
-"""Modules all of whose classes are put back."""
+"""Modules all of whose classes are restored."""
 PLAIN = (int, float, complex, str, bytes, tuple)
 JOIN_S = 1.0
-"""Threads that a program has not waited for get so long to end, as they do in plain Python."""
+"""Seconds to wait for threads that a program has not joined, as plain Python does at exit."""
 ROUNDS = 20
-"""Processes that were started by processes show only after those are gone."""
+"""Grandchild processes become visible only after their parents are gone."""
 
 _names = vars(builtins)
 _whole = dict(_names)
@@ -54,19 +54,19 @@ _count = -1
 
 
 class Kept:
-    """A context around a program that gives Python its own names back before anything else runs.
+    """Context around a program that restores builtins and modules before anything else runs.
 
-    Its end must work without any builtin function, for the program may have removed them.
+    Leaving it must work without any builtin function: the program may have removed them.
     """
 
     untrace: Callable[[], None]
-    """To be called before the context ends: a trace function that raises would hang its end."""
+    """To be called before the context ends: a trace function that raises would block its end."""
 
     def __enter__(self) -> Self:
         global _modules, _count
         if _count != len(sys.modules):
-            # Not the program itself: what it made is to go when it has ended.
-            _modules = {name: one for name, one in sys.modules.items() if name != "__main__"}
+            # Without the program's own module, so that its objects can be freed when it ends.
+            _modules = {n: module for n, module in sys.modules.items() if n != "__main__"}
             _count = len(sys.modules)
         self._profile = sys.getprofile()
         self.untrace = functools.partial(sys.settrace, sys.gettrace())
@@ -85,17 +85,17 @@ class Kept:
             sys.setprofile(self._profile)
         for name in _names.keys() - _whole.keys():
             del _names[name]
-        # Also those in whose place something else stands, None even: no import would find them.
+        # Also modules that were replaced, even by None, since no import would find these.
         sys.modules.update(_modules)
         if kind is None and threading.active_count() > len(self._threads):
             wait_for_threads(self._threads)
 
 
 class Baseline:
-    """A process as it was before any program; taken once torch is there."""
+    """State of the process before any program; created once torch is imported."""
 
     def __init__(self) -> None:
-        from engine.library_state import LibraryState  # torch with it
+        from engine.library_state import LibraryState  # imports torch
         from engine.registered import Registered
 
         self._state, self._registered = LibraryState(), Registered()
@@ -109,10 +109,10 @@ class Baseline:
         self._limits, self._standard = _limits(), _standard()
 
     def mend(self) -> None:
-        """Put back what a program changed."""
+        """Restore what a program changed."""
         for owner, names, known in self._libraries:
             if isinstance(owner, type) and not vars(owner).keys() <= known:
-                _uncover(owner, known)
+                _remove_added(owner, known)
             if not vars(owner).items() >= names.items():
                 for name, what in names.items():
                     if vars(owner).get(name) is not what:
@@ -136,7 +136,7 @@ class Baseline:
         self._registered.mend()
 
     def spent(self, filename: str) -> bool:
-        """Whether something is left that cannot be put back; ``filename`` is the program's."""
+        """Return whether a change cannot be undone; ``filename`` is the program's."""
         return (
             _signals() != self._signals
             or _limits() != self._limits
@@ -149,7 +149,7 @@ class Baseline:
 
 
 def _libraries() -> Iterator[tuple[ModuleType | type, dict[str, object], frozenset[str]]]:
-    """Yield modules and classes with what is put back of them, and all the names they have."""
+    """Yield modules and classes with their attributes to restore, and all their names."""
     for name in LIBRARIES:
         module = sys.modules.get(name)
         if module is None:
@@ -165,7 +165,7 @@ def _libraries() -> Iterator[tuple[ModuleType | type, dict[str, object], frozens
 
 
 def _is_fixed(name: str, what: object) -> bool:
-    """Whether something in a module is no variable of its own."""
+    """Return whether a module's attribute is constant, and not a variable of the module."""
     if callable(what) or isinstance(what, ModuleType):
         return True
     # A constant, such as math.pi or torch.float32.
@@ -174,7 +174,7 @@ def _is_fixed(name: str, what: object) -> bool:
 
 
 def _own() -> Iterator[tuple[ModuleType | type, dict[str, object]]]:
-    """Yield the engine's own modules and classes, with what no program is to change."""
+    """Yield the engine's own modules and classes, with their functions."""
     for name, module in list(sys.modules.items()):
         if not name.startswith("engine."):
             continue
@@ -185,8 +185,8 @@ def _own() -> Iterator[tuple[ModuleType | type, dict[str, object]]]:
                 yield kind, {n: x for n, x in vars(kind).items() if callable(x)}
 
 
-def _uncover(kind: type, known: frozenset[str]) -> None:
-    """Take away what a program gave a class: names of its own, and what hides inherited methods."""
+def _remove_added(kind: type, known: frozenset[str]) -> None:
+    """Remove what a program added to a class: public names, and overrides of inherited methods."""
     for name in vars(kind).keys() - known:
         inherited = (vars(base).get(name) for base in kind.__mro__[1:-1])
         if not name.startswith("_") or any(hasattr(found, "__get__") for found in inherited):
@@ -221,7 +221,7 @@ def _limits() -> list[tuple[int, int]]:
 
 
 def _standard() -> list[tuple[int, int]]:
-    """Return what the standard descriptors lead to; a program may have closed or moved them."""
+    """Return the files behind the standard descriptors; a program may close or redirect them."""
     found = []
     for number in range(3):
         with contextlib.suppress(OSError):
@@ -234,14 +234,14 @@ def _standard() -> list[tuple[int, int]]:
 
 
 def _others() -> Iterator[FrameType]:
-    """Yield what every thread but this one is doing."""
+    """Yield the current frame of every other thread."""
     for ident, frame in sys._current_frames().items():
         if ident != threading.get_ident():
             yield frame
 
 
 def _is_run_elsewhere(filename: str) -> bool:
-    """Whether another thread still runs a program."""
+    """Return whether another thread still runs the program."""
     with undisturbed():
         return any(line_of(frame, filename) for frame in _others())
 
@@ -255,7 +255,7 @@ def wait_for_threads(before: set[threading.Thread], seconds: float = JOIN_S) -> 
 
 
 def end_processes() -> None:
-    """Kill every process that a program has started and left, and those they started (Linux)."""
+    """Kill all processes that a program left behind, and their descendants (Linux)."""
     if sys.platform != "linux":
         return
     for _ in range(ROUNDS):
@@ -278,7 +278,7 @@ def _children() -> set[int]:
 
 
 def _helpers() -> set[int]:
-    """Return the processes that Python's own multiprocessing keeps for good."""
+    """Return the processes that Python's own multiprocessing keeps running."""
     tracker = sys.modules.get("multiprocessing.resource_tracker")
     server = sys.modules.get("multiprocessing.forkserver")
     pids = (

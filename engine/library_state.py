@@ -1,7 +1,7 @@
-"""What programs set in libraries and leave set: as it was before any program, and put back.
+"""Save global settings of libraries before any program runs, and restore them afterwards.
 
-What lives in Python's context variables (NumPy's printing and errors, decimal's precision) needs no
-care: each program runs in a copy of the context. See `engine.leftovers` for the rest.
+Context variables (NumPy's printing and errors, decimal's precision) are not handled here: each
+program runs in a copy of the context. See `engine.leftovers` for the rest.
 """
 
 import copyreg
@@ -25,7 +25,7 @@ from torch.utils.data._utils.collate import default_collate_fn_map
 from engine import asynchronous
 
 KINDS = ("cpu", "cuda")
-"""Kinds of devices that have an automatic precision of their own."""
+"""Device types with their own autocast settings."""
 _C: Any = torch._C
 _exit_level: Callable[[], None] = forward_ad.exit_dual_level
 _SWITCHES: tuple[tuple[Callable[[], object], Callable[[Any], object]], ...] = (
@@ -65,7 +65,7 @@ _SWITCHES: tuple[tuple[Callable[[], object], Callable[[Any], object]], ...] = (
         for kind in KINDS
     ),
 )
-"""What reads a setting, and what writes it."""
+"""Getter and setter of each setting."""
 
 
 _encoder: Any = getattr(json, "_default_encoder")  # noqa: B009
@@ -75,12 +75,12 @@ _TABLES: tuple[Callable[[], dict[Any, Any]], ...] = (
     lambda: kl._KL_REGISTRY,
     lambda: default_collate_fn_map,
 )
-"""Tables that a program may write into."""
+"""Library tables that a program may modify."""
 _CONTEXTS = (decimal.DefaultContext, decimal.BasicContext, decimal.ExtendedContext)
 
 
 class LibraryState:
-    """Settings, hooks for all modules and loggers, taken before any program."""
+    """Settings, global module hooks and loggers, saved before any program."""
 
     def __init__(self) -> None:
         self._switches = [(read(), read, write) for read, write in _SWITCHES]
@@ -94,14 +94,14 @@ class LibraryState:
         self._contexts = [one.copy() for one in _CONTEXTS]
         self._modes = _modes()
         self._umask = _umask()
-        self._loggers = {name: _kept(one) for name, one in _loggers().items()}
+        self._loggers = {name: _logger_state(one) for name, one in _loggers().items()}
 
     def mend(self) -> None:
-        """Put back what a program set."""
+        """Restore what a program changed."""
         for was, read, write in self._switches:
             if read() != was:
                 write(was)
-        # It cannot be asked for; setting it costs nothing.
+        # It has no getter; setting it costs nothing.
         torch.set_flush_denormal(False)
         for _ in range(torch.autocast_increment_nesting()):
             torch.autocast_decrement_nesting()
@@ -130,25 +130,25 @@ class LibraryState:
         if tracemalloc.is_tracing():
             tracemalloc.stop()
         os.umask(self._umask)
-        self._mend_loggers()
+        self._restore_loggers()
         asynchronous.mend()
 
-    def _mend_loggers(self) -> None:
+    def _restore_loggers(self) -> None:
         logging.disable(logging.NOTSET)
         for name, one in _loggers().items():
             kept = self._loggers.get(name, _NEW if name else None)
-            if kept is not None and _kept(one) != kept:
+            if kept is not None and _logger_state(one) != kept:
                 one.handlers[:], one.filters[:] = kept[0], kept[1]
                 one.propagate, one.disabled = kept[3], kept[4]
                 one.setLevel(kept[2])
 
     def spent(self) -> bool:
-        """Whether something is left that nobody can take back: a mode of torch's, a lost device."""
+        """Return whether something cannot be restored: a torch mode, a failed device."""
         return _modes() != self._modes or bool(asynchronous.lost())
 
 
 Logs = tuple[tuple[Any, ...], tuple[Any, ...], int, bool, bool]
-"""Handlers, filters, level, whether it hands on what it is told, whether it is silent."""
+"""Handlers, filters, level, `propagate`, `disabled`."""
 _NEW: Logs = ((), (), logging.NOTSET, True, False)
 
 
@@ -158,7 +158,7 @@ def _loggers() -> dict[str, logging.Logger]:
     return {"": logging.root, **named}
 
 
-def _kept(one: logging.Logger) -> Logs:
+def _logger_state(one: logging.Logger) -> Logs:
     return tuple(one.handlers), tuple(one.filters), one.level, one.propagate, one.disabled
 
 

@@ -1,4 +1,4 @@
-"""Requests that the engine has taken in and not yet answered."""
+"""Queue of requests that the engine has received and not yet answered."""
 
 import threading
 from collections import deque
@@ -7,7 +7,7 @@ from engine import watchdog, wire
 
 
 class Mailbox:
-    """Requests that wait. Of several runs only the newest stays; a stopped one is marked."""
+    """Pending requests. Of several runs only the newest stays; a stopped run is marked."""
 
     def __init__(self) -> None:
         self._waiting: deque[wire.Request] = deque()
@@ -22,8 +22,8 @@ class Mailbox:
                 self._stop(request.run_id)
                 return
             if isinstance(request, wire.Run):
-                kept = [other for other in self._waiting if not isinstance(other, wire.Run)]
-                self._waiting = deque(kept)
+                others = [other for other in self._waiting if not isinstance(other, wire.Run)]
+                self._waiting = deque(others)
             self._waiting.append(request)
             self._changed.notify()
 
@@ -34,12 +34,12 @@ class Mailbox:
             self._stopped.add(run_id)
 
     def idle(self, seconds: float) -> bool:
-        """Wait up to ``seconds`` for a request; returns whether none came."""
+        """Wait up to ``seconds`` for a request; return whether none came."""
         with self._changed:
             return not self._changed.wait_for(lambda: bool(self._waiting), seconds)
 
     def take(self) -> tuple[wire.Request, bool]:
-        """Wait for the next request; returns it and whether it has been stopped already."""
+        """Wait for the next request; return it and whether it has been stopped already."""
         with self._changed:
             self._changed.wait_for(lambda: bool(self._waiting))
             request = self._waiting.popleft()
@@ -53,6 +53,6 @@ class Mailbox:
             return request, stopped
 
     def done(self) -> None:
-        """Nothing runs any more: a late Stop has no effect."""
+        """Note that nothing runs any more: a late Stop has no effect."""
         with self._changed:
             self._running = None

@@ -1,6 +1,6 @@
-"""Which part of a setup has an option, for whoever writes it at another place.
+"""Hints at the part of a setup to which a misplaced option belongs.
 
-A test holds it against the catalogue, whose entries are torch's side of the wire.
+A test compares the table with the catalogue, which only the engine knows.
 """
 
 import json
@@ -58,16 +58,16 @@ HOMES: dict[str, dict[str, str]] = {
         "polynomial": "total_iters power",
     },
 }
-"""Kind of part -> entries -> options; of several entries that have one, the best known."""
+"""Kind of part -> entry -> options; an option of several entries is listed under the best known."""
 MEANT = {"learning_rate": "lr", "wd": "weight_decay", "hidden": "layers"}
-"""What others call them."""
+"""Common other names of options."""
 LONGEST = 60
 
 
 def home(word: str, value: object, besides: str = "") -> str:
-    """Return a hint at the part that has the option ``word``, with an example, or nothing.
+    """Return a hint at the part that has the option ``word``, with an example; else empty.
 
-    ``besides``: a kind of part in which it already stands.
+    ``besides`` is the kind of part to leave out: the option was given there.
     """
     name = MEANT.get(word, word)
     for kind, entries in HOMES.items():

@@ -1,7 +1,7 @@
-"""A message as MessagePack in pieces of which the long ones are not copied.
+"""Encode a message as MessagePack in pieces, without copying long byte strings.
 
-The encoder doubles its memory as it goes: a hundred megabytes of a run hold their thread up for a
-tenth of a second.
+msgspec's encoder doubles its buffer as it grows: a hundred megabytes of a run would block their
+thread for a tenth of a second.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,21 +10,21 @@ import msgspec
 from msgspec import Struct
 
 LONG = 1 << 20
-"""Bytes in a field of a message that are left where they are if they are more."""
+"""Byte strings longer than this are not copied."""
 _encoder = msgspec.msgpack.Encoder()
 
 
 def packed(message: Struct) -> list[bytes]:
-    """Return the encoding of a message: all pieces, one after the other.
+    """Return the encoding of a message as consecutive pieces.
 
-    Half a surrogate pair, which UTF-8 cannot carry, becomes a question mark.
+    A lone surrogate, which UTF-8 cannot represent, becomes a question mark.
     """
     try:
         return list(_pieces(message))
     except UnicodeEncodeError:
-        # A program may call a module, a variable or a label anything: nobody looks at each of them.
-        told = _plain(msgspec.to_builtins(message, builtin_types=(bytes,)))
-        return list(_pieces(msgspec.convert(told, type(message), builtin_types=(bytes,))))
+        # Names of modules, variables and labels come from the program and are not checked earlier.
+        fields = _plain(msgspec.to_builtins(message, builtin_types=(bytes,)))
+        return list(_pieces(msgspec.convert(fields, type(message), builtin_types=(bytes,))))
 
 
 def _plain(value: object) -> object:
@@ -38,7 +38,7 @@ def _plain(value: object) -> object:
 
 
 def _pieces(value: object) -> Iterator[bytes]:
-    if not _holds_long(value):
+    if not _has_long(value):
         yield _encoder.encode(value)
     elif isinstance(value, bytes):
         yield b"\xc6" + len(value).to_bytes(4, "big")
@@ -75,7 +75,7 @@ def _fields(value: Struct) -> Iterator[bytes]:
 
 
 def _count(count: int, few: int, many: int) -> bytes:
-    """Return how a map or a list of so many begins."""
+    """Return the MessagePack header of a map or a list of ``count`` items."""
     if count < 16:
         return bytes((few | count,))
     wide = count >= 1 << 16
@@ -83,27 +83,27 @@ def _count(count: int, few: int, many: int) -> bytes:
 
 
 def cut(pieces: Sequence[bytes], size: int) -> Iterator[bytes]:
-    """Yield the bytes of all pieces, ``size`` at a time; fewer in the end."""
-    held = bytearray()
+    """Yield the bytes of all pieces in chunks of ``size``; the last may be shorter."""
+    chunk = bytearray()
     for piece in pieces:
         rest = memoryview(piece)
         while rest:
-            taken = size - len(held)
-            held += rest[:taken]
-            rest = rest[taken:]
-            if len(held) == size:
-                yield bytes(held)
-                held.clear()
-    if held:
-        yield bytes(held)
+            missing = size - len(chunk)
+            chunk += rest[:missing]
+            rest = rest[missing:]
+            if len(chunk) == size:
+                yield bytes(chunk)
+                chunk.clear()
+    if chunk:
+        yield bytes(chunk)
 
 
 def _values(message: Struct) -> list[object]:
     return [getattr(message, name) for name in message.__struct_fields__]
 
 
-def _holds_long(value: object) -> bool:
-    """Return whether there are long bytes in it, in structs, in dicts or in tuples of structs."""
+def _has_long(value: object) -> bool:
+    """Return whether a value contains long bytes, in structs, dicts or tuples of structs."""
     if isinstance(value, bytes):
         return len(value) > LONG
     inside: Iterable[object] = ()
@@ -113,4 +113,4 @@ def _holds_long(value: object) -> bool:
         inside = value.values()
     elif isinstance(value, tuple) and value and isinstance(value[0], Struct):
         inside = value
-    return any(map(_holds_long, inside))
+    return any(map(_has_long, inside))

@@ -1,4 +1,4 @@
-"""All numbers of a tensor of the latest run, for a view that has seen only its summary."""
+"""All numbers of a tensor of the latest run, for a view that only has its summary."""
 
 import torch
 
@@ -9,15 +9,15 @@ from engine.wire import Peek, Peeked
 
 
 def peek(request: Peek) -> Peeked:
-    """Return the snapshot asked for with up to ``limit`` elements; None where it is gone."""
+    """Return the requested snapshot with up to ``limit`` elements; None if it is gone."""
     last = run.finished
     full: Snapshot | None = None
     if last is not None and last.request.run_id == request.run_id:
-        kept = last.recorder.log.snapshots
-        if 0 <= request.snapshot < len(kept):
-            found = kept[request.snapshot]
-            if isinstance(found, torch.Tensor):
-                full = values.snapshot(found, min(request.limit, MOST_PEEKED))
+        snapshots = last.recorder.log.snapshots
+        if 0 <= request.snapshot < len(snapshots):
+            stored = snapshots[request.snapshot]
+            if isinstance(stored, torch.Tensor):
+                full = values.snapshot(stored, min(request.limit, MOST_PEEKED))
             else:
-                full = found
+                full = stored
     return Peeked(request.run_id, request.snapshot, full)

@@ -1,4 +1,4 @@
-"""A long tape decoded bit by bit, so that whoever waits for it is not kept from everything else."""
+"""Decode a long tape incrementally, so that the event loop can run in between."""
 
 from collections.abc import Iterator
 from typing import Any, get_args, get_origin, get_type_hints
@@ -8,57 +8,56 @@ import msgspec
 from engine.tape import Tape
 
 BATCH = 64 << 10
-"""So many bytes are decoded in one go, some milliseconds' worth."""
+"""Bytes decoded at a time, a few milliseconds of work."""
 
 _raw_map = msgspec.msgpack.Decoder(dict[str, msgspec.Raw])
 _raw_list = msgspec.msgpack.Decoder(list[msgspec.Raw])
 _kinds: dict[str, tuple[msgspec.msgpack.Decoder[Any], msgspec.msgpack.Decoder[Any] | None]] = {}
-"""Field of a tape -> decoders of the whole and, where it is a list, of many of its items."""
+"""Field of a tape -> decoder of the whole field and, if it is a list, of a batch of its items."""
 
 
 def tape(body: bytes | memoryview | msgspec.Raw) -> Iterator[Tape | None]:
-    """Yield None after each bit of work, and at last the tape that ``body`` encodes.
+    """Yield None after each piece of work, and finally the tape that ``body`` encodes.
 
     Raises:
-        msgspec.DecodeError: it encodes something else.
+        msgspec.DecodeError: ``body`` encodes something else.
     """
-    found: dict[str, Any] = {}
-    kinds = _decoders()
+    fields: dict[str, Any] = {}
+    decoders = _decoders()
     for name, raw in _raw_map.decode(body).items():
         yield None
-        if name not in kinds:
+        if name not in decoders:
             continue
-        whole, items = kinds[name]
-        if items is None or len(memoryview(raw)) <= BATCH:
-            found[name] = whole.decode(raw)
+        whole, batched = decoders[name]
+        if batched is None or len(memoryview(raw)) <= BATCH:
+            fields[name] = whole.decode(raw)
             continue
-        parts = _raw_list.decode(raw)
-        made: list[Any] = []
-        for batch in _batches(parts):
+        items: list[Any] = []
+        for batch in _batches(_raw_list.decode(raw)):
             yield None
-            made += items.decode(batch)
-        found[name] = tuple(made)
+            items += batched.decode(batch)
+        fields[name] = tuple(items)
     yield None
-    yield Tape(**found)
+    yield Tape(**fields)
 
 
 def _batches(parts: list[msgspec.Raw]) -> Iterator[bytes]:
-    """Yield lists of the parts, encoded, each of about `BATCH` bytes."""
-    taken: list[memoryview] = []
+    """Yield the parts as encoded lists of about `BATCH` bytes each."""
+    batch: list[memoryview] = []
     size = 0
     for part in parts:
         view = memoryview(part)
-        taken.append(view)
+        batch.append(view)
         size += len(view)
         if size >= BATCH:
-            yield _listed(taken)
-            taken, size = [], 0
-    if taken:
-        yield _listed(taken)
+            yield _packed_list(batch)
+            batch, size = [], 0
+    if batch:
+        yield _packed_list(batch)
 
 
-def _listed(parts: list[memoryview]) -> bytes:
-    """Return the MessagePack of a list of encoded parts."""
+def _packed_list(parts: list[memoryview]) -> bytes:
+    """Return the MessagePack list of parts that are encoded already."""
     return b"".join([b"\xdd", len(parts).to_bytes(4, "big"), *parts])
 
 

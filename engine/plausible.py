@@ -1,7 +1,6 @@
-"""Whether an answer that arrives is one that the engine can give, which may not be ours any more.
+"""Validate replies from an engine that user code may have taken over.
 
-Of tapes `engine.sound` tells. What is bounded here the engine keeps to: it takes the bounds from
-here.
+Tapes are validated by `engine.sound`. The engine itself takes its limits from the constants here.
 """
 
 from collections.abc import Iterable, Iterator
@@ -32,89 +31,89 @@ if TYPE_CHECKING:
     )
 
 MOST_SHOWN = 1 << 14
-"""Elements of a tensor that travel to the shape lab."""
+"""Elements of a tensor that are sent to the shape lab."""
 MOST_TENSORS = 12
-"""Tensors that go in there, as many that come out, and as many that share their memory."""
+"""Inputs of the shape lab, likewise results, likewise tensors that share their memory."""
 MOST_LINKED, MOST_REACHED = 256, 4096
-"""Cells of all that goes in, and of all that comes out, for links to be looked for."""
+"""Cells of all inputs, and of all results, up to which links are searched."""
 MOST_DERIVED = 64
-"""Cells of a tensor, and of a result, for every derivative to be worked out."""
+"""Cells of a tensor, and of a result, up to which the whole Jacobian is computed."""
 MOST_COMPARED = 64
-"""So many elements of an input of a Function, and of an output, are compared."""
+"""Elements of a Function's input, and of its output, that are compared."""
 MOST_WHOLE = 6
-"""Jacobians of a Function of up to so many rows and columns are told whole."""
+"""Rows and columns up to which a Function's Jacobian is sent whole."""
 MOST_PAIRS = 256
-"""Pairs of an input and an output of a Function whose Jacobians are told."""
+"""Pairs of an input and an output of a Function whose Jacobians are sent."""
 MOST_LISTED = 1 << 15
-"""Parts of one list in what is told of training: parameters, curves, columns, classes."""
+"""Items of one list in a training reply: parameters, curves, columns, classes."""
 MOST_LINES = 1_000
-"""Lines of a step, which is a few dozen, one after the other."""
+"""Lines of a step's source; real steps have a few dozen."""
 MOST_CHANGED = 100
-"""What one event of a step changed, a line each; the engine tells of fewer."""
+"""Lines about what one event of a step changed; the engine sends fewer."""
 MOST_ENTRIES, MOST_OPTIONS = 1_000, 200
-"""What can be chosen, and options of each."""
+"""Entries of the catalogue, and options of each."""
 MOST_DEVICES = 256
 MOST_PEEKED = 1 << 24
-"""Elements that are sent of a tensor at most, whatever is asked for."""
+"""Elements of a tensor that are sent, whatever the request's limit."""
 MOST_TEXT, MOST_PARTS = 1 << 20, 1 << 20
-"""Characters of one text in a setup, a module say, and numbers and texts in all of it."""
+"""Characters of one text in a setup (such as a module's source); values in the whole setup."""
 
 
 def ready(answer: "Ready") -> Iterator[str]:
-    """Yield what cannot be of an engine that takes requests."""
+    """Yield the flaws of a `Ready` reply."""
     if max(len(answer.devices), len(answer.kept)) > MOST_DEVICES:
-        yield "devices without an end"
-    yield from _endless((answer.torch, answer.python, *answer.devices, *answer.kept))
+        yield "too many devices"
+    yield from _too_long((answer.torch, answer.python, *answer.devices, *answer.kept))
 
 
 def of_training(answer: TrainReply) -> Iterator[str]:
-    """Yield what is without an end of what is told of training."""
+    """Yield the flaws of a training reply: lists, texts or setups over their limits."""
     fields = [getattr(answer, name) for name in answer.__struct_fields__]
     lists = [one for one in fields if isinstance(one, tuple | dict)]
     within = (some for one in lists if isinstance(one, tuple) for some in one)
     if any(len(one) > MOST_LISTED for one in chain(lists, within) if isinstance(one, tuple | dict)):
-        yield "a list without an end"
+        yield "a list that is too long"
     if shortened(answer) is not answer:
-        yield "a text without an end"
+        yield "a text that is too long"
     for one in fields:
         if isinstance(one, Problem):
             yield from problem(one)
         elif isinstance(one, Setup) and not _is_setup(one):
-            yield "a setup without an end"
+            yield "a setup that is too big"
     match answer:
         case Begun(lines=lines) | Altered(lines=lines) | WentBack(lines=lines):
             if len(lines) > MOST_LINES:
-                yield "lines without an end"
+                yield "too many lines"
         case Happened(changed=changed) if len(changed) > MOST_CHANGED:
-            yield "changes without an end"
+            yield "too many changes"
         case Catalogue(entries=entries):
             if len(entries) > MOST_ENTRIES:
-                yield "entries without an end"
+                yield "too many entries"
             if any(len(one.options) > MOST_OPTIONS for one in entries):
-                yield "options without an end"
+                yield "too many options"
 
 
 def shortened(answer: TrainReply) -> TrainReply:
-    """Return an answer with its texts cut to what is taken; itself where none is longer.
+    """Return an answer with its texts cut to the limits; the same object if none is longer.
 
-    Setups, which come from the window, and tapes, which `engine.sound` looks at, stay as they are.
+    Setups, which come from the window, and tapes, which `engine.sound` checks, are not changed.
     """
     return cast("TrainReply", _cut(answer, sound.MOST_WORDS))
 
 
 _LONG = ("lines", "message", "hint", "trace")
-"""What in an answer, and in a problem, is no name but words."""
+"""Fields of an answer, and of a problem, that are prose and not names."""
 
 
 def _cut(thing: object, most: int) -> object:
-    """Return a part of an answer, what is listed in it being names."""
+    """Return a part of an answer with its texts cut; items of lists count as names."""
     if isinstance(thing, str):
         return thing if len(thing) <= most else thing[: most - 1] + "…"
     if isinstance(thing, tuple | list):
         if not thing or isinstance(thing[0], int | float):
             return thing
-        made = [_cut(one, most) for one in thing]
-        return thing if all(map(is_, made, thing)) else type(thing)(made)
+        parts = [_cut(one, most) for one in thing]
+        return thing if all(map(is_, parts, thing)) else type(thing)(parts)
     if isinstance(thing, dict):
         keys, values = _cut(tuple(thing), most), _cut(tuple(thing.values()), most)
         named = dict(zip(cast("tuple[str]", keys), cast("tuple[object]", values), strict=True))
@@ -125,15 +124,15 @@ def _cut(thing: object, most: int) -> object:
     for name in thing.__struct_fields__:
         one = getattr(thing, name)
         if isinstance(one, str | tuple | list | dict | Struct):
-            words = name in _LONG or (isinstance(one, str) and most == sound.MOST_WORDS)
-            part = _cut(one, sound.MOST_WORDS if words else sound.MOST_NAME)
+            is_prose = name in _LONG or (isinstance(one, str) and most == sound.MOST_WORDS)
+            part = _cut(one, sound.MOST_WORDS if is_prose else sound.MOST_NAME)
             if part is not one:
                 changed[name] = part
     return replace(thing, **changed) if changed else thing
 
 
 def _is_setup(setup: Setup) -> bool:
-    """Whether a setup has no more in it than what the catalogue takes."""
+    """Return whether a setup stays within `MOST_TEXT` and `MOST_PARTS`."""
     waiting: list[object] = [asdict(setup)]
     parts = 0
     while waiting:
@@ -153,26 +152,26 @@ def _is_setup(setup: Setup) -> bool:
     return True
 
 
-def standing(told: "At") -> Iterator[str]:
-    """Yield what cannot be of a program that runs."""
-    if not 0 <= told.line <= sound.MOST_LINES:
-        yield "a place in no text"
+def standing(answer: "At") -> Iterator[str]:
+    """Yield the flaws of a reported current line."""
+    if not 0 <= answer.line <= sound.MOST_LINES:
+        yield "an impossible place in the source"
 
 
 def checked(answer: "Checked") -> Iterator[str]:
-    """Yield what cannot be of a gradient that was checked."""
+    """Yield the flaws of a checked gradient."""
     if answer.index < 0:
-        yield "an element before the first"
-    yield from _endless(words=(answer.problem,))
+        yield "a negative index"
+    yield from _too_long(words=(answer.problem,))
 
 
 def gradchecked(answer: "Gradchecked") -> Iterator[str]:
-    """Yield what cannot be of a Function's Jacobians."""
+    """Yield the flaws of a Function's Jacobians."""
     if len(answer.pairs) > MOST_PAIRS:
-        yield "Jacobians without an end"
+        yield "too many Jacobians"
     elif not all(map(_is_pair, answer.pairs)):
-        yield "a Jacobian that cannot be"
-    yield from _endless((answer.function, answer.dtype), (answer.problem,))
+        yield "an impossible Jacobian"
+    yield from _too_long((answer.function, answer.dtype), (answer.problem,))
 
 
 def _is_pair(pair: "JacobianPair") -> bool:
@@ -190,30 +189,30 @@ def _is_pair(pair: "JacobianPair") -> bool:
 
 
 def probed(answer: "Probed") -> Iterator[str]:
-    """Yield what does not belong together of the lab's tensors, or is more than the engine sends.
+    """Yield the flaws of a shape lab reply: inconsistent tensors, or too many of them.
 
-    What comes first has to be right for what comes after it to be looked at.
+    Stop at the first flaw: the later checks rely on the earlier ones.
     """
     inputs, results = answer.inputs, answer.results
     sides = (inputs, results, answer.sharing)
     if any(len(side) > MOST_TENSORS for side in sides):
-        yield "tensors without an end"
+        yield "too many tensors"
     for one in (cells for side in sides for cells in side):
         if not _are_cells(one):
-            yield "cells that are not there"
-        yield from _endless((one.name, one.kind, one.device, one.snapshot.dtype))
+            yield "cells that do not exist"
+        yield from _too_long((one.name, one.kind, one.device, one.snapshot.dtype))
     for of in (answer.links, answer.jacobians):
         pairs = [(one.result, one.input) for one in of]
         if len(set(pairs)) < len(pairs):
-            yield "a pair of tensors twice"
+            yield "a duplicate pair of tensors"
         if any(not (0 <= a < len(results) and 0 <= b < len(inputs)) for a, b in pairs):
-            yield "a tensor that is not there"
+            yield "a tensor that does not exist"
     for link in answer.links:
         yield from _of_links(link, results[link.result], inputs[link.input])
     for matrix in answer.jacobians:
         if not _is_jacobian(matrix, results[matrix.result], inputs[matrix.input]):
-            yield "derivatives that are not there"
-    yield from _endless(words=(answer.note, answer.text))
+            yield "an impossible Jacobian of the lab"
+    yield from _too_long(words=(answer.note, answer.text))
     if answer.problem is not None:
         yield from problem(answer.problem)
 
@@ -233,13 +232,13 @@ def _are_cells(one: "Cells") -> bool:
 def _of_links(links: "Links", result: "Cells", source: "Cells") -> Iterator[str]:
     ends = (result, links.to, MOST_REACHED), (source, links.source, MOST_LINKED)
     if len(links.to) != len(links.source):
-        yield "links without an end"
+        yield "links without both ends"
     for cells, indices, most in ends:
         count = cells.snapshot.numel
         if count > most or not sound.are_indices(indices, count):
-            yield "cells that are not there"
+            yield "cells that do not exist"
     if len(links.to) > 4 * result.snapshot.numel * source.snapshot.numel:
-        yield "a link twice"
+        yield "a duplicate link"
 
 
 def _is_jacobian(one: "Jacobian", result: "Cells", source: "Cells") -> bool:
@@ -251,15 +250,15 @@ def _is_jacobian(one: "Jacobian", result: "Cells", source: "Cells") -> bool:
     )
 
 
-def problem(told: Problem) -> Iterator[str]:
-    """Yield what cannot be of a problem."""
-    yield from _endless((told.type,), (told.message, told.hint, *told.trace))
-    if not sound.is_place(told.place):
-        yield "a place in no text"
+def problem(reported: Problem) -> Iterator[str]:
+    """Yield the flaws of a problem."""
+    yield from _too_long((reported.type,), (reported.message, reported.hint, *reported.trace))
+    if not sound.is_place(reported.place):
+        yield "an impossible place in the source"
 
 
-def _endless(names: Iterable[str] = (), words: Iterable[str] = ()) -> Iterator[str]:
+def _too_long(names: Iterable[str] = (), words: Iterable[str] = ()) -> Iterator[str]:
     if any(len(text) > sound.MOST_NAME for text in names):
-        yield "a name without an end"
+        yield "a name that is too long"
     if any(len(text) > sound.MOST_WORDS for text in words):
-        yield "words without an end"
+        yield "a text that is too long"

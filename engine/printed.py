@@ -1,4 +1,4 @@
-"""The running program's output on its way to the window: in pieces, neither many nor endless."""
+"""Send the running program's output to the window, batched in time and bounded in size."""
 
 import threading
 import time
@@ -11,17 +11,17 @@ from engine.untouched import keep_builtins
 keep_builtins(globals())
 
 PERIOD_S = 0.04
-"""Output is gathered for so long before it is sent."""
+"""Seconds for which output is collected before it is sent."""
 PIECE = 16_384
-"""Characters of one message at most."""
+"""Most characters of one message."""
 LIMIT = 1_000_000
-"""Characters of one run that are streamed; the tape brings the rest."""
+"""Characters of one run that are streamed; the tape has the rest."""
 
 
 class Stream:
-    """Gathers text and hands it on in pieces from a thread of its own, so that none lies waiting.
+    """Collect text and send it in pieces, from a worker thread if the program pauses.
 
-    Used by one run after another: `begin`, any number of `write`, `end`.
+    Used by consecutive runs: `begin`, any number of `write`, `end`.
     """
 
     def __init__(self, send: Callable[[int, str], None]) -> None:
@@ -34,13 +34,13 @@ class Stream:
         self._thread: threading.Thread | None = None
 
     def begin(self, run_id: int) -> None:
-        """From now on text belongs to ``run_id``."""
+        """Start the output of the run ``run_id``."""
         with self._changed:
             self._run_id, self._left = run_id, LIMIT
             self._parts.clear()
 
     def write(self, text: str) -> None:
-        """Take a piece of output, of any length."""
+        """Add a piece of output of any length."""
         with self._changed:
             if not text or self._left <= 0:
                 return
@@ -50,7 +50,7 @@ class Stream:
             if len(self._parts) == 1:
                 self._changed.notify()
             due = time.monotonic() - self._sent_at >= PERIOD_S
-        # A line is sent from here, for the program may be about to take the process down.
+        # A whole line is sent at once: the program may be about to crash the process.
         if due and text.endswith("\n"):
             with watchdog.hold():
                 self._flush()
@@ -60,7 +60,7 @@ class Stream:
             self._thread.start()
 
     def end(self) -> None:
-        """Send what is left."""
+        """Send the remaining text."""
         self._flush()
 
     def _work(self) -> None:

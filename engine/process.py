@@ -1,6 +1,6 @@
-"""What the engine asks of the operating system: private pipes, dying with the window, a memory cap.
+"""Operating system services: private pipes, ending with the window, priorities, a memory cap.
 
-All of it is best effort: where a system has no such thing the engine runs without.
+All of it is best effort: the engine also runs on systems that lack a service.
 """
 
 import contextlib
@@ -15,19 +15,19 @@ from collections.abc import Callable
 from pathlib import Path
 
 MEMORY_SHARE = 0.75
-"""Part of the machine's memory that the engine may fill before Python raises MemoryError."""
+"""Share of the machine's memory that the engine may fill before Python raises MemoryError."""
 STACK = 64 << 20
-"""Bytes of stack: torch takes a graph apart by recursion once Python has looked at its nodes."""
+"""Bytes of stack: torch frees a graph recursively once Python has accessed its nodes."""
 READ = 1 << 16
 LOW_PRIORITY, BEHIND_WINDOW, BEHIND_TRAINER = 15, 10, 5
-"""Niceness of what nobody waits for, of an engine, and of what makes its views. Where the window
-wants a processor that an engine has, it gets nine tenths of it."""
+"""Niceness of background work, of an engine, and of the process that makes its views. On a
+contended processor the window then gets nine tenths of the time."""
 AGAIN_S = 0.12
-"""Linux lets an ordinary user change a session's share of the processors ten times a second."""
+"""Pause between attempts: Linux lets an ordinary user set autogroup niceness ten times a second."""
 
 
 def take_pipes() -> tuple[int, int]:
-    """Return descriptors for the wire, in and out, and leave other ones to the user's program.
+    """Move the wire's pipes to private descriptors and return these, in and out.
 
     Afterwards standard input is empty and standard output is standard error, also for C code: no
     program can write into the wire by printing.
@@ -36,7 +36,7 @@ def take_pipes() -> tuple[int, int]:
     try:
         os.fstat(2)
     except OSError:
-        # Else the next descriptor, the wire's, would take its number.
+        # Else the next descriptor that is opened, the wire's, would become number 2.
         os.dup2(null, 2)
     incoming, outgoing = os.dup(0), os.dup(1)
     os.dup2(null, 0)
@@ -47,7 +47,7 @@ def take_pipes() -> tuple[int, int]:
 
 
 def die_with_parent() -> None:
-    """Ask Linux to kill this process when the window's ends; elsewhere a closed pipe must do."""
+    """Ask Linux to kill this process when the window's ends; elsewhere the closed pipe ends it."""
     if sys.platform == "linux":
         pr_set_pdeathsig = 1
         with contextlib.suppress(OSError, AttributeError):
@@ -55,9 +55,9 @@ def die_with_parent() -> None:
 
 
 def is_left(incoming: int) -> bool:
-    """Whether nobody holds the other end of a pipe any more, and nothing waits in it.
+    """Return whether the other end of a pipe is closed and no data is left in it.
 
-    Who ended before this process could ask to die with them is told by that alone.
+    This alone shows that the parent ended before `die_with_parent` took effect.
     """
     if not hasattr(select, "poll"):
         return False
@@ -68,7 +68,7 @@ def is_left(incoming: int) -> bool:
 
 
 def has_room(outgoing: int) -> bool:
-    """Whether a few bytes can be written to a pipe at once."""
+    """Return whether a few bytes can be written to a pipe without blocking."""
     if not hasattr(select, "poll"):
         return True
     poll = select.poll()
@@ -77,19 +77,19 @@ def has_room(outgoing: int) -> bool:
 
 
 def stand_apart() -> None:
-    """Lead a process group, so that whatever the user's programs start can be ended with us."""
+    """Start a session, so that processes started by user programs can be ended with the engine."""
     if hasattr(os, "setsid"):
         with contextlib.suppress(OSError):
             os.setsid()
     if sys.platform == "linux":
-        # What they start in turn becomes our child when its parent ends.
+        # Grandchildren become children of this process when their parent ends.
         pr_set_child_subreaper = 36
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(pr_set_child_subreaper, 1)
 
 
 def open_no_browser() -> None:
-    """Let ``webbrowser`` find none: a line that is run at every keystroke must not open pages."""
+    """Disable ``webbrowser``: code that is rerun at every keystroke must not open pages."""
     import webbrowser
 
     webbrowser._tryorder = []  # type: ignore[attr-defined]
@@ -97,9 +97,9 @@ def open_no_browser() -> None:
 
 
 def at_low_priority(work: Callable[[], None]) -> None:
-    """Do ``work`` and return, at a priority that leaves the machine to others (Linux).
+    """Do ``work`` at a low priority and return when it is done (Linux).
 
-    It has a thread of its own, for an ordinary user cannot raise a priority again.
+    It runs in a separate thread, because an ordinary user cannot raise a priority again.
     """
 
     def run() -> None:
@@ -116,9 +116,9 @@ def at_low_priority(work: Callable[[], None]) -> None:
 
 
 def give_way(niceness: int) -> None:
-    """Leave the processors to the window, whose session is another, where both want them (Linux).
+    """Let the window, which has another session, take precedence on the processors (Linux).
 
-    Sessions share them equally, whatever the priorities of the processes in them.
+    With autogroups sessions share the processors equally, whatever their processes' priorities.
     """
     for _ in range(5):
         try:
@@ -132,11 +132,12 @@ def give_way(niceness: int) -> None:
 
 
 def fork(work: Callable[[int, int], None], close: tuple[int, ...]) -> tuple[int, int, int] | None:
-    """Do ``work`` in a copy of this process, at a lower priority, until it returns (Linux).
+    """Do ``work`` in a forked process, at a lower priority, until it returns (Linux).
 
-    It is given a pipe to read from and one to write to, and ends with us; the descriptors ``close``
-    are not for it. To be called while there is but one thread. Returns our ends of the pipes, to
-    write to and to read from, and its id, to `reap` it; None where there is no such copy.
+    ``work`` gets a pipe to read from and a pipe to write to; the child ends with this process and
+    closes the descriptors ``close``. Call this while there is only one thread. Return this side's
+    ends of the pipes, to write to and to read from, and the child's id, to `reap` it; None if no
+    process could be forked.
     """
     if sys.platform != "linux":
         return None
@@ -162,15 +163,18 @@ def fork(work: Callable[[int, int], None], close: tuple[int, ...]) -> tuple[int,
 
 
 def reap(child: int) -> bool:
-    """Let the system forget a process of ours that has ended; whether it is forgotten."""
+    """Reap a child process if it has ended; return whether it is gone."""
     try:
         return os.waitpid(child, os.WNOHANG)[0] == child
-    except OSError:  # Somebody else has done so.
+    except OSError:  # It has been reaped elsewhere.
         return True
 
 
 def cap_memory(share: float = MEMORY_SHARE) -> None:
-    """Let a greedy program get a MemoryError, and be the first to go if memory runs out anyway."""
+    """Limit the data segment, so that a greedy program gets a MemoryError (Linux).
+
+    The process also becomes the kernel's first choice if memory runs out anyway.
+    """
     if sys.platform != "linux":
         return
     import resource
@@ -201,7 +205,7 @@ def deepen_stack(size: int = STACK) -> None:
 
 
 def _memory() -> int:
-    """Return the bytes of memory this process may count on: the machine's, or its container's."""
+    """Return the bytes of memory available to this process: the machine's, or its container's."""
     machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     with contextlib.suppress(OSError, ValueError):
         return min(machine, int(Path("/sys/fs/cgroup/memory.max").read_text()))

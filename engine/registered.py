@@ -1,7 +1,7 @@
-"""What programs register in libraries: it is gone when the next one runs, or the engine is.
+"""Undo what a program registered in libraries, or report that it cannot be undone.
 
-What a library that was imported meanwhile registers stays: it is imported but once. See
-`engine.library_state` for what is set and not registered.
+Registrations by libraries that were imported meanwhile stay, since these are imported only once.
+See `engine.library_state` for settings.
 """
 
 import abc
@@ -47,7 +47,7 @@ FOR_GOOD: tuple[tuple[ModuleType, str], ...] = (
     (torch.utils, "rename_privateuse1_backend"),
     *(((os, "register_at_fork"),) if hasattr(os, "register_at_fork") else ()),
 )
-"""What nobody can take back: a program that calls one of these is the last in its engine."""
+"""Irreversible calls: a program that makes one is the last in its engine."""
 _SETTINGS: tuple[tuple[Callable[[], object], Callable[[Any], object]], ...] = (
     (lambda: locale.setlocale(locale.LC_ALL), lambda was: locale.setlocale(locale.LC_ALL, was)),
     (calendar.firstweekday, calendar.setfirstweekday),
@@ -64,7 +64,7 @@ _SETTINGS: tuple[tuple[Callable[[], object], Callable[[Any], object]], ...] = (
         torch.__future__.set_swap_module_params_on_conversion,
     ),
 )
-"""What reads a setting, and what writes it."""
+"""Getter and setter of each setting."""
 _FIELDS: tuple[tuple[object, str], ...] = (
     (asyncio.events, "_event_loop_policy"),
     (_start._default_context, "_actual_context"),
@@ -85,7 +85,7 @@ _WHOLE: tuple[dict[Any, Any], ...] = (
     _copyreg._extension_registry,
     _copyreg._inverted_registry,
 )
-"""Tables that libraries do not add to when they are imported."""
+"""Tables that imports never extend, so that they can be restored as a whole."""
 _LISTS: tuple[list[Any], ...] = (
     sys.meta_path,
     sys.path_hooks,
@@ -94,41 +94,41 @@ _LISTS: tuple[list[Any], ...] = (
 
 
 class Registered:
-    """What was registered before any program."""
+    """Registries of libraries as they were before any program."""
 
     def __init__(self) -> None:
         self._settings = [(read(), read, write) for read, write in _SETTINGS]
         self._fields = [(owner, name, getattr(owner, name)) for owner, name in _FIELDS]
         self._tables = [(table, dict(table)) for table in _TABLES]
         self._whole = [(table, dict(table)) for table in _WHOLE]
-        self._lists = [(held, list(held)) for held in _LISTS]
+        self._lists = [(registry, list(registry)) for registry in _LISTS]
         self._dialects = set(csv.list_dialects())
         self._safe = set(_unpickler._marked_safe_globals_set)
         self._abcs = {kind: _members(kind) for kind in _abcs()}
         self._token = abc.get_cache_token()
-        self._fixed = _fixed()
+        self._fixed = _irreversible()
         self._called = False
         for module, name in FOR_GOOD:
             setattr(module, name, self._noting(getattr(module, name)))
 
     def mend(self) -> None:
-        """Take back what a program registered."""
+        """Undo what a program registered."""
         for was, read, write in self._settings:
             if read() != was:
                 write(was)
-        for owner, name, held in self._fields:
-            if getattr(owner, name) is not held:
-                setattr(owner, name, held)
+        for owner, name, value in self._fields:
+            if getattr(owner, name) is not value:
+                setattr(owner, name, value)
         for table, known in self._tables:
             _restore(table, known)
         for table, known in self._whole:
             if table != known:
                 table.clear()
                 table.update(known)
-        _forget_types()
-        for held, before in self._lists:
-            if held != before and (gone := [one for one in held if _is_own(one)]):
-                held[:] = [one for one in held if one not in gone]
+        _reset_mimetypes()
+        for registry, before in self._lists:
+            if registry != before and (added := [one for one in registry if _is_own(one)]):
+                registry[:] = [one for one in registry if one not in added]
                 sys.path_importer_cache.clear()
         for name in set(csv.list_dialects()) - self._dialects:
             csv.unregister_dialect(name)
@@ -145,11 +145,11 @@ class Registered:
             time.tzset()
 
     def spent(self) -> bool:
-        """Whether something was done that nobody can take back."""
-        return self._called or _fixed() != self._fixed
+        """Return whether the program did something irreversible."""
+        return self._called or _irreversible() != self._fixed
 
     def _unregister(self) -> None:
-        """Take classes that there were before out of those kinds that there were before."""
+        """Undo registrations of older classes as virtual subclasses of the known ABCs."""
         for kind, known in self._abcs.items():
             added = _members(kind) - known
             if any(one.__module__ in sys.modules and not _is_own(one) for one in added):
@@ -169,8 +169,8 @@ class Registered:
         return noted
 
 
-def _forget_types() -> None:
-    """Let what files are be told by their names as in a fresh process, where a program asked."""
+def _reset_mimetypes() -> None:
+    """Reset `mimetypes` if it has been imported."""
     known: Any = sys.modules.get("mimetypes")
     if known is not None:
         known._default_mime_types()
@@ -191,7 +191,7 @@ def _is_of_program(key: object, what: object) -> bool:
 
 
 def _is_own(what: object) -> bool:
-    """Whether a function, a class or an object of one is a program's own."""
+    """Return whether a function, a class or an instance belongs to the program."""
     return "__main__" in (_module(what), type(what).__module__)
 
 
@@ -200,7 +200,7 @@ def _module(what: object) -> str:
 
 
 def _abcs() -> Iterable[abc.ABCMeta]:
-    """Yield the kinds of things that Python knows and other classes may be registered as."""
+    """Yield the standard library's ABCs, with which classes can be registered."""
     for module in (collections.abc, numbers, io, contextlib, os):
         for one in vars(module).values():
             if isinstance(one, abc.ABCMeta):
@@ -212,7 +212,7 @@ def _members(kind: type) -> set[type]:
     return {one for one in found if one is not None}
 
 
-def _fixed() -> tuple[object, ...]:
-    """Return what can be set but once, or in one direction only."""
+def _irreversible() -> tuple[object, ...]:
+    """Return settings that can be changed only once, or in one direction only."""
     niceness = os.getpriority(os.PRIO_PROCESS, 0) if hasattr(os, "getpriority") else 0
     return niceness, torch.get_num_interop_threads()

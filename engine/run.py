@@ -1,4 +1,4 @@
-"""Run a document: fresh names, a seed, a time limit, its output caught, a recorder around it."""
+"""Run a program in a fresh namespace, with a seed, a time limit, captured output, a recorder."""
 
 import gc
 import io
@@ -37,20 +37,20 @@ from engine.wire import Run
 
 offer()
 EXPLAIN_S = 1.0
-"""How long putting an exception into words may take: that runs code of the program's own."""
+"""Time limit for describing an exception, which may run the program's ``__str__``."""
 AFTERMATH_S = 0.5
-"""So long may an object of a program take to die before it is interrupted."""
+"""Time limit for the finalizers of a program's objects."""
 YOUNG = 1
-"""The generation of what a program made: to look no further takes no time."""
+"""Garbage collector generation of a program's objects: collecting only up to it is quick."""
 THREADS = torch.get_num_threads()
-"""As many threads as torch takes by itself."""
+"""Torch's default number of threads."""
 
 _streams: deque[object] = deque(maxlen=4)
-"""Streams of the last programs: Python crashes where a thread prints into one that is gone."""
+"""Streams of the last programs: Python crashes if a thread prints into a freed stream."""
 
 
 class Finished:
-    """The run before: its recorder, so that more numbers can be asked for."""
+    """A finished run with its recorder, from which more numbers can be requested."""
 
     def __init__(
         self, request: Run, recorder: Recorder, tape: Tape, names: dict[str, object]
@@ -59,7 +59,7 @@ class Finished:
         self.recorder = recorder
         self.tape = tape
         self.names: dict[str, object] | None = names
-        """Its program's names, until `tidy`."""
+        """The program's global names; None after `tidy`."""
 
 
 finished: Finished | None = None
@@ -67,7 +67,7 @@ finished: Finished | None = None
 
 
 def namespace(request: Run) -> dict[str, object]:
-    """Return the names a document starts with: torch's usual abbreviations and `param`."""
+    """Return the names that a program starts with: torch's usual abbreviations and `param`."""
     return {
         "__name__": "__main__",
         "__file__": request.filename,
@@ -87,20 +87,20 @@ def namespace(request: Run) -> dict[str, object]:
 def param(value: object, dtype: torch.dtype | None = None) -> torch.Tensor:
     """Return a leaf that requires a gradient; integers become the default float dtype."""
     if isinstance(value, torch.Tensor):
-        made = value.detach().clone()
-        if dtype is None and not (made.is_floating_point() or made.is_complex()):
+        copy = value.detach().clone()
+        if dtype is None and not (copy.is_floating_point() or copy.is_complex()):
             dtype = torch.get_default_dtype()
-        return (made if dtype in (None, made.dtype) else made.to(dtype)).requires_grad_()
+        return (copy if dtype in (None, copy.dtype) else copy.to(dtype)).requires_grad_()
     if dtype is None and not isinstance(value, complex):
         dtype = torch.get_default_dtype()
     return torch.tensor(value, dtype=dtype, requires_grad=True)
 
 
 def execute(request: Run, printed: Callable[[str], None] | None = None) -> Tape:
-    """Run a document to its end, its error or its time limit, and return its tape.
+    """Run a program to its end, its error or its time limit, and return its tape.
 
-    ``printed`` is called with each piece of output as it comes. Nothing the document does to
-    torch's global settings outlives the call.
+    ``printed`` is called with each piece of output. Nothing that the program does to torch's
+    global settings outlives the call.
     """
     global finished
     if finished is not None:
@@ -113,17 +113,17 @@ def execute(request: Run, printed: Callable[[str], None] | None = None) -> Tape:
     done = perform(request, recorder, printed)
     if failure := asynchronous.lost():
         recorder.forget_devices()
-        done = _told_late(done, failure, recorder)
-    with _uncollected():
-        tape = _with(freeze(recorder, leaves(recorder, done.names)), done, request.device)
+        done = _failed_late(done, failure, recorder)
+    with _without_gc():
+        tape = _completed(freeze(recorder, leaves(recorder, done.names)), done, request.device)
         tape = msgspec.structs.replace(tape, findings=examine_safely(tape, request.source))
     recorder.backward.failed_by = None
     finished = Finished(request, recorder, tape, done.names)
     return tape
 
 
-def _told_late(done: "Done", failure: str, recorder: Recorder) -> "Done":
-    """Return how a program ended whose device failed after its last line had asked for it."""
+def _failed_late(done: "Done", failure: str, recorder: Recorder) -> "Done":
+    """Return the outcome of a program whose device failed asynchronously, after its last line."""
     if done.error is not None:
         return done
     recorder.log.events.append(EventRow("error", 0, None))
@@ -132,9 +132,9 @@ def _told_late(done: "Done", failure: str, recorder: Recorder) -> "Done":
 
 
 def tidy(generation: int = 2) -> None:
-    """Let the objects of the last program go: that may run code of its own, but not for ever.
+    """Free the objects of the last program within a time limit: finalizers may run its code.
 
-    ``generation``: up to which Python's collector looks for those that hold each other.
+    ``generation``: up to which Python's garbage collector looks for reference cycles.
     """
     with suppress(watchdog.Interrupted), watchdog.Guard(AFTERMATH_S, is_last=True):
         if finished is not None:
@@ -145,7 +145,7 @@ def tidy(generation: int = 2) -> None:
 
 @dataclass
 class Done:
-    """How a program ended: its status, its error, its names then, and what it wrote."""
+    """Outcome of a program: its status, its error, its global names, and its output."""
 
     status: Status
     error: Problem | None
@@ -154,7 +154,7 @@ class Done:
     stderr: str
 
 
-def _with(tape: Tape, done: Done, device: str) -> Tape:
+def _completed(tape: Tape, done: Done, device: str) -> Tape:
     events = tape.events
     if done.error is not None and events and events[-1].kind == "error":
         events = (*events[:-1], Event("error", 0, done.error.place.line))
@@ -180,21 +180,21 @@ def record(
     timeout: float = 60.0,
     event_limit: int = 200_000,
 ) -> Tape:
-    """Run ``source`` and return its tape: `execute` for tests and scripts."""
+    """Run ``source`` and return its tape: a short form of `execute` for tests and scripts."""
     return execute(
         Run(0, source, filename, seed=seed, device=device, timeout=timeout, event_limit=event_limit)
     )
 
 
 def perform(request: Run, recorder: Recorder, printed: Callable[[str], None] | None = None) -> Done:
-    """Run a document under a recorder."""
+    """Run a program under a recorder."""
     output, warned = Output(recorder, printed), Warned(recorder)
-    # Classes of the document are looked up here by pickle, dataclasses and typing.
+    # Pickle, dataclasses and typing look up the program's classes in this module.
     module = ModuleType("__main__")
     names = module.__dict__
     given = namespace(request)
     names.update(program.names(given) if request.policy else given)
-    # Not splitlines: a form feed ends no line for Python.
+    # Not splitlines: to Python a form feed does not end a line.
     lines = io.StringIO(request.source).readlines()
     if request.filename.startswith("<"):
         linecache.cache[request.filename] = (len(request.source), None, lines, request.filename)
@@ -204,7 +204,7 @@ def perform(request: Run, recorder: Recorder, printed: Callable[[str], None] | N
     try:
         code = _compiled(request)
         with (
-            _clean(request.seed, request.threads or THREADS),
+            _default_settings(request.seed, request.threads or THREADS),
             _caught(module, output, warned),
             breaks.noted(),
             guard,
@@ -214,7 +214,7 @@ def perform(request: Run, recorder: Recorder, printed: Callable[[str], None] | N
         ):
             try:
                 pyplot.begin(recorder.plotted)
-                _to_the_end(code, names, exits)
+                _run_with_callbacks(code, names, exits)
             finally:
                 kept.untrace()
                 pyplot.end()
@@ -233,8 +233,8 @@ def perform(request: Run, recorder: Recorder, printed: Callable[[str], None] | N
     return Done(status, problem, names, output.text(), warned.text())
 
 
-def _to_the_end(code: CodeType, names: dict[str, object], exits: Exits) -> None:
-    """Run a program, and what it wants done at its end even where it raises; but not in haste."""
+def _run_with_callbacks(code: CodeType, names: dict[str, object], exits: Exits) -> None:
+    """Run a program and its atexit callbacks, even if it raises, but not if it is interrupted."""
     try:
         exec(code, names)
     except watchdog.Interrupted:
@@ -252,7 +252,7 @@ def _compiled(request: Run) -> CodeType:
 
 
 def _explained(exc: BaseException, request: Run, recorder: Recorder) -> Problem:
-    # The text of an exception is made by code of the program's own, which may never end.
+    # An exception's ``__str__`` may be the program's and never end.
     limit = 0.0 if isinstance(exc, watchdog.Interrupted) else EXPLAIN_S
     with watchdog.Guard(limit, is_last=True):
         problem = errors.problem(exc, request.source, request.filename)
@@ -273,7 +273,7 @@ def _of_op(row: NodeRow, recorder: Recorder) -> str:
 
 @contextmanager
 def _caught(module: ModuleType, output: Output, warned: "Warned") -> Iterator[None]:
-    """Give a program its own streams, an empty standard input and itself as ``__main__``."""
+    """Redirect the program's output, empty its standard input, make its module ``__main__``."""
     _streams.extend((output, warned))
     before = sys.stdout, sys.stderr, sys.stdin, sys.argv
     main = sys.modules["__main__"]
@@ -291,14 +291,18 @@ def _caught(module: ModuleType, output: Output, warned: "Warned") -> Iterator[No
 
 @contextmanager
 def aside(seed: int = 0, threads: int = THREADS) -> Iterator[None]:
-    """Give code that is not recorded torch as it comes out of the box; its output is not kept."""
-    with _clean(seed, threads), redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+    """Run unrecorded code with torch's default settings; its output is discarded."""
+    with (
+        _default_settings(seed, threads),
+        redirect_stdout(io.StringIO()),
+        redirect_stderr(io.StringIO()),
+    ):
         yield
 
 
 @contextmanager
-def _uncollected() -> Iterator[None]:
-    """Let Python's collector rest: all that is made meanwhile is kept, and there may be much."""
+def _without_gc() -> Iterator[None]:
+    """Pause the garbage collector: everything allocated meanwhile, possibly much, stays alive."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -309,18 +313,18 @@ def _uncollected() -> Iterator[None]:
 
 
 def _filter_as_python_does() -> None:
-    """Let warnings show that show in a script: of what is deprecated those of its own lines."""
+    """Show the warnings that a script shows: deprecations only where its own lines cause them."""
     warnings.resetwarnings()
     for kind in (ResourceWarning, ImportWarning, PendingDeprecationWarning, DeprecationWarning):
         warnings.simplefilter("ignore", kind)
-    # Those of the recorder's lines are filtered again, in the name of the program's.
+    # Warnings of the recorder's lines are reported again as warnings of the program's lines.
     for module in ("__main__", r"engine\.record\."):
         warnings.filterwarnings("default", category=DeprecationWarning, module=module)
 
 
 @contextmanager
-def _clean(seed: int, threads: int = 1) -> Iterator[None]:
-    """Give a program torch as it comes out of the box, and take back whatever it changes."""
+def _default_settings(seed: int, threads: int = 1) -> Iterator[None]:
+    """Give a program torch with default settings, and restore them afterwards."""
     torch.manual_seed(seed)
     random.seed(seed)
     np.random.seed(seed % 2**32)

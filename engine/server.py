@@ -1,7 +1,7 @@
-"""Takes requests in and answers them, one at a time.
+"""Receive requests and answer them, one at a time.
 
-A reader thread takes requests in; the main thread serves them. Stop alone is dealt with on the
-reader thread, for the main thread is busy with the program that is to be stopped.
+A reader thread receives requests; the main thread serves them. Only Stop is handled on the reader
+thread, because the main thread is busy with the program that is to be stopped.
 """
 
 import contextlib
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
 OWN_FAULT = "RecordingError"
 MOST_FRAMES = 40
 TIDY_S = 0.05
-"""After so long the objects of the program before are destroyed: that may run code of its own."""
+"""Idle seconds after which the last program's objects are destroyed, which may run its code."""
 IDLE_S = 0.2
-"""After so long without a request the engine warms what only some programs need."""
+"""Seconds without a request after which the engine imports what only some programs need."""
 
 
 class Engine(NamedTuple):
-    """What answers the requests; imported only after the pipes are safe."""
+    """Handlers of the requests; imported only after the pipes are private."""
 
     execute: Callable[[wire.Run, Callable[[str], None]], Tape]
     peek: Callable[[wire.Peek], wire.Peeked]
@@ -61,18 +61,18 @@ class Server:
         self._mail = Mailbox()
         self._running = 0
         self._program: wire.Run | None = None
-        self._told = At(0, 0)
+        self._last_reported = At(0, 0)
         self._folder = ""
         self._is_copy = False
         self._host: Host | None = None
-        self.trains = False  # Whether the first that was asked for is training.
+        self.trains = False  # True if the first request is for training.
         self.painter: tuple[int, int, int] | None = None
-        """Pipes to and from the process that makes views of training, and its id."""
+        """Pipes to and from the process that computes training views, and its id."""
         self._reader = wire.Reader[wire.Request](wire.Request)  # type: ignore[arg-type]
         self._stream = Stream(lambda run_id, text: self.send(wire.Printed(run_id, text)))
 
     def send(self, message: wire.Reply) -> None:
-        """Write a message. Ends the process where nobody listens any more."""
+        """Write a message. End the process if the pipe is closed."""
         with self._sending:
             for frame in wire.frames(message):
                 view = memoryview(frame)
@@ -83,48 +83,48 @@ class Server:
                         os._exit(0)
 
     def tell_of_ends(self) -> None:
-        """From now on tell on which line a program ends this process, or may do so."""
-        tell_of_ends(lambda frame: self._tell_at(frame, ends=True))
-        tell_of_foreign(lambda frame: self._tell_at(frame, ends=False))
+        """From now on report the line on which a program ends this process, or may crash it."""
+        tell_of_ends(lambda frame: self._report_frame(frame, ends=True))
+        tell_of_foreign(lambda frame: self._report_frame(frame, ends=False))
 
-    def _look(self) -> None:
-        """Tell on which line the program stands, unless that has been told."""
+    def _report_line(self) -> None:
+        """Report the line that the program is on, unless it was reported last."""
         program, main = self._program, threading.main_thread().ident
         if program is not None and main is not None:
             with undisturbed():
                 line = line_of(sys._current_frames().get(main), program.filename)
-            self._tell(At(program.run_id, line))
+            self._report(At(program.run_id, line))
 
-    def _tell_at(self, frame: FrameType, *, ends: bool) -> None:
-        """Tell on which line the program is about to do what may end this process."""
+    def _report_frame(self, frame: FrameType, *, ends: bool) -> None:
+        """Report the line on which the program is about to do what may end this process."""
         if self._program is not None and not self._is_copy:
             line = line_of(frame, self._program.filename)
-            self._tell(At(self._program.run_id, line, ends))
+            self._report(At(self._program.run_id, line, ends))
 
-    def _tell(self, at: At) -> None:
-        # Nobody waits for it: neither for a pipe that is full nor for who writes into it.
-        if at.line and at != self._told and self._sending.acquire(blocking=False):
+    def _report(self, at: At) -> None:
+        # It is dropped rather than waited for if the pipe is full or in use.
+        if at.line and at != self._last_reported and self._sending.acquire(blocking=False):
             try:
                 if process.has_room(self._outgoing):
-                    self._told = at
+                    self._last_reported = at
                     for frame in wire.frames(at):
                         os.write(self._outgoing, frame)
             finally:
                 self._sending.release()
 
     def read(self) -> None:
-        """Take requests in until the window closes the pipe, which ends the process."""
+        """Receive requests until the window closes the pipe, which ends the process."""
         while True:
             self._read_once()
 
     def read_in_thread(self) -> None:
-        """Take requests in beside whatever the main thread does."""
+        """Receive requests in a separate thread from now on."""
         threading.Thread(target=self.read, name="reader", daemon=True).start()
 
     def first_folder(self, later: Callable[[], None]) -> str:
-        """Take requests in up to the first that needs an answer; returns the folder of its program.
+        """Receive requests up to the first that needs an answer; return its program's folder.
 
-        Nothing runs beside it. ``later`` is called once, if nothing comes for a while.
+        There is no other thread yet. ``later`` is called once if nothing comes for a while.
         """
         if not select.select([self._incoming], [], [], IDLE_S)[0]:
             later()
@@ -155,13 +155,13 @@ class Server:
         return taken
 
     def serve(self, engine: Engine) -> None:
-        """Answer requests for ever."""
-        watchdog.on_end = lambda: self._ended(engine)
-        watchdog.on_look = self._look
+        """Answer requests forever."""
+        watchdog.on_end = lambda: self._on_program_ended(engine)
+        watchdog.on_look = self._report_line
         if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self._cut_off)
+            os.register_at_fork(after_in_child=self._on_forked)
         while True:
-            if not self._may_serve():
+            if not self._should_serve():
                 continue
             if self._mail.idle(TIDY_S):
                 engine.tidy()
@@ -184,13 +184,13 @@ class Server:
                         else:
                             self.send(engine.gradcheck(request))
             except KeyboardInterrupt:
-                # A stop that came too late for its program has no one left to stop.
+                # A stop that came too late: its program has ended.
                 continue
             finally:
                 self._mail.done()
 
     def _training(self) -> "Host":
-        """Return what serves training; its room is opened when it is first asked for."""
+        """Return the host of training runs, created at the first request."""
         if self._host is None:
             from engine.train.host import Host
             from engine.train.painter import Painter
@@ -199,21 +199,21 @@ class Server:
             self._host = Host(self.send, painter)
         return self._host
 
-    def _may_serve(self) -> bool:
-        """Let a run that plays go on for a moment; returns whether a request is to be served."""
+    def _should_serve(self) -> bool:
+        """Advance playing runs for a moment; return whether a request is to be served."""
         if not self._mail.idle(0):
-            return True  # All that wait come first: a step of a big model takes seconds.
+            return True  # Pending requests come first: a step of a big model takes seconds.
         rest = self._host.work() if self._host is not None else None
         return rest is None or not self._mail.idle(rest)
 
-    def _cut_off(self) -> None:
-        """In a process that the program forked: die with the engine and keep off the wire."""
+    def _on_forked(self) -> None:
+        """Detach a process that the program forked: it dies with the engine and writes nothing."""
         process.die_with_parent()
         self._is_copy = True
         self._outgoing = os.open(os.devnull, os.O_WRONLY)
 
-    def _ended(self, engine: Engine) -> None:
-        """Clean up behind a program before its tape is put together."""
+    def _on_program_ended(self, engine: Engine) -> None:
+        """Clean up after a program before its tape is built."""
         if self._is_copy:
             os._exit(0)
         if engine.before is not None:
@@ -247,7 +247,7 @@ def _execute(engine: Engine, request: wire.Run, stream: Stream) -> Tape:
     try:
         with siblings(folder_of(request)):
             return engine.execute(request, stream.write)
-    except BaseException as error:  # noqa: BLE001 - the edge of the process: say it, stay alive
+    except BaseException as error:  # noqa: BLE001 - outermost handler: report it, stay alive
         return _own_fault(error)
 
 
@@ -266,7 +266,7 @@ def _own_fault(error: BaseException) -> Tape:
 
 
 def _places(error: BaseException) -> tuple[str, ...]:
-    """Return where in our source it came from; the program's own lines are left out."""
+    """Return the traceback's places in Gradscribe's own source, without the program's lines."""
     own = Path(__file__).parent
     frames = traceback.extract_tb(error.__traceback__)[-MOST_FRAMES:]
     return tuple(
@@ -277,7 +277,7 @@ def _places(error: BaseException) -> tuple[str, ...]:
 
 
 def complain(text: str) -> None:
-    """Say on standard error what went wrong inside; nobody may be listening."""
+    """Write an internal error to standard error, which may be closed."""
     with contextlib.suppress(OSError, ValueError):
         sys.stderr.write(text.rstrip() + "\n")
         sys.stderr.flush()

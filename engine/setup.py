@@ -1,9 +1,9 @@
-"""The setup of a training run: plain data that both sides, the JSON file and the script share.
+"""The setup of a training run: plain data shared by engine, window, JSON files and scripts.
 
-A setup is as small as ``{"data": "sine", "model": "mlp", "steps": 500}``: everything else has a
-default. A *part* names an entry of the catalogue and its options, in JSON either ``"adam"`` or
-``{"name": "adam", "lr": 0.01}``. A text may have words around it: ``{"title": "Two moons", "about":
-"What to look for", "setup": {...}}``. Which entries and options exist is the engine's to know: see
+A setup can be as small as ``{"data": "sine", "model": "mlp", "steps": 500}``: everything else has
+a default. A *part* names an entry of the catalogue and its options, in JSON either ``"adam"`` or
+``{"name": "adam", "lr": 0.01}``. A file may add a description: ``{"title": "Two moons", "about":
+"What to look for", "setup": {...}}``. Only the engine knows which entries and options exist: see
 `engine.training.Catalogue`.
 """
 
@@ -18,7 +18,7 @@ from msgspec import Struct
 from engine.option_homes import home
 
 Plain = None | bool | int | float | str | list[object] | dict[str, object]
-"""What an option may be: JSON."""
+"""A JSON value, the type of an option."""
 Mode = Literal["auto", "reference", "captured"]
 
 MISTAKES = {
@@ -32,11 +32,11 @@ MISTAKES = {
     "freeze_first": "The first layer is frozen: requires_grad is False",
     "wrong_device": "The data lies on another device than the model",
 }
-"""The mistakes that can be made on purpose, and what each one does."""
+"""The mistakes that can be made on purpose, and their effects."""
 
 
 class BadSetup(ValueError):
-    """A setup that cannot be run; the text is one clear line, ``place`` the key at fault."""
+    """A setup that cannot be run; the message is one line, ``place`` the key at fault."""
 
     def __init__(self, message: str, place: str = "") -> None:
         super().__init__(message)
@@ -44,54 +44,54 @@ class BadSetup(ValueError):
 
 
 class Part(Struct, frozen=True):
-    """One entry of the catalogue by ``name``, and the options that differ from its defaults."""
+    """An entry of the catalogue by ``name``, and the options that differ from its defaults."""
 
     name: str
     options: dict[str, Plain] = {}
 
 
 class Setup(Struct, frozen=True):
-    """All that decides a run. Two equal setups give equal runs, bit for bit, on one machine."""
+    """Everything that determines a run: equal setups give bitwise equal runs on one machine."""
 
     data: Part = Part("circle")
     model: Part = Part("mlp")
     loss: Part | None = None
-    """None: the one that fits the data."""
+    """None: the default for the data."""
     optimizer: Part = Part("adam")
     schedule: Part | None = None
     steps: int = 1000
-    """Where a headless run ends; a window's run pauses there if a file gives it."""
+    """Step at which a headless run ends; a window's run pauses there if a file gives it."""
     batch: int = 0
     """Examples in a batch; 0 is all of the training data, in order."""
     shuffle: bool = True
     drop_last: bool = False
     train: float = 0.8
-    """Share of the data that is trained on; the rest is for validation."""
+    """Fraction of the data that is trained on; the rest is for validation."""
     validate_every: int = 50
     """Steps between two validation losses; 0: never."""
     features: tuple[str, ...] = ()
     """Columns made from the inputs: ``x1 x2 x1^2 x2^2 x1*x2 sin(x1) sin(x2)``; empty: inputs."""
     standardize: bool = False
-    """Shift and scale each input, and a regression's targets, by the training data's mean, std."""
+    """Shift and scale inputs, and a regression's targets, by the training data's mean and std."""
     l1: float = 0.0
-    """Times the sum of the weights' absolute values, added to the loss."""
+    """Factor of the sum of the weights' absolute values, which is added to the loss."""
     l2: float = 0.0
-    """Times half the sum of the weights' squares, added to the loss."""
+    """Factor of half the sum of the weights' squares, which is added to the loss."""
     clip_norm: float = 0.0
     """Largest norm of all gradients together; 0: no clipping."""
     clip_value: float = 0.0
     accumulate: int = 1
-    """Batches whose gradients are added up for one step."""
+    """Batches whose gradients are accumulated for one step."""
     frozen: tuple[str, ...] = ()
-    """Parameters, or modules by the beginning of their names, that do not learn."""
+    """Parameters, or modules by name prefix, that are not trained."""
     seed: int = 0
-    """Seeds weights, data and order where their own seeds are None."""
+    """Seed of weights, data and order, unless they have their own."""
     weight_seed: int | None = None
     data_seed: int | None = None
     device: str = "cpu"
     dtype: str = "float32"
     amp: str = ""
-    """Dtype of autocast, ``float16`` or ``bfloat16``; float16 brings a GradScaler."""
+    """Dtype of autocast, ``float16`` or ``bfloat16``; float16 adds a GradScaler."""
     threads: int = 1
     mode: Mode = "auto"
     mistakes: tuple[str, ...] = ()
@@ -112,14 +112,14 @@ LONGEST_WORD = 60
 _PARTS = ("data", "model", "loss", "optimizer", "schedule")
 _AROUND = {"title", "about", "setup"}
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|(-?\d[\d.eE+-]*)', re.DOTALL)
-"""A text of JSON's, or a number."""
+"""A JSON string or number."""
 
 
 def parse(given: object) -> Setup:
     """Return the setup that a JSON value describes.
 
     Raises:
-        BadSetup: it is no object, has an unknown key, or a value of the wrong kind.
+        BadSetup: it is no object, has an unknown key, or a value of the wrong type.
     """
     if not isinstance(given, dict):
         raise BadSetup('a setup is an object like {"data": "sine", "model": "mlp"}')
@@ -139,10 +139,10 @@ def parse(given: object) -> Setup:
         except msgspec.ValidationError as error:
             if "enum value" in str(error):
                 raise BadSetup(f"{key} is {shown(value)}, but must be {_MODES}", key) from None
-            word = json.dumps(value, ensure_ascii=False)
-            told = word if len(word) <= LONGEST_WORD else word[:LONGEST_WORD] + "…"
+            text = json.dumps(value, ensure_ascii=False)
+            short = text if len(text) <= LONGEST_WORD else text[:LONGEST_WORD] + "…"
             raise BadSetup(
-                f"{key} is {told}, which is not {_KINDS[_KEYS[key].type]}", key
+                f"{key} is {short}, which is not {_KINDS[_KEYS[key].type]}", key
             ) from None
     setup = msgspec.convert(clean, Setup)
     check(setup)
@@ -155,17 +155,17 @@ def parse_text(text: str | bytes) -> Setup:
 
 
 def steps_in(text: str | bytes) -> int | None:
-    """Return the steps that a JSON text asks for; None where it leaves them out.
+    """Return the number of steps in a JSON text; None if it is left out.
 
     Raises:
-        BadSetup: it is no setup.
+        BadSetup: the text is no setup.
     """
     setup, given = parse_text(text), _decoded(text)
     return setup.steps if isinstance(given, dict) and "steps" in given else None
 
 
 def _decoded(text: str | bytes) -> object:
-    """Return what a JSON text says, without the words around it; raises `BadSetup`."""
+    """Return the value of a JSON text, without title and description; raises `BadSetup`."""
     try:
         given = msgspec.json.decode(text)
         twice = _given_twice(text)
@@ -181,15 +181,15 @@ def _decoded(text: str | bytes) -> object:
 
 
 def _given_twice(text: str | bytes) -> str | None:
-    """Return a key that an object of a JSON text has twice: only the last would be heard of."""
+    """Return a duplicate key of an object in a JSON text; decoding would use only the last."""
     found: list[str] = []
 
     def gather(pairs: list[tuple[str, object]]) -> dict[str, object]:
-        made = dict(pairs)
-        if len(made) < len(pairs):
+        unique = dict(pairs)
+        if len(unique) < len(pairs):
             keys = [key for key, _ in pairs]
             found.append(next(key for at, key in enumerate(keys) if key in keys[:at]))
-        return made
+        return unique
 
     words = text.decode() if isinstance(text, bytes) else text
     json.loads(words.removeprefix("\ufeff"), object_pairs_hook=gather, strict=False)
@@ -197,7 +197,7 @@ def _given_twice(text: str | bytes) -> str | None:
 
 
 def _where(error: str, text: str | bytes) -> str:
-    """Return what is wrong with a JSON text, by line and column."""
+    """Return a description of a JSON error, with line and column."""
     words, _, place = error.removeprefix("JSON is malformed: ").partition(" (byte ")
     data = text if isinstance(text, bytes) else text.encode("utf-8", "replace")
     if place:
@@ -215,8 +215,8 @@ def _where(error: str, text: str | bytes) -> str:
 
 
 def _out_of_range(data: bytes) -> int | None:
-    """Return where in a JSON text a number begins that is too big or too long to be read."""
-    # A byte of UTF-8 is a character of Latin-1, so places stay what they are.
+    """Return the offset in a JSON text of a number that is too big or too long to be read."""
+    # Latin-1 maps each byte to one character, so offsets stay the same.
     for found in _TOKEN.finditer(data.decode("latin-1")):
         try:
             msgspec.json.decode(found[1] or "0")
@@ -227,9 +227,9 @@ def _out_of_range(data: bytes) -> int | None:
 
 
 def _counted(value: object, depth: int = 4) -> object:
-    """Return a value of JSON's with 1000 for 1e3 and 1000.0: there it is the same number.
+    """Return a JSON value with 1e3 and 1000.0 converted to 1000: JSON does not distinguish them.
 
-    ``depth``: of lists and objects in which to look; the rows of an option lie at the bottom.
+    ``depth`` limits the nesting that is searched; it suffices for an option with rows of numbers.
     """
     match value:
         case float() if value.is_integer() and abs(value) < 1 << 53:
@@ -254,7 +254,7 @@ def _part(key: str, value: object) -> object:
 
 
 def plain(setup: Setup) -> dict[str, object]:
-    """Return the setup as the short JSON that `parse` reads, defaults left out."""
+    """Return the setup as the short JSON object that `parse` reads, without defaults."""
     result: dict[str, object] = {}
     for name in _KEYS:
         value = getattr(setup, name)
@@ -266,20 +266,20 @@ def plain(setup: Setup) -> dict[str, object]:
 
 
 def elsewhere(kind: str, name: str, value: Plain) -> str:
-    """Return a hint at where the option ``name`` belongs that a ``kind`` lacks, or nothing."""
+    """Return a hint at the place of an option that a ``kind`` of part lacks; else empty."""
     if name in _KEYS:
-        return "it stands beside the parts, at the top level of the setup"
+        return "it belongs at the top level of the setup"
     return home(name, value, kind)
 
 
 def shown(word: object) -> str:
-    """Return a word of the setup's as a message quotes it: in one line, and not all of a book."""
+    """Return a value of the setup quoted for a message: on one line, cut to `LONGEST_WORD`."""
     text = str(word)
     return repr(text if len(text) <= LONGEST_WORD else text[:LONGEST_WORD] + "…")
 
 
 def is_finite(number: float) -> bool:
-    """Whether a number is one that a computer's float can be; a long whole number may not."""
+    """Return whether a number is finite as a float; a huge integer is not."""
     try:
         return math.isfinite(number)
     except OverflowError:
@@ -287,7 +287,7 @@ def is_finite(number: float) -> bool:
 
 
 def near(word: str, known: object) -> str:
-    """Return a hint at the known word that ``word`` may have meant, or nothing."""
+    """Return a hint at the known word that is closest to ``word``; else empty."""
     import difflib
 
     if len(word) > LONGEST_WORD:
@@ -311,12 +311,12 @@ _AT_LEAST: dict[str, float] = {
     "data_seed": 0,
 }
 MOST_THREADS = 256
-"""More than a system gives end the engine: OpenMP does not come back from that."""
+"""OpenMP aborts the process if the system refuses more threads."""
 _DTYPES = ("float32", "float64", "bfloat16", "float16")
 
 
 def check(setup: Setup) -> None:
-    """Refuse numbers out of range; whether names exist is the engine's to know.
+    """Refuse values out of range; names of entries and options are checked by the engine.
 
     Raises:
         BadSetup: with the key in ``place``.

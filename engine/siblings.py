@@ -1,4 +1,4 @@
-"""The modules that stand beside a script, which it may import as ``python script.py`` lets it."""
+"""Imports of the modules in a script's own folder, as with ``python script.py``."""
 
 import contextlib
 import os
@@ -10,9 +10,9 @@ from engine import wire
 
 
 def folder_of(request: wire.Run) -> str:
-    """Return the folder that a script may import from; empty where there is none.
+    """Return the folder that a script may import from; empty if there is none.
 
-    What stands beside a program from elsewhere came from there too.
+    The folder of an untrusted program is not offered: its files come from the same source.
     """
     if request.policy or not os.path.isfile(request.filename):
         return ""
@@ -21,7 +21,7 @@ def folder_of(request: wire.Run) -> str:
 
 @contextlib.contextmanager
 def siblings(folder: str) -> Iterator[None]:
-    """Let a script import the modules beside it, as ``python script.py`` does: anew each time."""
+    """Let a script import modules from its folder; they are unloaded when the context ends."""
     if not folder:
         yield
         return
@@ -33,11 +33,14 @@ def siblings(folder: str) -> Iterator[None]:
         with contextlib.suppress(ValueError):
             sys.path.remove(folder)
         for name in sys.modules.keys() - before:
-            if _is_beside(str(getattr(sys.modules[name], "__file__", "")), folder):
+            if _belongs_to(str(getattr(sys.modules[name], "__file__", "")), folder):
                 del sys.modules[name]
 
 
-def _is_beside(file: str, folder: str) -> bool:
-    """Whether a module's file is the script's own; installed ones can be loaded only once."""
+def _belongs_to(file: str, folder: str) -> bool:
+    """Return whether a module's file belongs to the script, not to an installed package.
+
+    Installed packages must stay loaded: some cannot be imported twice.
+    """
     inside = file.startswith(folder + os.sep)
     return inside and not {"site-packages", "dist-packages"} & set(Path(file).parts)

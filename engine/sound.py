@@ -1,7 +1,7 @@
-"""Whether a tape belongs together; asked where it is read, for its engine may not be ours any more.
+"""Check a received tape for internal consistency (the engine is untrusted).
 
-Views follow a tape's numbers without asking. So none may lead out of it or round in a circle, and
-no buffer may be shorter or longer than its shape says.
+Views follow a tape's indices and ids unchecked. So none may point outside of it or form a cycle,
+and every buffer must have the length that its shape requires.
 """
 
 import math
@@ -15,59 +15,59 @@ from engine.figures import Figure
 from engine.tape import INLINE_ELEMENTS, Op, Place, Snapshot, Tape
 
 MOST_AXES = 64
-"""As many as torch allows."""
+"""Dimensions of a tensor: as many as torch allows."""
 MOST_ELEMENTS = 1 << 62
 MOST_NAME = 1000
-"""Characters of what something is called; the engine shortens it to fewer."""
+"""Characters of a name; the engine cuts names to fewer."""
 MOST_WORDS = 100_000
-"""Characters of what is told of something in a few lines."""
+"""Characters of a text of a few lines."""
 MOST_LINES = 1 << 24
 THUMB = 48
 """Most rows and columns of a thumbnail."""
 BATCH = 4096
-"""So many snapshots are looked at in one go, some milliseconds' worth."""
+"""Snapshots checked at a time, a few milliseconds of work."""
 _SIZES = {
     name: int(name[2:])
     for name in "|b1 |i1 |u1 <i1 <u1 <i2 <u2 <i4 <u4 <i8 <u8 <f2 <f4 <f8 <c8 <c16".split()
 }
-"""Bytes of one element, by the dtypes that numbers travel in."""
+"""Bytes per element of the storage dtypes."""
 
 _Index = int | None
 _Counted = tuple[str, Iterable[_Index], int]
 
 
 def flaw(tape: Tape) -> str:
-    """Return in a few words what does not belong together, empty where everything does."""
+    """Return a short description of the first flaw; empty if there is none."""
     return next(filter(None, flaws(tape)), "")
 
 
 def flaws(tape: Tape) -> Iterator[str]:
-    """Yield after each part of the work what it found: in a few words a flaw, empty where none."""
+    """Yield after each part of the work a short description of a flaw, or an empty text."""
     for start in range(0, len(tape.snapshots), BATCH):
         if not all(map(is_whole, tape.snapshots[start : start + BATCH])):
-            yield "a snapshot that is not as long as it says"
+            yield "a snapshot of the wrong length"
         yield ""
     for texts in _names(tape):
         if any(len(text) > MOST_NAME for text in texts):
-            yield "a name without an end"
+            yield "a name that is too long"
         yield ""
-    yield "" if _are_bounded(tape.figures) else "figures without an end"
-    yield "words without an end" if any(len(text) > MOST_WORDS for text in _words(tape)) else ""
+    yield "" if _are_bounded(tape.figures) else "figures that are too big"
+    yield "a text that is too long" if any(len(text) > MOST_WORDS for text in _words(tape)) else ""
     shapes = (one.shape for one in tape.values), (k.shape for one in tape.nodes for k in one.kept)
     if not all(map(_is_shape, chain(*shapes))):
-        yield "a tensor that cannot be"
+        yield "an impossible shape"
     if any(len(one.stride) > MOST_AXES for one in tape.values):
-        yield "a tensor that cannot be"
+        yield "an impossible stride"
     yield ""
     for what, numbers, count in chain(_forward(tape), _backward(tape)):
         if any(number is not None and not 0 <= number < count for number in numbers):
-            yield f"{what} that is not there"
+            yield f"{what} that does not exist"
         yield ""
-    if _events_lead_out(tape):
-        yield "an event of nothing"
+    if _has_dangling_event(tape):
+        yield "an event that refers to nothing"
     yield ""
     if len(tape.times) not in (0, len(tape.ops)) or min(tape.times, default=0) < 0:
-        yield "times of other ops"
+        yield "times that do not match the ops"
     if any(call.parent is not None and call.parent >= at for at, call in enumerate(tape.calls)):
         yield "a module call inside itself"
     yield from _of_ids(tape)
@@ -75,9 +75,9 @@ def flaws(tape: Tape) -> Iterator[str]:
 
 
 def is_whole(snapshot: Snapshot, most: int = INLINE_ELEMENTS) -> bool:
-    """Whether a snapshot's buffers are as long as its shape and its dtype say.
+    """Return whether a snapshot's buffers have the length that its shape and dtype require.
 
-    ``most``: elements that may travel with all their numbers.
+    ``most``: largest number of elements that may come with all their numbers.
     """
     shape, data, thumb = snapshot.shape, snapshot.data, snapshot.thumb
     if not _is_shape(shape):
@@ -101,7 +101,7 @@ def _is_shape(shape: tuple[int, ...]) -> bool:
 
 
 def are_indices(data: bytes, count: int) -> bool:
-    """Whether ``data`` is little-endian int32, each from 0 up to ``count`` (exclusive)."""
+    """Return whether ``data`` is little-endian int32, each from 0 up to ``count`` (exclusive)."""
     if len(data) % 4:
         return False
     numbers = np.frombuffer(data, "<i4")
@@ -109,7 +109,7 @@ def are_indices(data: bytes, count: int) -> bool:
 
 
 def _forward(tape: Tape) -> Iterator[_Counted]:
-    """Yield what is counted from 0: what it is called, the numbers, and how many there are."""
+    """Yield the forward part's indices: what they refer to, the indices, the number of items."""
     yield "a snapshot", (one.snapshot for one in tape.values), len(tape.snapshots)
     yield "an op", (one.op for one in tape.values), len(tape.ops)
     yield "an op", (one.op for one in tape.nodes), len(tape.ops)
@@ -118,8 +118,8 @@ def _forward(tape: Tape) -> Iterator[_Counted]:
     yield "a module call", (one.call for one in _fault(tape)), len(tape.calls)
     yield "a snapshot", (one.grad for one in tape.leaves), len(tape.snapshots)
     yield "a snapshot", (kept for one in tape.rewrites for _, kept in one), len(tape.snapshots)
-    kept = (number for one in tape.steps for _, _, number in one.memory)
-    yield "a snapshot", kept, len(tape.snapshots)
+    memory = (number for one in tape.steps for _, _, number in one.memory)
+    yield "a snapshot", memory, len(tape.snapshots)
     yield "a group", (one.held + 1 for one in tape.steps), len(tape.held) + 1
 
 
@@ -142,8 +142,8 @@ def _backward(tape: Tape) -> Iterator[_Counted]:
     yield "an event", (one.freed for one in tape.nodes), ends
 
 
-def _events_lead_out(tape: Tape) -> bool:
-    """Whether an event tells of something that is not in its list; of leaves the ids tell."""
+def _has_dangling_event(tape: Tape) -> bool:
+    """Return whether an event refers to a missing item; ids of leaves are checked elsewhere."""
     counts: dict[str, int] = {
         "leaf": 1 << 64,
         "op": len(tape.ops),
@@ -167,24 +167,24 @@ def _events_lead_out(tape: Tape) -> bool:
 
 
 def _of_ids(tape: Tape) -> Iterator[str]:
-    """Yield what is wrong with the ids of values and backward nodes."""
+    """Yield the flaws in the ids of values and backward nodes."""
     values, nodes = {one.id for one in tape.values}, {one.id for one in tape.nodes}
     if len(values) < len(tape.values) or len(nodes) < len(tape.nodes) or values & nodes:
         yield "an id that two things share"
     yield ""
     if not values.issuperset(_values_named(tape)) or not nodes.issuperset(_nodes_named(tape)):
-        yield "an id of nothing"
+        yield "an id that does not exist"
     yield ""
     both = values | nodes
     if tape.stuck is not None and tape.stuck not in both:
-        yield "an end in nothing"
+        yield "an error at an id that does not exist"
     after = (next_[0] for one in tape.nodes for next_ in one.next if next_)
     if not both.issuperset(chain(after, (edge.target for edge in tape.edges))):
-        yield "an edge to nowhere"
+        yield "an edge to an id that does not exist"
     yield ""
     for op in tape.ops:
         if not op.outputs or (op.inputs and min(op.outputs) <= max(op.inputs)):
-            yield "an op that makes nothing new"
+            yield "an op without new outputs"
     sent = [edge for one in tape.executions for edge in one.edges]
     if len(set(sent)) < len(sent):
         yield "an edge of two executions"
@@ -193,13 +193,13 @@ def _of_ids(tape: Tape) -> Iterator[str]:
     yield ""
     inputs = {one.node: len(one.received) for one in tape.executions}
     if not all(0 <= edge.input_nr < inputs.get(edge.target, 1 << 32) for edge in tape.edges):
-        yield "an edge to no input"
+        yield "an edge to an input that does not exist"
     if any(one.output_nr < 0 for one in tape.values):
-        yield "a result before the first"
+        yield "a negative output number"
 
 
 def _names(tape: Tape) -> Iterator[Iterable[str]]:
-    """Yield what is drawn in one line, part by part; messages and what was printed may be long."""
+    """Yield the texts drawn in one line, in groups; messages and printed text may be long."""
     for value in ("name", "dtype", "device", "maker"):
         yield (getattr(one, value) for one in tape.values)
     ops = (*tape.ops, *_fault(tape))
@@ -218,7 +218,7 @@ def _names(tape: Tape) -> Iterator[Iterable[str]]:
 
 
 def _are_bounded(drawn: tuple[Figure, ...]) -> bool:
-    """Whether there is no more to draw than the engine keeps of what a program plots."""
+    """Return whether the figures stay within the limits of `engine.figures`."""
     axes = [one for figure in drawn for one in figure.axes]
     return (
         len(drawn) <= figures.MOST_FIGURES
@@ -243,7 +243,7 @@ def _in_figure(figure: Figure) -> Iterator[str]:
 
 
 def _words(tape: Tape) -> Iterator[str]:
-    """Yield what is told in a few lines; what was printed and a mended program may be long."""
+    """Yield the texts of a few lines; printed text and a fixed program may be long."""
     yield tape.truncated
     yield from (text for one in tape.findings for text in (one.title, one.message, one.why))
     yield from (one.unmended for one in tape.findings)
@@ -289,10 +289,10 @@ def _of_places(tape: Tape) -> str:
         (place for one in tape.findings for place in (one.place, *one.related)),
         () if tape.error is None else (tape.error.place,),
     )
-    return "" if all(map(is_place, places)) else "a place in no text"
+    return "" if all(map(is_place, places)) else "an impossible place in the source"
 
 
 def is_place(place: Place) -> bool:
-    """Whether a text may have such a range."""
+    """Return whether a place is a valid range of some text."""
     line, column, end_line, end_column = place.line, place.column, place.end_line, place.end_column
     return 0 <= line <= end_line <= MOST_LINES and column >= 0 and end_column >= 0

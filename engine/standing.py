@@ -1,6 +1,6 @@
-"""Where a program stands, told while it runs and before it ends its own process.
+"""The line that a program is on, reported while it runs and before it ends its own process.
 
-Whoever is killed tells nothing any more: the window knows what it was told last.
+A killed process can report nothing: the window shows the line it was sent last.
 """
 
 import contextlib
@@ -18,17 +18,17 @@ from msgspec import Struct
 from engine.sound import MOST_LINES
 
 PAUSE_S = 0.05
-"""For so long no other thread interrupts, unless it is let."""
+"""Thread switch interval while frames are followed."""
 _HARMLESS = {
     getattr(signal, name)
     for name in ("SIGINT", "SIGCHLD", "SIGCONT", "SIGURG", "SIGWINCH")
     if hasattr(signal, name)
 }
-"""Signals that end nobody who has no use for them; and SIGINT, which is the engine's own."""
+"""Signals that do not end a process by default; and SIGINT, which the engine handles."""
 
 
 class At(Struct, frozen=True, tag=True):
-    """The program of a run stands on ``line``; ``ends``: that line is about to end the process."""
+    """The line that a run's program is on; ``ends``: it is about to end the process."""
 
     run_id: int
     line: int
@@ -36,10 +36,10 @@ class At(Struct, frozen=True, tag=True):
 
 
 def line_of(frame: FrameType | None, filename: str) -> int:
-    """Return the innermost line of ``filename`` among a frame and its callers, 0 for none."""
+    """Return the innermost line of ``filename`` among a frame and its callers; 0 for none."""
     while frame is not None:
         if frame.f_code.co_filename == filename:
-            # Code can be made by hand, of any line or of none.
+            # A code object may be constructed with any line number, or none.
             return min(frame.f_lineno or 0, MOST_LINES)
         frame = frame.f_back
     return 0
@@ -47,14 +47,14 @@ def line_of(frame: FrameType | None, filename: str) -> int:
 
 @contextlib.contextmanager
 def undisturbed() -> Iterator[None]:
-    """Let no other thread run on while its frames are followed: that ends Python 3.11 now and then.
+    """Keep other threads from running while their frames are followed.
 
-    What is done within must not take long.
+    Python 3.11 crashes occasionally if they do. The body must be short.
     """
     before = sys.getswitchinterval()
     sys.setswitchinterval(PAUSE_S)
     try:
-        # Who waits already does so for the interval of before; asking the system lets them on.
+        # Threads that wait already use the old interval; a system call lets them run first.
         os.path.exists(os.sep)
         yield
     finally:
@@ -62,56 +62,58 @@ def undisturbed() -> Iterator[None]:
 
 
 def tell_of_ends(tell: Callable[[FrameType], None]) -> None:
-    """Have ``tell`` called with the frame that ends or stops this process, just before it does."""
+    """Arrange that ``tell`` gets the frame that ends or stops this process, just before it does."""
 
     def wrap(call: Callable[..., Any], is_end: Callable[..., bool]) -> Callable[..., Any]:
         @functools.wraps(call)
-        def telling(*args: Any, **words: Any) -> Any:  # noqa: ANN401
+        def reporting(*args: Any, **words: Any) -> Any:  # noqa: ANN401
             with contextlib.suppress(Exception):
                 if is_end(*args, **words):
                     tell(sys._getframe(1))
             return call(*args, **words)
 
-        return telling
+        return reporting
 
     system: Any = sys.modules.get("posix") or sys.modules.get("nt")
     os._exit = wrap(os._exit, lambda *_args, **_words: True)
-    os.kill = wrap(os.kill, lambda pid, number: _is_us(pid) and _is_deadly(number))
+    os.kill = wrap(os.kill, lambda pid, number: _includes_self(pid) and _is_deadly(number))
     system._exit, system.kill = os._exit, os.kill
     signal.raise_signal = wrap(signal.raise_signal, _is_deadly)
     if sys.platform != "win32":
-        os.killpg = wrap(os.killpg, lambda group, number: _is_us(-group) and _is_deadly(number))
+        os.killpg = wrap(
+            os.killpg, lambda group, number: _includes_self(-group) and _is_deadly(number)
+        )
         system.killpg = os.killpg
         signal.pthread_kill = wrap(signal.pthread_kill, lambda _, number: _is_deadly(number))
 
 
 def tell_of_foreign(tell: Callable[[FrameType], None]) -> None:
-    """Have ``tell`` called with the frame that calls a C function by its name or its address.
+    """Arrange that ``tell`` gets each frame that calls a C function through ctypes.
 
-    Such a call may end this process without a word. Functions that were made before are left out.
+    Such a call may crash this process. Function objects created before are not covered.
     """
     plain: Any = getattr(ctypes, "_CFuncPtr")  # noqa: B009
 
-    class Told(plain):  # type: ignore[misc]
+    class Reported(plain):  # type: ignore[misc]
         _flags_ = 1
-        """Called as C does; each library's own class says it anew."""
+        """The C calling convention (FUNCFLAG_CDECL); each library's own class sets it again."""
 
         def __call__(self, *args: Any, **words: Any) -> Any:  # noqa: ANN401
             with contextlib.suppress(Exception):
                 tell(sys._getframe(1))
             return super().__call__(*args, **words)
 
-    setattr(ctypes, "_CFuncPtr", Told)  # noqa: B010
-    # The one library that is open before any program has its own class of functions.
+    setattr(ctypes, "_CFuncPtr", Reported)  # noqa: B010
+    # `pythonapi` is loaded before any program, with a function class derived from the old base.
     api: Any = ctypes.pythonapi
     ctypes.PyDLL.__init__(api, api._name, handle=api._handle)
 
 
-def _is_us(pid: int) -> bool:
-    """Whether what is sent to ``pid`` reaches this process."""
+def _includes_self(pid: int) -> bool:
+    """Return whether a signal sent to ``pid`` reaches this process."""
     return pid in (0, -1, os.getpid()) or (sys.platform != "win32" and pid == -os.getpgrp())
 
 
 def _is_deadly(number: int) -> bool:
-    """Whether a signal ends or stops a process that has said nothing about it."""
+    """Return whether a signal ends or stops this process: it has no handler for it."""
     return number != 0 and number not in _HARMLESS and signal.getsignal(number) is signal.SIG_DFL

@@ -1,4 +1,4 @@
-"""A program's own standard output and standard error."""
+"""Standard output and standard error of a user program."""
 
 import codecs
 import io
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 keep_builtins(globals())
 
 OUTPUT_LIMIT = 8_000_000
-"""Characters of output a run keeps; a program that prints more runs on unheard."""
+"""Characters of output that are recorded per run; the program runs on, but the rest is lost."""
 
 
 class _Text(io.TextIOBase):
-    """A text stream that also takes bytes, by way of ``buffer``."""
+    """A text stream that also accepts bytes through ``buffer``."""
 
     def __init__(self) -> None:
         self.buffer = _Bytes(self)
@@ -31,19 +31,19 @@ class _Text(io.TextIOBase):
 
     @property
     def encoding(self) -> str:  # type: ignore[override]
-        """The encoding a program may ask for."""
+        """Encoding of the stream, for programs that ask."""
         return "utf-8"
 
 
 class _Bytes(io.BufferedIOBase):
-    """The bytes that a program writes below a text stream."""
+    """The byte stream below a text stream."""
 
     def __init__(self, text: io.TextIOBase) -> None:
         self._text = text
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     def write(self, data: "ReadableBuffer") -> int:
-        """Take bytes, which need not end with a whole character; returns their number."""
+        """Write bytes, which need not end with a whole character; return their number."""
         data = bytes(data)
         self._text.write(self._decoder.decode(data))
         return len(data)
@@ -54,7 +54,7 @@ class _Bytes(io.BufferedIOBase):
 
 
 class Output(_Text):
-    """What a program prints: kept whole, told to the recorder line by line."""
+    """Standard output of a program: stored whole, and passed to the recorder line by line."""
 
     def __init__(self, recorder: "Recorder", printed: Callable[[str], None] | None) -> None:
         super().__init__()
@@ -64,20 +64,20 @@ class Output(_Text):
         self._line: list[str] = []
         self._length = 0
         self.cut = False
-        """True once something was not kept."""
+        """True once output was lost because of `OUTPUT_LIMIT`."""
         self.is_open = True
-        """False once the program has ended; its threads may go on and are not heard."""
+        """False once the program has ended; output of threads that go on is ignored."""
 
     def write(self, text: str) -> int:
-        """Take a piece of output; returns its length, as Python's streams do."""
+        """Add a piece of output; return its length, as Python's streams do."""
         if self._length < OUTPUT_LIMIT and self.is_open:
-            kept = text[: OUTPUT_LIMIT - self._length]
-            self.cut = len(kept) < len(text)
-            self._length += len(kept)
-            self._parts.append(kept)
+            part = text[: OUTPUT_LIMIT - self._length]
+            self.cut = len(part) < len(text)
+            self._length += len(part)
+            self._parts.append(part)
             if self._printed is not None:
-                self._printed(kept)
-            self._split(kept)
+                self._printed(part)
+            self._split(part)
         else:
             self.cut = self.cut or self.is_open
         return len(text)
@@ -91,12 +91,12 @@ class Output(_Text):
             self._line.append(rest)
 
     def text(self) -> str:
-        """Return all that was printed, cut at `OUTPUT_LIMIT`."""
+        """Return all output, cut at `OUTPUT_LIMIT`."""
         return "".join(self._parts)
 
 
 class Warned(_Text):
-    """What a program writes to standard error: its warnings, each with the line that caused it."""
+    """Standard error of a program: its warnings, each with the line that caused it."""
 
     def __init__(self, recorder: "Recorder") -> None:
         super().__init__()
@@ -106,7 +106,7 @@ class Warned(_Text):
         self._length = 0
 
     def write(self, text: str) -> int:
-        """Take a piece of text and pass it on to the engine's own standard error."""
+        """Add a piece of text and pass it on to the engine's standard error."""
         if self._length < OUTPUT_LIMIT:
             self._length += len(text)
             self._parts.append(text)
@@ -122,7 +122,7 @@ class Warned(_Text):
         file: object = None,  # noqa: ARG002 - the signature is Python's
         line: str | None = None,  # noqa: ARG002
     ) -> None:
-        """Write a warning; one that torch gave through the recorder names the user's line."""
+        """Write a warning; if torch issued it below the recorder, name the user's line."""
         source = self._recorder.source
         span = source.span(source.here(source.user_frame())[0])
         place = f"line {span[0]}" if span is not None else f"{filename}:{lineno}"

@@ -2,9 +2,9 @@
 
 Neither torch nor Qt is imported here: the engine writes tapes, the window only reads them.
 
-Identity: values, backward nodes and repeated node runs draw their ids from one counter, so a number
-names one thing only. An edge may therefore point at a node or at a leaf value without saying which.
-Snapshots (numbers at one moment) are shared: whoever needs one holds its index in `Tape.snapshots`.
+Identity: values, backward nodes and repeated node runs draw their ids from one counter, so ids are
+unique across them. An edge may therefore point at a node or at a leaf value without saying which.
+Snapshots (numbers at one moment) are shared: records refer to them by index in `Tape.snapshots`.
 """
 
 import math
@@ -17,7 +17,7 @@ from engine.figures import Figure
 
 FORMAT = 1
 INLINE_ELEMENTS = 1024
-"""Tensors of at most this many elements travel with all their numbers; bigger ones as a summary."""
+"""Tensors of at most this many elements are sent with all their numbers, others as summaries."""
 
 
 class Snapshot(Struct, frozen=True, array_like=True, gc=False):
@@ -50,7 +50,7 @@ class Snapshot(Struct, frozen=True, array_like=True, gc=False):
         return math.prod(self.shape)
 
     def array(self) -> np.ndarray | None:
-        """All elements as a numpy array of ``shape``, or None if they did not travel."""
+        """Return all elements as a numpy array of ``shape``, or None if they were not sent."""
         if self.data is None:
             return None
         return np.frombuffer(self.data, dtype=self.store).reshape(self.shape)
@@ -79,10 +79,10 @@ Role = Literal["parameter", "data", "constant", "result"]
 class Value(Struct, frozen=True, array_like=True, gc=False):
     """One version of one tensor.
 
-    An in-place change makes a new value of the same ``tensor``. ``role``: a *parameter* is a leaf
+    An in-place change creates a new value of the same ``tensor``. ``role``: a *parameter* is a leaf
     that requires a gradient, *data* a leaf that does not, a *constant* came out of detach or a
-    ``.grad``, a *result* was made by an op. ``node``/``output_nr`` name the backward node
-    (``grad_fn``) and which of its inputs takes this value's gradient.
+    ``.grad``, a *result* is the output of an op. ``node``/``output_nr`` name the backward node
+    (``grad_fn``) and the input of it that takes this value's gradient.
     """
 
     id: int
@@ -102,8 +102,8 @@ class Value(Struct, frozen=True, array_like=True, gc=False):
     contiguous: bool = True
     base: int | None = None  # the value this one is a view of
     op: int | None = None
-    """The op that made it; None for leaves and for tensors that came from outside the tape."""
-    maker: str = ""  # the factory that made a leaf: ``randn``, ``Linear.weight``; else empty
+    """The op that returned it; None for leaves and for tensors from outside the tape."""
+    maker: str = ""  # the factory of a leaf: ``randn``, ``Linear.weight``; else empty
     node: int | None = None
     output_nr: int = 0
     place: Place = Place()
@@ -114,9 +114,9 @@ class Arg(Struct, frozen=True, array_like=True, gc=False):
 
     value: int | None = None
     text: str = ""  # the literal as Python writes it; for a tensor empty
-    number: float | None = None  # the literal as a number, where it is one
+    number: float | None = None  # the literal's value if it is a number
     name: str = ""
-    """The variable that held the literal, where the source names one."""
+    """The variable with the literal's value, if the source names one."""
     keyword: str = ""
 
 
@@ -124,11 +124,11 @@ Phase = Literal["forward", "backward", "update"]
 
 
 class Op(Struct, frozen=True, array_like=True, gc=False):
-    """One call of a torch function that took a tensor and made or changed one.
+    """A call of a torch function that took a tensor and returned or changed a tensor.
 
-    ``nodes`` are all backward nodes the call created, ``node`` the one of its (first) result.
-    ``phase`` tells whether it ran in the user's forward code, inside a backward node, or inside an
-    optimizer's step. ``call`` is the index of the module call around it, or None.
+    ``nodes`` are all backward nodes that the call created, ``node`` that of its (first) result.
+    ``phase``: it ran in the user's forward code, inside a backward node, or inside an optimizer's
+    step. ``call`` is the index of the module call around it, or None.
     """
 
     id: int
@@ -165,11 +165,11 @@ class Call(Struct, frozen=True, array_like=True, gc=False):
 
 
 class Saved(Struct, frozen=True, array_like=True, gc=False):
-    """One tensor that a backward node keeps until it has run.
+    """A tensor that a backward node saves until it has run.
 
-    ``name`` is torch's own (``self``, ``other``, ``result``), ``value`` the value id where the
-    tensor is one of the op's own, ``size`` its elements' size in bytes. Tensors of one ``storage``
-    share their memory.
+    ``name`` is torch's own (``self``, ``other``, ``result``), ``value`` the value id if the tensor
+    is an input or output of the op, ``size`` its elements' size in bytes. Tensors of one
+    ``storage`` share their memory.
     """
 
     name: str
@@ -184,9 +184,9 @@ class Node(Struct, frozen=True, array_like=True, gc=False):
     """One backward node (``grad_fn``). AccumulateGrad is not listed: edges name the leaf instead.
 
     ``next``: for each of torch's ``next_functions`` the node id or leaf value id it leads to and
-    the input there, or None where no gradient flows. ``saved`` names all that it keeps, numbers
-    included, ``kept`` the tensors among them, held from event position ``made`` on until
-    ``freed`` (None: still held when the program ended).
+    the input there, or None if no gradient flows. ``saved`` names all saved variables, numbers
+    included, ``kept`` lists the tensors among them, alive from event position ``made`` on until
+    ``freed`` (None: until the program ended).
     """
 
     id: int
@@ -200,11 +200,11 @@ class Node(Struct, frozen=True, array_like=True, gc=False):
 
 
 class Edge(Struct, frozen=True, array_like=True, gc=False):
-    """A gradient that ran along one edge, by the ``slot``-th next function of the sending node.
+    """A gradient sent along an edge, by the ``slot``-th next function of the sending node.
 
     ``execution`` is the index of the execution that sent it, None for the seed that `backward`
-    itself puts in at the root. ``target`` is a node id or a leaf value id. ``gradient`` is the
-    snapshot sent, None where autograd sent no tensor.
+    feeds into the root. ``target`` is a node id or a leaf value id. ``gradient`` is the snapshot
+    sent, None if autograd sent no tensor.
     """
 
     execution: int | None
@@ -218,9 +218,9 @@ class Edge(Struct, frozen=True, array_like=True, gc=False):
 class Execution(Struct, frozen=True, array_like=True, gc=False):
     """One run of a backward node.
 
-    ``id`` equals the node's id the first time and is fresh each further time. ``received`` is what
-    the node was given, one snapshot per output of its op (after the user's tensor hooks, if any),
-    ``edges`` the indices of what it sent. ``run`` is the index of the backward pass.
+    ``id`` equals the node's id the first time and is new each further time. ``received`` are the
+    node's inputs, one snapshot per output of its op (after the user's tensor hooks, if any),
+    ``edges`` the indices of the edges it sent. ``run`` is the index of the backward pass.
     """
 
     id: int
@@ -230,7 +230,7 @@ class Execution(Struct, frozen=True, array_like=True, gc=False):
     received: tuple[int | None, ...]
     edges: tuple[int, ...]
     hooked: bool = False
-    """True where a user's hook changed what arrived, so that it need not equal the edges' sum."""
+    """True if a user's hook changed the input, so that it need not equal the edges' sum."""
 
 
 class Accumulation(Struct, frozen=True, array_like=True, gc=False):
@@ -262,18 +262,18 @@ class Change(Struct, frozen=True, array_like=True, gc=False):
 
 
 Memory = tuple[int, str, int | None]
-Rewrite = tuple[tuple[int, int], ...]  # leaf values, and the snapshots their .grad holds since
+Rewrite = tuple[tuple[int, int], ...]  # leaf values, and the snapshots of their new .grad
 
 
 class Step(Struct, frozen=True, array_like=True, gc=False):
-    """One ``optimizer.step()``; ``memory``: value id, name (``exp_avg``), snapshot it then kept."""
+    """One ``optimizer.step()``; ``memory``: value id, state name (``exp_avg``), its snapshot."""
 
     optimizer: str
     line: int
     changes: tuple[Change, ...]
     lr: float | None = None
     held: int = -1
-    """Index in `Tape.held` of the parameters that the optimizer has; -1 where that is unknown."""
+    """Index in `Tape.held` of the optimizer's parameters; -1 if unknown."""
     memory: tuple[Memory, ...] = ()
 
 
@@ -304,25 +304,25 @@ class Event(Struct, frozen=True, array_like=True, gc=False):
 
 
 class Reset(Struct, frozen=True, array_like=True, gc=False):
-    """Gradients that were cleared: the leaf values, and whether to None or to zeros."""
+    """Gradients that were reset: the leaf values, and whether to None or to zeros."""
 
     leaves: tuple[int, ...]
     to_none: bool
 
 
 class Problem(Struct, frozen=True):
-    """An error as the user is shown it: torch's own message, a hint, and its place."""
+    """An error as shown to the user: torch's own message, a hint, and its place."""
 
     type: str
     message: str
     hint: str = ""
     place: Place = Place()
     trace: tuple[str, ...] = ()
-    """Of a fault of the engine's own: the places in its source, outermost first."""
+    """For an internal error of the engine: the places in its source, outermost first."""
 
 
 class Leaf(Struct, frozen=True, array_like=True, gc=False):
-    """A named leaf when the script ended, and its final ``.grad`` (None where torch has None)."""
+    """A named leaf at the end of the program, and its final ``.grad`` (None if torch has None)."""
 
     name: str
     value: int
@@ -332,8 +332,8 @@ class Leaf(Struct, frozen=True, array_like=True, gc=False):
 class Finding(Struct, frozen=True):
     """Something the doctor noticed: ``id`` is stable and named after the mistake.
 
-    ``place`` is what to look at first, ``related`` are the other places. ``message`` has what was
-    measured, ``fix`` the whole program, mended, else ``unmended`` why not.
+    ``place`` is what to look at first, ``related`` are the other places. ``message`` has the
+    measurements, ``fix`` the whole program with a fix, else ``unmended`` why there is none.
     """
 
     id: str
@@ -348,10 +348,10 @@ class Finding(Struct, frozen=True):
 
 
 class Formula(Struct, frozen=True, array_like=True, gc=False):
-    """What PyTorch's table of derivatives says of one kind of backward node.
+    """The entry of PyTorch's table of derivatives for one kind of backward node.
 
     ``operator`` is torch's (``mul.Tensor``), ``arguments`` the names in its schema, ``gradients``
-    pairs of argument names and the formula of what they are sent, word for word.
+    pairs of argument names and the formula of their gradient, verbatim.
     """
 
     node: str
@@ -370,7 +370,7 @@ class Tape(Struct, frozen=True):
     error: Problem | None = None
     stdout: str = ""
     stderr: str = ""
-    """Warnings, each with the line that caused it, and whatever else went to standard error."""
+    """Warnings, each with the line that caused it, and other text on standard error."""
     torch: str = ""
     device: str = "cpu"
     snapshots: tuple[Snapshot, ...] = ()
@@ -388,13 +388,13 @@ class Tape(Struct, frozen=True):
     events: tuple[Event, ...] = ()
     leaves: tuple[Leaf, ...] = ()
     formulas: tuple[Formula, ...] = ()  # torch's own for each kind of backward node among `nodes`
-    dropped: int = 0  # values whose numbers were given up for the memory budget; summaries stay
-    truncated: str = ""  # what is not on it though the program did it, in words
-    held: tuple[tuple[int, ...], ...] = ()  # see `Step.held`
+    dropped: int = 0  # values reduced to summaries to stay within the memory budget
+    truncated: str = ""  # description of what the program did and the tape lacks
+    held: tuple[tuple[int, ...], ...] = ()  # groups of parameters; see `Step.held`
     findings: tuple[Finding, ...] = ()
     figures: tuple[Figure, ...] = ()
     times: tuple[int, ...] = ()  # nanoseconds of each op's call, on a GPU of its launch
-    fault: Op | None = None  # the call that raised what ended the program; it has no outputs
+    fault: Op | None = None  # the call that raised the program's error; it has no outputs
     rewrites: tuple[Rewrite, ...] = ()
     writes: tuple[tuple[Change, ...], ...] = ()
-    stuck: int | None = None  # the backward node that did, or the value backward could not begin at
+    stuck: int | None = None  # the backward node that raised it, or the root of a failed backward

@@ -1,8 +1,8 @@
-"""Python's own functions as they were, for code that runs while a program may replace them.
+"""Pristine builtins, for code that runs while a user program may replace them.
 
 A function looks its builtins up where its module's ``__builtins__`` pointed when it was defined. So
 a module that calls `keep_builtins` before it defines anything goes on working whatever a program
-puts into `builtins`, while that program and all else see what it put there.
+puts into `builtins`, while that program and all other code see what it put there.
 """
 
 import builtins
@@ -11,5 +11,8 @@ _FUNCTIONS = dict(vars(builtins))
 
 
 def keep_builtins(module: dict[str, object]) -> None:
-    """Let functions that ``module``, its ``globals()``, defines from here on keep Python's own."""
+    """Bind the functions that a module defines from here on to the original builtins.
+
+    ``module`` is the calling module's ``globals()``.
+    """
     module["__builtins__"] = _FUNCTIONS

@@ -1,4 +1,4 @@
-"""Tensor -> snapshot: the numbers themselves while they are few, a summary when they are many."""
+"""Take snapshots of tensors: all numbers of small tensors, a summary of large ones."""
 
 from collections.abc import Iterable, Sequence
 from math import isclose, isnan
@@ -12,7 +12,7 @@ from engine.untouched import keep_builtins
 
 keep_builtins(globals())
 
-# As it is before the recorder listens to it.
+# Bound before the recorder patches it.
 _from_numpy = torch.from_numpy
 
 STORES = {
@@ -41,20 +41,20 @@ _COMPRESSED = {
     torch.sparse_csc: _BY_COLUMN,
     torch.sparse_bsc: _BY_COLUMN,
 }
-"""What the indices of each compressed sparse layout are called."""
+"""Names of the index methods of each compressed sparse layout."""
 
 THUMBS_BYTES = 32 << 20
-"""Past so many bytes of thumbnails in one recording they get coarser, down to `COARSEST`."""
+"""Bytes of thumbnails in one recording past which they get coarser, down to `COARSEST`."""
 COARSEST = 6
 ALIKE_ELEMENTS = 1 << 16
-"""Tensors of at most this many elements are read together with others of their shape."""
+"""Tensors of at most this many elements are read in a batch with others of their shape."""
 CHUNK_ELEMENTS = 1 << 18
-"""So many elements of tensors alike are read at once."""
+"""Elements of such a batch."""
 BLOCK_ELEMENTS = 1 << 16
-"""So many elements of one tensor: in double precision they fit the processor's own cache."""
+"""Elements of one tensor that are reduced at a time: as float64 they fit the processor's cache."""
 
 COMPARED_ELEMENTS = 1 << 20
-"""So many elements are read to compare a tensor with a summary; of more, those it samples."""
+"""Up to this many elements a tensor is compared with a summary by all of them, else by samples."""
 
 STATISTICS_LIMIT = 50_000_000
 """Past this many elements (an expanded view costs no memory) only the thumbnail is made."""
@@ -66,9 +66,9 @@ def dtype_name(dtype: torch.dtype) -> str:
 
 
 def sizes(shape: Iterable[int]) -> tuple[int, ...]:
-    """Return a shape, or strides, as numbers; none at all where one of them is only a symbol.
+    """Return a shape, or strides, as integers; empty if any of them is symbolic.
 
-    So it is of ragged tensors, and while torch exports a model for inputs of any size.
+    Symbolic sizes occur in ragged tensors, and while torch exports a model with dynamic shapes.
     """
     plain = tuple(shape)
     return plain if all(type(size) is int for size in plain) else ()
@@ -85,9 +85,9 @@ def snapshot(t: torch.Tensor, inline: int = INLINE_ELEMENTS, side: int = THUMB) 
 
 
 def once(a: torch.Tensor, b: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return two tensors of one shape without what both, as expanded views, only repeat.
+    """Return two tensors of one shape without the dimensions in which both are expanded (stride 0).
 
-    Such a view takes no memory however long it is: nobody could look at all of its elements.
+    Such a view takes no memory however long it is: reading all of its elements could take forever.
     """
     for dimension, steps in enumerate(zip(a.stride(), b.stride(), strict=True)):
         if steps == (0, 0) and a.shape[dimension] > 1:
@@ -96,31 +96,31 @@ def once(a: torch.Tensor, b: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def differs(t: torch.Tensor, summary: Snapshot) -> bool:
-    """Tell whether a summary is of other numbers than those of ``t``, as far as it tells."""
+    """Return whether ``t`` has other numbers than a summary, as far as that shows."""
     if summary.thumb is None:
         return summary.data is not None and snapshot(t).data != summary.data
     side = max(summary.thumb_shape)
     if t.numel() > COMPARED_ELEMENTS:
         dense = _dense(t.detach().resolve_conj().resolve_neg())
         return bool(_thumbs(dense.unsqueeze(0), side)[0].tobytes() != summary.thumb)
-    made = snapshot(t, side=side)
-    exact = (made.thumb, made.nan, made.inf) == (summary.thumb, summary.nan, summary.inf)
-    pairs = ((made.min, summary.min), (made.max, summary.max), (made.norm, summary.norm))
+    now = snapshot(t, side=side)
+    exact = (now.thumb, now.nan, now.inf) == (summary.thumb, summary.nan, summary.inf)
+    pairs = ((now.min, summary.min), (now.max, summary.max), (now.norm, summary.norm))
     return not (exact and all(_is_same(*pair) for pair in pairs))
 
 
 def _is_same(a: float | None, b: float | None) -> bool:
     if a is None or b is None:
         return a is b
-    # Tensors that are read together are added up in another order: the last digits are others.
+    # Tensors read in a batch are summed in another order: the last digits differ.
     return isclose(a, b, rel_tol=1e-9) or (isnan(a) and isnan(b))
 
 
 def snapshots(tensors: Sequence[torch.Tensor], summaries: int = 0) -> list[Snapshot]:
-    """Return the snapshot of each tensor, reading those alike together: many times quicker.
+    """Return the snapshot of each tensor; tensors alike are read in batches, which is much faster.
 
     ``summaries`` is how many the recording has already: the more, the coarser the thumbnails.
-    A tensor that torch itself cannot read, of some exotic layout, is told by its shape alone.
+    A tensor that torch itself cannot read, of some exotic layout, gets a snapshot without numbers.
     """
     many = summaries + sum(t.numel() > INLINE_ELEMENTS for t in tensors if not t.is_nested)
     side = THUMB if not many else int((THUMBS_BYTES / 4 / many) ** 0.5)
@@ -137,9 +137,9 @@ def snapshots(tensors: Sequence[torch.Tensor], summaries: int = 0) -> list[Snaps
         count = max(1, CHUNK_ELEMENTS // max(size, 256)) if size <= ALIKE_ELEMENTS else 1
         for start in range(0, len(indices), count):
             some = indices[start : start + count]
-            for index, made in zip(some, _alike([tensors[i] for i in some], side), strict=True):
-                result[index] = made
-    return [one for one in result if one is not None]
+            for index, taken in zip(some, _alike([tensors[i] for i in some], side), strict=True):
+                result[index] = taken
+    return [taken for taken in result if taken is not None]
 
 
 def _alike(tensors: list[torch.Tensor], side: int) -> list[Snapshot]:
@@ -165,7 +165,7 @@ def _read(stacked: torch.Tensor, dtype: str, inline: int, side: int) -> list[Sna
     if stacked[0].numel() > inline:
         return _summaries(stacked, dtype, side)
     flat = _storable(stacked).cpu().contiguous()
-    # In one dimension: NumPy knows no more than torch, and here is one more than the tensors have.
+    # Flattened: stacking added a dimension, and NumPy allows no more dimensions than torch.
     store, data = STORES[flat.dtype], flat.view(-1).numpy().tobytes()
     size = len(data) // many
     return [Snapshot(shape, dtype, store, data[i * size : (i + 1) * size]) for i in range(many)]
@@ -179,7 +179,7 @@ def _summaries(stacked: torch.Tensor, dtype: str, side: int) -> list[Snapshot]:
     thumb_shape = (grids.shape[1], grids.shape[2])
     if stacked[0].numel() > STATISTICS_LIMIT:
         return [Snapshot(shape, dtype, store, thumb=x, thumb_shape=thumb_shape) for x in thumbs]
-    # In the order of memory, for statistics ask for no other.
+    # In memory order, which is fastest: statistics do not depend on the order.
     order = sorted(range(1, stacked.dim()), key=stacked.stride, reverse=True)
     real = stacked.permute(0, *order)
     real = (real.abs() if real.is_complex() else real).reshape(many, -1)
@@ -196,17 +196,17 @@ def _summaries(stacked: torch.Tensor, dtype: str, side: int) -> list[Snapshot]:
 
 
 def _statistics(real: torch.Tensor) -> tuple[torch.Tensor, ...]:
-    """Return per row mean, standard deviation, least, greatest, norm, NaN count, infinity count.
+    """Return per row mean, standard deviation, minimum, maximum, norm, NaN count, infinity count.
 
-    In double precision, where the squares of float32 neither overflow nor vanish, and in few
-    passes: ``torch.std`` and ``isinf`` each take several times as long as all of this.
+    Computed in double precision, where squares of float32 neither overflow nor underflow, and in
+    few passes: ``torch.std`` and ``isinf`` each take several times as long as all of this.
     """
     count = real.shape[1]
     total, norm, low, high = _sums(real)
     mean, squares = total / count, norm * norm
     away = squares - count * mean * mean
     std = (away / (count - 1)).sqrt()
-    # Next to a far greater mean a difference of squares has few digits left; squares may overflow.
+    # If the mean is far greater, the difference of squares cancels; squares may overflow too.
     for row in (~(away > 1e-3 * squares)).nonzero().flatten().tolist():
         std[row] = torch.linalg.vector_norm(_exact(real[row]) - mean[row]) / (count - 1) ** 0.5
     nan, inf = torch.zeros(2, len(real), dtype=torch.int64)
@@ -217,14 +217,14 @@ def _statistics(real: torch.Tensor) -> tuple[torch.Tensor, ...]:
 
 
 def _sums(real: torch.Tensor) -> tuple[torch.Tensor, ...]:
-    """Return per row the sum, the norm, the least and the greatest element."""
+    """Return per row the sum, the norm, the minimum and the maximum."""
     if real.shape[1] > BLOCK_ELEMENTS:
         starts = range(0, real.shape[1], BLOCK_ELEMENTS)
         parts = [_sums(real[:, at : at + BLOCK_ELEMENTS]) for at in starts]
         total, norm, low, high = (torch.stack(part) for part in zip(*parts, strict=True))
         return total.sum(0), torch.linalg.vector_norm(norm, dim=0), low.amin(0), high.amax(0)
     exact = _exact(real)
-    # Not aminmax: along a dimension that is not vectorised.
+    # Not aminmax: it is not vectorized along a dimension.
     ordered = real if real.dtype in (torch.float32, torch.float16, torch.bfloat16) else exact
     norm = torch.linalg.vector_norm(exact, dim=1)
     return exact.sum(1), norm, ordered.amin(1), ordered.amax(1)
@@ -237,7 +237,7 @@ def _exact(real: torch.Tensor) -> torch.Tensor:
 def _dense(t: torch.Tensor) -> torch.Tensor:
     if t.is_quantized:
         return t.dequantize()
-    # A program may write to the indices, and torch follows them wherever they lead.
+    # A program may have overwritten the indices, and torch itself does not check their bounds.
     if t.layout is torch.sparse_coo:
         torch._validate_sparse_coo_tensor_args(t._indices(), t._values(), t.shape)
     elif t.layout in _COMPRESSED:
@@ -253,7 +253,7 @@ def _storable(t: torch.Tensor) -> torch.Tensor:
 
 
 def _thumbs(stacked: torch.Tensor, side: int) -> np.ndarray:
-    """Sample each tensor as a matrix (last dimension across), ``side`` rows and columns at most."""
+    """Sample each tensor as a matrix (last dimension across) of at most ``side`` x ``side``."""
     shape = stacked.shape[1:]
     columns = shape[-1] if len(shape) > 1 else min(shape[0], side)
     rows = shape.numel() // columns
@@ -265,7 +265,7 @@ def _thumbs(stacked: torch.Tensor, side: int) -> np.ndarray:
         at = _from_numpy(flat).to(stacked.device)
         sampled = stacked.view(len(stacked), -1).index_select(1, at)
     else:
-        # torch's own unravel_index imports half a second's worth of modules.
+        # Not torch.unravel_index: its imports take half a second.
         places = [_from_numpy(x) for x in np.unravel_index(flat, tuple(shape))]
         at_each = tuple(place.to(stacked.device) for place in places)
         sampled = stacked.movedim(0, -1)[at_each].movedim(-1, 0)

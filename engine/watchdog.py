@@ -1,10 +1,10 @@
 """Stop a running program from outside: at its time limit, or because the window asked.
 
-A signal handler raises `Interrupted` in the main thread, and only while a `Guard` is open. It never
-cuts into the engine's own code, so that a tape under construction stays whole: the signal is given
-again until it finds the program itself, and after `PATIENCE_S` it no longer waits. Nor does it cut
-into a library that is being imported, however long that takes: half of one cannot be imported anew,
-and every later program would miss the other half.
+A signal handler raises `Interrupted` in the main thread, and only while a `Guard` is open. It does
+not interrupt the engine's own code, so that a tape under construction stays consistent: the signal
+is repeated until it hits the program itself; after `PATIENCE_S` it interrupts anything. It never
+interrupts the import of a library, however long that takes: a half-imported library cannot be
+imported again and would be missing for every later program.
 """
 
 import _thread
@@ -23,46 +23,46 @@ from typing import Literal, Self
 Why = Literal["", "timeout", "stop"]
 
 PATIENCE_S = 1.0
-"""How long the engine's own code is spared once a stop is due."""
+"""Seconds for which the engine's own code is not interrupted once a stop is due."""
 RETRY_S = 0.005
 AGAIN_S = 0.25
 """Pause between interrupts for a program that catches them."""
 DEAF_S = PATIENCE_S + 0.3
-"""A program that has heard no signal until then has turned them off."""
+"""Seconds after which a program that received no signal is assumed to block them."""
 
 LOOK_S = 0.1
 
 _Handler = Callable[[int, FrameType | None], object] | int
-_OURS = str(Path(__file__).resolve().parent) + os.sep
+_ENGINE = str(Path(__file__).resolve().parent) + os.sep
 _STDLIB = str(Path(os.__file__).resolve().parent) + os.sep
 _lock = threading.RLock()
 _active: "Guard | None" = None
 _stop_wanted = False
 on_look: Callable[[], None] | None = None
-"""Called every `LOOK_S` while a guarded program runs, in a thread of its own."""
+"""Called every `LOOK_S` while a guarded program runs, in the watchdog's thread."""
 on_end: Callable[[], None] | None = None
-"""Called whenever a guarded program has ended, before its tape is put together."""
+"""Called whenever a guarded program has ended, before its tape is built."""
 
 
-_held = 0
+_blocked = 0
 
 
 @contextlib.contextmanager
 def hold() -> Iterator[None]:
-    """Let no interrupt in, however late, while something must not be cut in two."""
-    global _held
+    """Block interrupts, even overdue ones, while an operation must stay atomic."""
+    global _blocked
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    _held += 1
+    _blocked += 1
     try:
         yield
     finally:
-        _held -= 1
+        _blocked -= 1
 
 
 class Interrupted(KeyboardInterrupt):
-    """The program was stopped from outside; ``why`` says by whom, ``seconds`` is the limit."""
+    """The program was stopped from outside; ``why`` is the reason, ``seconds`` the limit."""
 
     def __init__(self, why: Why = "", seconds: float = 0.0) -> None:
         if not why and _active is not None:
@@ -74,14 +74,14 @@ class Interrupted(KeyboardInterrupt):
 
 
 def arm() -> None:
-    """Forget an earlier stop: from now on `stop` means the program about to run."""
+    """Forget an earlier stop: from now on `stop` refers to the program about to run."""
     global _stop_wanted
     with _lock:
         _stop_wanted = False
 
 
 def stop() -> None:
-    """Interrupt the running program, or the one about to run. Callable from any thread."""
+    """Interrupt the running program, or the program about to run. Callable from any thread."""
     global _stop_wanted
     with _lock:
         _stop_wanted = True
@@ -90,11 +90,11 @@ def stop() -> None:
 
 
 class Guard:
-    """Bound a program: ``with Guard(seconds) as guard: exec(...)``, in the main thread.
+    """Make a program interruptible: ``with Guard(seconds): exec(...)``, in the main thread.
 
-    ``why`` tells afterwards whether it was stopped: ``timeout``, ``stop``, or empty. The body, or
-    leaving it, raises `Interrupted` when it is. ``seconds`` <= 0 means no limit. ``is_last``: the
-    program has ended already and this is but an aftermath.
+    ``why`` is afterwards the reason for which it was stopped: ``timeout``, ``stop``, or empty. The
+    body, or leaving it, raises `Interrupted` if it was. ``seconds`` <= 0 means no limit.
+    ``is_last``: the program has ended already, and only its clean-up runs.
     """
 
     def __init__(self, seconds: float, *, is_last: bool = False) -> None:
@@ -103,8 +103,8 @@ class Guard:
         self.seconds = seconds
         self._due = 0.0
         self._quiet_until = 0.0
-        self._heard = False
-        self._thrown = False
+        self._was_signalled = False
+        self._raised = False
         self._open = False
         self._changed = threading.Condition()
         self._handler: _Handler = signal.SIG_IGN
@@ -113,8 +113,8 @@ class Guard:
         global _active
         if threading.current_thread() is not threading.main_thread():
             raise RuntimeError("a program can only be guarded in the main thread")
-        previous = signal.signal(signal.SIGINT, self._struck)
-        # None: C code put it there and Python cannot put it back.
+        previous = signal.signal(signal.SIGINT, self._on_signal)
+        # None: the handler was installed by C code, and Python cannot restore it.
         self._handler = signal.SIG_DFL if previous is None else previous
         self._open = True
         threading.Thread(target=self._watch, name="watchdog", daemon=True).start()
@@ -146,7 +146,7 @@ class Guard:
             self._changed.notify_all()
 
     def quiet(self) -> None:
-        """Give an exception time to leave the program before it is thrown once more."""
+        """Give an exception time to leave the program before it is raised once more."""
         self._quiet_until = time.monotonic() + AGAIN_S
 
     def _close(self) -> None:
@@ -156,8 +156,8 @@ class Guard:
             _active = None
         with self._changed:
             self._changed.notify_all()
-        # The watchdog strikes under this lock only, so no signal is on its way any more.
-        self._take_back()
+        # The watchdog sends signals only under this lock, so none is pending any more.
+        self._cancel_pending()
         signal.signal(signal.SIGINT, self._handler)
 
     def _watch(self) -> None:
@@ -174,44 +174,48 @@ class Guard:
         self.interrupt("timeout")
         with self._changed:
             while self._open:
-                _strike()
-                if not self._heard and not _held and time.monotonic() > self._due + DEAF_S:
-                    self._thrown = True
-                    _throw(Interrupted)
+                _send_signal()
+                if (
+                    not self._was_signalled
+                    and not _blocked
+                    and time.monotonic() > self._due + DEAF_S
+                ):
+                    self._raised = True
+                    _raise_in_main_thread(Interrupted)
                 self._changed.wait(
                     RETRY_S if self._due + PATIENCE_S > time.monotonic() else AGAIN_S
                 )
 
-    def _take_back(self) -> None:
-        """Let no thrown exception arrive any more: one that is under way is replaced and caught.
+    def _cancel_pending(self) -> None:
+        """Cancel a pending asynchronous exception: replace it by another and catch that.
 
-        With nothing in its place Python would look for it at every step, for ever.
+        Cleared without a replacement, Python would look for it at every step, forever.
         """
-        if not self._thrown:
+        if not self._raised:
             return
-        self._thrown = False
-        with contextlib.suppress(_Taken):
-            _throw(_Taken)
+        self._raised = False
+        with contextlib.suppress(_Cancelled):
+            _raise_in_main_thread(_Cancelled)
             for _ in range(100):
                 pass
 
-    def _struck(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002
         now = time.monotonic()
-        self._heard = True
-        if _held or not self._open or not self.why or now < self._quiet_until:
+        self._was_signalled = True
+        if _blocked or not self._open or not self.why or now < self._quiet_until:
             return
-        if (now - self._due < PATIENCE_S and _is_ours(frame)) or _is_importing(frame):
+        if (now - self._due < PATIENCE_S and _is_engine_code(frame)) or _is_importing(frame):
             return
         self.quiet()
-        self._take_back()
+        self._cancel_pending()
         raise Interrupted(self.why, self.seconds)
 
 
-def _is_ours(frame: FrameType | None) -> bool:
-    """Whether the engine's own code runs, directly or through a library that it called."""
+def _is_engine_code(frame: FrameType | None) -> bool:
+    """Return whether the engine's own code runs, directly or through a library it called."""
     while frame is not None:
         name = frame.f_code.co_filename
-        if name.startswith(_OURS):
+        if name.startswith(_ENGINE):
             return True
         if not _is_library(name):
             return False
@@ -220,12 +224,12 @@ def _is_ours(frame: FrameType | None) -> bool:
 
 
 def _is_importing(frame: FrameType | None) -> bool:
-    """Whether a library is being imported, by the program or by another library."""
+    """Return whether a library is being imported, by the program or by another library."""
     while frame is not None:
         name = frame.f_code.co_filename
         if name.startswith("<frozen importlib"):
             return True
-        if not (_is_library(name) or name.startswith(_OURS)):
+        if not (_is_library(name) or name.startswith(_ENGINE)):
             return False
         frame = frame.f_back
     return False
@@ -235,18 +239,18 @@ def _is_library(filename: str) -> bool:
     return "site-packages" in filename or filename.startswith(("<frozen", _STDLIB))
 
 
-class _Taken(BaseException):
-    """Takes the place of an exception that is not wanted any more."""
+class _Cancelled(BaseException):
+    """Replaces a pending exception that is no longer wanted."""
 
 
-def _throw(kind: type[BaseException]) -> None:
+def _raise_in_main_thread(kind: type[BaseException]) -> None:
     """Raise an exception in the main thread without a signal."""
     main = threading.main_thread().ident
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(main or 0), ctypes.py_object(kind))
 
 
-def _strike() -> None:
-    # A real signal also ends a sleep or a read; elsewhere the interpreter's own flag must do.
+def _send_signal() -> None:
+    # A real signal also ends a sleep or a read; without signals the interpreter's flag must do.
     if hasattr(signal, "pthread_kill"):
         main = threading.main_thread().ident
         assert main is not None

@@ -1,8 +1,8 @@
-"""Every message between the window and the engine, and how they are framed.
+"""Messages between the window and the engine, and their framing.
 
-Both sides import this file; it imports nothing but plain data. A frame is four bytes of length, one
-byte that tells whether more of the message follows, and up to `CHUNK` bytes of MessagePack. Long
-messages are cut so that no single read stalls the window.
+Both sides import this file; it imports nothing but plain data. A frame is four bytes of length, a
+flag byte (more frames of the message follow), and up to `CHUNK` bytes of MessagePack. Long
+messages are split so that no single read stalls the window.
 """
 
 import struct
@@ -20,9 +20,9 @@ from engine.training import StepTape, TrainReply, TrainRequest
 
 CHUNK = 1 << 20
 LONG = 256 << 10
-"""The tape in a message of more bytes is decoded bit by bit."""
+"""The tape in a message of more bytes is decoded incrementally."""
 MAX_MESSAGE = 512 << 20
-"""A message longer than this is refused: the other side is broken or hostile."""
+"""A longer message is refused: the other side is broken or hostile."""
 
 T = TypeVar("T")
 
@@ -40,11 +40,11 @@ class Run(Struct, frozen=True, tag=True):
     timeout: float = 10.0
     event_limit: int = 40_000
     threads: int = 1
-    """Threads torch may use; 0 is as many as it takes by itself. More change last digits."""
+    """Threads that torch may use; 0: torch's default. More threads change the last digits."""
     memory: int = 256 << 20
-    """Bytes of copied values the engine may hold; past it the oldest become summaries."""
+    """Bytes of copied values the engine may store; past it the oldest become summaries."""
     policy: bool = False
-    """Whether the policy for programs from elsewhere holds."""
+    """True if the policy for untrusted programs applies."""
 
 
 class Stop(Struct, frozen=True, tag=True):
@@ -78,9 +78,9 @@ class Gradcheck(Struct, frozen=True, tag=True):
 
 
 class Probe(Struct, frozen=True, tag=True):
-    """Run a few lines and tell how the cells of the last line's result come about.
+    """Run a few lines and trace the cells of the last line's result to its inputs.
 
-    ``policy``: hold them to what a program from elsewhere may do.
+    ``policy``: apply the policy for untrusted programs.
     """
 
     run_id: int
@@ -100,7 +100,7 @@ class Ready(Struct, frozen=True, tag=True):
     devices: tuple[str, ...]
     pid: int
     kept: tuple[str, ...] = ()
-    """What is kept from its programs: ``files``, ``network``, ``processes``, ``memory``."""
+    """Resources its programs cannot access: ``files``, ``network``, ``processes``, ``memory``."""
 
 
 class Started(Struct, frozen=True, tag=True):
@@ -117,23 +117,23 @@ class Printed(Struct, frozen=True, tag=True):
 
 
 class Ended(Struct, frozen=True, tag=True):
-    """The program of a run has ended; its tape is being put together."""
+    """The program of a run has ended; its tape is being built."""
 
     run_id: int
 
 
 class Recorded(Struct, frozen=True, tag=True):
-    """A run has ended, well or not; ``seconds`` of wall time."""
+    """A run has ended, with or without an error; ``seconds`` of wall time."""
 
     run_id: int
     tape: Tape
     seconds: float
     spent: bool = False
-    """The program left something behind; the next one needs a fresh engine."""
+    """True if the program contaminated the process: the next run needs a fresh engine."""
 
 
 class Peeked(Struct, frozen=True, tag=True):
-    """All numbers of a snapshot; ``full`` is None where they are gone."""
+    """All numbers of a snapshot; ``full`` is None if they are gone."""
 
     run_id: int
     snapshot: int
@@ -151,19 +151,19 @@ class Checked(Struct, frozen=True, tag=True):
     eps: float
     agrees: bool
     problem: str = ""
-    """Why no comparison was possible; empty where it was."""
+    """Why no comparison was possible; empty if it was."""
     tolerance: float = 0.0
-    """How far apart the two may lie, for what differences in this dtype are good for."""
+    """Largest accepted distance of the two, given the accuracy of differences in this dtype."""
     imaginary: tuple[float, float] | None = None
-    """Of a complex element the imaginary parts, by autograd and by differences along i."""
+    """Imaginary parts of a complex element, by autograd and by differences along i."""
 
 
 class JacobianPair(Struct, frozen=True):
-    """What one output's elements owe to one input's: by backward, and by central differences.
+    """The Jacobian of one output by one input: by backward, and by central differences.
 
-    ``input`` counts the tensors that require a gradient, ``output`` the real results. The entry
-    told is the one furthest apart: ∂output[of_output] / ∂input[of_input]. The rows, one for each
-    element of the output, are empty where there are too many.
+    ``input`` is an index among the tensors that require a gradient, ``output`` among the real
+    results. The single entry is the one furthest apart: ∂output[of_output] / ∂input[of_input].
+    The rows, one for each element of the output, are empty if there are too many.
     """
 
     input: int
@@ -216,7 +216,7 @@ class Links(Struct, frozen=True):
     """Pairs of cells: ``to[i]`` of result number ``result`` comes from ``source[i]`` of an input.
 
     Both are flat, row-major indices as little-endian int32. An input without `Links` could not be
-    followed.
+    traced.
     """
 
     result: int
@@ -235,30 +235,30 @@ class Jacobian(Struct, frozen=True):
 
 
 class Probed(Struct, frozen=True, tag=True):
-    """What a few lines make: tensors that go in, what comes out, and how their cells belong."""
+    """Result of a few lines: input tensors, result tensors, and the links between their cells."""
 
     run_id: int
     inputs: tuple[Cells, ...] = ()
     results: tuple[Cells, ...] = ()
     links: tuple[Links, ...] = ()
     jacobians: tuple[Jacobian, ...] = ()
-    """Where tensors are small, every derivative."""
+    """All derivatives between small tensors."""
     sharing: tuple[Cells, ...] = ()
-    """What else has a name and lies in the memory of one of these."""
+    """Other named tensors that share memory with one of these."""
     note: str = ""
-    """What could not be followed."""
+    """Description of what could not be traced."""
     text: str = ""
-    """The result where it is no tensor."""
+    """The result, if it is no tensor."""
     problem: Problem | None = None
 
 
 Request = Run | Stop | Peek | Check | Gradcheck | Probe | Quit | TrainRequest
 Told = Started | At | Printed | Ended
-"""What is told of a run before its tape comes."""
+"""Messages about a run that precede its tape."""
 Reply = Ready | Told | Recorded | Peeked | Checked | Gradchecked | Probed | TrainReply
 
 
-class _Shell(Struct, tag="Recorded"):
+class _RecordedHead(Struct, tag="Recorded"):
     """`Recorded` with its tape still encoded."""
 
     run_id: int
@@ -268,8 +268,8 @@ class _Shell(Struct, tag="Recorded"):
 
 
 _RECORDED = b"\xa4type\xa8Recorded"
-"""How its encoding goes on after the first byte."""
-_shells = msgspec.msgpack.Decoder(_Shell)
+"""The encoding of a `Recorded` message after its first byte."""
+_heads = msgspec.msgpack.Decoder(_RecordedHead)
 
 
 class TooLong(ValueError):
@@ -313,7 +313,7 @@ class Reader(Generic[T]):
         yield from (message for message in self.bits(data) if message is not None)
 
     def bits(self, data: bytes) -> Iterator[T | None]:
-        """Do as `feed` does, but yield None wherever a long message has come a bit further.
+        """Do as `feed` does, but also yield None after each piece of work on a long message.
 
         Raises:
             Garbage: as in `feed`.
@@ -342,30 +342,30 @@ class Reader(Generic[T]):
                 raise Garbage(str(error)) from error
 
     def _recorded(self, body: bytes) -> Iterator[T | None]:
-        shell = _shells.decode(body)
-        for tape in pieces.tape(shell.tape):
+        head = _heads.decode(body)
+        for tape in pieces.tape(head.tape):
             if tape is None:
                 yield None
                 continue
             for flaw in sound.flaws(tape):
                 _refuse(flaw)
                 yield None
-            yield cast("T", Recorded(shell.run_id, tape, shell.seconds, shell.spent))
+            yield cast("T", Recorded(head.run_id, tape, head.seconds, head.spent))
 
 
 def _refuse(flaw: str) -> None:
     if flaw:
-        raise Garbage(f"a message that tells of {flaw}")
+        raise Garbage(f"a message with {flaw}")
 
 
 def _flaws(message: object) -> Iterator[str]:
-    """Yield what in a message is not as long as it says, leads out of it, or is without an end."""
+    """Yield the flaws of a message: wrong lengths, dangling references, or excessive sizes."""
     match message:
         case Recorded(_, tape) | StepTape(tape=tape):
             yield from sound.flaws(tape)
         case Peeked(full=Snapshot() as full):
             if not sound.is_whole(full, plausible.MOST_PEEKED):
-                yield "a snapshot that is not as long as it says"
+                yield "a snapshot of the wrong length"
         case At():
             yield from plausible.standing(message)
         case Probed():

@@ -1,4 +1,4 @@
-"""The shape lab: a few lines, their tensors cell by cell, and how these belong together."""
+"""The shape lab: run a few lines, and link the cells of their input and result tensors."""
 
 import ast
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ BACKWARDS = "An array with a negative stride is shown as a copy: no tensor goes 
 
 
 class _Expression(NamedTuple):
-    """The last statement of a lab program, ready to be evaluated again and again."""
+    """The last statement of a lab program, prepared for repeated evaluation."""
 
     setup: ast.Module
     evaluate: ast.Expression
@@ -37,7 +37,7 @@ def probe(request: Probe) -> Probed:
 
 
 def _probe(request: Probe, before: list[Cells]) -> Probed:
-    """Do what `probe` promises; ``before`` is filled with what goes in, come what may."""
+    """Do the work of `probe`; the inputs are added to ``before``, even if it then raises."""
     expression = _parse(request.source, request.policy)
     if isinstance(expression, Problem):
         return Probed(request.run_id, problem=expression)
@@ -47,7 +47,7 @@ def _probe(request: Probe, before: list[Cells]) -> Probed:
         names = program.names(names)
     setup = compile(expression.setup, FILENAME, "exec", dont_inherit=True)
     code = compile(expression.evaluate, FILENAME, "eval", dont_inherit=True)
-    # Small tensors, many times over: a second thread only gets in the way.
+    # Small tensors, evaluated many times: a second thread would only slow it down.
     with run.aside(threads=1), watchdog.Guard(TIMEOUT_S):
         exec(setup, names)
         inputs = named_tensors(names, expression.names)
@@ -67,7 +67,7 @@ def _probe(request: Probe, before: list[Cells]) -> Probed:
 
 
 def _sharing(names: dict[str, object], shown: Sequence[Cells]) -> tuple[Cells, ...]:
-    """Return what else the program named that lies in the memory of what is shown."""
+    """Return the other named tensors that share memory with those shown."""
     storages = {one.storage for one in shown} - {0}
     others = named_tensors(
         names, [name for name in names if name not in {one.name for one in shown}]

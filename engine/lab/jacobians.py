@@ -1,4 +1,4 @@
-"""The derivative of every cell of a result by every cell of what goes in, where these are few."""
+"""Full Jacobians of the lab's results by its inputs, if they have few cells."""
 
 import numpy as np
 import torch
@@ -9,9 +9,9 @@ from engine.wire import Jacobian
 
 
 def jacobians(trial: Trial, inputs: list[Named], results: list[Named]) -> tuple[Jacobian, ...]:
-    """Return a matrix for each pair of a real result and a real tensor that reaches it.
+    """Return a matrix for each pair of a real result and a real tensor that it depends on.
 
-    By autograd: one backward pass for each cell of the result, so a row is what torch itself sends.
+    By autograd, with one backward pass for each cell of the result: a row is torch's own gradient.
     """
     found = []
     for k, result in enumerate(results):
@@ -26,7 +26,7 @@ def jacobians(trial: Trial, inputs: list[Named], results: list[Named]) -> tuple[
 
 
 def _matrix(trial: Trial, index: int, k: int) -> np.ndarray | None:
-    """Return result cells x input cells in double precision; None where no gradient comes back."""
+    """Return result cells x input cells in double precision; None if no gradient flows back."""
     try:
         with torch.enable_grad():
             leaf = like(trial.originals[index]).requires_grad_()

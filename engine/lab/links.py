@@ -1,8 +1,8 @@
-"""Which cells of a result come from which cells of what goes in: torch itself is asked.
+"""Find the input cells that each cell of a result depends on, by experiments with torch itself.
 
-One cell at a time becomes NaN, and wherever NaN comes out that cell went in. Where a NaN only moves
-other numbers about (``sort``, ``topk``) or cannot come out (``argmax``, ``x > 0``), gradients or
-changed results tell instead.
+One input cell at a time becomes NaN, and every result cell that becomes NaN depends on it. Where a
+NaN only reorders other numbers (``sort``, ``topk``) or cannot come out (``argmax``, ``x > 0``),
+gradients or changed results are used instead.
 """
 
 import math
@@ -19,7 +19,7 @@ from engine.wire import Links
 def find_links(
     trial: Trial, inputs: list[Named], results: list[Named]
 ) -> tuple[tuple[Links, ...], str]:
-    """Return the links of every pair of tensors, and what could not be followed, in words."""
+    """Return the links of every pair of tensors, and a note about what could not be traced."""
     cells = sum(one.tensor.numel() for one in inputs)
     if cells > MOST_LINKED or sum(one.tensor.numel() for one in results) > MOST_REACHED:
         return (), f"Links are looked for up to {MOST_LINKED} cells; these are {cells:,}."
@@ -34,7 +34,7 @@ def find_links(
             lost.append(one.name[: errors.LONGEST_NAME])
             continue
         links += [Links(k, index, *_packed(pair)) for k, pair in enumerate(pairs)]
-    note = f"Where cells of {', '.join(lost)} go cannot be told." if lost else ""
+    note = f"Links of {', '.join(lost)} could not be determined." if lost else ""
     return tuple(links), note
 
 
@@ -46,12 +46,12 @@ def _packed(reaches: np.ndarray) -> tuple[bytes, bytes]:
 def _reach(
     trial: Trial, index: int, tensor: torch.Tensor, results: list[torch.Tensor]
 ) -> list[np.ndarray]:
-    """Return for each result a matrix: result cell x input cell, True where one reaches other."""
+    """Return for each result a matrix: result cell x input cell, True where they are linked."""
     if tensor.is_floating_point() or tensor.is_complex():
         try:
             return _by_numbers(trial, index, trial.originals[index], results)
         except RuntimeError:
-            # Other numbers make another shape, as in x[x > 0].
+            # Other numbers give another shape, as in x[x > 0].
             return [_by_gradient(trial, index, k) for k in range(len(results))]
     mask = _by_mask(tensor, results) if tensor.dtype is torch.bool else None
     if mask is not None:
@@ -65,17 +65,17 @@ def _reach(
 def _by_numbers(
     trial: Trial, index: int, original: torch.Tensor, results: list[torch.Tensor]
 ) -> list[np.ndarray]:
-    base = _plain(trial, {index: like(original)}, results)
+    base = _evaluated(trial, {index: like(original)}, results)
     size = original.numel()
-    # Numbers that cannot be NaN are asked with the ends of the number line as well.
+    # Results that cannot be NaN are also tested with both infinities.
     whole = all(r.is_floating_point() or r.is_complex() for r in results)
     numbers = (math.nan,) if whole else (math.nan, math.inf, -math.inf)
     born = [np.zeros((r.size, size), bool) for r in base]
     moved = [np.zeros((r.size, size), bool) for r in base]
     for cell in range(size):
         for number in numbers:
-            other = _with(original, cell, number)
-            for k, now in enumerate(_plain(trial, {index: other}, results)):
+            other = _replaced(original, cell, number)
+            for k, now in enumerate(_evaluated(trial, {index: other}, results)):
                 came = np.isnan(now) & ~np.isnan(base[k])
                 changed = (now != base[k]) & ~came & ~(np.isnan(now) & np.isnan(base[k]))
                 if math.isnan(number):
@@ -113,7 +113,7 @@ def _by_gradient(trial: Trial, index: int, k: int) -> np.ndarray:
 
 
 def _by_mask(mask: torch.Tensor, results: list[torch.Tensor]) -> list[np.ndarray] | None:
-    """Return links of a mask that picks: each True cell leads to what it let through."""
+    """Return links of a selection mask: each True cell leads to what it selected."""
     chosen = mask.reshape(-1).nonzero().reshape(-1).tolist()
     if len(results) != 1 or results[0].dim() == 0 or len(results[0]) != len(chosen) or not chosen:
         return None
@@ -126,15 +126,15 @@ def _by_mask(mask: torch.Tensor, results: list[torch.Tensor]) -> list[np.ndarray
 
 
 def _by_steps(trial: Trial, index: int, results: list[torch.Tensor]) -> list[np.ndarray]:
-    """Return links of whole numbers that choose, such as indices: a step up or down tells."""
+    """Return links of integers such as indices, by changing each of them by one."""
     original = trial.originals[index]
-    base = _plain(trial, {index: like(original)}, results)
+    base = _evaluated(trial, {index: like(original)}, results)
     found = [np.zeros((r.size, original.numel()), bool) for r in base]
     for cell in range(original.numel()):
         at = int(original.reshape(-1)[cell])
         for number in (at + 1, at - 1) if original.dtype is not torch.bool else (not at,):
             try:
-                now = _plain(trial, {index: _with(original, cell, number)}, results)
+                now = _evaluated(trial, {index: _replaced(original, cell, number)}, results)
             except (RuntimeError, IndexError):
                 continue
             for k in range(len(base)):
@@ -142,16 +142,16 @@ def _by_steps(trial: Trial, index: int, results: list[torch.Tensor]) -> list[np.
     return found
 
 
-def _with(original: torch.Tensor, cell: int, number: float) -> torch.Tensor:
+def _replaced(original: torch.Tensor, cell: int, number: float) -> torch.Tensor:
     other = like(original)
     other[tuple(int(i) for i in np.unravel_index(cell, original.shape))] = number
     return other
 
 
-def _plain(
+def _evaluated(
     trial: Trial, other: dict[int, torch.Tensor], results: list[torch.Tensor]
 ) -> list[np.ndarray]:
-    """Return what the expression gives, flat; raises where the shapes are not the same."""
+    """Return the expression's results, flattened; raise if their shapes changed."""
     with torch.no_grad():
         found, _ = trial.results(trial.evaluate(other))
         if [one.tensor.shape for one in found] != [one.shape for one in results]:

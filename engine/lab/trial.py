@@ -1,4 +1,4 @@
-"""The expression of the shape lab, evaluated again and again with other numbers in its tensors."""
+"""Repeated evaluation of the shape lab's expression, with other numbers in its tensors."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -12,7 +12,7 @@ from engine.plausible import MOST_SHOWN, MOST_TENSORS
 from engine.wire import Cells
 
 PATIENCE_S = 2.0
-"""So long the expression is evaluated again and again; what is not found by then is not told."""
+"""Time limit of all evaluations; links not found by then are left out."""
 
 
 class Slow(Exception):
@@ -28,7 +28,7 @@ class Named(NamedTuple):
 
 
 def named_tensors(names: dict[str, object], wanted: Sequence[str]) -> list[Named]:
-    """Return the tensors and arrays that the expression names, lists of them one by one."""
+    """Return the tensors and arrays that the expression names, also those in lists."""
     found: list[Named] = []
     for name in wanted:
         value = names.get(name)
@@ -39,13 +39,13 @@ def named_tensors(names: dict[str, object], wanted: Sequence[str]) -> list[Named
         for label, part in parts:
             if isinstance(part, torch.Tensor):
                 found.append(Named(label, part, "tensor"))
-            elif isinstance(part, np.ndarray) and (made := as_tensor(part)) is not None:
-                found.append(Named(label, made, "array"))
+            elif isinstance(part, np.ndarray) and (tensor := as_tensor(part)) is not None:
+                found.append(Named(label, tensor, "array"))
     return found[:MOST_TENSORS]
 
 
 def as_tensor(value: object) -> torch.Tensor | None:
-    """Return a result as a tensor, None for what is none."""
+    """Return a result as a tensor; None if it is none."""
     if isinstance(value, torch.Tensor):
         return value if value.layout is torch.strided and not value.is_quantized else None
     if isinstance(value, np.ndarray | np.generic):
@@ -60,12 +60,12 @@ def as_tensor(value: object) -> torch.Tensor | None:
 
 
 def steps_back(value: object) -> bool:
-    """Tell whether an array goes backwards through its memory, which no tensor can."""
+    """Return whether an array has a negative stride, which no tensor can have."""
     return isinstance(value, np.ndarray) and any(stride < 0 for stride in value.strides)
 
 
 class Trial:
-    """Evaluates the expression with other numbers in its tensors; what is the user's stays so."""
+    """Evaluate the expression with other numbers in its tensors, without changing the user's."""
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class Trial:
         self._since = time.monotonic()
 
     def evaluate(self, other: dict[int, torch.Tensor]) -> object:
-        """Return the expression's value, with ``other`` in the place of the inputs so numbered.
+        """Return the expression's value, with the inputs numbered in ``other`` replaced.
 
         Raises:
             Slow: all evaluations together have taken `PATIENCE_S`.
@@ -108,9 +108,9 @@ class Trial:
 
     @staticmethod
     def results(value: object) -> tuple[list[Named], str]:
-        """Return the tensors of a result, or its text where it holds none."""
+        """Return the tensors of a result, or its text if it has none."""
         fields = getattr(value, "_fields", None) or ()
-        # What torch returns for max(dim=...) names its parts by class attributes.
+        # torch's return type of max(dim=...) names its fields by class attributes.
         if isinstance(value, tuple) and not fields:
             fields = tuple(k for k in ("values", "indices") if hasattr(type(value), k))
         parts = list(value) if isinstance(value, list | tuple) else [value]
@@ -128,14 +128,14 @@ class Trial:
 
 
 def _seed() -> None:
-    """Begin with the same chance; torch's own function also notes it for devices not in use."""
+    """Seed the random generators; torch's own function also seeds devices not in use, later."""
     torch.default_generator.manual_seed(0)
     if torch.cuda.is_available() and torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
         torch.cuda.manual_seed_all(0)
 
 
 def like(t: torch.Tensor) -> torch.Tensor:
-    """Return a copy with the same strides where no two elements share their memory."""
+    """Return a copy, with the same strides unless elements overlap in memory."""
     with torch.no_grad():
         plain = t.detach()
         if plain.numel() and not plain.is_contiguous() and not _overlaps(plain):
@@ -149,7 +149,7 @@ def _overlaps(t: torch.Tensor) -> bool:
 
 
 def cells_of(one: Named) -> Cells:
-    """Return a tensor as it travels: its numbers, and how it lies in memory."""
+    """Return the message for a tensor: its numbers, and its memory layout."""
     tensor = one.tensor.detach()
     storage = tensor.untyped_storage()
     size = max(1, tensor.element_size())

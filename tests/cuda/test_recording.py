@@ -103,7 +103,7 @@ def plain(source):
     """The leaves' numbers and gradients that plain torch gives."""
     names = {"torch": torch, "nn": torch.nn, "F": torch.nn.functional, "optim": torch.optim,
              "device": torch.device("cuda:0")}  # fmt: skip
-    with run._clean(0), contextlib.redirect_stdout(io.StringIO()):
+    with run._default_settings(0), contextlib.redirect_stdout(io.StringIO()):
         exec(source, names)
     found = {}
     for name, thing in names.items():

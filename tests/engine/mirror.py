@@ -20,7 +20,7 @@ def plain(source: str, seed: int = 0) -> tuple[dict[str, object], str, BaseExcep
     random.seed(seed)
     np.random.seed(seed)
     out, error = io.StringIO(), None
-    with contextlib.redirect_stdout(out), run._clean(seed):
+    with contextlib.redirect_stdout(out), run._default_settings(seed):
         try:
             exec(compile(source, "<gradscribe>", "exec"), names)
         except Exception as exc:  # noqa: BLE001 - it is what the program raises that counts

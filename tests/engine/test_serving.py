@@ -23,8 +23,8 @@ def test_no_step_is_made_while_a_request_waits():
     server._mail.put(asks.Pause(1))
     served = []
     while not host.steps:
-        if server._may_serve():
+        if server._should_serve():
             served.append(server._mail.take()[0])
     assert [type(one) for one in served] == [asks.Keep, asks.Keep, asks.Keep, asks.Pause]
-    assert not server._may_serve()
+    assert not server._should_serve()
     assert host.steps == 2

@@ -191,13 +191,13 @@ def test_a_library_is_imported_to_its_end_and_then_the_program_is_stopped(tmp_pa
     monkeypatch.setitem(sys.modules, "helper_of_test", SimpleNamespace(meet=meet))
     monkeypatch.delitem(sys.modules, "library_of_test", raising=False)
     guard, struck = Guard(0), threading.Semaphore(0)
-    strike = watchdog._strike
+    strike = watchdog._send_signal
 
     def count():
         strike()
         struck.release()
 
-    monkeypatch.setattr(watchdog, "_strike", count)
+    monkeypatch.setattr(watchdog, "_send_signal", count)
 
     def stop():
         meet.wait(60)
