@@ -114,5 +114,7 @@ def _argument_names(arguments: str) -> tuple[str, ...]:
             part = ""
         else:
             part += letter
-    named = [one.partition("=")[0].split()[-1] for one in parts if one and one != "*"]
+    named = [
+        argument.partition("=")[0].split()[-1] for argument in parts if argument and argument != "*"
+    ]
     return tuple(named)

@@ -66,8 +66,8 @@ def gradcheck(request: Gradcheck) -> Gradchecked:
     return _not_comparable(request, name, why)
 
 
-def _first_line(said: object) -> str:
-    return errors.plain(str(said).strip().split("\n")[0][: errors.LONGEST_MESSAGE])
+def _first_line(message: object) -> str:
+    return errors.plain(str(message).strip().split("\n")[0][: errors.LONGEST_MESSAGE])
 
 
 def _not_comparable(request: Gradcheck, name: str, why: str) -> Gradchecked:

@@ -156,7 +156,7 @@ def _libraries() -> Iterator[tuple[ModuleType | type, dict[str, object], frozens
             continue
         own = {n: x for n, x in vars(module).items() if _is_fixed(n, x)}
         yield module, own, frozenset(vars(module))
-        found = [getattr(module, one) for one in CLASSES.get(name, ())]
+        found = [getattr(module, member) for member in CLASSES.get(name, ())]
         if name in CLASSES_OF:
             found += [x for x in vars(module).values() if isinstance(x, type)]
         for kind in found:

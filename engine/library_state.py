@@ -85,16 +85,16 @@ class LibraryState:
     def __init__(self) -> None:
         self._switches = [(read(), read, write) for read, write in _SWITCHES]
         self._hooks = [
-            (owner, name, held.copy() if isinstance(held, dict) else held)
+            (owner, name, value.copy() if isinstance(value, dict) else value)
             for owner in (module, optimizer)
-            for name, held in vars(owner).items()
+            for name, value in vars(owner).items()
             if name.startswith("_global_")
         ]
         self._tables = [(find, dict(find())) for find in _TABLES]
-        self._contexts = [one.copy() for one in _CONTEXTS]
+        self._contexts = [context.copy() for context in _CONTEXTS]
         self._modes = _modes()
         self._umask = _umask()
-        self._loggers = {name: _logger_state(one) for name, one in _loggers().items()}
+        self._loggers = {name: _logger_state(logger) for name, logger in _loggers().items()}
 
     def mend(self) -> None:
         """Restore what a program changed."""
@@ -110,23 +110,23 @@ class LibraryState:
             _C._autograd._pop_saved_tensors_default_hooks()
         while forward_ad._current_level >= 0:
             _exit_level()
-        for owner, name, held in self._hooks:
+        for owner, name, value in self._hooks:
             now = getattr(owner, name)
-            if isinstance(now, dict) and isinstance(held, dict):
+            if isinstance(now, dict) and isinstance(value, dict):
                 if now:
                     now.clear()
-                    now.update(held)
-            elif now is not held:
-                setattr(owner, name, held)
+                    now.update(value)
+            elif now is not value:
+                setattr(owner, name, value)
         for find, table in self._tables:
             if (now := find()) != table:
                 now.clear()
                 now.update(table)
                 kl._KL_MEMOIZE.clear()
-        for one, kept in zip(_CONTEXTS, self._contexts, strict=True):
+        for context, saved in zip(_CONTEXTS, self._contexts, strict=True):
             for name in ("prec", "rounding", "Emin", "Emax", "capitals", "clamp", "traps"):
-                if getattr(one, name) != getattr(kept, name):
-                    setattr(one, name, getattr(kept, name))
+                if getattr(context, name) != getattr(saved, name):
+                    setattr(context, name, getattr(saved, name))
         if tracemalloc.is_tracing():
             tracemalloc.stop()
         os.umask(self._umask)
@@ -135,12 +135,12 @@ class LibraryState:
 
     def _restore_loggers(self) -> None:
         logging.disable(logging.NOTSET)
-        for name, one in _loggers().items():
-            kept = self._loggers.get(name, _NEW if name else None)
-            if kept is not None and _logger_state(one) != kept:
-                one.handlers[:], one.filters[:] = kept[0], kept[1]
-                one.propagate, one.disabled = kept[3], kept[4]
-                one.setLevel(kept[2])
+        for name, logger in _loggers().items():
+            saved = self._loggers.get(name, _NEW if name else None)
+            if saved is not None and _logger_state(logger) != saved:
+                logger.handlers[:], logger.filters[:] = saved[0], saved[1]
+                logger.propagate, logger.disabled = saved[3], saved[4]
+                logger.setLevel(saved[2])
 
     def spent(self) -> bool:
         """Return whether something cannot be restored: a torch mode, a failed device."""
@@ -154,12 +154,18 @@ _NEW: Logs = ((), (), logging.NOTSET, True, False)
 
 def _loggers() -> dict[str, logging.Logger]:
     found = logging.Logger.manager.loggerDict
-    named = {name: one for name, one in found.items() if isinstance(one, logging.Logger)}
+    named = {name: logger for name, logger in found.items() if isinstance(logger, logging.Logger)}
     return {"": logging.root, **named}
 
 
-def _logger_state(one: logging.Logger) -> Logs:
-    return tuple(one.handlers), tuple(one.filters), one.level, one.propagate, one.disabled
+def _logger_state(logger: logging.Logger) -> Logs:
+    return (
+        tuple(logger.handlers),
+        tuple(logger.filters),
+        logger.level,
+        logger.propagate,
+        logger.disabled,
+    )
 
 
 def _modes() -> tuple[int, int]:

@@ -31,9 +31,9 @@ def _plain(value: object) -> object:
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode("utf-8")
     if isinstance(value, dict):
-        return {_plain(key): _plain(one) for key, one in value.items()}
+        return {_plain(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
+        return [_plain(item) for item in value]
     return value
 
 
@@ -45,13 +45,13 @@ def _pieces(value: object) -> Iterator[bytes]:
         yield value
     elif isinstance(value, dict):
         yield _count(len(value), 0x80, 0xDE)
-        for key, one in value.items():
+        for key, item in value.items():
             yield _encoder.encode(key)
-            yield from _pieces(one)
+            yield from _pieces(item)
     elif isinstance(value, tuple):
         yield _count(len(value), 0x90, 0xDC)
-        for one in value:
-            yield from _pieces(one)
+        for item in value:
+            yield from _pieces(item)
     else:
         assert isinstance(value, Struct)
         yield from _fields(value)
@@ -64,14 +64,14 @@ def _fields(value: Struct) -> Iterator[bytes]:
     if config.array_like:
         yield _count(len(names) + len(tag), 0x90, 0xDC)
         yield b"".join(map(_encoder.encode, tag.values()))
-        for one in _values(value):
-            yield from _pieces(one)
+        for item in _values(value):
+            yield from _pieces(item)
         return
     yield _count(len(names) + len(tag), 0x80, 0xDE)
-    yield b"".join(_encoder.encode(one) for pair in tag.items() for one in pair)
-    for name, one in zip(names, _values(value), strict=True):
+    yield b"".join(_encoder.encode(item) for pair in tag.items() for item in pair)
+    for name, item in zip(names, _values(value), strict=True):
         yield _encoder.encode(name)
-        yield from _pieces(one)
+        yield from _pieces(item)
 
 
 def _count(count: int, few: int, many: int) -> bytes:

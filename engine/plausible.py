@@ -69,16 +69,18 @@ def ready(answer: "Ready") -> Iterator[str]:
 def of_training(answer: TrainReply) -> Iterator[str]:
     """Yield the flaws of a training reply: lists, texts or setups over their limits."""
     fields = [getattr(answer, name) for name in answer.__struct_fields__]
-    lists = [one for one in fields if isinstance(one, tuple | dict)]
-    within = (some for one in lists if isinstance(one, tuple) for some in one)
-    if any(len(one) > MOST_LISTED for one in chain(lists, within) if isinstance(one, tuple | dict)):
+    lists = [item for item in fields if isinstance(item, tuple | dict)]
+    within = (some for item in lists if isinstance(item, tuple) for some in item)
+    if any(
+        len(item) > MOST_LISTED for item in chain(lists, within) if isinstance(item, tuple | dict)
+    ):
         yield "a list that is too long"
     if shortened(answer) is not answer:
         yield "a text that is too long"
-    for one in fields:
-        if isinstance(one, Problem):
-            yield from problem(one)
-        elif isinstance(one, Setup) and not _is_setup(one):
+    for item in fields:
+        if isinstance(item, Problem):
+            yield from problem(item)
+        elif isinstance(item, Setup) and not _is_setup(item):
             yield "a setup that is too big"
     match answer:
         case Begun(lines=lines) | Altered(lines=lines) | WentBack(lines=lines):
@@ -89,7 +91,7 @@ def of_training(answer: TrainReply) -> Iterator[str]:
         case Catalogue(entries=entries):
             if len(entries) > MOST_ENTRIES:
                 yield "too many entries"
-            if any(len(one.options) > MOST_OPTIONS for one in entries):
+            if any(len(item.options) > MOST_OPTIONS for item in entries):
                 yield "too many options"
 
 
@@ -112,7 +114,7 @@ def _cut(thing: object, most: int) -> object:
     if isinstance(thing, tuple | list):
         if not thing or isinstance(thing[0], int | float):
             return thing
-        parts = [_cut(one, most) for one in thing]
+        parts = [_cut(item, most) for item in thing]
         return thing if all(map(is_, parts, thing)) else type(thing)(parts)
     if isinstance(thing, dict):
         keys, values = _cut(tuple(thing), most), _cut(tuple(thing.values()), most)
@@ -122,11 +124,11 @@ def _cut(thing: object, most: int) -> object:
         return thing
     changed = {}
     for name in thing.__struct_fields__:
-        one = getattr(thing, name)
-        if isinstance(one, str | tuple | list | dict | Struct):
-            is_prose = name in _LONG or (isinstance(one, str) and most == sound.MOST_WORDS)
-            part = _cut(one, sound.MOST_WORDS if is_prose else sound.MOST_NAME)
-            if part is not one:
+        item = getattr(thing, name)
+        if isinstance(item, str | tuple | list | dict | Struct):
+            is_prose = name in _LONG or (isinstance(item, str) and most == sound.MOST_WORDS)
+            part = _cut(item, sound.MOST_WORDS if is_prose else sound.MOST_NAME)
+            if part is not item:
                 changed[name] = part
     return replace(thing, **changed) if changed else thing
 
@@ -136,17 +138,17 @@ def _is_setup(setup: Setup) -> bool:
     waiting: list[object] = [asdict(setup)]
     parts = 0
     while waiting:
-        one = waiting.pop()
+        item = waiting.pop()
         parts += 1
-        if isinstance(one, str) and len(one) > MOST_TEXT:
+        if isinstance(item, str) and len(item) > MOST_TEXT:
             return False
-        if isinstance(one, Struct):
-            one = asdict(one)
-        if isinstance(one, dict):
-            waiting += one
-            waiting += one.values()
-        elif isinstance(one, tuple | list):
-            waiting += one
+        if isinstance(item, Struct):
+            item = asdict(item)
+        if isinstance(item, dict):
+            waiting += item
+            waiting += item.values()
+        elif isinstance(item, tuple | list):
+            waiting += item
         if parts + len(waiting) > MOST_PARTS:
             return False
     return True
@@ -197,12 +199,12 @@ def probed(answer: "Probed") -> Iterator[str]:
     sides = (inputs, results, answer.sharing)
     if any(len(side) > MOST_TENSORS for side in sides):
         yield "too many tensors"
-    for one in (cells for side in sides for cells in side):
-        if not _are_cells(one):
+    for item in (cells for side in sides for cells in side):
+        if not _are_cells(item):
             yield "cells that do not exist"
-        yield from _too_long((one.name, one.kind, one.device, one.snapshot.dtype))
+        yield from _too_long((item.name, item.kind, item.device, item.snapshot.dtype))
     for of in (answer.links, answer.jacobians):
-        pairs = [(one.result, one.input) for one in of]
+        pairs = [(item.result, item.input) for item in of]
         if len(set(pairs)) < len(pairs):
             yield "a duplicate pair of tensors"
         if any(not (0 <= a < len(results) and 0 <= b < len(inputs)) for a, b in pairs):
@@ -217,14 +219,14 @@ def probed(answer: "Probed") -> Iterator[str]:
         yield from problem(answer.problem)
 
 
-def _are_cells(one: "Cells") -> bool:
-    snapshot = one.snapshot
+def _are_cells(item: "Cells") -> bool:
+    snapshot = item.snapshot
     return (
         sound.is_whole(snapshot, MOST_SHOWN)
-        and len(one.stride) == len(snapshot.shape)
+        and len(item.stride) == len(snapshot.shape)
         and all(
             abs(number) <= sound.MOST_ELEMENTS
-            for number in (one.offset, one.storage_size, *one.stride)
+            for number in (item.offset, item.storage_size, *item.stride)
         )
     )
 
@@ -241,12 +243,12 @@ def _of_links(links: "Links", result: "Cells", source: "Cells") -> Iterator[str]
         yield "a duplicate link"
 
 
-def _is_jacobian(one: "Jacobian", result: "Cells", source: "Cells") -> bool:
-    rows, columns = one.shape
+def _is_jacobian(item: "Jacobian", result: "Cells", source: "Cells") -> bool:
+    rows, columns = item.shape
     return (
         (rows, columns) == (result.snapshot.numel, source.snapshot.numel)
         and max(rows, columns) <= MOST_DERIVED
-        and len(one.data) == 8 * rows * columns
+        and len(item.data) == 8 * rows * columns
     )
 
 

@@ -127,16 +127,16 @@ class Registered:
                 table.update(known)
         _reset_mimetypes()
         for registry, before in self._lists:
-            if registry != before and (added := [one for one in registry if _is_own(one)]):
-                registry[:] = [one for one in registry if one not in added]
+            if registry != before and (added := [item for item in registry if _is_own(item)]):
+                registry[:] = [item for item in registry if item not in added]
                 sys.path_importer_cache.clear()
         for name in set(csv.list_dialects()) - self._dialects:
             csv.unregister_dialect(name)
-        for one in [*_unpickler._marked_safe_globals_set]:
-            if one not in self._safe and not _module(one).startswith("torch"):
-                _unpickler._marked_safe_globals_set.discard(one)
+        for item in [*_unpickler._marked_safe_globals_set]:
+            if item not in self._safe and not _module(item).startswith("torch"):
+                _unpickler._marked_safe_globals_set.discard(item)
         loggers = logging.Logger.manager.loggerDict
-        for name in [name for name, one in loggers.items() if _is_own(one)]:
+        for name in [name for name, item in loggers.items() if _is_own(item)]:
             del loggers[name]
         if abc.get_cache_token() != self._token:
             self._unregister()
@@ -152,10 +152,10 @@ class Registered:
         """Undo registrations of older classes as virtual subclasses of the known ABCs."""
         for kind, known in self._abcs.items():
             added = _members(kind) - known
-            if any(one.__module__ in sys.modules and not _is_own(one) for one in added):
+            if any(item.__module__ in sys.modules and not _is_own(item) for item in added):
                 _abc._reset_registry(kind)
-                for one in known:
-                    kind.register(one)
+                for item in known:
+                    kind.register(item)
         for kind in self._abcs:
             _abc._reset_caches(kind)
 
@@ -178,7 +178,7 @@ def _reset_mimetypes() -> None:
 
 
 def _restore(table: MutableMapping[Any, Any], known: dict[Any, Any]) -> None:
-    if len(table) == len(known) and all(table.get(key) is one for key, one in known.items()):
+    if len(table) == len(known) and all(table.get(key) is item for key, item in known.items()):
         return
     for key in [key for key in table if key not in known and _is_of_program(key, table[key])]:
         del table[key]
@@ -187,7 +187,7 @@ def _restore(table: MutableMapping[Any, Any], known: dict[Any, Any]) -> None:
 
 def _is_of_program(key: object, what: object) -> bool:
     parts = what if isinstance(what, tuple) else (what,)
-    return any(_is_own(one) for one in (key, *parts))
+    return any(_is_own(item) for item in (key, *parts))
 
 
 def _is_own(what: object) -> bool:
@@ -202,14 +202,14 @@ def _module(what: object) -> str:
 def _abcs() -> Iterable[abc.ABCMeta]:
     """Yield the standard library's ABCs, with which classes can be registered."""
     for module in (collections.abc, numbers, io, contextlib, os):
-        for one in vars(module).values():
-            if isinstance(one, abc.ABCMeta):
-                yield one
+        for member in vars(module).values():
+            if isinstance(member, abc.ABCMeta):
+                yield member
 
 
 def _members(kind: type) -> set[type]:
-    found = (one() for one in _abc._get_dump(kind)[0])
-    return {one for one in found if one is not None}
+    found = (reference() for reference in _abc._get_dump(kind)[0])
+    return {reference for reference in found if reference is not None}
 
 
 def _irreversible() -> tuple[object, ...]:

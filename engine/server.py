@@ -270,9 +270,9 @@ def _places(error: BaseException) -> tuple[str, ...]:
     own = Path(__file__).parent
     frames = traceback.extract_tb(error.__traceback__)[-MOST_FRAMES:]
     return tuple(
-        f"engine/{Path(one.filename).relative_to(own).as_posix()}:{one.lineno} in {one.name}"
-        for one in frames
-        if Path(one.filename).is_relative_to(own)
+        f"engine/{Path(frame.filename).relative_to(own).as_posix()}:{frame.lineno} in {frame.name}"
+        for frame in frames
+        if Path(frame.filename).is_relative_to(own)
     )
 
 

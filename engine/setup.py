@@ -235,9 +235,9 @@ def _counted(value: object, depth: int = 4) -> object:
         case float() if value.is_integer() and abs(value) < 1 << 53:
             return int(value)
         case list() if depth:
-            return [_counted(one, depth - 1) for one in value]
+            return [_counted(item, depth - 1) for item in value]
         case dict() if depth:
-            return {key: _counted(one, depth - 1) for key, one in value.items()}
+            return {key: _counted(item, depth - 1) for key, item in value.items()}
     return value
 
 
@@ -292,7 +292,7 @@ def near(word: str, known: object) -> str:
 
     if len(word) > LONGEST_WORD:
         return ""
-    close = difflib.get_close_matches(word.lower(), [str(one) for one in known], 1)  # type: ignore[attr-defined]
+    close = difflib.get_close_matches(word.lower(), [str(item) for item in known], 1)  # type: ignore[attr-defined]
     return f"; did you mean {close[0]!r}?" if close else ""
 
 

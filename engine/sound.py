@@ -53,10 +53,13 @@ def flaws(tape: Tape) -> Iterator[str]:
         yield ""
     yield "" if _are_bounded(tape.figures) else "figures that are too big"
     yield "a text that is too long" if any(len(text) > MOST_WORDS for text in _words(tape)) else ""
-    shapes = (one.shape for one in tape.values), (k.shape for one in tape.nodes for k in one.kept)
+    shapes = (
+        (item.shape for item in tape.values),
+        (k.shape for item in tape.nodes for k in item.kept),
+    )
     if not all(map(_is_shape, chain(*shapes))):
         yield "an impossible shape"
-    if any(len(one.stride) > MOST_AXES for one in tape.values):
+    if any(len(item.stride) > MOST_AXES for item in tape.values):
         yield "an impossible stride"
     yield ""
     for what, numbers, count in chain(_forward(tape), _backward(tape)):
@@ -110,36 +113,36 @@ def are_indices(data: bytes, count: int) -> bool:
 
 def _forward(tape: Tape) -> Iterator[_Counted]:
     """Yield the forward part's indices: what they refer to, the indices, the number of items."""
-    yield "a snapshot", (one.snapshot for one in tape.values), len(tape.snapshots)
-    yield "an op", (one.op for one in tape.values), len(tape.ops)
-    yield "an op", (one.op for one in tape.nodes), len(tape.ops)
-    yield "a module call", (one.call for one in tape.ops), len(tape.calls)
-    yield "a module call", (one.parent for one in tape.calls), len(tape.calls)
-    yield "a module call", (one.call for one in _fault(tape)), len(tape.calls)
-    yield "a snapshot", (one.grad for one in tape.leaves), len(tape.snapshots)
-    yield "a snapshot", (kept for one in tape.rewrites for _, kept in one), len(tape.snapshots)
-    memory = (number for one in tape.steps for _, _, number in one.memory)
+    yield "a snapshot", (item.snapshot for item in tape.values), len(tape.snapshots)
+    yield "an op", (item.op for item in tape.values), len(tape.ops)
+    yield "an op", (item.op for item in tape.nodes), len(tape.ops)
+    yield "a module call", (item.call for item in tape.ops), len(tape.calls)
+    yield "a module call", (item.parent for item in tape.calls), len(tape.calls)
+    yield "a module call", (item.call for item in _fault(tape)), len(tape.calls)
+    yield "a snapshot", (item.grad for item in tape.leaves), len(tape.snapshots)
+    yield "a snapshot", (kept for item in tape.rewrites for _, kept in item), len(tape.snapshots)
+    memory = (number for item in tape.steps for _, _, number in item.memory)
     yield "a snapshot", memory, len(tape.snapshots)
-    yield "a group", (one.held + 1 for one in tape.steps), len(tape.held) + 1
+    yield "a group", (item.held + 1 for item in tape.steps), len(tape.held) + 1
 
 
 def _backward(tape: Tape) -> Iterator[_Counted]:
     edges, executions, sums = tape.edges, tape.executions, tape.accumulations
     snapshots, passes, ends = len(tape.snapshots), len(tape.passes), len(tape.events) + 1
-    yield "a snapshot", (one.gradient for one in edges), snapshots
-    yield "a snapshot", (number for one in executions for number in one.received), snapshots
+    yield "a snapshot", (item.gradient for item in edges), snapshots
+    yield "a snapshot", (number for item in executions for number in item.received), snapshots
     yield (
         "a snapshot",
-        (number for one in sums for number in (one.before, one.sent, one.after)),
+        (number for item in sums for number in (item.before, item.sent, item.after)),
         snapshots,
     )
-    yield "a snapshot", (number for one in tape.passes for number in one.seeds), snapshots
-    yield "an execution", (one.execution for one in edges), len(executions)
-    yield "an edge", (number for one in executions for number in one.edges), len(edges)
+    yield "a snapshot", (number for item in tape.passes for number in item.seeds), snapshots
+    yield "an execution", (item.execution for item in edges), len(executions)
+    yield "an edge", (number for item in executions for number in item.edges), len(edges)
     for rows in (edges, executions, sums):
-        yield "a pass", (one.run for one in rows), passes
-    yield "an event", (one.made for one in tape.nodes), ends
-    yield "an event", (one.freed for one in tape.nodes), ends
+        yield "a pass", (item.run for item in rows), passes
+    yield "an event", (item.made for item in tape.nodes), ends
+    yield "an event", (item.freed for item in tape.nodes), ends
 
 
 def _has_dangling_event(tape: Tape) -> bool:
@@ -168,7 +171,7 @@ def _has_dangling_event(tape: Tape) -> bool:
 
 def _of_ids(tape: Tape) -> Iterator[str]:
     """Yield the flaws in the ids of values and backward nodes."""
-    values, nodes = {one.id for one in tape.values}, {one.id for one in tape.nodes}
+    values, nodes = {item.id for item in tape.values}, {item.id for item in tape.nodes}
     if len(values) < len(tape.values) or len(nodes) < len(tape.nodes) or values & nodes:
         yield "an id that two things share"
     yield ""
@@ -178,75 +181,75 @@ def _of_ids(tape: Tape) -> Iterator[str]:
     both = values | nodes
     if tape.stuck is not None and tape.stuck not in both:
         yield "an error at an id that does not exist"
-    after = (next_[0] for one in tape.nodes for next_ in one.next if next_)
+    after = (next_[0] for item in tape.nodes for next_ in item.next if next_)
     if not both.issuperset(chain(after, (edge.target for edge in tape.edges))):
         yield "an edge to an id that does not exist"
     yield ""
     for op in tape.ops:
         if not op.outputs or (op.inputs and min(op.outputs) <= max(op.inputs)):
             yield "an op without new outputs"
-    sent = [edge for one in tape.executions for edge in one.edges]
+    sent = [edge for item in tape.executions for edge in item.edges]
     if len(set(sent)) < len(sent):
         yield "an edge of two executions"
     if any(op.outputs or op.node is not None or op.nodes for op in _fault(tape)):
         yield "results of a call that failed"
     yield ""
-    inputs = {one.node: len(one.received) for one in tape.executions}
+    inputs = {item.node: len(item.received) for item in tape.executions}
     if not all(0 <= edge.input_nr < inputs.get(edge.target, 1 << 32) for edge in tape.edges):
         yield "an edge to an input that does not exist"
-    if any(one.output_nr < 0 for one in tape.values):
+    if any(item.output_nr < 0 for item in tape.values):
         yield "a negative output number"
 
 
 def _names(tape: Tape) -> Iterator[Iterable[str]]:
     """Yield the texts drawn in one line, in groups; messages and printed text may be long."""
     for value in ("name", "dtype", "device", "maker"):
-        yield (getattr(one, value) for one in tape.values)
+        yield (getattr(item, value) for item in tape.values)
     ops = (*tape.ops, *_fault(tape))
-    yield (text for one in ops for text in (one.op, one.scope))
-    yield (text for one in ops for arg in one.args for text in (arg.text, arg.name, arg.keyword))
-    yield (text for one in tape.calls for text in (one.name, one.kind, one.about))
-    yield (text for one in tape.nodes for text in (one.name, *one.saved))
-    yield (kept.name for one in tape.nodes for kept in one.kept)
-    yield (one.dtype for one in tape.snapshots)
-    yield (one.name for one in tape.leaves)
-    yield (one.optimizer for one in tape.steps)
-    yield (name for one in tape.steps for _, name, _ in one.memory)
-    yield (text for one in tape.figures for text in _in_figure(one))
+    yield (text for item in ops for text in (item.op, item.scope))
+    yield (text for item in ops for arg in item.args for text in (arg.text, arg.name, arg.keyword))
+    yield (text for item in tape.calls for text in (item.name, item.kind, item.about))
+    yield (text for item in tape.nodes for text in (item.name, *item.saved))
+    yield (kept.name for item in tape.nodes for kept in item.kept)
+    yield (item.dtype for item in tape.snapshots)
+    yield (item.name for item in tape.leaves)
+    yield (item.optimizer for item in tape.steps)
+    yield (name for item in tape.steps for _, name, _ in item.memory)
+    yield (text for item in tape.figures for text in _in_figure(item))
     if tape.error is not None:
         yield (tape.error.type,)
 
 
 def _are_bounded(drawn: tuple[Figure, ...]) -> bool:
     """Return whether the figures stay within the limits of `engine.figures`."""
-    axes = [one for figure in drawn for one in figure.axes]
+    axes = [item for figure in drawn for item in figure.axes]
     return (
         len(drawn) <= figures.MOST_FIGURES
         and all(0 < figure.columns <= figures.MOST_AXES for figure in drawn)
         and all(len(figure.axes) <= figures.MOST_AXES for figure in drawn)
-        and all(len(one.traces) <= figures.MOST_TRACES for one in axes)
+        and all(len(item.traces) <= figures.MOST_TRACES for item in axes)
         and all(
             max(len(trace.x), len(trace.y), len(trace.base)) <= figures.MOST_POINTS
-            for one in axes
-            for trace in one.traces
+            for item in axes
+            for trace in item.traces
         )
-        and all(len(one.image) <= figures.MOST_SIDE for one in axes)
-        and all(len(row) <= figures.MOST_SIDE for one in axes for row in one.image)
+        and all(len(item.image) <= figures.MOST_SIDE for item in axes)
+        and all(len(row) <= figures.MOST_SIDE for item in axes for row in item.image)
     )
 
 
 def _in_figure(figure: Figure) -> Iterator[str]:
     yield from (figure.title, figure.name, *figure.left_out)
-    for one in figure.axes:
-        yield from (one.title, one.x_label, one.y_label)
-        yield from (text for trace in one.traces for text in (trace.label, trace.color))
+    for item in figure.axes:
+        yield from (item.title, item.x_label, item.y_label)
+        yield from (text for trace in item.traces for text in (trace.label, trace.color))
 
 
 def _words(tape: Tape) -> Iterator[str]:
     """Yield the texts of a few lines; printed text and a fixed program may be long."""
     yield tape.truncated
-    yield from (text for one in tape.findings for text in (one.title, one.message, one.why))
-    yield from (one.unmended for one in tape.findings)
+    yield from (text for item in tape.findings for text in (item.title, item.message, item.why))
+    yield from (item.unmended for item in tape.findings)
     if tape.error is not None:
         yield from (tape.error.message, tape.error.hint, *tape.error.trace)
 
@@ -262,31 +265,31 @@ def _values_named(tape: Tape) -> Iterator[int]:
         for arg in op.args:
             if arg.value is not None:
                 yield arg.value
-    yield from (one.base for one in tape.values if one.base is not None)
-    yield from (one.leaf for one in tape.accumulations)
-    yield from (one.value for one in tape.leaves)
-    yield from (one.ref for one in tape.events if one.kind == "leaf")
-    yield from (leaf for one in tape.resets for leaf in one.leaves)
-    yield from (root for one in tape.passes for root in one.roots if root is not None)
-    yield from (leaf for one in tape.rewrites for leaf, _ in one)
-    for change in chain(*(one.changes for one in tape.steps), *tape.writes):
+    yield from (item.base for item in tape.values if item.base is not None)
+    yield from (item.leaf for item in tape.accumulations)
+    yield from (item.value for item in tape.leaves)
+    yield from (item.ref for item in tape.events if item.kind == "leaf")
+    yield from (leaf for item in tape.resets for leaf in item.leaves)
+    yield from (root for item in tape.passes for root in item.roots if root is not None)
+    yield from (leaf for item in tape.rewrites for leaf, _ in item)
+    for change in chain(*(item.changes for item in tape.steps), *tape.writes):
         yield change.before
         yield change.after
-    yield from (one[0] for step in tape.steps for one in step.memory)
+    yield from (item[0] for step in tape.steps for item in step.memory)
 
 
 def _nodes_named(tape: Tape) -> Iterator[int]:
-    yield from (one.node for one in tape.values if one.node is not None)
-    yield from (one.node for one in tape.ops if one.node is not None)
-    yield from (node for one in tape.ops for node in one.nodes)
-    yield from (one.node for one in tape.executions)
+    yield from (item.node for item in tape.values if item.node is not None)
+    yield from (item.node for item in tape.ops if item.node is not None)
+    yield from (node for item in tape.ops for node in item.nodes)
+    yield from (item.node for item in tape.executions)
 
 
 def _of_places(tape: Tape) -> str:
     places: Iterable[Place] = chain(
-        (one.place for one in (*tape.ops, *_fault(tape))),
-        (one.place for one in tape.values),
-        (place for one in tape.findings for place in (one.place, *one.related)),
+        (item.place for item in (*tape.ops, *_fault(tape))),
+        (item.place for item in tape.values),
+        (place for item in tape.findings for place in (item.place, *item.related)),
         () if tape.error is None else (tape.error.place,),
     )
     return "" if all(map(is_place, places)) else "an impossible place in the source"

@@ -1,5 +1,5 @@
-"""The confinement: what the engine gives up for good before it takes its first program.
+"""The confinement: rights that the engine gives up permanently before its first program.
 
-Linux alone has what it takes: `landlock` for files and the network, `seccomp` for everything that a
-program asks of the kernel, `limits` for memory and descriptors. `box` puts them together.
+Full confinement needs Linux: `landlock` for files and the network, `seccomp` for system calls,
+`limits` for memory and descriptors. `box` combines them.
 """

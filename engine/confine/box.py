@@ -1,4 +1,4 @@
-"""The confinement as a whole: what there is on this system, and how the engine goes into it."""
+"""The confinement as a whole: report what this system supports, and enter it."""
 
 import contextlib
 import ctypes
@@ -47,7 +47,7 @@ _FOR_DEVICES = (
     "/usr/local/cuda*",
     "/usr/local/nvidia",
 )
-"""Libraries compile kernels while they run, and open parts of themselves for that only then."""
+"""Device libraries compile kernels at run time, and open some of their files only then."""
 _DRIVER = "libcuda.so.1"
 _DEVICES = ("/dev/nvidia*", "/dev/nvidia-caps/*", "/dev/kfd", "/dev/dri/*", "/dev/shm")
 
@@ -55,12 +55,12 @@ _is_active = False
 
 
 def is_active() -> bool:
-    """Whether this process has given up its rights."""
+    """Return whether this process is confined."""
     return _is_active
 
 
 def available(*, device: bool = False) -> tuple[str, ...]:
-    """Return what will be kept from programs: ``files``, ``network``, ``processes``, ``memory``."""
+    """Return what will be protected: ``files``, ``network``, ``processes``, ``memory``."""
     if sys.platform != "linux":
         return ()
     calls = not device and seccomp.available()
@@ -75,31 +75,31 @@ def available(*, device: bool = False) -> tuple[str, ...]:
 
 
 def enter(folder: str = "", *, device: bool = False, threads: int = 0) -> None:
-    """Give up for good what `available` says. To be called while there is but one thread.
+    """Confine this process permanently as `available` says. Call while there is only one thread.
 
     Args:
-        folder: what stands in this folder may be read; empty for none.
-        device: there is a graphics device, whose driver needs more than others.
-        threads: what the user's programs have by now; 0 where that is not known.
+        folder: files in this folder stay readable; empty for none.
+        device: there is a graphics device, whose driver needs more rights.
+        threads: threads of all of the user's processes; 0 if unknown.
 
     Raises:
-        OSError: the kernel refuses what it said it could do.
+        OSError: the kernel refuses what it reported as supported.
     """
     global _is_active
     _is_active = True
-    # Looking for a place to write would fail from now on; that there is none shows when it is used.
+    # The search for a writable folder would fail from now on; using the result fails anyway.
     tempfile.tempdir = tempfile.gettempdir()
-    _speak_up()
-    # torch makes sure of a folder for its compiler at the first step of an optimizer.
+    _block_os_system()
+    # torch creates its compiler's cache folder at the first step of an optimizer.
     os.environ["TORCHINDUCTOR_CACHE_DIR"] = tempfile.tempdir
     if sys.platform != "linux":
         limits.restrict(device=device)
         return
-    beside = list(_beside(folder))
+    script = list(_script_paths(folder))
     if landlock.version():
         more = [*_found(_FOR_DEVICES), *_drivers()] if device else []
         used = _found(_DEVICES) if device else []
-        landlock.restrict([*_own(), *beside, *more], used)
+        landlock.restrict([*_system_paths(), *script, *more], used)
     limits.restrict(device=device, threads=threads)
     if not device and seccomp.available():
         seccomp.restrict()
@@ -110,7 +110,7 @@ def _found(patterns: tuple[str, ...]) -> list[Path]:
 
 
 def _drivers() -> Iterator[Path]:
-    """Yield where the driver's libraries are, outside of the system's in some containers."""
+    """Yield the folders of the driver's libraries, which some containers have elsewhere."""
     with contextlib.suppress(OSError):
         ctypes.CDLL(_DRIVER)
         for line in Path("/proc/self/maps").read_text().splitlines():
@@ -119,8 +119,8 @@ def _drivers() -> Iterator[Path]:
                 yield Path(path).parent
 
 
-def _speak_up() -> None:
-    """Let `os.system` say that no program starts here; it would only return a number."""
+def _block_os_system() -> None:
+    """Make `os.system` raise PermissionError; it would only return a status."""
 
     def system(command: str | bytes) -> int:
         raise PermissionError(errno.EPERM, os.strerror(errno.EPERM), command)
@@ -128,8 +128,8 @@ def _speak_up() -> None:
     os.system = system  # type: ignore[assignment]
 
 
-def _own() -> Iterator[Path]:
-    """Yield where Python, its packages and the system's libraries are."""
+def _system_paths() -> Iterator[Path]:
+    """Yield the folders of Python, its packages and the system's libraries."""
     yield from map(Path, _SYSTEM)
     home = Path.home()
     paths = {*sys.path, *sysconfig.get_paths().values(), *site.getsitepackages()}
@@ -147,12 +147,12 @@ def _is_packages(path: Path) -> bool:
     return path.name in ("site-packages", "dist-packages")
 
 
-def _beside(folder: str) -> Iterator[Path]:
-    """Yield what may be read beside a script: its folder, but never the whole of a home."""
+def _script_paths(folder: str) -> Iterator[Path]:
+    """Yield the readable paths of a script: its folder, but never a whole home folder."""
     if not folder:
         return
     path = Path(folder).resolve()
     if Path.home().resolve().is_relative_to(path):
-        yield from (one for one in path.glob("*") if one.is_file() and one.name[0] != ".")
+        yield from (file for file in path.glob("*") if file.is_file() and file.name[0] != ".")
     else:
         yield path

@@ -1,7 +1,7 @@
-"""Landlock: files that may be read, and nothing else of the disk or the network.
+"""Landlock: allow reading some files, and nothing else of the disk or the network.
 
-Source: Linux, Documentation/userspace-api/landlock.rst. A ruleset holds for the thread that takes
-it and for all that it starts; so it is taken while there is but one.
+Source: Linux, Documentation/userspace-api/landlock.rst. A ruleset applies to the calling thread and
+to the threads and processes that it starts; so it is applied while there is only one thread.
 """
 
 import ctypes
@@ -20,13 +20,13 @@ EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 TRUNCATE, IOCTL_DEV = 1 << 14, 1 << 15
 READ = READ_FILE | READ_DIR
 USE = READ_FILE | WRITE_FILE | TRUNCATE | IOCTL_DEV
-"""What a program that drives a device needs of its file."""
+"""Rights over a device file that a device driver library needs."""
 _FOR_FILES = EXECUTE | USE
 _FILES_SINCE = {1: (1 << 13) - 1, 2: 1 << 13, 3: TRUNCATE, 5: IOCTL_DEV}
-"""Rights over files that each version of the interface brought."""
+"""Rights over files added in each version of the interface."""
 _TCP = 0b11
 _OUTWARDS = 0b11
-"""Abstract sockets and signals to processes outside."""
+"""Abstract sockets of, and signals to, processes outside."""
 
 
 class _Ruleset(ctypes.Structure):
@@ -39,7 +39,7 @@ class _Beneath(ctypes.Structure):
 
 
 def version() -> int:
-    """Return the version of the interface; 0 where the kernel has none or keeps it from us."""
+    """Return the version of the interface; 0 if the kernel has none or does not allow it."""
     try:
         return max(0, _call(_CREATE, None, 0, _VERSION_FLAG))
     except (OSError, AttributeError):
@@ -49,7 +49,7 @@ def version() -> int:
 def restrict(readable: Iterable[Path], used: Iterable[Path] = ()) -> None:
     """Give up all files but those beneath ``readable``, the network, and signals to others.
 
-    ``used`` are device files that may be written too. Paths that are not there are passed over.
+    ``used`` are device files that may also be written. Missing paths are skipped.
 
     Raises:
         OSError: the kernel refuses.

@@ -1,4 +1,4 @@
-"""Limits of the process: memory, threads, file sizes, descriptors; nobody may look into it."""
+"""Resource limits: memory, threads, file sizes, descriptors; and protection from ptrace."""
 
 import contextlib
 import ctypes
@@ -7,31 +7,31 @@ import sys
 from pathlib import Path
 
 FILES = 256
-"""Descriptors that may be open at a time."""
+"""Most open descriptors."""
 SPACE = 1 << 40
-"""Bytes of addresses: the tables of what is only read are counted by no other limit."""
+"""Bytes of address space: page tables of memory that is only read count in no other limit."""
 THREADS = 8192
-"""So many threads more than a user has now may there be: else one program leaves the user none.
-The system counts them by user, and none of root's."""
+"""Threads that may be added to the user's present ones, so that no program uses up all of them.
+Linux counts them per user, and does not limit root."""
 _DUMPABLE = 4
 
 
 def threads_in_use() -> int:
-    """Return how many threads this user's programs have, as far as Linux tells; else 0."""
-    found = 0
+    """Return the number of threads of all of this user's processes; 0 if there is no /proc."""
+    count = 0
     for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError, ValueError, IndexError):
             if folder.stat().st_uid == os.getuid():
-                told = (folder / "status").read_text(errors="replace")
-                found += int(told.partition("\nThreads:")[2].split(None, 1)[0])
-    return found
+                status = (folder / "status").read_text(errors="replace")
+                count += int(status.partition("\nThreads:")[2].split(None, 1)[0])
+    return count
 
 
 def restrict(*, device: bool = False, threads: int = 0) -> None:
     """Give up writing to files, core dumps and locked memory, as far as the system has such limits.
 
-    ``device``: leave what the driver of a graphics device needs; ``threads``: what `threads_in_use`
-    told while it could.
+    ``device``: leave what the driver of a graphics device needs; ``threads``: the result of
+    `threads_in_use` before the confinement.
     """
     if sys.platform == "win32":
         return
@@ -64,10 +64,10 @@ def _cap(kind: int, most: int) -> None:
         resource.setrlimit(kind, (limit, limit))
 
 
-def close_others(*kept: int) -> None:
-    """Close every descriptor that was inherited but standard ones and ``kept``."""
+def close_others(*needed: int) -> None:
+    """Close every inherited descriptor except the standard ones and those ``needed``."""
     start = 3
-    for one in sorted({*kept, os.sysconf("SC_OPEN_MAX") if hasattr(os, "sysconf") else 4096}):
-        if one > start:
-            os.closerange(start, min(one, 1 << 16))
-        start = max(start, one + 1)
+    for end in sorted({*needed, os.sysconf("SC_OPEN_MAX") if hasattr(os, "sysconf") else 4096}):
+        if end > start:
+            os.closerange(start, min(end, 1 << 16))
+        start = max(start, end + 1)

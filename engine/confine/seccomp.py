@@ -1,7 +1,7 @@
-"""A filter of system calls: those that computing and reading need, and no others.
+"""A system call filter that allows only the calls needed for computing and reading.
 
-What is not listed fails with "operation not permitted": no sockets, no programs, no processes, no
-file opened for writing, no signals to others. Source: Linux, seccomp_filter.rst in
+Calls that are not listed fail with "operation not permitted": no sockets, no programs, no
+processes, no file opened for writing, no signals to others. Source: Linux, seccomp_filter.rst in
 Documentation/userspace-api, and the call numbers of x86-64; other machines have no filter.
 """
 
@@ -54,12 +54,12 @@ _THREAD, _NAMESPACES = 0x00010000, 0x7E020080
 _WRITE_AND_RUN = 6
 _SHARED, _OF_NO_FILE, _GROWS_DOWN = 1, 0x20, 0x100
 _IOCTLS = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
-"""Is it a terminal, how wide; how much can be read; do not block; close or keep at exec."""
+"""TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX."""
 _FCNTLS = (0, 1, 2, 3, 4, 5, 1030, 1031, 1032)
 _PRCTLS = (3, 15, 16, 0x53564D41)
-"""Ask whether dumpable, name a thread, ask its name, name memory."""
+"""PR_GET_DUMPABLE, PR_SET_NAME, PR_GET_NAME, PR_SET_VMA."""
 _MADVISE, _POISON = 28, 100
-"""Advice from here on is for tests of the kernel: root's takes pages of the machine out of use."""
+"""Advice from 100 on is for kernel tests: as root it takes the machine's pages out of use."""
 _SOCKETPAIR, _SENDTO = 53, 44
 _UNIX, _STREAM, _KINDS = 1, 1, 0xF
 
@@ -67,7 +67,7 @@ _Code = list[tuple[int, int, int, int]]
 
 
 def available() -> bool:
-    """Whether this machine and its kernel have such a filter."""
+    """Return whether this machine and its kernel support the filter."""
     if sys.platform != "linux" or platform.machine() != "x86_64" or sys.maxsize < 2**32:
         return False
     action = ctypes.c_uint32(_ERROR)
@@ -76,15 +76,15 @@ def available() -> bool:
 
 
 def restrict() -> None:
-    """Let every thread of this process make only the listed calls, for good.
+    """Limit every thread of this process permanently to the listed calls.
 
     Raises:
         OSError: the kernel refuses.
     """
     code = program(os.getpid())
-    packed = b"".join(struct.pack("=HBBI", *one) for one in code)
-    held = ctypes.create_string_buffer(packed, len(packed))
-    filter_ = _Program(len(code), ctypes.addressof(held))
+    packed = b"".join(struct.pack("=HBBI", *instruction) for instruction in code)
+    buffer = ctypes.create_string_buffer(packed, len(packed))
+    filter_ = _Program(len(code), ctypes.addressof(buffer))
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "PR_SET_NO_NEW_PRIVS")
@@ -106,82 +106,83 @@ def program(pid: int) -> _Code:
         (_LOAD, 0, 0, _NR),
         (_AT_LEAST, 0, 1, _X32),
         (_RETURN, 0, 0, _ERROR | errno.EPERM),
-        # The C library falls back to clone, whose flags can be seen.
+        # The C library falls back to clone, whose flags the filter can check.
         (_EQUAL, 0, 1, _CLONE3),
         (_RETURN, 0, 0, _ERROR | errno.ENOSYS),
     ]
     for number in FREE.values():
         code += [(_EQUAL, 0, 1, number), (_RETURN, 0, 0, _ALLOW)]
-    code += _where(2, [*_without(1, _WRITES)])
-    code += _where(257, [*_without(2, _WRITES)])
-    code += _where(9, [*_own_memory(3), *_not_both(2, _WRITE_AND_RUN)])
-    code += _where(
-        56, [(_LOAD, 0, 0, _low(0)), (_ANY_BIT, 1, 0, _THREAD), _no(), *_no_bit(_NAMESPACES)]
+    code += _for_call(2, [*_argument_without_bits(1, _WRITES)])
+    code += _for_call(257, [*_argument_without_bits(2, _WRITES)])
+    code += _for_call(9, [*_counted_memory(3), *_not_both(2, _WRITE_AND_RUN)])
+    code += _for_call(
+        56,
+        [(_LOAD, 0, 0, _low(0)), (_ANY_BIT, 1, 0, _THREAD), _refuse(), *_without_bits(_NAMESPACES)],
     )
-    code += _where(
+    code += _for_call(
         _MADVISE,
-        [(_LOAD, 0, 0, _low(2)), (_AT_LEAST, 0, 1, _POISON), _no(), (_RETURN, 0, 0, _ALLOW)],
+        [(_LOAD, 0, 0, _low(2)), (_AT_LEAST, 0, 1, _POISON), _refuse(), (_RETURN, 0, 0, _ALLOW)],
     )
-    code += _where(62, _one_of(0, (pid,)))
-    code += _where(234, _one_of(0, (pid,)))
-    code += _where(16, _one_of(1, _IOCTLS))
-    code += _where(72, _one_of(1, _FCNTLS))
-    code += _where(157, _one_of(0, _PRCTLS))
-    code += _where(302, [*_zero(_low(2)), *_zero(_low(2) + 4), (_RETURN, 0, 0, _ALLOW)])
-    code += _where(_SOCKETPAIR, _connected())
-    # Only to the other end: no address may be given.
-    code += _where(_SENDTO, [*_zero(_low(4)), *_zero(_low(4) + 4), (_RETURN, 0, 0, _ALLOW)])
-    return [*code, _no()]
+    code += _for_call(62, _one_of(0, (pid,)))
+    code += _for_call(234, _one_of(0, (pid,)))
+    code += _for_call(16, _one_of(1, _IOCTLS))
+    code += _for_call(72, _one_of(1, _FCNTLS))
+    code += _for_call(157, _one_of(0, _PRCTLS))
+    code += _for_call(302, [*_zero(_low(2)), *_zero(_low(2) + 4), (_RETURN, 0, 0, _ALLOW)])
+    code += _for_call(_SOCKETPAIR, _connected())
+    # Only to the connected peer: no address may be given.
+    code += _for_call(_SENDTO, [*_zero(_low(4)), *_zero(_low(4) + 4), (_RETURN, 0, 0, _ALLOW)])
+    return [*code, _refuse()]
 
 
 def _connected() -> _Code:
-    """Allow two sockets of this process that are connected with each other, as asyncio needs them.
+    """Allow a pair of connected stream sockets in this process, which asyncio needs.
 
-    A stream can be connected with nobody else; a datagram could be sent to any address.
+    A stream pair cannot be reconnected; a datagram could be sent to any address.
     """
     return [
         (_LOAD, 0, 0, _low(0)),
         (_EQUAL, 1, 0, _UNIX),
-        _no(),
+        _refuse(),
         (_LOAD, 0, 0, _low(1)),
         (_AND, 0, 0, _KINDS),
         (_EQUAL, 1, 0, _STREAM),
-        _no(),
+        _refuse(),
         (_RETURN, 0, 0, _ALLOW),
     ]
 
 
 def _low(argument: int) -> int:
-    """Return where the lower half of an argument stands."""
+    """Return the offset of the lower half of an argument."""
     return 16 + 8 * argument
 
 
-def _no() -> tuple[int, int, int, int]:
+def _refuse() -> tuple[int, int, int, int]:
     return (_RETURN, 0, 0, _ERROR | errno.EPERM)
 
 
-def _where(number: int, body: _Code) -> _Code:
-    """Return ``body`` for one call; every way through it ends in a return."""
+def _for_call(number: int, body: _Code) -> _Code:
+    """Return ``body`` guarded by a test for one call; every path through it must return."""
     return [(_LOAD, 0, 0, _NR), (_EQUAL, 0, len(body), number), *body]
 
 
-def _no_bit(mask: int) -> _Code:
-    return [(_ANY_BIT, 0, 1, mask), _no(), (_RETURN, 0, 0, _ALLOW)]
+def _without_bits(mask: int) -> _Code:
+    return [(_ANY_BIT, 0, 1, mask), _refuse(), (_RETURN, 0, 0, _ALLOW)]
 
 
-def _without(argument: int, mask: int) -> _Code:
-    return [(_LOAD, 0, 0, _low(argument)), *_no_bit(mask)]
+def _argument_without_bits(argument: int, mask: int) -> _Code:
+    return [(_LOAD, 0, 0, _low(argument)), *_without_bits(mask)]
 
 
-def _own_memory(argument: int) -> _Code:
-    """Refuse memory that the limit does not count: shared and of no file, or one that grows."""
+def _counted_memory(argument: int) -> _Code:
+    """Refuse memory that no limit counts: shared anonymous mappings, or those that grow."""
     return [
         (_LOAD, 0, 0, _low(argument)),
         (_ANY_BIT, 0, 1, _GROWS_DOWN),
-        _no(),
+        _refuse(),
         (_ANY_BIT, 0, 2, _SHARED),
         (_ANY_BIT, 0, 1, _OF_NO_FILE),
-        _no(),
+        _refuse(),
     ]
 
 
@@ -192,7 +193,7 @@ def _not_both(argument: int, mask: int) -> _Code:
         (_LOAD, 0, 0, _low(argument)),
         (_ANY_BIT, 0, 2, high),
         (_ANY_BIT, 0, 1, low),
-        _no(),
+        _refuse(),
         (_RETURN, 0, 0, _ALLOW),
     ]
 
@@ -201,8 +202,8 @@ def _one_of(argument: int, values: tuple[int, ...]) -> _Code:
     code: _Code = [(_LOAD, 0, 0, _low(argument))]
     for value in values:
         code += [(_EQUAL, 0, 1, value), (_RETURN, 0, 0, _ALLOW)]
-    return [*code, _no()]
+    return [*code, _refuse()]
 
 
 def _zero(where: int) -> _Code:
-    return [(_LOAD, 0, 0, where), (_EQUAL, 1, 0, 0), _no()]
+    return [(_LOAD, 0, 0, where), (_EQUAL, 1, 0, 0), _refuse()]

@@ -51,7 +51,7 @@ def _probe(request: Probe, before: list[Cells]) -> Probed:
     with run.aside(threads=1), watchdog.Guard(TIMEOUT_S):
         exec(setup, names)
         inputs = named_tensors(names, expression.names)
-        before += [cells_of(one) for one in inputs]
+        before += [cells_of(tensor) for tensor in inputs]
         trial = Trial(names, inputs, lambda scope: eval(code, scope))
         value = trial.evaluate({})
         results, text = trial.results(value)
@@ -59,20 +59,20 @@ def _probe(request: Probe, before: list[Cells]) -> Probed:
             return Probed(request.run_id, tuple(before), text=text)
         links, note = find_links(trial, inputs, results)
         matrices = jacobians(trial, inputs, results)
-    after = tuple(cells_of(one) for one in results)
+    after = tuple(cells_of(tensor) for tensor in results)
     sharing = _sharing(names, (*before, *after))
-    if any(map(steps_back, (value, *(names.get(one.name) for one in inputs)))):
+    if any(map(steps_back, (value, *(names.get(tensor.name) for tensor in inputs)))):
         note = f"{BACKWARDS} {note}".strip()
     return Probed(request.run_id, tuple(before), after, links, matrices, sharing, note)
 
 
 def _sharing(names: dict[str, object], shown: Sequence[Cells]) -> tuple[Cells, ...]:
     """Return the other named tensors that share memory with those shown."""
-    storages = {one.storage for one in shown} - {0}
+    storages = {cells.storage for cells in shown} - {0}
     others = named_tensors(
-        names, [name for name in names if name not in {one.name for one in shown}]
+        names, [name for name in names if name not in {cells.name for cells in shown}]
     )
-    return tuple(made for one in others if (made := cells_of(one)).storage in storages)
+    return tuple(cells for tensor in others if (cells := cells_of(tensor)).storage in storages)
 
 
 def _parse(source: str, policy: bool) -> _Expression | Problem:

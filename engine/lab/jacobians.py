@@ -17,9 +17,9 @@ def jacobians(trial: Trial, inputs: list[Named], results: list[Named]) -> tuple[
     for k, result in enumerate(results):
         if not result.tensor.is_floating_point() or not 0 < result.tensor.numel() <= MOST_DERIVED:
             continue
-        for index, one in enumerate(inputs):
-            small = one.tensor.is_floating_point() and 0 < one.tensor.numel() <= MOST_DERIVED
-            matrix = _matrix(trial, index, k) if small and one.kind == "tensor" else None
+        for index, source in enumerate(inputs):
+            small = source.tensor.is_floating_point() and 0 < source.tensor.numel() <= MOST_DERIVED
+            matrix = _matrix(trial, index, k) if small and source.kind == "tensor" else None
             if matrix is not None:
                 found.append(Jacobian(k, index, matrix.shape, matrix.tobytes()))
     return tuple(found)

@@ -20,18 +20,18 @@ def find_links(
     trial: Trial, inputs: list[Named], results: list[Named]
 ) -> tuple[tuple[Links, ...], str]:
     """Return the links of every pair of tensors, and a note about what could not be traced."""
-    cells = sum(one.tensor.numel() for one in inputs)
-    if cells > MOST_LINKED or sum(one.tensor.numel() for one in results) > MOST_REACHED:
+    cells = sum(named.tensor.numel() for named in inputs)
+    if cells > MOST_LINKED or sum(named.tensor.numel() for named in results) > MOST_REACHED:
         return (), f"Links are looked for up to {MOST_LINKED} cells; these are {cells:,}."
     links: list[Links] = []
     lost = []
-    for index, one in enumerate(inputs):
+    for index, named in enumerate(inputs):
         try:
-            pairs = _reach(trial, index, one.tensor, [r.tensor for r in results])
+            pairs = _reach(trial, index, named.tensor, [r.tensor for r in results])
         except watchdog.Interrupted:
             raise
         except Exception:  # noqa: BLE001 - the op refuses other numbers than the user's
-            lost.append(one.name[: errors.LONGEST_NAME])
+            lost.append(named.name[: errors.LONGEST_NAME])
             continue
         links += [Links(k, index, *_packed(pair)) for k, pair in enumerate(pairs)]
     note = f"Links of {', '.join(lost)} could not be determined." if lost else ""
@@ -154,9 +154,9 @@ def _evaluated(
     """Return the expression's results, flattened; raise if their shapes changed."""
     with torch.no_grad():
         found, _ = trial.results(trial.evaluate(other))
-        if [one.tensor.shape for one in found] != [one.shape for one in results]:
+        if [named.tensor.shape for named in found] != [result.shape for result in results]:
             raise RuntimeError("another shape")
-        flat = [one.tensor.detach().cpu().resolve_conj().reshape(-1) for one in found]
+        flat = [named.tensor.detach().cpu().resolve_conj().reshape(-1) for named in found]
         wide = [t.to(torch.complex128 if t.is_complex() else torch.float64) for t in flat]
         arrays: list[np.ndarray] = [t.numpy() for t in wide]
         return arrays

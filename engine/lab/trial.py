@@ -76,7 +76,7 @@ class Trial:
         self._names = names
         self._evaluate = evaluate
         self._inputs = inputs
-        self.originals = [like(one.tensor) for one in inputs]
+        self.originals = [like(named.tensor) for named in inputs]
         self._since = time.monotonic()
 
     def evaluate(self, other: dict[int, torch.Tensor]) -> object:
@@ -89,12 +89,12 @@ class Trial:
             raise Slow
         scope = dict(self._names)
         lists: dict[str, list[object]] = {}
-        for index, one in enumerate(self._inputs):
+        for index, named in enumerate(self._inputs):
             tensor = other.get(index)
             if tensor is None:
-                tensor = one.tensor if not other else like(self.originals[index])
-            value = tensor.numpy() if one.kind == "array" else tensor
-            name, bracket, _ = one.name.partition("[")
+                tensor = named.tensor if not other else like(self.originals[index])
+            value = tensor.numpy() if named.kind == "array" else tensor
+            name, bracket, _ = named.name.partition("[")
             if bracket:
                 lists.setdefault(name, []).append(value)
             else:
@@ -148,20 +148,20 @@ def _overlaps(t: torch.Tensor) -> bool:
     return any(stride == 0 and size > 1 for size, stride in zip(t.shape, t.stride(), strict=True))
 
 
-def cells_of(one: Named) -> Cells:
+def cells_of(named: Named) -> Cells:
     """Return the message for a tensor: its numbers, and its memory layout."""
-    tensor = one.tensor.detach()
+    tensor = named.tensor.detach()
     storage = tensor.untyped_storage()
     size = max(1, tensor.element_size())
     return Cells(
-        name=errors.plain(one.name[: errors.LONGEST_NAME]),
-        kind=one.kind,
+        name=errors.plain(named.name[: errors.LONGEST_NAME]),
+        kind=named.kind,
         snapshot=values.snapshot(tensor, MOST_SHOWN),
         device=str(tensor.device),
         stride=tuple(tensor.stride()),
         offset=int(tensor.storage_offset()),
         contiguous=tensor.is_contiguous(),
-        requires_grad=one.tensor.requires_grad,
+        requires_grad=named.tensor.requires_grad,
         storage=storage.data_ptr() if storage.nbytes() else 0,
         storage_size=storage.nbytes() // size,
     )

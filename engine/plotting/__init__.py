@@ -1,1 +1,1 @@
-"""What programs import as Matplotlib: it notes what they plot."""
+"""A substitute for Matplotlib that records what programs plot."""

@@ -1,4 +1,4 @@
-"""One pair of axes that notes what a program plots on it."""
+"""Axes that record what a program plots on them."""
 
 from collections.abc import Callable, Iterator
 
@@ -14,17 +14,20 @@ _MARKS = "ov^<>sp*hHxXD+.,|_"
 
 
 def numbers(data: object) -> tuple[float, ...]:
-    """Return data as floats, every k-th of too many. A tensor that needs a gradient refuses."""
+    """Return data as floats, every k-th if there are too many.
+
+    A tensor that requires a gradient raises, as in Matplotlib.
+    """
     flat = np.asarray(data, dtype=np.float64).ravel()
     step = -(-flat.size // figures.MOST_POINTS) if flat.size else 1
     return tuple(flat[::step].tolist())
 
 
 class Handle:
-    """What a plotting call returns: whatever is done to it, nothing happens."""
+    """Null object returned by plotting calls: it accepts any operation and does nothing."""
 
     def __call__(self, *_args: object, **_words: object) -> "Handle":
-        """Return itself, for whatever is called on it."""
+        """Return itself."""
         return self
 
     def __getattr__(self, name: str) -> "Handle":
@@ -43,16 +46,16 @@ class Handle:
 
 
 class Axes:
-    """One pair of axes that notes what is plotted on it."""
+    """One pair of axes that records what is plotted on it."""
 
     def __init__(self, skipped: Callable[[str], Handle]) -> None:
         self._skipped = skipped
         self._traces: list[Trace] = []
-        self._told: dict[str, object] = {}
+        self._settings: dict[str, object] = {}
 
     def noted(self) -> Plotted:
         """Return what was plotted here."""
-        return Plotted(traces=tuple(self._traces), **self._told)  # type: ignore[arg-type]
+        return Plotted(traces=tuple(self._traces), **self._settings)  # type: ignore[arg-type]
 
     def _add(self, kind: TraceKind, x: object, y: object, words: dict[str, object]) -> list[Handle]:
         if len(self._traces) < figures.MOST_TRACES:
@@ -79,12 +82,12 @@ class Axes:
         return [Handle()]
 
     def plot(self, *data: object, **words: object) -> list[Handle]:
-        """Note curves: ``y``, ``x, y``, with or without a format such as ``"r--"``."""
+        """Record curves: ``y``, ``x, y``, with or without a format such as ``"r--"``."""
         rest = list(data)
         while rest:
             first = rest.pop(0)
             second = rest.pop(0) if rest and not isinstance(rest[0], str) else None
-            told = {**_format(str(rest.pop(0))), **words} if rest and _is_text(rest) else words
+            style = {**_format(str(rest.pop(0))), **words} if rest and _is_text(rest) else words
             y = np.asarray(first if second is None else second, dtype=np.float64)
             x = np.arange(len(y)) if second is None else np.asarray(first, dtype=np.float64)
             if y.shape[:1] != x.shape[:1]:
@@ -92,13 +95,13 @@ class Axes:
                 raise ValueError(f"x and y must have same first dimension, but {shapes}")
             if y.ndim == 2 and y.shape[1] > 1:
                 for column in y.T:
-                    self._add("line", x, column, dict(told))
+                    self._add("line", x, column, dict(style))
             else:
-                self._add("line", x, y, dict(told))
+                self._add("line", x, y, dict(style))
         return [Handle()]
 
     def scatter(self, x: object, y: object, *_sizes: object, **words: object) -> Handle:
-        """Note a cloud of points."""
+        """Record a scatter plot."""
         if not isinstance(words.get("c", ""), str):
             words.pop("c")
         if np.asarray(x).size != np.asarray(y).size:
@@ -107,7 +110,7 @@ class Axes:
         return Handle()
 
     def bar(self, x: object, height: object, width: float = 0.8, **words: object) -> Handle:
-        """Note a row of bars."""
+        """Record a bar chart."""
         places = np.asarray(x)
         if places.dtype.kind not in "iufb":
             places = np.arange(places.size)
@@ -117,7 +120,7 @@ class Axes:
     def hist(
         self, data: object, bins: object = 10, **words: object
     ) -> tuple[object, object, Handle]:
-        """Note a histogram; return counts, edges and a handle as Matplotlib does."""
+        """Record a histogram; return counts, edges and a handle as Matplotlib does."""
         flat = np.asarray(data, dtype=np.float64).ravel()
         dense = bool(words.pop("density", False))
         counts, edges = np.histogram(flat, bins=bins, density=dense)  # type: ignore[arg-type]
@@ -126,7 +129,7 @@ class Axes:
         return counts, edges, Handle()
 
     def fill_between(self, x: object, y1: object, y2: object = 0.0, **words: object) -> Handle:
-        """Note the stretch between two curves."""
+        """Record the area between two curves."""
         xs = np.asarray(x, dtype=np.float64).ravel()
         low = np.broadcast_to(np.asarray(y2, dtype=np.float64), xs.shape)
         high = np.broadcast_to(np.asarray(y1, dtype=np.float64), xs.shape)
@@ -134,64 +137,64 @@ class Axes:
         return Handle()
 
     def errorbar(self, x: object, y: object, *_errors: object, **words: object) -> Handle:
-        """Note the curve of measured points; how far they may be off is not drawn."""
+        """Record the curve without its error bars."""
         self._add("line", x, y, words)
         return Handle()
 
     def axhline(self, y: float = 0.0, **words: object) -> Handle:
-        """Note a line across the whole plot."""
+        """Record a horizontal line across the whole plot."""
         self._add("level", (), [float(y)], words)
         return Handle()
 
     def axvline(self, x: float = 0.0, **words: object) -> Handle:
-        """Note a line from bottom to top."""
+        """Record a vertical line from bottom to top."""
         self._add("upright", [float(x)], (), words)
         return Handle()
 
     def imshow(self, data: object, **_words: object) -> Handle:
-        """Note an image: one number for each of its points, the first row at the top."""
+        """Record an image with one number per pixel, the first row at the top."""
         image = np.asarray(data, dtype=np.float64)
         image = image.mean(-1) if image.ndim == 3 else np.atleast_2d(image)
         steps = [-(-side // figures.MOST_SIDE) or 1 for side in image.shape]
         rows = image[:: steps[0], :: steps[1]]
-        self._told["image"] = tuple(tuple(row) for row in rows.tolist())
+        self._settings["image"] = tuple(tuple(row) for row in rows.tolist())
         return Handle()
 
     matshow = imshow
 
     def semilogy(self, *data: object, **words: object) -> list[Handle]:
-        """Note curves over a logarithmic height."""
-        self._told["y_log"] = True
+        """Record curves with a logarithmic y axis."""
+        self._settings["y_log"] = True
         return self.plot(*data, **words)
 
     def semilogx(self, *data: object, **words: object) -> list[Handle]:
-        """Note curves over a logarithmic width."""
-        self._told["x_log"] = True
+        """Record curves with a logarithmic x axis."""
+        self._settings["x_log"] = True
         return self.plot(*data, **words)
 
     def loglog(self, *data: object, **words: object) -> list[Handle]:
-        """Note curves over logarithmic axes."""
-        self._told["x_log"] = True
+        """Record curves with logarithmic axes."""
+        self._settings["x_log"] = True
         return self.semilogy(*data, **words)
 
     def set_title(self, text: object, **_words: object) -> None:
-        """Note the title."""
-        self._told["title"] = figures.words(text)
+        """Record the title."""
+        self._settings["title"] = figures.words(text)
 
     def set_xlabel(self, text: object, **_words: object) -> None:
-        """Note what stands below."""
-        self._told["x_label"] = figures.words(text)
+        """Record the label of the x axis."""
+        self._settings["x_label"] = figures.words(text)
 
     def set_ylabel(self, text: object, **_words: object) -> None:
-        """Note what stands at the left."""
-        self._told["y_label"] = figures.words(text)
+        """Record the label of the y axis."""
+        self._settings["y_label"] = figures.words(text)
 
     def set_xlim(self, low: object = None, high: object = None, **words: object) -> None:
-        """Note where the width begins and ends."""
+        """Record the limits of the x axis."""
         self._limit("x_range", low, high, words)
 
     def set_ylim(self, low: object = None, high: object = None, **words: object) -> None:
-        """Note where the height begins and ends."""
+        """Record the limits of the y axis."""
         self._limit("y_range", low, high, words)
 
     def _limit(self, key: str, low: object, high: object, words: dict[str, object]) -> None:
@@ -200,24 +203,24 @@ class Axes:
         low = words.get("left", words.get("bottom", low))
         high = words.get("right", words.get("top", high))
         if low is not None and high is not None:
-            self._told[key] = (float(low), float(high))  # type: ignore[arg-type]
+            self._settings[key] = (float(low), float(high))  # type: ignore[arg-type]
 
     def set_xscale(self, scale: str, **_words: object) -> None:
-        """Note whether the width is logarithmic."""
-        self._told["x_log"] = "log" in scale
+        """Record whether the x axis is logarithmic."""
+        self._settings["x_log"] = "log" in scale
 
     def set_yscale(self, scale: str, **_words: object) -> None:
-        """Note whether the height is logarithmic."""
-        self._told["y_log"] = "log" in scale
+        """Record whether the y axis is logarithmic."""
+        self._settings["y_log"] = "log" in scale
 
     def set(self, **words: object) -> None:
-        """Note several things at once: ``ax.set(title=..., xlabel=...)``."""
+        """Record several properties at once: ``ax.set(title=..., xlabel=...)``."""
         for word, value in words.items():
             getattr(self, f"set_{word}")(value)
 
     def legend(self, *given: object, **_words: object) -> None:
-        """Note that names are wanted; a list of names is given to the traces in order."""
-        self._told["legend"] = True
+        """Record that a legend is shown; a list of names is assigned to the traces in order."""
+        self._settings["legend"] = True
         names = given[-1] if given and isinstance(given[-1], list | tuple) else ()
         for place, name in enumerate(names[: len(self._traces)]):
             changed = {f: getattr(self._traces[place], f) for f in Trace.__struct_fields__}
@@ -240,7 +243,7 @@ def _color(given: object) -> str:
 
 
 def _format(text: str) -> dict[str, object]:
-    """Return what a format such as ``"ro--"`` says."""
+    """Return the keyword arguments that a format such as ``"ro--"`` stands for."""
     found: dict[str, object] = {}
     for style in _STYLES:
         if style in text:

@@ -1,7 +1,7 @@
-"""``matplotlib.pyplot`` for programs: it notes what is plotted, and the window draws it.
+"""A substitute for ``matplotlib.pyplot`` that records plots, which the window then draws.
 
 A program that plots its losses runs unchanged, whether Matplotlib is installed or not, without a
-display and without a file. What is not drawn here is noted as left out and does nothing else.
+display and without a file. Unsupported calls are recorded as left out and do nothing else.
 """
 
 import sys
@@ -20,11 +20,11 @@ _QUIET = frozenset(
     "set_axis_off xticks yticks ion ioff draw pause style rcParams rc colorbar set_facecolor "
     "autoscale minorticks_on set_size_inches switch_backend spines cm get_cmap".split()
 )
-"""What changes only how a plot looks: nothing is said of it."""
+"""Calls that change only the look of a plot: they are not reported as left out."""
 
 
 class Drawing:
-    """One figure: its axes, and which of them is drawn on."""
+    """One figure: its axes, and which of them are current."""
 
     def __init__(self, owner: "Pyplot") -> None:
         self._owner = owner
@@ -34,20 +34,20 @@ class Drawing:
         self.left_out: list[str] = []
 
     def grid_of(self, rows: int, columns: int) -> list[Axes]:
-        """Return the axes of a grid; made where they are not there yet."""
+        """Return the axes of a grid, created if they do not exist yet."""
         self.columns = columns
         while len(self.axes) < min(rows * columns, figures.MOST_AXES):
             self.axes.append(Axes(self.skipped))
         return self.axes
 
     def gca(self) -> Axes:
-        """Return the axes that are drawn on."""
+        """Return the current axes."""
         if not self.axes:
             self.axes.append(Axes(self.skipped))
         return self.axes[-1] if self._owner.at is None else self.axes[self._owner.at]
 
     def add_subplot(self, *given: object, **_words: object) -> Axes:
-        """Return one of a grid of axes: ``add_subplot(1, 2, 1)`` or ``add_subplot(121)``."""
+        """Return a cell of a grid of axes: ``add_subplot(1, 2, 1)`` or ``add_subplot(121)``."""
         rows, columns, place = _grid(given)
         self.grid_of(rows, columns)
         self._owner.at = min(place, len(self.axes)) - 1
@@ -57,28 +57,28 @@ class Drawing:
         """Return a grid of axes, as Matplotlib shapes them."""
         rows = int(str(words.get("nrows", rows)))
         columns = int(str(words.get("ncols", columns)))
-        made = self.grid_of(rows, columns)
+        cells = self.grid_of(rows, columns)
         self._owner.at = 0
         if rows * columns == 1 and words.get("squeeze", True):
-            return made[0]
+            return cells[0]
         table = np.empty((rows, columns), dtype=object)
         for place in range(rows * columns):
-            table[place // columns, place % columns] = made[min(place, len(made) - 1)]
+            table[place // columns, place % columns] = cells[min(place, len(cells) - 1)]
         if not words.get("squeeze", True):
             return table
         return table.ravel() if 1 in (rows, columns) else table
 
     def suptitle(self, text: object, **_words: object) -> None:
-        """Note the title of all."""
+        """Record the figure's title."""
         self.title = figures.words(text)
 
     def savefig(self, name: object, **_words: object) -> None:
-        """Keep the figure for the window, which can save it; no file is written here."""
+        """Show the figure in the window, which can save it; no file is written here."""
         self.name = figures.words(name)
         self._owner.shown(self)
 
     def skipped(self, name: str) -> Handle:
-        """Note what is left out, and return what takes anything."""
+        """Record an unsupported call, and return a null object."""
         if name not in _QUIET and name not in self.left_out:
             self.left_out.append(figures.words(name))
         return Handle()
@@ -108,12 +108,12 @@ class Pyplot(ModuleType):
         self.at: int | None = None
 
     def end(self) -> None:
-        """Show what the program has drawn and not shown."""
+        """Show the figures that the program has not shown."""
         self.show()
         self._take = lambda _figure: None
 
     def shown(self, drawing: Drawing) -> None:
-        """Hand a figure on, once."""
+        """Emit a figure, once."""
         if drawing not in self._known and any(a.noted() != Plotted() for a in drawing.axes):
             self._known.append(drawing)
             plots = tuple(axes.noted() for axes in drawing.axes)
@@ -122,13 +122,13 @@ class Pyplot(ModuleType):
             self._take(Figure(plots, columns, drawing.title, drawing.name, 0, out))
 
     def show(self, *_args: object, **_words: object) -> None:
-        """Hand all figures on and begin anew."""
+        """Emit all open figures and close them."""
         for drawing in self._open:
             self.shown(drawing)
         self.close("all")
 
     def close(self, *_which: object) -> None:
-        """Forget the figures that are drawn on."""
+        """Close all figures."""
         self._open, self.at = [], None
 
     def figure(self, *_args: object, **_words: object) -> Drawing:
@@ -139,11 +139,11 @@ class Pyplot(ModuleType):
         return self._open[-1]
 
     def gcf(self) -> Drawing:
-        """Return the figure that is drawn on."""
+        """Return the current figure."""
         return self._open[-1] if self._open else self.figure()
 
     def gca(self, *_args: object, **_words: object) -> Axes:
-        """Return the axes that are drawn on."""
+        """Return the current axes."""
         return self.gcf().gca()
 
     def subplots(self, *given: int, **words: object) -> tuple[Drawing, object]:
@@ -152,7 +152,7 @@ class Pyplot(ModuleType):
         return drawing, drawing.subplots(*given, **words)  # type: ignore[arg-type]
 
     def subplot(self, *given: object, **words: object) -> Axes:
-        """Turn to one of a grid of axes."""
+        """Make a cell of a grid of axes current."""
         return self.gcf().add_subplot(*given, **words)
 
     def __getattr__(self, name: str) -> object:
@@ -167,8 +167,8 @@ class Pyplot(ModuleType):
 def _grid(given: tuple[object, ...]) -> tuple[int, int, int]:
     if len(given) == 1 and isinstance(given[0], int) and given[0] > 99:
         return given[0] // 100, given[0] // 10 % 10, given[0] % 10
-    found = [int(one) for one in given if isinstance(one, int)]
-    return (found[0], found[1], found[2]) if len(found) == 3 else (1, 1, 1)
+    numbers = [int(number) for number in given if isinstance(number, int)]
+    return (numbers[0], numbers[1], numbers[2]) if len(numbers) == 3 else (1, 1, 1)
 
 
 pyplot = Pyplot()
@@ -179,11 +179,11 @@ NAMES = (
     *"loglog title xlabel ylabel xlim ylim xscale yscale legend grid suptitle figure gcf".split(),
     *"gca subplot subplots show close savefig tight_layout text annotate colorbar step".split(),
 )
-"""What programs from elsewhere may call."""
+"""Functions that untrusted programs may call."""
 
 
 def offer() -> None:
-    """Let programs import it as ``matplotlib`` and ``matplotlib.pyplot``."""
+    """Install the substitute as ``matplotlib`` and ``matplotlib.pyplot``."""
     package = ModuleType("matplotlib")
     package.__path__ = []
     package.pyplot = pyplot  # type: ignore[attr-defined]

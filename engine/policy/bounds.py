@@ -1,7 +1,7 @@
-"""How big and how deep a program may be: counted in the bare text, before the parser sees it.
+"""Limits on the size and nesting of a program, checked in the bare text before it is parsed.
 
-The parser recurses with every bracket and every sign before a value; so it is not asked about text
-that could take it deeper than it can go.
+The parser recurses at every bracket and every prefix operator; so text that could exceed its
+recursion limit is refused first.
 """
 
 import re
@@ -12,11 +12,11 @@ from engine.tape import Place
 BYTES = 400_000
 LINES = 20_000
 BRACKETS = 60
-"""So many brackets may be open at a time."""
+"""Most brackets open at a time."""
 SIGNS = 60
-"""So many signs (or ``not``, ``lambda``) may follow each other."""
+"""Most prefix operators (or ``not``, ``lambda``) in a row."""
 DEPTH = 150
-"""So deep may the tree be."""
+"""Greatest depth of the tree."""
 NODES = 200_000
 
 _PIECE = re.compile(
@@ -39,7 +39,7 @@ def check(source: str) -> None:
     """Refuse a program that is too long or too deep for the parser.
 
     Raises:
-        Refusal: with the place where it goes too far.
+        Refusal: with the place of the excess.
     """
     if len(source.encode("utf-8", "replace")) > BYTES:
         raise Refusal("The program is too long", f"Keep it below {BYTES // 1000} kB.")
@@ -51,7 +51,7 @@ def check(source: str) -> None:
 
 
 def _measure(source: str, start: int, most: int) -> int:
-    """Return how many brackets are open at a time; refuses on the way."""
+    """Return the greatest number of open brackets; raise `Refusal` at an excess."""
     depth = deepest = run = 0
     for piece in _PIECE.finditer(source):
         kind = piece.lastgroup
@@ -78,7 +78,7 @@ def _measure(source: str, start: int, most: int) -> int:
         elif kind == "close":
             depth = max(0, depth - 1)
         elif kind == "text" and "f" in (piece["prefix"] or "").lower():
-            # What stands in an f-string goes through the parser too.
+            # Expressions in an f-string are parsed too.
             inner = piece[0][len(piece["prefix"]) :].strip("'\"")
             deepest = max(deepest, depth + _measure(inner, at, most - depth))
     return deepest

@@ -1,8 +1,8 @@
-"""Doors of libraries that stand open to every program, shut once for the whole process.
+"""Block unsafe library features once for the whole process.
 
-Some lead from a value to any name or address of the program's choice: nobody could look at that on
-its way. What is shut has no good use; it is shut for trusted programs too, and tells them so.
-The frames of these functions do not show in a program's tracebacks: see `engine.record.tracebacks`.
+Some access any name or address of the program's choice, which no guard could check on its way. The
+blocked features have no good use; they are blocked for trusted programs too, with an error. The
+frames of these functions do not show in a program's tracebacks: see `engine.record.tracebacks`.
 """
 
 import typing
@@ -19,40 +19,40 @@ _C: Any = torch._C
 _KIND: Any = vars(_C.TensorBase)["device"]
 
 ASKED = ("__array_interface__", "__array_struct__", "__cuda_array_interface__", "__deepcopy__")
-"""What NumPy, torch and copying ask an object itself for: an address, or what it is made from."""
+"""Protocols by which objects supply an address to NumPy and torch, or their own copy."""
 
 
 class Closed:
-    """An attribute that is not there, whatever an object's own dict says."""
+    """Descriptor of an attribute that does not exist, whatever is in an object's dict."""
 
-    def __get__(self, one: object, owner: type | None = None) -> object:
+    def __get__(self, instance: object, owner: type | None = None) -> object:
         raise AttributeError("closed by the policy")
 
-    def __set__(self, one: object, value: object) -> None:
+    def __set__(self, instance: object, value: object) -> None:
         raise AttributeError("closed by the policy")
 
 
 def close(above: tuple[type, ...], names: dict[str, object]) -> None:
-    """Keep the objects of a class to be made from telling NumPy and torch of an address.
+    """Block the protocols `ASKED` in a class that is about to be created.
 
-    ``above`` are its bases and theirs, ``names`` what stands in it.
+    ``above`` are its bases and theirs, ``names`` is its namespace, which is changed.
     """
     for name in ASKED:
-        if not any(name in vars(one) for one in above):
+        if not any(name in vars(base) for base in above):
             names.setdefault(name, Closed())
 
 
-def _protocols() -> None:
-    """Close the first of all protocols: the others would count it among what they ask for."""
+def _block_protocols() -> None:
+    """Block them in `typing.Protocol` itself: else each protocol class would require them."""
     for name in ASKED:
         type.__setattr__(typing.Protocol, name, Closed())
 
 
-def _modules() -> None:
-    """Let no module answer for names that Python, NumPy and copying ask for.
+def _block_module_names() -> None:
+    """Keep modules from supplying special attributes through their submodules and parameters.
 
-    A part may be called anything. Called ``__array_interface__`` or ``__deepcopy__``, it would tell
-    NumPy where to read, or copying what to make; and no part has such a name for a good reason.
+    A submodule may have any name. Under ``__array_interface__`` or ``__deepcopy__`` it would tell
+    NumPy where to read, or `copy` what to construct; such names have no legitimate use.
     """
     ask = nn.Module.__getattr__
 
@@ -66,7 +66,7 @@ def _modules() -> None:
     def set_submodule(
         self: nn.Module, target: str, module: nn.Module, strict: bool = False
     ) -> None:
-        # By the real `get_submodule`: one of the program's own could return anything to write to.
+        # By torch's `get_submodule`: an override in the program could return any object.
         above, _, name = str.rpartition(target, ".")
         parent = nn.Module.get_submodule(self, above)
         if not isinstance(parent, nn.Module) or name.startswith("__"):
@@ -78,28 +78,28 @@ def _modules() -> None:
 
 
 def without_address(make: Callable[..., object]) -> Callable[..., object]:
-    """Return a maker of tensors that takes no address of one for granted.
+    """Wrap a tensor constructor to refuse an address.
 
-    Torch's old constructors make a tensor of whatever lies at ``cdata``.
+    Torch's legacy constructors create a tensor from whatever memory ``cdata`` points to.
     """
 
-    def made(*args: object, **words: object) -> object:
-        # Only what is a text and no more is what it says it is.
+    def construct(*args: object, **words: object) -> object:
+        # A str subclass of the program could compare unequal to "cdata".
         if "cdata" in words or any(type(word) is not str for word in words):
             raise TypeError("a tensor is not made from an address")
         return make(*args, **words)
 
-    return made
+    return construct
 
 
-def _tensors() -> None:
+def _block_tensor_addresses() -> None:
     torch.Tensor.__new__ = without_address(torch.Tensor.__new__)  # type: ignore[method-assign, assignment]
 
 
 def _numbers(thing: object) -> NDArray[np.int64] | None:
-    """Return the whole numbers of a tensor in this machine's memory, by no op; None: not here.
+    """Return the integers of a CPU tensor, without a recorded op; None if not readable here.
 
-    Asked of torch's own class: one of the program's could say anything.
+    Through torch's own class: a subclass of the program could return anything.
     """
     while isinstance(thing, torch.Tensor) and _C._functorch.is_functorch_wrapped_tensor(thing):
         thing = _C._functorch.get_unwrapped(thing)
@@ -115,10 +115,12 @@ def _numbers(thing: object) -> NDArray[np.int64] | None:
 
 
 def _plain(lengths: object) -> object:
-    """Return whole numbers as torch reads them, whatever they say of themselves, or a tensor."""
+    """Return lengths as plain ints, whatever subclass methods say; a tensor unchanged."""
     if not isinstance(lengths, list | tuple):
         return lengths
-    return [int.__add__(one, 0) if isinstance(one, int) else index(one) for one in lengths]
+    return [
+        int.__add__(length, 0) if isinstance(length, int) else index(length) for length in lengths
+    ]
 
 
 def _size(tensor: torch.Tensor, dimension: int) -> int:
@@ -126,15 +128,15 @@ def _size(tensor: torch.Tensor, dimension: int) -> int:
         return int(torch.Tensor.size(tensor, dimension))
 
 
-def _within(numbers: NDArray[np.int64] | None, size: int, words: str) -> None:
+def _check_range(numbers: NDArray[np.int64] | None, size: int, words: str) -> None:
     if numbers is not None and numbers.size:
         for number in (int(numbers.min()), int(numbers.max())):
             if not 0 <= number < size:
                 raise IndexError(words.format(number))
 
 
-def _bags() -> None:
-    """Let ``embedding_bag`` look at its indices: torch reads and writes wherever they lead."""
+def _check_embedding_bag() -> None:
+    """Make ``embedding_bag`` validate its indices: torch itself accesses memory unchecked."""
     make: Callable[..., object] = torch.embedding_bag
 
     def embedding_bag(
@@ -144,7 +146,7 @@ def _bags() -> None:
         *args: object,
         **words: object,
     ) -> object:
-        _within(_numbers(indices), _size(weight, 0), "index out of range in self")
+        _check_range(_numbers(indices), _size(weight, 0), "index out of range in self")
         starts = _numbers(offsets)
         if starts is not None and starts.ndim == 1 and (starts[1:] < starts[:-1]).any():
             raise IndexError("offsets of bags must not go down")
@@ -153,8 +155,8 @@ def _bags() -> None:
     setattr(torch, "embedding_bag", embedding_bag)  # noqa: B010
 
 
-def _labels() -> None:
-    """Let ``ctc_loss`` look at its labels in the same way; what pads them may be anything."""
+def _check_ctc_loss() -> None:
+    """Make ``ctc_loss`` validate its labels in the same way; padding may be anything."""
     make: Callable[..., object] = torch.ctc_loss
 
     def ctc_loss(
@@ -165,20 +167,20 @@ def _labels() -> None:
         *args: object,
         **words: object,
     ) -> object:
-        # What is looked at is what torch is given: an object might say something else later.
+        # Torch gets the checked copies: the program's objects might change their answers.
         input_lengths, target_lengths = _plain(input_lengths), _plain(target_lengths)
         labels, lengths = _numbers(targets), _numbers(target_lengths)
         if labels is not None and lengths is not None and labels.ndim == 2:
             inside = np.arange(labels.shape[1]) < lengths.reshape(-1, 1)
             labels = labels[inside] if len(inside) == len(labels) else labels
-        _within(labels, _size(log_probs, -1), "Target {} is out of bounds.")
+        _check_range(labels, _size(log_probs, -1), "Target {} is out of bounds.")
         return make(log_probs, targets, input_lengths, target_lengths, *args, **words)
 
     setattr(torch, "ctc_loss", ctc_loss)  # noqa: B010
 
 
-_protocols()
-_modules()
-_tensors()
-_bags()
-_labels()
+_block_protocols()
+_block_module_names()
+_block_tensor_addresses()
+_check_embedding_bag()
+_check_ctc_loss()

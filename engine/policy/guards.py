@@ -1,7 +1,7 @@
-"""What a program from elsewhere has in place of Python's builtin functions.
+"""Guarded versions of Python's builtin functions for untrusted programs.
 
-Names that come out of strings at run time are looked at with the same eyes as those in the text.
-Every check asks for the exact type of a name: a class made by the program could lie about itself.
+Attribute names in strings are checked at run time by the same rules as those in the text. Every
+check requires the exact type `str` of a name: a subclass in the program could lie about itself.
 """
 
 import _string  # type: ignore[import-not-found]
@@ -30,9 +30,9 @@ from engine.policy.refusal import Refusal
 
 _MISSING = object()
 _IN_COPIES = words.INDICES | words.PARTS | {"load_state_dict", "arg_constraints", "new"}
-"""Attributes of which a program sees something that stands for them."""
+"""Attributes of which a program sees only a copy or a wrapper."""
 BECOMES = "cls_to_become"
-"""The class that torch turns a lazy module into, of any layout that fits."""
+"""The class that torch assigns to a lazy module; any class with a compatible layout."""
 _MEMORY = "a program from outside may not reach into memory"
 _GUARDED_OF: dict[str, tuple[type, str]] = {
     "cast": (memoryview, _MEMORY),
@@ -42,15 +42,15 @@ _GUARDED_OF: dict[str, tuple[type, str]] = {
     "metadata": (Node, "what is noted there is the recorder's own"),
     "register": (abc.ABCMeta, "it would make strange things pass for a class of the program"),
 }
-"""Attributes that are refused of some things only. NumPy believes any state it is given, and hands
-out the dict that says what lies where in an array, and the memory of a number."""
+"""Attributes that are refused on some types only. NumPy does not validate states, and exposes the
+dict that defines the layout of a dtype, and the memory of a scalar."""
 
 
 def get(owner: object, name: object, *default: object) -> object:
-    """Return an attribute whose name is not certain to be harmless.
+    """Return an attribute, after checking a name that might be harmful.
 
     Raises:
-        Refusal: the policy keeps it from the program.
+        Refusal: the policy does not allow it.
         AttributeError: there is none, and no ``default``.
     """
     if type(name) is not str:
@@ -104,7 +104,7 @@ def _readable(owner: object, name: str) -> None:
 
 
 def place(owner: object, name: str) -> object:
-    """Return what an attribute may be written to.
+    """Return ``owner`` if the program may write its attribute ``name``.
 
     Raises:
         Refusal: it belongs to Python or to a library.
@@ -113,7 +113,7 @@ def place(owner: object, name: str) -> object:
         place(inner, name)
     if isinstance(owner, ModuleType):
         raise Refusal("A module cannot be changed by a program from outside", "Make a function.")
-    # An alias such as `Dataset[int]` passes on to the class what is written to it.
+    # An alias such as `Dataset[int]` forwards writes to the class.
     strange = type | FunctionType | BuiltinFunctionType | kinds.ALIAS
     if isinstance(owner, strange) and not is_own(owner):
         raise Refusal(
@@ -124,7 +124,7 @@ def place(owner: object, name: str) -> object:
         raise Refusal(f"{name} is private to Python", "Use another name.")
     if name.startswith("_"):
         of = (owner, *kinds.beneath(owner)) if isinstance(owner, type) else (owner,)
-        if not all(kinds.is_open(one, name) for one in of):
+        if not all(kinds.is_open(item, name) for item in of):
             raise Refusal(
                 f"{name} is private to {kind_of(owner).__name__}", "Use a name of your own."
             )
@@ -138,10 +138,10 @@ def place(owner: object, name: str) -> object:
 
 
 def change(owner: object, name: str) -> object:
-    """Return what an attribute may be read of and written to at once, as ``x.name += 1`` does.
+    """Return ``owner`` if its attribute may be read and written, as in ``x.name += 1``.
 
     Raises:
-        Refusal: it may not be, or what the program may see of it is not the thing itself.
+        Refusal: it may not, or the program would read only a copy of the attribute.
     """
     get(owner, name)
     if name in _IN_COPIES and not is_of_own(owner, name):
@@ -156,22 +156,22 @@ def _named(name: object) -> str:
 
 
 def put(owner: object, name: object, value: object) -> None:
-    """Do what ``setattr`` does, where that is allowed."""
+    """Do what ``setattr`` does, if the policy allows it."""
     setattr(place(owner, _named(name)), _named(name), value)
 
 
 def drop(owner: object, name: object) -> None:
-    """Do what ``delattr`` does, where that is allowed."""
+    """Do what ``delattr`` does, if the policy allows it."""
     delattr(place(owner, _named(name)), _named(name))
 
 
 def has(owner: object, name: object) -> bool:
-    """Do what ``hasattr`` does, where that is allowed."""
+    """Do what ``hasattr`` does, if the policy allows it."""
     return get(owner, name, _MISSING) is not _MISSING
 
 
 def hide(method: Callable[[object, str], object]) -> Callable[[object, str], object]:
-    """Keep a class's ``__getattr__`` from answering for names that Python and NumPy ask for."""
+    """Wrap a class's ``__getattr__`` so that it does not supply special names."""
 
     def answer(owner: object, name: str) -> object:
         if type(name) is not str or name.startswith("__"):
@@ -182,25 +182,24 @@ def hide(method: Callable[[object, str], object]) -> Callable[[object, str], obj
 
 
 def above(kind: type, thing: object) -> object:
-    """Do what ``super(kind, thing)`` does: nothing between the program and a twin is left out."""
+    """Do what ``super(kind, thing)`` does, for own classes: else it could skip a safe variant."""
     if not is_own(kind):
         raise Refusal("super() takes a class of the program itself", "Write super().")
     return super(kind, thing)
 
 
 def begin(owner: object, *args: object, **words: object) -> object:
-    """Do what ``owner.__init__(...)`` does: only the program's own objects are begun anew."""
-    begun = args[0] if isinstance(owner, type) and args else owner
-    if not is_own(type(begun)):
+    """Do what ``owner.__init__(...)`` does, but only for objects of the program's own classes."""
+    target = args[0] if isinstance(owner, type) and args else owner
+    if not is_own(type(target)):
         raise Refusal("__init__() is for objects of your own classes", "Make a new object.")
     return owner.__init__(*args, **words)  # type: ignore[misc]
 
 
 def build(body: object, name: str, *bases: object, **options: object) -> object:
-    """Do what a ``class`` statement does.
+    """Do what a ``class`` statement does, after checking the namespace.
 
-    What stands in it is looked at before there is a class: its own methods are called with that as
-    soon as there is.
+    The check comes first because creating a class already calls its own methods.
     """
 
     def make(
@@ -217,13 +216,13 @@ def build(body: object, name: str, *bases: object, **options: object) -> object:
 
 
 def _check_class(kind: type, above: tuple[type, ...], names: dict[str, object]) -> None:
-    """Refuse a class that would lead a library's methods or the guards astray.
+    """Refuse a class that would subvert a library's methods or the guards.
 
-    torch asks a distribution for any attribute that the class calls a parameter.
+    torch reads any attribute of a distribution that the class lists as a parameter.
     """
-    if any(issubclass(one, kinds.PASSING) for one in above):
+    if any(issubclass(item, kinds.PASSING) for item in above):
         raise Refusal("A class from outside cannot pass for another", "Make a class of its own.")
-    if any(one.__qualname__ == "Distribution" and not is_own(one) for one in above):
+    if any(item.__qualname__ == "Distribution" and not is_own(item) for item in above):
         raise Refusal(
             "A class from outside cannot be a distribution",
             "Keep the distribution in an attribute.",
@@ -241,7 +240,7 @@ def _check_class(kind: type, above: tuple[type, ...], names: dict[str, object]) 
 
 
 class _Formatter(string.Formatter):
-    """``str.format`` that reaches no private attributes; good for one text."""
+    """``str.format`` without access to private attributes; to be used once."""
 
     _next = 0
 
@@ -250,7 +249,7 @@ class _Formatter(string.Formatter):
     ) -> tuple[object, str]:
         first, rest = _string.formatter_field_name_split(field_name)
         if first == "":
-            # Python's own class counts only the fields that are wholly empty.
+            # string.Formatter numbers only fields that are entirely empty.
             first, self._next = self._next, self._next + 1
         found = self.get_value(first, args, kwargs)
         for is_attribute, key in rest:
@@ -287,7 +286,7 @@ class _Type(type):
 
 
 Type = _Type("type", (), {"__module__": "builtins"})
-"""``type`` for one value, and as what `isinstance` takes."""
+"""``type`` with a single argument, and as an argument of `isinstance`."""
 
 
 def leave(code: object = None) -> None:
@@ -325,14 +324,14 @@ BUILTINS: dict[str, object] = {
     rewrite.SUPER: above,
     rewrite.INIT: begin,
 }
-"""What a program finds under the names of Python's builtin functions."""
+"""Replacements for Python's builtin functions."""
 
 
 def builtin_names() -> dict[str, object]:
-    """Return what stands in ``__builtins__``.
+    """Return the contents of ``__builtins__``.
 
-    NumPy and torch import through the builtins of whoever calls them; so those that begin with two
-    underscores are Python's own. No program can name them.
+    NumPy and torch import through the builtins of their caller; so names that begin with two
+    underscores are Python's own. No program can refer to them.
     """
     own = {name: thing for name, thing in vars(builtins).items() if name.startswith("__")}
     return {**own, **BUILTINS, "__build_class__": build}

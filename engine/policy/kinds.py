@@ -1,4 +1,4 @@
-"""Which classes, functions and names are the program's own, and which belong to a library."""
+"""Distinguish the program's own classes, functions and names from those of libraries."""
 
 import typing
 from collections.abc import Iterable, Iterator
@@ -11,18 +11,18 @@ from engine.policy import words
 
 MAIN = "__main__"
 ALIAS: type = getattr(typing, "_BaseGenericAlias")  # noqa: B009
-"""What ``Dataset[int]`` and ``Annotated[int, 1]`` are."""
+"""Type of ``Dataset[int]`` and ``Annotated[int, 1]``."""
 PASSING = (GenericAlias, ALIAS, WrappedCtx)
-"""Classes whose objects pass on what they are asked for to another object."""
+"""Classes whose objects forward attribute access to another object."""
 
 
 def kind_of(owner: object) -> type:
-    """Return the class whose names an object has; of a class, itself."""
+    """Return the class of an object; a class itself."""
     return owner if isinstance(owner, type) else type(owner)
 
 
 def behind(owner: object) -> object:
-    """Return what answers for an attribute of ``owner``: itself, or what it passes that on to."""
+    """Return the object to which ``owner`` forwards attribute access, else ``owner`` itself."""
     while True:
         if issubclass(type(owner), (GenericAlias, ALIAS)):
             inner = getattr(owner, "__origin__", owner)
@@ -37,20 +37,20 @@ def behind(owner: object) -> object:
         owner = inner
 
 
-def is_own(made: object) -> bool:
-    """Whether a class or a function was made by the program."""
-    if isinstance(made, type):
-        return bool(type.__dict__["__module__"].__get__(made) == MAIN)
-    # Not by its `__module__`: what wraps an object takes on that of the object, and its dict.
-    while type(made) is FunctionType:
-        if made.__globals__.get("__name__") == MAIN:
+def is_own(thing: object) -> bool:
+    """Return whether a class or a function was defined by the program."""
+    if isinstance(thing, type):
+        return bool(type.__dict__["__module__"].__get__(thing) == MAIN)
+    # Not by its `__module__`: functools.wraps copies that of the wrapped object, and its dict.
+    while type(thing) is FunctionType:
+        if thing.__globals__.get("__name__") == MAIN:
             return True
-        made = vars(made).get("__wrapped__")
+        thing = vars(thing).get("__wrapped__")
     return False
 
 
 def is_open(owner: object, name: str) -> bool:
-    """Whether a private attribute is the program's own, or tells nothing that must be kept."""
+    """Return whether a private attribute is the program's own, or harmless."""
     if name in words.HARMLESS or name.startswith(words.SAVED):
         return True
     if isinstance(owner, FunctionType):
@@ -59,7 +59,7 @@ def is_open(owner: object, name: str) -> bool:
 
 
 def is_of_own(owner: object, name: str) -> bool:
-    """Whether an object is of a class of the program's own, and no other class uses the name."""
+    """Return whether an object's class is the program's, and no library base uses the name."""
     own = False
     for kind in _above(kind_of(owner)):
         if is_own(kind):
@@ -70,13 +70,13 @@ def is_of_own(owner: object, name: str) -> bool:
 
 
 def is_defined(owner: object, name: str) -> bool:
-    """Whether a class of the program's own says what ``name`` is, before any other does."""
+    """Return whether the first class in the MRO that defines ``name`` is the program's own."""
     says = (kind for kind in _above(kind_of(owner)) if name in vars(kind))
     return (first := next(says, None)) is not None and is_own(first)
 
 
 def where_from(method: object, name: str) -> type | None:
-    """Return the class that gives an object the bound ``method``; None where that is not known."""
+    """Return the class that defines the bound ``method``; None if it is unknown."""
     if type(method) is not MethodType:
         return None
     for kind in _above(kind_of(method.__self__)):
@@ -86,54 +86,54 @@ def where_from(method: object, name: str) -> type | None:
 
 
 def is_class(owner: object) -> bool:
-    """Whether the methods of ``owner`` take any object: it is a class, or ``super`` of one."""
+    """Return whether methods of ``owner`` are unbound: it is a class, or ``super`` of a class."""
     if type(owner) is super:
         return isinstance(super.__self__.__get__(owner), type)  # type: ignore[attr-defined]
     return isinstance(owner, type)
 
 
 def misled(names: Iterable[str], above: Iterable[type]) -> str | None:
-    """Return a private name of a library's class that a class of the program's own gives anew.
+    """Return a private name of a library's class that a class of the program overrides, or None.
 
-    ``names`` stand in the class, the classes ``above`` are its bases and theirs. The library's
-    methods would take the program's word for what is theirs.
+    ``names`` are defined in the class, the classes ``above`` are its bases and theirs. The
+    library's methods would trust the overriding attribute.
     """
     kinds = tuple(above)
-    theirs = [one for one in kinds if not is_own(one)]
+    theirs = [cls for cls in kinds if not is_own(cls)]
     given = [{*vars(own), *vars(own).get("__annotations__", ())} for own in kinds if is_own(own)]
     for name in {*names}.union(*given):
         if name in words.OVERRIDDEN or name[:1] != "_" or name[:2] == "__":
             continue
-        if any(name in vars(one) or name in _used(one) for one in theirs):
+        if any(name in vars(cls) or name in _used(cls) for cls in theirs):
             return str(name)
     return None
 
 
 def led_astray(kind: type, above: Iterable[type]) -> str | None:
-    """Return a name that patterns read by position, maybe of what is not the program's own.
+    """Return a guarded name in ``__match_args__`` that might be read from foreign objects, or None.
 
     ``kind`` is the metaclass of a class whose bases and theirs are ``above``.
     """
     kinds = tuple(above)
-    theirs = [one for one in kinds if not is_own(one) and one is not tuple]
-    for name in {name for one in kinds for name in vars(one).get("__match_args__", ())}:
+    theirs = [cls for cls in kinds if not is_own(cls) and cls is not tuple]
+    for name in {name for cls in kinds for name in vars(cls).get("__match_args__", ())}:
         looked_at = name in words.ATTRIBUTES or name in words.GUARDED
-        # What has another metaclass may count strange objects among its own.
-        if looked_at and (kind is not type or any(name in vars(one) for one in theirs)):
+        # Another metaclass may accept foreign objects as instances.
+        if looked_at and (kind is not type or any(name in vars(cls) for cls in theirs)):
             return str(name)
     return None
 
 
 def beneath(kind: type) -> Iterator[type]:
-    """Yield the classes that inherit from ``kind``."""
+    """Yield all direct and indirect subclasses of ``kind``."""
     below: list[type] = type.__subclasses__(kind)
-    for one in below:
-        yield one
-        yield from beneath(one)
+    for cls in below:
+        yield cls
+        yield from beneath(cls)
 
 
 def is_beneath(owner: object, of: type) -> bool:
-    """Whether ``owner`` is a class that has what ``of`` has, or ``super`` of such an object."""
+    """Return whether ``owner`` is a subclass of ``of``, or ``super`` of such a class or object."""
     if type(owner) is super:
         owner = super.__self__.__get__(owner)  # type: ignore[attr-defined]
         if isinstance(owner, of):
@@ -142,7 +142,7 @@ def is_beneath(owner: object, of: type) -> bool:
 
 
 def above(bases: Iterable[type]) -> tuple[type, ...]:
-    """Return some classes and those that they inherit from."""
+    """Return some classes with all their base classes, without duplicates."""
     return tuple(dict.fromkeys(kind for base in bases for kind in _above(base)))
 
 
@@ -153,9 +153,9 @@ def _above(kind: type) -> tuple[type, ...]:
 
 @cache
 def _used(kind: type) -> frozenset[str]:
-    """Return the private names that a library's class uses in its methods, of its objects too.
+    """Return the private names that the methods of a library's class use.
 
-    An object of a class of the program's own that inherits from it could lead it astray by them.
+    A subclass in the program could subvert these methods by defining such names.
     """
     codes = [found.__code__ for found in _functions(kind)]
     names: set[str] = set()

@@ -1,8 +1,8 @@
-"""The modules that a program from elsewhere may import: stand-ins that hold what is harmless.
+"""The modules that untrusted programs may import: stand-ins with only the harmless functions.
 
-A stand-in cannot be changed and leads to no other module. What calls other functions by name,
-starts processes, evaluates strings or takes memory addresses is not in it, or has a narrower twin
-in `twins`.
+A stand-in cannot be changed and gives no access to other modules. Functions that call others by
+name, start processes, evaluate strings or accept memory addresses are left out, or replaced by a
+safe variant from `twins`.
 """
 
 import importlib
@@ -14,11 +14,11 @@ from engine.policy.refusal import TRUST, Refusal
 
 
 class StandIn(ModuleType):
-    """Looks like a module and holds only what a program from elsewhere may use."""
+    """A read-only module with only what an untrusted program may use."""
 
-    def __init__(self, name: str, held: dict[str, object], hidden: Iterable[str]) -> None:
+    def __init__(self, name: str, contents: dict[str, object], hidden: Iterable[str]) -> None:
         super().__init__(name)
-        self.__dict__.update(held)
+        self.__dict__.update(contents)
         self.__dict__["__hidden__"] = frozenset(hidden)
 
     def __getattr__(self, name: str) -> object:
@@ -36,54 +36,54 @@ class StandIn(ModuleType):
         return sorted(name for name in self.__dict__ if not name.startswith("__"))
 
 
-_made: dict[str, StandIn] = {}
+_stand_ins: dict[str, StandIn] = {}
 
 
 def offers(name: str) -> frozenset[str] | None:
-    """Return the names that the module ``name`` offers; None: it may not be imported."""
+    """Return the names in the stand-in for ``name``; None if it may not be imported."""
     if name not in offered.MODULES:
         return None
     return frozenset(dir(stand_in(name)))
 
 
 def stand_in(name: str) -> StandIn:
-    """Return the stand-in for a module that is offered.
+    """Return the stand-in for a module.
 
     Raises:
-        Refusal: it is not.
+        Refusal: the module may not be imported.
     """
     if name not in offered.MODULES:
         raise Refusal(f"A program from outside may not import {name}")
-    if name not in _made:
-        _made[name] = _make(name)
-    return _made[name]
+    if name not in _stand_ins:
+        _stand_ins[name] = _make(name)
+    return _stand_ins[name]
 
 
 def _make(name: str) -> StandIn:
-    held = dict(offered.MODULES[name]())
+    contents = dict(offered.MODULES[name]())
     for inner in offered.MODULES:
         above, _, last = inner.rpartition(".")
         if above == name:
-            held[last] = stand_in(inner)
+            contents[last] = stand_in(inner)
     try:
         hidden: Iterable[str] = dir(importlib.import_module(name))
     except ImportError:
         hidden = ()
-    return StandIn(name, held, hidden)
+    return StandIn(name, contents, hidden)
 
 
 def found(name: str, bound: str) -> StandIn:
-    """Return what ``import name`` binds: the stand-in for ``bound``, ``name`` or its first part."""
+    """Return the module that ``import name`` binds; ``bound`` is ``name`` or its first part."""
     stand_in(name)
     return stand_in(bound)
 
 
 def given(module: str, name: str) -> object:
-    """Return what ``from module import name`` binds.
+    """Return the object that ``from module import name`` binds.
 
     Raises:
-        Refusal: it is not offered.
-        ImportError: there is no such thing.
+        Refusal: the policy does not allow it.
+        ImportError: the module has no such name.
     """
     inner = f"{module}.{name}"
     if inner in offered.MODULES:
@@ -95,7 +95,7 @@ def given(module: str, name: str) -> object:
 
 
 def shown(value: object) -> object:
-    """Return what stands for ``value`` among the names that a program starts with."""
+    """Return the stand-in for a module, other values unchanged."""
     if isinstance(value, ModuleType):
         return stand_in(value.__name__)
     return value

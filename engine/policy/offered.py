@@ -1,4 +1,4 @@
-"""What each module offers to a program from elsewhere: one row a module."""
+"""The contents of each module that untrusted programs may import."""
 
 import importlib
 from collections.abc import Callable, Mapping
@@ -15,14 +15,14 @@ Maker = Callable[[], Mapping[str, object]]
 
 
 def _of(name: str, words: str, *changed: Mapping[str, object]) -> Maker:
-    """Return a maker that takes the named things out of the real module."""
+    """Return a factory of the named contents of the real module."""
 
     def make() -> Mapping[str, object]:
         module = importlib.import_module(name)
-        held = {word: getattr(module, word) for word in words.split() if hasattr(module, word)}
+        contents = {n: getattr(module, n) for n in words.split() if hasattr(module, n)}
         for more in changed:
-            held |= more
-        return held
+            contents |= more
+        return contents
 
     return make
 
@@ -30,18 +30,18 @@ def _of(name: str, words: str, *changed: Mapping[str, object]) -> Maker:
 def _all(
     name: str, without: str = "", keep: Callable[[object], bool] = callable, more: str = ""
 ) -> Maker:
-    """Return a maker that takes every public thing that is no module and passes ``keep``."""
+    """Return a factory of all public contents that are no modules and pass ``keep``."""
 
     def make() -> Mapping[str, object]:
         module = importlib.import_module(name)
         out = set(without.split())
-        held = {
+        contents = {
             word: thing
             for word, thing in vars(module).items()
             if not word.startswith("_") and word not in out
             if not isinstance(thing, ModuleType) and keep(thing)
         }
-        return held | {word: getattr(module, word) for word in more.split()}
+        return contents | {word: getattr(module, word) for word in more.split()}
 
     return make
 
@@ -59,7 +59,7 @@ _OP_FAMILIES = (
     *("cudnn", "miopen", "mkldnn", "fbgemm", "quantize", "fused_", "sym_", "from_file"),
     *("native_", "batch_norm_", "grid_sampler"),
 )
-"""Insides of torch's layers, which believe whatever sizes they are told."""
+"""Internal ops of torch's layers, which do not validate sizes."""
 _NO_OPS = frozenset(
     "frombuffer asarray segment_reduce hash_tensor choose_qparams_optimized is_vulkan_available "
     "fake_quantize_per_channel_affine fake_quantize_per_tensor_affine is_distributed "
@@ -80,15 +80,15 @@ _TORCH = (
 
 
 def _torch() -> Mapping[str, object]:
-    held = dict(_of("torch", _TORCH)())
+    contents = dict(_of("torch", _TORCH)())
     for word in dir(torch._C._VariableFunctions):
         if word.startswith(("_", *_OP_FAMILIES)) or word in _NO_OPS or not hasattr(torch, word):
             continue
-        held[word] = getattr(torch, word)
+        contents[word] = getattr(torch, word)
     constants = (torch.dtype, torch.layout, torch.memory_format)
-    held |= {word: thing for word, thing in vars(torch).items() if isinstance(thing, constants)}
+    contents |= {word: thing for word, thing in vars(torch).items() if isinstance(thing, constants)}
     changed = twins.SPARSE | twins.ARRAYS | twins.old_tensors()
-    return held | changed | {"__version__": str(torch.__version__)}
+    return contents | changed | {"__version__": str(torch.__version__)}
 
 
 def _numpy() -> Mapping[str, object]:
@@ -98,11 +98,11 @@ def _numpy() -> Mapping[str, object]:
         "geterrcall setbufsize info test recarray record require nested_iters getbufsize "
         "matrix asmatrix"
     )
-    held = dict(_all("numpy", out, lambda _: True)())
+    contents = dict(_all("numpy", out, lambda _: True)())
     names = "sctypeDict typecodes ScalarType"
     for word in names.split():
-        held.pop(word, None)
-    return held | {"__version__": str(np.__version__), "ndarray": twins.Array}
+        contents.pop(word, None)
+    return contents | {"__version__": str(np.__version__), "ndarray": twins.Array}
 
 
 def _nn() -> Mapping[str, object]:
@@ -114,8 +114,8 @@ def _nn() -> Mapping[str, object]:
 
 def _functional() -> Mapping[str, object]:
     out = "boolean_dispatch handle_torch_function assert_int_or_pair Callable Optional"
-    held = _all("torch.nn.functional", out, _is_function)()
-    return {word: thing for word, thing in held.items() if not word.startswith("has_torch")}
+    contents = _all("torch.nn.functional", out, _is_function)()
+    return {word: thing for word, thing in contents.items() if not word.startswith("has_torch")}
 
 
 def _these(*kinds: type) -> Callable[[object], bool]:
@@ -170,7 +170,7 @@ _CUDA = (
 
 
 def _plots() -> Mapping[str, object]:
-    """Return the calls that plot; each asks for the axes there are then."""
+    """Return the plotting functions, which look up the current axes when called."""
 
     def later(name: str) -> Callable[..., object]:
         return lambda *args, **words: getattr(pyplot, name)(*args, **words)
@@ -292,4 +292,4 @@ MODULES: dict[str, Maker] = dict(
         _std("warnings", "filterwarnings resetwarnings simplefilter warn"),
     ]
 )
-"""Every module that may be imported, and what makes its names."""
+"""Every module that may be imported, and the factory of its contents."""

@@ -1,9 +1,8 @@
-"""What a program that came from elsewhere may do, checked before anything of it runs.
+"""The policy for untrusted programs, checked before any of their code runs.
 
-Three steps, each of which refuses with a place and with what to write instead: `bounds` looks at
-the bare text, before the parser may be hurt; `syntax` goes through the tree; `rewrite` puts guards
-where only the run itself can tell. `modules` holds what may be imported, `guards` the builtin
-functions.
+Three steps, each of which refuses with a place and with what to write instead: `bounds` checks
+the bare text, to protect the parser; `syntax` checks the tree; `rewrite` inserts guards where only
+the run itself can decide. `modules` has what may be imported, `guards` the builtin functions.
 """
 
 import ast
@@ -15,17 +14,17 @@ from engine.policy.refusal import Refusal
 
 
 def prepare(source: str, filename: str) -> CodeType:
-    """Return a program from elsewhere as code that can be run with the names of `names`.
+    """Compile an untrusted program, to be run with the names returned by `names`.
 
     Raises:
         Refusal: the policy forbids something in it; it has a place.
-        SyntaxError: it is no Python.
+        SyntaxError: the source is no Python.
     """
     return compile(guarded(source, filename), filename, "exec", dont_inherit=True)
 
 
 def guarded(source: str, filename: str) -> ast.Module:
-    """Return the tree of a program from elsewhere, with guards in it; see `prepare`."""
+    """Return the tree of an untrusted program, with guards; raises like `prepare`."""
     bounds.check(source)
     try:
         tree = ast.parse(source, filename)
@@ -36,7 +35,7 @@ def guarded(source: str, filename: str) -> ast.Module:
 
 
 def readable(source: str) -> str:
-    """Return ``source`` where the parser can be asked about it, else nothing."""
+    """Return ``source`` if it is safe to parse, else an empty text."""
     try:
         bounds.check(source)
     except Refusal:
@@ -45,6 +44,6 @@ def readable(source: str) -> str:
 
 
 def names(given: dict[str, object]) -> dict[str, object]:
-    """Return the names that a document starts with, each replaced by what the policy offers."""
-    kept = {name: modules.shown(value) for name, value in given.items()}
-    return {**kept, "__builtins__": builtin_names()}
+    """Return the names that a program starts with, with modules replaced by stand-ins."""
+    safe = {name: modules.shown(value) for name, value in given.items()}
+    return {**safe, "__builtins__": builtin_names()}

@@ -1,4 +1,4 @@
-"""How the policy says no."""
+"""The exception with which the policy refuses a program."""
 
 from engine.tape import Place
 
@@ -6,7 +6,7 @@ TRUST = "Trust the program if you know who wrote it."
 
 
 class Refusal(Exception):
-    """Something that a program from elsewhere may not do. ``hint`` says what to do instead."""
+    """An untrusted program did something forbidden. ``hint`` says what to do instead."""
 
     def __init__(self, message: str, hint: str = "", place: Place | None = None) -> None:
         super().__init__(message)

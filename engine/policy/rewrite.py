@@ -1,8 +1,8 @@
-"""Guards put into the tree where only the run can tell what something is.
+"""Insert run-time guards into the tree, where a check needs the actual objects.
 
-Imports become calls that hand out stand-ins; a private attribute, a written attribute and the few
-in `words.GUARDED` are asked for through a function. Every node keeps its place in the text, so that
-errors and the marks beside the lines stay where they were.
+Imports become calls that return stand-ins; private attributes, written attributes and those in
+`words.GUARDED` are accessed through functions. Every node keeps its place in the text, so that
+errors and line marks stay where they were.
 """
 
 import ast
@@ -46,25 +46,25 @@ class _Guard(ast.NodeTransformer):
         return node
 
     def visit_Import(self, node: ast.Import) -> list[ast.AST]:
-        made: list[ast.AST] = []
+        statements: list[ast.AST] = []
         for alias in node.names:
             # `import a.b` binds a, `import a.b as c` binds b.
             top = alias.name.partition(".")[0]
             bound = _text(alias, alias.name if alias.asname else top)
             target = _at(alias, ast.Name(alias.asname or top, ast.Store()))
             value = _call(alias, MODULE, _text(alias, alias.name), bound)
-            made.append(_at(node, ast.Assign([target], value)))
-        return made
+            statements.append(_at(node, ast.Assign([target], value)))
+        return statements
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST | list[ast.AST]:
         if node.module == "__future__":
             return node
-        made: list[ast.AST] = []
+        statements: list[ast.AST] = []
         for alias in node.names:
             value = _call(alias, GIVE, _text(alias, node.module or ""), _text(alias, alias.name))
             target = _at(alias, ast.Name(alias.asname or alias.name, ast.Store()))
-            made.append(_at(node, ast.Assign([target], value)))
-        return made
+            statements.append(_at(node, ast.Assign([target], value)))
+        return statements
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         func = node.func
@@ -85,7 +85,7 @@ class _Guard(ast.NodeTransformer):
         looked_at = words.GUARDED | words.OWNED
         self.generic_visit(node)
         if isinstance(to, ast.Attribute) and to.attr in looked_at:
-            # Written, but read before: `visit_Attribute` has seen to the writing alone.
+            # It is also read: `visit_Attribute` inserted a guard for the writing alone.
             call = to.value
             assert isinstance(call, ast.Call)
             assert isinstance(call.func, ast.Name)
@@ -104,7 +104,7 @@ class _Guard(ast.NodeTransformer):
         return node
 
     def _mangled(self, name: str) -> str:
-        """Return the name that Python itself would use inside a class."""
+        """Return the name after Python's private name mangling in the current class."""
         if not name.startswith("__") or name.endswith("__") or not self._classes:
             return name
         owner = self._classes[-1].lstrip("_")
@@ -112,7 +112,7 @@ class _Guard(ast.NodeTransformer):
 
 
 def is_super(node: ast.AST) -> bool:
-    """Whether an expression is a call of ``super``, before or after it was guarded."""
+    """Return whether an expression is a call of ``super``, with or without its guard."""
     return (
         isinstance(node, ast.Call)
         and isinstance(node.func, ast.Name)
@@ -120,8 +120,8 @@ def is_super(node: ast.AST) -> bool:
     )
 
 
-def _at(node: ast.AST, made: Node) -> Node:
-    return ast.copy_location(made, node)
+def _at(node: ast.AST, new: Node) -> Node:
+    return ast.copy_location(new, node)
 
 
 def _text(node: ast.AST, text: str) -> ast.expr:

@@ -1,4 +1,4 @@
-"""The tree of a program from elsewhere, gone through before it runs."""
+"""Check the syntax tree of an untrusted program before it runs."""
 
 import ast
 from collections.abc import Callable, Iterator
@@ -9,14 +9,14 @@ from engine.policy.rewrite import is_super
 from engine.tape import Place
 
 Offers = Callable[[str], frozenset[str] | None]
-"""What a module offers by that name; None: there is no such module for a program from elsewhere."""
+"""Module name -> names that an untrusted program may use; None if it may not be imported."""
 
 _KNOWN = frozenset(("__name__", "__file__", "__doc__"))
 _OUTSIDE = "Files, other programs and the network are closed to it."
 
 
 def check(tree: ast.Module, source: str, offers: Offers) -> None:
-    """Refuse whatever the policy does not allow.
+    """Refuse a program that the policy does not allow.
 
     Raises:
         Refusal: the first thing in the text that is not allowed, with its place.
@@ -40,19 +40,19 @@ class _Check:
                 self._refuse(node, "The program is too long", "Leave something out.")
             kind = type(node).__name__
             if kind not in words.NODES:
-                self._refuse(node, f"{_spoken(kind)} is not for a program from outside", TRUST)
-            rule = getattr(self, f"_see_{kind}", None)
+                self._refuse(node, f"{_kind_name(kind)} is not for a program from outside", TRUST)
+            rule = getattr(self, f"_visit_{kind}", None)
             if rule is not None:
                 rule(node, parents)
 
     # Names
 
-    def _see_Name(self, node: ast.Name, parents: tuple[ast.AST, ...]) -> None:
+    def _visit_Name(self, node: ast.Name, parents: tuple[ast.AST, ...]) -> None:
         name, loads = node.id, isinstance(node.ctx, ast.Load)
         if name.startswith("__"):
             if loads and name in _KNOWN:
                 return
-            if isinstance(_above(parents), ast.ClassDef):
+            if isinstance(_enclosing_scope(parents), ast.ClassDef):
                 if name == "__slots__" and not loads and _plain_slots(parents):
                     return
                 if name in words.SPECIAL and name != "__getattr__":
@@ -60,7 +60,7 @@ class _Check:
             self._private(node, name)
         elif name == "super":
             call = parents[-1]
-            if not (loads and _is_called(node, call) and _is_whole(call)):
+            if not (loads and _is_called(node, call) and _is_plain_super(call)):
                 self._refuse(
                     node,
                     "super() may only be called at once, with nothing or a class and an object",
@@ -84,7 +84,7 @@ class _Check:
             "Names that begin with two underscores belong to Python: use another name.",
         )
 
-    def _see_FunctionDef(self, node: ast.FunctionDef, parents: tuple[ast.AST, ...]) -> None:
+    def _visit_FunctionDef(self, node: ast.FunctionDef, parents: tuple[ast.AST, ...]) -> None:
         if not node.name.startswith("__"):
             self._binding(node, node.name)
             return
@@ -98,7 +98,7 @@ class _Check:
             )
         self._private(node, node.name)
 
-    def _see_ClassDef(self, node: ast.ClassDef, _: tuple[ast.AST, ...]) -> None:
+    def _visit_ClassDef(self, node: ast.ClassDef, _: tuple[ast.AST, ...]) -> None:
         self._binding(node, node.name)
         for word in node.keywords:
             if word.arg is None or word.arg == "metaclass":
@@ -108,33 +108,33 @@ class _Check:
                     "Use a decorator or a base class.",
                 )
 
-    def _see_arg(self, node: ast.arg, _: tuple[ast.AST, ...]) -> None:
+    def _visit_arg(self, node: ast.arg, _: tuple[ast.AST, ...]) -> None:
         self._binding(node, node.arg)
 
-    def _see_keyword(self, node: ast.keyword, _: tuple[ast.AST, ...]) -> None:
+    def _visit_keyword(self, node: ast.keyword, _: tuple[ast.AST, ...]) -> None:
         self._binding(node, node.arg)
 
-    def _see_ExceptHandler(self, node: ast.ExceptHandler, _: tuple[ast.AST, ...]) -> None:
+    def _visit_ExceptHandler(self, node: ast.ExceptHandler, _: tuple[ast.AST, ...]) -> None:
         self._binding(node, node.name)
 
-    def _see_Global(self, node: ast.Global, _: tuple[ast.AST, ...]) -> None:
+    def _visit_Global(self, node: ast.Global, _: tuple[ast.AST, ...]) -> None:
         for name in node.names:
             self._binding(node, name)
 
-    def _see_Nonlocal(self, node: ast.Nonlocal, _: tuple[ast.AST, ...]) -> None:
+    def _visit_Nonlocal(self, node: ast.Nonlocal, _: tuple[ast.AST, ...]) -> None:
         for name in node.names:
             self._binding(node, name)
 
-    def _see_MatchAs(self, node: ast.MatchAs, _: tuple[ast.AST, ...]) -> None:
+    def _visit_MatchAs(self, node: ast.MatchAs, _: tuple[ast.AST, ...]) -> None:
         self._binding(node, node.name)
 
-    def _see_MatchStar(self, node: ast.MatchStar, _: tuple[ast.AST, ...]) -> None:
+    def _visit_MatchStar(self, node: ast.MatchStar, _: tuple[ast.AST, ...]) -> None:
         self._binding(node, node.name)
 
-    def _see_MatchMapping(self, node: ast.MatchMapping, _: tuple[ast.AST, ...]) -> None:
+    def _visit_MatchMapping(self, node: ast.MatchMapping, _: tuple[ast.AST, ...]) -> None:
         self._binding(node, node.rest)
 
-    def _see_MatchClass(self, node: ast.MatchClass, _: tuple[ast.AST, ...]) -> None:
+    def _visit_MatchClass(self, node: ast.MatchClass, _: tuple[ast.AST, ...]) -> None:
         for name in node.kwd_attrs:
             if name.startswith("_") or name in words.GUARDED | words.OWNED:
                 self._refuse(node, f"A pattern may not look at {name}", "Ask for it with an if.")
@@ -142,7 +142,7 @@ class _Check:
 
     # Attributes
 
-    def _see_Attribute(self, node: ast.Attribute, parents: tuple[ast.AST, ...]) -> None:
+    def _visit_Attribute(self, node: ast.Attribute, parents: tuple[ast.AST, ...]) -> None:
         name, loads = node.attr, isinstance(node.ctx, ast.Load)
         if name.startswith("__"):
             if name.endswith("__"):
@@ -163,12 +163,12 @@ class _Check:
 
     # Imports
 
-    def _see_Import(self, node: ast.Import, _: tuple[ast.AST, ...]) -> None:
+    def _visit_Import(self, node: ast.Import, _: tuple[ast.AST, ...]) -> None:
         for alias in node.names:
             self._module(alias, alias.name)
             self._binding(alias, alias.asname)
 
-    def _see_ImportFrom(self, node: ast.ImportFrom, _: tuple[ast.AST, ...]) -> None:
+    def _visit_ImportFrom(self, node: ast.ImportFrom, _: tuple[ast.AST, ...]) -> None:
         module = node.module or "."
         if module == "__future__":
             return
@@ -221,7 +221,7 @@ class _Check:
 
 
 def _walk(tree: ast.AST) -> Iterator[tuple[ast.AST, int, tuple[ast.AST, ...]]]:
-    """Yield every node in the order of the text, how deep it stands, and what is around it."""
+    """Yield every node in the order of the text, with its depth and its parents."""
     waiting: list[tuple[ast.AST, tuple[ast.AST, ...]]] = [(tree, ())]
     while waiting:
         node, parents = waiting.pop()
@@ -231,7 +231,7 @@ def _walk(tree: ast.AST) -> Iterator[tuple[ast.AST, int, tuple[ast.AST, ...]]]:
 
 
 def _bindings(node: ast.AST) -> Iterator[str]:
-    """Yield the names that a node gives a meaning of the program's own."""
+    """Yield the names that a node binds."""
     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
         yield node.id
     elif isinstance(node, ast.FunctionDef | ast.ClassDef):
@@ -244,14 +244,14 @@ def _bindings(node: ast.AST) -> Iterator[str]:
         yield node.name
 
 
-def _above(parents: tuple[ast.AST, ...]) -> ast.AST | None:
-    """Return the class or function whose body a node stands in."""
+def _enclosing_scope(parents: tuple[ast.AST, ...]) -> ast.AST | None:
+    """Return the innermost class or function around a node."""
     scopes = (ast.ClassDef, ast.FunctionDef, ast.Lambda)
-    return next((one for one in reversed(parents) if isinstance(one, scopes)), None)
+    return next((item for item in reversed(parents) if isinstance(item, scopes)), None)
 
 
 def _plain_slots(parents: tuple[ast.AST, ...]) -> bool:
-    """Whether ``__slots__`` is given ordinary names, written out."""
+    """Return whether ``__slots__`` is assigned literal ordinary names."""
     node = parents[-1]
     if not isinstance(node, ast.Assign):
         return False
@@ -262,7 +262,7 @@ def _plain_slots(parents: tuple[ast.AST, ...]) -> bool:
 
 
 def _may_be_read(node: ast.Attribute, parent: ast.AST) -> bool:
-    """Whether a special attribute is harmless where it stands."""
+    """Return whether reading a special attribute is harmless in its context."""
     name, of = node.attr, node.value
     if name in words.READABLE:
         return True
@@ -276,24 +276,24 @@ def _is_called(node: ast.AST, parent: ast.AST) -> bool:
     return isinstance(parent, ast.Call) and parent.func is node
 
 
-def _is_whole(call: ast.AST) -> bool:
-    """Whether a call of ``super`` says which class it means, or leaves that to Python."""
+def _is_plain_super(call: ast.AST) -> bool:
+    """Return whether a call of ``super`` has two plain arguments, or none."""
     return (
         isinstance(call, ast.Call)
         and not call.keywords
         and len(call.args) in (0, 2)
-        and not any(isinstance(one, ast.Starred) for one in call.args)
+        and not any(isinstance(item, ast.Starred) for item in call.args)
     )
 
 
-def _spoken(kind: str) -> str:
+def _kind_name(kind: str) -> str:
     if kind.startswith(("Async", "Await")):
         return "A coroutine"
     return {"TryStar": "except*", "TypeAlias": "A type statement"}.get(kind, kind)
 
 
 def _is_torch(node: ast.expr) -> bool:
-    """Whether an expression is written as a part of torch, which needs no look at run time."""
+    """Return whether an expression is spelled ``torch...``, so that no run-time check is needed."""
     while isinstance(node, ast.Attribute):
         node = node.value
     return isinstance(node, ast.Name) and node.id == "torch"

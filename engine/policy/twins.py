@@ -1,4 +1,4 @@
-"""Narrower twins of library functions that would do too much for a program from elsewhere."""
+"""Safe variants of library functions that would give an untrusted program too much power."""
 
 import copy
 import dataclasses
@@ -23,16 +23,16 @@ def leave(code: object = None) -> NoReturn:
     raise SystemExit(code)
 
 
-# dataclasses writes the names of fields into code that it runs; so they must be names, always.
+# dataclasses inserts field names into code that it executes; so they must always be identifiers.
 
 
 class Field(dataclasses.Field):  # type: ignore[type-arg]
-    """A field whose name stays the one it has in its class: `replace` reads what it says."""
+    """A field whose name cannot be changed: `dataclasses.replace` reads the attribute it names."""
 
     __slots__ = ()
 
     def __setattr__(self, name: str, value: object) -> None:
-        """Refuse what is no ordinary name, and a second one."""
+        """Refuse a name that is no plain identifier, and a second name."""
         if name == "name" and value is not None:
             _plain_name(value)
             if self.name not in (None, value):
@@ -44,15 +44,15 @@ def _plain_name(name: object) -> str:
     if type(name) is not str or not name.isidentifier() or name.startswith("__"):
         raise Refusal(f"A field cannot be called {name!r}", "Use a plain name.")
     if name in words.ATTRIBUTES:
-        # A pattern would read it of whatever passes for such a class.
+        # A pattern would read it from any object that passes as an instance.
         raise Refusal(f"A field cannot be called {name}", "Use another name.")
     return name
 
 
 def field(**options: object) -> object:
     """Do what ``dataclasses.field`` does."""
-    made = dataclasses.field(**options)  # type: ignore[call-overload]
-    return Field(*(getattr(made, name) for name in _FIELD))
+    plain = dataclasses.field(**options)  # type: ignore[call-overload]
+    return Field(*(getattr(plain, name) for name in _FIELD))
 
 
 _FIELD = ("default", "default_factory", "init", "repr", "hash", "compare", "metadata", "kw_only")
@@ -80,7 +80,7 @@ def dataclass(cls: object = None, /, **options: bool) -> object:
 
 @dataclasses.dataclass(frozen=True)
 class Told:
-    """What ``fields`` tells about a field."""
+    """Description of a field, as returned by ``fields``."""
 
     name: str
     type: object
@@ -88,9 +88,9 @@ class Told:
 
 
 def fields(of: object) -> tuple[Told, ...]:
-    """Return the fields of a data class, as values that change nothing."""
+    """Return read-only descriptions of the fields of a data class."""
     found = dataclasses.fields(of)  # type: ignore[arg-type]
-    return tuple(Told(one.name, one.type, one.default) for one in found)
+    return tuple(Told(each.name, each.type, each.default) for each in found)
 
 
 DATACLASSES: dict[str, object] = {
@@ -123,7 +123,7 @@ def wraps(wrapped: Callable[..., object]) -> Callable[[object], object]:
             raise Refusal("Only functions of the program itself can wrap others")
         if isinstance(wrapped, type):
             raise Refusal("A class cannot be wrapped", "Wrap a function.")
-        # Objects have a dict of their own, with what is private to their class in it.
+        # The dict of other objects contains attributes that are private to their class.
         also = functools.WRAPPER_UPDATES if is_own(wrapped) else ()
         return functools.update_wrapper(wrapper, wrapped, updated=also)
 
@@ -143,7 +143,7 @@ def total_ordering(cls: type) -> type:
 
 
 class cached_property:
-    """``functools.cached_property``, which keeps its value under the name it has in its class."""
+    """``functools.cached_property`` that stores its value only under its name in the class."""
 
     __slots__ = ("_func", "_name")
 
@@ -151,22 +151,22 @@ class cached_property:
         self._func, self._name = func, ""
 
     def __set_name__(self, owner: type, name: str) -> None:
-        """Take the name, once."""
+        """Set the name, once."""
         if not self._name:
             if not is_own(owner):
                 raise Refusal("A property belongs to a class of the program itself")
             self._name = _plain_name(name)
 
-    def __get__(self, one: object, owner: type | None = None) -> object:
-        """Return the value, which is made the first time."""
-        if one is None:
+    def __get__(self, instance: object, owner: type | None = None) -> object:
+        """Return the value, computed at the first access."""
+        if instance is None:
             return self
-        if not is_own(type(one)) or not self._name:
+        if not is_own(type(instance)) or not self._name:
             raise Refusal("A property belongs to a class of the program itself")
-        held = vars(one)
-        if self._name not in held:
-            held[self._name] = self._func(one)
-        return held[self._name]
+        attributes = vars(instance)
+        if self._name not in attributes:
+            attributes[self._name] = self._func(instance)
+        return attributes[self._name]
 
 
 FUNCTOOLS: dict[str, object] = {
@@ -177,7 +177,7 @@ FUNCTOOLS: dict[str, object] = {
 }
 
 
-# copy looks everything up in its memo, what an object is made from too.
+# copy looks up everything in its memo, even the arguments with which objects are reconstructed.
 
 
 def deepcopy(value: object, memo: object = None) -> object:
@@ -191,37 +191,36 @@ def deepcopy(value: object, memo: object = None) -> object:
 
 
 class _WithoutCalls:
-    """A schedule whose state leaves out the state of what it calls.
+    """A scheduler whose state leaves out the state of the program's callables.
 
-    torch reads and writes the attributes of whatever stands there.
+    torch would read and write the attributes of any object there.
     """
 
     left_out = ("optimizer", "lr_lambdas", "_scale_fn_custom")
 
     def state_dict(self) -> dict[str, object]:
-        """Return what decides about the next rates."""
-        return {name: one for name, one in vars(self).items() if name not in self.left_out}
+        """Return the attributes that determine the next learning rates."""
+        return {name: value for name, value in vars(self).items() if name not in self.left_out}
 
     def load_state_dict(self, state: dict[str, object]) -> None:
-        """Take up a state that `state_dict` returned."""
-        kept = {name: one for name, one in state.items() if name not in self.left_out}
-        vars(self).update(kept)
+        """Load a state that `state_dict` returned."""
+        vars(self).update({name: v for name, v in state.items() if name not in self.left_out})
 
 
 def schedules() -> dict[str, object]:
-    """Return twins of the schedules that call what the program gives them."""
+    """Return safe variants of the schedulers that take callables of the program."""
     from torch.optim import lr_scheduler
 
-    made: dict[str, object] = {}
+    variants: dict[str, object] = {}
     for name in ("LambdaLR", "MultiplicativeLR", "CyclicLR"):
         kind = type(name, (_WithoutCalls, getattr(lr_scheduler, name)), {})
         kind.__module__ = lr_scheduler.__name__
-        made[name] = kind
-    return made
+        variants[name] = kind
+    return variants
 
 
 class DataLoader(data.DataLoader):  # type: ignore[type-arg]
-    """A loader that works in the process it is in, however many workers it is asked for."""
+    """A loader that works in the current process, whatever number of workers is requested."""
 
     def __init__(self, dataset: object, *args: object, **options: object) -> None:
         names = ("batch_size", "shuffle", "sampler", "batch_sampler", "num_workers", "collate_fn")
@@ -236,7 +235,7 @@ class DataLoader(data.DataLoader):  # type: ignore[type-arg]
 
     @property
     def multiprocessing_context(self) -> None:
-        """None: there are no other processes."""
+        """Always None: there are no worker processes."""
         return None
 
     @multiprocessing_context.setter
@@ -252,7 +251,7 @@ class DataLoader(data.DataLoader):  # type: ignore[type-arg]
 
 
 def apart(thing: object) -> object:
-    """Return a copy of a tensor that no op on the tape knows of; all else as it is."""
+    """Return an unrecorded copy of a tensor; other objects unchanged."""
     with torch._C.DisableTorchFunction():
         return torch.Tensor.clone(thing) if isinstance(thing, torch.Tensor) else thing
 
@@ -272,22 +271,22 @@ SPARSE: dict[str, object] = {
     "sparse_coo_tensor": _checked(torch.sparse_coo_tensor, "indices"),
     "sparse_csr_tensor": _checked(torch.sparse_csr_tensor, "crow_indices", "col_indices"),
 }
-"""Without the check they take indices that lie outside the tensor, and without the copy ones that
-leave it later."""
+"""Without the check they accept indices outside of the tensor; without the copy the program could
+change the indices afterwards."""
 
 
 def _own_numbers(
     make: Callable[..., torch.Tensor],
 ) -> Callable[..., torch.Tensor]:
-    """Return a function that takes no array which may not be written: torch would write it."""
+    """Wrap a function to copy read-only arrays: torch would allow writing to their memory."""
 
     @functools.wraps(make)
-    def made(data: object, *args: object, **options: object) -> torch.Tensor:
+    def convert(data: object, *args: object, **options: object) -> torch.Tensor:
         if isinstance(data, np.ndarray) and not data.flags.writeable:
             data = data.copy()
         return make(data, *args, **options)
 
-    return made
+    return convert
 
 
 ARRAYS: dict[str, object] = {
@@ -299,11 +298,11 @@ ARRAYS: dict[str, object] = {
 def functional_call(
     module: object, parameters_and_buffers: object, *args: object, **words: object
 ) -> object:
-    """Do what ``torch.func.functional_call`` does, which sets whatever attributes are named."""
+    """Do what ``torch.func.functional_call`` does, for plain parameter names only."""
     given = parameters_and_buffers
-    # In dicts of our own: one of the program's class could hold other names for torch than for us.
+    # In new dicts: a dict subclass could present other names to torch than were checked here.
     if isinstance(given, tuple | list) and type(given) in (tuple, list):
-        plain: object = tuple(states.parameters(one) for one in given)
+        plain: object = tuple(states.parameters(item) for item in given)
     else:
         plain = states.parameters(given)
     return torch.func.functional_call(module, plain, *args, **words)  # type: ignore[arg-type]
@@ -313,7 +312,7 @@ def functional_call(
 
 
 class _Old(type):
-    """One of torch's old classes of tensors, ``torch.FloatTensor`` and the like."""
+    """Metaclass of safe variants of torch's legacy tensor types, such as ``torch.FloatTensor``."""
 
     __real__: Callable[..., object]
 
@@ -325,7 +324,7 @@ class _Old(type):
 
 
 def old_tensors() -> dict[str, object]:
-    """Return twins of those classes; torch knows them by their names, as the real ones."""
+    """Return safe variants of the legacy tensor types; torch recognizes them by their names."""
     names = "Bool Byte Double Float Half Int Long Short".split()
     return {
         f"{name}Tensor": _Old(
@@ -336,7 +335,7 @@ def old_tensors() -> dict[str, object]:
 
 
 class _Array(type):
-    """Arrays as a class: it tells which things are arrays, and lays none over given memory."""
+    """Metaclass of `Array`: supports `isinstance`, but no array over a given buffer."""
 
     def __call__(
         cls, shape: object, dtype: object = float, *args: object, **words: object
@@ -356,10 +355,10 @@ class _Array(type):
 
 
 class Array(metaclass=_Array):
-    """``np.ndarray``, which makes objects of any bytes where it is given them as a buffer."""
+    """``np.ndarray`` without its buffer argument, which could turn any bytes into objects."""
 
     def __init_subclass__(cls, **_words: object) -> None:
-        """Refuse: a subclass could call what this one keeps to itself."""
+        """Refuse subclasses: they could call the real constructor."""
         raise Refusal("A class from outside cannot be an array", "Keep the array in an attribute.")
 
 
@@ -368,7 +367,7 @@ Array.__module__ = "numpy"
 
 
 class _Flags:
-    """The switches of cuDNN that programs set for the sake of reproducible numbers."""
+    """The cuDNN settings that programs set for reproducibility."""
 
     def __init__(self) -> None:
         self.deterministic = False
@@ -376,7 +375,7 @@ class _Flags:
         self.enabled = True
 
     def is_available(self) -> bool:
-        """Whether cuDNN is there."""
+        """Return whether cuDNN is available."""
         return bool(torch.backends.cudnn.is_available())  # type: ignore[no-untyped-call]
 
 
@@ -391,4 +390,4 @@ BACKENDS: dict[str, object] = {
     "mps": _Present(torch.backends.mps.is_available),
     "cuda": _Present(torch.cuda.is_available),
 }
-"""They take settings and pass none on: a program from elsewhere changes no library."""
+"""They accept settings and ignore them: an untrusted program cannot change a library."""

@@ -1,4 +1,4 @@
-"""The words of the policy: what may stand in a program from elsewhere, and what to use instead."""
+"""Allow and block lists of the policy: syntax, attributes and builtins, with alternatives."""
 
 NODES = frozenset(
     "Module FunctionDef ClassDef Return Delete Assign AugAssign AnnAssign For While If With Match "
@@ -10,7 +10,7 @@ NODES = frozenset(
     "ExceptHandler arguments arg keyword alias withitem match_case MatchValue MatchSingleton "
     "MatchSequence MatchMapping MatchClass MatchStar MatchAs MatchOr".split()
 )
-"""Kinds of syntax that may be used; coroutines and what comes with later Pythons may not."""
+"""Types of syntax nodes that are allowed; coroutines and syntax of later Pythons are not."""
 
 SPECIAL = frozenset(
     f"__{name}__"
@@ -23,38 +23,38 @@ SPECIAL = frozenset(
         "set delete set_name init_subclass class_getitem post_init getattr copy"
     ).split()
 )
-"""Special methods that a class may define, and call of its base by ``super()``.
+"""Special methods that a class may define, and call on its base by ``super()``.
 
-Not among them: what NumPy and torch take memory addresses from (``__array_interface__``), what
-deep copying (its memo decides what anything is made from) and pickling call by name, and what
-decides about access to attributes.
+Left out are protocols that yield memory addresses to NumPy and torch (``__array_interface__``),
+methods called by name in deep copying (whose memo determines what is constructed) and pickling,
+and hooks of attribute access.
 """
 
 READABLE = frozenset(("__name__", "__qualname__", "__doc__", "__version__"))
-"""Special attributes that may be read of anything."""
+"""Special attributes that may be read on any object."""
 
 HARMLESS = frozenset(
     "_version _base _is_view _asdict _replace _fields _make _last_lr _step_count".split()
 )
-"""Private names of torch's and Python's own that only tell something."""
+"""Private names of torch and Python that are merely informative."""
 SAVED = "_saved_"
-"""What a backward node shows of its saved tensors begins so."""
+"""Prefix of a backward node's attributes for its saved tensors."""
 
 INDICES = frozenset("indices crow_indices col_indices ccol_indices row_indices".split())
-"""What sparse tensors hand out of themselves; torch trusts these numbers blindly afterwards."""
+"""Index tensors of sparse tensors, which torch never validates again once they are modified."""
 OVERRIDDEN = frozenset(
     "_load_from_state_dict _save_to_state_dict _conv_forward _check_input_dim _get_name _version "
     "_apply _reset_parameters _init_group _get_closed_form_lr "
     "_abc_impl _is_protocol _is_runtime_protocol _backward_cls _randbelow".split()
 )
-"""Private names of a library that subclasses define: those meant for it, those Python sets."""
+"""Private library names that subclasses may define: hooks for them, and names Python sets."""
 PARTS = frozenset("_modules _parameters _buffers".split())
-"""A module's own tables of its parts: they may be read, in copies."""
+"""A module's tables of its parts: they may be read, as copies."""
 MODULES = frozenset(
     "os sys io gc posix builtins importlib subprocess ctypes socket shutil pathlib pickle inspect "
     "threading tempfile runpy reducer".split()
 )
-"""What no object should lead to; where one does after all, its module is refused."""
+"""Modules that no object should give access to; as attributes they are checked at run time."""
 GUARDED = (
     MODULES
     | frozenset("format load_state_dict state_dict obj cast set_state fields register".split())
@@ -62,14 +62,14 @@ GUARDED = (
     | INDICES
     | PARTS
 )
-"""Attributes that are looked at once more when the program runs."""
+"""Attributes that are checked again at run time."""
 LAID = frozenset(("strides", "data"))
-"""Where an array's numbers lie; an array of objects laid elsewhere makes objects of numbers."""
+"""Memory layout of an array; relocating an object array would turn numbers into pointers."""
 
 OWNED = frozenset("hub ops classes library package fx export".split())
-"""Parts of torch that make code, with names that people give to fields of their own.
+"""Parts of torch that generate code, with names that programs also use for their own fields.
 
-Of an object of the program's own class they may be read; when the program runs that is looked at.
+On an object of the program's own class they may be read, which is checked at run time.
 """
 
 _FRAME = "a program may not look at its own frames"
@@ -119,7 +119,7 @@ ATTRIBUTES: dict[str, tuple[str, str]] = {
     ),
     "format_map": ("format_map reaches attributes by name", "Use an f-string."),
 }
-"""Attributes that are refused whatever they belong to: why, and what to use instead."""
+"""Attributes that are refused on any object: reason, and what to use instead."""
 
 _RUN = "It would run text as a program."
 BUILTINS: dict[str, str] = {
@@ -139,4 +139,4 @@ BUILTINS: dict[str, str] = {
     "credits": "",
     "license": "",
 }
-"""Builtin functions that are not there: what to do instead."""
+"""Builtin functions that are not available: what to do instead."""
