@@ -17,7 +17,7 @@ from engine.wire import Check, Checked
 
 
 class Unclear(Exception):
-    """No comparison is possible; the message tells the user why."""
+    """No comparison is possible; the message is for the user."""
 
 
 @dataclass
@@ -124,7 +124,7 @@ def _root(last: run.Finished, request: Check, target: _Target, nudge: complex) -
     if done.error is not None:
         raise Unclear(done.error.message)
     if not recorder.reached_roots:
-        raise Unclear("The program took another way this time")
+        raise Unclear("The program took another path this time")
     row = last.recorder.log.passes[target.accumulation.run]
     total = 0.0
     for root, seed in zip(recorder.reached_roots, row.seeds, strict=True):

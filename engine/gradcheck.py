@@ -62,7 +62,9 @@ def gradcheck(request: Gradcheck) -> Gradchecked:
     recorder.release()
     if found:
         return found[0]
-    why = done.error.message if done.error is not None else "The program took another way this time"
+    why = (
+        done.error.message if done.error is not None else "The program took another path this time"
+    )
     return _not_comparable(request, name, why)
 
 

@@ -1,6 +1,6 @@
 """Hints at the part of a setup to which a misplaced option belongs.
 
-A test compares the table with the catalogue, which only the engine knows.
+A test compares the table with the catalogue, which only the engine can import.
 """
 
 import json

@@ -47,7 +47,7 @@ FOR_GOOD: tuple[tuple[ModuleType, str], ...] = (
     (torch.utils, "rename_privateuse1_backend"),
     *(((os, "register_at_fork"),) if hasattr(os, "register_at_fork") else ()),
 )
-"""Irreversible calls: a program that makes one is the last in its engine."""
+"""Irreversible calls: a program that uses them is the last in its engine."""
 _SETTINGS: tuple[tuple[Callable[[], object], Callable[[Any], object]], ...] = (
     (lambda: locale.setlocale(locale.LC_ALL), lambda was: locale.setlocale(locale.LC_ALL, was)),
     (calendar.firstweekday, calendar.setfirstweekday),

@@ -229,7 +229,7 @@ def perform(request: Run, recorder: Recorder, printed: Callable[[str], None] | N
                 status = "refused"
             recorder.log.events.append(EventRow("error", 0, None))
     if output.cut:
-        warned.write(f"Output past {OUTPUT_LIMIT:,} characters was not kept.\n")
+        warned.write(f"Output past {OUTPUT_LIMIT:,} characters was discarded.\n")
     return Done(status, problem, names, output.text(), warned.text())
 
 

@@ -83,7 +83,7 @@ class Server:
                         os._exit(0)
 
     def tell_of_ends(self) -> None:
-        """From now on report the line on which a program ends this process, or may crash it."""
+        """Begin to report the line on which a program ends this process, or may crash it."""
         tell_of_ends(lambda frame: self._report_frame(frame, ends=True))
         tell_of_foreign(lambda frame: self._report_frame(frame, ends=False))
 

@@ -100,7 +100,7 @@ class Value(Struct, frozen=True, array_like=True, gc=False):
     stride: tuple[int, ...] = ()
     offset: int = 0
     contiguous: bool = True
-    base: int | None = None  # the value this one is a view of
+    base: int | None = None  # the value of which this is a view
     op: int | None = None
     """The op that returned it; None for leaves and for tensors from outside the tape."""
     maker: str = ""  # the factory of a leaf: ``randn``, ``Linear.weight``; else empty

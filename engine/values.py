@@ -57,7 +57,7 @@ COMPARED_ELEMENTS = 1 << 20
 """Up to this many elements a tensor is compared with a summary by all of them, else by samples."""
 
 STATISTICS_LIMIT = 50_000_000
-"""Past this many elements (an expanded view costs no memory) only the thumbnail is made."""
+"""Past this many elements (an expanded view costs no memory) only the thumbnail is computed."""
 
 
 def dtype_name(dtype: torch.dtype) -> str:

@@ -151,7 +151,7 @@ class Checked(Struct, frozen=True, tag=True):
     eps: float
     agrees: bool
     problem: str = ""
-    """Why no comparison was possible; empty if it was."""
+    """Reason for which no comparison was possible; empty if it was."""
     tolerance: float = 0.0
     """Largest accepted distance of the two, given the accuracy of differences in this dtype."""
     imaginary: tuple[float, float] | None = None
@@ -189,7 +189,7 @@ class Gradchecked(Struct, frozen=True, tag=True):
     agrees: bool = False
     pairs: tuple[JacobianPair, ...] = ()
     problem: str = ""
-    """Why no comparison was possible, or what else gradcheck objects to; empty for neither."""
+    """Reason for which no comparison was possible, or gradcheck's objection; else empty."""
 
 
 class Cells(Struct, frozen=True):

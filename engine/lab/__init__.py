@@ -14,7 +14,7 @@ from engine.wire import Cells, Probe, Probed, Run
 
 TIMEOUT_S = 5.0
 FILENAME = "<shape lab>"
-BACKWARDS = "An array with a negative stride is shown as a copy: no tensor goes backwards."
+BACKWARDS = "An array with a negative stride is shown as a copy: tensors cannot have one."
 
 
 class _Expression(NamedTuple):

@@ -1,1 +1,1 @@
-"""The policy: what a program that came from elsewhere may do."""
+"""The policy that restricts untrusted programs."""

@@ -60,7 +60,7 @@ def get(owner: object, name: object, *default: object) -> object:
         _readable(inner, name)
     found, owner = getattr(owner, name, *default), inner
     if isinstance(found, ModuleType) and not isinstance(found, modules.StandIn):
-        raise Refusal(f".{name} is a module that is not for a program from outside")
+        raise Refusal(f".{name} is a module that is not available to a program from outside")
     if name == "load_state_dict" and not is_of_own(owner, name):
         return states.plainly(owner, found)
     if name in words.PARTS and isinstance(owner, nn.Module):
@@ -79,7 +79,7 @@ def _readable(owner: object, name: str) -> None:
         why, instead = words.ATTRIBUTES[name]
         raise Refusal(f".{name} is refused: {why}", instead)
     if name == "format" and (isinstance(owner, str) or kinds.is_beneath(owner, str)):
-        raise Refusal("format() may only be called at once", "Use an f-string.")
+        raise Refusal("format() must be called directly", "Use an f-string.")
     if name in _GUARDED_OF:
         of, why = _GUARDED_OF[name]
         known = isinstance(owner, of) or kinds.is_beneath(owner, of)

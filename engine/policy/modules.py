@@ -24,7 +24,7 @@ class StandIn(ModuleType):
     def __getattr__(self, name: str) -> object:
         whole = f"{self.__name__}.{name}"
         if name in self.__dict__.get("__hidden__", ()):
-            raise Refusal(f"{whole} is not for a program from outside", TRUST)
+            raise Refusal(f"{whole} is not available to a program from outside", TRUST)
         raise AttributeError(f"module '{self.__name__}' has no attribute '{name}'")
 
     def __setattr__(self, name: str, value: object) -> None:

@@ -40,7 +40,9 @@ class _Check:
                 self._refuse(node, "The program is too long", "Leave something out.")
             kind = type(node).__name__
             if kind not in words.NODES:
-                self._refuse(node, f"{_kind_name(kind)} is not for a program from outside", TRUST)
+                self._refuse(
+                    node, f"{_kind_name(kind)} is not available to a program from outside", TRUST
+                )
             rule = getattr(self, f"_visit_{kind}", None)
             if rule is not None:
                 rule(node, parents)
@@ -63,12 +65,14 @@ class _Check:
             if not (loads and _is_called(node, call) and _is_plain_super(call)):
                 self._refuse(
                     node,
-                    "super() may only be called at once, with nothing or a class and an object",
+                    "super() must be called directly, with no arguments or a class and an object",
                     "Write super().__init__().",
                 )
         elif loads and name in words.BUILTINS and name not in self._bound:
             self._refuse(
-                node, f"{name}() is not for a program from outside", words.BUILTINS[name] or TRUST
+                node,
+                f"{name}() is not available to a program from outside",
+                words.BUILTINS[name] or TRUST,
             )
 
     def _binding(self, node: ast.AST, name: str | None) -> None:
@@ -154,7 +158,7 @@ class _Check:
         if name not in words.OWNED or _is_torch(node.value):
             self._attribute(node, name)
         if name == "format" and loads and not _is_called(node, parents[-1]):
-            self._refuse(node, "format() may only be called at once", "Use an f-string.")
+            self._refuse(node, "format() must be called directly", "Use an f-string.")
 
     def _attribute(self, node: ast.AST, name: str) -> None:
         if name in words.ATTRIBUTES:
@@ -188,7 +192,9 @@ class _Check:
             inner = self._offers(f"{module}.{alias.name}")
             if alias.name not in offered and inner is None:
                 self._refuse(
-                    alias, f"{module}.{alias.name} is not for a program from outside", TRUST
+                    alias,
+                    f"{module}.{alias.name} is not available to a program from outside",
+                    TRUST,
                 )
 
     def _module(self, node: ast.AST, name: str) -> frozenset[str]:

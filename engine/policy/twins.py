@@ -181,7 +181,7 @@ FUNCTOOLS: dict[str, object] = {
 
 
 def deepcopy(value: object, memo: object = None) -> object:
-    """Do what ``copy.deepcopy`` does, with a memo of its own."""
+    """Do what ``copy.deepcopy`` does, with a new memo."""
     if memo is not None:
         raise Refusal("deepcopy() takes one value here", "Write copy.deepcopy(value).")
     return copy.deepcopy(value)
