@@ -1,4 +1,4 @@
-"""Serves training: takes what the window asks, lets runs go on in slices, tells what they did."""
+"""Training server: handles requests, advances runs in time slices, sends their results."""
 
 import time
 from collections.abc import Callable
@@ -22,16 +22,16 @@ from engine.zoo.models import own
 
 TELL_S = 1 / 30
 SLICE_S = 1 / 33
-"""A run goes on for so long before it is looked after: after each stop the caches are cold."""
+"""Length of a time slice of training: after each interruption the caches are cold."""
 MEASURE_S = 0.2
-"""Gradient norms and update ratios are measured at one step in so much time."""
+"""Seconds between two measured steps (gradient norms and update ratios)."""
 TELL_SHARE = {"reference": 0.01, "captured": 0.15}
-"""The share of the time that telling may take, with the step that is measured for it: then it is
-done less often than every `TELL_S`, but never less than every `SLOWEST_S`."""
+"""Maximum share of the time for sending updates, including the measured step: if exceeded, updates
+are sent less often than every `TELL_S`, but at least every `SLOWEST_S`."""
 SLOWEST_S = 0.1
 MOST_RUNS = 8
 ALONE = 300
-"""Steps that the right run makes by itself where the one with a mistake failed."""
+"""Steps that the correct run of a pair makes on its own after the run with a mistake failed."""
 
 
 class Host:
@@ -46,7 +46,7 @@ class Host:
     # Taking requests
 
     def take(self, request: TrainRequest) -> None:
-        """Do what is asked; whatever goes wrong is told to the window."""
+        """Handle a request; errors are sent to the window as `TrainProblem`."""
         try:
             self._take(request)
         except BadSetup as error:
@@ -96,7 +96,7 @@ class Host:
                 self._mirror(request, self._runs.get(request.run_id))
 
     def _mirror(self, request: TrainRequest, held: Held | None) -> None:
-        """Do to the right run that goes along what was done to the other one."""
+        """Apply a request to the paired correct run too."""
         if held is None or held.beside not in self._runs or held.beside is None:
             return
         if (also := beside.mirrored(request, held.beside)) is not None:
@@ -132,7 +132,7 @@ class Host:
                 held.watch(wishes)
                 self._show(run_id, held, at_once=True)
             case asks.TapeStep(_, step, live):
-                # A step that is looked at line by line is not to be ended for the sake of a view.
+                # Recording would finish a step that the user executes line by line.
                 if not live or run.events is None:
                     tape, source, at = recorded.record(run, step)
                     self._send(answers.StepTape(run_id, at, tape, source, live))
@@ -149,7 +149,7 @@ class Host:
         self._hold(request.run_id, Held(Run(setup)), request.play)
 
     def _keep(self, run_id: int, held: Held) -> None:
-        """Send a run as bytes, all its curves told before."""
+        """Send all curves of a run, then the run as bytes."""
         self._tell(run_id, held)
         step = held.run.step
         try:
@@ -158,7 +158,7 @@ class Host:
             self._send(answers.RunKept(run_id, step, problem=Problem("Session", str(error))))
 
     def _hold(self, run_id: int, held: Held, play: bool = False, resumed: bool = False) -> None:
-        """Keep a new run and tell all about it."""
+        """Register a new run and send its description, data, state and views."""
         if run_id not in self._runs and len(self._runs) >= MOST_RUNS:
             gone = next(i for i in self._runs if i != self._active)
             del self._runs[gone]
@@ -219,10 +219,10 @@ class Host:
     def _alter(self, run_id: int, held: Held, setup: Setup, reread: bool) -> None:
         applied, anew = ((), ("data",)) if reread else held.run.alter(setup)
         if anew:
-            # A file that changed meanwhile is read again with a change of the data only.
-            made = Run(setup, None if "data" in anew else held.run.program.files)
-            fresh = Held(made, wishes=held.wishes, beside=held.beside, memory=held.memory)
-            # Whom a loss that is not finite made pause wants to go on with what he changed.
+            # A file that changed meanwhile is read again only if the data settings changed.
+            run = Run(setup, None if "data" in anew else held.run.program.files)
+            fresh = Held(run, wishes=held.wishes, beside=held.beside, memory=held.memory)
+            # After a NaN pause, a changed setup resumes the run.
             playing = held.playing or held.reached == "nan"
             self._send(answers.Altered(run_id, 0, applied, anew))
             self._hold(run_id, fresh, playing)
@@ -242,17 +242,17 @@ class Host:
             run.rewind(0)
             self._settle(run_id, held)
             return
-        # What was set on the way holds from the first step on now.
+        # Settings that were changed during the run now apply from the first step on.
         setup = telling.reseeded(run.setup, weights, data) if is_new else run.setup
-        made = Run(setup, run.program.files)
+        new_run = Run(setup, run.program.files)
         if not is_new:
-            made.repeat_edits(run)
-        fresh = Held(made, wishes=held.wishes, beside=held.beside)
+            new_run.repeat_edits(run)
+        fresh = Held(new_run, wishes=held.wishes, beside=held.beside)
         fresh.memory = held.memory
         self._hold(run_id, fresh)
 
     def _settle(self, run_id: int, held: Held) -> None:
-        """Tell where a run stands after it was moved."""
+        """Pause a run that was moved to another step, and send its state."""
         held.playing, held.problem, held.reached, held.event = False, None, "", 0
         held.seen.clear()
         self._tell(run_id, held)
@@ -260,9 +260,9 @@ class Host:
     # Going on
 
     def work(self) -> float | None:
-        """Let the run that plays go on for a slice.
+        """Advance the playing run for one slice.
 
-        Returns seconds until it wants to go on, 0 for at once, or None where nothing plays.
+        Returns the seconds to wait before the next slice, 0 for none, or None if no run plays.
         """
         held = self._runs.get(self._active) if self._active is not None else None
         if held is None or not held.playing or self._active is None:
@@ -275,10 +275,7 @@ class Host:
             self._keep_up(self._active, held)
 
     def _keep_up(self, run_id: int, held: Held) -> None:
-        """Bring the right run to the step of the one it goes along with, and tell of it as often.
-
-        Past a step that failed it goes on by itself for a while, so that there is something to see.
-        """
+        """Advance the paired correct run to the same step; past a failed step for `ALONE` more."""
         other = self._runs.get(held.beside) if held.beside is not None else None
         if other is None:
             return
@@ -304,11 +301,11 @@ class Host:
             return 0.0
         if count <= 0:
             return max(0.0, min(TELL_S, held.told + TELL_S - now))
-        # A step that takes long is measured by itself: there is something to tell after each.
+        # A slow step is measured on its own: an update is sent after each.
         alone = held.is_slow and now >= held.measure_at
         if count > 1 and not alone:
             measuring.go_on(run, held.goals, count - 1, now + SLICE_S)
-        # All in one go: each by itself, between steps, would find the caches cold.
+        # All in one go: spread between steps, each of these would run with cold caches.
         begun = time.perf_counter()
         held.is_slow = alone or begun - now > SLOWEST_S
         due = (
@@ -333,7 +330,7 @@ class Host:
         return 0.0
 
     def _allowance(self, held: Held, now: float) -> int:
-        """Return how many steps may be made now: up to the goal, at most at the rate."""
+        """Return how many steps may be made now, given the goal and the maximum rate."""
         most = 1 << 30
         step = held.run.step
         if held.goal is not None:
@@ -348,7 +345,7 @@ class Host:
         return most
 
     def _check(self, held: Held) -> None:
-        """Pause where something went wrong or a condition holds."""
+        """Pause if something went wrong or a stop condition holds."""
         run = held.run
         if run.problem is not None:
             held.playing = False
@@ -369,11 +366,11 @@ class Host:
     # Telling
 
     def _tell(self, run_id: int, held: Held) -> None:
-        """Tell everything that is new."""
+        """Send everything that is new."""
         for part in telling.settings(run_id, held):
             self._send(part)
         self._tell_curves(run_id, held)
-        # Before the views, which may take a while: whoever asked to pause waits for it.
+        # Before the views, which may take a while: a request to pause waits for this reply.
         self._send(telling.state(run_id, held, held.told))
         self._show(run_id, held, at_once=True)
 
@@ -387,7 +384,7 @@ class Host:
             self._send(view)
 
     def _show_beside(self, run_id: int, held: Held, other: Held) -> None:
-        """Tell how the two differ, once both are at the same step."""
+        """Send how the two runs differ."""
         now, steps = time.perf_counter(), held.run.step + other.run.step
         wish = next((one for one in held.wishes if one.kind == "beside"), None)
         waits = held.playing and not held.pace.is_due("beside", now)

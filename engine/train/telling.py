@@ -1,4 +1,4 @@
-"""What is told of a run: its beginning, its data, its curves, its state."""
+"""Replies about a run: its description, data, curves, views and state."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ MOST_ROWS = 4000
 
 
 def begun(run_id: int, run: Run, parent: tuple[int, int] | None, resumed: bool = False) -> Begun:
-    """Return what a run is made of."""
+    """Return the description of a new run."""
     program = run.program
     return Begun(
         run_id,
@@ -59,12 +59,12 @@ def begun(run_id: int, run: Run, parent: tuple[int, int] | None, resumed: bool =
 
 
 def lines(run: Run) -> tuple[tuple[str, str], ...]:
-    """Return the lines of a step as they are now, each with its event."""
+    """Return the current lines of a step, each with its event."""
     return tuple((event, text) for event, text in run.program.lines)
 
 
 def settings(run_id: int, held: Held) -> Iterator[WentBack]:
-    """Yield that other settings hold than were told of, as after going back past a change."""
+    """Yield a reply if the setup is not the one last sent, as after a rewind past a change."""
     before, held.settings = held.settings, held.run.setup
     if before != held.settings:
         run = held.run
@@ -73,19 +73,19 @@ def settings(run_id: int, held: Held) -> Iterator[WentBack]:
 
 
 def parameters(run: Run) -> tuple[Parameter, ...]:
-    """Return the model's parameters and where each lies in a flat vector of all."""
-    model, start, found = run.program.model, 0, []
+    """Return the model's parameters with their offsets in a flat vector of all."""
+    model, start, result = run.program.model, 0, []
     kinds = {name: name_of(type(module)) for name, module in model.named_modules()}
     for name, parameter in model.named_parameters():
         kind = kinds.get(name.rpartition(".")[0], "")
         shape = tuple(parameter.shape)
-        found.append(Parameter(name, shape, start, kind, parameter.requires_grad))
+        result.append(Parameter(name, shape, start, kind, parameter.requires_grad))
         start += parameter.numel()
-    return tuple(found)
+    return tuple(result)
 
 
 def units(run: Run) -> tuple[Unit, ...]:
-    """Return the layers whose units can be drawn; none where the model cannot be asked."""
+    """Return the layers whose units can be drawn; none if the model cannot be evaluated."""
     if run.program.keeps_elsewhere:
         return ()
     try:
@@ -96,7 +96,7 @@ def units(run: Run) -> tuple[Unit, ...]:
 
 
 def data_shown(run_id: int, run: Run) -> DataShown:
-    """Return the data, up to `MOST_ROWS` rows evenly taken."""
+    """Return the data, at most `MOST_ROWS` evenly spaced rows."""
     program = run.program
     rows = torch.arange(0, len(program.x), -(-len(program.x) // MOST_ROWS))
     x, y = program.x[rows], program.y[rows]
@@ -111,11 +111,11 @@ def data_shown(run_id: int, run: Run) -> DataShown:
 
 
 def series(run_id: int, history: History) -> Iterator[Series]:
-    """Yield all steps that have not been told, in messages of bounded length."""
-    told = history.take()
-    if told is None:
+    """Yield all steps that have not been sent, in messages of bounded length."""
+    taken = history.take()
+    if taken is None:
         return
-    steps, values, forget = told
+    steps, values, forget = taken
     for at in range(0, max(1, len(steps)), SERIES_STEPS):
         some = slice(at, at + SERIES_STEPS)
         after = forget if at == 0 else None
@@ -128,9 +128,9 @@ def budget(held: Held) -> float:
 
 
 def pictures(run_id: int, held: Held, at_once: bool) -> Iterator[View]:
-    """Yield the views that are wanted and due, or all that are wanted and not of this step yet.
+    """Yield the requested views that are due; with ``at_once`` all not yet sent for this step.
 
-    What a module cannot show (it raises when looked at) is left out.
+    Views for which the module raises are skipped.
     """
     for key, wish in held.wanted():
         now = time.perf_counter()
@@ -141,7 +141,7 @@ def pictures(run_id: int, held: Held, at_once: bool) -> Iterator[View]:
         try:
             picture = views.show(held.run, wish.kind, wish.options)
         except RAISES:
-            # With other weights it may be possible.
+            # It may work with other weights.
             held.seen[key] = held.run.step
             held.pace.made(key, time.perf_counter() - now, now, budget(held))
             continue
@@ -154,7 +154,7 @@ def pictures(run_id: int, held: Held, at_once: bool) -> Iterator[View]:
 
 
 def state(run_id: int, held: Held, now: float) -> TrainState:
-    """Return where a run stands."""
+    """Return the state of a run."""
     run = held.run
     rate = 0.0
     if held.playing and now > held.began:
@@ -178,7 +178,7 @@ def state(run_id: int, held: Held, now: float) -> TrainState:
 
 
 def exported(run_id: int, run: Run, kind: str, steps: int | None) -> Exported:
-    """Return what an `Export` asks for, or why there is none."""
+    """Return the file that an `Export` requests, or the problem."""
     try:
         match kind:
             case "script":
