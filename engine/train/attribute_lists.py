@@ -1,6 +1,6 @@
-"""Attributes of modules as lists of numbers, texts and bytes, and back.
+"""Serialize module attributes to nested lists of numbers, texts and bytes, and back.
 
-Nothing in them is ever executed, and no class is found by its name but those named here.
+Nothing in them is ever executed, and only the classes named here are ever instantiated.
 """
 
 import math
@@ -18,10 +18,10 @@ from engine.train.attributes import GENERATORS, TORCHS, Kept
 from engine.train.program import Program
 
 MOST_BYTES = 4 << 20
-"""So much do the tensors and texts of all attributes together take."""
+"""Maximum bytes of the tensors and texts of all attributes together."""
 MOST_PARTS = 100_000
 LONGEST_TEXT = 10_000
-"""A longer text is written as its bytes."""
+"""Longer texts are written as bytes."""
 DEPTH = 60
 _DTYPES = {
     str(dtype).removeprefix("torch."): dtype
@@ -43,21 +43,21 @@ _KINDS = {name: kind for kind, name in (*_LISTS.items(), *_DICTS.items())}
 
 
 class _Beyond(Exception):
-    """What cannot be written as such lists."""
+    """Raised for a value that cannot be written as lists."""
 
 
 def of(program: Program) -> tuple[list[object], list[str]]:
-    """Return what `written` makes of the attributes that a run's modules have now."""
+    """Return `written` of the current attributes of a run's modules."""
     if program.setup.model.name != "own":
         return [], []
     return written(attributes.kept(program), program.model)
 
 
 def written(kept: Kept, model: nn.Module) -> tuple[list[object], list[str]]:
-    """Return the attributes by module, and the names of those that are too much, or of no kind.
+    """Return the attributes by module, and the names of those too large or of unsupported types.
 
-    Of each module: a list of names with their values, a name alone where the value is to stay as
-    the module makes it. What two of them share is written once.
+    Each module is a list of [name, value] pairs, or [name] if the attribute is to stay as the
+    module's constructor makes it. Objects that several attributes share are written once.
     """
     lists: list[object] = []
     left = []
@@ -89,7 +89,7 @@ class _Writer:
         return len(self._numbers), self._bytes, self._parts
 
     def forget(self, mark: tuple[int, int, int]) -> None:
-        """Take back what was written since."""
+        """Undo what was written since ``mark``."""
         self._numbers = dict(list(self._numbers.items())[: mark[0]])
         self._open.clear()
         _, self._bytes, self._parts = mark
@@ -108,13 +108,13 @@ class _Writer:
         self._open.add(id(value))
         made = self._object(value, kind, depth)
         self._open.discard(id(value))
-        # Counted as it is complete, as whoever reads it does.
+        # Numbered on completion, in the order in which `_Reader` completes them.
         self._numbers[id(value)] = len(self._numbers)
         return made
 
     def _plain(self, value: object) -> object:
-        """Return a number or a text as it is written, None of anything else."""
-        # Neither what is a number among other things: an enumeration's member, say.
+        """Return a number or a text in its written form, None for anything else."""
+        # Exact types only: members of an `IntEnum` are ints as well.
         is_plain = type(value) in (bool, int, float, complex, str, bytes)
         match value:
             case bool() | float() if is_plain:
@@ -198,11 +198,11 @@ class _Writer:
 
 
 def read(lists: list[object], device: str) -> Kept:
-    """Return the attributes that `written` wrote, the tensors of a device on ``device``.
+    """Return the attributes from the lists of `written`; tensors not on the CPU go to ``device``.
 
-    Raises ValueError, KeyError, TypeError, RuntimeError, OverflowError: it wrote no such lists.
+    Raises ValueError, KeyError, TypeError, RuntimeError or OverflowError for invalid lists.
     """
-    made, found = _Reader(device), Kept()
+    reader, attributes_read = _Reader(device), Kept()
     for pairs in lists:
         named, stay = {}, set()
         if not isinstance(pairs, list):
@@ -212,11 +212,11 @@ def read(lists: list[object], device: str) -> Kept:
                 raise ValueError("no name of an attribute")
             if value:
                 (only,) = value
-                named[name] = made.read(only)
+                named[name] = reader.read(only)
             else:
                 stay.add(name)
-        found.add(named, stay)
-    return found
+        attributes_read.add(named, stay)
+    return attributes_read
 
 
 class _Reader:
@@ -225,7 +225,7 @@ class _Reader:
         self._objects: list[object] = []
 
     def read(self, value: object) -> Any:  # noqa: ANN401 - whatever was written
-        """Return the value that was written so."""
+        """Return the value that was written as these lists."""
         if value is None or isinstance(value, bool | int | float | str):
             return value
         match value:
@@ -291,16 +291,16 @@ def _generator(value: list[Any]) -> object:
 
 
 def _shape(shape: list[Any]) -> list[int]:
-    if not all(type(one) is int and one >= 0 for one in shape):
+    if not all(type(n) is int and n >= 0 for n in shape):
         raise ValueError("no shape")
     return shape
 
 
 def _array_type(name: str) -> np.dtype[Any]:
-    found = np.dtype(name) if len(name) <= 4 else None
-    if found not in _ARRAYS:
+    dtype = np.dtype(name) if len(name) <= 4 else None
+    if dtype not in _ARRAYS:
         raise ValueError("no numbers")
-    return found
+    return dtype
 
 
 def _tensor(dtype: torch.dtype, shape: list[int], data: bytes) -> torch.Tensor:

@@ -1,7 +1,7 @@
-"""Forward, loss and gradients of one batch shape as straight-line calls into fixed buffers.
+"""Capture forward, loss and backward of one batch shape as straight-line calls on fixed buffers.
 
 The graph is captured once by `make_fx`: the same kernels in the same order as the eager step, so
-the numbers are the same to the bit. What is saved is Python, autograd and allocation.
+the results are bitwise equal. This saves the cost of Python, autograd and allocation.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ Step = Callable[..., torch.Tensor]
 
 
 class Refused(Exception):
-    """The step cannot be captured; the text says why."""
+    """Raised if the step cannot be captured; the text says why."""
 
 
 def trace(
@@ -33,7 +33,7 @@ def trace(
 ) -> fx.GraphModule:
     """Return the graph of (parameters, x, y) -> loss and the gradient of each parameter.
 
-    It runs the model once: whoever calls puts buffers and generators back. Raises `Refused`.
+    It runs the model once: the caller restores buffers and generators. Raises `Refused`.
     """
     from torch.fx.experimental.proxy_tensor import make_fx
 
@@ -59,9 +59,9 @@ def trace(
 
 
 class Emitter:
-    """Turns a captured graph into one Python function of the batch.
+    """Compiler of a captured graph into one Python function of the batch.
 
-    Its arguments are what `pieces` returns for a batch: the batch and its views.
+    The function takes what `pieces` returns for a batch: the batch and its views.
     """
 
     def __init__(
@@ -74,44 +74,44 @@ class Emitter:
         self._graph = graph
         self._may_round = may_round
         self.is_exact = True
-        """Whether every number is torch's own to the bit; else some differ in the last one."""
+        """True if all results are bitwise equal to torch's; else some differ in the last bit."""
         self._given = [*given, *batch]
         self._of_batch: dict[fx.Node, str] = {}
-        """The batch and its views, with the names of their arguments."""
+        """The batch and its views, with their argument names."""
         self._views: list[tuple[fx.Node, fx.Node | None]] = []
-        """How to make each argument: a view's node and where it is one of; a part of the batch."""
+        """How to make each argument: its node and the node it is a view of, None for the batch."""
         self._aliases: dict[fx.Node, fx.Node] = {}
         self._first = len(given)
         self._values: dict[fx.Node, object] = {}
-        """What each node held in the run that is made while emitting."""
+        """The value of each node in the run that is made while emitting."""
         self._fixed: set[fx.Node] = set()
         self._constant: set[fx.Node] = set()
-        """Nodes whose numbers are the same in every step."""
+        """Nodes whose values are the same in every step."""
         self._written: dict[str, object] = {}
         self._lines: list[str] = []
         self._mutated = self._mutations()
 
     def _mutations(self) -> set[fx.Node]:
-        found = set()
+        mutated = set()
         for node in self._graph.graph.nodes:
             if node.op == "call_function" and ops.mutates(node.target):
-                found.add(node.args[0])
-        return found
+                mutated.add(node.args[0])
+        return mutated
 
     def pieces(self, *batch: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        """Return a batch as the arguments of the function; they stay views of its memory."""
-        made: dict[fx.Node, torch.Tensor] = {}
+        """Return the arguments of the function for a batch, as views of its memory."""
+        values: dict[fx.Node, torch.Tensor] = {}
         parts = iter(batch)
         for node, source in self._views:
             if source is None:
-                made[node] = next(parts)
+                values[node] = next(parts)
             else:
                 op = cast("Any", node.target)
-                made[node] = op(made[source], *node.args[1:], **node.kwargs)
-        return tuple(made.values())
+                values[node] = op(values[source], *node.args[1:], **node.kwargs)
+        return tuple(values.values())
 
     def emit(self, places: list[torch.Tensor]) -> Step:
-        """Return the function; it writes the gradients into ``places`` and returns the loss."""
+        """Return the function, which writes the gradients into ``places`` and returns the loss."""
         outputs: list[fx.Node] = []
         wanted = self._grad_buffers(places)
         given = iter(self._given)
@@ -148,22 +148,22 @@ class Emitter:
         self._views.append((node, source))
 
     def _grad_buffers(self, places: list[torch.Tensor]) -> dict[fx.Node, torch.Tensor]:
-        """Return for ops whose whole result becomes a gradient the place to write it to."""
+        """Map ops whose whole result is a gradient to the buffer to write it to."""
         *_, last = self._graph.graph.nodes
         outputs = cast("list[fx.Node]", list(last.args[0]))
-        found: dict[fx.Node, torch.Tensor] = {}
+        buffers: dict[fx.Node, torch.Tensor] = {}
         for node, place in zip(outputs[1:], places, strict=True):
-            turned, source = False, node
+            transposed, source = False, node
             while source.op == "call_function" and ops.base(source.target) in (
                 "t",
                 "view",
                 "detach",
             ):
-                turned ^= ops.base(source.target) == "t"
+                transposed ^= ops.base(source.target) == "t"
                 source = cast("fx.Node", source.args[0])
-            if source.op == "call_function" and not turned and source not in found:
-                found[source] = place
-        return found
+            if source.op == "call_function" and not transposed and source not in buffers:
+                buffers[source] = place
+        return buffers
 
     def _call(self, node: fx.Node, place: torch.Tensor | None) -> None:
         op = cast("Any", node.target)
@@ -197,7 +197,7 @@ class Emitter:
             return
         is_first_power = str(op) == "aten.pow.Tensor_Scalar" and node.args[1] == 1.0
         if is_first_power and fixed and not self._mutated & {node, node.args[0]}:
-            # x to the power of 1 is x, and nothing writes into either of them.
+            # x ** 1 is x, and nothing writes into either of them.
             self._keep(node, arguments[0], node.args[0])
             return
         if ops.mutates(op) and node.args[0] in self._fixed:
@@ -215,7 +215,7 @@ class Emitter:
         value: object,
         place: torch.Tensor | None,
     ) -> None:
-        """Write the line that makes a node's value, into a buffer where the op can."""
+        """Emit the line that computes a node's value, into a buffer if there is an out variant."""
         variant = ops.out_variant(op) if isinstance(value, torch.Tensor) else None
         if variant is None or ops.base(op) in ops.VIEWS:
             self._lines.append(f"{node.name} = {self._quickest(op, node)}")
@@ -232,15 +232,18 @@ class Emitter:
         self._keep(node, buffer)
 
     def _turn(self, node: fx.Node, turned: torch.Tensor) -> None:
-        """Note what was turned in place, as an RNN turns its outputs.
+        """Record an in-place view op, such as the transpose of an RNN's outputs.
 
-        The buffer keeps the shape it is written in; whoever comes later sees the turned one.
+        The buffer keeps the shape it is written in; later nodes see the transposed view.
         """
         self._values[cast("fx.Node", node.args[0])] = turned
         self._keep(node, turned)
 
     def _rounds(self, node: fx.Node, value: object) -> bool:
-        """Have a tanh made by NumPy, if that is worth the last bit; returns whether it is."""
+        """Compute a tanh with NumPy if that is much faster; return whether it is.
+
+        The result may differ from torch's in the last bit.
+        """
         if str(node.target) != "aten.tanh.default" or self._same_as(node.args[0]) in self._of_batch:
             return False
         given = self._values[cast("fx.Node", node.args[0])]
@@ -255,7 +258,7 @@ class Emitter:
         return True
 
     def _is_constant(self, node: fx.Node) -> bool:
-        """Whether a node makes the same numbers in every step, and nobody writes over them."""
+        """Return whether a node has the same value in every step and nothing overwrites it."""
         if node in self._mutated or any(user in self._mutated for user in node.users):
             return False
         base = ops.base(node.target)
@@ -273,16 +276,16 @@ class Emitter:
             self._aliases[node] = self._same_as(same_as)
 
     def _same_as(self, node: object) -> fx.Node:
-        """Return the node whose memory a node is, as a whole."""
+        """Return the node whose memory a node aliases as a whole."""
         found = cast("fx.Node", node)
         return self._aliases.get(found, found)
 
     def _quickest(self, op: Any, node: fx.Node) -> str:  # noqa: ANN401
-        """Return a call whose result is new, past the overload object where that is possible."""
+        """Return a call with a new result, bypassing the overload object where possible."""
         quick = None if node.kwargs else ops.QUICK.get(str(op))
         if quick is None:
             return self._written_call(ops.bare(op), node)
-        # What is left out means something else to these functions than to the schema.
+        # The defaults of these functions differ from those of the schema.
         rest = [a.default_value for a in op._schema.arguments[len(node.args) :]]
         words = [self._argument(a) for a in (*node.args, *rest)]
         return f"{self._name(quick)}({', '.join(words)})"
@@ -294,7 +297,7 @@ class Emitter:
         return f"{self._name(function)}({', '.join([*words, more] if more else words)})"
 
     def _with_constant(self, node: fx.Node) -> tuple[object, ...]:
-        """Return a node's arguments, a number beside a tensor as a tensor made once."""
+        """Return a node's arguments, a number operand replaced by a cached tensor."""
         args = node.args
         if len(args) != 2 or str(node.target).removeprefix("aten.") not in ops.NUMBERS:
             return args
@@ -309,15 +312,15 @@ class Emitter:
         if isinstance(value, fx.Node):
             return self._word(value)
         if isinstance(value, list | tuple):
-            return f"[{', '.join(self._argument(one) for one in value)}]"
+            return f"[{', '.join(self._argument(item) for item in value)}]"
         if value is None or isinstance(value, bool | int | float | str):
             return repr(value) if repr(value) not in ("inf", "-inf", "nan") else self._name(value)
         return self._name(value)
 
     def _word(self, node: fx.Node) -> str:
-        found = self._of_batch.get(self._same_as(node))
-        if found is not None:
-            return found
+        argument = self._of_batch.get(self._same_as(node))
+        if argument is not None:
+            return argument
         return self._name(self._values[node]) if node in self._fixed else node.name
 
     def _name(self, thing: object) -> str:

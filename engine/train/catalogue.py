@@ -1,4 +1,4 @@
-"""Finds the entries, checks options against them, and tells the window what there is."""
+"""Catalogue of the zoo: find entries, validate options, list entries for the window."""
 
 import functools
 import importlib
@@ -34,7 +34,7 @@ P = TypeVar("P", Data, Model, Loss, Optimizer, Schedule)
 
 @functools.cache
 def pieces(kind: EntryKind) -> dict[str, Piece]:
-    """Return every entry of a kind by its name, in the order in which to offer them."""
+    """Return the entries of a kind by name, in the order in which to offer them."""
     package = importlib.import_module(ROOMS[kind])
     found: dict[str, Piece] = {
         module.name: importlib.import_module(f"{ROOMS[kind]}.{module.name}").ENTRY
@@ -50,7 +50,7 @@ def _order(named: tuple[str, Piece]) -> tuple[int, bool, str]:
 
 
 def entries() -> tuple[Entry, ...]:
-    """Return all that can be chosen."""
+    """Return all entries as plain data."""
     return tuple(_entry(name, piece) for kind in ROOMS for name, piece in pieces(kind).items())
 
 
@@ -65,10 +65,10 @@ def _entry(name: str, piece: Piece) -> Entry:
 
 
 def find(kind: EntryKind, part: Part, made: type[P]) -> tuple[P, dict[str, Plain]]:
-    """Return the entry that a part names, and all its options with their values.
+    """Return the entry that a part names, and the values of all its options.
 
     Raises:
-        BadSetup: there is no such entry or option, or a value is of the wrong kind or size.
+        BadSetup: there is no such entry or option, or a value has the wrong type or size.
     """
     there = pieces(kind)
     if part.name not in there:
@@ -95,7 +95,7 @@ def find(kind: EntryKind, part: Part, made: type[P]) -> tuple[P, dict[str, Plain
 
 
 def _as_choice(word: str, there: dict[str, Piece]) -> str:
-    """Return a hint at the entry that has ``word`` as what one of its options may be."""
+    """Return a hint at the entry that has ``word`` as a choice of one of its options."""
     for name, piece in there.items():
         for option in piece.options:
             if word.lower() in option.choices:
@@ -104,14 +104,14 @@ def _as_choice(word: str, there: dict[str, Piece]) -> str:
 
 
 def _check_length(option: Option, value: Plain, place: str) -> None:
-    """Refuse a list of another length: those of optimizers are tuples, betas and the like."""
+    """Raise `BadSetup` for a list of the wrong length; an optimizer's lists are tuples (betas)."""
     usual = option.default
     if isinstance(usual, list) and isinstance(value, list) and len(value) != len(usual):
         raise BadSetup(f"{place} needs {len(usual)} numbers, not {len(value)}", place)
 
 
 def _fitting(option: Option, value: Plain, place: str) -> Plain:
-    """Return the value as its option's kind has it."""
+    """Return the value converted to its option's kind. Raises `BadSetup`."""
     match option.kind:
         case "bool":
             if isinstance(value, bool):
@@ -127,7 +127,7 @@ def _fitting(option: Option, value: Plain, place: str) -> Plain:
                 return value
         case "choice":
             named = value if isinstance(value, list) and option.each else [value]
-            if all(one in option.choices for one in named) and named:
+            if all(item in option.choices for item in named) and named:
                 return value
             raise BadSetup(
                 f"{place} is {value!r}, but must be one of {', '.join(option.choices)}", place
@@ -138,7 +138,7 @@ def _fitting(option: Option, value: Plain, place: str) -> Plain:
             if isinstance(value, list) and _is_list(option.kind, value):
                 if option.kind == "points":
                     _check_width(option, value, place)
-                return [float(str(one)) for one in value] if option.kind == "floats" else value
+                return [float(str(item)) for item in value] if option.kind == "floats" else value
     raise BadSetup(f"{place} is {str(value)[:60]!r}, which is not {_WORDS[option.kind]}", place)
 
 
@@ -167,12 +167,12 @@ def _in_range(option: Option, value: float, place: str) -> Plain:
 
 
 def _short(number: float) -> str:
-    """Return a bound, or what is beyond it, as one writes it: 100000, 1e-05."""
+    """Format a bound or a value beyond it: 100000, 1e-05."""
     return str(int(number)) if number == int(number) and abs(number) < 1e15 else f"{number:g}"
 
 
 def _check_width(option: Option, rows: list[object], place: str) -> None:
-    """Raise `BadSetup` where points have other coordinates than those that are there at first."""
+    """Raise `BadSetup` if points have another number of coordinates than the default points."""
     first, usual = rows[0], option.default[0] if isinstance(option.default, list) else None
     if isinstance(first, list) and isinstance(usual, list) and len(first) != len(usual):
         named = option.help[:1].lower() + option.help[1:]
@@ -183,15 +183,15 @@ def _is_list(kind: str, value: list[object]) -> bool:
     if len(value) > MOST_NUMBERS:
         return False
     if kind == "choices":
-        return all(isinstance(one, str) for one in value)
+        return all(isinstance(item, str) for item in value)
     if kind == "ints":
-        return all(isinstance(one, int) and not isinstance(one, bool) for one in value)
+        return all(isinstance(item, int) and not isinstance(item, bool) for item in value)
     if kind == "floats":
-        return all(_is_number(one) for one in value)
+        return all(_is_number(item) for item in value)
     rows = [row for row in value if isinstance(row, list) and all(map(_is_number, row))]
     widths = {len(row) for row in rows}
     return len(rows) == len(value) > 0 and len(widths) == 1 and widths.pop() >= 2
 
 
-def _is_number(one: object) -> bool:
-    return isinstance(one, int | float) and not isinstance(one, bool) and is_finite(one)
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and is_finite(value)

@@ -1,4 +1,4 @@
-"""What changes while a run goes on, as source: executed, and part of the exported script."""
+"""Changes during a run as source code, which is executed and part of the exported script."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from engine.zoo.pieces import Data, Optimizer
 
 @dataclass(frozen=True)
 class Edit:
-    """One element of a parameter, set by hand."""
+    """A manual edit of one element of a parameter."""
 
     name: str
     index: int
@@ -23,10 +23,10 @@ Change = Setup | Edit
 
 
 def statements(before: Setup, after: Setup, task: Task) -> str:
-    """Return the statements that make a run of ``before`` go on as one of ``after``.
+    """Return the statements that change a run from setup ``before`` to ``after``.
 
-    Both setups are filled, and differ only in what can change while a run goes on. How a step is
-    made and which examples it sees is not told here.
+    Both setups are filled, and differ only in what can change during a run. Changes of the step
+    function and of the batches are not included.
     """
     parts = []
     if after.data != before.data:
@@ -45,12 +45,12 @@ def statements(before: Setup, after: Setup, task: Task) -> str:
 
 
 def undone(before: Setup, after: Setup, task: Task) -> str:
-    """Return the statements that make up for those of `statements` that did not come to an end."""
+    """Return the statements that undo a partly executed change."""
     return texts.loss(before, task) + texts.freeze(after, again=True) + texts.freeze(before)
 
 
 def check_learns(model: nn.Module, setup: Setup) -> None:
-    """Refuse a model of which nothing learns. Raises `BadSetup`."""
+    """Raise `BadSetup` if the model has no parameter that learns."""
     if any(parameter.requires_grad for parameter in model.parameters()):
         return
     place = "frozen" if setup.frozen else "model"
@@ -60,7 +60,7 @@ def check_learns(model: nn.Module, setup: Setup) -> None:
 
 
 def is_the_same_data(before: Setup, after: Setup) -> bool:
-    """Return whether two filled setups have the same examples, called otherwise at most."""
+    """Return whether two filled setups have the same examples; their names may differ."""
     if before.data.name != after.data.name:
         return False
     piece, _ = catalogue.find("data", after.data, Data)
@@ -92,7 +92,7 @@ def _optimizer(before: Setup, after: Setup) -> str:
 
 
 def _schedule(before: Setup, after: Setup, lr: object) -> str:
-    """Let a schedule begin anew from now on."""
+    """Return the statements that restart the schedule."""
     lines = [
         "for group in optimizer.param_groups:",
         f"    group['lr'] = {lr!r}",
@@ -104,7 +104,7 @@ def _schedule(before: Setup, after: Setup, lr: object) -> str:
 
 
 def _left_over(before: Setup, after: Setup) -> str:
-    """Return what lets go of a schedule or a scaler that is used no more."""
+    """Return the statements that drop a schedule or a scaler that is no longer used."""
     text = ""
     if before.schedule is not None and after.schedule is None:
         text += "scheduler = None\n"
@@ -114,7 +114,7 @@ def _left_over(before: Setup, after: Setup) -> str:
 
 
 def weight(name: str, index: int, value: float) -> str:
-    """Return what sets one element of a parameter; ``index`` counts row by row."""
+    """Return the statement that sets one element of a parameter; ``index`` is row-major."""
     number = f"float({str(value)!r})" if value != value or abs(value) == float("inf") else value
     return (
         f"with torch.no_grad():\n    model.get_parameter({name!r}).view(-1)[{index}] = {number}\n"

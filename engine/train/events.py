@@ -1,4 +1,4 @@
-"""One step taken apart: each of its statements alone, and what it changed, in words."""
+"""Execute one step statement by statement and describe the effect of each."""
 
 import torch
 
@@ -8,7 +8,7 @@ MOST_WORDS = 12
 
 
 class Events:
-    """A step that is made statement by statement."""
+    """A step that is executed statement by statement."""
 
     def __init__(self, program: Program, batches: list[Batch]) -> None:
         self._program = program
@@ -21,26 +21,26 @@ class Events:
         self._losses = 0
         self._last = 0.0
         self._scale = 1.0
-        """What float16 autocast multiplied the loss by before this statement."""
+        """The scale of the gradient scaler (float16 autocast) before this statement."""
 
     @property
     def done(self) -> bool:
-        """Whether every statement has run."""
+        """True if every statement has run."""
         return self.index == len(self._lines) - 1
 
     @property
     def event(self) -> str:
-        """Return what the last statement was: ``forward``, ``backward``, ..."""
+        """The event of the last statement: ``forward``, ``backward``, ..."""
         return self._lines[self.index][0] if self.index >= 0 else ""
 
     @property
     def loss(self) -> float:
-        """The loss so far, of all micro-batches together; 0 before there is one."""
+        """The sum of the losses of all micro-batches so far; 0 before the first."""
         return self._total
 
     @property
     def has_loss(self) -> bool:
-        """Whether a loss has been computed."""
+        """True if a loss has been computed."""
         return self._losses > 0
 
     def advance(self) -> None:
@@ -84,12 +84,12 @@ class Events:
         return [*self._of_update(), *self._moved(before)]
 
     def _scaled(self) -> float:
-        """Return what the loss is multiplied by before backward, lest float16 lose gradients."""
+        """Return the factor of the loss before backward, which keeps float16 from underflowing."""
         scaler = self._program.scaler
         return scaler.get_scale() if scaler is not None else 1.0
 
     def _of_update(self) -> list[str]:
-        """Return what an update tells besides what moved."""
+        """Return remarks on an update: a closure's loss, or that it was skipped."""
         if "closure" in self._lines[self.index][1]:
             return [f"loss was {self._last:.6g}"]
         scale = self._scaled()

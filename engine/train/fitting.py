@@ -1,4 +1,4 @@
-"""Whether the answers of a model of the user's fit what its loss compares them with."""
+"""Check that the outputs of a user's model fit its loss."""
 
 import torch
 from msgspec.structs import replace
@@ -16,9 +16,9 @@ GIVEN = "Training calls model(inputs), with one tensor: give a default to what e
 
 
 def check(program: Program) -> None:
-    """Ask the model once and look at the shape: a loss may broadcast a wrong one without a word.
+    """Run the model once and check its output shape: a loss may silently broadcast a wrong one.
 
-    The program is left as it was.
+    The program is left unchanged.
 
     Raises:
         BadSetup: the shapes do not fit. `Failed`: the model raised.
@@ -40,15 +40,16 @@ def check(program: Program) -> None:
         torch.set_rng_state(random)
     _fits(program, output)
     if _keeps_elsewhere(program):
-        # What it counts has counted the calls made here, and is begun again with the module.
+        # Its external state has changed by the calls made here: create it again.
         program.begin_again()
         program.keeps_elsewhere = True
 
 
 def _keeps_elsewhere(program: Program) -> bool:
-    """Whether two calls from one state differ, or the later one changes what is kept elsewhere.
+    """Return whether two calls from the same state differ, or the second changes external state.
 
-    It counts in a global, or draws from elsewhere. What only the first call made is no matter.
+    That is the case if it counts in a global or draws from another generator. What the first call
+    alone creates does not matter.
     """
     model, inputs = program.model, program.tensor("x_train")[:ROWS]
     random = torch.get_rng_state()
@@ -60,18 +61,18 @@ def _keeps_elsewhere(program: Program) -> bool:
                 outputs.append(model(inputs.clone()).detach().clone())
             kept.append(outside.seen(program))
         except RAISES:
-            # It may not like so few rows; what it then counts is not known.
+            # It may not accept so few rows; then this cannot be decided.
             return False
         finally:
             torch.set_rng_state(random)
-    one, other = outputs
+    first, second = outputs
     return kept[0] != kept[1] or not (
-        one.shape == other.shape and torch.allclose(one, other, 0, 0, equal_nan=True)
+        first.shape == second.shape and torch.allclose(first, second, 0, 0, equal_nan=True)
     )
 
 
 def _told(problem: Problem) -> Problem:
-    """Return what was raised, with what a model is given where that was too little or too much."""
+    """Return the problem with a hint if forward has other arguments than one tensor."""
     if any(f"forward() {word}" in problem.message for word in ("missing", "takes")):
         return replace(problem, hint=GIVEN)
     return problem

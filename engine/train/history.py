@@ -1,4 +1,4 @@
-"""The curves of a run: all steps since they were last told, and a bounded store of the rest."""
+"""Curves of a run: all steps not yet sent, and a bounded store of the whole run."""
 
 import csv
 import io
@@ -7,20 +7,20 @@ import math
 import numpy as np
 
 KEPT = 1 << 16
-"""Steps of the store; past it every second step is given up."""
+"""Maximum steps of the store; if exceeded, every second step is dropped."""
 MOST_CHUNKS = 512
 MOST_NORMS = 1 << 20
-"""Numbers of the store that are norms and ratios; past it every second step is given up."""
+"""Maximum norms and ratios in the store; if exceeded, every second step is dropped."""
 RECENT, SMOOTHED = 40, 20
-"""How many of the last losses are at hand, and over how many of them the mean goes."""
+"""Number of last losses in `History.recent`, and of those in the smoothed loss."""
 
 
 Chunk = tuple[np.ndarray, np.ndarray, np.ndarray]
-"""Steps in a row, their losses, and the learning rates: each (n,)."""
+"""Steps, their losses, and their learning rates: each (n,)."""
 
 
 class Rows:
-    """Steps, rising, with loss and learning rate, in chunks as they came."""
+    """Loss and learning rate by step, in chunks as appended."""
 
     def __init__(self, *chunks: Chunk) -> None:
         self._chunks = list(chunks)
@@ -34,7 +34,7 @@ class Rows:
             self._chunks = [self.whole()]
 
     def whole(self) -> Chunk:
-        """Return all of them as one chunk."""
+        """Return all steps as one chunk."""
         if not self._chunks:
             return np.zeros(0, "<i8"), np.zeros(0), np.zeros(0)
         steps, losses, rates = map(np.concatenate, zip(*self._chunks, strict=True))
@@ -47,7 +47,7 @@ class Rows:
         return Rows((steps[:end], losses[:end], rates[:end]))
 
     def every(self, stride: int) -> "Rows":
-        """Return a copy with the steps that are multiples of ``stride``."""
+        """Return a copy with only the multiples of ``stride``."""
         steps, losses, rates = self.whole()
         at = steps % stride == 0
         return Rows((steps[at], losses[at], rates[at]))
@@ -62,11 +62,8 @@ class History:
     """Loss, validation loss and learning rate of each step; norms of some."""
 
     def __init__(self, parameters: list[str]) -> None:
-        self.columns = (
-            "loss", "val", "lr",
-            *(f"grad:{name}" for name in parameters),
-            *(f"ratio:{name}" for name in parameters),
-        )  # fmt: skip
+        norms = [f"grad:{name}" for name in parameters]
+        self.columns = ("loss", "val", "lr", *norms, *(f"ratio:{name}" for name in parameters))
         self._rows = Rows()
         self._val: dict[int, float] = {}
         self._norms: dict[int, list[float]] = {}
@@ -79,7 +76,7 @@ class History:
         """The losses of the last `RECENT` steps."""
 
     def add(self, first: int, losses: list[float], rates: list[float]) -> None:
-        """Note steps in a row, the first of them ``first``."""
+        """Add consecutive steps that begin with ``first``."""
         steps = np.arange(first, first + len(losses))
         chunk = steps, np.array(losses), np.array(rates)
         self._rows.add(chunk)
@@ -97,11 +94,11 @@ class History:
             self._kept_val = {step: self._kept_val[step] for step in kept[::2]}
 
     def validated(self, step: int, loss: float) -> None:
-        """Note a validation loss."""
+        """Add a validation loss."""
         self._val[step] = self._kept_val[step] = loss
 
     def measured(self, step: int, norms: list[float], ratios: list[float]) -> None:
-        """Note gradient norms and update ratios of one step."""
+        """Add gradient norms and update ratios of one step."""
         self._norms[step] = self._kept_norms[step] = [*norms, *ratios]
         if len(self._kept_norms) * len(self.columns) > MOST_NORMS:
             kept = sorted(self._kept_norms)
@@ -114,7 +111,7 @@ class History:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the store has every step."""
+        """True if the store has every step."""
         return self._stride == 1
 
     def highest(self) -> float:
@@ -127,22 +124,22 @@ class History:
         return next(reversed(self._kept_val.values()), math.nan)
 
     def waiting(self) -> int:
-        """Return how many steps have not been told."""
+        """Return how many steps have not been sent."""
         return self._rows.count
 
     def take(self) -> tuple[np.ndarray, np.ndarray, int | None] | None:
-        """Return steps (n,), values (n, columns) not told yet, and the step to forget from.
+        """Return steps (n,) and values (n, columns) not yet sent, and the step to forget after.
 
-        The columns of norms are left out where none was measured.
+        The columns of norms are omitted if none was measured. None if there is nothing to send.
         """
         if not self._rows.count and not self._val and self._forget is None:
             return None
-        told, losses, rates = self._rows.whole()
-        steps = told
+        known, losses, rates = self._rows.whole()
+        steps = known
         at: slice | np.ndarray = slice(None)
         if self._val:
-            steps = np.union1d(told, np.array(list(self._val), dtype="<i8"))
-            at = np.searchsorted(steps, told)
+            steps = np.union1d(known, np.array(list(self._val), dtype="<i8"))
+            at = np.searchsorted(steps, known)
         values = np.full((len(steps), len(self.columns) if self._norms else 3), np.nan)
         values[at, 0], values[at, 2] = losses, rates
         if self._val:
@@ -156,7 +153,7 @@ class History:
         return steps, values, forget
 
     def forget_after(self, step: int) -> None:
-        """Forget what came after ``step``, here and at whoever was told."""
+        """Discard everything after ``step``, here and, with the next `take`, at the receiver."""
         self._rows, self._kept = self._rows.upto(step), self._kept.upto(step)
         self._val = {at: loss for at, loss in self._val.items() if at <= step}
         self._kept_val = {at: loss for at, loss in self._kept_val.items() if at <= step}
@@ -166,15 +163,15 @@ class History:
         self.recent = self._kept.last(RECENT)
 
     def copied(self, step: int) -> "History":
-        """Return the store up to ``step``, for another run; it tells all of it again."""
-        made = History([])
-        made.columns, made._stride = self.columns, self._stride
-        made._kept, made._rows = self._kept.upto(step), self._kept.upto(step)
-        made._kept_val = {at: loss for at, loss in self._kept_val.items() if at <= step}
-        made._val = dict(made._kept_val)
-        made._kept_norms = {at: norms for at, norms in self._kept_norms.items() if at <= step}
-        made.recent = made._kept.last(RECENT)
-        return made
+        """Return the store up to ``step``, for another run, which sends all of it again."""
+        copy = History([])
+        copy.columns, copy._stride = self.columns, self._stride
+        copy._kept, copy._rows = self._kept.upto(step), self._kept.upto(step)
+        copy._kept_val = {at: loss for at, loss in self._kept_val.items() if at <= step}
+        copy._val = dict(copy._kept_val)
+        copy._kept_norms = {at: norms for at, norms in self._kept_norms.items() if at <= step}
+        copy.recent = copy._kept.last(RECENT)
+        return copy
 
     def store(self) -> tuple[np.ndarray, np.ndarray, int]:
         """Return rows of (step, loss, rate), rows of (step, validation loss), and the stride."""
@@ -183,7 +180,7 @@ class History:
         return kept, val, self._stride
 
     def norms(self) -> np.ndarray:
-        """Return rows of step, gradient norms and update ratios: of each step that was measured."""
+        """Return rows of step, gradient norms and update ratios, one for each measured step."""
         rows = [[step, *norms] for step, norms in sorted(self._kept_norms.items())]
         return np.array(rows, np.float64).reshape(-1, len(self.columns) - 2)
 
@@ -191,21 +188,21 @@ class History:
     def restored(
         columns: tuple[str, ...], kept: np.ndarray, val: np.ndarray, norms: np.ndarray, stride: int
     ) -> "History":
-        """Return what `store` and `norms` told; whoever restores it knows the curves already."""
-        made = History([])
-        made.columns, made._stride = columns, stride
+        """Return the history of `store` and `norms`; the receiver already has these curves."""
+        history = History([])
+        history.columns, history._stride = columns, stride
         steps, losses, rates = kept.reshape(-1, 3).T
-        made._kept.add((steps.astype("<i8"), losses, rates))
-        made._kept_val = {int(step): loss for step, loss in val.tolist()}
-        made._kept_norms = {int(step): rest for step, *rest in norms.tolist()}
-        made.recent = made._kept.last(RECENT)
-        return made
+        history._kept.add((steps.astype("<i8"), losses, rates))
+        history._kept_val = {int(step): loss for step, loss in val.tolist()}
+        history._kept_norms = {int(step): rest for step, *rest in norms.tolist()}
+        history.recent = history._kept.last(RECENT)
+        return history
 
     def csv(self) -> str:
-        """Return the store as CSV, empty where there is no number.
+        """Return the store as CSV, with empty cells for missing numbers.
 
-        Step, loss, validation loss, learning rate; then the norm of each parameter's gradient and
-        its update by its size, where any were measured.
+        Columns: step, loss, validation loss, learning rate; then gradient norm and update ratio of
+        each parameter if any were measured.
         """
         steps, losses, rates = (part.tolist() for part in self._kept.whole())
         rows = dict(zip(steps, zip(losses, rates, strict=True), strict=True))
@@ -217,5 +214,5 @@ class History:
             loss, lr = rows.get(step, (None, None))
             numbers = [loss, self._kept_val.get(step), lr, *norms.get(step, ())]
             numbers += [None] * (len(columns) - len(numbers))
-            out.writerow([step, *("" if one is None else repr(one) for one in numbers)])
+            out.writerow([step, *("" if number is None else repr(number) for number in numbers)])
         return file.getvalue()

@@ -1,7 +1,7 @@
-"""What a program of the user's keeps outside of its modules: globals, class attributes, closures.
+"""External state of a user's program: globals, class attributes, closures.
 
-A captured step does not run that program, so a counter there would stand still. It is found by
-looking at all that its functions and classes can reach, before a step and after it.
+A captured step does not run that program, so a counter there would not advance. Changes are
+detected by comparing all objects reachable from its functions and classes before and after a step.
 """
 
 import functools
@@ -20,17 +20,17 @@ from engine.train import attributes
 from engine.train.program import Program
 
 MOST = 20_000
-"""So many values are looked at."""
+"""Maximum number of objects to visit."""
 MOST_NUMBERS = 1 << 16
-"""Larger tensors and arrays are told by where they are, and how often they were written to."""
+"""Bytes; larger tensors are compared by their version counter, larger arrays by identity."""
 OWN = "training"
-"""The name of the module that a run's source is executed as."""
+"""``__name__`` of the namespace in which a run's source is executed."""
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 _CONTAINERS = (list, tuple, set, frozenset)
 
 
 def seen(program: Program) -> tuple[object, ...]:
-    """Return what is kept outside of the run's modules, as something to compare; () of ours."""
+    """Return a comparable snapshot of the external state of a run; () for built-in models."""
     if program.setup.model.name != "own":
         return ()
     weights = [*program.model.parameters(), *program.model.buffers()]
@@ -43,14 +43,14 @@ def seen(program: Program) -> tuple[object, ...]:
 
 @dataclass
 class _Look:
-    """One walk from object to object; ``found`` has what each is, in the order of the walk."""
+    """Walk over reachable objects; ``found`` has a fingerprint of each, in visiting order."""
 
     met: dict[int, object]
-    """What was met already, by its id."""
+    """Visited objects by id."""
     found: list[object] = field(default_factory=list)
 
     def at(self, value: object) -> None:
-        """Note a value, and what can be reached from it."""
+        """Visit a value and everything reachable from it."""
         waiting = [value]
         while waiting and len(self.found) < MOST:
             one = waiting.pop()
@@ -63,7 +63,7 @@ class _Look:
 
 
 def _told(one: object) -> object:
-    """Return what is to be compared of an object itself; nothing that changes by itself."""
+    """Return a fingerprint of an object itself, without anything that changes on its own."""
     if isinstance(one, torch.Tensor):
         return _numbers(one)
     if isinstance(one, np.ndarray):
@@ -76,7 +76,7 @@ def _told(one: object) -> object:
         return one.cache_info().currsize
     if isinstance(one, dict | list | tuple | set | frozenset):
         return len(one)
-    # What one of the user's own knows is in its attributes; its words are the user's, too.
+    # The state of a user's own iterator is in its attributes; its `repr` is the user's code.
     if isinstance(one, Iterator) and type(one).__module__ != OWN:
         return f"{one!r} {operator.length_hint(one, -1)}"
     return type(one).__name__
@@ -85,7 +85,7 @@ def _told(one: object) -> object:
 def _numbers(t: torch.Tensor) -> object:
     try:
         if t.layout is torch.strided and t.numel() * t.element_size() <= MOST_NUMBERS:
-            # Bytes, for NaN is not equal to itself.
+            # Bytes, as NaN is not equal to itself.
             return hash(t.detach().cpu().reshape(-1).view(torch.uint8).numpy().tobytes())
         return t._version
     except (RuntimeError, NotImplementedError):
@@ -93,7 +93,7 @@ def _numbers(t: torch.Tensor) -> object:
 
 
 def _reached(one: Any) -> list[object]:  # noqa: ANN401 - of any kind
-    """Return what an object of the user's program leads to."""
+    """Return the objects that an object of the user's program references."""
     if isinstance(one, nn.Module):
         return _of_module(one)
     if isinstance(one, dict):
@@ -128,7 +128,7 @@ def _of_instance(one: Any) -> list[object]:  # noqa: ANN401 - of a class of the 
 
 
 def _of_module(module: nn.Module) -> list[object]:
-    """Return what a module leads to but what is kept of it anyway: weights and plain attributes."""
+    """Return a module's references except what checkpoints have: weights and plain attributes."""
     hooks = [*module._forward_hooks.values(), *module._forward_pre_hooks.values()]
     weights = [p for p in module._parameters.values() if p is not None]
     of_weights = [hook for p in weights for hook in (p._backward_hooks or {}).values()]
@@ -155,7 +155,7 @@ def _of_function(function: FunctionType) -> list[object]:
 
 
 def _codes(function: FunctionType) -> list[Any]:
-    """Return a function's code and that of the functions within it."""
+    """Return a function's code objects, nested functions included."""
     codes = [function.__code__]
     for code in codes:
         codes += [one for one in code.co_consts if hasattr(one, "co_names")]

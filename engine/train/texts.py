@@ -1,4 +1,4 @@
-"""A setup as plain PyTorch source, section by section: what is run, and what is exported."""
+"""Generate plain PyTorch source from a setup, section by section, to run and to export."""
 
 import inspect
 import re
@@ -18,11 +18,11 @@ from torch import nn
 """
 _FEATURE = re.compile(r"(sin|cos)\(x(\d+)\)|x(\d+)(?:\^(\d))?(?:\*x(\d+))?")
 MOST_MICRO = 64
-"""Batches of one step at most."""
+"""Maximum number of micro-batches in one step."""
 
 
 def paste(thing: Callable[..., object] | type) -> str:
-    """Return the source of a function or class, without words for our own tools."""
+    """Return the source of a function or class, without comments for linters."""
     source = inspect.getsource(thing)
     return re.sub(r"  # (type: ignore|noqa).*", "", source).rstrip() + "\n"
 
@@ -34,7 +34,7 @@ def seeds(setup: Setup) -> tuple[int, int]:
 
 
 def call(name: str, options: dict[str, Plain]) -> str:
-    """Return a call with keywords, one per line where they are long."""
+    """Return the source of a call with keyword arguments, one per line if it is long."""
     words = [f"{key}={value!r}" for key, value in options.items()]
     line = f"{name}({', '.join(words)})"
     if len(line) < 90:
@@ -76,7 +76,7 @@ def feature(text: str, inputs: int) -> str:
     """Return the source of one column made of the inputs ``x``.
 
     Raises:
-        BadSetup: it is no feature, or names an input that is not there.
+        BadSetup: it is not a feature, or names an input that does not exist.
     """
     found = _FEATURE.fullmatch(text.replace(" ", ""))
     if found is None:
@@ -92,7 +92,7 @@ def feature(text: str, inputs: int) -> str:
 
 
 def prepare(setup: Setup, shapes: Shapes, targets: str, task: Task) -> str:
-    """Return the section that makes the model's inputs and targets out of ``x`` and ``y``."""
+    """Return the section that makes the model's inputs and targets from ``x`` and ``y``."""
     lines = []
     if setup.features:
         if len(shapes.shape) != 1 or task == "tokens":
@@ -161,9 +161,9 @@ def _fits(piece: Model, part: Part, shapes: Shapes) -> None:
 
 
 def freeze(setup: Setup, again: bool = False) -> str:
-    """Return the lines that say which parameters do not learn; ``again``: that they do again.
+    """Return the lines that freeze parameters; with ``again`` those that unfreeze them.
 
-    What a module froze itself is not among them, so that it stays as it is.
+    Parameters that a module froze itself are not included, so that they stay frozen.
     """
     words = [repr(name) for name in setup.frozen]
     lines = ["parameters = dict(model.named_parameters())"]
@@ -215,7 +215,7 @@ def optimizer(setup: Setup) -> str:
 
 
 def hyperparameters(piece: Optimizer, options: Options, setup: Setup) -> dict[str, Plain]:
-    """Return the arguments that differ from the constructor's own, and the learning rate."""
+    """Return the arguments that differ from the constructor's defaults, and the learning rate."""
     defaults = {name: p.default for name, p in inspect.signature(piece.make).parameters.items()}
     given: dict[str, Plain] = {}
     for key, value in options.items():

@@ -1,4 +1,4 @@
-"""What torch raises in a run, in words for whoever chose the setup."""
+"""Rephrase torch's errors in a run in terms of its setup."""
 
 import re
 
@@ -9,18 +9,18 @@ from engine.setup import BadSetup, Setup
 from engine.tape import Problem
 
 _ONEDNN = re.compile(r"could not create a primitive(?:.* for the (.+?)(?: \w+ propagation)? prim)?")
-"""What oneDNN says, in which torch computes on a CPU, of a dtype that the processor has not."""
+"""Error of oneDNN, torch's CPU backend, for a dtype that the processor does not support."""
 
 
 _OVER = re.compile(r"Tried to step \d+ times\. The specified number of total steps is (\d+)")
-"""What a schedule says that knows its end."""
+"""Error of a schedule with a fixed number of steps."""
 
 _ALONE = "Expected more than 1 value per channel when training"
-"""What batch norm says of a batch of one."""
+"""Error of batch norm for a batch of one example."""
 
 
 def worded(found: Problem, setup: Setup) -> Problem:
-    """Return a problem without words that tell only where in torch something failed."""
+    """Return a problem with a message and hint about the setup, if the error is a known one."""
     if "allocate memory" in found.message:
         return replace(found, message="Not enough memory for this")
     if setup.schedule is not None and (over := _OVER.match(found.message)):
@@ -39,7 +39,7 @@ def worded(found: Problem, setup: Setup) -> Problem:
 
 
 def refusal(error: BaseException, setup: Setup) -> BadSetup:
-    """Return what a model of ours raised, asked for the first time, as a refusal of the setup."""
+    """Return an error of a built-in model's first evaluation as a `BadSetup`."""
     found = Problem(name_of(type(error)), message_of(error))
     better = worded(found, setup)
     if better.message != found.message and better.hint:
