@@ -30,8 +30,8 @@ _DTYPES = {
         torch.int16, torch.int8, torch.uint8, torch.bool, torch.complex64, torch.complex128,
     )
 }  # fmt: skip
-_ARRAYS = {np.dtype(name) for name in ("?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")}
-_ARRAYS |= {np.dtype(name) for name in ("f2", "f4", "f8", "c8", "c16")}
+_ARRAY_DTYPES = {np.dtype(name) for name in ("?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")}
+_ARRAY_DTYPES |= {np.dtype(name) for name in ("f2", "f4", "f8", "c8", "c16")}
 _LISTS: dict[type, str] = {
     list: "list", tuple: "tuple", set: "set", frozenset: "frozenset", deque: "deque",
 }  # fmt: skip
@@ -42,7 +42,7 @@ _FACTORIES = {"int": int, "float": float, "list": list, "dict": dict, "set": set
 _KINDS = {name: kind for kind, name in (*_LISTS.items(), *_DICTS.items())}
 
 
-class _Beyond(Exception):
+class _Unsupported(Exception):
     """Raised for a value that cannot be written as lists."""
 
 
@@ -71,7 +71,7 @@ def written(kept: Kept, model: nn.Module) -> tuple[list[object], list[str]]:
             before = writer.mark()
             try:
                 pairs.append([name, writer.write(value, 0)])
-            except _Beyond:
+            except _Unsupported:
                 writer.forget(before)
                 pairs.append([name])
                 left.append(f"{path or name_of(type(module))}.{name}")
@@ -95,7 +95,7 @@ class _Writer:
         _, self._bytes, self._parts = mark
 
     def write(self, value: object, depth: int) -> object:
-        """Return a value as lists. Raises `_Beyond`."""
+        """Return a value as lists. Raises `_Unsupported`."""
         self._take(1, 0)
         kind = type(value)
         plain = self._plain(value)
@@ -104,7 +104,7 @@ class _Writer:
         if id(value) in self._numbers:
             return ["same", self._numbers[id(value)]]
         if depth > DEPTH or id(value) in self._open:
-            raise _Beyond
+            raise _Unsupported
         self._open.add(id(value))
         made = self._object(value, kind, depth)
         self._open.discard(id(value))
@@ -129,19 +129,19 @@ class _Writer:
                 return ["bytes", self._raw(value)]
             case complex() if is_plain:
                 return ["complex", value.real, value.imag]
-            case np.generic() if value.dtype in _ARRAYS:
+            case np.generic() if value.dtype in _ARRAY_DTYPES:
                 return ["number", value.dtype.str, value.tobytes()]
         return None
 
     def _object(self, value: object, kind: type, depth: int) -> object:
         if kind not in (*_LISTS, *_DICTS, *GENERATORS, torch.Tensor, np.ndarray):
-            raise _Beyond
+            raise _Unsupported
         content = self._kept.held(value)
         if kind is torch.Tensor:
             return self._tensor(content)
         if kind is np.ndarray:
-            if content.dtype not in _ARRAYS:
-                raise _Beyond
+            if content.dtype not in _ARRAY_DTYPES:
+                raise _Unsupported
             return ["array", content.dtype.str, list(content.shape), self._raw(content.tobytes())]
         if kind in GENERATORS:
             return self._generator(value, content)
@@ -155,14 +155,14 @@ class _Writer:
         made = value.default_factory
         name = "" if made is None else made.__name__ if made in _FACTORIES.values() else None
         if name is None:
-            raise _Beyond
+            raise _Unsupported
         return ["default", pairs, name]
 
     def _tensor(self, tensor: torch.Tensor) -> object:
         name = str(tensor.dtype).removeprefix("torch.")
         usual = tensor.layout == torch.strided and not tensor.is_meta
         if name not in _DTYPES or not usual or tensor.is_conj() or tensor.is_neg():
-            raise _Beyond
+            raise _Unsupported
         self._take(0, tensor.nbytes)
         flat = tensor.detach().cpu().contiguous().reshape(-1)
         data = flat.view(torch.uint8).numpy().tobytes() if flat.numel() else b""
@@ -179,12 +179,12 @@ class _Writer:
             case random.Random():
                 version, words, gauss = content
                 return ["random", version, list(words), gauss]
-        raise _Beyond
+        raise _Unsupported
 
     def _hex(self, value: int) -> str:
         self._take(0, value.bit_length() // 4)
         if value.bit_length() > LONGEST_TEXT:
-            raise _Beyond
+            raise _Unsupported
         return hex(value)
 
     def _raw(self, data: bytes) -> bytes:
@@ -194,7 +194,7 @@ class _Writer:
     def _take(self, parts: int, size: int) -> None:
         self._parts, self._bytes = self._parts - parts, self._bytes - size
         if min(self._parts, self._bytes) < 0:
-            raise _Beyond
+            raise _Unsupported
 
 
 def read(lists: list[object], device: str) -> Kept:
@@ -298,7 +298,7 @@ def _shape(shape: list[Any]) -> list[int]:
 
 def _array_type(name: str) -> np.dtype[Any]:
     dtype = np.dtype(name) if len(name) <= 4 else None
-    if dtype not in _ARRAYS:
+    if dtype not in _ARRAY_DTYPES:
         raise ValueError("no numbers")
     return dtype
 

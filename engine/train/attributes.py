@@ -57,31 +57,31 @@ class Kept:
     def __init__(self, model: nn.Module | None = None) -> None:
         self.modules: list[dict[str, object]] = []
         """Attributes by module, in the order of ``modules()``."""
-        self._stay: list[set[str]] = []
+        self._unsaved: list[set[str]] = []
         """For each module: names of attributes to leave unchanged."""
-        self._whose = None if model is None else weakref.ref(model)
-        self._held: dict[int, tuple[Any, Any]] = {}
+        self._model = None if model is None else weakref.ref(model)
+        self._contents: dict[int, tuple[Any, Any]] = {}
         """Each mutable object with its saved content, by id."""
-        self._parts: set[int] | None = None
+        self._pointers: set[int] | None = None
         self._views: set[int] = set()
         """Ids of tensors that are views of a weight or a buffer and change with it."""
 
     @property
     def size(self) -> int:
         """Approximate size in bytes."""
-        contents = [content for _, content in self._held.values()]
+        contents = [content for _, content in self._contents.values()]
         arrays = [one.nbytes for one in contents if isinstance(one, torch.Tensor | np.ndarray)]
         return sum(arrays) + 100 * sum(len(one) for one in contents if isinstance(one, _SIZED))
 
     def add(self, attributes: dict[str, object], stay: Iterable[str] = ()) -> None:
         """Save the attributes of the next module that can be saved."""
-        self._stay.append(set(stay))
+        self._unsaved.append(set(stay))
         saved = {}
         for name, value in attributes.items():
             with suppress(Left):
                 held: dict[int, tuple[Any, Any]] = {}
                 self._gather(value, held, [MOST_ITEMS], 0)
-                self._held |= held
+                self._contents |= held
                 saved[name] = value
         self.modules.append(saved)
 
@@ -90,12 +90,12 @@ class Kept:
         budget[0] -= 1
         if budget[0] < 0 or depth > DEPTH:
             raise Left
-        if isinstance(value, _PLAIN) or id(value) in saved or id(value) in self._held:
+        if isinstance(value, _PLAIN) or id(value) in saved or id(value) in self._contents:
             return
         content = _content(value, budget[0])
         saved[id(value)] = value, content
         if isinstance(value, torch.Tensor):
-            if _place(value) in self._of_weights():
+            if _data_pointer(value) in self._weight_pointers():
                 self._views.add(id(value))
         elif isinstance(content, dict):
             for pair in content.items():
@@ -105,21 +105,21 @@ class Kept:
             for part in content:
                 self._gather(part, saved, budget, depth + 1)
 
-    def _of_weights(self) -> set[int]:
+    def _weight_pointers(self) -> set[int]:
         """Return the data pointers of weights and buffers; computed on demand, as seldom needed."""
-        if self._parts is None:
-            model = None if self._whose is None else self._whose()
+        if self._pointers is None:
+            model = None if self._model is None else self._model()
             tensors = [] if model is None else [*model.parameters(), *model.buffers()]
-            self._parts = set(map(_place, tensors)) - {0}
-        return self._parts
+            self._pointers = set(map(_data_pointer, tensors)) - {0}
+        return self._pointers
 
     def put_back(self, model: nn.Module) -> None:
         """Restore the attributes of a model's modules."""
-        is_same = self._whose is not None and self._whose() is model
+        is_same = self._model is not None and self._model() is model
         if is_same:
             self._rewrite()
         memo: dict[int, object] = {}
-        for module, before, stay in zip(model.modules(), self.modules, self._stay, strict=False):
+        for module, before, stay in zip(model.modules(), self.modules, self._unsaved, strict=False):
             now = vars(module)
             for name in now.keys() - TORCHS - before.keys() - stay:
                 if is_kept(now[name]):
@@ -137,10 +137,10 @@ class Kept:
 
     def held(self, value: object) -> Any:  # noqa: ANN401 - of many kinds
         """Return the saved content of an object: a tensor's data, the items of a list."""
-        return self._held[id(value)][1]
+        return self._contents[id(value)][1]
 
     def _rewrite(self) -> None:
-        for item, content in self._held.values():
+        for item, content in self._contents.values():
             if isinstance(item, torch.Tensor):
                 _write(item, content)
             elif isinstance(item, np.ndarray):
@@ -240,7 +240,7 @@ def _write(tensor: torch.Tensor, numbers: torch.Tensor) -> None:
             tensor.data = numbers.clone()
 
 
-def _place(tensor: torch.Tensor) -> int:
+def _data_pointer(tensor: torch.Tensor) -> int:
     """Return the data pointer of a tensor's storage, 0 if it has none."""
     try:
         return tensor.untyped_storage().data_ptr()
@@ -286,13 +286,13 @@ def changed(before: Kept, after: Kept) -> str:
         for name in sorted(one.keys() | other.keys()):
             pair = (before, one.get(name)), (after, other.get(name))
             if not any(isinstance(v, torch.Tensor) for _, v in pair):
-                texts = [_told(kept, value, {}) for kept, value in pair]
+                texts = [_describe(kept, value, {}) for kept, value in pair]
                 if texts[0] != texts[1]:
                     return name
     return ""
 
 
-def _told(kept: Kept, value: object, numbers: dict[int, int]) -> str:
+def _describe(kept: Kept, value: object, numbers: dict[int, int]) -> str:
     """Return a text of a saved value for comparison; different values have different texts."""
     if isinstance(value, _PLAIN):
         return repr(value)
@@ -306,7 +306,7 @@ def _told(kept: Kept, value: object, numbers: dict[int, int]) -> str:
         content = content.tolist() if isinstance(content, torch.Tensor | np.ndarray) else content
         return repr(content)
     pairs = content.items() if isinstance(content, dict) else enumerate(content)
-    parts = [f"{_told(kept, k, numbers)}: {_told(kept, v, numbers)}" for k, v in pairs]
+    parts = [f"{_describe(kept, k, numbers)}: {_describe(kept, v, numbers)}" for k, v in pairs]
     return f"{type(value).__name__}({', '.join(parts)})"
 
 

@@ -29,15 +29,15 @@ class Batches:
         """The number of rows drawn in this epoch."""
         self._waiting: list[Batch] = []
         """The batches that were gathered but not drawn, the next batch last."""
-        self._together = AT_ONCE // max(1, sum(row_bytes(self.x, self.y)))
+        self._gathered_rows = AT_ONCE // max(1, sum(row_bytes(self.x, self.y)))
         # A user's module may write into its batch, which must not share memory with others.
         is_own = program.setup.model.name == "own"
         elsewhere = program.setup.device != "cpu"
         if is_own or elsewhere or not (self.x.is_contiguous() and self.y.is_contiguous()):
-            self._together = 1
+            self._gathered_rows = 1
         self._exposed = [program.tensor(name) for name in ("x_train", "x_val") if is_own]
         """Data passed to the user's `forward` uncopied, which may write into it."""
-        self._made = [tensor.clone() for tensor in self._exposed]
+        self._original = [tensor.clone() for tensor in self._exposed]
         self.seen = 0
         self.change(program.setup)
 
@@ -86,7 +86,7 @@ class Batches:
         """Return the next batches of this epoch in reverse order."""
         left, size = self.left(), self.size
         assert self.order is not None
-        rows = self.order[self.at : self.at + min(left, max(1, self._together // size) * size)]
+        rows = self.order[self.at : self.at + min(left, max(1, self._gathered_rows // size) * size)]
         whole, rest = divmod(len(rows), size)
         if whole == 0 or len(rows) == size:
             return [(self.x[rows], self.y[rows])]
@@ -106,7 +106,7 @@ class Batches:
 
     def _written(self) -> tuple[torch.Tensor, ...] | None:
         """Return copies of the data that `forward` may write into; None if it is unmodified."""
-        pairs = zip(self._exposed, self._made, strict=True)
+        pairs = zip(self._exposed, self._original, strict=True)
         if all(torch.equal(tensor, made) for tensor, made in pairs):
             return None
         return tuple(tensor.clone() for tensor in self._exposed)
@@ -123,7 +123,7 @@ class Batches:
         self.at, self.seen = at, seen
         self._waiting = []
         copies = cast("tuple[torch.Tensor, ...] | None", written[0] if written else None)
-        for tensor, value in zip(self._exposed, copies or self._made, strict=True):
+        for tensor, value in zip(self._exposed, copies or self._original, strict=True):
             tensor.copy_(value)
 
 

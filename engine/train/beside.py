@@ -54,23 +54,23 @@ def facts(run: Run, other: Run, before: int) -> dict[str, float]:
         measured[f"{prefix}first"] = (now - start).norm().item()
         group = each.program.optimizer.param_groups[0]
         measured[f"{prefix}lr"] = group.get("max_lr", group.get("initial_lr", group["lr"]))
-    return measured | _of_mistakes(run, before)
+    return measured | _mistake_facts(run, before)
 
 
-def _of_mistakes(run: Run, before: int) -> dict[str, float]:
+def _mistake_facts(run: Run, before: int) -> dict[str, float]:
     mistakes = run.setup.mistakes
     measured: dict[str, float] = {}
     if "keep_graphs" in mistakes:
         kept = run.program.names["kept"]
         assert isinstance(kept, list)
         measured["kept"] = len(kept)
-        measured["nodes"] = _nodes(kept[-1]) if kept else 0
+        measured["nodes"] = _count_nodes(kept[-1]) if kept else 0
         measured["bytes"] = max(0, resident() - before)
     if run.setup.validate_every and run.program.has_validation and run.problem is None:
         if "validate_with_grad" in mistakes:
             measured["saved"] = _saved(run)
         if "validate_in_train_mode" in mistakes:
-            measured["in_train"], measured["in_eval"] = _in_modes(run)
+            measured["in_train"], measured["in_eval"] = _loss_in_modes(run)
     if "column_target" in mistakes:
         measured["rows"] = run.batches.size
     if "softmax_first" in mistakes:
@@ -80,7 +80,7 @@ def _of_mistakes(run: Run, before: int) -> dict[str, float]:
     return measured
 
 
-def _nodes(loss: torch.Tensor) -> int:
+def _count_nodes(loss: torch.Tensor) -> int:
     """Return the number of backward nodes of a loss, at most about `MOST_NODES`."""
     seen: set[object] = set()
     waiting = [loss.grad_fn]
@@ -92,7 +92,7 @@ def _nodes(loss: torch.Tensor) -> int:
     return len(seen)
 
 
-def _in_modes(run: Run) -> tuple[float, float]:
+def _loss_in_modes(run: Run) -> tuple[float, float]:
     """Return the validation loss of the current weights in train mode, and in eval mode."""
     program, found = run.program, []
     buffers = [(buffer, buffer.clone()) for buffer in program.model.buffers()]

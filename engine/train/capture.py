@@ -121,7 +121,7 @@ class Emitter:
                 self._fixed.add(node)
                 self._first -= 1
                 if self._first < 0:
-                    self._pass(node, None)
+                    self._make_argument(node, None)
             elif node.op == "get_attr":
                 self._values[node] = getattr(self._graph, cast("str", node.target))
                 self._fixed.add(node)
@@ -134,15 +134,15 @@ class Emitter:
             value = self._values[node]
             assert isinstance(value, torch.Tensor)
             if node not in self._fixed or not _same(value, place):
-                self._lines.append(f"{self._name(place)}.copy_({self._word(node)})")
-        self._lines.append(f"return {self._word(loss)}")
+                self._lines.append(f"{self._name(place)}.copy_({self._operand(node)})")
+        self._lines.append(f"return {self._operand(loss)}")
         words = [*self._of_batch.values(), *(f"{name}={name}" for name in self._written)]
         body = "\n    ".join(self._lines)
         names = dict(self._written)
         exec(f"def go({', '.join(words)}):\n    {body}\n", names)
         return cast("Step", names["go"])
 
-    def _pass(self, node: fx.Node, source: fx.Node | None) -> None:
+    def _make_argument(self, node: fx.Node, source: fx.Node | None) -> None:
         """Make a node an argument of the function."""
         self._of_batch[node] = f"a{len(self._of_batch)}"
         self._views.append((node, source))
@@ -170,7 +170,7 @@ class Emitter:
         arguments = cast("Any", fx.node.map_arg)(node.args, lambda n: self._values[n])
         keywords = cast("Any", fx.node.map_arg)(node.kwargs, lambda n: self._values[n])
         fixed = all(n in self._fixed for n in node.all_input_nodes)
-        if node.args and self._same_as(node.args[0]) in self._of_batch:
+        if node.args and self._aliased(node.args[0]) in self._of_batch:
             if ops.mutates(op):
                 raise Refused("it writes into its batch")
             if ops.base(op) == "as_strided":
@@ -178,33 +178,35 @@ class Emitter:
         if ops.picks(op, arguments):
             raise Refused("how many numbers it picks depends on its data")
         if ops.turns(op) and fixed:
-            self._turn(node, getattr(torch.ops.aten, ops.base(op)[:-1])(*arguments, **keywords))
+            self._view_in_place(
+                node, getattr(torch.ops.aten, ops.base(op)[:-1])(*arguments, **keywords)
+            )
             return
         value = ops.bare(op)(*arguments, **keywords)
         if ops.base(op) in ops.VIEWS and fixed and isinstance(value, torch.Tensor):
             source = cast("torch.Tensor", arguments[0])
             if value.untyped_storage().data_ptr() == source.untyped_storage().data_ptr():
-                self._keep(node, value)
-                whole = self._same_as(node.args[0])
+                self._fix_value(node, value)
+                whole = self._aliased(node.args[0])
                 if whole in self._of_batch:
-                    self._pass(node, whole)
+                    self._make_argument(node, whole)
                 elif self._is_constant(node):
                     self._constant.add(node)
                 return
         if self._is_constant(node) and not ops.mutates(op):
-            self._keep(node, value)
+            self._fix_value(node, value)
             self._constant.add(node)
             return
         is_first_power = str(op) == "aten.pow.Tensor_Scalar" and node.args[1] == 1.0
         if is_first_power and fixed and not self._mutated & {node, node.args[0]}:
             # x ** 1 is x, and nothing writes into either of them.
-            self._keep(node, arguments[0], node.args[0])
+            self._fix_value(node, arguments[0], node.args[0])
             return
         if ops.mutates(op) and node.args[0] in self._fixed:
-            self._lines.append(self._written_call(ops.bare(op), node))
-            self._keep(node, arguments[0], node.args[0])
+            self._lines.append(self._call_text(ops.bare(op), node))
+            self._fix_value(node, arguments[0], node.args[0])
             return
-        if self._may_round and fixed and self._rounds(node, value):
+        if self._may_round and fixed and self._use_numpy(node, value):
             return
         self._write(node, op, value, place)
 
@@ -218,7 +220,7 @@ class Emitter:
         """Emit the line that computes a node's value, into a buffer if there is an out variant."""
         variant = ops.out_variant(op) if isinstance(value, torch.Tensor) else None
         if variant is None or ops.base(op) in ops.VIEWS:
-            self._lines.append(f"{node.name} = {self._quickest(op, node)}")
+            self._lines.append(f"{node.name} = {self._fast_call(op, node)}")
             self._values[node] = value
             return
         assert isinstance(value, torch.Tensor)
@@ -228,23 +230,23 @@ class Emitter:
             buffer = place.view(value.shape)
             buffer.copy_(value)
         keywords_now = f"{name}={self._name(buffer)}"
-        self._lines.append(self._written_call(function, node, keywords_now))
-        self._keep(node, buffer)
+        self._lines.append(self._call_text(function, node, keywords_now))
+        self._fix_value(node, buffer)
 
-    def _turn(self, node: fx.Node, turned: torch.Tensor) -> None:
+    def _view_in_place(self, node: fx.Node, turned: torch.Tensor) -> None:
         """Record an in-place view op, such as the transpose of an RNN's outputs.
 
         The buffer keeps the shape it is written in; later nodes see the transposed view.
         """
         self._values[cast("fx.Node", node.args[0])] = turned
-        self._keep(node, turned)
+        self._fix_value(node, turned)
 
-    def _rounds(self, node: fx.Node, value: object) -> bool:
+    def _use_numpy(self, node: fx.Node, value: object) -> bool:
         """Compute a tanh with NumPy if that is much faster; return whether it is.
 
         The result may differ from torch's in the last bit.
         """
-        if str(node.target) != "aten.tanh.default" or self._same_as(node.args[0]) in self._of_batch:
+        if str(node.target) != "aten.tanh.default" or self._aliased(node.args[0]) in self._of_batch:
             return False
         given = self._values[cast("fx.Node", node.args[0])]
         if not isinstance(value, torch.Tensor) or not isinstance(given, torch.Tensor):
@@ -253,7 +255,7 @@ class Emitter:
             return False
         arrays = self._name(given.numpy()), self._name(value.numpy())
         self._lines.append(f"{self._name(np.tanh)}({', '.join(arrays)})")
-        self._keep(node, value)
+        self._fix_value(node, value)
         self.is_exact = False
         return True
 
@@ -269,28 +271,28 @@ class Emitter:
             bool(sources) and all(n in self._constant for n in sources) and ops.is_pure(node.target)
         )
 
-    def _keep(self, node: fx.Node, value: object, same_as: object = None) -> None:
+    def _fix_value(self, node: fx.Node, value: object, same_as: object = None) -> None:
         self._values[node] = value
         self._fixed.add(node)
         if isinstance(same_as, fx.Node):
-            self._aliases[node] = self._same_as(same_as)
+            self._aliases[node] = self._aliased(same_as)
 
-    def _same_as(self, node: object) -> fx.Node:
+    def _aliased(self, node: object) -> fx.Node:
         """Return the node whose memory a node aliases as a whole."""
         found = cast("fx.Node", node)
         return self._aliases.get(found, found)
 
-    def _quickest(self, op: Any, node: fx.Node) -> str:  # noqa: ANN401
+    def _fast_call(self, op: Any, node: fx.Node) -> str:  # noqa: ANN401
         """Return a call with a new result, bypassing the overload object where possible."""
         quick = None if node.kwargs else ops.QUICK.get(str(op))
         if quick is None:
-            return self._written_call(ops.bare(op), node)
+            return self._call_text(ops.bare(op), node)
         # The defaults of these functions differ from those of the schema.
         rest = [a.default_value for a in op._schema.arguments[len(node.args) :]]
         words = [self._argument(a) for a in (*node.args, *rest)]
         return f"{self._name(quick)}({', '.join(words)})"
 
-    def _written_call(self, function: object, node: fx.Node, more: str = "") -> str:
+    def _call_text(self, function: object, node: fx.Node, more: str = "") -> str:
         words = [self._argument(a) for a in self._with_constant(node)]
         skipped = ("memory_format", "pin_memory") if more else ()
         words += [f"{k}={self._argument(v)}" for k, v in node.kwargs.items() if k not in skipped]
@@ -310,15 +312,15 @@ class Emitter:
 
     def _argument(self, value: object) -> str:
         if isinstance(value, fx.Node):
-            return self._word(value)
+            return self._operand(value)
         if isinstance(value, list | tuple):
             return f"[{', '.join(self._argument(item) for item in value)}]"
         if value is None or isinstance(value, bool | int | float | str):
             return repr(value) if repr(value) not in ("inf", "-inf", "nan") else self._name(value)
         return self._name(value)
 
-    def _word(self, node: fx.Node) -> str:
-        argument = self._of_batch.get(self._same_as(node))
+    def _operand(self, node: fx.Node) -> str:
+        argument = self._of_batch.get(self._aliased(node))
         if argument is not None:
             return argument
         return self._name(self._values[node]) if node in self._fixed else node.name

@@ -88,7 +88,7 @@ def find(kind: EntryKind, part: Part, made: type[P]) -> tuple[P, dict[str, Plain
             hint = f": {belongs}" if belongs else f"{near(name, options)}; {has}"
             said = f"{part.name} has no option {shown(name)}{hint}"
             raise BadSetup(said, f"{kind}.{name[:LONGEST_WORD]}")
-        values[name] = _fitting(options[name], value, place)
+        values[name] = _converted(options[name], value, place)
         if isinstance(piece, Optimizer):
             _check_length(options[name], value, place)
     return piece, values
@@ -110,7 +110,7 @@ def _check_length(option: Option, value: Plain, place: str) -> None:
         raise BadSetup(f"{place} needs {len(usual)} numbers, not {len(value)}", place)
 
 
-def _fitting(option: Option, value: Plain, place: str) -> Plain:
+def _converted(option: Option, value: Plain, place: str) -> Plain:
     """Return the value converted to its option's kind. Raises `BadSetup`."""
     match option.kind:
         case "bool":
@@ -139,10 +139,12 @@ def _fitting(option: Option, value: Plain, place: str) -> Plain:
                 if option.kind == "points":
                     _check_width(option, value, place)
                 return [float(str(item)) for item in value] if option.kind == "floats" else value
-    raise BadSetup(f"{place} is {str(value)[:60]!r}, which is not {_WORDS[option.kind]}", place)
+    raise BadSetup(
+        f"{place} is {str(value)[:60]!r}, which is not {_KIND_TEXTS[option.kind]}", place
+    )
 
 
-_WORDS = {
+_KIND_TEXTS = {
     "bool": "true or false",
     "int": "a whole number",
     "float": "a number",
@@ -160,13 +162,17 @@ def _in_range(option: Option, value: float, place: str) -> Plain:
     if not is_finite(value):
         raise BadSetup(f"{place} is {shown(value)}, but must be finite", place)
     if low is not None and value < low:
-        raise BadSetup(f"{place} is {_short(value)}, but must be at least {_short(low)}", place)
+        raise BadSetup(
+            f"{place} is {_number_text(value)}, but must be at least {_number_text(low)}", place
+        )
     if high is not None and value > high:
-        raise BadSetup(f"{place} is {_short(value)}, but must be at most {_short(high)}", place)
+        raise BadSetup(
+            f"{place} is {_number_text(value)}, but must be at most {_number_text(high)}", place
+        )
     return value
 
 
-def _short(number: float) -> str:
+def _number_text(number: float) -> str:
     """Format a bound or a value beyond it: 100000, 1e-05."""
     return str(int(number)) if number == int(number) and abs(number) < 1e15 else f"{number:g}"
 

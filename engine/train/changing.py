@@ -73,7 +73,7 @@ def _optimizer(before: Setup, after: Setup) -> str:
     if made == texts.optimizer(before):
         return ""
     if after.optimizer.name != before.optimizer.name or after.amp != before.amp:
-        return _left_over(before, after) + made
+        return _drop_unused(before, after) + made
     piece, options = catalogue.find("optimizer", after.optimizer, Optimizer)
     _, old = catalogue.find("optimizer", before.optimizer, Optimizer)
     given = texts.hyperparameters(piece, options, after)
@@ -100,10 +100,10 @@ def _schedule(before: Setup, after: Setup, lr: object) -> str:
     ]
     if after.schedule is not None:
         lines.append(f"scheduler = {texts.schedule(after, after.schedule)}")
-    return "\n".join(lines) + "\n" + _left_over(before, after)
+    return "\n".join(lines) + "\n" + _drop_unused(before, after)
 
 
-def _left_over(before: Setup, after: Setup) -> str:
+def _drop_unused(before: Setup, after: Setup) -> str:
     """Return the statements that drop a schedule or a scaler that is no longer used."""
     text = ""
     if before.schedule is not None and after.schedule is None:

@@ -153,13 +153,13 @@ def begin(confine: Callable[[], None], close: tuple[int, ...]) -> tuple[int, int
 
     def work(orders: int, results: int) -> None:
         confine()
-        threading.Thread(target=_end_unheard, args=(results,), daemon=True).start()
+        threading.Thread(target=_exit_when_closed, args=(results,), daemon=True).start()
         live(orders, results)
 
     return process.fork(work, close)
 
 
-def _end_unheard(results: int) -> None:
+def _exit_when_closed(results: int) -> None:
     """Exit once the pipe of results is closed, even if a module hangs."""
     waiting = select.poll()
     waiting.register(results, 0)

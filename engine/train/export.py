@@ -79,7 +79,7 @@ def script(
     rows = len(program.tensor("train_rows"))
     varied = len({(each.batch, each.drop_last) for each in setups}) > 1
     parts.append("\n" + (steps.drawing(setup, rows) if varied else steps.batches(setup, rows)))
-    parts += _stretches(setup, program, count, changes, varied)
+    parts += _loops(setup, program, count, changes, varied)
     whole = "\n".join(parts)
     for module in ("csv", "math"):
         if not re.search(rf"\b{module}\.", whole):
@@ -104,7 +104,7 @@ def _validates(setup: Setup, program: Program) -> bool:
     return setup.validate_every > 0 and program.has_validation
 
 
-def _stretches(
+def _loops(
     setup: Setup, program: Program, count: int, changes: Sequence[tuple[int, Change]], varied: bool
 ) -> list[str]:
     """Return a loop for each range of steps between changes, and the changes between them."""

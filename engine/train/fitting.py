@@ -33,19 +33,19 @@ def check(program: Program) -> None:
         with torch.no_grad(), quiet(), attributes.untouched(program):
             output = model(program.tensor("x_train")[:ROWS].clone())
     except RAISES as error:
-        raise Failed(_told(program.failure(error)), "model.source") from error
+        raise Failed(_with_hint(program.failure(error)), "model.source") from error
     finally:
         for module, training in modes:
             module.training = training
         torch.set_rng_state(random)
-    _fits(program, output)
-    if _keeps_elsewhere(program):
+    _check_shape(program, output)
+    if _has_external_state(program):
         # Its external state has changed by the calls made here: create it again.
         program.begin_again()
         program.keeps_elsewhere = True
 
 
-def _keeps_elsewhere(program: Program) -> bool:
+def _has_external_state(program: Program) -> bool:
     """Return whether two calls from the same state differ, or the second changes external state.
 
     That is the case if it counts in a global or draws from another generator. What the first call
@@ -71,14 +71,14 @@ def _keeps_elsewhere(program: Program) -> bool:
     )
 
 
-def _told(problem: Problem) -> Problem:
+def _with_hint(problem: Problem) -> Problem:
     """Return the problem with a hint if forward has other arguments than one tensor."""
     if any(f"forward() {word}" in problem.message for word in ("missing", "takes")):
         return replace(problem, hint=GIVEN)
     return problem
 
 
-def _fits(program: Program, output: object) -> None:
+def _check_shape(program: Program, output: object) -> None:
     if not isinstance(output, torch.Tensor):
         kind = name_of(type(output))
         raise BadSetup(f"forward returns a {kind}, but must return one tensor", "model.source")
@@ -95,11 +95,11 @@ def _fits(program: Program, output: object) -> None:
     if not enough:
         rows = len(targets)
         raise BadSetup(
-            f"forward makes {_words(has)} of {rows} examples, but {part.name} needs "
-            f"{_words(wanted)} here",
+            f"forward makes {_shape_text(has)} of {rows} examples, but {part.name} needs "
+            f"{_shape_text(wanted)} here",
             "model.source",
         )
 
 
-def _words(shape: tuple[int, ...]) -> str:
+def _shape_text(shape: tuple[int, ...]) -> str:
     return f"({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"

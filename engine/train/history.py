@@ -67,9 +67,9 @@ class History:
         self._rows = Rows()
         self._val: dict[int, float] = {}
         self._norms: dict[int, list[float]] = {}
-        self._kept = Rows()
-        self._kept_val: dict[int, float] = {}
-        self._kept_norms: dict[int, list[float]] = {}
+        self._store = Rows()
+        self._store_val: dict[int, float] = {}
+        self._store_norms: dict[int, list[float]] = {}
         self._stride = 1
         self._forget: int | None = None
         self.recent: list[float] = []
@@ -82,27 +82,27 @@ class History:
         self._rows.add(chunk)
         self.recent = [*self.recent, *losses[-RECENT:]][-RECENT:]
         some = slice(-first % self._stride, None, self._stride)
-        self._kept.add((chunk[0][some], chunk[1][some], chunk[2][some]))
-        while self._kept.count > KEPT:
+        self._store.add((chunk[0][some], chunk[1][some], chunk[2][some]))
+        while self._store.count > KEPT:
             self._thin()
 
     def _thin(self) -> None:
         self._stride *= 2
-        self._kept = self._kept.every(self._stride)
-        kept = sorted(self._kept_val)
+        self._store = self._store.every(self._stride)
+        kept = sorted(self._store_val)
         if len(kept) > KEPT:
-            self._kept_val = {step: self._kept_val[step] for step in kept[::2]}
+            self._store_val = {step: self._store_val[step] for step in kept[::2]}
 
     def validated(self, step: int, loss: float) -> None:
         """Add a validation loss."""
-        self._val[step] = self._kept_val[step] = loss
+        self._val[step] = self._store_val[step] = loss
 
     def measured(self, step: int, norms: list[float], ratios: list[float]) -> None:
         """Add gradient norms and update ratios of one step."""
-        self._norms[step] = self._kept_norms[step] = [*norms, *ratios]
-        if len(self._kept_norms) * len(self.columns) > MOST_NORMS:
-            kept = sorted(self._kept_norms)
-            self._kept_norms = {at: self._kept_norms[at] for at in kept[::2]}
+        self._norms[step] = self._store_norms[step] = [*norms, *ratios]
+        if len(self._store_norms) * len(self.columns) > MOST_NORMS:
+            kept = sorted(self._store_norms)
+            self._store_norms = {at: self._store_norms[at] for at in kept[::2]}
 
     def smoothed(self) -> float:
         """Return the mean of the last `SMOOTHED` losses; NaN before the first."""
@@ -116,12 +116,12 @@ class History:
 
     def highest(self) -> float:
         """Return the highest loss of the store; NaN before the first."""
-        losses = self._kept.whole()[1]
+        losses = self._store.whole()[1]
         return float(losses.max()) if len(losses) else math.nan
 
     def last_val(self) -> float:
         """Return the last validation loss; NaN before the first."""
-        return next(reversed(self._kept_val.values()), math.nan)
+        return next(reversed(self._store_val.values()), math.nan)
 
     def waiting(self) -> int:
         """Return how many steps have not been sent."""
@@ -154,34 +154,34 @@ class History:
 
     def forget_after(self, step: int) -> None:
         """Discard everything after ``step``, here and, with the next `take`, at the receiver."""
-        self._rows, self._kept = self._rows.upto(step), self._kept.upto(step)
+        self._rows, self._store = self._rows.upto(step), self._store.upto(step)
         self._val = {at: loss for at, loss in self._val.items() if at <= step}
-        self._kept_val = {at: loss for at, loss in self._kept_val.items() if at <= step}
+        self._store_val = {at: loss for at, loss in self._store_val.items() if at <= step}
         self._norms = {at: norms for at, norms in self._norms.items() if at <= step}
-        self._kept_norms = {at: norms for at, norms in self._kept_norms.items() if at <= step}
+        self._store_norms = {at: norms for at, norms in self._store_norms.items() if at <= step}
         self._forget = step
-        self.recent = self._kept.last(RECENT)
+        self.recent = self._store.last(RECENT)
 
     def copied(self, step: int) -> "History":
         """Return the store up to ``step``, for another run, which sends all of it again."""
         copy = History([])
         copy.columns, copy._stride = self.columns, self._stride
-        copy._kept, copy._rows = self._kept.upto(step), self._kept.upto(step)
-        copy._kept_val = {at: loss for at, loss in self._kept_val.items() if at <= step}
-        copy._val = dict(copy._kept_val)
-        copy._kept_norms = {at: norms for at, norms in self._kept_norms.items() if at <= step}
-        copy.recent = copy._kept.last(RECENT)
+        copy._store, copy._rows = self._store.upto(step), self._store.upto(step)
+        copy._store_val = {at: loss for at, loss in self._store_val.items() if at <= step}
+        copy._val = dict(copy._store_val)
+        copy._store_norms = {at: norms for at, norms in self._store_norms.items() if at <= step}
+        copy.recent = copy._store.last(RECENT)
         return copy
 
     def store(self) -> tuple[np.ndarray, np.ndarray, int]:
         """Return rows of (step, loss, rate), rows of (step, validation loss), and the stride."""
-        kept = np.array(self._kept.whole(), np.float64).T
-        val = np.array(sorted(self._kept_val.items()), np.float64).reshape(-1, 2)
+        kept = np.array(self._store.whole(), np.float64).T
+        val = np.array(sorted(self._store_val.items()), np.float64).reshape(-1, 2)
         return kept, val, self._stride
 
     def norms(self) -> np.ndarray:
         """Return rows of step, gradient norms and update ratios, one for each measured step."""
-        rows = [[step, *norms] for step, norms in sorted(self._kept_norms.items())]
+        rows = [[step, *norms] for step, norms in sorted(self._store_norms.items())]
         return np.array(rows, np.float64).reshape(-1, len(self.columns) - 2)
 
     @staticmethod
@@ -192,10 +192,10 @@ class History:
         history = History([])
         history.columns, history._stride = columns, stride
         steps, losses, rates = kept.reshape(-1, 3).T
-        history._kept.add((steps.astype("<i8"), losses, rates))
-        history._kept_val = {int(step): loss for step, loss in val.tolist()}
-        history._kept_norms = {int(step): rest for step, *rest in norms.tolist()}
-        history.recent = history._kept.last(RECENT)
+        history._store.add((steps.astype("<i8"), losses, rates))
+        history._store_val = {int(step): loss for step, loss in val.tolist()}
+        history._store_norms = {int(step): rest for step, *rest in norms.tolist()}
+        history.recent = history._store.last(RECENT)
         return history
 
     def csv(self) -> str:
@@ -204,15 +204,15 @@ class History:
         Columns: step, loss, validation loss, learning rate; then gradient norm and update ratio of
         each parameter if any were measured.
         """
-        steps, losses, rates = (part.tolist() for part in self._kept.whole())
+        steps, losses, rates = (part.tolist() for part in self._store.whole())
         rows = dict(zip(steps, zip(losses, rates, strict=True), strict=True))
-        norms, file = self._kept_norms, io.StringIO()
+        norms, file = self._store_norms, io.StringIO()
         columns = self.columns if norms else self.columns[:3]
         out = csv.writer(file, lineterminator="\n")
         out.writerow(["step", *columns])
-        for step in sorted(rows.keys() | self._kept_val.keys() | norms.keys()):
+        for step in sorted(rows.keys() | self._store_val.keys() | norms.keys()):
             loss, lr = rows.get(step, (None, None))
-            numbers = [loss, self._kept_val.get(step), lr, *norms.get(step, ())]
+            numbers = [loss, self._store_val.get(step), lr, *norms.get(step, ())]
             numbers += [None] * (len(columns) - len(numbers))
             out.writerow([step, *("" if number is None else repr(number) for number in numbers)])
         return file.getvalue()

@@ -71,7 +71,7 @@ class Host:
                 there = (catalogue.entries(), dict(MISTAKES), samples())
                 self._send(answers.Catalogue(run_id, *there))
             case asks.Train():
-                self._begin(request)
+                self._start(request)
             case asks.GiveFile(_, path, data, problem, sample):
                 given.give(path, data, problem, sample)
             case asks.LookIntoFile(run_id, path, header):
@@ -80,7 +80,7 @@ class Host:
                 self._fork(request)
             case asks.Resume(run_id, data, parent, policy=policy):
                 again = Held(saved.resume(data, policy), parent=parent)
-                self._hold(run_id, again, resumed=True)
+                self._register(run_id, again, resumed=True)
             case asks.Drop(run_id):
                 self._runs.pop(run_id, None)
             case _:
@@ -90,27 +90,27 @@ class Host:
                     return
                 held.run.enter()
                 try:
-                    self._ask(request, held)
+                    self._handle(request, held)
                 finally:
                     held.run.leave()
-                self._mirror(request, self._runs.get(request.run_id))
+                self._repeat_on_paired(request, self._runs.get(request.run_id))
 
-    def _mirror(self, request: TrainRequest, held: Held | None) -> None:
+    def _repeat_on_paired(self, request: TrainRequest, held: Held | None) -> None:
         """Apply a request to the paired correct run too."""
         if held is None or held.beside not in self._runs or held.beside is None:
             return
         if (also := beside.mirrored(request, held.beside)) is not None:
             self._take(also)
-        self._keep_up(request.run_id, held)
+        self._advance_paired(request.run_id, held)
 
-    def _ask(self, request: TrainRequest, held: Held) -> None:
+    def _handle(self, request: TrainRequest, held: Held) -> None:
         run_id, run = request.run_id, held.run
         match request:
             case asks.Play(_, rate, until):
                 self._play(run_id, held, rate, until)
             case asks.Pause():
                 held.playing = False
-                self._tell(run_id, held)
+                self._send_updates(run_id, held)
             case asks.Advance(_, steps):
                 self._play(run_id, held, 0.0, ())
                 held.goal = run.step + max(0, steps)
@@ -127,10 +127,10 @@ class Host:
                 run.edit(Edit(name, index, value))
                 held.problem = None
                 held.seen.clear()
-                self._tell(run_id, held)
+                self._send_updates(run_id, held)
             case asks.Watch(_, wishes):
                 held.watch(wishes)
-                self._show(run_id, held, at_once=True)
+                self._send_views(run_id, held, at_once=True)
             case asks.TapeStep(_, step, live):
                 # Recording would finish a step that the user executes line by line.
                 if not live or run.events is None:
@@ -139,25 +139,25 @@ class Host:
             case asks.GoAlong(_, right_id):
                 held.beside, held.memory = right_id, memory.resident()
             case asks.Keep():
-                self._keep(run_id, held)
+                self._save(run_id, held)
             case asks.Export(_, kind, steps):
                 self._send(telling.exported(run_id, run, kind, steps))
 
-    def _begin(self, request: asks.Train) -> None:
+    def _start(self, request: asks.Train) -> None:
         setup = own.with_source(request.setup, request.source)
         setup = own.guarded(setup) if request.policy else setup
-        self._hold(request.run_id, Held(Run(setup)), request.play)
+        self._register(request.run_id, Held(Run(setup)), request.play)
 
-    def _keep(self, run_id: int, held: Held) -> None:
+    def _save(self, run_id: int, held: Held) -> None:
         """Send all curves of a run, then the run as bytes."""
-        self._tell(run_id, held)
+        self._send_updates(run_id, held)
         step = held.run.step
         try:
             self._send(answers.RunKept(run_id, step, saved.save(held.run)))
         except saved.Unfit as error:
             self._send(answers.RunKept(run_id, step, problem=Problem("Session", str(error))))
 
-    def _hold(self, run_id: int, held: Held, play: bool = False, resumed: bool = False) -> None:
+    def _register(self, run_id: int, held: Held, play: bool = False, resumed: bool = False) -> None:
         """Register a new run and send its description, data, state and views."""
         if run_id not in self._runs and len(self._runs) >= MOST_RUNS:
             gone = next(i for i in self._runs if i != self._active)
@@ -167,7 +167,7 @@ class Host:
         held.run.enter()
         self._send(telling.begun(run_id, held.run, held.parent, resumed))
         self._send(telling.data_shown(run_id, held.run))
-        self._tell(run_id, held)
+        self._send_updates(run_id, held)
         if play:
             self._play(run_id, held, 0.0, ())
         for _ in range(held.run.unfinished):
@@ -181,13 +181,13 @@ class Host:
             return
         run = source.run.fork(request.step, request.setup)
         held = Held(run, wishes=source.wishes, parent=(request.source_id, run.step))
-        self._hold(request.run_id, held)
+        self._register(request.run_id, held)
 
     def _play(self, run_id: int, held: Held, rate: float, until: tuple[asks.Until, ...]) -> None:
         if self._active is not None and self._active != run_id and self._active in self._runs:
             other = self._runs[self._active]
             other.playing = False
-            self._tell(self._active, other)
+            self._send_updates(self._active, other)
         self._active = run_id
         held.playing, held.rate, held.until, held.goal = True, rate, until, None
         held.problem, held.reached, held.event = None, "", 0
@@ -204,7 +204,7 @@ class Host:
             made = held.run.next_event()
         except Failed as error:
             held.problem = error.problem
-            self._tell(run_id, held)
+            self._send_updates(run_id, held)
             return
         held.event = 0 if made.done else made.index + 1
         loss = made.loss if made.has_loss else None
@@ -214,7 +214,7 @@ class Host:
         held.seen.clear()
         if made.done:
             self._check(held)
-        self._tell(run_id, held)
+        self._send_updates(run_id, held)
 
     def _alter(self, run_id: int, held: Held, setup: Setup, reread: bool) -> None:
         applied, anew = ((), ("data",)) if reread else held.run.alter(setup)
@@ -225,7 +225,7 @@ class Host:
             # After a NaN pause, a changed setup resumes the run.
             playing = held.playing or held.reached == "nan"
             self._send(answers.Altered(run_id, 0, applied, anew))
-            self._hold(run_id, fresh, playing)
+            self._register(run_id, fresh, playing)
             return
         held.problem, held.reached = None, ""
         held.settings = held.run.setup
@@ -233,7 +233,7 @@ class Host:
         self._send(answers.Altered(run_id, held.run.step, applied, lines=lines, classes=names))
         held.seen.clear()
         if not held.playing:
-            self._tell(run_id, held)
+            self._send_updates(run_id, held)
 
     def _reset(self, run_id: int, held: Held, weights: bool, data: bool) -> None:
         run = held.run
@@ -249,13 +249,13 @@ class Host:
             new_run.repeat_edits(run)
         fresh = Held(new_run, wishes=held.wishes, beside=held.beside)
         fresh.memory = held.memory
-        self._hold(run_id, fresh)
+        self._register(run_id, fresh)
 
     def _settle(self, run_id: int, held: Held) -> None:
         """Pause a run that was moved to another step, and send its state."""
         held.playing, held.problem, held.reached, held.event = False, None, "", 0
         held.seen.clear()
-        self._tell(run_id, held)
+        self._send_updates(run_id, held)
 
     # Going on
 
@@ -272,9 +272,9 @@ class Host:
             return self._slice(self._active, held)
         finally:
             held.run.leave()
-            self._keep_up(self._active, held)
+            self._advance_paired(self._active, held)
 
-    def _keep_up(self, run_id: int, held: Held) -> None:
+    def _advance_paired(self, run_id: int, held: Held) -> None:
         """Advance the paired correct run to the same step; past a failed step for `ALONE` more."""
         other = self._runs.get(held.beside) if held.beside is not None else None
         if other is None:
@@ -287,17 +287,17 @@ class Host:
                 other.run.advance(goal - other.run.step)
                 self._check(other)
             if other.told < held.told or failed:
-                self._tell(held.beside or 0, other)
+                self._send_updates(held.beside or 0, other)
         finally:
             other.run.leave()
-        self._show_beside(run_id, held, other)
+        self._show_comparison(run_id, held, other)
 
     def _slice(self, run_id: int, held: Held) -> float:
         run, now = held.run, time.perf_counter()
         count = self._allowance(held, now)
         if count <= 0 and (not held.playing or held.goal is not None):
             held.playing = False
-            self._tell(run_id, held)
+            self._send_updates(run_id, held)
             return 0.0
         if count <= 0:
             return max(0.0, min(TELL_S, held.told + TELL_S - now))
@@ -319,14 +319,14 @@ class Host:
         self._check(held)
         is_painted = self._painter.paint(run_id, held)
         if not held.playing:
-            self._tell(run_id, held)
+            self._send_updates(run_id, held)
         elif due:
-            self._tell_curves(run_id, held)
+            self._send_curves(run_id, held)
             self._send(telling.state(run_id, held, held.told))
             now = time.perf_counter()
             held.tell_at = now + min(max(TELL_S, (now - begun) / TELL_SHARE[run.mode]), SLOWEST_S)
             if not is_painted:
-                self._show(run_id, held, at_once=False)
+                self._send_views(run_id, held, at_once=False)
         return 0.0
 
     def _allowance(self, held: Held, now: float) -> int:
@@ -365,25 +365,25 @@ class Host:
 
     # Telling
 
-    def _tell(self, run_id: int, held: Held) -> None:
+    def _send_updates(self, run_id: int, held: Held) -> None:
         """Send everything that is new."""
         for part in telling.settings(run_id, held):
             self._send(part)
-        self._tell_curves(run_id, held)
+        self._send_curves(run_id, held)
         # Before the views, which may take a while: a request to pause waits for this reply.
         self._send(telling.state(run_id, held, held.told))
-        self._show(run_id, held, at_once=True)
+        self._send_views(run_id, held, at_once=True)
 
-    def _tell_curves(self, run_id: int, held: Held) -> None:
+    def _send_curves(self, run_id: int, held: Held) -> None:
         held.told = time.perf_counter()
         for part in telling.series(run_id, held.run.history):
             self._send(part)
 
-    def _show(self, run_id: int, held: Held, at_once: bool) -> None:
+    def _send_views(self, run_id: int, held: Held, at_once: bool) -> None:
         for view in telling.pictures(run_id, held, at_once):
             self._send(view)
 
-    def _show_beside(self, run_id: int, held: Held, other: Held) -> None:
+    def _show_comparison(self, run_id: int, held: Held, other: Held) -> None:
         """Send how the two runs differ."""
         now, steps = time.perf_counter(), held.run.step + other.run.step
         wish = next((one for one in held.wishes if one.kind == "beside"), None)

@@ -34,7 +34,7 @@ def seen(program: Program) -> tuple[object, ...]:
     if program.setup.model.name != "own":
         return ()
     weights = [*program.model.parameters(), *program.model.buffers()]
-    look = _Look({id(t): t for t in weights})
+    look = _Walk({id(t): t for t in weights})
     for module in program.model.modules():
         look.at(module)
     drawn = hash(random.getstate()), hash(np.random.get_state()[1].tobytes())  # type: ignore[index]
@@ -42,7 +42,7 @@ def seen(program: Program) -> tuple[object, ...]:
 
 
 @dataclass
-class _Look:
+class _Walk:
     """Walk over reachable objects; ``found`` has a fingerprint of each, in visiting order."""
 
     met: dict[int, object]
@@ -58,11 +58,11 @@ class _Look:
                 self.found.append(repr(one))
             elif id(one) not in self.met:
                 self.met[id(one)] = one
-                self.found.append(_told(one))
-                waiting += _reached(one)
+                self.found.append(_fingerprint(one))
+                waiting += _references(one)
 
 
-def _told(one: object) -> object:
+def _fingerprint(one: object) -> object:
     """Return a fingerprint of an object itself, without anything that changes on its own."""
     if isinstance(one, torch.Tensor):
         return _numbers(one)
@@ -92,7 +92,7 @@ def _numbers(t: torch.Tensor) -> object:
         return None
 
 
-def _reached(one: Any) -> list[object]:  # noqa: ANN401 - of any kind
+def _references(one: Any) -> list[object]:  # noqa: ANN401 - of any kind
     """Return the objects that an object of the user's program references."""
     if isinstance(one, nn.Module):
         return _of_module(one)

@@ -62,7 +62,7 @@ class Painter(NoPainter):
         self, send: Callable[[View], None], orders: int, results: int, child: int = 0
     ) -> None:
         self._send, self._orders, self._results, self._child = send, orders, results, child
-        _widen(orders, results)
+        _enlarge(orders, results)
         for end in (orders, results):
             os.set_blocking(end, False)
         self._buffer, self._unsent = bytearray(), bytearray()
@@ -73,9 +73,9 @@ class Painter(NoPainter):
         self._setup: Setup | None = None
         self._unfit: Setup | None = None
         """A setup that the view process could not handle."""
-        self._told: set[int] = set()
-        self._unanswered, self._since, self._asked = 0, 0.0, 0.0
-        self._worked = 0.0
+        self._sent_points: set[int] = set()
+        self._unanswered, self._waiting_since, self._last_call = 0, 0.0, 0.0
+        self._cpu_before = 0.0
         self._cost = float("inf")
         self._due = 0
         """The number of views that may still arrive for the orders sent."""
@@ -89,11 +89,11 @@ class Painter(NoPainter):
             return False
         self.carry()
         now = time.perf_counter()
-        if now - self._asked > PATIENCE_S / 2:
-            self._wait_anew()  # Nothing was read or written while the run was paused.
-        self._asked = now
-        if self._unanswered > 0 and now - self._since > PATIENCE_S:
-            self._lose_patience()
+        if now - self._last_call > PATIENCE_S / 2:
+            self._restart_timer()  # Nothing was read or written while the run was paused.
+        self._last_call = now
+        if self._unanswered > 0 and now - self._waiting_since > PATIENCE_S:
+            self._check_timeout()
         setup = held.run.setup
         if self._is_gone and self._child and reap(self._child):
             self._child = 0
@@ -118,11 +118,11 @@ class Painter(NoPainter):
         self._next = now + max(EVERY_S, self._cost / SHARE[held.run.mode])
         return not self._is_gone
 
-    def _wait_anew(self) -> None:
-        self._since, self._worked = time.perf_counter(), time.thread_time()
+    def _restart_timer(self) -> None:
+        self._waiting_since, self._cpu_before = time.perf_counter(), time.thread_time()
 
-    def _lose_patience(self) -> None:
-        if time.thread_time() - self._worked > WORK_S:
+    def _check_timeout(self) -> None:
+        if time.thread_time() - self._cpu_before > WORK_S:
             self._leave()
 
     def heed(self, request: object) -> None:
@@ -147,10 +147,10 @@ class Painter(NoPainter):
                 data = b""
             taken += len(data)
             self._buffer += data
-            if not data or not all(map(self._heard, self._messages())):
+            if not data or not all(map(self._handle, self._messages())):
                 self._leave()
 
-    def _heard(self, received: tuple[int, bytes]) -> bool:
+    def _handle(self, received: tuple[int, bytes]) -> bool:
         """Handle one message; return False if it breaks the protocol."""
         subject, message = received
         is_answer = message in (DONE, UNFIT)
@@ -192,7 +192,7 @@ class Painter(NoPainter):
             os.close(self._results)
 
     def _choose(self, run_id: int, run: Run) -> None:
-        self._run, self._setup, self._told, self._points_at = run, run.setup, set(), 0.0
+        self._run, self._setup, self._sent_points, self._points_at = run, run.setup, set(), 0.0
         self._subject, self._run_id = self._subject + 1, run_id
         path = str(run.setup.data.options.get("path") or "")
         self._order(Subject(run_id, run.setup, path, given.held(path, run.program.files)))
@@ -201,7 +201,7 @@ class Painter(NoPainter):
         body = msgspec.msgpack.encode(order)
         self._unsent += HEADER.pack(len(body), self._subject) + body
         self._unanswered += 1
-        self._wait_anew()
+        self._restart_timer()
         self._due += len(order.wishes) if isinstance(order, Moment) else 0
         self._push()
 
@@ -251,15 +251,15 @@ class Painter(NoPainter):
         points_by_step = {
             c.step: torch.cat([p.reshape(-1).float() for p in c.parameters])
             for c in run.past.all()
-            if c.step not in self._told
+            if c.step not in self._sent_points
         }
         points = run.trail.points
-        points_by_step |= {step: points[step].float() for step in points.keys() - self._told}
-        self._told |= points_by_step.keys()
+        points_by_step |= {step: points[step].float() for step in points.keys() - self._sent_points}
+        self._sent_points |= points_by_step.keys()
         return {step: packed(point) for step, point in points_by_step.items()}
 
 
-def _widen(*ends: int) -> None:
+def _enlarge(*ends: int) -> None:
     """Enlarge pipe buffers to more than one view, if the system supports it."""
     if sys.platform == "linux":
         import fcntl

@@ -52,9 +52,9 @@ class Made:
 
     def noter(self) -> Callable[[float], object]:
         """Return a function to call with each loss; its result is true after the last step."""
-        return self.losses.append if self.goals is None else self._note
+        return self.losses.append if self.goals is None else self._add
 
-    def _note(self, loss: float) -> bool:
+    def _add(self, loss: float) -> bool:
         self.losses.append(loss)
         return self.goals is not None and self.goals(loss)
 
@@ -67,10 +67,10 @@ class Plan:
         self.is_exact = True
         """True if every captured step is bitwise equal to the reference mode."""
         named = dict(program.model.named_parameters())
-        self._learning = {n: p for n, p in named.items() if p.requires_grad}
-        if not self._learning:
+        self._trainable = {n: p for n, p in named.items() if p.requires_grad}
+        if not self._trainable:
             raise Refused("nothing learns")
-        parameters = list(self._learning.values())
+        parameters = list(self._trainable.values())
         sizes = [-(-p.nbytes // ALIGNED) * ALIGNED // p.itemsize for p in parameters]
         self._starts = list(itertools.accumulate(sizes[:-1], initial=0))
         self._flat = parameters[0].detach().new_zeros(sum(sizes))
@@ -86,11 +86,11 @@ class Plan:
         self._steps: dict[int, Captured] = {}
         self._count = 0
         self._loss_of = self._forward()
-        self._after = self._update()
+        self._update_step = self._update()
 
     def _cut(self, flat: torch.Tensor) -> list[torch.Tensor]:
         """Return views of a flat vector in the shapes of the parameters."""
-        pairs = zip(self._starts, self._learning.values(), strict=True)
+        pairs = zip(self._starts, self._trainable.values(), strict=True)
         return [flat[start : start + p.numel()].view(p.shape) for start, p in pairs]
 
     def _forward(self) -> Callable[[torch.Tensor, torch.Tensor], torch.Tensor]:
@@ -116,7 +116,7 @@ class Plan:
 
     def attach(self) -> None:
         """Make gradients and optimizer state views of the flat vectors."""
-        for parameter, grad in zip(self._learning.values(), self._grads, strict=True):
+        for parameter, grad in zip(self._trainable.values(), self._grads, strict=True):
             parameter.grad = grad
         optimizer = self._program.optimizer
         found = rule_of(optimizer)
@@ -128,11 +128,11 @@ class Plan:
             if name not in self._memory:
                 self._memory[name] = torch.zeros_like(self._flat)
                 self._views[name] = self._cut(self._memory[name])
-            for parameter, view in zip(self._learning.values(), self._views[name], strict=True):
-                self._adopt(optimizer.state.get(parameter, {}), name, view)
+            for parameter, view in zip(self._trainable.values(), self._views[name], strict=True):
+                self._share_state(optimizer.state.get(parameter, {}), name, view)
         self._memory.setdefault("scratch", torch.zeros_like(self._flat))
 
-    def _adopt(self, state: dict[str, object], name: str, view: torch.Tensor) -> None:
+    def _share_state(self, state: dict[str, object], name: str, view: torch.Tensor) -> None:
         held = state.get(name)
         if isinstance(held, torch.Tensor):
             if held.data_ptr() != view.data_ptr():
@@ -155,14 +155,14 @@ class Plan:
         if is_sgd and not self._program.optimizer.param_groups[0]["momentum"]:
             return
         if not is_sgd:
-            for parameter in self._learning.values():
+            for parameter in self._trainable.values():
                 step = state[parameter].get("step")
                 if isinstance(step, torch.Tensor):
                     step.fill_(self._count)
                 else:
                     state[parameter]["step"] = torch.tensor(float(self._count))
         for name in found[1]:
-            for parameter, view in zip(self._learning.values(), self._views[name], strict=True):
+            for parameter, view in zip(self._trainable.values(), self._views[name], strict=True):
                 state[parameter][name] = view
 
     # Steps
@@ -172,10 +172,10 @@ class Plan:
         while len(results.losses) < most:
             before, (captured, ready) = len(results.losses), self._ready(most - len(results.losses))
             try:
-                if self._after is None and self._rule is not None:
-                    goes_on = self._quickly(captured.go, ready, end, results)
+                if self._update_step is None and self._rule is not None:
+                    goes_on = self._fast_steps(captured.go, ready, end, results)
                 else:
-                    goes_on = self._one_by_one(captured.go, ready, end, results)
+                    goes_on = self._mixed_steps(captured.go, ready, end, results)
             finally:
                 self._batches.skip(len(captured.x) * (len(results.losses) - before))
             if not goes_on:
@@ -200,7 +200,7 @@ class Plan:
         return captured, (captured.own,)
 
     @torch.inference_mode()
-    def _quickly(self, go: Step, ready: Iterable[Arguments], end: float, results: Made) -> bool:
+    def _fast_steps(self, go: Step, ready: Iterable[Arguments], end: float, results: Made) -> bool:
         """Make steps of captured operations only; return whether to continue."""
         clock, note, rule = time.perf_counter, results.noter(), self._rule
         flat, grad, memory = self._flat, self._grad, self._memory
@@ -218,15 +218,15 @@ class Plan:
             self._count = count
         return True
 
-    def _one_by_one(self, go: Step, ready: Iterable[Arguments], end: float, results: Made) -> bool:
-        """Make steps that use torch's optimizer, a schedule or clipping; return as `_quickly`."""
+    def _mixed_steps(self, go: Step, ready: Iterable[Arguments], end: float, results: Made) -> bool:
+        """Make steps with torch's optimizer, a schedule or clipping; return as `_fast_steps`."""
         group, note = self._program.optimizer.param_groups[0], results.noter()
         for arguments in ready:
             loss = go(*arguments)
-            if self._after is None:
+            if self._update_step is None:
                 self._step_optimizer()
             else:
-                self._after(loss)
+                self._update_step(loss)
             value = loss.item()
             if self._program.scheduler is not None:
                 results.rates.append(group["lr"])
@@ -254,7 +254,7 @@ class Plan:
         buffers = attributes.buffers_of(model)
         kept = attributes.of(model)
         try:
-            graph = trace(model, self._learning, self._loss_of, x.clone(), y.clone())
+            graph = trace(model, self._trainable, self._loss_of, x.clone(), y.clone())
             if name := attributes.changed(kept, attributes.of(model)):
                 raise Refused(f"forward changes self.{name}, which a replayed step would not")
             with torch.no_grad():

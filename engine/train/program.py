@@ -237,7 +237,7 @@ class Program:
     def _failure(self, error: BaseException, name: str, place: str) -> Exception:
         found = problem(error, self.sections.texts[name], f"<training {name}>")
         if name == "model" and self.setup.model.name == "own":
-            source = str(_own(self.setup)["source"])
+            source = str(_own_options(self.setup)["source"])
             where = in_source(found.place, self.sections.texts[name], source)
             result = msgspec.structs.replace(worded(found, self.setup), place=where)
             return Failed(result, "model.source")
@@ -255,7 +255,7 @@ class Program:
         where = Place()
         found = worded(found, self.setup)
         if self.setup.model.name == "own":
-            where = in_source(found.place, text, str(_own(self.setup)["source"]))
+            where = in_source(found.place, text, str(_own_options(self.setup)["source"]))
         return msgspec.structs.replace(found, place=where)
 
     def _check_fit(self, setup: Setup) -> None:
@@ -292,7 +292,7 @@ class Program:
         text = changing.statements(self.setup, setup, self.task)
         steps.function(setup)
         self._check_fit(setup)
-        _try_optimizer(setup)
+        _check_optimizer(setup)
         before, sections = self.setup, dict(self.sections.texts)
         sections["loss"] = texts.loss(setup, self.task)
         sections["freeze"] = texts.freeze(setup)
@@ -319,7 +319,7 @@ class Program:
             give_back()
 
 
-def _try_optimizer(setup: Setup) -> None:
+def _check_optimizer(setup: Setup) -> None:
     """Let torch validate the arguments: it does not check values set in a parameter group."""
     piece, options = catalogue.find("optimizer", setup.optimizer, Optimizer)
     try:
@@ -329,7 +329,7 @@ def _try_optimizer(setup: Setup) -> None:
         raise BadSetup(" ".join(str(error).split()), "optimizer") from None
 
 
-def _own(setup: Setup) -> dict[str, Plain]:
+def _own_options(setup: Setup) -> dict[str, Plain]:
     return catalogue.find("model", setup.model, Model)[1]
 
 

@@ -57,7 +57,7 @@ def _recorded(run: Run) -> tuple[Tape, str]:
     recorder.release()
     return msgspec.structs.replace(
         tape,
-        findings=_found(msgspec.structs.replace(tape, error=error), source),
+        findings=_findings(msgspec.structs.replace(tape, error=error), source),
         status="ok" if error is None else "error",
         error=error,
         torch=str(torch.__version__),
@@ -65,7 +65,7 @@ def _recorded(run: Run) -> tuple[Tape, str]:
     ), source
 
 
-def _found(tape: Tape, source: str) -> tuple[Finding, ...]:
+def _findings(tape: Tape, source: str) -> tuple[Finding, ...]:
     """Return the doctor's findings in a step; their fix is to change the run's set-up."""
     return tuple(
         msgspec.structs.replace(finding, fix="", unmended=_SET_UP)
@@ -90,7 +90,7 @@ def explain_nan(run: Run) -> Problem:
     bad, loss = run.step, run.history.recent[-1] if run.history.recent else math.nan
     step = bad - 1
     run.go_to(step)
-    while step > 0 and not _finite(run):
+    while step > 0 and not _has_finite_weights(run):
         step -= 1
         run.go_to(step)
     tape, _, _ = record(run, step)
@@ -110,7 +110,7 @@ def explain_nan(run: Run) -> Problem:
     return problem
 
 
-def _finite(run: Run) -> bool:
+def _has_finite_weights(run: Run) -> bool:
     return all(bool(torch.isfinite(p).all()) for p in run.program.model.parameters())
 
 
@@ -119,7 +119,7 @@ def first_bad(tape: Tape) -> str:
     values = {value.id: value for value in tape.values}
 
     def bad(index: int | None) -> str:
-        return _bad(tape.snapshots[index]) if index is not None else ""
+        return _non_finite(tape.snapshots[index]) if index is not None else ""
 
     for event in tape.events:
         if event.kind == "op":
@@ -144,7 +144,7 @@ def first_bad(tape: Tape) -> str:
     return ""
 
 
-def _bad(snapshot: Snapshot) -> str:
+def _non_finite(snapshot: Snapshot) -> str:
     array = snapshot.array()
     nan, inf = snapshot.nan, snapshot.inf
     if array is not None and array.dtype.kind == "f":

@@ -136,7 +136,7 @@ class Run:
                 if self._attached and self.plan:
                     self.plan.advance(most, end, results)
                 else:
-                    self._plainly(most, end, results)
+                    self._reference_steps(most, end, results)
         except RAISES as raised:
             error = raised
         if results.losses:
@@ -145,13 +145,13 @@ class Run:
             self._fail(error)
         return len(results.losses) + (error is not None)
 
-    def _plainly(self, most: int, end: float, results: Made) -> None:
+    def _reference_steps(self, most: int, end: float, results: Made) -> None:
         """Make up to ``most`` steps in reference mode."""
         clock, note, step = time.perf_counter, results.noter(), self.program.step_function
         group, schedule = self.program.optimizer.param_groups[0], self.program.scheduler
         trail, model, at = self.trail, self.program.model, self.step
         due = at + trail.left(at)
-        for batch in self._calls(most):
+        for batch in self._arguments(most):
             value = step(*batch)
             is_last = note(value)
             at += 1
@@ -163,7 +163,7 @@ class Run:
             if is_last or value - value != 0 or clock() >= end:
                 return
 
-    def _calls(self, most: int) -> Iterator[tuple[object, ...]]:
+    def _arguments(self, most: int) -> Iterator[tuple[object, ...]]:
         """Yield the arguments of each step."""
         if self.setup.accumulate > 1:
             return ((self.draw(),) for _ in range(most))
@@ -208,7 +208,7 @@ class Run:
         self.step += len(results.losses)
         every = self.setup.validate_every
         if every and self.step % every == 0 and self.program.has_validation:
-            self.history.validated(self.step, self._evaluated())
+            self.history.validated(self.step, self._validation_loss())
         self.trail.add(self.step, self.program.model)
         if self.past.due(self.step):
             if self._attached and self.plan is not None:
@@ -217,7 +217,7 @@ class Run:
         if not math.isfinite(results.losses[-1]):
             self.problem = Problem("NaN", f"The loss of step {self.step} is {results.losses[-1]}")
 
-    def _evaluated(self) -> float:
+    def _validation_loss(self) -> float:
         """Return the validation loss; NaN, with `problem` set, if the model raises."""
         try:
             return self.program.evaluate()
@@ -352,10 +352,10 @@ class Run:
                 while later and later[0][0] == at:
                     self.apply(later.pop(0)[1])
                 if at < step:
-                    self._again(at + 1)
+                    self._replay(at + 1)
         self.step = step
 
-    def _again(self, step: int) -> None:
+    def _replay(self, step: int) -> None:
         """Repeat a step in the mode that made it, as modes may differ in the last bit."""
         if self.setup.mode == "captured" and (self.plan is None or not self.plan.is_exact):
             self._attach()
@@ -367,7 +367,7 @@ class Run:
         self._detach()
         every = self.setup.validate_every
         if every and step % every == 0 and self.program.has_validation:
-            self._evaluated()
+            self._validation_loss()
 
     def load(self, saved: Checkpoint) -> None:
         """Restore the state of a checkpoint."""

@@ -41,7 +41,7 @@ _FIELDS = (
 )  # fmt: skip
 
 
-_NO_RUN = (
+_INVALID = (
     ValueError, IndexError, KeyError, TypeError, RuntimeError, AssertionError, OverflowError,
     MemoryError,
 )  # fmt: skip
@@ -114,7 +114,7 @@ def save(run: Run) -> bytes:
     changes = [
         Changed(at, edit=(what.name, what.index, what.value))
         if isinstance(what, Edit)
-        else Changed(at, _number(setups, what))
+        else Changed(at, _index(setups, what))
         for at, what in run.changes
     ]
     kept, val, history_stride = run.history.store()
@@ -154,7 +154,7 @@ def _within_budget(past: Checkpoints) -> tuple[list[Checkpoint], int]:
     return every, stride
 
 
-def _number(setups: list[Setup], setup: Setup) -> int:
+def _index(setups: list[Setup], setup: Setup) -> int:
     """Return the index of a setup in the list, appending it if it is new."""
     if setup not in setups:
         setups.append(setup)
@@ -164,7 +164,7 @@ def _number(setups: list[Setup], setup: Setup) -> int:
 def _state(checkpoint: Checkpoint, setups: list[Setup], kept: list[object]) -> State:
     tree = [plain(getattr(checkpoint, name)) for name in _FIELDS]
     return State(
-        checkpoint.step, _number(setups, checkpoint.setup), tree, kept if any(kept) else None
+        checkpoint.step, _index(setups, checkpoint.setup), tree, kept if any(kept) else None
     )
 
 
@@ -191,7 +191,7 @@ def resume(data: bytes, policy: bool = False) -> Run:
         setups = tuple(map(guarded, saved.setups)) if policy else saved.setups
         states = [_checkpoint(one, setups) for one in (*saved.past, saved.now)]
         changes = [_change(one, setups) for one in saved.changes]
-    except (msgspec.MsgspecError, *_NO_RUN) as error:
+    except (msgspec.MsgspecError, *_INVALID) as error:
         raise Unfit("it does not hold a run as it should") from error
     for setup in setups:
         check(setup)

@@ -32,21 +32,21 @@ def _micro(setup: Setup) -> list[Line]:
     if setup.amp == "float16":
         backward = "scaler.scale(loss).backward()"
     return [
-        ("forward", _cast(setup, f"output = model({_given(setup)})")),
+        ("forward", _cast(setup, f"output = model({_inputs(setup)})")),
         ("loss", _loss(setup)),
         ("backward", backward),
     ]
 
 
-def _given(setup: Setup) -> str:
-    return _elsewhere(setup, "inputs") if "wrong_device" in setup.mistakes else "inputs"
+def _inputs(setup: Setup) -> str:
+    return _to_wrong_device(setup, "inputs") if "wrong_device" in setup.mistakes else "inputs"
 
 
-def _elsewhere(setup: Setup, name: str) -> str:
+def _to_wrong_device(setup: Setup, name: str) -> str:
     return f'{name}.to("meta")' if setup.device == "cpu" else f"{name}.cpu()"
 
 
-def _embeds(setup: Setup) -> bool:
+def _may_embed(setup: Setup) -> bool:
     """Return whether the model may have an embedding, which torch computes from meta indices."""
     tokens = catalogue.find("data", setup.data, Data)[0].task == "tokens"
     return setup.device == "cpu" and (tokens or setup.model.name == "own")
@@ -62,8 +62,8 @@ def _loss(setup: Setup) -> str:
     output, targets = "output", "targets"
     if "softmax_first" in setup.mistakes:
         output = "torch.softmax(output, dim=-1)"
-    if "wrong_device" in setup.mistakes and _embeds(setup):
-        targets = _elsewhere(setup, targets)
+    if "wrong_device" in setup.mistakes and _may_embed(setup):
+        targets = _to_wrong_device(setup, targets)
     if "column_target" in setup.mistakes:
         targets += ".squeeze(-1)"
     text = [_cast(setup, f"loss = criterion({output}, {targets})")]

@@ -12,20 +12,20 @@ class Trail:
 
     def __init__(self) -> None:
         self.points: dict[int, torch.Tensor] = {}
-        self._leaves = True
+        self._is_small = True
 
     def left(self, step: int) -> int:
         """Return in how many steps after ``step`` the next point is due."""
         every = stride(step + 1)
-        return every - step % every if self._leaves else 1 << 62
+        return every - step % every if self._is_small else 1 << 62
 
     def add(self, step: int, model: nn.Module) -> None:
         """Record the parameters after ``step``, if that is due."""
-        if not self._leaves or step % stride(step) or step in self.points:
+        if not self._is_small or step % stride(step) or step in self.points:
             return
         flat = [p.detach().reshape(-1) for p in model.parameters()]
-        self._leaves = sum(map(len, flat)) <= MOST
-        if self._leaves:
+        self._is_small = sum(map(len, flat)) <= MOST
+        if self._is_small:
             self.points[step] = torch.cat(flat)
 
     def forget_after(self, step: int) -> None:
@@ -35,7 +35,7 @@ class Trail:
     def copied(self, step: int) -> "Trail":
         """Return a copy up to ``step``, for another run."""
         made = Trail()
-        made._leaves, made.points = self._leaves, dict(self.points)
+        made._is_small, made.points = self._is_small, dict(self.points)
         made.forget_after(step)
         return made
 

@@ -54,12 +54,12 @@ def build(program: Program, batches: Batches) -> Plan:
         raise Refused(why)
     before = checkpoints.take(program, batches, 0)
     if program.setup.model.name != "own":
-        return _tried(program, batches, before)
+        return _verified(program, batches, before)
     data = [(tensor, tensor.clone()) for tensor in (batches.x, batches.y) if batches.is_whole]
     try:
         # Hidden state of a user's module cannot be restored, so a copy is tried first.
-        _tried(_copied(program, batches, before), batches, before)
-        return _tried(program, batches, before)
+        _verified(_copied(program, batches, before), batches, before)
+        return _verified(program, batches, before)
     finally:
         # It may write into its batch, which is the data itself if there is a single batch.
         for tensor, was in data:
@@ -85,7 +85,7 @@ def _copied(program: Program, batches: Batches, saved: checkpoints.Checkpoint) -
     return program_copy
 
 
-def _tried(program: Program, batches: Batches, before: checkpoints.Checkpoint) -> Plan:
+def _verified(program: Program, batches: Batches, before: checkpoints.Checkpoint) -> Plan:
     try:
         with quiet():
             expected = [program.step([batches.draw()])]
@@ -115,9 +115,12 @@ def _tried(program: Program, batches: Batches, before: checkpoints.Checkpoint) -
         first = message_of(error).strip().partition("\n")[0][:160]
         raise Refused(f"{name_of(type(error))}: {first}") from error
     now = [p.detach() for p in program.model.parameters()]
-    agree = torch.equal if plan.is_exact else _close
+    agree = torch.equal if plan.is_exact else _tensors_agree
     same = (
-        (results.losses == expected or (not plan.is_exact and _near(results.losses, expected)))
+        (
+            results.losses == expected
+            or (not plan.is_exact and _losses_agree(results.losses, expected))
+        )
         and all(map(agree, weights, now))
         and all(map(agree, memory, program.model.buffers()))
     )
@@ -127,11 +130,11 @@ def _tried(program: Program, batches: Batches, before: checkpoints.Checkpoint) -
     return plan
 
 
-def _near(losses: list[float], other: list[float]) -> bool:
+def _losses_agree(losses: list[float], other: list[float]) -> bool:
     return len(losses) == len(other) and all(
         math.isclose(a, b, rel_tol=TOLERANCE) for a, b in zip(losses, other, strict=True)
     )
 
 
-def _close(tensor: torch.Tensor, other: torch.Tensor) -> bool:
+def _tensors_agree(tensor: torch.Tensor, other: torch.Tensor) -> bool:
     return torch.allclose(tensor, other, rtol=TOLERANCE, atol=TOLERANCE / 10)

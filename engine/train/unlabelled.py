@@ -37,15 +37,15 @@ def unlabelled(optimizer: Optimizer) -> Iterator[None]:
 
 
 def _step(optimizer: Optimizer) -> Call:
-    labelled = cast("Call", type(optimizer).step)
-    update = cast("Call", labelled.__wrapped__)  # type: ignore[attr-defined]
+    annotated = cast("Call", type(optimizer).step)
+    update = cast("Call", annotated.__wrapped__)  # type: ignore[attr-defined]
     hooks = (optimizer._optimizer_step_pre_hooks, optimizer._optimizer_step_post_hooks)
     every = (optim._global_optimizer_pre_hooks, optim._global_optimizer_post_hooks)
     records = torch.autograd._profiler_enabled  # type: ignore[attr-defined]
 
     def step(*args: object, **kwargs: object) -> object:
         if any(hooks) or any(every) or records():
-            return labelled(optimizer, *args, **kwargs)
+            return annotated(optimizer, *args, **kwargs)
         return update(optimizer, *args, **kwargs)
 
     return step

@@ -12,10 +12,12 @@ _ONEDNN = re.compile(r"could not create a primitive(?:.* for the (.+?)(?: \w+ pr
 """Error of oneDNN, torch's CPU backend, for a dtype that the processor does not support."""
 
 
-_OVER = re.compile(r"Tried to step \d+ times\. The specified number of total steps is (\d+)")
+_SCHEDULE_END = re.compile(
+    r"Tried to step \d+ times\. The specified number of total steps is (\d+)"
+)
 """Error of a schedule with a fixed number of steps."""
 
-_ALONE = "Expected more than 1 value per channel when training"
+_SINGLE_EXAMPLE = "Expected more than 1 value per channel when training"
 """Error of batch norm for a batch of one example."""
 
 
@@ -23,10 +25,10 @@ def worded(found: Problem, setup: Setup) -> Problem:
     """Return a problem with a message and hint about the setup, if the error is a known one."""
     if "allocate memory" in found.message:
         return replace(found, message="Not enough memory for this")
-    if setup.schedule is not None and (over := _OVER.match(found.message)):
+    if setup.schedule is not None and (over := _SCHEDULE_END.match(found.message)):
         message = f"The schedule {setup.schedule.name} is over after {int(over[1]):,} steps"
         return replace(found, message=message, hint="Give it more total_steps, or choose another")
-    if _ALONE in found.message and setup.batch > 1 and not setup.drop_last:
+    if _SINGLE_EXAMPLE in found.message and setup.batch > 1 and not setup.drop_last:
         hint = "The last batch of an epoch has a single example: drop it, or choose another size"
         return replace(found, hint=hint)
     dtype = setup.amp or setup.dtype

@@ -44,7 +44,10 @@ def units(run: Run, options: Mapping[str, Plain]) -> Picture | None:
     if not rows:
         return None
     chosen = whole(options, "sample", 0, 0, len(rows) - 1)
-    arrays, left = {"samples": packed(_small(run.program.x[rows].mean(dim=1)))}, maps.MOST_UNITS
+    arrays, left = (
+        {"samples": packed(_subsampled(run.program.x[rows].mean(dim=1)))},
+        maps.MOST_UNITS,
+    )
     labels = run.program.y[rows] if run.program.classes else torch.arange(len(rows))
     arrays["labels"] = packed(labels, "<i8")
     row = rows[chosen]
@@ -53,10 +56,10 @@ def units(run: Run, options: Mapping[str, Plain]) -> Picture | None:
         # A unit with a single output is a map of one point.
         made = made[:left] if made.dim() == 3 else made[:left, None, None]
         left -= len(made)
-        arrays[f"layer{place}"] = packed(_small(made))
+        arrays[f"layer{place}"] = packed(_subsampled(made))
     return Picture(arrays, {"chosen": float(chosen)})
 
 
-def _small(made: torch.Tensor) -> torch.Tensor:
+def _subsampled(made: torch.Tensor) -> torch.Tensor:
     down, across = (max(1, math.ceil(side / MOST_SIDE)) for side in made.shape[-2:])
     return made[:, ::down, ::across]

@@ -31,7 +31,7 @@ _ELEMENTWISE = (
     nn.Dropout, nn.Dropout2d, nn.BatchNorm1d, nn.BatchNorm2d, nn.LayerNorm, nn.GroupNorm,
     nn.Identity,
 )  # fmt: skip
-_PASSED_OVER = (nn.Flatten, nn.MaxPool2d, nn.AvgPool2d, nn.AdaptiveAvgPool2d, nn.AdaptiveMaxPool2d)
+_SKIPPED = (nn.Flatten, nn.MaxPool2d, nn.AvgPool2d, nn.AdaptiveAvgPool2d, nn.AdaptiveMaxPool2d)
 
 
 def box(x: torch.Tensor) -> Box:
@@ -162,7 +162,7 @@ def layers(run: Run, x: torch.Tensor) -> list[tuple[str, nn.Module, torch.Tensor
         run.program.model(run.program.inputs_of(x))
     result: list[tuple[str, nn.Module, torch.Tensor]] = []
     for name, module, output in found:
-        if output.dim() not in dims or isinstance(module, _PASSED_OVER):
+        if output.dim() not in dims or isinstance(module, _SKIPPED):
             continue
         if result and isinstance(module, _ELEMENTWISE):
             result[-1] = (result[-1][0], module, output)

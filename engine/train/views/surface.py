@@ -41,7 +41,7 @@ def surface(run: Run, options: Mapping[str, Plain]) -> Picture | None:
     offsets = path - center
     places = torch.stack([offsets @ first, offsets @ second], dim=1)
     off = (offsets - places[:, :1] * first - places[:, 1:] * second).norm(dim=1)
-    reach = _reach(options, center, places)
+    reach = _extent(options, center, places)
     a = torch.linspace(-reach[0], reach[0], side)
     b = torch.linspace(-reach[1], reach[1], side)
     chunk = max(1, min(CHUNK, CHUNK_NUMBERS // len(center)))
@@ -100,7 +100,7 @@ def _directions(
         eye = torch.zeros(2, count)
         eye[0, at[0]] = eye[1, at[1]] = 1.0
         return eye[0], eye[1]
-    axes = _main(path[path.isfinite().all(dim=1)]) if kind == "pca" else None
+    axes = _principal_axes(path[path.isfinite().all(dim=1)]) if kind == "pca" else None
     if axes is not None:
         return axes
     rng = torch.Generator().manual_seed(whole(options, "seed", 0, 0, 2**31))
@@ -108,7 +108,7 @@ def _directions(
     return plane[:, 0], plane[:, 1]
 
 
-def _main(path: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor] | None:
+def _principal_axes(path: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor] | None:
     """Return the first two principal components of a path; None if it has fewer.
 
     Signs are chosen so that the view does not flip as the path grows: its end is to the right of
@@ -125,7 +125,7 @@ def _main(path: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor] | None:
     return first, second * second[second.abs().argmax()].sign()
 
 
-def _reach(
+def _extent(
     options: Mapping[str, Plain], center: torch.Tensor, places: torch.Tensor
 ) -> tuple[float, float]:
     span = options.get("span", 1.0)
