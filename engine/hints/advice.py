@@ -60,8 +60,10 @@ def near(word: str, names: Iterable[str]) -> str:
     for name in candidates:
         if name.lower() == word.lower():
             return name
-    found = difflib.get_close_matches(word, candidates, n=1, cutoff=0.8 if len(word) < 5 else 0.72)
-    return found[0] if found else ""
+    matches = difflib.get_close_matches(
+        word, candidates, n=1, cutoff=0.8 if len(word) < 5 else 0.72
+    )
+    return matches[0] if matches else ""
 
 
 def name(match: re.Match[str], case: Case) -> str:

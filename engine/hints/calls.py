@@ -111,7 +111,9 @@ def _elsewhere(owner: object, word: str) -> str:
     for exact in (True, False):
         for name, place in _PLACES:
             names = [
-                known for known in vars(place) if known == word or known.lower() == word.lower()
+                candidate
+                for candidate in vars(place)
+                if candidate == word or candidate.lower() == word.lower()
             ]
             good = word if word in names else names[0] if names and not exact else ""
             if good and place is not owner:

@@ -30,15 +30,15 @@ def told(case: Case) -> str:
 
 def operands(case: Case) -> list[tuple[str, torch.Tensor | nn.Module]]:
     """Return the variables and fields of the failing code that are tensors or modules."""
-    found: dict[str, torch.Tensor | nn.Module] = {}
+    result: dict[str, torch.Tensor | nn.Module] = {}
     changed = _changed(case.code)
     for node in ([changed] if changed is not None else []) + list(_reads(case.code)):
         thing = value(node, case.scope)
         if isinstance(thing, torch.Tensor) or (
             isinstance(thing, nn.Module) and (thing.extra_repr() or not list(thing.children()))
         ):
-            found.setdefault(ast.unparse(node), thing)
-    return list(found.items())
+            result.setdefault(ast.unparse(node), thing)
+    return list(result.items())
 
 
 def sides(case: Case) -> list[tuple[str, torch.Tensor]]:
@@ -56,8 +56,8 @@ def sides(case: Case) -> list[tuple[str, torch.Tensor]]:
         isinstance(tree, ast.Call) and len(tree.args) == 1 and isinstance(tree.func, ast.Attribute)
     ):
         pair = [tree.func.value, tree.args[0]]
-    known = [(ast.unparse(node), value(node, case.scope)) for node in pair]
-    return [(name, thing) for name, thing in known if isinstance(thing, torch.Tensor)]
+    values = [(ast.unparse(node), value(node, case.scope)) for node in pair]
+    return [(name, thing) for name, thing in values if isinstance(thing, torch.Tensor)]
 
 
 def value(node: ast.AST, scope: Mapping[str, object]) -> object:

@@ -14,13 +14,13 @@ from engine.hints.advice import Case, Row
 
 def batches(match: re.Match[str], case: Case) -> str:
     """Hint for a batched product whose second operand does not fit."""
-    batch, inner, given, other = match.groups()
+    batch, inner, batch_given, other = match.groups()
     text = (
         f"In (b × n × k) @ (b × k × m) the second begins with ({batch}, {inner}) and not "
-        f"({given}, {other})."
+        f"({batch_given}, {other})."
     )
     pair = operands.sides(case)
-    if len(pair) == 2 and batch == given and str(pair[1][1].shape[-1]) == inner:
+    if len(pair) == 2 and batch == batch_given and str(pair[1][1].shape[-1]) == inner:
         return f"{text} {pair[1][0]}.transpose(1, 2) would fit."
     return text
 
@@ -70,11 +70,13 @@ def forward(match: re.Match[str], case: Case) -> str:  # noqa: ARG001
             f"A {type(module).__name__} only holds layers: call each of them in a loop, or use "
             "nn.Sequential."
         )
-    own = [name for kind in type(module).__mro__ for name in vars(kind) if kind is not nn.Module]
-    own = [name for name in own if not hasattr(nn.Module, name)]
-    close = difflib.get_close_matches("forward", [name.strip("_").lower() for name in own], n=1)
+    methods = [
+        name for kind in type(module).__mro__ for name in vars(kind) if kind is not nn.Module
+    ]
+    methods = [name for name in methods if not hasattr(nn.Module, name)]
+    close = difflib.get_close_matches("forward", [name.strip("_").lower() for name in methods], n=1)
     if close:
-        meant = next(name for name in own if name.strip("_").lower() == close[0])
+        meant = next(name for name in methods if name.strip("_").lower() == close[0])
         return f"Calling a module runs forward: rename the method {meant} to forward."
     tree = ast.parse(case.source)
     classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]

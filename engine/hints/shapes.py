@@ -69,11 +69,11 @@ def size_mismatch(match: re.Match[str], case: Case) -> str:
 def channels(match: re.Match[str], case: Case) -> str:  # noqa: ARG001 - as every answer
     """Hint for an image with the wrong number of channels, or with channels last."""
     given, wanted, there = match[1].split(", "), match[2], match[3]
-    said = f"The layer takes {wanted} channels and is given {there} "
-    said += "(batch, channel, height, width)."
+    text = f"The layer takes {wanted} channels and is given {there} "
+    text += "(batch, channel, height, width)."
     if len(given) == 4 and given[-1] == wanted:
-        return f"{said} They stand last: .permute(0, 3, 1, 2) brings them to the front."
-    return said
+        return f"{text} They stand last: .permute(0, 3, 1, 2) brings them to the front."
+    return text
 
 
 def written(match: re.Match[str], case: Case) -> str:  # noqa: ARG001

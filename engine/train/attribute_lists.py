@@ -53,7 +53,7 @@ def of(program: Program) -> tuple[list[object], list[str]]:
     return written(attributes.kept(program), program.model)
 
 
-def written(kept: Kept, model: nn.Module) -> tuple[list[object], list[str]]:
+def written(attributes_now: Kept, model: nn.Module) -> tuple[list[object], list[str]]:
     """Return the attributes by module, and the names of those too large or of unsupported types.
 
     Each module is a list of [name, value] pairs, or [name] if the attribute is to stay as the
@@ -61,11 +61,11 @@ def written(kept: Kept, model: nn.Module) -> tuple[list[object], list[str]]:
     """
     lists: list[object] = []
     left = []
-    writer = _Writer(kept)
-    for (path, module), named in zip(model.named_modules(), kept.modules, strict=False):
+    writer = _Writer(attributes_now)
+    for (path, module), named in zip(model.named_modules(), attributes_now.modules, strict=False):
         pairs: list[object] = []
         for name, value in named.items():
-            if kept.is_view(value):
+            if attributes_now.is_view(value):
                 pairs.append([name])
                 continue
             before = writer.mark()
@@ -106,11 +106,11 @@ class _Writer:
         if depth > DEPTH or id(value) in self._open:
             raise _Unsupported
         self._open.add(id(value))
-        made = self._object(value, kind, depth)
+        lists = self._object(value, kind, depth)
         self._open.discard(id(value))
         # Numbered on completion, in the order in which `_Reader` completes them.
         self._numbers[id(value)] = len(self._numbers)
-        return made
+        return lists
 
     def _plain(self, value: object) -> object:
         """Return a number or a text in its written form, None for anything else."""
@@ -242,16 +242,16 @@ class _Reader:
             case ["number", str(name), bytes(data)]:
                 return np.frombuffer(data, _array_type(name)).reshape(())[()]
             case [str(), *_] if isinstance(value, list):
-                made = self._object(value)
-                self._objects.append(made)
-                return made
+                result = self._object(value)
+                self._objects.append(result)
+                return result
         raise ValueError("no value that was written")
 
     def _object(self, value: list[Any]) -> object:
         match value:
             case ["tensor", str(name), list(shape), bytes(data), bool(moved)]:
-                made = _tensor(_DTYPES[name], _shape(shape), data)
-                return made.to(self._device) if moved else made
+                result = _tensor(_DTYPES[name], _shape(shape), data)
+                return result.to(self._device) if moved else result
             case ["array", str(name), list(shape), bytes(data)]:
                 return np.frombuffer(data, _array_type(name)).reshape(_shape(shape)).copy()
             case ["deque", list(parts), None | int() as most]:
@@ -259,35 +259,35 @@ class _Reader:
             case ["list" | "tuple" | "set" | "frozenset" as name, list(parts)]:
                 return _KINDS[name](self.read(part) for part in parts)
             case ["dict" | "ordered" | "counter" as name, list(pairs)]:
-                made = _KINDS[name]()
-                return self._pairs(made, pairs)
+                result = _KINDS[name]()
+                return self._pairs(result, pairs)
             case ["default", list(pairs), str(name)]:
                 return self._pairs(defaultdict(_FACTORIES[name] if name else None), pairs)
         return _generator(value)
 
-    def _pairs(self, made: dict[object, object], pairs: list[Any]) -> object:
+    def _pairs(self, mapping: dict[object, object], pairs: list[Any]) -> object:
         for key, value in pairs:
-            made[self.read(key)] = self.read(value)
-        return made
+            mapping[self.read(key)] = self.read(value)
+        return mapping
 
 
 def _generator(value: list[Any]) -> object:
     match value:
         case ["torch", bytes(data)]:
-            made: Any = torch.Generator()
-            made.set_state(_tensor(torch.uint8, [len(data)], data))
+            generator: Any = torch.Generator()
+            generator.set_state(_tensor(torch.uint8, [len(data)], data))
         case ["random", int(version), list(words), None | float() as gauss]:
-            made = random.Random()
-            made.setstate((version, tuple(words), gauss))
+            generator = random.Random()
+            generator.setstate((version, tuple(words), gauss))
         case ["numpy", str(state), str(inc), int(has), int(word)]:
             bits = np.random.PCG64()
             numbers = {"state": int(state, 16), "inc": int(inc, 16)}
             whole: Any = {"bit_generator": "PCG64", "state": numbers}
             bits.state = whole | {"has_uint32": has, "uinteger": word}
-            made = np.random.Generator(bits)
+            generator = np.random.Generator(bits)
         case _:
             raise ValueError("no value that was written")
-    return made
+    return generator
 
 
 def _shape(shape: list[Any]) -> list[int]:

@@ -70,8 +70,8 @@ class Kept:
     def size(self) -> int:
         """Approximate size in bytes."""
         contents = [content for _, content in self._contents.values()]
-        arrays = [one.nbytes for one in contents if isinstance(one, torch.Tensor | np.ndarray)]
-        return sum(arrays) + 100 * sum(len(one) for one in contents if isinstance(one, _SIZED))
+        arrays = [c.nbytes for c in contents if isinstance(c, torch.Tensor | np.ndarray)]
+        return sum(arrays) + 100 * sum(len(c) for c in contents if isinstance(c, _SIZED))
 
     def add(self, attributes: dict[str, object], stay: Iterable[str] = ()) -> None:
         """Save the attributes of the next module that can be saved."""
@@ -79,9 +79,9 @@ class Kept:
         saved = {}
         for name, value in attributes.items():
             with suppress(Left):
-                held: dict[int, tuple[Any, Any]] = {}
-                self._gather(value, held, [MOST_ITEMS], 0)
-                self._contents |= held
+                contents: dict[int, tuple[Any, Any]] = {}
+                self._gather(value, contents, [MOST_ITEMS], 0)
+                self._contents |= contents
                 saved[name] = value
         self.modules.append(saved)
 
@@ -128,8 +128,8 @@ class Kept:
                 now.update(before)
                 continue
             # In another model, a view of a weight must be a view of that model's weight.
-            own = {k: v for k, v in before.items() if not self.is_view(v)}
-            now.update({name: self._copied(value, memo) for name, value in own.items()})
+            values = {k: v for k, v in before.items() if not self.is_view(v)}
+            now.update({name: self._copied(value, memo) for name, value in values.items()})
 
     def is_view(self, value: object) -> bool:
         """Return whether a value is a view of a weight or a buffer."""
@@ -282,9 +282,9 @@ def changed(before: Kept, after: Kept) -> str:
 
     Tensors are ignored: storing a layer's output for inspection has no effect on training.
     """
-    for one, other in zip(before.modules, after.modules, strict=True):
-        for name in sorted(one.keys() | other.keys()):
-            pair = (before, one.get(name)), (after, other.get(name))
+    for first, second in zip(before.modules, after.modules, strict=True):
+        for name in sorted(first.keys() | second.keys()):
+            pair = (before, first.get(name)), (after, second.get(name))
             if not any(isinstance(v, torch.Tensor) for _, v in pair):
                 texts = [_describe(kept, value, {}) for kept, value in pair]
                 if texts[0] != texts[1]:
@@ -343,8 +343,8 @@ def untouched(program: Program) -> Iterator[None]:
     attributes = kept(program)
     is_own = program.setup.model.name == "own"
     buffers = buffers_of(program.model) if is_own else []
-    known = [p for p in program.model.parameters() if is_own and not is_lazy(p)]
-    weights = [(p, p.detach().clone()) for p in known]
+    parameters = [p for p in program.model.parameters() if is_own and not is_lazy(p)]
+    weights = [(p, p.detach().clone()) for p in parameters]
     try:
         yield
     finally:

@@ -107,7 +107,7 @@ class Batches:
     def _written(self) -> tuple[torch.Tensor, ...] | None:
         """Return copies of the data that `forward` may write into; None if it is unmodified."""
         pairs = zip(self._exposed, self._original, strict=True)
-        if all(torch.equal(tensor, made) for tensor, made in pairs):
+        if all(torch.equal(tensor, original) for tensor, original in pairs):
             return None
         return tuple(tensor.clone() for tensor in self._exposed)
 

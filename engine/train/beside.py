@@ -61,10 +61,10 @@ def _mistake_facts(run: Run, before: int) -> dict[str, float]:
     mistakes = run.setup.mistakes
     measured: dict[str, float] = {}
     if "keep_graphs" in mistakes:
-        kept = run.program.names["kept"]
-        assert isinstance(kept, list)
-        measured["kept"] = len(kept)
-        measured["nodes"] = _count_nodes(kept[-1]) if kept else 0
+        losses = run.program.names["kept"]
+        assert isinstance(losses, list)
+        measured["kept"] = len(losses)
+        measured["nodes"] = _count_nodes(losses[-1]) if losses else 0
         measured["bytes"] = max(0, resident() - before)
     if run.setup.validate_every and run.program.has_validation and run.problem is None:
         if "validate_with_grad" in mistakes:
@@ -94,17 +94,17 @@ def _count_nodes(loss: torch.Tensor) -> int:
 
 def _loss_in_modes(run: Run) -> tuple[float, float]:
     """Return the validation loss of the current weights in train mode, and in eval mode."""
-    program, found = run.program, []
+    program, losses = run.program, []
     buffers = [(buffer, buffer.clone()) for buffer in program.model.buffers()]
     for training in (True, False):
         with views.looking(run):
             program.model.train(training)
             output = program.model(program.tensor("x_val"))
-            found.append(program.criterion(output, program.tensor("y_val")).item())
+            losses.append(program.criterion(output, program.tensor("y_val")).item())
             # Batch norm updates its statistics in train mode.
             for buffer, before in buffers:
                 buffer.copy_(before)
-    return found[0], found[1]
+    return losses[0], losses[1]
 
 
 def _saved(run: Run) -> int:
@@ -117,11 +117,11 @@ def _saved(run: Run) -> int:
 
     x, y = run.program.tensor("x_val"), run.program.tensor("y_val")
     model = run.program.model
-    own = {p.data_ptr() for p in model.parameters()} | {x.data_ptr(), y.data_ptr()}
+    excluded = {p.data_ptr() for p in model.parameters()} | {x.data_ptr(), y.data_ptr()}
     with (
         views.looking(run),
         torch.enable_grad(),
         torch.autograd.graph.saved_tensors_hooks(note, lambda tensor: tensor),
     ):
         run.program.criterion(model(x), y)
-    return sum(size for place, size in sizes.items() if place not in own)
+    return sum(size for place, size in sizes.items() if place not in excluded)

@@ -40,8 +40,8 @@ def trace(
     def step(
         values: list[torch.Tensor], x: torch.Tensor, y: torch.Tensor
     ) -> tuple[torch.Tensor, ...]:
-        given = dict(zip(parameters.values(), values, strict=True))
-        with stateless._reparametrize_module(model, instead(model, given)):
+        replaced = dict(zip(parameters.values(), values, strict=True))
+        with stateless._reparametrize_module(model, instead(model, replaced)):
             loss = loss_of(x, y)
         grads = torch.autograd.grad(loss, values, allow_unused=True)
         if any(grad is None for grad in grads):
@@ -79,7 +79,7 @@ class Emitter:
         self._of_batch: dict[fx.Node, str] = {}
         """The batch and its views, with their argument names."""
         self._views: list[tuple[fx.Node, fx.Node | None]] = []
-        """How to make each argument: its node and the node it is a view of, None for the batch."""
+        """The node of each argument and the node it is a view of, None for the batch itself."""
         self._aliases: dict[fx.Node, fx.Node] = {}
         self._first = len(given)
         self._values: dict[fx.Node, object] = {}
@@ -113,11 +113,11 @@ class Emitter:
     def emit(self, places: list[torch.Tensor]) -> Step:
         """Return the function, which writes the gradients into ``places`` and returns the loss."""
         outputs: list[fx.Node] = []
-        wanted = self._grad_buffers(places)
-        given = iter(self._given)
+        buffers = self._grad_buffers(places)
+        inputs = iter(self._given)
         for node in self._graph.graph.nodes:
             if node.op == "placeholder":
-                self._values[node] = next(given)
+                self._values[node] = next(inputs)
                 self._fixed.add(node)
                 self._first -= 1
                 if self._first < 0:
@@ -128,7 +128,7 @@ class Emitter:
             elif node.op == "output":
                 outputs = list(node.args[0])
             else:
-                self._call(node, wanted.get(node))
+                self._call(node, buffers.get(node))
         loss, *grads = outputs
         for node, place in zip(grads, places, strict=True):
             value = self._values[node]
@@ -136,10 +136,10 @@ class Emitter:
             if node not in self._fixed or not _same(value, place):
                 self._lines.append(f"{self._name(place)}.copy_({self._operand(node)})")
         self._lines.append(f"return {self._operand(loss)}")
-        words = [*self._of_batch.values(), *(f"{name}={name}" for name in self._written)]
+        arguments = [*self._of_batch.values(), *(f"{name}={name}" for name in self._written)]
         body = "\n    ".join(self._lines)
         names = dict(self._written)
-        exec(f"def go({', '.join(words)}):\n    {body}\n", names)
+        exec(f"def go({', '.join(arguments)}):\n    {body}\n", names)
         return cast("Step", names["go"])
 
     def _make_argument(self, node: fx.Node, source: fx.Node | None) -> None:
@@ -248,12 +248,12 @@ class Emitter:
         """
         if str(node.target) != "aten.tanh.default" or self._aliased(node.args[0]) in self._of_batch:
             return False
-        given = self._values[cast("fx.Node", node.args[0])]
-        if not isinstance(value, torch.Tensor) or not isinstance(given, torch.Tensor):
+        operand = self._values[cast("fx.Node", node.args[0])]
+        if not isinstance(value, torch.Tensor) or not isinstance(operand, torch.Tensor):
             return False
-        if not kernels.numpy_pays(given, value):
+        if not kernels.numpy_pays(operand, value):
             return False
-        arrays = self._name(given.numpy()), self._name(value.numpy())
+        arrays = self._name(operand.numpy()), self._name(value.numpy())
         self._lines.append(f"{self._name(np.tanh)}({', '.join(arrays)})")
         self._fix_value(node, value)
         self.is_exact = False
@@ -279,8 +279,8 @@ class Emitter:
 
     def _aliased(self, node: object) -> fx.Node:
         """Return the node whose memory a node aliases as a whole."""
-        found = cast("fx.Node", node)
-        return self._aliases.get(found, found)
+        source = cast("fx.Node", node)
+        return self._aliases.get(source, source)
 
     def _fast_call(self, op: Any, node: fx.Node) -> str:  # noqa: ANN401
         """Return a call with a new result, bypassing the overload object where possible."""
@@ -289,26 +289,28 @@ class Emitter:
             return self._call_text(ops.bare(op), node)
         # The defaults of these functions differ from those of the schema.
         rest = [a.default_value for a in op._schema.arguments[len(node.args) :]]
-        words = [self._argument(a) for a in (*node.args, *rest)]
-        return f"{self._name(quick)}({', '.join(words)})"
+        arguments = [self._argument(a) for a in (*node.args, *rest)]
+        return f"{self._name(quick)}({', '.join(arguments)})"
 
     def _call_text(self, function: object, node: fx.Node, more: str = "") -> str:
-        words = [self._argument(a) for a in self._with_constant(node)]
+        arguments = [self._argument(a) for a in self._with_constant(node)]
         skipped = ("memory_format", "pin_memory") if more else ()
-        words += [f"{k}={self._argument(v)}" for k, v in node.kwargs.items() if k not in skipped]
-        return f"{self._name(function)}({', '.join([*words, more] if more else words)})"
+        arguments += [
+            f"{k}={self._argument(v)}" for k, v in node.kwargs.items() if k not in skipped
+        ]
+        return f"{self._name(function)}({', '.join([*arguments, more] if more else arguments)})"
 
     def _with_constant(self, node: fx.Node) -> tuple[object, ...]:
         """Return a node's arguments, a number operand replaced by a cached tensor."""
         args = node.args
         if len(args) != 2 or str(node.target).removeprefix("aten.") not in ops.NUMBERS:
             return args
-        given, number = self._values.get(cast("fx.Node", args[0])), args[1]
+        operand, number = self._values.get(cast("fx.Node", args[0])), args[1]
         if not isinstance(number, int | float) or isinstance(number, bool):
             return args
-        if not isinstance(given, torch.Tensor) or not given.is_floating_point():
+        if not isinstance(operand, torch.Tensor) or not operand.is_floating_point():
             return args
-        return args[0], constant(number, given.dtype)
+        return args[0], constant(number, operand.dtype)
 
     def _argument(self, value: object) -> str:
         if isinstance(value, fx.Node):

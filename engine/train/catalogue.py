@@ -36,11 +36,11 @@ P = TypeVar("P", Data, Model, Loss, Optimizer, Schedule)
 def pieces(kind: EntryKind) -> dict[str, Piece]:
     """Return the entries of a kind by name, in the order in which to offer them."""
     package = importlib.import_module(ROOMS[kind])
-    found: dict[str, Piece] = {
+    entries_by_name: dict[str, Piece] = {
         module.name: importlib.import_module(f"{ROOMS[kind]}.{module.name}").ENTRY
         for module in pkgutil.iter_modules(package.__path__)
     }
-    return dict(sorted(found.items(), key=_order))
+    return dict(sorted(entries_by_name.items(), key=_order))
 
 
 def _order(named: tuple[str, Piece]) -> tuple[int, bool, str]:
@@ -59,25 +59,25 @@ def _entry(name: str, piece: Piece) -> Entry:
     if isinstance(piece, Loss):
         task = piece.tasks[0] if len(piece.tasks) == 1 else "any"
     inputs = piece.inputs if isinstance(piece, Data | Model) else "any"
-    words = piece.title, piece.help, piece.options
+    texts = piece.title, piece.help, piece.options
     train = piece.train if isinstance(piece, Data) else 0.8
-    return Entry(piece.kind, name, *words, task, inputs, piece.group, train)
+    return Entry(piece.kind, name, *texts, task, inputs, piece.group, train)
 
 
-def find(kind: EntryKind, part: Part, made: type[P]) -> tuple[P, dict[str, Plain]]:
+def find(kind: EntryKind, part: Part, expected: type[P]) -> tuple[P, dict[str, Plain]]:
     """Return the entry that a part names, and the values of all its options.
 
     Raises:
         BadSetup: there is no such entry or option, or a value has the wrong type or size.
     """
-    there = pieces(kind)
-    if part.name not in there:
-        hint, known = near(part.name, there), ", ".join(sorted(there))
-        hint = _as_choice(part.name, there) or hint
-        said = f"no {kind} called {shown(part.name)}{hint or ';'}"
-        raise BadSetup(f"{said} {'There' if hint else 'there'} are {known}", kind)
-    piece = there[part.name]
-    assert isinstance(piece, made)
+    available = pieces(kind)
+    if part.name not in available:
+        hint, names = near(part.name, available), ", ".join(sorted(available))
+        hint = _as_choice(part.name, available) or hint
+        message = f"no {kind} called {shown(part.name)}{hint or ';'}"
+        raise BadSetup(f"{message} {'There' if hint else 'there'} are {names}", kind)
+    piece = available[part.name]
+    assert isinstance(piece, expected)
     options = {option.name: option for option in piece.options}
     values = {name: option.default for name, option in options.items()}
     for name, value in part.options.items():
@@ -86,17 +86,17 @@ def find(kind: EntryKind, part: Part, made: type[P]) -> tuple[P, dict[str, Plain
             has = f"it has {', '.join(options)}" if options else "it has none"
             belongs = elsewhere(kind, name, value)
             hint = f": {belongs}" if belongs else f"{near(name, options)}; {has}"
-            said = f"{part.name} has no option {shown(name)}{hint}"
-            raise BadSetup(said, f"{kind}.{name[:LONGEST_WORD]}")
+            message = f"{part.name} has no option {shown(name)}{hint}"
+            raise BadSetup(message, f"{kind}.{name[:LONGEST_WORD]}")
         values[name] = _converted(options[name], value, place)
         if isinstance(piece, Optimizer):
             _check_length(options[name], value, place)
     return piece, values
 
 
-def _as_choice(word: str, there: dict[str, Piece]) -> str:
+def _as_choice(word: str, available: dict[str, Piece]) -> str:
     """Return a hint at the entry that has ``word`` as a choice of one of its options."""
-    for name, piece in there.items():
+    for name, piece in available.items():
         for option in piece.options:
             if word.lower() in option.choices:
                 return f'; write {{"name": "{name}", "{option.name}": "{word.lower()}"}}.'

@@ -64,30 +64,30 @@ def is_the_same_data(before: Setup, after: Setup) -> bool:
     if before.data.name != after.data.name:
         return False
     piece, _ = catalogue.find("data", after.data, Data)
-    fixed = [one.name for one in piece.options if not one.live]
+    fixed = [option.name for option in piece.options if not option.live]
     return all(before.data.options[name] == after.data.options[name] for name in fixed)
 
 
 def _optimizer(before: Setup, after: Setup) -> str:
-    made = texts.optimizer(after)
-    if made == texts.optimizer(before):
+    source = texts.optimizer(after)
+    if source == texts.optimizer(before):
         return ""
     if after.optimizer.name != before.optimizer.name or after.amp != before.amp:
-        return _drop_unused(before, after) + made
+        return _drop_unused(before, after) + source
     piece, options = catalogue.find("optimizer", after.optimizer, Optimizer)
     _, old = catalogue.find("optimizer", before.optimizer, Optimizer)
-    given = texts.hyperparameters(piece, options, after)
+    arguments = texts.hyperparameters(piece, options, after)
     lines = []
     for key, value in options.items():
         mistaken = after.mistakes != before.mistakes and key == "lr"
         if value != old[key] or mistaken:
             # An empty text stands for None.
-            now = given.get(key, None if value == "" else value)
+            now = arguments.get(key, None if value == "" else value)
             lines.append(f"    group[{key!r}] = {tuple(now) if isinstance(now, list) else now!r}")
     text = "\n".join(["for group in optimizer.param_groups:", *lines]) + "\n" if lines else ""
-    rates = "lr" in given and given["lr"] != texts.hyperparameters(piece, old, before)["lr"]
+    rates = "lr" in arguments and arguments["lr"] != texts.hyperparameters(piece, old, before)["lr"]
     if after.schedule != before.schedule or (rates and after.schedule is not None):
-        text += _schedule(before, after, given["lr"])
+        text += _schedule(before, after, arguments["lr"])
     return text
 
 

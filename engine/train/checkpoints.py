@@ -167,10 +167,10 @@ class Checkpoints:
 
     def copied(self, step: int) -> "Checkpoints":
         """Return the checkpoints up to ``step``, for another run."""
-        made = Checkpoints()
-        made.stride = self.stride
-        made._all = [c for c in self._all if c.step <= step]
-        return made
+        copy_ = Checkpoints()
+        copy_.stride = self.stride
+        copy_._all = [c for c in self._all if c.step <= step]
+        return copy_
 
     def due(self, step: int) -> bool:
         """Return whether a checkpoint is due after ``step``."""

@@ -56,7 +56,7 @@ class Moment(Struct, frozen=True, tag=True, array_like=True):
     parameters: tuple[Array, ...]
     buffers: tuple[Array, ...]
     has_grad: list[bool]
-    """Which parameters have a gradient; empty if no view needs gradients."""
+    """Flag per parameter: it has a gradient; empty if no view needs gradients."""
     grads: tuple[Array, ...]
     memory: list[dict[str, Array | float]]
     points: dict[int, Array]

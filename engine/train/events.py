@@ -100,5 +100,5 @@ class Events:
     def _moved_parameters(self, before: list[torch.Tensor]) -> list[str]:
         pairs = zip(self._program.model.named_parameters(), before, strict=True)
         moved = [(name, (p.detach() - old).norm().item()) for (name, p), old in pairs]
-        words = [f"{name} moved by {by:.4g}" for name, by in moved if by]
-        return words or ["nothing moved"]
+        lines = [f"{name} moved by {by:.4g}" for name, by in moved if by]
+        return lines or ["nothing moved"]

@@ -91,12 +91,12 @@ def script(
 def _check(program: Program, name: str) -> str:
     """Return the lines that exit the script if its data file has changed since the run read it."""
     read = hashlib.sha256(program.x.numpy().tobytes() + program.y.numpy().tobytes())
-    words = f"{name} is not as the run read it, so its losses would be others"
+    message = f"{name} is not as the run read it, so its losses would be others"
     return (
         "# Without this check the script trains on whatever the file holds\n"
         "read = hashlib.sha256(x.numpy().tobytes() + y.numpy().tobytes()).hexdigest()\n"
         f'if read != "{read.hexdigest()}":\n'
-        f"    raise SystemExit({words!r})\n"
+        f"    raise SystemExit({message!r})\n"
     )
 
 

@@ -85,10 +85,10 @@ def _look(run_id: int, name: str, named: bool | None) -> FileLooked:
         delimiter = separator(first)
         file.seek(0)
         reader = csv.reader(file, delimiter=delimiter)
-        some, at = itertools.islice(reader, LOOKED_AT), 0
+        first_rows, at = itertools.islice(reader, LOOKED_AT), 0
         rows = []
         try:
-            for row in some:
+            for row in first_rows:
                 at = reader.line_num
                 if any(map(str.strip, row)):
                     rows.append((at, row))
@@ -135,9 +135,9 @@ def _check_header(header: tuple[str, ...]) -> None:
 
 def _is_numeric(column: Sequence[str], comma: bool) -> bool:
     """Return whether at least 90 percent of a column's nonempty cells are numbers."""
-    there = [cell for cell in column if cell.strip().lower() not in MISSING]
-    numbers = sum(_is_number(cell, comma) for cell in there)
-    return bool(numbers) and numbers >= 0.9 * len(there)
+    filled = [cell for cell in column if cell.strip().lower() not in MISSING]
+    numbers = sum(_is_number(cell, comma) for cell in filled)
+    return bool(numbers) and numbers >= 0.9 * len(filled)
 
 
 def _is_number(cell: str, comma: bool) -> bool:

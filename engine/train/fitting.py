@@ -53,20 +53,20 @@ def _has_external_state(program: Program) -> bool:
     """
     model, inputs = program.model, program.tensor("x_train")[:ROWS]
     random = torch.get_rng_state()
-    outputs, kept = [], []
+    outputs, states = [], []
     for _ in range(2):
         torch.set_rng_state(random)
         try:
             with torch.no_grad(), quiet(), attributes.untouched(program):
                 outputs.append(model(inputs.clone()).detach().clone())
-            kept.append(outside.seen(program))
+            states.append(outside.seen(program))
         except RAISES:
             # It may not accept so few rows; then this cannot be decided.
             return False
         finally:
             torch.set_rng_state(random)
     first, second = outputs
-    return kept[0] != kept[1] or not (
+    return states[0] != states[1] or not (
         first.shape == second.shape and torch.allclose(first, second, 0, 0, equal_nan=True)
     )
 
@@ -86,17 +86,17 @@ def _check_shape(program: Program, output: object) -> None:
     part = program.setup.loss
     assert isinstance(part, Part)
     piece, _ = catalogue.find("loss", part, Loss)
-    has, wanted = tuple(output.shape), tuple(targets.shape)
+    has, expected = tuple(output.shape), tuple(targets.shape)
     if piece.targets == "classes" and program.task != "regression":
-        wanted = (*wanted, program.shapes.outputs)
-        enough = len(has) == len(wanted) and has[:-1] == wanted[:-1] and has[-1] >= wanted[-1]
+        expected = (*expected, program.shapes.outputs)
+        enough = len(has) == len(expected) and has[:-1] == expected[:-1] and has[-1] >= expected[-1]
     else:
-        enough = has == wanted
+        enough = has == expected
     if not enough:
         rows = len(targets)
         raise BadSetup(
             f"forward makes {_shape_text(has)} of {rows} examples, but {part.name} needs "
-            f"{_shape_text(wanted)} here",
+            f"{_shape_text(expected)} here",
             "model.source",
         )
 

@@ -21,7 +21,7 @@ class Held:
     until: tuple[asks.Until, ...] = ()
     wishes: tuple[asks.Wish, ...] = ()
     pace: Pace = field(default_factory=Pace)
-    """When each view may be computed again."""
+    """Schedule of the views."""
     seen: dict[str, int] = field(default_factory=dict)
     """The step of which each view was last computed."""
     problem: Problem | None = None
@@ -30,7 +30,7 @@ class Held:
     began_at: int = 0
     told: float = 0.0
     tell_at: float = 0.0
-    """When its curves are due to be sent again."""
+    """Time at which to send its curves next."""
     measure_at: float = 0.0
     is_slow: bool = False
     """True if a step takes longer than the maximum time between updates."""

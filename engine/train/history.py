@@ -81,17 +81,17 @@ class History:
         chunk = steps, np.array(losses), np.array(rates)
         self._rows.add(chunk)
         self.recent = [*self.recent, *losses[-RECENT:]][-RECENT:]
-        some = slice(-first % self._stride, None, self._stride)
-        self._store.add((chunk[0][some], chunk[1][some], chunk[2][some]))
+        sampled = slice(-first % self._stride, None, self._stride)
+        self._store.add((chunk[0][sampled], chunk[1][sampled], chunk[2][sampled]))
         while self._store.count > KEPT:
             self._thin()
 
     def _thin(self) -> None:
         self._stride *= 2
         self._store = self._store.every(self._stride)
-        kept = sorted(self._store_val)
-        if len(kept) > KEPT:
-            self._store_val = {step: self._store_val[step] for step in kept[::2]}
+        stored = sorted(self._store_val)
+        if len(stored) > KEPT:
+            self._store_val = {step: self._store_val[step] for step in stored[::2]}
 
     def validated(self, step: int, loss: float) -> None:
         """Add a validation loss."""
@@ -101,8 +101,8 @@ class History:
         """Add gradient norms and update ratios of one step."""
         self._norms[step] = self._store_norms[step] = [*norms, *ratios]
         if len(self._store_norms) * len(self.columns) > MOST_NORMS:
-            kept = sorted(self._store_norms)
-            self._store_norms = {at: self._store_norms[at] for at in kept[::2]}
+            stored = sorted(self._store_norms)
+            self._store_norms = {at: self._store_norms[at] for at in stored[::2]}
 
     def smoothed(self) -> float:
         """Return the mean of the last `SMOOTHED` losses; NaN before the first."""
@@ -134,12 +134,12 @@ class History:
         """
         if not self._rows.count and not self._val and self._forget is None:
             return None
-        known, losses, rates = self._rows.whole()
-        steps = known
+        trained, losses, rates = self._rows.whole()
+        steps = trained
         at: slice | np.ndarray = slice(None)
         if self._val:
-            steps = np.union1d(known, np.array(list(self._val), dtype="<i8"))
-            at = np.searchsorted(steps, known)
+            steps = np.union1d(trained, np.array(list(self._val), dtype="<i8"))
+            at = np.searchsorted(steps, trained)
         values = np.full((len(steps), len(self.columns) if self._norms else 3), np.nan)
         values[at, 0], values[at, 2] = losses, rates
         if self._val:
@@ -175,9 +175,9 @@ class History:
 
     def store(self) -> tuple[np.ndarray, np.ndarray, int]:
         """Return rows of (step, loss, rate), rows of (step, validation loss), and the stride."""
-        kept = np.array(self._store.whole(), np.float64).T
+        rows = np.array(self._store.whole(), np.float64).T
         val = np.array(sorted(self._store_val.items()), np.float64).reshape(-1, 2)
-        return kept, val, self._stride
+        return rows, val, self._stride
 
     def norms(self) -> np.ndarray:
         """Return rows of step, gradient norms and update ratios, one for each measured step."""

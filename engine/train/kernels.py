@@ -13,18 +13,18 @@ TIMES = 2.5
 ROUNDS = 5
 
 
-def numpy_pays(given: torch.Tensor, made: torch.Tensor) -> bool:
+def numpy_pays(operand: torch.Tensor, buffer: torch.Tensor) -> bool:
     """Return whether NumPy's tanh of a tensor is much faster than torch's; writes into ``made``.
 
     torch uses Intel's MKL, which does not use the vector instructions of other makers' processors.
     """
-    if given.numel() < FEWEST or given.dtype not in (torch.float32, torch.float64):
+    if operand.numel() < FEWEST or operand.dtype not in (torch.float32, torch.float64):
         return False
-    if not given.is_contiguous() or not made.is_contiguous():
+    if not operand.is_contiguous() or not buffer.is_contiguous():
         return False
-    ours, theirs = given.numpy(), made.numpy()
-    by_numpy = _seconds(lambda: np.tanh(ours, theirs))
-    return TIMES * by_numpy < _seconds(lambda: torch.tanh(given, out=made))
+    array, result = operand.numpy(), buffer.numpy()
+    by_numpy = _seconds(lambda: np.tanh(array, result))
+    return TIMES * by_numpy < _seconds(lambda: torch.tanh(operand, out=buffer))
 
 
 def _seconds(work: Callable[[], object]) -> float:

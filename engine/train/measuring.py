@@ -23,9 +23,9 @@ def following(step: int) -> int:
     if step < FIRST:
         return step + 1
     power = math.floor(math.log(step / FIRST, APART))
-    while (found := math.ceil(FIRST * APART**power)) <= step:
+    while (measured := math.ceil(FIRST * APART**power)) <= step:
         power += 1
-    return found
+    return measured
 
 
 def go_on(run: Run, goals: Goals, count: int, end: float) -> None:
@@ -59,8 +59,8 @@ def measure(run: Run, goals: Goals | None = None) -> float:
     if run.step == step:
         return 0.0
     grads = [p.grad for p in run.program.model.parameters()]
-    found = iter(_norms([dense(g) for g in grads if g is not None]))
-    norms = [math.nan if grad is None else next(found) for grad in grads]
+    grad_norms = iter(_norms([dense(g) for g in grads if g is not None]))
+    norms = [math.nan if grad is None else next(grad_norms) for grad in grads]
     moved = _norms([new - old for new, old in zip(now, before, strict=True)])
     sizes = _norms(before)
     ratios = [m / size if size else math.nan for m, size in zip(moved, sizes, strict=True)]

@@ -73,13 +73,13 @@ class Guard:
         self._next = now + EVERY_S
         cap = most()
         grown, full = resident() - self._began, cap and allocated() > SHARE * cap
-        kept = run.program.names["kept"]
-        if "keep_graphs" in run.setup.mistakes and isinstance(kept, list):
+        losses = run.program.names["kept"]
+        if "keep_graphs" in run.setup.mistakes and isinstance(losses, list):
             if grown > min(GROWTH, cap // 4 or GROWTH) or full:
                 return Problem(
                     "Memory",
-                    f"Paused at step {run.step:,}: {len(kept):,} losses and their graphs hold "
-                    f"{(len(kept) and grown) / 1e9:.1f} GB more memory",
+                    f"Paused at step {run.step:,}: {len(losses):,} losses and their graphs hold "
+                    f"{(len(losses) and grown) / 1e9:.1f} GB more memory",
                     "Keep loss.item() in place of the loss. Going back lets go of them.",
                 )
         elif full:

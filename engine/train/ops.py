@@ -47,7 +47,7 @@ def out_variant(op: Any) -> tuple[Callable[..., object], str] | None:  # noqa: A
     if not hasattr(op, "_schema") or ("loss" in base(op) and "backward" not in base(op)):
         # CPU loss kernels use the buffer for the unreduced loss, and resize it.
         return None
-    wanted = [(a.name, str(a.type)) for a in op._schema.arguments]
+    arguments = [(a.name, str(a.type)) for a in op._schema.arguments]
     if len(op._schema.returns) != 1:
         return None
     packet = op.overloadpacket
@@ -55,7 +55,7 @@ def out_variant(op: Any) -> tuple[Callable[..., object], str] | None:  # noqa: A
         other = getattr(packet, name)
         outs = [a.name for a in other._schema.arguments if a.is_out]
         rest = [(a.name, str(a.type)) for a in other._schema.arguments if not a.is_out]
-        if len(outs) == 1 and rest == wanted:
+        if len(outs) == 1 and rest == arguments:
             # Bypasses the overload object, which costs as much as a small kernel.
             return other._op, outs[0]
     return None

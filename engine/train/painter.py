@@ -47,7 +47,7 @@ _WITH_GRADS = {"gradients", "weights", "histograms"}
 class NoPainter:
     """Null object in place of a view process."""
 
-    def paint(self, _run_id: int, _held: Held) -> bool:
+    def paint(self, _run_id: int, _hosted: Held) -> bool:
         """Return False: no views are computed."""
         return False
 
@@ -82,9 +82,9 @@ class Painter(NoPainter):
         self._next = self._points_at = 0.0
         self._is_gone = False
 
-    def paint(self, run_id: int, held: Held) -> bool:
+    def paint(self, run_id: int, hosted: Held) -> bool:
         """Send a snapshot if the last one is done; return False if no view process is usable."""
-        if not held.playing:
+        if not hosted.playing:
             self._stop()
             return False
         self.carry()
@@ -94,28 +94,28 @@ class Painter(NoPainter):
         self._last_call = now
         if self._unanswered > 0 and now - self._waiting_since > PATIENCE_S:
             self._check_timeout()
-        setup = held.run.setup
+        setup = hosted.run.setup
         if self._is_gone and self._child and reap(self._child):
             self._child = 0
         if self._is_gone or setup.device != "cpu" or setup is self._unfit:
             return False
-        if self._run is not held.run and bounds.parameters(held.run) > MOST_NUMBERS:
+        if self._run is not hosted.run and bounds.parameters(hosted.run) > MOST_NUMBERS:
             return False  # Copying them would take more time and memory than a step.
         if self._unanswered or now < self._next:
             return True
-        if self._run is not held.run or self._setup is not setup:
-            self._choose(run_id, held.run)
-        wishes = tuple(pair for pair in held.wanted() if pair[1].kind != "beside")
+        if self._run is not hosted.run or self._setup is not setup:
+            self._choose(run_id, hosted.run)
+        wishes = tuple(pair for pair in hosted.wanted() if pair[1].kind != "beside")
         if wishes:
-            kept, left = attribute_lists.of(held.run.program)
+            attributes, left = attribute_lists.of(hosted.run.program)
             if left:  # Without these attributes the views would be wrong.
                 self._unfit = setup
                 return False
-            self._order(self._moment(held.run, wishes, kept))
+            self._order(self._moment(hosted.run, wishes, attributes))
         spent = time.perf_counter() - now
         # A single slow one was interrupted by the system and not more expensive itself.
         self._cost = min(spent, 1.5 * self._cost)
-        self._next = now + max(EVERY_S, self._cost / SHARE[held.run.mode])
+        self._next = now + max(EVERY_S, self._cost / SHARE[hosted.run.mode])
         return not self._is_gone
 
     def _restart_timer(self) -> None:
@@ -218,7 +218,7 @@ class Painter(NoPainter):
             self._leave()
 
     def _moment(
-        self, run: Run, wishes: Sequence[tuple[str, asks.Wish]], kept: list[object]
+        self, run: Run, wishes: Sequence[tuple[str, asks.Wish]], attributes: list[object]
     ) -> Moment:
         kinds = {wish.kind for _, wish in wishes}
         grads = bool(kinds & _WITH_GRADS)
@@ -239,7 +239,7 @@ class Painter(NoPainter):
             joined([p.grad for p in parameters if p.grad is not None]) if grads else (),
             [_memory(state.get(p, {})) for p in parameters] if "optimizer" in kinds else [],
             self._points(run) if "surface" in kinds else {},
-            kept,
+            attributes,
         )
 
     def _points(self, run: Run) -> dict[int, Array]:
@@ -271,10 +271,10 @@ def _enlarge(*ends: int) -> None:
 
 def _each(groups: Iterable[Mapping[str, torch.Tensor | None]]) -> list[torch.Tensor]:
     """Return the tensors of modules in the order of ``model.parameters()``, without duplicates."""
-    found = {
+    tensors = {
         id(tensor): tensor for group in groups for tensor in group.values() if tensor is not None
     }
-    return list(found.values())
+    return list(tensors.values())
 
 
 def _memory(state: dict[str, object]) -> dict[str, Array | float]:

@@ -119,12 +119,12 @@ class Plan:
         for parameter, grad in zip(self._trainable.values(), self._grads, strict=True):
             parameter.grad = grad
         optimizer = self._program.optimizer
-        found = rule_of(optimizer)
-        self._rule = found[0] if found else None
-        if found is None:
+        rule_entry = rule_of(optimizer)
+        self._rule = rule_entry[0] if rule_entry else None
+        if rule_entry is None:
             return
         self._count = 0
-        for name in found[1]:
+        for name in rule_entry[1]:
             if name not in self._memory:
                 self._memory[name] = torch.zeros_like(self._flat)
                 self._views[name] = self._cut(self._memory[name])
@@ -133,10 +133,10 @@ class Plan:
         self._memory.setdefault("scratch", torch.zeros_like(self._flat))
 
     def _share_state(self, state: dict[str, object], name: str, view: torch.Tensor) -> None:
-        held = state.get(name)
-        if isinstance(held, torch.Tensor):
-            if held.data_ptr() != view.data_ptr():
-                view.copy_(held)
+        tensor = state.get(name)
+        if isinstance(tensor, torch.Tensor):
+            if tensor.data_ptr() != view.data_ptr():
+                view.copy_(tensor)
                 state[name] = view
             step = state.get("step")
             self._count = int(step.item()) if isinstance(step, torch.Tensor) else 1
@@ -147,11 +147,11 @@ class Plan:
         """Write the step count and new state tensors back into the optimizer."""
         if self._rule is None:
             return
-        found = rule_of(self._program.optimizer)
-        if found is None or self._count == 0:
+        rule_entry = rule_of(self._program.optimizer)
+        if rule_entry is None or self._count == 0:
             return
         state = self._program.optimizer.state
-        is_sgd = "momentum_buffer" in found[1]
+        is_sgd = "momentum_buffer" in rule_entry[1]
         if is_sgd and not self._program.optimizer.param_groups[0]["momentum"]:
             return
         if not is_sgd:
@@ -161,7 +161,7 @@ class Plan:
                     step.fill_(self._count)
                 else:
                     state[parameter]["step"] = torch.tensor(float(self._count))
-        for name in found[1]:
+        for name in rule_entry[1]:
             for parameter, view in zip(self._trainable.values(), self._views[name], strict=True):
                 state[parameter][name] = view
 
@@ -252,10 +252,10 @@ class Plan:
         model = self._program.model
         random = checkpoints.random_state(self._program)
         buffers = attributes.buffers_of(model)
-        kept = attributes.of(model)
+        attributes_before = attributes.of(model)
         try:
             graph = trace(model, self._trainable, self._loss_of, x.clone(), y.clone())
-            if name := attributes.changed(kept, attributes.of(model)):
+            if name := attributes.changed(attributes_before, attributes.of(model)):
                 raise Refused(f"forward changes self.{name}, which a replayed step would not")
             with torch.no_grad():
                 may_round = self._program.setup.mode == "captured"
@@ -269,7 +269,7 @@ class Plan:
                     captured.in_slots = [emitter.pieces(*p) for p in captured.slots.pairs()]
         finally:
             attributes.put_buffers_back(buffers)
-            attributes.put_back(model, kept)
+            attributes.put_back(model, attributes_before)
             checkpoints.set_random_state(self._program, random)
         self._steps[size] = captured
         return captured

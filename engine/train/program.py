@@ -1,7 +1,4 @@
-"""Live objects of a setup: its source is executed section by section in one namespace.
-
-So the reference mode runs the exported script, not a second implementation of it.
-"""
+"""Live objects of a setup, made by executing the sections of the exported script."""
 
 import linecache
 import warnings
@@ -146,9 +143,9 @@ class Program:
     @property
     def class_names(self) -> tuple[str, ...]:
         """The names of the classes, in the order of their numbers."""
-        known = cast("list[str]", self.names.get("class_names", []))[: self.classes]
-        given = (name or str(i) for i, name in enumerate(known))
-        return (*given, *(str(i) for i in range(len(known), self.classes)))
+        listed = cast("list[str]", self.names.get("class_names", []))[: self.classes]
+        names = (name or str(i) for i, name in enumerate(listed))
+        return (*names, *(str(i) for i in range(len(listed), self.classes)))
 
     def inputs_of(self, x: torch.Tensor) -> torch.Tensor:
         """Return raw inputs as model inputs: features computed, standardized, on its device."""
@@ -228,9 +225,9 @@ class Program:
     def _execute_guarded(self, text: str, filename: str) -> None:
         """Create an untrusted model: the sandbox policy applies to it now and in each step."""
         code = policy.prepare(text, filename)
-        given: dict[str, object] = {"__name__": "training"}
-        given |= {name: self.names[name] for name in GIVEN}
-        names = policy.names(given)
+        scope: dict[str, object] = {"__name__": "training"}
+        scope |= {name: self.names[name] for name in GIVEN}
+        names = policy.names(scope)
         exec(code, names)
         self.names["model"] = names["model"]
 
@@ -261,10 +258,11 @@ class Program:
     def _check_fit(self, setup: Setup) -> None:
         steps.check_mistakes(setup, tuple(self.tensor("y_train").shape))
         names = [name for name, _ in self.model.named_parameters()]
-        for held in setup.frozen:
-            if not any(name.startswith(held) for name in names):
-                some = ", ".join(names[:8])
-                raise BadSetup(f"no parameter is called or begins with {held!r}: {some}", "frozen")
+        for prefix in setup.frozen:
+            if not any(name.startswith(prefix) for name in names):
+                listed = ", ".join(names[:8])
+                message = f"no parameter is called or begins with {prefix!r}: {listed}"
+                raise BadSetup(message, "frozen")
 
     # One step
 
@@ -313,9 +311,9 @@ class Program:
 
     def let_go(self) -> None:
         """Release the losses that the mistake ``keep_graphs`` keeps alive with their graphs."""
-        kept = cast("list[object]", self.names["kept"])
-        if kept:
-            kept.clear()
+        losses = cast("list[object]", self.names["kept"])
+        if losses:
+            losses.clear()
             give_back()
 
 
@@ -323,8 +321,8 @@ def _check_optimizer(setup: Setup) -> None:
     """Let torch validate the arguments: it does not check values set in a parameter group."""
     piece, options = catalogue.find("optimizer", setup.optimizer, Optimizer)
     try:
-        given: dict[str, object] = {**texts.hyperparameters(piece, options, setup)}
-        cast("Callable[..., object]", piece.make)([torch.zeros(1)], **given)
+        arguments: dict[str, object] = {**texts.hyperparameters(piece, options, setup)}
+        cast("Callable[..., object]", piece.make)([torch.zeros(1)], **arguments)
     except (TypeError, ValueError) as error:
         raise BadSetup(" ".join(str(error).split()), "optimizer") from None
 
@@ -338,12 +336,12 @@ def in_source(place: Place, text: str, source: str) -> Place:
     lines = text.splitlines()
     if not 0 < place.line <= len(lines):
         return Place()
-    wanted = lines[place.line - 1]
-    found = [i for i, line in enumerate(source.splitlines(), 1) if line == wanted]
-    if not found:
+    text_line = lines[place.line - 1]
+    matches = [i for i, line in enumerate(source.splitlines(), 1) if line == text_line]
+    if not matches:
         return Place()
-    moved = found[0] - place.line
-    return msgspec.structs.replace(place, line=found[0], end_line=place.end_line + moved)
+    moved = matches[0] - place.line
+    return msgspec.structs.replace(place, line=matches[0], end_line=place.end_line + moved)
 
 
 def filled(setup: Setup, task: Task) -> Setup:

@@ -21,11 +21,11 @@ def too_big(rate: float, optimizer: str) -> float:
 
 def too_big_schedule(options: Options, optimizer: str) -> dict[str, Plain]:
     """Return a schedule's options with any learning rates among them made excessive."""
-    found: dict[str, Plain] = {**options}
+    result: dict[str, Plain] = {**options}
     top = options.get("max_lr")
     if isinstance(top, int | float):
-        found["max_lr"] = now = too_big(float(top), optimizer)
+        result["max_lr"] = now = too_big(float(top), optimizer)
         base = options.get("base_lr")
         if isinstance(base, int | float) and top > 0:
-            found["base_lr"] = now * (base / top)
-    return found
+            result["base_lr"] = now * (base / top)
+    return result

@@ -124,11 +124,11 @@ def first_bad(tape: Tape) -> str:
     for event in tape.events:
         if event.kind == "op":
             op = tape.ops[event.ref]
-            given = [bad(values[i].snapshot) for i in op.inputs if i in values]
-            made = [bad(values[i].snapshot) for i in op.outputs if i in values]
-            if any(made) and not any(given):
+            inputs = [bad(values[i].snapshot) for i in op.inputs if i in values]
+            outputs = [bad(values[i].snapshot) for i in op.outputs if i in values]
+            if any(outputs) and not any(inputs):
                 scope = f" in {op.scope}" if op.scope else ""
-                return f"{op.op}{scope} made the first {next(filter(None, made))}"
+                return f"{op.op}{scope} made the first {next(filter(None, outputs))}"
         elif event.kind == "node":
             execution = tape.executions[event.ref]
             sent = [bad(tape.edges[i].gradient) for i in execution.edges]

@@ -30,10 +30,7 @@ CAPTURED_FROM = 2000
 
 
 class Run:
-    """A run at one of its steps; step 0 is the untrained model.
-
-    ``files``: the data files of another run, to use its data.
-    """
+    """A run at one of its steps (0: the untrained model); ``files``: data files of another run."""
 
     def __init__(self, setup: Setup, files: Files | None = None) -> None:
         if setup.threads:
@@ -107,17 +104,17 @@ class Run:
             self._detach()
 
     def _advance(self, steps: int, end: float, goals: Goals | None) -> int:
-        made = 0
+        count = 0
         with quiet():
-            while made < steps and self.problem is None:
+            while count < steps and self.problem is None:
                 if self.events is not None:
                     self.finish_events()
-                    made += 1
+                    count += 1
                 else:
-                    made += self._burst(min(steps - made, self._until_due()), end, goals)
+                    count += self._burst(min(steps - count, self._until_due()), end, goals)
                 if time.perf_counter() >= end or (goals and goals.reached):
                     break
-        return made
+        return count
 
     def _until_due(self) -> int:
         """Return the number of steps until a validation, checkpoint or weight path point is due."""

@@ -22,11 +22,11 @@ def samples() -> dict[str, Array]:
     Columns: x, y, and class or target; for one input y is the target and the third is 0. They are
     drawn like training data, with every option at its default.
     """
-    found = {}
+    points = {}
     for name, piece in catalogue.pieces("data").items():
         if isinstance(piece, Data) and piece.inputs in ("1", "2"):
-            found[name] = packed(_points(name, piece))
-    return found
+            points[name] = packed(_points(name, piece))
+    return points
 
 
 def _points(name: str, piece: Data) -> torch.Tensor:

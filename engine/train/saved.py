@@ -89,7 +89,7 @@ class SavedRun(Struct, frozen=True):
     history_stride: int
     recent: tuple[float, ...] = ()
     events: int = 0
-    """How many events of the next step had run; ``now`` is the state before them."""
+    """Number of executed events of the next step; ``now`` is the state before them."""
     left: tuple[str, ...] = ()
     """Module attributes that were too large or of an unsupported type."""
     norms: bytes = b""
@@ -189,8 +189,8 @@ def resume(data: bytes, policy: bool = False) -> Run:
     try:
         saved = msgspec.msgpack.decode(data, type=SavedRun)
         setups = tuple(map(guarded, saved.setups)) if policy else saved.setups
-        states = [_checkpoint(one, setups) for one in (*saved.past, saved.now)]
-        changes = [_change(one, setups) for one in saved.changes]
+        states = [_checkpoint(state, setups) for state in (*saved.past, saved.now)]
+        changes = [_change(change, setups) for change in saved.changes]
     except (msgspec.MsgspecError, *_INVALID) as error:
         raise Unfit("it does not hold a run as it should") from error
     for setup in setups:
@@ -203,7 +203,7 @@ def resume(data: bytes, policy: bool = False) -> Run:
     history = _history(saved, run.history.columns, states[-1].step)
     try:
         count = len(list(run.program.model.parameters()))
-        if not all(_is_memory_of(count, one.optimizer) for one in states):
+        if not all(_is_memory_of(count, state.optimizer) for state in states):
             raise Unfit("its optimizer remembers something of what is no parameter")
         run.past.restore(states[:-1], saved.stride)
         put_back(run.program, run.batches, states[-1])
@@ -244,8 +244,8 @@ def _are_steps(steps: np.ndarray, last: int) -> bool:
 def _is_memory_of(count: int, optimizer: dict[str, Any]) -> bool:
     """Return whether an optimizer's state is that of ``count`` parameters; else it is invalid."""
     numbers = [number for group in optimizer["param_groups"] for number in group["params"]]
-    known = [*range(count)]
-    return numbers == known and all(type(key) is int and key in known for key in optimizer["state"])
+    valid = [*range(count)]
+    return numbers == valid and all(type(key) is int and key in valid for key in optimizer["state"])
 
 
 def _checkpoint(state: State, setups: tuple[Setup, ...]) -> Checkpoint:

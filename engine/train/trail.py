@@ -34,10 +34,10 @@ class Trail:
 
     def copied(self, step: int) -> "Trail":
         """Return a copy up to ``step``, for another run."""
-        made = Trail()
-        made._is_small, made.points = self._is_small, dict(self.points)
-        made.forget_after(step)
-        return made
+        path = Trail()
+        path._is_small, path.points = self._is_small, dict(self.points)
+        path.forget_after(step)
+        return path
 
 
 def stride(step: int) -> int:

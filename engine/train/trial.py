@@ -90,10 +90,10 @@ def _verified(program: Program, batches: Batches, before: checkpoints.Checkpoint
         with quiet():
             expected = [program.step([batches.draw()])]
             # Compared from here on, as state that only the first step creates does not matter.
-            kept = outside.seen(program)
+            state = outside.seen(program)
             with clocks.watched() as read:
                 expected += [program.step([batches.draw()]) for _ in range(CHECKED - 1)]
-            if outside.seen(program) != kept:
+            if outside.seen(program) != state:
                 raise Refused("a step changes what its program keeps outside of the module")
             if read:
                 raise Refused(f"a step depends on more than its run: it calls {read[0]}()")

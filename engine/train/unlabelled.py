@@ -21,19 +21,19 @@ def unlabelled(optimizer: Optimizer) -> Iterator[None]:
     The update is torch's own function without its wrapper. Anything observable is preserved: hooks,
     a running profiler, the step counter of a schedule.
     """
-    kind, own = type(optimizer), vars(optimizer)
+    kind, attributes = type(optimizer), vars(optimizer)
     replaced: dict[str, Call] = {}
     # torch's wrapper is marked as such; another wrapper, as a schedule's, is left in place.
-    if "step" not in own and getattr(kind.step, "hooked", False):
+    if "step" not in attributes and getattr(kind.step, "hooked", False):
         replaced["step"] = _step(optimizer)
-    if "zero_grad" not in own and kind.zero_grad is Optimizer.zero_grad:
+    if "zero_grad" not in attributes and kind.zero_grad is Optimizer.zero_grad:
         replaced["zero_grad"] = _zero_grad(optimizer)
-    own.update(replaced)
+    attributes.update(replaced)
     try:
         yield
     finally:
         for name in replaced:
-            own.pop(name, None)
+            attributes.pop(name, None)
 
 
 def _step(optimizer: Optimizer) -> Call:

@@ -127,7 +127,7 @@ class DataShown(Struct, frozen=True, tag=True):
         Raises:
             ValueError: row counts differ, or targets have an empty dimension.
         """
-        rows = {one.shape[:1] for one in (self.x, self.y, self.train)}
+        rows = {array.shape[:1] for array in (self.x, self.y, self.train)}
         if len(rows) > 1 or len(self.train.shape) != 1 or 0 in self.y.shape[1:]:
             raise ValueError("data with rows that miss something")
 

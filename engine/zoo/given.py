@@ -45,12 +45,12 @@ def open_given(
     Raises:
         OSError: it cannot be read; with the provided message.
     """
-    found = (_files if files is None else files).get(str(path))
-    if found is None:
+    stored = (_files if files is None else files).get(str(path))
+    if stored is None:
         return builtins.open(path, mode, newline=newline, encoding=encoding)
-    if isinstance(found, str):
-        raise OSError(found)
-    data, sample = found
+    if isinstance(stored, str):
+        raise OSError(stored)
+    data, sample = stored
     if sample is not None and "b" in mode:
         return cast("IO[bytes]", SampledBytes(sample))
     if sample is not None:

@@ -52,14 +52,16 @@ def units(run: Run, options: Mapping[str, Plain]) -> Picture | None:
     arrays["labels"] = packed(labels, "<i8")
     row = rows[chosen]
     for place, (_, _, output) in enumerate(maps.layers(run, run.program.x[row : row + 1])):
-        made = output[0].float()
+        activations = output[0].float()
         # A unit with a single output is a map of one point.
-        made = made[:left] if made.dim() == 3 else made[:left, None, None]
-        left -= len(made)
-        arrays[f"layer{place}"] = packed(_subsampled(made))
+        activations = (
+            activations[:left] if activations.dim() == 3 else activations[:left, None, None]
+        )
+        left -= len(activations)
+        arrays[f"layer{place}"] = packed(_subsampled(activations))
     return Picture(arrays, {"chosen": float(chosen)})
 
 
-def _subsampled(made: torch.Tensor) -> torch.Tensor:
-    down, across = (max(1, math.ceil(side / MOST_SIDE)) for side in made.shape[-2:])
-    return made[:, ::down, ::across]
+def _subsampled(images: torch.Tensor) -> torch.Tensor:
+    down, across = (max(1, math.ceil(side / MOST_SIDE)) for side in images.shape[-2:])
+    return images[:, ::down, ::across]

@@ -54,24 +54,24 @@ def width(run: Run) -> int:
 
 def plane(run: Run, options: Mapping[str, Plain]) -> Box:
     """Return the data's box, extended to include the box of option ``around``, if given."""
-    made, asked = box(run.program.x), options.get("around")
-    if not isinstance(asked, list) or len(asked) != 4:
-        return made
-    if not all(isinstance(number, int | float) and abs(number) < FARTHEST for number in asked):
-        return made
-    x0, y0, x1, y1 = (float(str(number)) for number in asked)
-    return min(made[0], x0), min(made[1], y0), max(made[2], x1), max(made[3], y1)
+    own, requested = box(run.program.x), options.get("around")
+    if not isinstance(requested, list) or len(requested) != 4:
+        return own
+    if not all(isinstance(number, int | float) and abs(number) < FARTHEST for number in requested):
+        return own
+    x0, y0, x1, y1 = (float(str(number)) for number in requested)
+    return min(own[0], x0), min(own[1], y0), max(own[2], x1), max(own[3], y1)
 
 
 def grid(run: Run, side: int, around: Box | None = None) -> torch.Tensor:
     """Return grid points (side * side, 2) over a box, by default the data's; top row first."""
-    made = _grids.setdefault(run.program, {})
+    cached = _grids.setdefault(run.program, {})
     around = around or box(run.program.x)
-    if (side, around) not in made:
-        if len(made) >= MOST_GRIDS:
-            made.clear()
-        made[side, around] = _grid(around, side)
-    return made[side, around]
+    if (side, around) not in cached:
+        if len(cached) >= MOST_GRIDS:
+            cached.clear()
+        cached[side, around] = _grid(around, side)
+    return cached[side, around]
 
 
 _grids: WeakKeyDictionary[Program, dict[tuple[int, Box], torch.Tensor]] = WeakKeyDictionary()
@@ -135,18 +135,18 @@ def residuals(run: Run, _options: Mapping[str, Plain]) -> Picture | None:
 @contextmanager
 def outputs(run: Run) -> Iterator[list[tuple[str, nn.Module, torch.Tensor]]]:
     """Collect the output of each leaf module while the model runs in this context."""
-    found: list[tuple[str, nn.Module, torch.Tensor]] = []
+    collected: list[tuple[str, nn.Module, torch.Tensor]] = []
     handles = []
     for name, module in run.program.model.named_modules():
         if not list(module.children()):
 
             def note(module: nn.Module, _given: object, result: object, name: str = name) -> None:
                 if isinstance(result, torch.Tensor):
-                    found.append((name, module, result))
+                    collected.append((name, module, result))
 
             handles.append(module.register_forward_hook(note))
     try:
-        yield found
+        yield collected
     finally:
         for handle in handles:
             handle.remove()
@@ -175,8 +175,8 @@ def describe(run: Run) -> tuple[Unit, ...]:
     """Return the layers whose units can be drawn."""
     if width(run) not in (1, 2) and run.program.x.dim() != 4:
         return ()
-    found = layers(run, run.program.x[:2])
-    return tuple(Unit(name, type(m).__name__, int(out.shape[1])) for name, m, out in found)
+    named = layers(run, run.program.x[:2])
+    return tuple(Unit(name, type(m).__name__, int(out.shape[1])) for name, m, out in named)
 
 
 def units(run: Run, options: Mapping[str, Plain]) -> Picture | None:
@@ -190,9 +190,9 @@ def units(run: Run, options: Mapping[str, Plain]) -> Picture | None:
         x = grid(run, side)
     else:
         x = torch.linspace(around[0], around[2], 4 * side).unsqueeze(1)
-    found = [output.float().T for _, _, output in layers(run, x)]
-    if not found:
+    activations = [output.float().T for _, _, output in layers(run, x)]
+    if not activations:
         return None
-    values = torch.cat(found)[:MOST_UNITS]
+    values = torch.cat(activations)[:MOST_UNITS]
     values = values.reshape(len(values), side, side) if inputs == 2 else values
     return Picture({"grid": packed(values), "box": packed(torch.tensor(around))})

@@ -41,15 +41,15 @@ def confusion(run: Run, _options: Mapping[str, Plain]) -> Picture | None:
     classes = program.shapes.outputs if program.task == "tokens" else program.classes
     if not classes:
         return None
-    found = {}
+    matrices = {}
     for part in ("train", "val"):
         rows = _rows(run, part)
         counts = torch.zeros(classes * classes, dtype=torch.long)
         if len(rows):
             pairs = program.y[rows] * classes + _predicted(run, _output(run, rows))
             counts = torch.bincount(pairs.reshape(-1), minlength=classes * classes)
-        found[part] = packed(counts.reshape(classes, classes), "<i8")
-    return Picture(found)
+        matrices[part] = packed(counts.reshape(classes, classes), "<i8")
+    return Picture(matrices)
 
 
 def scores(run: Run, _options: Mapping[str, Plain]) -> Picture:
@@ -75,13 +75,13 @@ def gradients(run: Run, _options: Mapping[str, Plain]) -> Picture:
     """Return gradient norm (NaN without a gradient), own norm and update ratio by parameter."""
     parameters = list(run.program.model.parameters())
     norms = [float("nan") if p.grad is None else _norm(dense(p.grad)) for p in parameters]
-    held = [float(p.grad is not None) for p in parameters]
+    has_grad = [float(p.grad is not None) for p in parameters]
     sizes = [_norm(p) for p in parameters]
     ratios = [ratio for _, ratio in run.ratios] or [float("nan")] * len(norms)
     return Picture(
         {
             "norms": packed(torch.tensor(norms, dtype=torch.float64), "<f8"),
-            "held": packed(torch.tensor(held, dtype=torch.float64), "<f8"),
+            "held": packed(torch.tensor(has_grad, dtype=torch.float64), "<f8"),
             "sizes": packed(torch.tensor(sizes, dtype=torch.float64), "<f8"),
             "ratios": packed(torch.tensor(ratios, dtype=torch.float64), "<f8"),
         }
@@ -91,9 +91,9 @@ def gradients(run: Run, _options: Mapping[str, Plain]) -> Picture:
 def _norm(tensor: torch.Tensor) -> float:
     """Return a norm summed in float64; for large tensors by short rows, which is much faster."""
     if tensor.dtype == torch.float32 and tensor.numel() >= LONG and tensor.numel() % ROW == 0:
-        found: float = tensor.reshape(-1, ROW).norm(dim=1).double().norm().item()
-        if math.isfinite(found):
-            return found
+        norm: float = tensor.reshape(-1, ROW).norm(dim=1).double().norm().item()
+        if math.isfinite(norm):
+            return norm
     return float(tensor.double().norm().item())
 
 
@@ -103,19 +103,19 @@ def histograms(run: Run, options: Mapping[str, Plain]) -> Picture | None:
     match options.get("of", "weight"):
         case "gradient":
             pairs = [(p, p.grad) for p in run.program.model.parameters()]
-            found = [torch.zeros(0) if g is None else dense(g) for _, g in pairs]
+            tensors = [torch.zeros(0) if g is None else dense(g) for _, g in pairs]
         case "activation":
             x = run.program.x[: bounds.rows(run, ROWS)]
-            found = [output for _, _, output in maps.layers(run, x)]
+            tensors = [output for _, _, output in maps.layers(run, x)]
         case _:
-            found = [p.detach() for p in run.program.model.parameters()]
-    if not found:
+            tensors = [p.detach() for p in run.program.model.parameters()]
+    if not tensors:
         return None
-    counts, edges = torch.zeros(len(found), bins), torch.zeros(len(found), 2)
-    for row, values in enumerate(found):
+    counts, edges = torch.zeros(len(tensors), bins), torch.zeros(len(tensors), 2)
+    for row, values in enumerate(tensors):
         finite = values.float().cpu().reshape(-1)
-        kept = torch.isfinite(finite)
-        finite = finite if bool(kept.all()) else finite[kept]
+        finite_mask = torch.isfinite(finite)
+        finite = finite if bool(finite_mask.all()) else finite[finite_mask]
         if len(finite):
             edges[row] = torch.stack([finite.min(), finite.max()])
             low, high = edges[row].tolist()
@@ -142,8 +142,8 @@ def weights(run: Run, options: Mapping[str, Plain]) -> Picture | None:
     is_double = any(p.dtype == torch.float64 for p in parameters)
     wide, sent = (torch.float64, "<f8") if is_double else (torch.float32, "<f4")
     flat = torch.cat([p.detach().reshape(-1).cpu().to(wide) for p in parameters])
-    given = torch.cat([g.to(wide) for g in grads])
-    return Picture({"flat": packed(flat, sent), "grads": packed(given, sent)})
+    flat_grads = torch.cat([g.to(wide) for g in grads])
+    return Picture({"flat": packed(flat, sent), "grads": packed(flat_grads, sent)})
 
 
 def optimizer(run: Run, _options: Mapping[str, Plain]) -> Picture | None:
@@ -153,11 +153,11 @@ def optimizer(run: Run, _options: Mapping[str, Plain]) -> Picture | None:
     """
     if bounds.parameters(run) > MOST_NUMBERS:
         return None
-    made, state = run.program.optimizer, run.program.optimizer.state
+    instance, state = run.program.optimizer, run.program.optimizer.state
     names: dict[str, None] = {}
     for memory in state.values():
         names.update({k: None for k, v in memory.items() if isinstance(v, torch.Tensor)})
-    arrays, facts = {}, {"lr": float(made.param_groups[0]["lr"])}
+    arrays, facts = {}, {"lr": float(instance.param_groups[0]["lr"])}
     for name in names:
         parts = [
             state[p][name].reshape(-1).float().cpu()

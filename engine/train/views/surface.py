@@ -33,10 +33,10 @@ def surface(run: Run, options: Mapping[str, Plain]) -> Picture | None:
     been |= {step: _flat([flat]) for step, flat in run.trail.points.items()}
     steps = [*sorted(step for step in been if step < run.step), run.step]
     path = torch.stack([*(been[step] for step in steps[:-1]), center])
-    found = _directions(options, center, path)
-    if found is None:
+    directions = _directions(options, center, path)
+    if directions is None:
         return None
-    first, second = found
+    first, second = directions
     side = whole(options, "side", 25, 3, 101)
     offsets = path - center
     places = torch.stack([offsets @ first, offsets @ second], dim=1)
@@ -47,9 +47,10 @@ def surface(run: Run, options: Mapping[str, Plain]) -> Picture | None:
     chunk = max(1, min(CHUNK, CHUNK_NUMBERS // len(center)))
     points = torch.stack([a.repeat(side), b.repeat_interleave(side)], dim=1)
     flats = (
-        center + (some[:, 1:] * second + some[:, :1] * first) for some in torch.split(points, chunk)
+        center + (chunk_points[:, 1:] * second + chunk_points[:, :1] * first)
+        for chunk_points in torch.split(points, chunk)
     )
-    losses = torch.cat([_losses(run, some) for some in flats]).reshape(side, side)
+    losses = torch.cat([_losses(run, rows) for rows in flats]).reshape(side, side)
     return Picture(
         {
             "grid": packed(losses),

@@ -30,17 +30,17 @@ def definitions(source: str) -> str:
     Raises SyntaxError if it is not valid Python.
     """
     tree = ast.parse(source)
-    kept: list[ast.stmt] = []
-    known = set[str]()
+    statements: list[ast.stmt] = []
+    constants = set[str]()
     for node in tree.body:
-        if isinstance(node, ast.Assign | ast.AnnAssign) and _is_plain(node.value, known):
-            known |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
-            kept.append(node)
+        if isinstance(node, ast.Assign | ast.AnnAssign) and _is_plain(node.value, constants):
+            constants |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+            statements.append(node)
         elif isinstance(node, _KEPT):
-            kept.append(node)
+            statements.append(node)
     lines = source.splitlines()
     pieces = []
-    for node in kept:
+    for node in statements:
         first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
         pieces.append("\n".join(lines[first - 1 : node.end_lineno]))
     return "\n\n\n".join(pieces)
@@ -52,23 +52,23 @@ _CONSTANT = (
 )  # fmt: skip
 
 
-def _is_plain(node: ast.expr | None, known: set[str]) -> bool:
+def _is_plain(node: ast.expr | None, constants: set[str]) -> bool:
     """Return whether an expression consists of numbers, texts and names of constants."""
     return node is not None and all(
-        isinstance(n, _CONSTANT) or (isinstance(n, ast.Name) and n.id in known)
+        isinstance(n, _CONSTANT) or (isinstance(n, ast.Name) and n.id in constants)
         for n in ast.walk(node)
     )
 
 
 def module_classes(source: str) -> list[str]:
     """Return the names of all top-level classes of a program that look like modules, in order."""
-    found: list[str] = []
+    names: list[str] = []
     for node in ast.parse(source).body:
         if isinstance(node, ast.ClassDef):
             bases = [ast.unparse(base) for base in node.bases]
-            if any(b.rpartition(".")[2] == "Module" or b in found for b in bases):
-                found.append(node.name)
-    return found
+            if any(b.rpartition(".")[2] == "Module" or b in names for b in bases):
+                names.append(node.name)
+    return names
 
 
 def with_source(setup: Setup, source: str) -> Setup:
