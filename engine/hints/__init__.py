@@ -1,6 +1,6 @@
-"""One plain line of help for each error that people meet: tables, one row an error.
+"""Hints for common errors, from tables with one row per error.
 
-The first row that matches wins, so within a table the special stands before the general.
+The first row that matches wins, so specific rows precede general ones in each table.
 """
 
 import re
@@ -18,17 +18,17 @@ ROWS: tuple[Row, ...] = (
     *tensors.ROWS,
 )
 _OF_TENSORS = frozenset((*parts.ROWS, *layers.ROWS, *tensors.ROWS))
-"""Rows whose help goes on with what took part."""
+"""Rows whose hint is followed by the operands' shapes."""
 
 
 def hint(exc: BaseException, source: str, place: Place, scope: Mapping[str, object] | None) -> str:
-    """Return the help for ``exc``, empty where there is none. Never raises.
+    """Return the hint for ``exc``, empty if there is none. Never raises.
 
     Args:
-        exc: what the program raised.
+        exc: the exception that the program raised.
         source: the whole program.
-        place: the range that failed.
-        scope: the names that the failing frame could see.
+        place: the range of source that failed.
+        scope: the names visible in the failing frame.
     """
     try:
         text = str(exc.msg if isinstance(exc, SyntaxError) else exc)
@@ -44,7 +44,7 @@ def hint(exc: BaseException, source: str, place: Place, scope: Mapping[str, obje
 
 
 def answer(row: Row, match: re.Match[str], case: Case) -> str:
-    """Return the hint of ``row`` with the groups of ``match`` put in."""
+    """Return the hint of ``row`` with the groups of ``match`` filled in."""
     if isinstance(row.answer, str):
         return row.answer.format("", *match.groups()) if match.groups() else row.answer
     return row.answer(match, case)

@@ -1,4 +1,4 @@
-"""Hints that depend on the failing code: near names, sizes, memory."""
+"""Row type of the hint tables, and hints computed from the failing code: names, sizes, memory."""
 
 import builtins
 import difflib
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class Case(NamedTuple):
-    """What a hint may look at: the exception, the code at its place, the names in sight."""
+    """Context of a hint: the exception, the failing code, the visible names."""
 
     exc: BaseException
     code: str
@@ -21,11 +21,11 @@ Answer = str | Callable[[re.Match[str], Case], str]
 
 
 class Row(NamedTuple):
-    """One error and its help.
+    """An error and its hint.
 
-    ``pattern`` is searched in the message of a ``kind``. ``answer`` is text, in which ``{1}``
-    stands for the pattern's first group, or a function of `engine.hints.advice`. ``example`` is a
-    message that must match; the tests check that it does, and that no earlier row takes it.
+    ``pattern`` is searched in the message of a ``kind``. ``answer`` is a text, in which ``{1}``
+    stands for the pattern's first group, or a function that returns the text. ``example`` is a
+    message that must match; the tests check that it does, and that no earlier row matches it.
     """
 
     kind: type[BaseException]
@@ -55,17 +55,19 @@ NO_GRAD = ".grad is None until backward() has run, and for tensors that need no 
 
 
 def near(word: str, names: Iterable[str]) -> str:
-    """Return the name that ``word`` most likely misspells, or an empty string."""
+    """Return the name of which ``word`` is most likely a misspelling, or an empty string."""
     candidates = [name for name in names if not name.startswith("_") and name != word]
     for name in candidates:
         if name.lower() == word.lower():
             return name
-    found = difflib.get_close_matches(word, candidates, n=1, cutoff=0.8 if len(word) < 5 else 0.72)
-    return found[0] if found else ""
+    matches = difflib.get_close_matches(
+        word, candidates, n=1, cutoff=0.8 if len(word) < 5 else 0.72
+    )
+    return matches[0] if matches else ""
 
 
 def name(match: re.Match[str], case: Case) -> str:
-    """Help with a NameError: an import, a place in torch, or a near name."""
+    """Hint for a NameError: an import, a name in torch, or a similar name."""
     word = match[1]
     if word in IMPORTS:
         return f"Import it first: {IMPORTS[word]}"
@@ -83,7 +85,7 @@ def name(match: re.Match[str], case: Case) -> str:
 
 
 def out_of_bounds(match: re.Match[str], case: Case) -> str:  # noqa: ARG001
-    """Help with an index past a dimension's end."""
+    """Hint for an index past a dimension's end."""
     size = int(match[1])
     if size == 0:
         return "The dimension is empty: it has no elements to pick."
@@ -91,7 +93,7 @@ def out_of_bounds(match: re.Match[str], case: Case) -> str:  # noqa: ARG001
 
 
 def view(match: re.Match[str], case: Case) -> str:  # noqa: ARG001
-    """Help with a shape that doesn't hold a tensor's elements."""
+    """Hint for a shape that does not fit a tensor's number of elements."""
     sizes = [int(text) for text in match[1].split(",") if text.strip()]
     product = 1
     for size in sizes:
@@ -102,7 +104,7 @@ def view(match: re.Match[str], case: Case) -> str:  # noqa: ARG001
 
 
 def memory(match: re.Match[str], case: Case) -> str:  # noqa: ARG001
-    """Help with a tensor too large, its size in words."""
+    """Hint for a tensor that is too large, with its size."""
     size = float(match[1])
     for unit in ("bytes", "kB", "MB", "GB"):
         if size < 1000:
@@ -112,7 +114,7 @@ def memory(match: re.Match[str], case: Case) -> str:  # noqa: ARG001
 
 
 def module(match: re.Match[str], case: Case) -> str:  # noqa: ARG001
-    """Help with a module that isn't installed."""
+    """Hint for a module that is not installed."""
     top = match[1].split(".")[0]
     close = near(top, ("torch", "numpy", "math", "random", "typing", "itertools", "functools"))
     if close:
@@ -121,7 +123,7 @@ def module(match: re.Match[str], case: Case) -> str:  # noqa: ARG001
 
 
 def state_key(match: re.Match[str], case: Case) -> str:
-    """Help with a key that looks like a parameter's name in a state dict."""
+    """Hint for a missing key that looks like a parameter's name in a state dict."""
     known = _keys(case)
     close = near(match[1], known)
     if close:
@@ -130,7 +132,7 @@ def state_key(match: re.Match[str], case: Case) -> str:
 
 
 def key(match: re.Match[str], case: Case) -> str:
-    """Help with a missing key of a dict."""
+    """Hint for a missing key of a dict."""
     close = near(match[1].strip("'\""), _keys(case))
     if close:
         return f"Did you mean '{close}'?"

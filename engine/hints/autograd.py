@@ -1,4 +1,4 @@
-"""Errors of backward, of gradients and of in-place changes."""
+"""Hints for errors of backward, gradients and in-place changes."""
 
 import ast
 import contextlib
@@ -26,28 +26,28 @@ _AGAIN = (
 
 
 def _is_of_gradient(case: Case) -> bool:
-    """Tell whether what is differentiated was computed from ``autograd.grad`` or from a ``.grad``.
+    """Return whether the differentiated tensor derives from ``autograd.grad`` or a ``.grad``.
 
-    Names are followed through the program's assignments, wherever these stand.
+    Names are followed through all assignments of the program, wherever they are.
     """
-    made: dict[str, list[ast.expr]] = {}
+    assigned: dict[str, list[ast.expr]] = {}
     for node in ast.walk(ast.parse(case.source)):
         if isinstance(node, ast.Assign):
             for name in (
                 n.id for t in node.targets for n in ast.walk(t) if isinstance(n, ast.Name)
             ):
-                made.setdefault(name, []).append(node.value)
-    asked = ast.parse(case.code.strip(), mode="eval").body
-    if not isinstance(asked, ast.Call) or not isinstance(asked.func, ast.Attribute):
+                assigned.setdefault(name, []).append(node.value)
+    call = ast.parse(case.code.strip(), mode="eval").body
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
         return False
-    seen, stack = set[str](), [*asked.args[:1], asked.func.value]
+    seen, stack = set[str](), [*call.args[:1], call.func.value]
     while stack:
         for node in ast.walk(stack.pop()):
             if isinstance(node, ast.Attribute) and node.attr == "grad":
                 return True
             if isinstance(node, ast.Name) and node.id not in seen:
                 seen.add(node.id)
-                stack += made.get(node.id, [])
+                stack += assigned.get(node.id, [])
     return False
 
 

@@ -1,4 +1,4 @@
-"""Hints about calls: arguments that do not fit, classes put together wrongly, names elsewhere."""
+"""Hints for calls: wrong arguments, mistakes in classes, names in the wrong module."""
 
 import ast
 import difflib
@@ -20,25 +20,25 @@ _PLACES = (
     ("torch.utils.data", torch.utils.data),
     ("torch.linalg", torch.linalg),
 )
-"""Where a name may live that was looked for in another module of torch's."""
+"""Modules of torch to search for a name that was looked up in another of them."""
 
 
 def too_many(match: re.Match[str], case: Case) -> str:  # noqa: ARG001
-    """Help with a call that gives more arguments than are taken."""
-    made = _classes(case)
+    """Hint for a call with too many arguments."""
+    classes = _classes(case)
     message = str(case.exc)
-    for one in made:
-        for method in _methods(one):
+    for cls in classes:
+        for method in _methods(cls):
             first = method.args.args[0].arg if method.args.args else ""
-            is_meant = f"{one.name}.{method.name}()" in message
+            is_meant = f"{cls.name}.{method.name}()" in message
             if is_meant and first != "self" and not method.decorator_list:
                 return (
                     f"The first parameter of a method is the object itself: write def "
                     f"{method.name}(self, ...) on line {method.lineno}."
                 )
     if "__init__()" in message:
-        for one in made:
-            slip = _init_slip(one) if f"{one.name}.__init__()" in message else ""
+        for cls in classes:
+            slip = _init_slip(cls) if f"{cls.name}.__init__()" in message else ""
             if slip:
                 return slip
         tree = operands.parsed(case.code)
@@ -53,7 +53,7 @@ def too_many(match: re.Match[str], case: Case) -> str:  # noqa: ARG001
 
 
 def attribute(match: re.Match[str], case: Case) -> str:
-    """Help with an AttributeError: where torch has it, or a near name among the object's own."""
+    """Hint for an AttributeError: a name in torch, or a similar attribute of the object."""
     word = match[1]
     owner = getattr(case.exc, "obj", None)
     if word == "backward" and hasattr(owner, "param_groups"):
@@ -85,32 +85,36 @@ def attribute(match: re.Match[str], case: Case) -> str:
 
 
 def none_operand(match: re.Match[str], case: Case) -> str:  # noqa: ARG001
-    """Help with arithmetic on None, which mostly is a ``.grad``."""
+    """Hint for arithmetic on None, which is usually a ``.grad``."""
     if "grad" in case.code:
         return _uncalled_backward(case) or NO_GRAD
     return "One side is None. Does a function forget its return, or is a .grad not there yet?"
 
 
 def none_attribute(match: re.Match[str], case: Case) -> str:
-    """Help with a method of None, which mostly is a ``.grad``."""
+    """Hint for an attribute of None, which is usually a ``.grad``."""
     if "grad" in case.code or match[1] in ("zero_", "norm", "data", "clone", "item"):
         return _uncalled_backward(case) or NO_GRAD
     return "What stands before the dot is None. Does a function forget its return?"
 
 
 def _missing_field(case: Case, owner: object) -> str:
-    """Return why a module lacks what its ``__init__`` should have made; empty if unknown."""
-    found = (one for one in _classes(case) if one.name == type(owner).__name__)
-    return next((slip for one in found if (slip := _init_slip(one))), "")
+    """Return why a module lacks an attribute of its ``__init__``; empty if unknown."""
+    classes = (cls for cls in _classes(case) if cls.name == type(owner).__name__)
+    return next((slip for cls in classes if (slip := _init_slip(cls))), "")
 
 
 def _elsewhere(owner: object, word: str) -> str:
-    """Return where torch has a name that was looked for in another of its modules."""
+    """Return the qualified name in torch of a name that was looked up in the wrong module."""
     if not isinstance(owner, types.ModuleType) or not owner.__name__.startswith("torch"):
         return ""
     for exact in (True, False):
         for name, place in _PLACES:
-            names = [one for one in vars(place) if one == word or one.lower() == word.lower()]
+            names = [
+                candidate
+                for candidate in vars(place)
+                if candidate == word or candidate.lower() == word.lower()
+            ]
             good = word if word in names else names[0] if names and not exact else ""
             if good and place is not owner:
                 return f"{name}.{good}"
@@ -118,7 +122,7 @@ def _elsewhere(owner: object, word: str) -> str:
 
 
 def not_iterable(match: re.Match[str], case: Case) -> str:
-    """Help with what cannot be gone through, mostly a model given to an optimizer."""
+    """Hint for an object that is not iterable, usually a model passed to an optimizer."""
     method = re.search(r"(\w+(?:\.\w+)*\.(?:named_)?parameters)\b(?!\()", case.code)
     if match[1] == "method" and method is not None:
         return f"Call it, with parentheses: {method[1]}()."
@@ -126,14 +130,14 @@ def not_iterable(match: re.Match[str], case: Case) -> str:
 
 
 def one_element(match: re.Match[str], case: Case) -> str:  # noqa: ARG001
-    """Help with more numbers than fit into one, mostly in a list of tensors."""
+    """Hint for a conversion of several elements to a number, usually in a list of tensors."""
     if re.match(r"\s*(torch\.)?tensor\(", case.code):
         return "torch.tensor takes numbers: put tensors together with torch.stack or torch.cat."
     return "Only one element becomes a number: use .sum(), .mean(), or pick one."
 
 
 def no_form(match: re.Match[str], case: Case) -> str:
-    """Help with arguments that none of a function's forms takes: a keyword misspelt."""
+    """Hint for arguments that match no overload of a function: a misspelt keyword."""
     message = str(case.exc)
     given = re.search(r"got \((.*?)\), but", message, re.DOTALL)
     words = re.findall(r"(\w+)=", given[1]) if given else []
@@ -146,7 +150,7 @@ def no_form(match: re.Match[str], case: Case) -> str:
 
 
 def unpacked(match: re.Match[str], case: Case) -> str:
-    """Help with names that are more or fewer than what they are given."""
+    """Hint for unpacking into too many or too few names."""
     few = match[1] == "not enough"
     code = case.code.strip()
     looped = re.search(rf"\bfor\s+\(?{re.escape(code)}\)?\s+in\b", case.source) if code else None
@@ -159,7 +163,7 @@ def unpacked(match: re.Match[str], case: Case) -> str:
 
 
 def _uncalled_backward(case: Case) -> str:
-    """Return the hint for a ``loss.backward`` without parentheses; empty where there is none."""
+    """Return the hint for a ``loss.backward`` without parentheses; empty if there is none."""
     try:
         tree = ast.parse(case.source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -181,13 +185,13 @@ def _classes(case: Case) -> list[ast.ClassDef]:
         return []
 
 
-def _methods(made: ast.ClassDef) -> list[ast.FunctionDef]:
-    return [node for node in made.body if isinstance(node, ast.FunctionDef)]
+def _methods(cls: ast.ClassDef) -> list[ast.FunctionDef]:
+    return [node for node in cls.body if isinstance(node, ast.FunctionDef)]
 
 
-def _init_slip(made: ast.ClassDef) -> str:
-    """Return what is wrong with the name of a class's ``__init__``; empty where it has one."""
-    methods = _methods(made)
+def _init_slip(cls: ast.ClassDef) -> str:
+    """Return the hint for a misspelt ``__init__`` of a class; empty if it is not misspelt."""
+    methods = _methods(cls)
     if any(method.name == "__init__" for method in methods):
         return ""
     for method in methods:

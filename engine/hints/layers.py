@@ -1,4 +1,4 @@
-"""Errors of layers and losses, and of shapes and dtypes where torch says little."""
+"""Hints for errors of layers and losses, and for terse errors about shapes and dtypes."""
 
 from engine.hints import advice, calls
 from engine.hints.advice import Row

@@ -1,4 +1,4 @@
-"""What takes part in a failing expression: names with their real shapes, dtypes and devices."""
+"""Operands of a failing expression, with their actual shapes, dtypes and devices."""
 
 import ast
 import re
@@ -10,14 +10,14 @@ from torch import nn
 from engine.hints.advice import Case
 
 MOST = 3
-"""So many operands are told."""
+"""Maximum number of operands to list."""
 
 _DTYPE = re.compile(r"dtype|scalar type|Long|Float|Double|Half|Int\b", re.IGNORECASE)
 _DEVICE = re.compile(r"device|cuda|meta", re.IGNORECASE)
 
 
 def told(case: Case) -> str:
-    """Return ``Here x is (4, 5), self.fc is Linear(3 → 2).``; empty where nothing is known."""
+    """Return ``Here x is (4, 5), self.fc is Linear(3 → 2).``; empty if nothing is known."""
     message = str(case.exc)
     parts = [
         f"{name} is {_tensor(thing, message)}"
@@ -29,20 +29,20 @@ def told(case: Case) -> str:
 
 
 def operands(case: Case) -> list[tuple[str, torch.Tensor | nn.Module]]:
-    """Return the variables and fields of the failing code that hold tensors or modules."""
-    found: dict[str, torch.Tensor | nn.Module] = {}
+    """Return the variables and fields of the failing code that are tensors or modules."""
+    result: dict[str, torch.Tensor | nn.Module] = {}
     changed = _changed(case.code)
     for node in ([changed] if changed is not None else []) + list(_reads(case.code)):
         thing = value(node, case.scope)
         if isinstance(thing, torch.Tensor) or (
             isinstance(thing, nn.Module) and (thing.extra_repr() or not list(thing.children()))
         ):
-            found.setdefault(ast.unparse(node), thing)
-    return list(found.items())
+            result.setdefault(ast.unparse(node), thing)
+    return list(result.items())
 
 
 def sides(case: Case) -> list[tuple[str, torch.Tensor]]:
-    """Return the two operands of a product or a sum as written, where both are known tensors."""
+    """Return the operands of a product or a sum, as written, that are known tensors."""
     tree = parsed(case.code)
     pair: list[ast.expr] = []
     changed = _changed(case.code)
@@ -56,12 +56,12 @@ def sides(case: Case) -> list[tuple[str, torch.Tensor]]:
         isinstance(tree, ast.Call) and len(tree.args) == 1 and isinstance(tree.func, ast.Attribute)
     ):
         pair = [tree.func.value, tree.args[0]]
-    known = [(ast.unparse(one), value(one, case.scope)) for one in pair]
-    return [(name, thing) for name, thing in known if isinstance(thing, torch.Tensor)]
+    values = [(ast.unparse(node), value(node, case.scope)) for node in pair]
+    return [(name, thing) for name, thing in values if isinstance(thing, torch.Tensor)]
 
 
 def value(node: ast.AST, scope: Mapping[str, object]) -> object:
-    """Return what a name or a field holds, without running code of the program's."""
+    """Return the value of a name or a field, without running any code of the program."""
     if isinstance(node, ast.Name):
         return scope.get(node.id)
     if isinstance(node, ast.Attribute):
@@ -69,24 +69,24 @@ def value(node: ast.AST, scope: Mapping[str, object]) -> object:
         if node.attr == "T" and isinstance(owner, torch.Tensor) and owner.dim() == 2:
             return owner.T
         fields = vars(owner) if hasattr(owner, "__dict__") else {}
-        for held in (fields, *(fields.get(f"_{kind}", {}) for kind in _KINDS)):
-            if isinstance(held, dict) and node.attr in held:
-                return held[node.attr]
+        for values in (fields, *(fields.get(f"_{kind}", {}) for kind in _KINDS)):
+            if isinstance(values, dict) and node.attr in values:
+                return values[node.attr]
     return None
 
 
 _KINDS = ("modules", "parameters", "buffers")
 
 
-def fitting(name: str, mine: torch.Size, other: torch.Size) -> str:
-    """Return how ``name`` of shape ``mine`` can be made to broadcast with ``other``; else empty."""
+def fitting(name: str, shape_now: torch.Size, other: torch.Size) -> str:
+    """Return an expression of ``name`` that makes it broadcast with shape ``other``; else empty."""
     tries: list[tuple[str, tuple[int, ...]]] = []
-    if len(mine) == 1:
-        tries.append((f"{name}.unsqueeze(1)", (*mine, 1)))
-    if len(mine) == 2:
-        tries.append((f"{name}.T", (mine[1], mine[0])))
-    if len(mine) > 1 and mine[-1] == 1:
-        tries.append((f"{name}.squeeze(-1)", tuple(mine[:-1])))
+    if len(shape_now) == 1:
+        tries.append((f"{name}.unsqueeze(1)", (*shape_now, 1)))
+    if len(shape_now) == 2:
+        tries.append((f"{name}.T", (shape_now[1], shape_now[0])))
+    if len(shape_now) > 1 and shape_now[-1] == 1:
+        tries.append((f"{name}.squeeze(-1)", tuple(shape_now[:-1])))
     for text, shape in tries:
         if _broadcasts(shape, tuple(other)):
             return text
@@ -99,7 +99,7 @@ def _broadcasts(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
 
 
 def _reads(code: str) -> Iterator[ast.expr]:
-    """Yield names and fields in the order they are written, a field before its owner."""
+    """Yield names and fields in source order, a field before its owner."""
     tree = parsed(code)
     stack: list[ast.AST] = [tree] if tree is not None else []
     while stack:
@@ -113,7 +113,7 @@ def _reads(code: str) -> Iterator[ast.expr]:
 
 
 def parsed(code: str) -> ast.expr | None:
-    """Return the expression that a piece of program is or assigns; None where it is neither."""
+    """Return the expression that a statement is or assigns; None if it has none."""
     try:
         body = ast.parse(code.strip()).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -121,12 +121,12 @@ def parsed(code: str) -> ast.expr | None:
     if len(body) != 1:
         return None
     statement = body[0]
-    held = getattr(statement, "value", None)
-    return held if isinstance(held, ast.expr) else None
+    expression = getattr(statement, "value", None)
+    return expression if isinstance(expression, ast.expr) else None
 
 
 def _changed(code: str) -> ast.expr | None:
-    """Return what a statement like ``x += y`` changes."""
+    """Return the target of an augmented assignment like ``x += y``."""
     try:
         body = ast.parse(code.strip()).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):

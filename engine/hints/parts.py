@@ -1,4 +1,4 @@
-"""Errors of layers put together wrongly, of states, schedules, saved models and loaders."""
+"""Hints for errors in assembling models: states, schedules, saved models, loaders."""
 
 import ast
 import difflib
@@ -13,33 +13,35 @@ from engine.hints.advice import Case, Row
 
 
 def batches(match: re.Match[str], case: Case) -> str:
-    """Help with batched products whose second operand does not fit."""
-    batch, inner, given, other = match.groups()
+    """Hint for a batched product whose second operand does not fit."""
+    batch, inner, batch_given, other = match.groups()
     text = (
         f"In (b × n × k) @ (b × k × m) the second begins with ({batch}, {inner}) and not "
-        f"({given}, {other})."
+        f"({batch_given}, {other})."
     )
     pair = operands.sides(case)
-    if len(pair) == 2 and batch == given and str(pair[1][1].shape[-1]) == inner:
+    if len(pair) == 2 and batch == batch_given and str(pair[1][1].shape[-1]) == inner:
         return f"{text} {pair[1][0]}.transpose(1, 2) would fit."
     return text
 
 
 def looked_up(match: re.Match[str], case: Case) -> str:  # noqa: ARG001
-    """Help with an index that an embedding has no row for."""
+    """Hint for an index without a row in an embedding."""
     known = [thing for _, thing in operands.operands(case)]
-    rows = next((one.num_embeddings for one in known if isinstance(one, nn.Embedding)), 0)
-    asked = next((t for t in known if isinstance(t, torch.Tensor) and not t.is_floating_point()), 0)
+    rows = next((layer.num_embeddings for layer in known if isinstance(layer, nn.Embedding)), 0)
+    indices = next(
+        (t for t in known if isinstance(t, torch.Tensor) and not t.is_floating_point()), 0
+    )
     text = "An embedding's indices go from 0 to num_embeddings − 1."
-    if not rows or not isinstance(asked, torch.Tensor) or not asked.numel():
+    if not rows or not isinstance(indices, torch.Tensor) or not indices.numel():
         return text
-    low, high = int(asked.min()), int(asked.max())
+    low, high = int(indices.min()), int(indices.max())
     wrong = low if low < 0 else high
     return f"Index {wrong} has no row: this embedding's rows are 0 to {rows - 1}."
 
 
 def state(match: re.Match[str], case: Case) -> str:  # noqa: ARG001
-    """Help with a saved state that does not fit the model: the first entry that is in the way."""
+    """Hint for a saved state that does not fit the model: its first entry that differs."""
     message = str(case.exc)
     size = re.search(
         r"size mismatch for ([\w.]+): .*?Size\(\[(.*?)\]\).*?Size\(\[(.*?)\]\)", message, re.DOTALL
@@ -60,7 +62,7 @@ def state(match: re.Match[str], case: Case) -> str:  # noqa: ARG001
 
 
 def forward(match: re.Match[str], case: Case) -> str:  # noqa: ARG001
-    """Help with a module that has no forward: a method that looks like it, or one out of place."""
+    """Hint for a module without forward: a similar method, or a forward outside the class."""
     frames = [frame for frame, _ in traceback.walk_tb(case.exc.__traceback__)]
     module = frames[-1].f_locals.get("self") if frames else None
     if isinstance(module, nn.ModuleList | nn.ModuleDict):
@@ -68,15 +70,17 @@ def forward(match: re.Match[str], case: Case) -> str:  # noqa: ARG001
             f"A {type(module).__name__} only holds layers: call each of them in a loop, or use "
             "nn.Sequential."
         )
-    own = [name for kind in type(module).__mro__ for name in vars(kind) if kind is not nn.Module]
-    own = [name for name in own if not hasattr(nn.Module, name)]
-    close = difflib.get_close_matches("forward", [name.strip("_").lower() for name in own], n=1)
+    methods = [
+        name for kind in type(module).__mro__ for name in vars(kind) if kind is not nn.Module
+    ]
+    methods = [name for name in methods if not hasattr(nn.Module, name)]
+    close = difflib.get_close_matches("forward", [name.strip("_").lower() for name in methods], n=1)
     if close:
-        meant = next(name for name in own if name.strip("_").lower() == close[0])
+        meant = next(name for name in methods if name.strip("_").lower() == close[0])
         return f"Calling a module runs forward: rename the method {meant} to forward."
     tree = ast.parse(case.source)
     classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
-    inside = {id(part) for one in classes for part in one.body}
+    inside = {id(part) for cls in classes for part in cls.body}
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef) and node.name == "forward" and id(node) not in inside:
             return (

@@ -1,4 +1,4 @@
-"""Python's own errors: grammar, names, arithmetic, memory."""
+"""Hints for Python's own errors: syntax, names, arithmetic, memory."""
 
 import bdb
 import re
@@ -31,7 +31,7 @@ def _closed(_: re.Match[str], case: advice.Case) -> str:
 
 
 def _inside(exc: BaseException) -> str:
-    """Return the files and functions in which it was raised, as text."""
+    """Return the files and functions of the traceback as text."""
     return str([(at.filename, at.name) for at in traceback.extract_tb(exc.__traceback__)])
 
 

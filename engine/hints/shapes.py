@@ -1,4 +1,4 @@
-"""Hints about shapes that do not fit, and what would make them fit."""
+"""Hints for shapes that do not fit, and how to make them fit."""
 
 import math
 import re
@@ -8,7 +8,7 @@ from engine.hints.advice import Case
 
 
 def matmul(match: re.Match[str], case: Case) -> str:
-    """Help with the inner sizes of a matrix product."""
+    """Hint for the inner sizes of a matrix product."""
     rows, inner, other, columns = match.groups()
     text = f"(n × k) @ (k × m): the inner sizes {inner} and {other} must be equal."
     if not re.search(r"@|\bmm\(|matmul\(", case.code):
@@ -24,7 +24,7 @@ def matmul(match: re.Match[str], case: Case) -> str:
 
 
 def _flattened(case: Case, features: int) -> str:
-    """Return how a batch of pictures becomes rows of ``features`` numbers; empty if it cannot."""
+    """Return how to flatten a batch of images to rows of ``features``; empty if impossible."""
     for name, thing in operands.operands(case):
         sizes = getattr(thing, "shape", ())
         if len(sizes) > 2 and math.prod(sizes[1:]) == features:
@@ -40,7 +40,7 @@ def _transposed(name: str, which: str) -> str:
 
 
 def matvec(match: re.Match[str], case: Case) -> str:
-    """Help with a matrix times a vector."""
+    """Hint for a product of a matrix and a vector."""
     _, rows, columns, size = match.groups()
     text = f"The matrix has {columns} columns, so the vector needs {columns} elements, not {size}."
     names = [name for name, _ in operands.sides(case)]
@@ -50,7 +50,7 @@ def matvec(match: re.Match[str], case: Case) -> str:
 
 
 def size_mismatch(match: re.Match[str], case: Case) -> str:
-    """Help with shapes that don't broadcast."""
+    """Hint for shapes that do not broadcast."""
     text = (
         f"Sizes {match[1]} and {match[2]} differ in dimension {match[3]}: "
         "they broadcast only where they are equal or one of them is 1."
@@ -67,23 +67,23 @@ def size_mismatch(match: re.Match[str], case: Case) -> str:
 
 
 def channels(match: re.Match[str], case: Case) -> str:  # noqa: ARG001 - as every answer
-    """Help with an image whose channels are too few, too many, or last."""
+    """Hint for an image with the wrong number of channels, or with channels last."""
     given, wanted, there = match[1].split(", "), match[2], match[3]
-    said = f"The layer takes {wanted} channels and is given {there} "
-    said += "(batch, channel, height, width)."
+    text = f"The layer takes {wanted} channels and is given {there} "
+    text += "(batch, channel, height, width)."
     if len(given) == 4 and given[-1] == wanted:
-        return f"{said} They stand last: .permute(0, 3, 1, 2) brings them to the front."
-    return said
+        return f"{text} They stand last: .permute(0, 3, 1, 2) brings them to the front."
+    return text
 
 
 def written(match: re.Match[str], case: Case) -> str:  # noqa: ARG001
-    """Help with a tensor that is written where it does not fit."""
+    """Hint for assigning a tensor of the wrong shape to a part of another."""
     place = f"({match[2]})" if match[2] else "a single number"
     return f"The place that is written to holds {place}, the value has the shape ({match[1]})."
 
 
 def joined(match: re.Match[str], case: Case) -> str:  # noqa: ARG001
-    """Help with tensors that don't line up where they are joined."""
+    """Hint for concatenated or stacked tensors whose sizes do not match."""
     if str(case.exc).startswith("stack expects") and not re.search(r"stack\(|cat\(", case.code):
         return (
             "The examples of one batch differ in shape: make them equal, or give the DataLoader "

@@ -1,4 +1,4 @@
-"""Errors of shapes, dtypes, devices, indices, layers and losses."""
+"""Hints for errors of shapes, dtypes, devices, indices, layers and losses."""
 
 from engine.hints import advice, calls, shapes
 from engine.hints.advice import Row

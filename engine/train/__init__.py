@@ -1,1 +1,1 @@
-"""Train small models: what is run is the text that is shown."""
+"""Training of small models: the source text that is displayed is the code that runs."""

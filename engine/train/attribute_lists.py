@@ -1,6 +1,6 @@
-"""Attributes of modules as lists of numbers, texts and bytes, and back.
+"""Serialize module attributes to nested lists of numbers, texts and bytes, and back.
 
-Nothing in them is ever executed, and no class is found by its name but those named here.
+Nothing in them is ever executed, and only the classes named here are ever instantiated.
 """
 
 import math
@@ -18,10 +18,10 @@ from engine.train.attributes import GENERATORS, TORCHS, Kept
 from engine.train.program import Program
 
 MOST_BYTES = 4 << 20
-"""So much do the tensors and texts of all attributes together take."""
+"""Maximum bytes of the tensors and texts of all attributes together."""
 MOST_PARTS = 100_000
 LONGEST_TEXT = 10_000
-"""A longer text is written as its bytes."""
+"""Longer texts are written as bytes."""
 DEPTH = 60
 _DTYPES = {
     str(dtype).removeprefix("torch."): dtype
@@ -30,8 +30,8 @@ _DTYPES = {
         torch.int16, torch.int8, torch.uint8, torch.bool, torch.complex64, torch.complex128,
     )
 }  # fmt: skip
-_ARRAYS = {np.dtype(name) for name in ("?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")}
-_ARRAYS |= {np.dtype(name) for name in ("f2", "f4", "f8", "c8", "c16")}
+_ARRAY_DTYPES = {np.dtype(name) for name in ("?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")}
+_ARRAY_DTYPES |= {np.dtype(name) for name in ("f2", "f4", "f8", "c8", "c16")}
 _LISTS: dict[type, str] = {
     list: "list", tuple: "tuple", set: "set", frozenset: "frozenset", deque: "deque",
 }  # fmt: skip
@@ -42,36 +42,36 @@ _FACTORIES = {"int": int, "float": float, "list": list, "dict": dict, "set": set
 _KINDS = {name: kind for kind, name in (*_LISTS.items(), *_DICTS.items())}
 
 
-class _Beyond(Exception):
-    """What cannot be written as such lists."""
+class _Unsupported(Exception):
+    """Raised for a value that cannot be written as lists."""
 
 
 def of(program: Program) -> tuple[list[object], list[str]]:
-    """Return what `written` makes of the attributes that a run's modules have now."""
+    """Return `written` of the current attributes of a run's modules."""
     if program.setup.model.name != "own":
         return [], []
     return written(attributes.kept(program), program.model)
 
 
-def written(kept: Kept, model: nn.Module) -> tuple[list[object], list[str]]:
-    """Return the attributes by module, and the names of those that are too much, or of no kind.
+def written(attributes_now: Kept, model: nn.Module) -> tuple[list[object], list[str]]:
+    """Return the attributes by module, and the names of those too large or of unsupported types.
 
-    Of each module: a list of names with their values, a name alone where the value is to stay as
-    the module makes it. What two of them share is written once.
+    Each module is a list of [name, value] pairs, or [name] if the attribute is to stay as the
+    module's constructor makes it. Objects that several attributes share are written once.
     """
     lists: list[object] = []
     left = []
-    writer = _Writer(kept)
-    for (path, module), named in zip(model.named_modules(), kept.modules, strict=False):
+    writer = _Writer(attributes_now)
+    for (path, module), named in zip(model.named_modules(), attributes_now.modules, strict=False):
         pairs: list[object] = []
         for name, value in named.items():
-            if kept.is_view(value):
+            if attributes_now.is_view(value):
                 pairs.append([name])
                 continue
             before = writer.mark()
             try:
                 pairs.append([name, writer.write(value, 0)])
-            except _Beyond:
+            except _Unsupported:
                 writer.forget(before)
                 pairs.append([name])
                 left.append(f"{path or name_of(type(module))}.{name}")
@@ -89,13 +89,13 @@ class _Writer:
         return len(self._numbers), self._bytes, self._parts
 
     def forget(self, mark: tuple[int, int, int]) -> None:
-        """Take back what was written since."""
+        """Undo what was written since ``mark``."""
         self._numbers = dict(list(self._numbers.items())[: mark[0]])
         self._open.clear()
         _, self._bytes, self._parts = mark
 
     def write(self, value: object, depth: int) -> object:
-        """Return a value as lists. Raises `_Beyond`."""
+        """Return a value as lists. Raises `_Unsupported`."""
         self._take(1, 0)
         kind = type(value)
         plain = self._plain(value)
@@ -104,17 +104,17 @@ class _Writer:
         if id(value) in self._numbers:
             return ["same", self._numbers[id(value)]]
         if depth > DEPTH or id(value) in self._open:
-            raise _Beyond
+            raise _Unsupported
         self._open.add(id(value))
-        made = self._object(value, kind, depth)
+        lists = self._object(value, kind, depth)
         self._open.discard(id(value))
-        # Counted as it is complete, as whoever reads it does.
+        # Numbered on completion, in the order in which `_Reader` completes them.
         self._numbers[id(value)] = len(self._numbers)
-        return made
+        return lists
 
     def _plain(self, value: object) -> object:
-        """Return a number or a text as it is written, None of anything else."""
-        # Neither what is a number among other things: an enumeration's member, say.
+        """Return a number or a text in its written form, None for anything else."""
+        # Exact types only: members of an `IntEnum` are ints as well.
         is_plain = type(value) in (bool, int, float, complex, str, bytes)
         match value:
             case bool() | float() if is_plain:
@@ -129,19 +129,19 @@ class _Writer:
                 return ["bytes", self._raw(value)]
             case complex() if is_plain:
                 return ["complex", value.real, value.imag]
-            case np.generic() if value.dtype in _ARRAYS:
+            case np.generic() if value.dtype in _ARRAY_DTYPES:
                 return ["number", value.dtype.str, value.tobytes()]
         return None
 
     def _object(self, value: object, kind: type, depth: int) -> object:
         if kind not in (*_LISTS, *_DICTS, *GENERATORS, torch.Tensor, np.ndarray):
-            raise _Beyond
+            raise _Unsupported
         content = self._kept.held(value)
         if kind is torch.Tensor:
             return self._tensor(content)
         if kind is np.ndarray:
-            if content.dtype not in _ARRAYS:
-                raise _Beyond
+            if content.dtype not in _ARRAY_DTYPES:
+                raise _Unsupported
             return ["array", content.dtype.str, list(content.shape), self._raw(content.tobytes())]
         if kind in GENERATORS:
             return self._generator(value, content)
@@ -155,14 +155,14 @@ class _Writer:
         made = value.default_factory
         name = "" if made is None else made.__name__ if made in _FACTORIES.values() else None
         if name is None:
-            raise _Beyond
+            raise _Unsupported
         return ["default", pairs, name]
 
     def _tensor(self, tensor: torch.Tensor) -> object:
         name = str(tensor.dtype).removeprefix("torch.")
         usual = tensor.layout == torch.strided and not tensor.is_meta
         if name not in _DTYPES or not usual or tensor.is_conj() or tensor.is_neg():
-            raise _Beyond
+            raise _Unsupported
         self._take(0, tensor.nbytes)
         flat = tensor.detach().cpu().contiguous().reshape(-1)
         data = flat.view(torch.uint8).numpy().tobytes() if flat.numel() else b""
@@ -179,12 +179,12 @@ class _Writer:
             case random.Random():
                 version, words, gauss = content
                 return ["random", version, list(words), gauss]
-        raise _Beyond
+        raise _Unsupported
 
     def _hex(self, value: int) -> str:
         self._take(0, value.bit_length() // 4)
         if value.bit_length() > LONGEST_TEXT:
-            raise _Beyond
+            raise _Unsupported
         return hex(value)
 
     def _raw(self, data: bytes) -> bytes:
@@ -194,15 +194,15 @@ class _Writer:
     def _take(self, parts: int, size: int) -> None:
         self._parts, self._bytes = self._parts - parts, self._bytes - size
         if min(self._parts, self._bytes) < 0:
-            raise _Beyond
+            raise _Unsupported
 
 
 def read(lists: list[object], device: str) -> Kept:
-    """Return the attributes that `written` wrote, the tensors of a device on ``device``.
+    """Return the attributes from the lists of `written`; tensors not on the CPU go to ``device``.
 
-    Raises ValueError, KeyError, TypeError, RuntimeError, OverflowError: it wrote no such lists.
+    Raises ValueError, KeyError, TypeError, RuntimeError or OverflowError for invalid lists.
     """
-    made, found = _Reader(device), Kept()
+    reader, attributes_read = _Reader(device), Kept()
     for pairs in lists:
         named, stay = {}, set()
         if not isinstance(pairs, list):
@@ -212,11 +212,11 @@ def read(lists: list[object], device: str) -> Kept:
                 raise ValueError("no name of an attribute")
             if value:
                 (only,) = value
-                named[name] = made.read(only)
+                named[name] = reader.read(only)
             else:
                 stay.add(name)
-        found.add(named, stay)
-    return found
+        attributes_read.add(named, stay)
+    return attributes_read
 
 
 class _Reader:
@@ -225,7 +225,7 @@ class _Reader:
         self._objects: list[object] = []
 
     def read(self, value: object) -> Any:  # noqa: ANN401 - whatever was written
-        """Return the value that was written so."""
+        """Return the value that was written as these lists."""
         if value is None or isinstance(value, bool | int | float | str):
             return value
         match value:
@@ -242,16 +242,16 @@ class _Reader:
             case ["number", str(name), bytes(data)]:
                 return np.frombuffer(data, _array_type(name)).reshape(())[()]
             case [str(), *_] if isinstance(value, list):
-                made = self._object(value)
-                self._objects.append(made)
-                return made
+                result = self._object(value)
+                self._objects.append(result)
+                return result
         raise ValueError("no value that was written")
 
     def _object(self, value: list[Any]) -> object:
         match value:
             case ["tensor", str(name), list(shape), bytes(data), bool(moved)]:
-                made = _tensor(_DTYPES[name], _shape(shape), data)
-                return made.to(self._device) if moved else made
+                result = _tensor(_DTYPES[name], _shape(shape), data)
+                return result.to(self._device) if moved else result
             case ["array", str(name), list(shape), bytes(data)]:
                 return np.frombuffer(data, _array_type(name)).reshape(_shape(shape)).copy()
             case ["deque", list(parts), None | int() as most]:
@@ -259,48 +259,48 @@ class _Reader:
             case ["list" | "tuple" | "set" | "frozenset" as name, list(parts)]:
                 return _KINDS[name](self.read(part) for part in parts)
             case ["dict" | "ordered" | "counter" as name, list(pairs)]:
-                made = _KINDS[name]()
-                return self._pairs(made, pairs)
+                result = _KINDS[name]()
+                return self._pairs(result, pairs)
             case ["default", list(pairs), str(name)]:
                 return self._pairs(defaultdict(_FACTORIES[name] if name else None), pairs)
         return _generator(value)
 
-    def _pairs(self, made: dict[object, object], pairs: list[Any]) -> object:
+    def _pairs(self, mapping: dict[object, object], pairs: list[Any]) -> object:
         for key, value in pairs:
-            made[self.read(key)] = self.read(value)
-        return made
+            mapping[self.read(key)] = self.read(value)
+        return mapping
 
 
 def _generator(value: list[Any]) -> object:
     match value:
         case ["torch", bytes(data)]:
-            made: Any = torch.Generator()
-            made.set_state(_tensor(torch.uint8, [len(data)], data))
+            generator: Any = torch.Generator()
+            generator.set_state(_tensor(torch.uint8, [len(data)], data))
         case ["random", int(version), list(words), None | float() as gauss]:
-            made = random.Random()
-            made.setstate((version, tuple(words), gauss))
+            generator = random.Random()
+            generator.setstate((version, tuple(words), gauss))
         case ["numpy", str(state), str(inc), int(has), int(word)]:
             bits = np.random.PCG64()
             numbers = {"state": int(state, 16), "inc": int(inc, 16)}
             whole: Any = {"bit_generator": "PCG64", "state": numbers}
             bits.state = whole | {"has_uint32": has, "uinteger": word}
-            made = np.random.Generator(bits)
+            generator = np.random.Generator(bits)
         case _:
             raise ValueError("no value that was written")
-    return made
+    return generator
 
 
 def _shape(shape: list[Any]) -> list[int]:
-    if not all(type(one) is int and one >= 0 for one in shape):
+    if not all(type(n) is int and n >= 0 for n in shape):
         raise ValueError("no shape")
     return shape
 
 
 def _array_type(name: str) -> np.dtype[Any]:
-    found = np.dtype(name) if len(name) <= 4 else None
-    if found not in _ARRAYS:
+    dtype = np.dtype(name) if len(name) <= 4 else None
+    if dtype not in _ARRAY_DTYPES:
         raise ValueError("no numbers")
-    return found
+    return dtype
 
 
 def _tensor(dtype: torch.dtype, shape: list[int], data: bytes) -> torch.Tensor:

@@ -1,6 +1,6 @@
-"""What a module of the user's keeps in plain attributes: counters, warm-ups, a state between steps.
+"""Plain attributes of the user's modules: counters, warm-ups, state between steps.
 
-They decide the run as weights do, and no ``state_dict`` has them.
+They affect training as weights do, but no ``state_dict`` has them.
 """
 
 import random
@@ -19,11 +19,11 @@ from torch.nn.parameter import is_lazy
 from engine.train.program import Program
 
 MOST_ITEMS = 10_000
-"""Longer lists are left alone: each checkpoint would copy them."""
+"""Longer containers are not saved: each checkpoint would copy them."""
 MOST_BYTES = 64 << 20
-"""Larger tensors are left alone likewise."""
+"""Larger tensors are not saved either."""
 DEPTH = 50
-"""So deep may lists lie in lists."""
+"""Maximum nesting depth of containers."""
 TORCHS = frozenset(vars(nn.Module()))
 _PLAIN = (
     bool, int, float, complex, str, bytes, type(None), Enum, np.generic, range, slice,
@@ -40,86 +40,86 @@ GENERATORS: dict[type, tuple[Callable[[Any], object], Callable[[Any, Any], None]
         lambda one, state: setattr(one.bit_generator, "state", state),
     ),
 }
-"""Random numbers of one's own: how their state is read, and written."""
+"""Random generators: functions to get and set their state."""
 
 
 class Left(Exception):
-    """A value that is left alone: an object of another kind, or too much."""
+    """Raised for a value that is not saved: of an unsupported type, or too large."""
 
 
 class Kept:
-    """The attributes of a model's modules as they were.
+    """Saved attributes of a model's modules.
 
-    They are the very objects, each with what it held. So a list that two modules share, or that
-    somebody else has too, is put back as that list; another model gets copies.
+    It references the objects themselves, each with a copy of its content. So restoring preserves
+    the identity of shared objects; another model gets copies.
     """
 
     def __init__(self, model: nn.Module | None = None) -> None:
         self.modules: list[dict[str, object]] = []
-        """By module, in the order of ``modules()``."""
-        self._stay: list[set[str]] = []
-        """Of each module: what is to stay as it is."""
-        self._whose = None if model is None else weakref.ref(model)
-        self._held: dict[int, tuple[Any, Any]] = {}
-        """Each object that can change, and what it held."""
-        self._parts: set[int] | None = None
+        """Attributes by module, in the order of ``modules()``."""
+        self._unsaved: list[set[str]] = []
+        """For each module: names of attributes to leave unchanged."""
+        self._model = None if model is None else weakref.ref(model)
+        self._contents: dict[int, tuple[Any, Any]] = {}
+        """Each mutable object with its saved content, by id."""
+        self._pointers: set[int] | None = None
         self._views: set[int] = set()
-        """Tensors that are part of a weight or a buffer: they change with it."""
+        """Ids of tensors that are views of a weight or a buffer and change with it."""
 
     @property
     def size(self) -> int:
-        """Bytes they take, about."""
-        contents = [content for _, content in self._held.values()]
-        arrays = [one.nbytes for one in contents if isinstance(one, torch.Tensor | np.ndarray)]
-        return sum(arrays) + 100 * sum(len(one) for one in contents if isinstance(one, _SIZED))
+        """Approximate size in bytes."""
+        contents = [content for _, content in self._contents.values()]
+        arrays = [c.nbytes for c in contents if isinstance(c, torch.Tensor | np.ndarray)]
+        return sum(arrays) + 100 * sum(len(c) for c in contents if isinstance(c, _SIZED))
 
     def add(self, attributes: dict[str, object], stay: Iterable[str] = ()) -> None:
-        """Take in the attributes of the next module, but those that are left alone."""
-        self._stay.append(set(stay))
-        found = {}
+        """Save the attributes of the next module that can be saved."""
+        self._unsaved.append(set(stay))
+        saved = {}
         for name, value in attributes.items():
             with suppress(Left):
-                held: dict[int, tuple[Any, Any]] = {}
-                self._gather(value, held, [MOST_ITEMS], 0)
-                self._held |= held
-                found[name] = value
-        self.modules.append(found)
+                contents: dict[int, tuple[Any, Any]] = {}
+                self._gather(value, contents, [MOST_ITEMS], 0)
+                self._contents |= contents
+                saved[name] = value
+        self.modules.append(saved)
 
-    def _gather(self, value: object, held: dict[int, Any], room: list[int], depth: int) -> None:
-        """Note what an object holds, and what is in that. Raises `Left`."""
-        room[0] -= 1
-        if room[0] < 0 or depth > DEPTH:
+    def _gather(self, value: object, saved: dict[int, Any], budget: list[int], depth: int) -> None:
+        """Save an object's content, recursively. Raises `Left`."""
+        budget[0] -= 1
+        if budget[0] < 0 or depth > DEPTH:
             raise Left
-        if isinstance(value, _PLAIN) or id(value) in held or id(value) in self._held:
+        if isinstance(value, _PLAIN) or id(value) in saved or id(value) in self._contents:
             return
-        content = _content(value, room[0])
-        held[id(value)] = value, content
+        content = _content(value, budget[0])
+        saved[id(value)] = value, content
         if isinstance(value, torch.Tensor):
-            if _place(value) in self._of_weights():
+            if _data_pointer(value) in self._weight_pointers():
                 self._views.add(id(value))
         elif isinstance(content, dict):
             for pair in content.items():
                 for part in pair:
-                    self._gather(part, held, room, depth + 1)
+                    self._gather(part, saved, budget, depth + 1)
         elif isinstance(content, list) and type(value) not in GENERATORS:
             for part in content:
-                self._gather(part, held, room, depth + 1)
+                self._gather(part, saved, budget, depth + 1)
 
-    def _of_weights(self) -> set[int]:
-        """Return where in memory weights and buffers begin; most models never need to know."""
-        if self._parts is None:
-            model = None if self._whose is None else self._whose()
+    def _weight_pointers(self) -> set[int]:
+        """Return the data pointers of weights and buffers; computed on demand, as seldom needed."""
+        if self._pointers is None:
+            model = None if self._model is None else self._model()
             tensors = [] if model is None else [*model.parameters(), *model.buffers()]
-            self._parts = set(map(_place, tensors)) - {0}
-        return self._parts
+            self._pointers = set(map(_data_pointer, tensors)) - {0}
+        return self._pointers
 
     def put_back(self, model: nn.Module) -> None:
-        """Give the modules the attributes that they had."""
-        is_same = self._whose is not None and self._whose() is model
+        """Restore the attributes of a model's modules."""
+        is_same = self._model is not None and self._model() is model
         if is_same:
             self._rewrite()
         memo: dict[int, object] = {}
-        for module, before, stay in zip(model.modules(), self.modules, self._stay, strict=False):
+        for module, before, stay in zip(model.modules(), self.modules, self._unsaved, strict=False):
             now = vars(module)
             for name in now.keys() - TORCHS - before.keys() - stay:
                 if is_kept(now[name]):
@@ -127,69 +127,69 @@ class Kept:
             if is_same:
                 now.update(before)
                 continue
-            # A view of a weight is one of another model's weight there, if it is made at all.
-            own = {k: v for k, v in before.items() if not self.is_view(v)}
-            now.update({name: self._copied(value, memo) for name, value in own.items()})
+            # In another model, a view of a weight must be a view of that model's weight.
+            values = {k: v for k, v in before.items() if not self.is_view(v)}
+            now.update({name: self._copied(value, memo) for name, value in values.items()})
 
     def is_view(self, value: object) -> bool:
-        """Whether a value is part of a weight or a buffer."""
+        """Return whether a value is a view of a weight or a buffer."""
         return id(value) in self._views
 
     def held(self, value: object) -> Any:  # noqa: ANN401 - of many kinds
-        """Return what an object held: a tensor's numbers, the parts of a list."""
-        return self._held[id(value)][1]
+        """Return the saved content of an object: a tensor's data, the items of a list."""
+        return self._contents[id(value)][1]
 
     def _rewrite(self) -> None:
-        for one, content in self._held.values():
-            if isinstance(one, torch.Tensor):
-                _write(one, content)
-            elif isinstance(one, np.ndarray):
-                with suppress(ValueError):  # Nobody writes into one that is for reading.
-                    one[...] = content
-            elif type(one) in GENERATORS:
-                GENERATORS[type(one)][1](one, content)
-            elif not isinstance(one, tuple | frozenset):
-                _fill(one, content)
+        for item, content in self._contents.values():
+            if isinstance(item, torch.Tensor):
+                _write(item, content)
+            elif isinstance(item, np.ndarray):
+                with suppress(ValueError):  # A read-only array has not changed.
+                    item[...] = content
+            elif type(item) in GENERATORS:
+                GENERATORS[type(item)][1](item, content)
+            elif not isinstance(item, tuple | frozenset):
+                _fill(item, content)
 
     def _copied(self, value: Any, memo: dict[int, Any]) -> Any:  # noqa: ANN401 - of many kinds
         if isinstance(value, _PLAIN) or id(value) in memo:
             return memo.get(id(value), value)
         content = self.held(value)
         if isinstance(value, torch.Tensor):
-            made: Any = content.clone()
+            copy: Any = content.clone()
         elif isinstance(value, np.ndarray):
-            made = content.copy()
+            copy = content.copy()
         elif type(value) in GENERATORS:
-            made = _new_generator(value, content)
+            copy = _new_generator(value, content)
         elif isinstance(value, tuple | frozenset):
             parts = [self._copied(part, memo) for part in content]
-            made = type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+            copy = type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
         else:
-            made = memo[id(value)] = value.copy()
+            copy = memo[id(value)] = value.copy()
             if isinstance(content, dict):
                 copied = [
                     (self._copied(k, memo), self._copied(v, memo)) for k, v in content.items()
                 ]
-                _fill(made, dict(copied))
+                _fill(copy, dict(copied))
             else:
-                _fill(made, [self._copied(part, memo) for part in content])
-        memo[id(value)] = made
-        return made
+                _fill(copy, [self._copied(part, memo) for part in content])
+        memo[id(value)] = copy
+        return copy
 
 
 _SIZED = (dict, list)
 
 
 def _content(value: Any, most: int) -> Any:  # noqa: ANN401 - of many kinds
-    """Return what an object holds now, its parts not copied. Raises `Left`."""
+    """Return the current content of an object, its items not copied. Raises `Left`."""
     kind = type(value)
     if isinstance(value, torch.Tensor):
-        # One that belongs to a graph would hold all of it in memory.
+        # A tensor that requires grad would keep its whole graph in memory.
         if value.requires_grad or (value.layout == torch.strided and value.nbytes > MOST_BYTES):
             raise Left
         try:
             return value.detach().clone()
-        except RuntimeError as error:  # Of a transform that has ended: there are no numbers.
+        except RuntimeError as error:  # A tensor of a finished transform (vmap) has no data.
             raise Left from error
     if isinstance(value, np.ndarray):
         if value.dtype.kind not in "biufc" or value.nbytes > MOST_BYTES:
@@ -203,45 +203,45 @@ def _content(value: Any, most: int) -> Any:  # noqa: ANN401 - of many kinds
     return dict(value) if kind in _DICTS else list(value)
 
 
-def _fill(one: Any, content: Iterable[Any]) -> None:  # noqa: ANN401 - of many kinds
-    """Let a list, a set or a dictionary hold this and nothing else."""
-    one.clear()
+def _fill(container: Any, content: Iterable[Any]) -> None:  # noqa: ANN401 - of many kinds
+    """Replace the content of a list, a set or a dictionary."""
+    container.clear()
     if isinstance(content, dict):
         for key, value in content.items():
-            one[key] = value
-    elif isinstance(one, set):
-        one.update(content)
+            container[key] = value
+    elif isinstance(container, set):
+        container.update(content)
     else:
-        one.extend(content)
+        container.extend(content)
 
 
 def _new_generator(like: object, state: object) -> object:
-    """Return random numbers of the same kind that go on from a state."""
+    """Return a new generator of the same type with the given state."""
     if isinstance(like, torch.Generator):
-        made: Any = torch.Generator(like.device)
+        generator: Any = torch.Generator(like.device)
     elif isinstance(like, random.Random):
-        made = random.Random()
+        generator = random.Random()
     elif isinstance(like, np.random.Generator):
-        made = np.random.Generator(type(like.bit_generator)())
-    GENERATORS[type(like)][1](made, state)
-    return made
+        generator = np.random.Generator(type(like.bit_generator)())
+    GENERATORS[type(like)][1](generator, state)
+    return generator
 
 
 def _write(tensor: torch.Tensor, numbers: torch.Tensor) -> None:
-    """Give a tensor these numbers.
+    """Copy numbers into a tensor without incrementing autograd's version counter.
 
-    Past autograd's count of changes: an open step may need it for its backward, and gets no other
-    numbers than it had then.
+    The backward of a partly executed step may still need the tensor; it gets the same numbers that
+    it had at its forward.
     """
     with torch.no_grad(), torch.inference_mode(tensor.is_inference()):
         try:
             tensor.data.copy_(numbers)
-        except RuntimeError:  # It was resized, or is expanded.
+        except RuntimeError:  # It was resized or expanded.
             tensor.data = numbers.clone()
 
 
-def _place(tensor: torch.Tensor) -> int:
-    """Return where a tensor's memory begins, 0 where it has none of the usual kind."""
+def _data_pointer(tensor: torch.Tensor) -> int:
+    """Return the data pointer of a tensor's storage, 0 if it has none."""
     try:
         return tensor.untyped_storage().data_ptr()
     except (RuntimeError, AttributeError):
@@ -249,7 +249,7 @@ def _place(tensor: torch.Tensor) -> int:
 
 
 def is_kept(value: object) -> bool:
-    """Whether an attribute is one that is kept, or a tensor that was and has no numbers now."""
+    """Return whether an attribute can be saved, or is a tensor that has lost its data."""
     if isinstance(value, torch.Tensor):
         return not value.requires_grad
     try:
@@ -260,45 +260,45 @@ def is_kept(value: object) -> bool:
 
 
 def kept(program: Program) -> Kept:
-    """Return the attributes of the run's modules; none of a model of ours, which has none."""
+    """Return the attributes of the run's modules; none for built-in models."""
     return of(program.model) if program.setup.model.name == "own" else Kept()
 
 
 def of(model: nn.Module) -> Kept:
-    """Return the attributes of a model's modules: plain values, tensors, lists of such."""
-    found = Kept(model)
+    """Return the attributes of a model's modules: plain values, tensors, containers of these."""
+    saved = Kept(model)
     for module in model.modules():
-        found.add({k: v for k, v in vars(module).items() if k not in TORCHS})
-    return found
+        saved.add({k: v for k, v in vars(module).items() if k not in TORCHS})
+    return saved
 
 
 def put_back(model: nn.Module, saved: Kept) -> None:
-    """Give the modules the attributes that they had; nothing was saved of a model of ours."""
+    """Restore the attributes of a model's modules; nothing is saved for built-in models."""
     saved.put_back(model)
 
 
 def changed(before: Kept, after: Kept) -> str:
-    """Return the first plain attribute that is another now; empty where there is none.
+    """Return the name of the first plain attribute that differs, or an empty text.
 
-    Tensors do not count: to keep a layer's output in one, to look at it, changes nothing.
+    Tensors are ignored: storing a layer's output for inspection has no effect on training.
     """
-    for one, other in zip(before.modules, after.modules, strict=True):
-        for name in sorted(one.keys() | other.keys()):
-            pair = (before, one.get(name)), (after, other.get(name))
+    for first, second in zip(before.modules, after.modules, strict=True):
+        for name in sorted(first.keys() | second.keys()):
+            pair = (before, first.get(name)), (after, second.get(name))
             if not any(isinstance(v, torch.Tensor) for _, v in pair):
-                texts = [_told(kept, value, {}) for kept, value in pair]
+                texts = [_describe(kept, value, {}) for kept, value in pair]
                 if texts[0] != texts[1]:
                     return name
     return ""
 
 
-def _told(kept: Kept, value: object, seen: dict[int, int]) -> str:
-    """Return what a value was, in words that are others where it is another."""
+def _describe(kept: Kept, value: object, numbers: dict[int, int]) -> str:
+    """Return a text of a saved value for comparison; different values have different texts."""
     if isinstance(value, _PLAIN):
         return repr(value)
-    if id(value) in seen:
-        return f"#{seen[id(value)]}"
-    seen[id(value)] = len(seen)
+    if id(value) in numbers:
+        return f"#{numbers[id(value)]}"
+    numbers[id(value)] = len(numbers)
     content = kept.held(value)
     if isinstance(value, torch.Tensor):
         return "tensor"
@@ -306,7 +306,7 @@ def _told(kept: Kept, value: object, seen: dict[int, int]) -> str:
         content = content.tolist() if isinstance(content, torch.Tensor | np.ndarray) else content
         return repr(content)
     pairs = content.items() if isinstance(content, dict) else enumerate(content)
-    parts = [f"{_told(kept, k, seen)}: {_told(kept, v, seen)}" for k, v in pairs]
+    parts = [f"{_describe(kept, k, numbers)}: {_describe(kept, v, numbers)}" for k, v in pairs]
     return f"{type(value).__name__}({', '.join(parts)})"
 
 
@@ -314,7 +314,7 @@ Buffers = list[tuple[nn.Module, str, torch.Tensor, torch.Tensor]]
 
 
 def buffers_of(model: nn.Module) -> Buffers:
-    """Return each buffer with its module and name, and a copy of its numbers."""
+    """Return each buffer with its module and name, and a copy of its data."""
     return [
         (module, name, buffer, buffer.detach().clone())
         for module in model.modules()
@@ -325,9 +325,9 @@ def buffers_of(model: nn.Module) -> Buffers:
 
 @torch.no_grad()
 def put_buffers_back(saved: Buffers) -> None:
-    """Give modules the very buffers that they had: a forward may have put others in their place.
+    """Restore the buffer objects and their data: a forward may have replaced the buffers.
 
-    Those may be of a transform that has ended (``vmap``), and hold no numbers any more.
+    Replacements may belong to a finished transform (``vmap``) and have no data any more.
     """
     for module, name, buffer, before in saved:
         module._buffers[name] = buffer
@@ -336,15 +336,15 @@ def put_buffers_back(saved: Buffers) -> None:
 
 @contextmanager
 def untouched(program: Program) -> Iterator[None]:
-    """Leave attributes, buffers and weights of the user's modules as they are, whatever runs them.
+    """Restore attributes, buffers and weights of the user's modules on exit.
 
     A forward may write into weights, too: an embedding with ``max_norm`` does.
     """
     attributes = kept(program)
     is_own = program.setup.model.name == "own"
     buffers = buffers_of(program.model) if is_own else []
-    known = [p for p in program.model.parameters() if is_own and not is_lazy(p)]
-    weights = [(p, p.detach().clone()) for p in known]
+    parameters = [p for p in program.model.parameters() if is_own and not is_lazy(p)]
+    weights = [(p, p.detach().clone()) for p in parameters]
     try:
         yield
     finally:

@@ -1,4 +1,4 @@
-"""Which examples each step sees: the script's generator, as something that can be put back."""
+"""Draw the batches of each step like the script's generator, with restorable state."""
 
 from typing import cast
 
@@ -9,40 +9,40 @@ from engine.train import steps
 from engine.train.program import Batch, Program
 
 ALIGNED = 64
-"""Bytes at whose multiples a batch begins, as a tensor of its own would: kernels may round
-otherwise at other places."""
+"""Alignment in bytes of a batch, that of a separately allocated tensor: kernels may round
+differently at other alignments."""
 AT_ONCE = 1 << 20
-"""Bytes of batches that are gathered in one go: each by itself costs as much as a small model's
+"""Bytes of batches to gather at once: gathering a single batch costs as much as a small model's
 forward pass."""
 
 
 class Batches:
-    """Draws the batches of a run; `state` and `put_back` bring any moment back."""
+    """Batch sampler of a run; `state` and `put_back` save and restore its position."""
 
     def __init__(self, program: Program) -> None:
         self.x, self.y = program.tensor("x_train"), program.tensor("y_train")
         self.rows = len(self.x)
         self._rng = torch.Generator().manual_seed(program.setup.seed)
         self.order: torch.Tensor | None = None
-        """The rows in the order of this epoch; None before the first."""
+        """The row order of this epoch; None before the first."""
         self.at = 0
-        """How many rows of the epoch have been seen."""
+        """The number of rows drawn in this epoch."""
         self._waiting: list[Batch] = []
-        """The batches that were gathered and not drawn, the next one last."""
-        self._together = AT_ONCE // max(1, sum(row_bytes(self.x, self.y)))
-        # A module of one's own may write into its batch, which none of the others is to notice.
+        """The batches that were gathered but not drawn, the next batch last."""
+        self._gathered_rows = AT_ONCE // max(1, sum(row_bytes(self.x, self.y)))
+        # A user's module may write into its batch, which must not share memory with others.
         is_own = program.setup.model.name == "own"
         elsewhere = program.setup.device != "cpu"
         if is_own or elsewhere or not (self.x.is_contiguous() and self.y.is_contiguous()):
-            self._together = 1
+            self._gathered_rows = 1
         self._exposed = [program.tensor(name) for name in ("x_train", "x_val") if is_own]
-        """What `forward` is given as it is, so that it may write into it."""
-        self._made = [tensor.clone() for tensor in self._exposed]
+        """Data passed to the user's `forward` uncopied, which may write into it."""
+        self._original = [tensor.clone() for tensor in self._exposed]
         self.seen = 0
         self.change(program.setup)
 
     def change(self, setup: Setup) -> None:
-        """Take over batch size and shuffling from the next batch on."""
+        """Apply batch size and shuffling from the next batch on."""
         self.size = steps.batch_size(setup, self.rows)
         self._shuffle, self._drop = setup.shuffle, setup.drop_last
         self.is_whole = self.size == self.rows
@@ -51,7 +51,7 @@ class Batches:
         self._waiting = []
 
     def left(self) -> int:
-        """Return how many rows the epoch still has for batches, beginning one where none are."""
+        """Return how many rows of the epoch are left for batches, starting an epoch if none are."""
         left = self.rows - self.at
         if self.order is None or left == 0 or (self._drop and left < self.size):
             self.order = (
@@ -63,14 +63,14 @@ class Batches:
         return left - left % self.size if self._drop else left
 
     def skip(self, rows: int) -> None:
-        """Move on over rows of this epoch, or over whole batches of all rows."""
+        """Advance by a number of rows without drawing them."""
         if not self.is_whole:
             self.at += rows
             self._waiting = []
         self.seen += rows
 
     def draw(self) -> Batch:
-        """Return the next batch and move on."""
+        """Return the next batch and advance."""
         if self.is_whole:
             self.seen += self.rows
             return self.x, self.y
@@ -83,10 +83,10 @@ class Batches:
         return batch
 
     def _gather(self) -> list[Batch]:
-        """Return the next batches of this epoch, the first of them last."""
+        """Return the next batches of this epoch in reverse order."""
         left, size = self.left(), self.size
         assert self.order is not None
-        rows = self.order[self.at : self.at + min(left, max(1, self._together // size) * size)]
+        rows = self.order[self.at : self.at + min(left, max(1, self._gathered_rows // size) * size)]
         whole, rest = divmod(len(rows), size)
         if whole == 0 or len(rows) == size:
             return [(self.x[rows], self.y[rows])]
@@ -101,19 +101,19 @@ class Batches:
         return pairs[::-1]
 
     def state(self) -> tuple[object, ...]:
-        """Return all that decides which batches come next, and what was written into them."""
+        """Return the sampler's state, and the data if `forward` has modified it."""
         return self._rng.get_state(), self.order, self.at, self.seen, self._written()
 
     def _written(self) -> tuple[torch.Tensor, ...] | None:
-        """Return copies of the data that `forward` may write into; None where it is as made."""
-        pairs = zip(self._exposed, self._made, strict=True)
-        if all(torch.equal(tensor, made) for tensor, made in pairs):
+        """Return copies of the data that `forward` may write into; None if it is unmodified."""
+        pairs = zip(self._exposed, self._original, strict=True)
+        if all(torch.equal(tensor, original) for tensor, original in pairs):
             return None
         return tuple(tensor.clone() for tensor in self._exposed)
 
     def put_back(self, state: tuple[object, ...]) -> None:
-        """Go back to a moment that `state` told."""
-        # What older versions saved knows nothing of data that was written into.
+        """Restore a state that `state` returned."""
+        # States saved by older versions have no modified data.
         rng, order, at, seen, *written = state
         assert isinstance(rng, torch.Tensor)
         assert isinstance(at, int)
@@ -123,17 +123,17 @@ class Batches:
         self.at, self.seen = at, seen
         self._waiting = []
         copies = cast("tuple[torch.Tensor, ...] | None", written[0] if written else None)
-        for tensor, value in zip(self._exposed, copies or self._made, strict=True):
+        for tensor, value in zip(self._exposed, copies or self._original, strict=True):
             tensor.copy_(value)
 
 
 def row_bytes(x: torch.Tensor, y: torch.Tensor) -> tuple[int, int]:
-    """Return how many bytes an example has: its inputs and its targets."""
+    """Return the bytes of one example: of its inputs and of its targets."""
     return x[0].nbytes, y[0].nbytes
 
 
 def aligned(size: int, x: torch.Tensor, y: torch.Tensor) -> int:
-    """Return how many rows apart batches lie so that each begins as a tensor of its own would."""
+    """Return the stride in rows between batches in one buffer at which each is aligned."""
     while any(size * row % ALIGNED for row in row_bytes(x, y)):
         size += 1
     return size

@@ -1,4 +1,4 @@
-"""Finds the entries, checks options against them, and tells the window what there is."""
+"""Catalogue of the zoo: find entries, validate options, list entries for the window."""
 
 import functools
 import importlib
@@ -34,13 +34,13 @@ P = TypeVar("P", Data, Model, Loss, Optimizer, Schedule)
 
 @functools.cache
 def pieces(kind: EntryKind) -> dict[str, Piece]:
-    """Return every entry of a kind by its name, in the order in which to offer them."""
+    """Return the entries of a kind by name, in the order in which to offer them."""
     package = importlib.import_module(ROOMS[kind])
-    found: dict[str, Piece] = {
+    entries_by_name: dict[str, Piece] = {
         module.name: importlib.import_module(f"{ROOMS[kind]}.{module.name}").ENTRY
         for module in pkgutil.iter_modules(package.__path__)
     }
-    return dict(sorted(found.items(), key=_order))
+    return dict(sorted(entries_by_name.items(), key=_order))
 
 
 def _order(named: tuple[str, Piece]) -> tuple[int, bool, str]:
@@ -50,7 +50,7 @@ def _order(named: tuple[str, Piece]) -> tuple[int, bool, str]:
 
 
 def entries() -> tuple[Entry, ...]:
-    """Return all that can be chosen."""
+    """Return all entries as plain data."""
     return tuple(_entry(name, piece) for kind in ROOMS for name, piece in pieces(kind).items())
 
 
@@ -59,25 +59,25 @@ def _entry(name: str, piece: Piece) -> Entry:
     if isinstance(piece, Loss):
         task = piece.tasks[0] if len(piece.tasks) == 1 else "any"
     inputs = piece.inputs if isinstance(piece, Data | Model) else "any"
-    words = piece.title, piece.help, piece.options
+    texts = piece.title, piece.help, piece.options
     train = piece.train if isinstance(piece, Data) else 0.8
-    return Entry(piece.kind, name, *words, task, inputs, piece.group, train)
+    return Entry(piece.kind, name, *texts, task, inputs, piece.group, train)
 
 
-def find(kind: EntryKind, part: Part, made: type[P]) -> tuple[P, dict[str, Plain]]:
-    """Return the entry that a part names, and all its options with their values.
+def find(kind: EntryKind, part: Part, expected: type[P]) -> tuple[P, dict[str, Plain]]:
+    """Return the entry that a part names, and the values of all its options.
 
     Raises:
-        BadSetup: there is no such entry or option, or a value is of the wrong kind or size.
+        BadSetup: there is no such entry or option, or a value has the wrong type or size.
     """
-    there = pieces(kind)
-    if part.name not in there:
-        hint, known = near(part.name, there), ", ".join(sorted(there))
-        hint = _as_choice(part.name, there) or hint
-        said = f"no {kind} called {shown(part.name)}{hint or ';'}"
-        raise BadSetup(f"{said} {'There' if hint else 'there'} are {known}", kind)
-    piece = there[part.name]
-    assert isinstance(piece, made)
+    available = pieces(kind)
+    if part.name not in available:
+        hint, names = near(part.name, available), ", ".join(sorted(available))
+        hint = _as_choice(part.name, available) or hint
+        message = f"no {kind} called {shown(part.name)}{hint or ';'}"
+        raise BadSetup(f"{message} {'There' if hint else 'there'} are {names}", kind)
+    piece = available[part.name]
+    assert isinstance(piece, expected)
     options = {option.name: option for option in piece.options}
     values = {name: option.default for name, option in options.items()}
     for name, value in part.options.items():
@@ -86,17 +86,17 @@ def find(kind: EntryKind, part: Part, made: type[P]) -> tuple[P, dict[str, Plain
             has = f"it has {', '.join(options)}" if options else "it has none"
             belongs = elsewhere(kind, name, value)
             hint = f": {belongs}" if belongs else f"{near(name, options)}; {has}"
-            said = f"{part.name} has no option {shown(name)}{hint}"
-            raise BadSetup(said, f"{kind}.{name[:LONGEST_WORD]}")
-        values[name] = _fitting(options[name], value, place)
+            message = f"{part.name} has no option {shown(name)}{hint}"
+            raise BadSetup(message, f"{kind}.{name[:LONGEST_WORD]}")
+        values[name] = _converted(options[name], value, place)
         if isinstance(piece, Optimizer):
             _check_length(options[name], value, place)
     return piece, values
 
 
-def _as_choice(word: str, there: dict[str, Piece]) -> str:
-    """Return a hint at the entry that has ``word`` as what one of its options may be."""
-    for name, piece in there.items():
+def _as_choice(word: str, available: dict[str, Piece]) -> str:
+    """Return a hint at the entry that has ``word`` as a choice of one of its options."""
+    for name, piece in available.items():
         for option in piece.options:
             if word.lower() in option.choices:
                 return f'; write {{"name": "{name}", "{option.name}": "{word.lower()}"}}.'
@@ -104,14 +104,14 @@ def _as_choice(word: str, there: dict[str, Piece]) -> str:
 
 
 def _check_length(option: Option, value: Plain, place: str) -> None:
-    """Refuse a list of another length: those of optimizers are tuples, betas and the like."""
+    """Raise `BadSetup` for a list of the wrong length; an optimizer's lists are tuples (betas)."""
     usual = option.default
     if isinstance(usual, list) and isinstance(value, list) and len(value) != len(usual):
         raise BadSetup(f"{place} needs {len(usual)} numbers, not {len(value)}", place)
 
 
-def _fitting(option: Option, value: Plain, place: str) -> Plain:
-    """Return the value as its option's kind has it."""
+def _converted(option: Option, value: Plain, place: str) -> Plain:
+    """Return the value converted to its option's kind. Raises `BadSetup`."""
     match option.kind:
         case "bool":
             if isinstance(value, bool):
@@ -127,7 +127,7 @@ def _fitting(option: Option, value: Plain, place: str) -> Plain:
                 return value
         case "choice":
             named = value if isinstance(value, list) and option.each else [value]
-            if all(one in option.choices for one in named) and named:
+            if all(item in option.choices for item in named) and named:
                 return value
             raise BadSetup(
                 f"{place} is {value!r}, but must be one of {', '.join(option.choices)}", place
@@ -138,11 +138,13 @@ def _fitting(option: Option, value: Plain, place: str) -> Plain:
             if isinstance(value, list) and _is_list(option.kind, value):
                 if option.kind == "points":
                     _check_width(option, value, place)
-                return [float(str(one)) for one in value] if option.kind == "floats" else value
-    raise BadSetup(f"{place} is {str(value)[:60]!r}, which is not {_WORDS[option.kind]}", place)
+                return [float(str(item)) for item in value] if option.kind == "floats" else value
+    raise BadSetup(
+        f"{place} is {str(value)[:60]!r}, which is not {_KIND_TEXTS[option.kind]}", place
+    )
 
 
-_WORDS = {
+_KIND_TEXTS = {
     "bool": "true or false",
     "int": "a whole number",
     "float": "a number",
@@ -160,19 +162,23 @@ def _in_range(option: Option, value: float, place: str) -> Plain:
     if not is_finite(value):
         raise BadSetup(f"{place} is {shown(value)}, but must be finite", place)
     if low is not None and value < low:
-        raise BadSetup(f"{place} is {_short(value)}, but must be at least {_short(low)}", place)
+        raise BadSetup(
+            f"{place} is {_number_text(value)}, but must be at least {_number_text(low)}", place
+        )
     if high is not None and value > high:
-        raise BadSetup(f"{place} is {_short(value)}, but must be at most {_short(high)}", place)
+        raise BadSetup(
+            f"{place} is {_number_text(value)}, but must be at most {_number_text(high)}", place
+        )
     return value
 
 
-def _short(number: float) -> str:
-    """Return a bound, or what is beyond it, as one writes it: 100000, 1e-05."""
+def _number_text(number: float) -> str:
+    """Format a bound or a value beyond it: 100000, 1e-05."""
     return str(int(number)) if number == int(number) and abs(number) < 1e15 else f"{number:g}"
 
 
 def _check_width(option: Option, rows: list[object], place: str) -> None:
-    """Raise `BadSetup` where points have other coordinates than those that are there at first."""
+    """Raise `BadSetup` if points have another number of coordinates than the default points."""
     first, usual = rows[0], option.default[0] if isinstance(option.default, list) else None
     if isinstance(first, list) and isinstance(usual, list) and len(first) != len(usual):
         named = option.help[:1].lower() + option.help[1:]
@@ -183,15 +189,15 @@ def _is_list(kind: str, value: list[object]) -> bool:
     if len(value) > MOST_NUMBERS:
         return False
     if kind == "choices":
-        return all(isinstance(one, str) for one in value)
+        return all(isinstance(item, str) for item in value)
     if kind == "ints":
-        return all(isinstance(one, int) and not isinstance(one, bool) for one in value)
+        return all(isinstance(item, int) and not isinstance(item, bool) for item in value)
     if kind == "floats":
-        return all(_is_number(one) for one in value)
+        return all(_is_number(item) for item in value)
     rows = [row for row in value if isinstance(row, list) and all(map(_is_number, row))]
     widths = {len(row) for row in rows}
     return len(rows) == len(value) > 0 and len(widths) == 1 and widths.pop() >= 2
 
 
-def _is_number(one: object) -> bool:
-    return isinstance(one, int | float) and not isinstance(one, bool) and is_finite(one)
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and is_finite(value)

@@ -1,4 +1,4 @@
-"""What changes while a run goes on, as source: executed, and part of the exported script."""
+"""Changes during a run as source code, which is executed and part of the exported script."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from engine.zoo.pieces import Data, Optimizer
 
 @dataclass(frozen=True)
 class Edit:
-    """One element of a parameter, set by hand."""
+    """A manual edit of one element of a parameter."""
 
     name: str
     index: int
@@ -23,10 +23,10 @@ Change = Setup | Edit
 
 
 def statements(before: Setup, after: Setup, task: Task) -> str:
-    """Return the statements that make a run of ``before`` go on as one of ``after``.
+    """Return the statements that change a run from setup ``before`` to ``after``.
 
-    Both setups are filled, and differ only in what can change while a run goes on. How a step is
-    made and which examples it sees is not told here.
+    Both setups are filled, and differ only in what can change during a run. Changes of the step
+    function and of the batches are not included.
     """
     parts = []
     if after.data != before.data:
@@ -45,12 +45,12 @@ def statements(before: Setup, after: Setup, task: Task) -> str:
 
 
 def undone(before: Setup, after: Setup, task: Task) -> str:
-    """Return the statements that make up for those of `statements` that did not come to an end."""
+    """Return the statements that undo a partly executed change."""
     return texts.loss(before, task) + texts.freeze(after, again=True) + texts.freeze(before)
 
 
 def check_learns(model: nn.Module, setup: Setup) -> None:
-    """Refuse a model of which nothing learns. Raises `BadSetup`."""
+    """Raise `BadSetup` if the model has no parameter that learns."""
     if any(parameter.requires_grad for parameter in model.parameters()):
         return
     place = "frozen" if setup.frozen else "model"
@@ -60,39 +60,39 @@ def check_learns(model: nn.Module, setup: Setup) -> None:
 
 
 def is_the_same_data(before: Setup, after: Setup) -> bool:
-    """Return whether two filled setups have the same examples, called otherwise at most."""
+    """Return whether two filled setups have the same examples; their names may differ."""
     if before.data.name != after.data.name:
         return False
     piece, _ = catalogue.find("data", after.data, Data)
-    fixed = [one.name for one in piece.options if not one.live]
+    fixed = [option.name for option in piece.options if not option.live]
     return all(before.data.options[name] == after.data.options[name] for name in fixed)
 
 
 def _optimizer(before: Setup, after: Setup) -> str:
-    made = texts.optimizer(after)
-    if made == texts.optimizer(before):
+    source = texts.optimizer(after)
+    if source == texts.optimizer(before):
         return ""
     if after.optimizer.name != before.optimizer.name or after.amp != before.amp:
-        return _left_over(before, after) + made
+        return _drop_unused(before, after) + source
     piece, options = catalogue.find("optimizer", after.optimizer, Optimizer)
     _, old = catalogue.find("optimizer", before.optimizer, Optimizer)
-    given = texts.hyperparameters(piece, options, after)
+    arguments = texts.hyperparameters(piece, options, after)
     lines = []
     for key, value in options.items():
         mistaken = after.mistakes != before.mistakes and key == "lr"
         if value != old[key] or mistaken:
             # An empty text stands for None.
-            now = given.get(key, None if value == "" else value)
+            now = arguments.get(key, None if value == "" else value)
             lines.append(f"    group[{key!r}] = {tuple(now) if isinstance(now, list) else now!r}")
     text = "\n".join(["for group in optimizer.param_groups:", *lines]) + "\n" if lines else ""
-    rates = "lr" in given and given["lr"] != texts.hyperparameters(piece, old, before)["lr"]
+    rates = "lr" in arguments and arguments["lr"] != texts.hyperparameters(piece, old, before)["lr"]
     if after.schedule != before.schedule or (rates and after.schedule is not None):
-        text += _schedule(before, after, given["lr"])
+        text += _schedule(before, after, arguments["lr"])
     return text
 
 
 def _schedule(before: Setup, after: Setup, lr: object) -> str:
-    """Let a schedule begin anew from now on."""
+    """Return the statements that restart the schedule."""
     lines = [
         "for group in optimizer.param_groups:",
         f"    group['lr'] = {lr!r}",
@@ -100,11 +100,11 @@ def _schedule(before: Setup, after: Setup, lr: object) -> str:
     ]
     if after.schedule is not None:
         lines.append(f"scheduler = {texts.schedule(after, after.schedule)}")
-    return "\n".join(lines) + "\n" + _left_over(before, after)
+    return "\n".join(lines) + "\n" + _drop_unused(before, after)
 
 
-def _left_over(before: Setup, after: Setup) -> str:
-    """Return what lets go of a schedule or a scaler that is used no more."""
+def _drop_unused(before: Setup, after: Setup) -> str:
+    """Return the statements that drop a schedule or a scaler that is no longer used."""
     text = ""
     if before.schedule is not None and after.schedule is None:
         text += "scheduler = None\n"
@@ -114,7 +114,7 @@ def _left_over(before: Setup, after: Setup) -> str:
 
 
 def weight(name: str, index: int, value: float) -> str:
-    """Return what sets one element of a parameter; ``index`` counts row by row."""
+    """Return the statement that sets one element of a parameter; ``index`` is row-major."""
     number = f"float({str(value)!r})" if value != value or abs(value) == float("inf") else value
     return (
         f"with torch.no_grad():\n    model.get_parameter({name!r}).view(-1)[{index}] = {number}\n"

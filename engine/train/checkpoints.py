@@ -1,4 +1,4 @@
-"""A run's state at some of its steps: enough of them, in bounded memory, to bring any step back."""
+"""Checkpoints of a run in bounded memory, from which any step can be replayed."""
 
 import bisect
 import copy
@@ -14,16 +14,16 @@ from engine.train.batches import Batches
 from engine.train.program import Program, quiet
 
 BUDGET = 64 << 20
-"""Bytes that the checkpoints of one run may hold."""
+"""Memory budget in bytes for the checkpoints of one run."""
 MOST = 256
 T = TypeVar("T")
 FIRST_STRIDE = 512
-"""Steps between two checkpoints at first: taking one costs as much as a step or two."""
+"""Initial number of steps between checkpoints: each costs as much as a step or two."""
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Everything that decides how a run goes on after ``step``."""
+    """The complete state of a run after ``step``."""
 
     step: int
     setup: Setup
@@ -40,7 +40,7 @@ class Checkpoint:
 
     @property
     def size(self) -> int:
-        """Bytes it holds, about."""
+        """Approximate size in bytes."""
         tensors = [*self.parameters, *self.buffers, *(g for g in self.gradients if g is not None)]
         written = next(iter(self.batches[4:]), None) or ()
         data = sum(tensor.nbytes for tensor in cast("tuple[torch.Tensor, ...]", written))
@@ -72,9 +72,9 @@ def take(program: Program, batches: Batches, step: int) -> Checkpoint:
 
 
 def _copied(state: dict[str, Any]) -> dict[str, object]:
-    """Return a copy of an optimizer's state; of a few tensors `copy.deepcopy` is ten times slower.
+    """Return a copy of an optimizer's state, ten times faster than `copy.deepcopy` for few tensors.
 
-    Optimizers with a state of another form are copied by it.
+    State of an unusual form is copied by `copy.deepcopy`.
     """
     memories = state["state"]
     if any(not isinstance(memory, dict) for memory in memories.values()):
@@ -95,7 +95,7 @@ def _copied(state: dict[str, Any]) -> dict[str, object]:
 
 @torch.no_grad()
 def put_back(program: Program, batches: Batches, saved: Checkpoint) -> None:
-    """Bring a run's state back, bit for bit; tensors keep their memory."""
+    """Restore a run's state bit for bit, in place."""
     if program.setup != saved.setup:
         program.change(saved.setup)
     batches.change(saved.setup)
@@ -107,7 +107,7 @@ def put_back(program: Program, batches: Batches, saved: Checkpoint) -> None:
         elif parameter.grad is not None and parameter.grad.layout == gradient.layout:
             parameter.grad.copy_(gradient)
         else:
-            # What was saved in a file lies on the CPU; captured mode keeps none that are sparse.
+            # Gradients from a file are on the CPU; captured mode has no sparse gradients to share.
             parameter.grad = gradient.to(parameter.device, copy=True)
     for buffer, value in zip(program.model.buffers(), saved.buffers, strict=True):
         buffer.copy_(value)
@@ -124,7 +124,7 @@ def put_back(program: Program, batches: Batches, saved: Checkpoint) -> None:
 
 
 def random_state(program: Program) -> list[torch.Tensor]:
-    """Return torch's own generators' states: the CPU's, and the device's if it is CUDA."""
+    """Return the states of torch's default generators: CPU, and the CUDA device if used."""
     states = [torch.get_rng_state()]
     if program.setup.device.startswith("cuda"):
         states.append(torch.cuda.get_rng_state(program.setup.device))
@@ -132,19 +132,19 @@ def random_state(program: Program) -> list[torch.Tensor]:
 
 
 def set_random_state(program: Program, states: list[torch.Tensor]) -> None:
-    """Put torch's own generators back."""
+    """Restore the states of torch's default generators."""
     torch.set_rng_state(states[0])
     if len(states) > 1:
         torch.cuda.set_rng_state(states[1], program.setup.device)
 
 
 def renamed(what: T, data: Part) -> T:
-    """Return a setup with other names for its data; what is no setup stays as it is."""
+    """Return a setup with its data part replaced; anything else is returned unchanged."""
     return msgspec.structs.replace(what, data=data) if isinstance(what, Setup) else what
 
 
 class Checkpoints:
-    """Checkpoints in the order of their steps; step 0 is always there."""
+    """Checkpoints in the order of their steps, always including step 0."""
 
     def __init__(self) -> None:
         self._all: list[Checkpoint] = []
@@ -154,32 +154,32 @@ class Checkpoints:
         return len(self._all)
 
     def all(self) -> list[Checkpoint]:
-        """Return them all, the earliest first."""
+        """Return all checkpoints, the earliest first."""
         return self._all
 
     def restore(self, saved: list[Checkpoint], stride: int) -> None:
-        """Hold these in place of what there is."""
+        """Replace all checkpoints."""
         self._all, self.stride = list(saved), stride
 
     def rename(self, data: Part) -> None:
-        """Have what the data is called hold from the first step on."""
-        self._all = [replace(one, setup=renamed(one.setup, data)) for one in self._all]
+        """Apply new names of the data to every checkpoint."""
+        self._all = [replace(c, setup=renamed(c.setup, data)) for c in self._all]
 
     def copied(self, step: int) -> "Checkpoints":
-        """Return those up to ``step``, for another run."""
-        made = Checkpoints()
-        made.stride = self.stride
-        made._all = [c for c in self._all if c.step <= step]
-        return made
+        """Return the checkpoints up to ``step``, for another run."""
+        copy_ = Checkpoints()
+        copy_.stride = self.stride
+        copy_._all = [c for c in self._all if c.step <= step]
+        return copy_
 
     def due(self, step: int) -> bool:
-        """Whether a checkpoint is to be taken after ``step``."""
+        """Return whether a checkpoint is due after ``step``."""
         return step % self.stride == 0 and (not self._all or self._all[-1].step < step)
 
     def add(self, saved: Checkpoint) -> None:
-        """Keep one; past the budget every second is given up and they are taken less often."""
+        """Add a checkpoint; over budget, drop every second one and double the stride."""
         self._all.append(saved)
-        # What a module keeps may grow; the first checkpoint has none of it.
+        # A module's attributes may grow, and the first checkpoint has none of that.
         size = max(self._all[0].size, saved.size)
         if len(self._all) > MOST or size * len(self._all) > BUDGET:
             if len(self._all) <= 2:
@@ -188,9 +188,9 @@ class Checkpoints:
             self._all = [c for c in self._all if c.step % self.stride == 0]
 
     def before(self, step: int) -> Checkpoint:
-        """Return the last one at or before ``step``."""
+        """Return the last checkpoint at or before ``step``."""
         return self._all[bisect.bisect_right(self._all, step, key=lambda c: c.step) - 1]
 
     def forget_after(self, step: int) -> None:
-        """Give up those after ``step``."""
+        """Drop the checkpoints after ``step``."""
         self._all = [c for c in self._all if c.step <= step]

@@ -1,4 +1,4 @@
-"""What a program reads that is another each time: the clock, and chance from the system."""
+"""Detect nondeterministic reads of a user's program: clocks and the system's random source."""
 
 import datetime
 import os
@@ -19,22 +19,22 @@ READ = frozenset(
         *(datetime.date.today, os.urandom),
     }
 )
-"""Functions whose answer no state of the run decides."""
+"""Functions whose result does not depend on the state of the run."""
 
 
 @contextmanager
 def watched() -> Iterator[list[str]]:
-    """Watch what a run's own source calls; the list gets the names of those of `READ`."""
-    found: list[str] = []
+    """Collect the names of functions of `READ` that the run's source calls."""
+    names: list[str] = []
 
-    def look(frame: FrameType, event: str, called: object) -> None:
-        # Others may look at the clock whenever they like: one who times the garbage collector does.
+    def profile(frame: FrameType, event: str, called: object) -> None:
+        # Calls from other code do not count: a timer of the garbage collector reads the clock.
         if event == "c_call" and called in READ and frame.f_globals.get("__name__") == OWN:
-            found.append(getattr(called, "__name__", ""))
+            names.append(getattr(called, "__name__", ""))
 
     before = sys.getprofile()
-    sys.setprofile(look)
+    sys.setprofile(profile)
     try:
-        yield found
+        yield names
     finally:
         sys.setprofile(before)

@@ -1,9 +1,9 @@
-"""The process that makes views of a run which another process trains.
+"""Process that computes the views of a run which another process trains.
 
-It is a fork of the engine from before its first program, confined like it. What it knows of a run
-is its setup, from which it makes the same data and the same model, and then, step by step, its
-weights and what a module of the user's keeps besides. So views cost the trainer no more than a copy
-of these, and a module that draws random numbers or counts its calls draws and counts its own.
+It is a fork of the engine from before its first program, confined like it. It receives the run's
+setup, from which it creates the same data and model, and then snapshots of the weights and of the
+attributes of a user's module. So views cost the trainer only a copy of these, and a module that
+draws random numbers or counts its calls in a forward does not affect the trainer's copy.
 """
 
 import contextlib
@@ -30,15 +30,15 @@ from engine.training.answers import Array, View
 from engine.zoo import given
 
 SHARE = 0.5
-"""The part of a core that views take at most: the window wants to paint as well."""
+"""Maximum share of a core for views: the window needs time to paint as well."""
 HEADER = struct.Struct("<II")
-"""Before each message: its length, and which subject it is about."""
+"""Message header: length of the message, and number of its subject."""
 DONE, UNFIT = b"", b"!"
-"""How an order is answered in the end: by nothing more, or by a word that it cannot be done."""
+"""Final reply to an order: done, or not possible in this process."""
 
 
 class Subject(Struct, frozen=True, tag=True, array_like=True):
-    """A run that is to be shown from now on, and the file that its data is in."""
+    """Order to show another run from now on, with its data file."""
 
     run_id: int
     setup: Setup
@@ -47,7 +47,7 @@ class Subject(Struct, frozen=True, tag=True, array_like=True):
 
 
 class Moment(Struct, frozen=True, tag=True, array_like=True):
-    """A run after ``step``: what its views are made from."""
+    """Snapshot of a run after ``step``, from which to compute its views."""
 
     step: int
     wishes: tuple[tuple[str, asks.Wish], ...]
@@ -56,20 +56,20 @@ class Moment(Struct, frozen=True, tag=True, array_like=True):
     parameters: tuple[Array, ...]
     buffers: tuple[Array, ...]
     has_grad: list[bool]
-    """Which parameters have a gradient; empty: none is wanted."""
+    """Flag per parameter: it has a gradient; empty if no view needs gradients."""
     grads: tuple[Array, ...]
     memory: list[dict[str, Array | float]]
     points: dict[int, Array]
-    """Where the weights have been at steps that were not told yet."""
+    """Flat weights of earlier steps that were not sent yet, by step."""
     kept: list[object] = []
-    """What a module of the user's keeps, as `engine.train.attribute_lists` writes it."""
+    """Attributes of a user's module, as written by `engine.train.attribute_lists`."""
 
 
 Order = Subject | Moment
 
 
 class Easel:
-    """What is known of the run that is shown, and when its views are due."""
+    """The run that is shown, and the schedule of its views."""
 
     def __init__(self) -> None:
         self._run_id = 0
@@ -78,7 +78,7 @@ class Easel:
         self._wishes: tuple[tuple[str, asks.Wish], ...] = ()
 
     def take(self, order: Order) -> Iterator[View]:
-        """Do what is ordered; yields the views of a moment that are due."""
+        """Handle an order; yield the views that are due for a snapshot."""
         if isinstance(order, Subject):
             self._choose(order)
         elif self._run is not None:
@@ -108,7 +108,7 @@ class Easel:
             try:
                 picture = views.show(run, wish.kind, wish.options)
             except RAISES:
-                # What a module cannot show is left out; with other weights it may be possible.
+                # Skipped if the module raises; it may work with other weights.
                 self._pace.made(key, time.perf_counter() - begun, begun, SHARE)
                 continue
             if picture is None:
@@ -120,26 +120,26 @@ class Easel:
 
 @torch.no_grad()
 def _refresh(run: Run, moment: Moment) -> None:
-    """Bring a run to a moment of the one that is trained."""
-    made = run.program
-    parameters, buffers = list(made.model.parameters()), list(made.model.buffers())
+    """Apply a snapshot of the trained run to this process's copy."""
+    program_copy = run.program
+    parameters, buffers = list(program_copy.model.parameters()), list(program_copy.model.buffers())
     for tensors, arrays in ((parameters, moment.parameters), (buffers, moment.buffers)):
-        for tensor, held in zip(tensors, parted(arrays, tensors), strict=True):
-            tensor.copy_(held)
+        for tensor, value in zip(tensors, parted(arrays, tensors), strict=True):
+            tensor.copy_(value)
     having = [p for p, has in zip(parameters, moment.has_grad, strict=False) if has]
     for parameter in parameters:
         parameter.grad = None
     for parameter, grad in zip(having, parted(moment.grads, having), strict=True):
         parameter.grad = grad.to(parameter.dtype)
-    made.optimizer.state.clear()
+    program_copy.optimizer.state.clear()
     for parameter, memory in zip(parameters, moment.memory, strict=False):
-        made.optimizer.state[parameter] = {
-            name: _tensor(held) if isinstance(held, Array) else held
-            for name, held in memory.items()
+        program_copy.optimizer.state[parameter] = {
+            name: _tensor(value) if isinstance(value, Array) else value
+            for name, value in memory.items()
         }
-    made.optimizer.param_groups[0]["lr"] = moment.lr
+    program_copy.optimizer.param_groups[0]["lr"] = moment.lr
     if moment.kept:
-        attributes.put_back(made.model, attribute_lists.read(moment.kept, "cpu"))
+        attributes.put_back(program_copy.model, attribute_lists.read(moment.kept, "cpu"))
     run.step, run.ratios = moment.step, moment.ratios
     run.trail.points.update({step: _tensor(point) for step, point in moment.points.items()})
 
@@ -149,18 +149,18 @@ def _tensor(array: Array) -> torch.Tensor:
 
 
 def begin(confine: Callable[[], None], close: tuple[int, ...]) -> tuple[int, int, int] | None:
-    """Begin that process, which confines itself first; see `engine.process.fork`."""
+    """Fork the process, which confines itself first; see `engine.process.fork`."""
 
     def work(orders: int, results: int) -> None:
         confine()
-        threading.Thread(target=_end_unheard, args=(results,), daemon=True).start()
+        threading.Thread(target=_exit_when_closed, args=(results,), daemon=True).start()
         live(orders, results)
 
     return process.fork(work, close)
 
 
-def _end_unheard(results: int) -> None:
-    """End this process once nobody reads its views, whatever it is doing: a module may hang."""
+def _exit_when_closed(results: int) -> None:
+    """Exit once the pipe of results is closed, even if a module hangs."""
     waiting = select.poll()
     waiting.register(results, 0)
     waiting.poll()
@@ -168,9 +168,9 @@ def _end_unheard(results: int) -> None:
 
 
 def live(orders: int, results: int) -> None:
-    """Take orders from one descriptor and write views to another until the first is closed.
+    """Read orders from one descriptor and write views to another until the first is closed.
 
-    Each order is answered in the end by `DONE` or `UNFIT`.
+    The final reply to each order is `DONE` or `UNFIT`.
     """
     torch.set_num_threads(1)
     easel, decoder = Easel(), msgspec.msgpack.Decoder(Order)
@@ -184,7 +184,7 @@ def live(orders: int, results: int) -> None:
             except OSError:
                 return
             except RAISES:
-                # A run that cannot be shown from here is not shown.
+                # The trainer then computes the views of this run.
                 easel, answer = Easel(), UNFIT
             _write(results, subject, answer)
 

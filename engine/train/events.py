@@ -1,4 +1,4 @@
-"""One step taken apart: each of its statements alone, and what it changed, in words."""
+"""Execute one step statement by statement and describe the effect of each."""
 
 import torch
 
@@ -8,7 +8,7 @@ MOST_WORDS = 12
 
 
 class Events:
-    """A step that is made statement by statement."""
+    """A step that is executed statement by statement."""
 
     def __init__(self, program: Program, batches: list[Batch]) -> None:
         self._program = program
@@ -21,31 +21,31 @@ class Events:
         self._losses = 0
         self._last = 0.0
         self._scale = 1.0
-        """What float16 autocast multiplied the loss by before this statement."""
+        """The scale of the gradient scaler (float16 autocast) before this statement."""
 
     @property
     def done(self) -> bool:
-        """Whether every statement has run."""
+        """True if every statement has run."""
         return self.index == len(self._lines) - 1
 
     @property
     def event(self) -> str:
-        """Return what the last statement was: ``forward``, ``backward``, ..."""
+        """The event of the last statement: ``forward``, ``backward``, ..."""
         return self._lines[self.index][0] if self.index >= 0 else ""
 
     @property
     def loss(self) -> float:
-        """The loss so far, of all micro-batches together; 0 before there is one."""
+        """The sum of the losses of all micro-batches so far; 0 before the first."""
         return self._total
 
     @property
     def has_loss(self) -> bool:
-        """Whether a loss has been computed."""
+        """True if a loss has been computed."""
         return self._losses > 0
 
     def advance(self) -> None:
         """Run the next statement."""
-        before, self._scale = self._weights(), self._scaled()
+        before, self._scale = self._weights(), self._scale_now()
         event, text = self._lines[self.index + 1]
         exec(compile(text, "<training step>", "exec", dont_inherit=True), self._scope)
         self.index += 1
@@ -54,12 +54,12 @@ class Events:
             self._last = loss.item()
             self._total += self._last
             self._losses += 1
-        self.changed = tuple(self._words(event, before))[:MOST_WORDS]
+        self.changed = tuple(self._describe(event, before))[:MOST_WORDS]
 
     def _weights(self) -> list[torch.Tensor]:
         return [p.detach().clone() for p in self._program.model.parameters()]
 
-    def _words(self, event: str, before: list[torch.Tensor]) -> list[str]:
+    def _describe(self, event: str, before: list[torch.Tensor]) -> list[str]:
         named = list(self._program.model.named_parameters())
         match event:
             case "zero_grad":
@@ -81,24 +81,24 @@ class Events:
                 ]
             case "schedule":
                 return [f"lr is {self._program.optimizer.param_groups[0]['lr']:.6g}"]
-        return [*self._of_update(), *self._moved(before)]
+        return [*self._update_remarks(), *self._moved_parameters(before)]
 
-    def _scaled(self) -> float:
-        """Return what the loss is multiplied by before backward, lest float16 lose gradients."""
+    def _scale_now(self) -> float:
+        """Return the factor of the loss before backward, which keeps float16 from underflowing."""
         scaler = self._program.scaler
         return scaler.get_scale() if scaler is not None else 1.0
 
-    def _of_update(self) -> list[str]:
-        """Return what an update tells besides what moved."""
+    def _update_remarks(self) -> list[str]:
+        """Return remarks on an update: a closure's loss, or that it was skipped."""
         if "closure" in self._lines[self.index][1]:
             return [f"loss was {self._last:.6g}"]
-        scale = self._scaled()
+        scale = self._scale_now()
         if scale < self._scale:
             return [f"skipped: a gradient is not finite; the scale is {scale:,.0f} now"]
         return []
 
-    def _moved(self, before: list[torch.Tensor]) -> list[str]:
+    def _moved_parameters(self, before: list[torch.Tensor]) -> list[str]:
         pairs = zip(self._program.model.named_parameters(), before, strict=True)
         moved = [(name, (p.detach() - old).norm().item()) for (name, p), old in pairs]
-        words = [f"{name} moved by {by:.4g}" for name, by in moved if by]
-        return words or ["nothing moved"]
+        lines = [f"{name} moved by {by:.4g}" for name, by in moved if by]
+        return lines or ["nothing moved"]

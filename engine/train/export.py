@@ -1,4 +1,4 @@
-"""A run as a script of its own: the sections that it executes, and a loop around them."""
+"""Export a run as a standalone script: the sections that it executes, and a loop around them."""
 
 import hashlib
 import re
@@ -34,7 +34,7 @@ _TITLES = {
 
 
 def script_of(run: Run, count: int) -> str:
-    """Return the script of a run up to step ``count``; what was changed by hand is in its place."""
+    """Return the script of a run up to step ``count``, with all changes made during it."""
     return script(run.program, count, run.past.before(0).setup, run.changes)
 
 
@@ -44,9 +44,9 @@ def script(
     first: Setup | None = None,
     changes: Sequence[tuple[int, Change]] = (),
 ) -> str:
-    """Return one file of plain PyTorch that makes ``count`` steps and prints ``step loss`` each.
+    """Return a plain PyTorch script that makes ``count`` steps and prints ``step loss`` for each.
 
-    ``first`` is the setup at step 0 where it was changed since; ``changes`` tell when, and to what.
+    ``first`` is the setup at step 0 if it was changed since, ``changes`` the changes by step.
     """
     setup = program.setup if first is None else first
     sections = {**program.sections.texts, "head": texts.head(setup)}
@@ -71,32 +71,32 @@ def script(
             title = f"# {_TITLES[name]}\n\n" if name in _TITLES else ""
             parts.append(title + sections[name].strip() + "\n")
     setups = [setup, *(what for _, what in changes if isinstance(what, Setup))]
-    if any("keep_graphs" in one.mistakes for one in setups):
+    if any("keep_graphs" in each.mistakes for each in setups):
         parts.append("kept = []\n")
     parts.append("# One step\n\n\n" + steps.function(setup))
     if _validates(setup, program):
         parts.append("\n" + steps.evaluate(setup))
     rows = len(program.tensor("train_rows"))
-    varied = len({(one.batch, one.drop_last) for one in setups}) > 1
+    varied = len({(each.batch, each.drop_last) for each in setups}) > 1
     parts.append("\n" + (steps.drawing(setup, rows) if varied else steps.batches(setup, rows)))
-    parts += _stretches(setup, program, count, changes, varied)
+    parts += _loops(setup, program, count, changes, varied)
     whole = "\n".join(parts)
     for module in ("csv", "math"):
         if not re.search(rf"\b{module}\.", whole):
-            # The sections are the same for every run; a script says what it needs.
+            # The import section is the same for every run; a script imports only what it needs.
             whole = whole.replace(f"import {module}\n", "", 1)
     return whole
 
 
 def _check(program: Program, name: str) -> str:
-    """Return the lines that end a script where its file does not hold what the run read of it."""
+    """Return the lines that exit the script if its data file has changed since the run read it."""
     read = hashlib.sha256(program.x.numpy().tobytes() + program.y.numpy().tobytes())
-    words = f"{name} is not as the run read it, so its losses would be others"
+    message = f"{name} is not as the run read it, so its losses would be others"
     return (
         "# Without this check the script trains on whatever the file holds\n"
         "read = hashlib.sha256(x.numpy().tobytes() + y.numpy().tobytes()).hexdigest()\n"
         f'if read != "{read.hexdigest()}":\n'
-        f"    raise SystemExit({words!r})\n"
+        f"    raise SystemExit({message!r})\n"
     )
 
 
@@ -104,13 +104,13 @@ def _validates(setup: Setup, program: Program) -> bool:
     return setup.validate_every > 0 and program.has_validation
 
 
-def _stretches(
+def _loops(
     setup: Setup, program: Program, count: int, changes: Sequence[tuple[int, Change]], varied: bool
 ) -> list[str]:
-    """Return a loop for each stretch of steps between changes, and the changes between them."""
+    """Return a loop for each range of steps between changes, and the changes between them."""
     first = ["" if varied else "stream = batches()", "evaluate()"]
-    parts = ["\n" + "\n".join(one for one in first[: 1 + _validates(setup, program)] if one)]
-    done, told = 0, 0
+    parts = ["\n" + "\n".join(line for line in first[: 1 + _validates(setup, program)] if line)]
+    done, titled = 0, 0
     for at, change in changes:
         if at >= count:
             break
@@ -126,8 +126,8 @@ def _stretches(
         if at > done:
             parts.append(_loop(before, program, done, at, varied))
             done = at
-        head = f"# What was changed after step {at}\n\n" if told != at or at == 0 else ""
-        told = at
+        head = f"# What was changed after step {at}\n\n" if titled != at or at == 0 else ""
+        titled = at
         parts.append(head + text)
     parts.append(_loop(setup, program, done, count, varied))
     return parts
@@ -151,10 +151,10 @@ def _change(setup: Setup, change: Change, program: Program, varied: bool) -> str
 
 def _loop(setup: Setup, program: Program, done: int, last: int, varied: bool) -> str:
     """Return the loop over the steps after ``done`` up to ``last``."""
-    one = "next_batch()" if varied else "next(stream)"
-    batch = f"*{one}"
+    draw = "next_batch()" if varied else "next(stream)"
+    batch = f"*{draw}"
     if setup.accumulate > 1:
-        batch = f"[{one} for _ in range({setup.accumulate})]"
+        batch = f"[{draw} for _ in range({setup.accumulate})]"
     lines = [
         f"for step in range({done + 1}, {last} + 1):",
         f"    loss = train_step({batch})",

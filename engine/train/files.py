@@ -1,4 +1,4 @@
-"""What a run leaves in files: its weights as safetensors; and what a CSV file holds."""
+"""Weights of a run as safetensors, and summaries of CSV files."""
 
 import csv
 import itertools
@@ -32,17 +32,17 @@ SHOWN = 20
 MOST_COLUMNS = 500
 LOOKED_AT = 2000
 MOST_BYTES = 500 << 20
-"""Weights that fit into one message."""
+"""Maximum bytes of the weights in one message."""
 NO_TEXT = "it is not text in UTF-8: save it as CSV UTF-8"
 MISSING = ("", "na", "n/a", "nan", "null", "none", "?", "-")
-"""What stands in a cell that has no number."""
+"""Contents of cells with a missing number."""
 
 
 def safetensors(run: Run) -> bytes:
     """Return parameters and buffers in the safetensors format.
 
-    Eight bytes of length, so much JSON with each tensor's dtype, shape and place, then their raw
-    bytes, little-endian and row-major. Raises `BadSetup` where they are too many.
+    Eight bytes of header length, a JSON header with dtype, shape and offsets of each tensor, then
+    their raw bytes, little-endian and row-major. Raises `BadSetup` if they are too large.
     """
     if sum(t.nbytes for t in run.program.model.state_dict().values()) > MOST_BYTES:
         raise BadSetup(f"the weights are more than {MOST_BYTES >> 20} MB", "weights")
@@ -58,13 +58,13 @@ def safetensors(run: Run) -> bytes:
         }
         bodies.append(body)
         at += len(body)
-    words = json.dumps(header, separators=(",", ":")).encode()
-    words += b" " * (-len(words) % 8)
-    return len(words).to_bytes(8, "little") + words + b"".join(bodies)
+    head = json.dumps(header, separators=(",", ":")).encode()
+    head += b" " * (-len(head) % 8)
+    return len(head).to_bytes(8, "little") + head + b"".join(bodies)
 
 
 def look(run_id: int, name: str, header: bool | None = None) -> FileLooked:
-    """Return the columns and first rows of a CSV file, or what is wrong with it.
+    """Return the columns and first rows of a CSV file, or a problem.
 
     ``header``: whether the first row names the columns; None: it does unless it holds numbers.
     """
@@ -80,15 +80,15 @@ def look(run_id: int, name: str, header: bool | None = None) -> FileLooked:
 def _look(run_id: int, name: str, named: bool | None) -> FileLooked:
     with cast("IO[str]", given.open_given(name, newline="", encoding="utf-8-sig")) as file:
         first = next((line for line in file if line.strip()), "")
-        if "\0" in first:  # UTF-16 without a mark that says so
+        if "\0" in first:  # UTF-16 without a byte order mark
             raise ValueError(NO_TEXT)
         delimiter = separator(first)
         file.seek(0)
         reader = csv.reader(file, delimiter=delimiter)
-        some, at = itertools.islice(reader, LOOKED_AT), 0
+        first_rows, at = itertools.islice(reader, LOOKED_AT), 0
         rows = []
         try:
-            for row in some:
+            for row in first_rows:
                 at = reader.line_num
                 if any(map(str.strip, row)):
                     rows.append((at, row))
@@ -134,14 +134,14 @@ def _check_header(header: tuple[str, ...]) -> None:
 
 
 def _is_numeric(column: Sequence[str], comma: bool) -> bool:
-    """Whether a column is one of numbers, be there a slip in one cell of ten."""
-    there = [cell for cell in column if cell.strip().lower() not in MISSING]
-    numbers = sum(_is_number(cell, comma) for cell in there)
-    return bool(numbers) and numbers >= 0.9 * len(there)
+    """Return whether at least 90 percent of a column's nonempty cells are numbers."""
+    filled = [cell for cell in column if cell.strip().lower() not in MISSING]
+    numbers = sum(_is_number(cell, comma) for cell in filled)
+    return bool(numbers) and numbers >= 0.9 * len(filled)
 
 
 def _is_number(cell: str, comma: bool) -> bool:
-    """Whether a cell holds a number, with a decimal comma if need be, or misses one."""
+    """Return whether a cell has a number, possibly with a decimal comma, or a missing value."""
     text = cell.strip()
     if text.lower() in MISSING:
         return True

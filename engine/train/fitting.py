@@ -1,4 +1,4 @@
-"""Whether the answers of a model of the user's fit what its loss compares them with."""
+"""Check that the outputs of a user's model fit its loss."""
 
 import torch
 from msgspec.structs import replace
@@ -16,9 +16,9 @@ GIVEN = "Training calls model(inputs), with one tensor: give a default to what e
 
 
 def check(program: Program) -> None:
-    """Ask the model once and look at the shape: a loss may broadcast a wrong one without a word.
+    """Run the model once and check its output shape: a loss may silently broadcast a wrong one.
 
-    The program is left as it was.
+    The program is left unchanged.
 
     Raises:
         BadSetup: the shapes do not fit. `Failed`: the model raised.
@@ -33,51 +33,52 @@ def check(program: Program) -> None:
         with torch.no_grad(), quiet(), attributes.untouched(program):
             output = model(program.tensor("x_train")[:ROWS].clone())
     except RAISES as error:
-        raise Failed(_told(program.failure(error)), "model.source") from error
+        raise Failed(_with_hint(program.failure(error)), "model.source") from error
     finally:
         for module, training in modes:
             module.training = training
         torch.set_rng_state(random)
-    _fits(program, output)
-    if _keeps_elsewhere(program):
-        # What it counts has counted the calls made here, and is begun again with the module.
+    _check_shape(program, output)
+    if _has_external_state(program):
+        # Its external state has changed by the calls made here: create it again.
         program.begin_again()
         program.keeps_elsewhere = True
 
 
-def _keeps_elsewhere(program: Program) -> bool:
-    """Whether two calls from one state differ, or the later one changes what is kept elsewhere.
+def _has_external_state(program: Program) -> bool:
+    """Return whether two calls from the same state differ, or the second changes external state.
 
-    It counts in a global, or draws from elsewhere. What only the first call made is no matter.
+    That is the case if it counts in a global or draws from another generator. What the first call
+    alone creates does not matter.
     """
     model, inputs = program.model, program.tensor("x_train")[:ROWS]
     random = torch.get_rng_state()
-    outputs, kept = [], []
+    outputs, states = [], []
     for _ in range(2):
         torch.set_rng_state(random)
         try:
             with torch.no_grad(), quiet(), attributes.untouched(program):
                 outputs.append(model(inputs.clone()).detach().clone())
-            kept.append(outside.seen(program))
+            states.append(outside.seen(program))
         except RAISES:
-            # It may not like so few rows; what it then counts is not known.
+            # It may not accept so few rows; then this cannot be decided.
             return False
         finally:
             torch.set_rng_state(random)
-    one, other = outputs
-    return kept[0] != kept[1] or not (
-        one.shape == other.shape and torch.allclose(one, other, 0, 0, equal_nan=True)
+    first, second = outputs
+    return states[0] != states[1] or not (
+        first.shape == second.shape and torch.allclose(first, second, 0, 0, equal_nan=True)
     )
 
 
-def _told(problem: Problem) -> Problem:
-    """Return what was raised, with what a model is given where that was too little or too much."""
+def _with_hint(problem: Problem) -> Problem:
+    """Return the problem with a hint if forward has other arguments than one tensor."""
     if any(f"forward() {word}" in problem.message for word in ("missing", "takes")):
         return replace(problem, hint=GIVEN)
     return problem
 
 
-def _fits(program: Program, output: object) -> None:
+def _check_shape(program: Program, output: object) -> None:
     if not isinstance(output, torch.Tensor):
         kind = name_of(type(output))
         raise BadSetup(f"forward returns a {kind}, but must return one tensor", "model.source")
@@ -85,20 +86,20 @@ def _fits(program: Program, output: object) -> None:
     part = program.setup.loss
     assert isinstance(part, Part)
     piece, _ = catalogue.find("loss", part, Loss)
-    has, wanted = tuple(output.shape), tuple(targets.shape)
+    has, expected = tuple(output.shape), tuple(targets.shape)
     if piece.targets == "classes" and program.task != "regression":
-        wanted = (*wanted, program.shapes.outputs)
-        enough = len(has) == len(wanted) and has[:-1] == wanted[:-1] and has[-1] >= wanted[-1]
+        expected = (*expected, program.shapes.outputs)
+        enough = len(has) == len(expected) and has[:-1] == expected[:-1] and has[-1] >= expected[-1]
     else:
-        enough = has == wanted
+        enough = has == expected
     if not enough:
         rows = len(targets)
         raise BadSetup(
-            f"forward makes {_words(has)} of {rows} examples, but {part.name} needs "
-            f"{_words(wanted)} here",
+            f"forward makes {_shape_text(has)} of {rows} examples, but {part.name} needs "
+            f"{_shape_text(expected)} here",
             "model.source",
         )
 
 
-def _words(shape: tuple[int, ...]) -> str:
+def _shape_text(shape: tuple[int, ...]) -> str:
     return f"({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"

@@ -1,4 +1,4 @@
-"""What a run trains until, looked at after every step: it pauses at the first that fits."""
+"""Stop conditions of a run, checked after every step: it pauses at the first that holds."""
 
 import math
 from collections import deque
@@ -8,14 +8,14 @@ from engine.train.history import SMOOTHED
 from engine.training.asks import Until
 
 PLATEAU = 1e-4
-"""A loss that falls by less than this share has not improved."""
+"""Minimum relative decrease that counts as an improvement."""
 
 
 class Goals:
-    """Told the loss of each step, it says whether to pause; ``reached`` is then why."""
+    """Stop conditions: called with each loss, returns whether to pause; ``reached`` says why."""
 
     def __init__(self, until: Iterable[Until], recent: Iterable[float] = ()) -> None:
-        """Look out for ``until``; ``recent`` are the losses of the steps before."""
+        """Check for ``until``; ``recent`` are the losses of the preceding steps."""
         self._below = max((u.value for u in until if u.kind == "loss_below"), default=-math.inf)
         waits = [max(1.0, u.value) for u in until if u.kind == "plateau"]
         self._patience = min(waits, default=math.inf)
@@ -24,11 +24,11 @@ class Goals:
         self.reached = ""
 
     def __bool__(self) -> bool:
-        """Whether there is anything to look out for."""
+        """Return whether there is any condition on the loss."""
         return self._below > -math.inf or self._patience < math.inf
 
     def __call__(self, loss: float) -> bool:
-        """Take the loss of another step in; returns whether to pause after it."""
+        """Add the loss of the next step; return whether to pause after it."""
         self._last.append(loss)
         mean = sum(self._last) / len(self._last)
         self._since += 1

@@ -1,4 +1,4 @@
-"""A run that the engine holds, and what the window wants of it."""
+"""A run on the training server, with its playback state and requested views."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from engine.training import asks
 
 @dataclass
 class Held:
-    """A run, whether and how far it plays, and what was told of it last."""
+    """A run, its playback state, and what was last sent of it."""
 
     run: Run
     playing: bool = False
@@ -21,44 +21,44 @@ class Held:
     until: tuple[asks.Until, ...] = ()
     wishes: tuple[asks.Wish, ...] = ()
     pace: Pace = field(default_factory=Pace)
-    """When each view may be made again."""
+    """Schedule of the views."""
     seen: dict[str, int] = field(default_factory=dict)
-    """The step at which each view was made last."""
+    """The step of which each view was last computed."""
     problem: Problem | None = None
     reached: str = ""
     began: float = 0.0
     began_at: int = 0
     told: float = 0.0
     tell_at: float = 0.0
-    """When its curves are told again."""
+    """Time at which to send its curves next."""
     measure_at: float = 0.0
     is_slow: bool = False
-    """Whether a step of it takes longer than it is to be silent."""
+    """True if a step takes longer than the maximum time between updates."""
     guard: Guard = field(default_factory=Guard)
     goals: Goals = field(default_factory=lambda: Goals(()))
-    """What it plays until, besides a step."""
+    """Stop conditions other than a step."""
     event: int = 0
     goal: int | None = None
-    """Where an `Advance` ends."""
+    """The last step of an `Advance`."""
     parent: tuple[int, int] | None = None
     beside: int | None = None
-    """The right run that goes along."""
+    """Id of the paired correct run."""
     memory: int = 0
-    """Bytes that the process held when that began."""
+    """Resident bytes of the process when the runs were paired."""
 
     def __post_init__(self) -> None:
-        """Begin to show what is wanted."""
+        """Schedule the requested views."""
         self.watch(self.wishes)
         self.settings = self.run.setup
-        """The settings that were told of last."""
+        """The setup that was last sent."""
 
     def watch(self, wishes: tuple[asks.Wish, ...]) -> None:
-        """Take the views that are wanted from now on; each is due at once."""
+        """Set the requested views; each is due at once."""
         self.wishes = wishes
         self.pace.want({key: wish.every_ms / 1000 for key, wish in self.wanted()})
         self.seen.clear()
 
     def wanted(self) -> Iterator[tuple[str, asks.Wish]]:
-        """Yield the views that are wanted, each with a name of its own."""
+        """Yield the requested views, each with a unique key."""
         for number, wish in enumerate(self.wishes):
             yield (wish.kind if wish.kind == "beside" else f"{number}:{wish.kind}"), wish

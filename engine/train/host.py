@@ -1,4 +1,4 @@
-"""Serves training: takes what the window asks, lets runs go on in slices, tells what they did."""
+"""Training server: handles requests, advances runs in time slices, sends their results."""
 
 import time
 from collections.abc import Callable
@@ -22,23 +22,23 @@ from engine.zoo.models import own
 
 TELL_S = 1 / 30
 SLICE_S = 1 / 33
-"""A run goes on for so long before it is looked after: after each stop the caches are cold."""
+"""Length of a time slice of training: after each interruption the caches are cold."""
 MEASURE_S = 0.2
-"""Gradient norms and update ratios are measured at one step in so much time."""
+"""Seconds between two measured steps (gradient norms and update ratios)."""
 TELL_SHARE = {"reference": 0.01, "captured": 0.15}
-"""The share of the time that telling may take, with the step that is measured for it: then it is
-done less often than every `TELL_S`, but never less than every `SLOWEST_S`."""
+"""Maximum share of the time for sending updates, including the measured step: if exceeded, updates
+are sent less often than every `TELL_S`, but at least every `SLOWEST_S`."""
 SLOWEST_S = 0.1
 MOST_RUNS = 8
 ALONE = 300
-"""Steps that the right run makes by itself where the one with a mistake failed."""
+"""Steps that the correct run of a pair makes on its own after the run with a mistake failed."""
 
 
 class Host:
     """All runs of an engine."""
 
     def __init__(self, send: Callable[[TrainReply], None], painter: Painter | None = None) -> None:
-        self._send: Callable[[TrainReply], None] = lambda told: send(shortened(told))
+        self._send: Callable[[TrainReply], None] = lambda reply: send(shortened(reply))
         self._painter = painter or NoPainter()
         self._runs: dict[int, Held] = {}
         self._active: int | None = None
@@ -46,7 +46,7 @@ class Host:
     # Taking requests
 
     def take(self, request: TrainRequest) -> None:
-        """Do what is asked; whatever goes wrong is told to the window."""
+        """Handle a request; errors are sent to the window as `TrainProblem`."""
         try:
             self._take(request)
         except BadSetup as error:
@@ -58,8 +58,8 @@ class Host:
         except RAISES as error:
             if asynchronous.lost():
                 raise
-            words = message_of(error).partition("\n")[0]
-            self._refuse(request.run_id, Problem(name_of(type(error)), words))
+            message = message_of(error).partition("\n")[0]
+            self._refuse(request.run_id, Problem(name_of(type(error)), message))
 
     def _refuse(self, run_id: int, problem: Problem, place: str = "") -> None:
         self._send(answers.TrainProblem(run_id, problem, place))
@@ -68,10 +68,10 @@ class Host:
         self._painter.heed(request)
         match request:
             case asks.ListParts(run_id):
-                there = (catalogue.entries(), dict(MISTAKES), samples())
-                self._send(answers.Catalogue(run_id, *there))
+                contents = (catalogue.entries(), dict(MISTAKES), samples())
+                self._send(answers.Catalogue(run_id, *contents))
             case asks.Train():
-                self._begin(request)
+                self._start(request)
             case asks.GiveFile(_, path, data, problem, sample):
                 given.give(path, data, problem, sample)
             case asks.LookIntoFile(run_id, path, header):
@@ -80,99 +80,101 @@ class Host:
                 self._fork(request)
             case asks.Resume(run_id, data, parent, policy=policy):
                 again = Held(saved.resume(data, policy), parent=parent)
-                self._hold(run_id, again, resumed=True)
+                self._register(run_id, again, resumed=True)
             case asks.Drop(run_id):
                 self._runs.pop(run_id, None)
             case _:
-                held = self._runs.get(request.run_id)
-                if held is None:
+                hosted = self._runs.get(request.run_id)
+                if hosted is None:
                     self._send(answers.TrainState(request.run_id, "gone", 0))
                     return
-                held.run.enter()
+                hosted.run.enter()
                 try:
-                    self._ask(request, held)
+                    self._handle(request, hosted)
                 finally:
-                    held.run.leave()
-                self._mirror(request, self._runs.get(request.run_id))
+                    hosted.run.leave()
+                self._repeat_on_paired(request, self._runs.get(request.run_id))
 
-    def _mirror(self, request: TrainRequest, held: Held | None) -> None:
-        """Do to the right run that goes along what was done to the other one."""
-        if held is None or held.beside not in self._runs or held.beside is None:
+    def _repeat_on_paired(self, request: TrainRequest, hosted: Held | None) -> None:
+        """Apply a request to the paired correct run too."""
+        if hosted is None or hosted.beside not in self._runs or hosted.beside is None:
             return
-        if (also := beside.mirrored(request, held.beside)) is not None:
+        if (also := beside.mirrored(request, hosted.beside)) is not None:
             self._take(also)
-        self._keep_up(request.run_id, held)
+        self._advance_paired(request.run_id, hosted)
 
-    def _ask(self, request: TrainRequest, held: Held) -> None:
-        run_id, run = request.run_id, held.run
+    def _handle(self, request: TrainRequest, hosted: Held) -> None:
+        run_id, run = request.run_id, hosted.run
         match request:
             case asks.Play(_, rate, until):
-                self._play(run_id, held, rate, until)
+                self._play(run_id, hosted, rate, until)
             case asks.Pause():
-                held.playing = False
-                self._tell(run_id, held)
+                hosted.playing = False
+                self._send_updates(run_id, hosted)
             case asks.Advance(_, steps):
-                self._play(run_id, held, 0.0, ())
-                held.goal = run.step + max(0, steps)
+                self._play(run_id, hosted, 0.0, ())
+                hosted.goal = run.step + max(0, steps)
             case asks.StepEvent():
-                self._event(run_id, held)
+                self._event(run_id, hosted)
             case asks.Alter(_, setup, reread):
-                self._alter(run_id, held, setup, reread)
+                self._alter(run_id, hosted, setup, reread)
             case asks.Rewind(_, step):
                 run.rewind(step)
-                self._settle(run_id, held)
+                self._settle(run_id, hosted)
             case asks.Reset(_, weights, data):
-                self._reset(run_id, held, weights, data)
+                self._reset(run_id, hosted, weights, data)
             case asks.EditWeight(_, name, index, value):
                 run.edit(Edit(name, index, value))
-                held.problem = None
-                held.seen.clear()
-                self._tell(run_id, held)
+                hosted.problem = None
+                hosted.seen.clear()
+                self._send_updates(run_id, hosted)
             case asks.Watch(_, wishes):
-                held.watch(wishes)
-                self._show(run_id, held, at_once=True)
+                hosted.watch(wishes)
+                self._send_views(run_id, hosted, at_once=True)
             case asks.TapeStep(_, step, live):
-                # A step that is looked at line by line is not to be ended for the sake of a view.
+                # Recording would finish a step that the user executes line by line.
                 if not live or run.events is None:
                     tape, source, at = recorded.record(run, step)
                     self._send(answers.StepTape(run_id, at, tape, source, live))
             case asks.GoAlong(_, right_id):
-                held.beside, held.memory = right_id, memory.resident()
+                hosted.beside, hosted.memory = right_id, memory.resident()
             case asks.Keep():
-                self._keep(run_id, held)
+                self._save(run_id, hosted)
             case asks.Export(_, kind, steps):
                 self._send(telling.exported(run_id, run, kind, steps))
 
-    def _begin(self, request: asks.Train) -> None:
+    def _start(self, request: asks.Train) -> None:
         setup = own.with_source(request.setup, request.source)
         setup = own.guarded(setup) if request.policy else setup
-        self._hold(request.run_id, Held(Run(setup)), request.play)
+        self._register(request.run_id, Held(Run(setup)), request.play)
 
-    def _keep(self, run_id: int, held: Held) -> None:
-        """Send a run as bytes, all its curves told before."""
-        self._tell(run_id, held)
-        step = held.run.step
+    def _save(self, run_id: int, hosted: Held) -> None:
+        """Send all curves of a run, then the run as bytes."""
+        self._send_updates(run_id, hosted)
+        step = hosted.run.step
         try:
-            self._send(answers.RunKept(run_id, step, saved.save(held.run)))
+            self._send(answers.RunKept(run_id, step, saved.save(hosted.run)))
         except saved.Unfit as error:
             self._send(answers.RunKept(run_id, step, problem=Problem("Session", str(error))))
 
-    def _hold(self, run_id: int, held: Held, play: bool = False, resumed: bool = False) -> None:
-        """Keep a new run and tell all about it."""
+    def _register(
+        self, run_id: int, hosted: Held, play: bool = False, resumed: bool = False
+    ) -> None:
+        """Register a new run and send its description, data, state and views."""
         if run_id not in self._runs and len(self._runs) >= MOST_RUNS:
             gone = next(i for i in self._runs if i != self._active)
             del self._runs[gone]
             self._send(answers.TrainState(gone, "gone", 0))
-        self._runs[run_id] = held
-        held.run.enter()
-        self._send(telling.begun(run_id, held.run, held.parent, resumed))
-        self._send(telling.data_shown(run_id, held.run))
-        self._tell(run_id, held)
+        self._runs[run_id] = hosted
+        hosted.run.enter()
+        self._send(telling.begun(run_id, hosted.run, hosted.parent, resumed))
+        self._send(telling.data_shown(run_id, hosted.run))
+        self._send_updates(run_id, hosted)
         if play:
-            self._play(run_id, held, 0.0, ())
-        for _ in range(held.run.unfinished):
-            self._event(run_id, held)
-        held.run.leave()
+            self._play(run_id, hosted, 0.0, ())
+        for _ in range(hosted.run.unfinished):
+            self._event(run_id, hosted)
+        hosted.run.leave()
 
     def _fork(self, request: asks.Fork) -> None:
         source = self._runs.get(request.source_id)
@@ -180,221 +182,218 @@ class Host:
             self._send(answers.TrainState(request.source_id, "gone", 0))
             return
         run = source.run.fork(request.step, request.setup)
-        held = Held(run, wishes=source.wishes, parent=(request.source_id, run.step))
-        self._hold(request.run_id, held)
+        hosted = Held(run, wishes=source.wishes, parent=(request.source_id, run.step))
+        self._register(request.run_id, hosted)
 
-    def _play(self, run_id: int, held: Held, rate: float, until: tuple[asks.Until, ...]) -> None:
+    def _play(self, run_id: int, hosted: Held, rate: float, until: tuple[asks.Until, ...]) -> None:
         if self._active is not None and self._active != run_id and self._active in self._runs:
             other = self._runs[self._active]
             other.playing = False
-            self._tell(self._active, other)
+            self._send_updates(self._active, other)
         self._active = run_id
-        held.playing, held.rate, held.until, held.goal = True, rate, until, None
-        held.problem, held.reached, held.event = None, "", 0
-        held.run.problem = None
-        held.began, held.began_at = time.perf_counter(), held.run.step
-        held.guard.begin()
-        held.goals = Goals(until, held.run.history.recent)
+        hosted.playing, hosted.rate, hosted.until, hosted.goal = True, rate, until, None
+        hosted.problem, hosted.reached, hosted.event = None, "", 0
+        hosted.run.problem = None
+        hosted.began, hosted.began_at = time.perf_counter(), hosted.run.step
+        hosted.guard.begin()
+        hosted.goals = Goals(until, hosted.run.history.recent)
 
-    def _event(self, run_id: int, held: Held) -> None:
-        held.playing, held.problem = False, None
-        held.run.problem = None
-        step = held.run.step
+    def _event(self, run_id: int, hosted: Held) -> None:
+        hosted.playing, hosted.problem = False, None
+        hosted.run.problem = None
+        step = hosted.run.step
         try:
-            made = held.run.next_event()
+            made = hosted.run.next_event()
         except Failed as error:
-            held.problem = error.problem
-            self._tell(run_id, held)
+            hosted.problem = error.problem
+            self._send_updates(run_id, hosted)
             return
-        held.event = 0 if made.done else made.index + 1
+        hosted.event = 0 if made.done else made.index + 1
         loss = made.loss if made.has_loss else None
         self._send(
             answers.Happened(run_id, step, made.index, made.event, made.changed, loss, made.done)
         )
-        held.seen.clear()
+        hosted.seen.clear()
         if made.done:
-            self._check(held)
-        self._tell(run_id, held)
+            self._check(hosted)
+        self._send_updates(run_id, hosted)
 
-    def _alter(self, run_id: int, held: Held, setup: Setup, reread: bool) -> None:
-        applied, anew = ((), ("data",)) if reread else held.run.alter(setup)
+    def _alter(self, run_id: int, hosted: Held, setup: Setup, reread: bool) -> None:
+        applied, anew = ((), ("data",)) if reread else hosted.run.alter(setup)
         if anew:
-            # A file that changed meanwhile is read again with a change of the data only.
-            made = Run(setup, None if "data" in anew else held.run.program.files)
-            fresh = Held(made, wishes=held.wishes, beside=held.beside, memory=held.memory)
-            # Whom a loss that is not finite made pause wants to go on with what he changed.
-            playing = held.playing or held.reached == "nan"
+            # A file that changed meanwhile is read again only if the data settings changed.
+            run = Run(setup, None if "data" in anew else hosted.run.program.files)
+            fresh = Held(run, wishes=hosted.wishes, beside=hosted.beside, memory=hosted.memory)
+            # After a NaN pause, a changed setup resumes the run.
+            playing = hosted.playing or hosted.reached == "nan"
             self._send(answers.Altered(run_id, 0, applied, anew))
-            self._hold(run_id, fresh, playing)
+            self._register(run_id, fresh, playing)
             return
-        held.problem, held.reached = None, ""
-        held.settings = held.run.setup
-        lines, names = telling.lines(held.run), held.run.program.class_names
-        self._send(answers.Altered(run_id, held.run.step, applied, lines=lines, classes=names))
-        held.seen.clear()
-        if not held.playing:
-            self._tell(run_id, held)
+        hosted.problem, hosted.reached = None, ""
+        hosted.settings = hosted.run.setup
+        lines, names = telling.lines(hosted.run), hosted.run.program.class_names
+        self._send(answers.Altered(run_id, hosted.run.step, applied, lines=lines, classes=names))
+        hosted.seen.clear()
+        if not hosted.playing:
+            self._send_updates(run_id, hosted)
 
-    def _reset(self, run_id: int, held: Held, weights: bool, data: bool) -> None:
-        run = held.run
+    def _reset(self, run_id: int, hosted: Held, weights: bool, data: bool) -> None:
+        run = hosted.run
         is_new = weights or data
         if not is_new and run.setup == run.past.before(0).setup:
             run.rewind(0)
-            self._settle(run_id, held)
+            self._settle(run_id, hosted)
             return
-        # What was set on the way holds from the first step on now.
+        # Settings that were changed during the run now apply from the first step on.
         setup = telling.reseeded(run.setup, weights, data) if is_new else run.setup
-        made = Run(setup, run.program.files)
+        new_run = Run(setup, run.program.files)
         if not is_new:
-            made.repeat_edits(run)
-        fresh = Held(made, wishes=held.wishes, beside=held.beside)
-        fresh.memory = held.memory
-        self._hold(run_id, fresh)
+            new_run.repeat_edits(run)
+        fresh = Held(new_run, wishes=hosted.wishes, beside=hosted.beside)
+        fresh.memory = hosted.memory
+        self._register(run_id, fresh)
 
-    def _settle(self, run_id: int, held: Held) -> None:
-        """Tell where a run stands after it was moved."""
-        held.playing, held.problem, held.reached, held.event = False, None, "", 0
-        held.seen.clear()
-        self._tell(run_id, held)
+    def _settle(self, run_id: int, hosted: Held) -> None:
+        """Pause a run that was moved to another step, and send its state."""
+        hosted.playing, hosted.problem, hosted.reached, hosted.event = False, None, "", 0
+        hosted.seen.clear()
+        self._send_updates(run_id, hosted)
 
     # Going on
 
     def work(self) -> float | None:
-        """Let the run that plays go on for a slice.
+        """Advance the playing run for one slice.
 
-        Returns seconds until it wants to go on, 0 for at once, or None where nothing plays.
+        Returns the seconds to wait before the next slice, 0 for none, or None if no run plays.
         """
-        held = self._runs.get(self._active) if self._active is not None else None
-        if held is None or not held.playing or self._active is None:
+        hosted = self._runs.get(self._active) if self._active is not None else None
+        if hosted is None or not hosted.playing or self._active is None:
             return None
-        held.run.enter()
+        hosted.run.enter()
         try:
-            return self._slice(self._active, held)
+            return self._slice(self._active, hosted)
         finally:
-            held.run.leave()
-            self._keep_up(self._active, held)
+            hosted.run.leave()
+            self._advance_paired(self._active, hosted)
 
-    def _keep_up(self, run_id: int, held: Held) -> None:
-        """Bring the right run to the step of the one it goes along with, and tell of it as often.
-
-        Past a step that failed it goes on by itself for a while, so that there is something to see.
-        """
-        other = self._runs.get(held.beside) if held.beside is not None else None
+    def _advance_paired(self, run_id: int, hosted: Held) -> None:
+        """Advance the paired correct run to the same step; past a failed step for `ALONE` more."""
+        other = self._runs.get(hosted.beside) if hosted.beside is not None else None
         if other is None:
             return
-        failed = held.problem is not None and held.problem.type not in ("Setup", "Memory")
-        goal = held.run.step + (ALONE if failed else 0)
+        failed = hosted.problem is not None and hosted.problem.type not in ("Setup", "Memory")
+        goal = hosted.run.step + (ALONE if failed else 0)
         other.run.enter()
         try:
             if other.run.step < goal:
                 other.run.advance(goal - other.run.step)
                 self._check(other)
-            if other.told < held.told or failed:
-                self._tell(held.beside or 0, other)
+            if other.told < hosted.told or failed:
+                self._send_updates(hosted.beside or 0, other)
         finally:
             other.run.leave()
-        self._show_beside(run_id, held, other)
+        self._show_comparison(run_id, hosted, other)
 
-    def _slice(self, run_id: int, held: Held) -> float:
-        run, now = held.run, time.perf_counter()
-        count = self._allowance(held, now)
-        if count <= 0 and (not held.playing or held.goal is not None):
-            held.playing = False
-            self._tell(run_id, held)
+    def _slice(self, run_id: int, hosted: Held) -> float:
+        run, now = hosted.run, time.perf_counter()
+        count = self._allowance(hosted, now)
+        if count <= 0 and (not hosted.playing or hosted.goal is not None):
+            hosted.playing = False
+            self._send_updates(run_id, hosted)
             return 0.0
         if count <= 0:
-            return max(0.0, min(TELL_S, held.told + TELL_S - now))
-        # A step that takes long is measured by itself: there is something to tell after each.
-        alone = held.is_slow and now >= held.measure_at
+            return max(0.0, min(TELL_S, hosted.told + TELL_S - now))
+        # A slow step is measured on its own: an update is sent after each.
+        alone = hosted.is_slow and now >= hosted.measure_at
         if count > 1 and not alone:
-            measuring.go_on(run, held.goals, count - 1, now + SLICE_S)
-        # All in one go: each by itself, between steps, would find the caches cold.
+            measuring.go_on(run, hosted.goals, count - 1, now + SLICE_S)
+        # All in one go: spread between steps, each of these would run with cold caches.
         begun = time.perf_counter()
-        held.is_slow = alone or begun - now > SLOWEST_S
+        hosted.is_slow = alone or begun - now > SLOWEST_S
         due = (
-            begun >= held.tell_at - SLICE_S / 2
+            begun >= hosted.tell_at - SLICE_S / 2
             or run.history.waiting() >= answers.SERIES_STEPS // 2
         )
-        measures = due and begun >= held.measure_at and not held.is_slow
-        if not held.goals.reached and (count == 1 or alone or measures):
-            noting = measuring.measure(run, held.goals)
-            held.measure_at = begun + max(MEASURE_S, noting / TELL_SHARE["reference"])
-        self._check(held)
-        is_painted = self._painter.paint(run_id, held)
-        if not held.playing:
-            self._tell(run_id, held)
+        measures = due and begun >= hosted.measure_at and not hosted.is_slow
+        if not hosted.goals.reached and (count == 1 or alone or measures):
+            noting = measuring.measure(run, hosted.goals)
+            hosted.measure_at = begun + max(MEASURE_S, noting / TELL_SHARE["reference"])
+        self._check(hosted)
+        is_painted = self._painter.paint(run_id, hosted)
+        if not hosted.playing:
+            self._send_updates(run_id, hosted)
         elif due:
-            self._tell_curves(run_id, held)
-            self._send(telling.state(run_id, held, held.told))
+            self._send_curves(run_id, hosted)
+            self._send(telling.state(run_id, hosted, hosted.told))
             now = time.perf_counter()
-            held.tell_at = now + min(max(TELL_S, (now - begun) / TELL_SHARE[run.mode]), SLOWEST_S)
+            hosted.tell_at = now + min(max(TELL_S, (now - begun) / TELL_SHARE[run.mode]), SLOWEST_S)
             if not is_painted:
-                self._show(run_id, held, at_once=False)
+                self._send_views(run_id, hosted, at_once=False)
         return 0.0
 
-    def _allowance(self, held: Held, now: float) -> int:
-        """Return how many steps may be made now: up to the goal, at most at the rate."""
+    def _allowance(self, hosted: Held, now: float) -> int:
+        """Return how many steps may be made now, given the goal and the maximum rate."""
         most = 1 << 30
-        step = held.run.step
-        if held.goal is not None:
-            most = held.goal - step
-        for until in held.until:
+        step = hosted.run.step
+        if hosted.goal is not None:
+            most = hosted.goal - step
+        for until in hosted.until:
             if until.kind == "step":
                 most = min(most, max(0, int(until.value) - step))
                 if most == 0:
-                    held.playing, held.reached = False, "step"
-        if held.rate > 0:
-            most = min(most, held.began_at + int((now - held.began) * held.rate) + 1 - step)
+                    hosted.playing, hosted.reached = False, "step"
+        if hosted.rate > 0:
+            most = min(most, hosted.began_at + int((now - hosted.began) * hosted.rate) + 1 - step)
         return most
 
-    def _check(self, held: Held) -> None:
-        """Pause where something went wrong or a condition holds."""
-        run = held.run
+    def _check(self, hosted: Held) -> None:
+        """Pause if something went wrong or a stop condition holds."""
+        run = hosted.run
         if run.problem is not None:
-            held.playing = False
-            held.problem = run.problem
+            hosted.playing = False
+            hosted.problem = run.problem
             if run.problem.type == "NaN":
-                held.problem = recorded.explain_nan(run)
-                held.reached = "nan"
+                hosted.problem = recorded.explain_nan(run)
+                hosted.reached = "nan"
             return
-        if held.playing and (full := held.guard.problem(run, time.perf_counter())):
-            held.playing, held.problem, held.reached = False, full, "memory"
-        if held.goal is not None and run.step >= held.goal:
-            held.playing = False
-        if held.goals.reached:
-            held.playing, held.reached = False, held.goals.reached
-        elif any(until.kind == "step" and run.step >= until.value for until in held.until):
-            held.playing, held.reached = False, "step"
+        if hosted.playing and (full := hosted.guard.problem(run, time.perf_counter())):
+            hosted.playing, hosted.problem, hosted.reached = False, full, "memory"
+        if hosted.goal is not None and run.step >= hosted.goal:
+            hosted.playing = False
+        if hosted.goals.reached:
+            hosted.playing, hosted.reached = False, hosted.goals.reached
+        elif any(until.kind == "step" and run.step >= until.value for until in hosted.until):
+            hosted.playing, hosted.reached = False, "step"
 
     # Telling
 
-    def _tell(self, run_id: int, held: Held) -> None:
-        """Tell everything that is new."""
-        for part in telling.settings(run_id, held):
+    def _send_updates(self, run_id: int, hosted: Held) -> None:
+        """Send everything that is new."""
+        for part in telling.settings(run_id, hosted):
             self._send(part)
-        self._tell_curves(run_id, held)
-        # Before the views, which may take a while: whoever asked to pause waits for it.
-        self._send(telling.state(run_id, held, held.told))
-        self._show(run_id, held, at_once=True)
+        self._send_curves(run_id, hosted)
+        # Before the views, which may take a while: a request to pause waits for this reply.
+        self._send(telling.state(run_id, hosted, hosted.told))
+        self._send_views(run_id, hosted, at_once=True)
 
-    def _tell_curves(self, run_id: int, held: Held) -> None:
-        held.told = time.perf_counter()
-        for part in telling.series(run_id, held.run.history):
+    def _send_curves(self, run_id: int, hosted: Held) -> None:
+        hosted.told = time.perf_counter()
+        for part in telling.series(run_id, hosted.run.history):
             self._send(part)
 
-    def _show(self, run_id: int, held: Held, at_once: bool) -> None:
-        for view in telling.pictures(run_id, held, at_once):
+    def _send_views(self, run_id: int, hosted: Held, at_once: bool) -> None:
+        for view in telling.pictures(run_id, hosted, at_once):
             self._send(view)
 
-    def _show_beside(self, run_id: int, held: Held, other: Held) -> None:
-        """Tell how the two differ, once both are at the same step."""
-        now, steps = time.perf_counter(), held.run.step + other.run.step
-        wish = next((one for one in held.wishes if one.kind == "beside"), None)
-        waits = held.playing and not held.pace.is_due("beside", now)
-        if wish is None or waits or held.seen.get("beside") == steps:
+    def _show_comparison(self, run_id: int, hosted: Held, other: Held) -> None:
+        """Send how the two runs differ."""
+        now, steps = time.perf_counter(), hosted.run.step + other.run.step
+        wish = next((w for w in hosted.wishes if w.kind == "beside"), None)
+        waits = hosted.playing and not hosted.pace.is_due("beside", now)
+        if wish is None or waits or hosted.seen.get("beside") == steps:
             return
-        held.seen["beside"] = steps
-        facts = beside.facts(held.run, other.run, held.memory)
+        hosted.seen["beside"] = steps
+        facts = beside.facts(hosted.run, other.run, hosted.memory)
         end = time.perf_counter()
-        held.pace.made("beside", end - now, end, telling.budget(held))
-        self._send(answers.View(run_id, "beside", held.run.step, {}, facts))
+        hosted.pace.made("beside", end - now, end, telling.budget(hosted))
+        self._send(answers.View(run_id, "beside", hosted.run.step, {}, facts))

@@ -1,4 +1,4 @@
-"""Which of two libraries computes something sooner on this machine."""
+"""Benchmark torch's tanh against NumPy's on this machine."""
 
 import time
 from collections.abc import Callable
@@ -7,32 +7,31 @@ import numpy as np
 import torch
 
 FEWEST = 4096
-"""Numbers from which on it can matter."""
+"""Minimum size for which it matters."""
 TIMES = 2.5
-"""So many times as quick NumPy must be: its tanh may differ from torch's in the last bit."""
+"""Minimum speedup by NumPy, whose tanh may differ from torch's in the last bit."""
 ROUNDS = 5
 
 
-def numpy_pays(given: torch.Tensor, made: torch.Tensor) -> bool:
-    """Whether NumPy's tanh of a tensor is much quicker than torch's; ``made`` takes its numbers.
+def numpy_pays(operand: torch.Tensor, buffer: torch.Tensor) -> bool:
+    """Return whether NumPy's tanh of a tensor is much faster than torch's; writes into ``made``.
 
-    torch leaves it to Intel's MKL, which on processors of other makers does without their vector
-    instructions.
+    torch uses Intel's MKL, which does not use the vector instructions of other makers' processors.
     """
-    if given.numel() < FEWEST or given.dtype not in (torch.float32, torch.float64):
+    if operand.numel() < FEWEST or operand.dtype not in (torch.float32, torch.float64):
         return False
-    if not given.is_contiguous() or not made.is_contiguous():
+    if not operand.is_contiguous() or not buffer.is_contiguous():
         return False
-    ours, theirs = given.numpy(), made.numpy()
-    by_numpy = _seconds(lambda: np.tanh(ours, theirs))
-    return TIMES * by_numpy < _seconds(lambda: torch.tanh(given, out=made))
+    array, result = operand.numpy(), buffer.numpy()
+    by_numpy = _seconds(lambda: np.tanh(array, result))
+    return TIMES * by_numpy < _seconds(lambda: torch.tanh(operand, out=buffer))
 
 
 def _seconds(work: Callable[[], object]) -> float:
-    """Return how long something takes at least."""
-    found = []
+    """Return the minimum time of `ROUNDS` runs."""
+    times = []
     for _ in range(ROUNDS):
         begun = time.perf_counter()
         work()
-        found.append(time.perf_counter() - begun)
-    return min(found)
+        times.append(time.perf_counter() - begun)
+    return min(times)

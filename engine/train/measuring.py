@@ -1,4 +1,4 @@
-"""A step with what it did beside its loss: gradient norms, and updates by their weights."""
+"""Measure steps: gradient norms, and update norms relative to the weights' norms."""
 
 import math
 import time
@@ -11,27 +11,27 @@ from engine.train.views.arrays import dense
 from engine.training import answers
 
 FIRST, APART = 20, 1.1
-"""The first steps of a run are measured each; then those that lie a tenth apart."""
+"""The first 20 steps of a run are all measured; then steps at distances growing by 10 percent."""
 
 
 def following(step: int) -> int:
-    """Return the next step after ``step`` to measure, however quick the run is.
+    """Return the next step after ``step`` to measure, however fast the run is.
 
-    A curve over all of its steps has no gap wider than a tenth of them then, and a run of a million
-    steps is measured at 130 for its sake.
+    So a curve over all steps has no gap wider than a tenth of them, and for that a run of a million
+    steps is measured only 130 times.
     """
     if step < FIRST:
         return step + 1
     power = math.floor(math.log(step / FIRST, APART))
-    while (found := math.ceil(FIRST * APART**power)) <= step:
+    while (measured := math.ceil(FIRST * APART**power)) <= step:
         power += 1
-    return found
+    return measured
 
 
 def go_on(run: Run, goals: Goals, count: int, end: float) -> None:
-    """Make so many steps, or as many as begin before ``end`` and are told in one message.
+    """Make up to ``count`` steps before ``end``, as many as fit into one message.
 
-    There is one at least. Some of them are measured.
+    At least one step is made; some are measured.
     """
     last = run.step + min(count, answers.SERIES_STEPS // 2)
     left = end - time.perf_counter()
@@ -47,7 +47,7 @@ def go_on(run: Run, goals: Goals, count: int, end: float) -> None:
 
 
 def measure(run: Run, goals: Goals | None = None) -> float:
-    """Make one step and note its norms and ratios; returns how many seconds the noting took."""
+    """Make one step and record its norms and ratios; return the seconds that measuring took."""
     if run.problem is not None:
         return 0.0
     begun, step = time.perf_counter(), run.step
@@ -59,8 +59,8 @@ def measure(run: Run, goals: Goals | None = None) -> float:
     if run.step == step:
         return 0.0
     grads = [p.grad for p in run.program.model.parameters()]
-    found = iter(_norms([dense(g) for g in grads if g is not None]))
-    norms = [math.nan if grad is None else next(found) for grad in grads]
+    grad_norms = iter(_norms([dense(g) for g in grads if g is not None]))
+    norms = [math.nan if grad is None else next(grad_norms) for grad in grads]
     moved = _norms([new - old for new, old in zip(now, before, strict=True)])
     sizes = _norms(before)
     ratios = [m / size if size else math.nan for m, size in zip(moved, sizes, strict=True)]
@@ -70,7 +70,7 @@ def measure(run: Run, goals: Goals | None = None) -> float:
 
 
 def _norms(tensors: list[torch.Tensor]) -> list[float]:
-    """Return the norm of each, in few calls."""
+    """Return the norm of each tensor, in few calls."""
     if not tensors:
         return []
     norms: list[float] = torch.stack(torch._foreach_norm(tensors)).tolist()

@@ -1,4 +1,4 @@
-"""How much memory a run may take before it is made to pause: what has been reached is kept."""
+"""Memory guard: pause a run before it exceeds the memory limit, so that nothing is lost."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
 
 EVERY_S = 0.25
 GROWTH = 1 << 29
-"""Bytes that graphs kept on purpose may grow by in one go."""
+"""Maximum growth in bytes by graphs that the mistake ``keep_graphs`` retains, per play."""
 SHARE = 0.8
-"""The part of what the process may have at all that a run may fill."""
+"""Maximum share of the process's memory limit."""
 
 
 def resident() -> int:
-    """Return how many bytes this process holds; 0 where the system does not tell."""
+    """Return the resident memory of this process in bytes; 0 if the system does not report it."""
     return _statm(1)
 
 
 def allocated() -> int:
-    """Return how many bytes this process has asked for, its programs' code not counted."""
+    """Return the size of this process's data segment and stack in bytes, or 0."""
     return _statm(5)
 
 
@@ -38,7 +38,7 @@ def _statm(field: int) -> int:
 
 
 def give_back() -> None:
-    """Hand what has been freed back to the system (glibc), so that it counts as free."""
+    """Return freed memory to the system (glibc), so that it counts as free."""
     if sys.platform == "linux":
         trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
         if trim is not None:
@@ -46,7 +46,7 @@ def give_back() -> None:
 
 
 def most() -> int:
-    """Return how many bytes the process may ask for; 0: nobody says."""
+    """Return the process's limit of data bytes (RLIMIT_DATA); 0 for none."""
     if sys.platform == "win32":
         return 0
     import resource
@@ -56,30 +56,30 @@ def most() -> int:
 
 
 class Guard:
-    """Looks after the memory of one run while it plays."""
+    """Monitor of memory use by one run while it plays."""
 
     def __init__(self) -> None:
         self._began = 0
         self._next = 0.0
 
     def begin(self) -> None:
-        """Count from now on what it grows by."""
+        """Measure growth from now on."""
         self._began = resident()
 
     def problem(self, run: Run, now: float) -> Problem | None:
-        """Return why a run is to pause, None where it need not; ``now`` in seconds of any clock."""
+        """Return why a run must pause, or None; ``now`` in seconds of any clock."""
         if now < self._next:
             return None
         self._next = now + EVERY_S
         cap = most()
         grown, full = resident() - self._began, cap and allocated() > SHARE * cap
-        kept = run.program.names["kept"]
-        if "keep_graphs" in run.setup.mistakes and isinstance(kept, list):
+        losses = run.program.names["kept"]
+        if "keep_graphs" in run.setup.mistakes and isinstance(losses, list):
             if grown > min(GROWTH, cap // 4 or GROWTH) or full:
                 return Problem(
                     "Memory",
-                    f"Paused at step {run.step:,}: {len(kept):,} losses and their graphs hold "
-                    f"{(len(kept) and grown) / 1e9:.1f} GB more memory",
+                    f"Paused at step {run.step:,}: {len(losses):,} losses and their graphs hold "
+                    f"{(len(losses) and grown) / 1e9:.1f} GB more memory",
                     "Keep loss.item() in place of the loss. Going back lets go of them.",
                 )
         elif full:

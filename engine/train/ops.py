@@ -1,4 +1,4 @@
-"""What torch's ops are to the captured mode: how each is called soonest, what it writes into."""
+"""Fast call forms, out= variants and properties of torch ops for captured mode."""
 
 import inspect
 from collections.abc import Callable
@@ -22,32 +22,32 @@ FAST: dict[str, Callable[..., object]] = {
     "aten.div.Scalar": torch.div,
     "aten.pow.Tensor_Scalar": torch.pow,
 }
-"""Python functions with ``out=`` that are quicker to call than their overloads."""
+"""Python functions with ``out=`` that are faster to call than their overloads."""
 QUICK = {
     f"aten.{name}.default": getattr(torch._C._nn, name)
     for name in ("mse_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy")
 }
-"""The same for ops that cannot write into a buffer; arguments as in the schema."""
+"""Faster functions for ops without an out variant; arguments as in the schema."""
 NUMBERS = {"mul.Tensor", "mul.Scalar", "div.Tensor", "div.Scalar", "add.Tensor", "sub.Tensor"}
 """Ops whose second argument may be a number."""
 VIEWS = {"t", "view", "detach", "expand", "transpose", "unsqueeze", "squeeze", "permute", "alias",
           "_unsafe_view", "select", "slice", "as_strided"}  # fmt: skip
 MADE = {"ones_like", "zeros_like", "full_like", "scalar_tensor", "full", "zeros", "ones", "arange"}
-"""Ops that always make the same numbers; of a tensor they take the shape alone."""
+"""Factory ops whose result is constant; of a tensor argument they use only the shape."""
 
 NOTING = {"aten.mkldnn_rnn_layer.default"}
-"""Ops that leave out what their backward needs where gradients are switched off: oneDNN's LSTM."""
+"""Ops that skip what their backward needs if gradients are disabled: oneDNN's LSTM."""
 
 
 def out_variant(op: Any) -> tuple[Callable[..., object], str] | None:  # noqa: ANN401
-    """Return the form of an op that writes into a buffer, and that argument's name, or None."""
+    """Return an op's out variant and the name of its out argument, or None."""
     fast = FAST.get(str(op))
     if fast is not None:
         return fast, "out"
     if not hasattr(op, "_schema") or ("loss" in base(op) and "backward" not in base(op)):
-        # The CPU's losses use the buffer for what is not reduced yet, and resize it.
+        # CPU loss kernels use the buffer for the unreduced loss, and resize it.
         return None
-    wanted = [(a.name, str(a.type)) for a in op._schema.arguments]
+    arguments = [(a.name, str(a.type)) for a in op._schema.arguments]
     if len(op._schema.returns) != 1:
         return None
     packet = op.overloadpacket
@@ -55,14 +55,14 @@ def out_variant(op: Any) -> tuple[Callable[..., object], str] | None:  # noqa: A
         other = getattr(packet, name)
         outs = [a.name for a in other._schema.arguments if a.is_out]
         rest = [(a.name, str(a.type)) for a in other._schema.arguments if not a.is_out]
-        if len(outs) == 1 and rest == wanted:
-            # The bare function: the overload object around it costs as much as a small kernel.
+        if len(outs) == 1 and rest == arguments:
+            # Bypasses the overload object, which costs as much as a small kernel.
             return other._op, outs[0]
     return None
 
 
 def bare(op: Any) -> Callable[..., object]:  # noqa: ANN401
-    """Return an op's function past its overload object, made to give all that a gradient needs."""
+    """Return an op's function without its overload object, computing all its backward needs."""
     call = cast("Callable[..., object]", getattr(op, "_op", op))
     if str(op) not in NOTING:
         return call
@@ -86,7 +86,7 @@ def base(op: object) -> str:
 
 
 def is_pure(op: object) -> bool:
-    """Whether an op draws no random numbers and writes into nothing."""
+    """Return whether an op has no side effects and draws no random numbers."""
     tags = getattr(op, "tags", ())
     return hasattr(op, "_schema") and not (
         op._schema.is_mutable or torch.Tag.nondeterministic_seeded in tags
@@ -94,20 +94,20 @@ def is_pure(op: object) -> bool:
 
 
 def mutates(op: object) -> bool:
-    """Whether an op writes into its first argument."""
+    """Return whether an op is in-place: writes into its first argument."""
     return hasattr(op, "_schema") and base(op).endswith("_") and not base(op).endswith("__")
 
 
 def picks(op: object, arguments: tuple[object, ...]) -> bool:
-    """Whether the shape of what an op makes depends on numbers, as of a mask's choice."""
+    """Return whether the shape of an op's result depends on data, as with a boolean mask."""
     if torch.Tag.dynamic_output_shape not in getattr(op, "tags", ()):
         return False
     if base(op) != "index":
         return True
     places = cast("list[torch.Tensor | None]", arguments[1])
-    return any(one is not None and one.dtype in (torch.bool, torch.uint8) for one in places)
+    return any(index is not None and index.dtype in (torch.bool, torch.uint8) for index in places)
 
 
 def turns(op: object) -> bool:
-    """Whether an op gives a tensor another shape in place, and none of its numbers."""
+    """Return whether an op is an in-place view op, such as ``transpose_``."""
     return mutates(op) and base(op)[:-1] in VIEWS

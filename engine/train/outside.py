@@ -1,7 +1,7 @@
-"""What a program of the user's keeps outside of its modules: globals, class attributes, closures.
+"""External state of a user's program: globals, class attributes, closures.
 
-A captured step does not run that program, so a counter there would stand still. It is found by
-looking at all that its functions and classes can reach, before a step and after it.
+A captured step does not run that program, so a counter there would not advance. Changes are
+detected by comparing all objects reachable from its functions and classes before and after a step.
 """
 
 import functools
@@ -20,21 +20,21 @@ from engine.train import attributes
 from engine.train.program import Program
 
 MOST = 20_000
-"""So many values are looked at."""
+"""Maximum number of objects to visit."""
 MOST_NUMBERS = 1 << 16
-"""Larger tensors and arrays are told by where they are, and how often they were written to."""
+"""Bytes; larger tensors are compared by their version counter, larger arrays by identity."""
 OWN = "training"
-"""The name of the module that a run's source is executed as."""
+"""``__name__`` of the namespace in which a run's source is executed."""
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 _CONTAINERS = (list, tuple, set, frozenset)
 
 
 def seen(program: Program) -> tuple[object, ...]:
-    """Return what is kept outside of the run's modules, as something to compare; () of ours."""
+    """Return a comparable snapshot of the external state of a run; () for built-in models."""
     if program.setup.model.name != "own":
         return ()
     weights = [*program.model.parameters(), *program.model.buffers()]
-    look = _Look({id(t): t for t in weights})
+    look = _Walk({id(t): t for t in weights})
     for module in program.model.modules():
         look.at(module)
     drawn = hash(random.getstate()), hash(np.random.get_state()[1].tobytes())  # type: ignore[index]
@@ -42,93 +42,97 @@ def seen(program: Program) -> tuple[object, ...]:
 
 
 @dataclass
-class _Look:
-    """One walk from object to object; ``found`` has what each is, in the order of the walk."""
+class _Walk:
+    """Walk over reachable objects; ``found`` has a fingerprint of each, in visiting order."""
 
     met: dict[int, object]
-    """What was met already, by its id."""
+    """Visited objects by id."""
     found: list[object] = field(default_factory=list)
 
     def at(self, value: object) -> None:
-        """Note a value, and what can be reached from it."""
+        """Visit a value and everything reachable from it."""
         waiting = [value]
         while waiting and len(self.found) < MOST:
-            one = waiting.pop()
-            if isinstance(one, _PLAIN):
-                self.found.append(repr(one))
-            elif id(one) not in self.met:
-                self.met[id(one)] = one
-                self.found.append(_told(one))
-                waiting += _reached(one)
+            item = waiting.pop()
+            if isinstance(item, _PLAIN):
+                self.found.append(repr(item))
+            elif id(item) not in self.met:
+                self.met[id(item)] = item
+                self.found.append(_fingerprint(item))
+                waiting += _references(item)
 
 
-def _told(one: object) -> object:
-    """Return what is to be compared of an object itself; nothing that changes by itself."""
-    if isinstance(one, torch.Tensor):
-        return _numbers(one)
-    if isinstance(one, np.ndarray):
-        return hash(one.tobytes()) if one.nbytes <= MOST_NUMBERS else id(one)
-    if isinstance(one, GeneratorType):
-        return one.gi_frame.f_lasti if one.gi_frame is not None else -1
-    if type(one) in attributes.GENERATORS:
-        return repr(attributes.GENERATORS[type(one)][0](one))
-    if isinstance(one, functools._lru_cache_wrapper):
-        return one.cache_info().currsize
-    if isinstance(one, dict | list | tuple | set | frozenset):
-        return len(one)
-    # What one of the user's own knows is in its attributes; its words are the user's, too.
-    if isinstance(one, Iterator) and type(one).__module__ != OWN:
-        return f"{one!r} {operator.length_hint(one, -1)}"
-    return type(one).__name__
+def _fingerprint(item: object) -> object:
+    """Return a fingerprint of an object itself, without anything that changes on its own."""
+    if isinstance(item, torch.Tensor):
+        return _numbers(item)
+    if isinstance(item, np.ndarray):
+        return hash(item.tobytes()) if item.nbytes <= MOST_NUMBERS else id(item)
+    if isinstance(item, GeneratorType):
+        return item.gi_frame.f_lasti if item.gi_frame is not None else -1
+    if type(item) in attributes.GENERATORS:
+        return repr(attributes.GENERATORS[type(item)][0](item))
+    if isinstance(item, functools._lru_cache_wrapper):
+        return item.cache_info().currsize
+    if isinstance(item, dict | list | tuple | set | frozenset):
+        return len(item)
+    # The state of a user's own iterator is in its attributes; its `repr` is the user's code.
+    if isinstance(item, Iterator) and type(item).__module__ != OWN:
+        return f"{item!r} {operator.length_hint(item, -1)}"
+    return type(item).__name__
 
 
 def _numbers(t: torch.Tensor) -> object:
     try:
         if t.layout is torch.strided and t.numel() * t.element_size() <= MOST_NUMBERS:
-            # Bytes, for NaN is not equal to itself.
+            # Bytes, as NaN is not equal to itself.
             return hash(t.detach().cpu().reshape(-1).view(torch.uint8).numpy().tobytes())
         return t._version
     except (RuntimeError, NotImplementedError):
         return None
 
 
-def _reached(one: Any) -> list[object]:  # noqa: ANN401 - of any kind
-    """Return what an object of the user's program leads to."""
-    if isinstance(one, nn.Module):
-        return _of_module(one)
-    if isinstance(one, dict):
-        return [part for pair in one.items() for part in pair]
-    if isinstance(one, _CONTAINERS):
-        return list(one)
-    if isinstance(one, MethodType):
-        return [one.__func__, one.__self__]
-    if isinstance(one, functools.partial):
-        return [one.func, *one.args, *one.keywords.values()]
-    if isinstance(one, functools._lru_cache_wrapper):
-        return [one.__wrapped__]
-    if isinstance(one, FunctionType):
-        return _of_function(one)
-    if isinstance(one, CellType):
-        return _contents(one)
-    if isinstance(one, GeneratorType):
-        return list(one.gi_frame.f_locals.values()) if one.gi_frame is not None else []
-    if isinstance(one, property):
-        return [one.fget, one.fset]
-    if isinstance(one, staticmethod | classmethod):
-        return [one.__func__]
-    if isinstance(one, type):
-        return list(vars(one).values()) if one.__module__ == OWN else []
-    return _of_instance(one) if type(one).__module__ == OWN else []
+def _references(item: Any) -> list[object]:  # noqa: ANN401 - of any kind
+    """Return the objects that an object of the user's program references."""
+    if isinstance(item, nn.Module):
+        return _of_module(item)
+    if isinstance(item, dict):
+        return [part for pair in item.items() for part in pair]
+    if isinstance(item, _CONTAINERS):
+        return list(item)
+    if isinstance(item, MethodType):
+        return [item.__func__, item.__self__]
+    if isinstance(item, functools.partial):
+        return [item.func, *item.args, *item.keywords.values()]
+    if isinstance(item, functools._lru_cache_wrapper):
+        return [item.__wrapped__]
+    if isinstance(item, FunctionType):
+        return _of_function(item)
+    if isinstance(item, CellType):
+        return _contents(item)
+    if isinstance(item, GeneratorType):
+        return list(item.gi_frame.f_locals.values()) if item.gi_frame is not None else []
+    if isinstance(item, property):
+        return [item.fget, item.fset]
+    if isinstance(item, staticmethod | classmethod):
+        return [item.__func__]
+    if isinstance(item, type):
+        return list(vars(item).values()) if item.__module__ == OWN else []
+    return _of_instance(item) if type(item).__module__ == OWN else []
 
 
-def _of_instance(one: Any) -> list[object]:  # noqa: ANN401 - of a class of the user's
-    slots = [name for kind in type(one).__mro__ for name in vars(kind).get("__slots__", ())]
-    own = getattr(one, "__dict__", {})
-    return [type(one), *own.values(), *(getattr(one, name, None) for name in slots)]
+def _of_instance(instance: Any) -> list[object]:  # noqa: ANN401 - of a class of the user's
+    slots = [name for kind in type(instance).__mro__ for name in vars(kind).get("__slots__", ())]
+    fields = getattr(instance, "__dict__", {})
+    return [
+        type(instance),
+        *fields.values(),
+        *(getattr(instance, name, None) for name in slots),
+    ]
 
 
 def _of_module(module: nn.Module) -> list[object]:
-    """Return what a module leads to but what is kept of it anyway: weights and plain attributes."""
+    """Return a module's references except what checkpoints have: weights and plain attributes."""
     hooks = [*module._forward_hooks.values(), *module._forward_pre_hooks.values()]
     weights = [p for p in module._parameters.values() if p is not None]
     of_weights = [hook for p in weights for hook in (p._backward_hooks or {}).values()]
@@ -144,9 +148,9 @@ def _of_function(function: FunctionType) -> list[object]:
     if function.__module__ != OWN:
         return []
     names = [n for code in _codes(function) for n in code.co_names]
-    known = function.__globals__
+    scope = function.__globals__
     return [
-        *(known[name] for name in dict.fromkeys(names) if name in known),
+        *(scope[name] for name in dict.fromkeys(names) if name in scope),
         *(function.__defaults__ or ()),
         *(function.__kwdefaults__ or {}).values(),
         *(function.__closure__ or ()),
@@ -155,10 +159,10 @@ def _of_function(function: FunctionType) -> list[object]:
 
 
 def _codes(function: FunctionType) -> list[Any]:
-    """Return a function's code and that of the functions within it."""
+    """Return a function's code objects, nested functions included."""
     codes = [function.__code__]
     for code in codes:
-        codes += [one for one in code.co_consts if hasattr(one, "co_names")]
+        codes += [const for const in code.co_consts if hasattr(const, "co_names")]
     return codes
 
 

@@ -1,7 +1,7 @@
-"""Has the views of the run that plays made by another process: see `engine.train.easel`.
+"""Client of the view process, which computes the views of the playing run: `engine.train.easel`.
 
-A module of the user's own runs in that process too. So nothing that it does may hold the trainer
-up, and nothing but whole views, no more than were ordered, goes on from it to the window.
+A user's module runs in that process too, so it is untrusted: it must never block the trainer, and
+only complete views, no more than were ordered, are forwarded from it to the window.
 """
 
 import contextlib
@@ -26,29 +26,29 @@ from engine.training.answers import MOST_NUMBERS, Array, View
 from engine.zoo import given
 
 HARMLESS = (asks.Watch, asks.TapeStep, asks.Export, asks.ListParts, asks.GiveFile)
-"""Requests that leave a run that plays as it is."""
+"""Requests that do not affect a playing run."""
 EVERY_S = 1 / 60
 SHARE = {"reference": 0.01, "captured": 0.02}
-"""A moment is handed over so often at most; the part of the trainer's time it takes, by mode."""
+"""Minimum interval between snapshots, and the share of the trainer's time for them by mode."""
 POINTS_S = 0.3
-"""Where the weights have been is told so often at most."""
+"""Minimum interval between updates of the weight path."""
 PATIENCE_S, WORK_S = 20.0, 5.0
-"""After so long without an answer, and so much work of its own meanwhile, the trainer makes the
-views itself. On a machine with too much to do, either process may stand still for long."""
+"""After so many seconds without a reply, and so much CPU time of its own meanwhile, the trainer
+computes the views itself. On an overloaded machine, either process may be stalled for long."""
 MOST = 64 << 20
-"""Bytes of one message at most."""
+"""Maximum bytes of one message."""
 _PIPE = 1 << 20
 _TURN = 8 << 20
-"""Bytes that are taken in one turn at most."""
+"""Maximum bytes to read in one call."""
 _views = msgspec.msgpack.Decoder(View)
 _WITH_GRADS = {"gradients", "weights", "histograms"}
 
 
 class NoPainter:
-    """Stands for a process that there is not."""
+    """Null object in place of a view process."""
 
-    def paint(self, _run_id: int, _held: Held) -> bool:
-        """Return that nobody makes views."""
+    def paint(self, _run_id: int, _hosted: Held) -> bool:
+        """Return False: no views are computed."""
         return False
 
     def heed(self, _request: object) -> None:
@@ -56,77 +56,77 @@ class NoPainter:
 
 
 class Painter(NoPainter):
-    """The trainer's end: hands moments over, and passes on the views that come back."""
+    """The trainer's end of the pipes: sends snapshots, and forwards the views that come back."""
 
     def __init__(
         self, send: Callable[[View], None], orders: int, results: int, child: int = 0
     ) -> None:
         self._send, self._orders, self._results, self._child = send, orders, results, child
-        _widen(orders, results)
+        _enlarge(orders, results)
         for end in (orders, results):
             os.set_blocking(end, False)
         self._buffer, self._unsent = bytearray(), bytearray()
         self._subject = self._run_id = 0
         self._run: Run | None = None
         self._modules: tuple[torch.nn.Module, ...] = ()
-        """A model and all in it: to walk through it anew takes longer than to copy a small one."""
+        """Cached modules of the model: walking them takes longer than copying a small model."""
         self._setup: Setup | None = None
         self._unfit: Setup | None = None
-        """A setup that could not be shown by the other process."""
-        self._told: set[int] = set()
-        self._unanswered, self._since, self._asked = 0, 0.0, 0.0
-        self._worked = 0.0
+        """A setup that the view process could not handle."""
+        self._sent_points: set[int] = set()
+        self._unanswered, self._waiting_since, self._last_call = 0, 0.0, 0.0
+        self._cpu_before = 0.0
         self._cost = float("inf")
         self._due = 0
-        """Views that may still come for what was ordered."""
+        """The number of views that may still arrive for the orders sent."""
         self._next = self._points_at = 0.0
         self._is_gone = False
 
-    def paint(self, run_id: int, held: Held) -> bool:
-        """Hand the present step over if the last one is done with; False: nobody makes views."""
-        if not held.playing:
+    def paint(self, run_id: int, hosted: Held) -> bool:
+        """Send a snapshot if the last one is done; return False if no view process is usable."""
+        if not hosted.playing:
             self._stop()
             return False
         self.carry()
         now = time.perf_counter()
-        if now - self._asked > PATIENCE_S / 2:
-            self._wait_anew()  # Nothing was brought further while the run stood still.
-        self._asked = now
-        if self._unanswered > 0 and now - self._since > PATIENCE_S:
-            self._lose_patience()
-        setup = held.run.setup
+        if now - self._last_call > PATIENCE_S / 2:
+            self._restart_timer()  # Nothing was read or written while the run was paused.
+        self._last_call = now
+        if self._unanswered > 0 and now - self._waiting_since > PATIENCE_S:
+            self._check_timeout()
+        setup = hosted.run.setup
         if self._is_gone and self._child and reap(self._child):
             self._child = 0
         if self._is_gone or setup.device != "cpu" or setup is self._unfit:
             return False
-        if self._run is not held.run and bounds.parameters(held.run) > MOST_NUMBERS:
-            return False  # Copies of them would take longer, and more memory, than steps do.
+        if self._run is not hosted.run and bounds.parameters(hosted.run) > MOST_NUMBERS:
+            return False  # Copying them would take more time and memory than a step.
         if self._unanswered or now < self._next:
             return True
-        if self._run is not held.run or self._setup is not setup:
-            self._choose(run_id, held.run)
-        wishes = tuple(pair for pair in held.wanted() if pair[1].kind != "beside")
+        if self._run is not hosted.run or self._setup is not setup:
+            self._choose(run_id, hosted.run)
+        wishes = tuple(pair for pair in hosted.wanted() if pair[1].kind != "beside")
         if wishes:
-            kept, left = attribute_lists.of(held.run.program)
-            if left:  # A model without these would be shown as it is not.
+            attributes, left = attribute_lists.of(hosted.run.program)
+            if left:  # Without these attributes the views would be wrong.
                 self._unfit = setup
                 return False
-            self._order(self._moment(held.run, wishes, kept))
+            self._order(self._moment(hosted.run, wishes, attributes))
         spent = time.perf_counter() - now
-        # One that took long among quick ones was interrupted: it cost the trainer no more.
+        # A single slow one was interrupted by the system and not more expensive itself.
         self._cost = min(spent, 1.5 * self._cost)
-        self._next = now + max(EVERY_S, self._cost / SHARE[held.run.mode])
+        self._next = now + max(EVERY_S, self._cost / SHARE[hosted.run.mode])
         return not self._is_gone
 
-    def _wait_anew(self) -> None:
-        self._since, self._worked = time.perf_counter(), time.thread_time()
+    def _restart_timer(self) -> None:
+        self._waiting_since, self._cpu_before = time.perf_counter(), time.thread_time()
 
-    def _lose_patience(self) -> None:
-        if time.thread_time() - self._worked > WORK_S:
+    def _check_timeout(self) -> None:
+        if time.thread_time() - self._cpu_before > WORK_S:
             self._leave()
 
     def heed(self, request: object) -> None:
-        """Pass on no view of what was, where a request changes it."""
+        """Discard outstanding views if a request changes the run."""
         if not isinstance(request, HARMLESS):
             self._stop()
 
@@ -135,7 +135,7 @@ class Painter(NoPainter):
             self._run, self._subject = None, self._subject + 1
 
     def carry(self) -> None:
-        """Pass on the views that have been made meanwhile, and bring orders further."""
+        """Forward the views that have arrived, and write more of the pending orders."""
         self._push()
         taken = 0
         while not self._is_gone and taken < _TURN:
@@ -147,12 +147,12 @@ class Painter(NoPainter):
                 data = b""
             taken += len(data)
             self._buffer += data
-            if not data or not all(map(self._heard, self._messages())):
+            if not data or not all(map(self._handle, self._messages())):
                 self._leave()
 
-    def _heard(self, told: tuple[int, bytes]) -> bool:
-        """Take one message in; returns whether it may have been sent."""
-        subject, message = told
+    def _handle(self, received: tuple[int, bytes]) -> bool:
+        """Handle one message; return False if it breaks the protocol."""
+        subject, message = received
         is_answer = message in (DONE, UNFIT)
         self._unanswered -= is_answer
         self._due -= not is_answer
@@ -183,7 +183,7 @@ class Painter(NoPainter):
             del self._buffer[: HEADER.size + length]
 
     def _leave(self) -> None:
-        """Have nothing more to do with that process; it ends when it notices."""
+        """Close the pipes; the process exits when it notices."""
         if not self._is_gone:
             self._is_gone = True
             self._buffer.clear()
@@ -192,7 +192,7 @@ class Painter(NoPainter):
             os.close(self._results)
 
     def _choose(self, run_id: int, run: Run) -> None:
-        self._run, self._setup, self._told, self._points_at = run, run.setup, set(), 0.0
+        self._run, self._setup, self._sent_points, self._points_at = run, run.setup, set(), 0.0
         self._subject, self._run_id = self._subject + 1, run_id
         path = str(run.setup.data.options.get("path") or "")
         self._order(Subject(run_id, run.setup, path, given.held(path, run.program.files)))
@@ -201,12 +201,12 @@ class Painter(NoPainter):
         body = msgspec.msgpack.encode(order)
         self._unsent += HEADER.pack(len(body), self._subject) + body
         self._unanswered += 1
-        self._wait_anew()
+        self._restart_timer()
         self._due += len(order.wishes) if isinstance(order, Moment) else 0
         self._push()
 
     def _push(self) -> None:
-        """Write what fits into the pipe: whoever does not read must not be waited for."""
+        """Write what fits into the pipe, without ever blocking on a process that does not read."""
         try:
             while self._unsent and not self._is_gone:
                 with memoryview(self._unsent) as view:
@@ -218,7 +218,7 @@ class Painter(NoPainter):
             self._leave()
 
     def _moment(
-        self, run: Run, wishes: Sequence[tuple[str, asks.Wish]], kept: list[object]
+        self, run: Run, wishes: Sequence[tuple[str, asks.Wish]], attributes: list[object]
     ) -> Moment:
         kinds = {wish.kind for _, wish in wishes}
         grads = bool(kinds & _WITH_GRADS)
@@ -239,28 +239,28 @@ class Painter(NoPainter):
             joined([p.grad for p in parameters if p.grad is not None]) if grads else (),
             [_memory(state.get(p, {})) for p in parameters] if "optimizer" in kinds else [],
             self._points(run) if "surface" in kinds else {},
-            kept,
+            attributes,
         )
 
     def _points(self, run: Run) -> dict[int, Array]:
-        """Return where the weights have been, as far as it has not been told, now and then."""
+        """Return the points of the weight path not yet sent, at most every `POINTS_S`."""
         now = time.perf_counter()
         if now < self._points_at:
             return {}
         self._points_at = now + POINTS_S
-        found = {
+        points_by_step = {
             c.step: torch.cat([p.reshape(-1).float() for p in c.parameters])
             for c in run.past.all()
-            if c.step not in self._told
+            if c.step not in self._sent_points
         }
         points = run.trail.points
-        found |= {step: points[step].float() for step in points.keys() - self._told}
-        self._told |= found.keys()
-        return {step: packed(point) for step, point in found.items()}
+        points_by_step |= {step: points[step].float() for step in points.keys() - self._sent_points}
+        self._sent_points |= points_by_step.keys()
+        return {step: packed(point) for step, point in points_by_step.items()}
 
 
-def _widen(*ends: int) -> None:
-    """Let a pipe hold more than one picture, where the system has that."""
+def _enlarge(*ends: int) -> None:
+    """Enlarge pipe buffers to more than one view, if the system supports it."""
     if sys.platform == "linux":
         import fcntl
 
@@ -270,14 +270,16 @@ def _widen(*ends: int) -> None:
 
 
 def _each(groups: Iterable[Mapping[str, torch.Tensor | None]]) -> list[torch.Tensor]:
-    """Return the tensors of modules in the order of ``model.parameters()``, shared ones once."""
-    found = {id(one): one for group in groups for one in group.values() if one is not None}
-    return list(found.values())
+    """Return the tensors of modules in the order of ``model.parameters()``, without duplicates."""
+    tensors = {
+        id(tensor): tensor for group in groups for tensor in group.values() if tensor is not None
+    }
+    return list(tensors.values())
 
 
 def _memory(state: dict[str, object]) -> dict[str, Array | float]:
     return {
-        name: packed(held, dtype_of(held)) if isinstance(held, torch.Tensor) else float(held)
-        for name, held in state.items()
-        if isinstance(held, torch.Tensor | int | float)
+        name: packed(value, dtype_of(value)) if isinstance(value, torch.Tensor) else float(value)
+        for name, value in state.items()
+        if isinstance(value, torch.Tensor | int | float)
     }

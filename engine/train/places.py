@@ -1,14 +1,14 @@
-"""Where a model's parameters stand. Shared ones stand in several places."""
+"""Names of a model's parameters; shared (tied) parameters have several."""
 
 import torch
 from torch import nn
 
 
 def instead(model: nn.Module, values: dict[nn.Parameter, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """Return by name what is to stand in each place of these parameters while a model is called.
+    """Map every name of these parameters to its replacement, for `torch.func.functional_call`.
 
-    A module that has two names is named once: of two, `torch.func.functional_call` with
-    ``tie_weights`` puts the replacement back in the end, and the model has lost its parameter.
+    A module with two names is listed once: with both, ``tie_weights`` would restore the
+    replacement at the end, and the model would lose its parameter.
     """
     return {
         f"{path}.{name}" if path else name: values[parameter]

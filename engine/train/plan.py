@@ -1,7 +1,7 @@
-"""The captured mode of a run: its parameters in one flat vector, its step as straight-line calls.
+"""Captured mode of a run: its parameters in one flat vector, its step as straight-line calls.
 
-It is used only where it made the same steps as the reference mode (`trial`); anything else falls
-back with a word why. The module's parameters stay what everybody sees: views of the flat vector.
+It is used only if it has reproduced the steps of the reference mode (`trial`); else the run stays
+in reference mode and gives the reason. The module's parameters become views of the flat vector.
 """
 
 import itertools
@@ -24,53 +24,53 @@ Arguments = tuple[torch.Tensor, ...]
 ROUNDED = "a tanh of many numbers is NumPy's, which may round the last bit otherwise"
 MOST_SHAPES = 3
 ALIGNED = 64
-"""Bytes at whose multiples each parameter begins in the flat vector, as torch's own memory does:
-a matrix product may add in another order where its result is not aligned."""
+"""Alignment in bytes of each parameter in the flat vector, that of torch's allocations: a matrix
+product may sum in another order if its result is not aligned."""
 
 
 @dataclass
 class Captured:
-    """The step of one batch shape, and the batches that it can be given."""
+    """The captured step of one batch shape, with its batch buffers."""
 
     go: Step
     x: torch.Tensor
     y: torch.Tensor
     own: Arguments
-    """The arguments that stand for ``x`` and ``y``."""
+    """The arguments for the buffers ``x`` and ``y``."""
     slots: Slots | None = None
     in_slots: list[Arguments] = field(default_factory=list)
 
 
 @dataclass
 class Made:
-    """What steps have left: their losses, and the learning rates after them where they change."""
+    """Results of steps: their losses, and the learning rates after them if there is a schedule."""
 
     losses: list[float] = field(default_factory=list)
     rates: list[float] = field(default_factory=list)
     goals: Callable[[float], bool] | None = None
-    """Told each loss, it says whether that step is to be the last."""
+    """Called with each loss; returns whether that step is the last."""
 
     def noter(self) -> Callable[[float], object]:
-        """Return what is to be told each loss; it answers with something true after the last."""
-        return self.losses.append if self.goals is None else self._note
+        """Return a function to call with each loss; its result is true after the last step."""
+        return self.losses.append if self.goals is None else self._add
 
-    def _note(self, loss: float) -> bool:
+    def _add(self, loss: float) -> bool:
         self.losses.append(loss)
         return self.goals is not None and self.goals(loss)
 
 
 class Plan:
-    """One run's flat storage, and a captured step for each batch shape."""
+    """Flat storage of a run, with a captured step for each batch shape."""
 
     def __init__(self, program: Program, batches: Batches) -> None:
         self._program, self._batches = program, batches
         self.is_exact = True
-        """Whether all that was captured makes the reference mode's bits."""
+        """True if every captured step is bitwise equal to the reference mode."""
         named = dict(program.model.named_parameters())
-        self._learning = {n: p for n, p in named.items() if p.requires_grad}
-        if not self._learning:
+        self._trainable = {n: p for n, p in named.items() if p.requires_grad}
+        if not self._trainable:
             raise Refused("nothing learns")
-        parameters = list(self._learning.values())
+        parameters = list(self._trainable.values())
         sizes = [-(-p.nbytes // ALIGNED) * ALIGNED // p.itemsize for p in parameters]
         self._starts = list(itertools.accumulate(sizes[:-1], initial=0))
         self._flat = parameters[0].detach().new_zeros(sum(sizes))
@@ -78,7 +78,7 @@ class Plan:
         self._values = self._cut(self._flat)
         self._grads = self._cut(self._grad)
         self._views: dict[str, list[torch.Tensor]] = {}
-        """Each of the optimizer's memories in the shapes of the parameters."""
+        """Optimizer state by name, as views in the shapes of the parameters."""
         for parameter, value in zip(parameters, self._values, strict=True):
             value.copy_(parameter.detach())
             parameter.data = value
@@ -86,15 +86,15 @@ class Plan:
         self._steps: dict[int, Captured] = {}
         self._count = 0
         self._loss_of = self._forward()
-        self._after = self._update()
+        self._update_step = self._update()
 
     def _cut(self, flat: torch.Tensor) -> list[torch.Tensor]:
         """Return views of a flat vector in the shapes of the parameters."""
-        pairs = zip(self._starts, self._learning.values(), strict=True)
+        pairs = zip(self._starts, self._trainable.values(), strict=True)
         return [flat[start : start + p.numel()].view(p.shape) for start, p in pairs]
 
     def _forward(self) -> Callable[[torch.Tensor, torch.Tensor], torch.Tensor]:
-        """Return output and loss of a batch as one function, from the lines that are shown."""
+        """Return a function from a batch to its loss, compiled from the displayed lines."""
         lines = [text for event, text in self._program.lines if event in ("forward", "loss")]
         names = dict(self._program.names)
         body = steps.indented("\n".join([*lines, "return loss"]))
@@ -102,7 +102,7 @@ class Plan:
         return cast("Callable[[torch.Tensor, torch.Tensor], torch.Tensor]", names["loss_of"])
 
     def _update(self) -> Callable[[torch.Tensor], None] | None:
-        """Return clipping and schedule as a function of the loss; None where there is neither."""
+        """Return clipping, update and schedule as a function of the loss; None without either."""
         before = [text for event, text in self._program.lines if event == "clip"]
         later = [text for event, text in self._program.lines if event == "schedule"]
         names = {**self._program.names, "update": self._step_optimizer}
@@ -112,31 +112,31 @@ class Plan:
         exec(f"def after(loss):\n{body}\n", names)
         return cast("Callable[[torch.Tensor], None]", names["after"])
 
-    # Before steps are made
+    # Before and after steps
 
     def attach(self) -> None:
-        """Point gradients and the optimizer's memories at the flat vectors, wherever they were."""
-        for parameter, grad in zip(self._learning.values(), self._grads, strict=True):
+        """Make gradients and optimizer state views of the flat vectors."""
+        for parameter, grad in zip(self._trainable.values(), self._grads, strict=True):
             parameter.grad = grad
         optimizer = self._program.optimizer
-        found = rule_of(optimizer)
-        self._rule = found[0] if found else None
-        if found is None:
+        rule_entry = rule_of(optimizer)
+        self._rule = rule_entry[0] if rule_entry else None
+        if rule_entry is None:
             return
         self._count = 0
-        for name in found[1]:
+        for name in rule_entry[1]:
             if name not in self._memory:
                 self._memory[name] = torch.zeros_like(self._flat)
                 self._views[name] = self._cut(self._memory[name])
-            for parameter, view in zip(self._learning.values(), self._views[name], strict=True):
-                self._adopt(optimizer.state.get(parameter, {}), name, view)
+            for parameter, view in zip(self._trainable.values(), self._views[name], strict=True):
+                self._share_state(optimizer.state.get(parameter, {}), name, view)
         self._memory.setdefault("scratch", torch.zeros_like(self._flat))
 
-    def _adopt(self, state: dict[str, object], name: str, view: torch.Tensor) -> None:
-        held = state.get(name)
-        if isinstance(held, torch.Tensor):
-            if held.data_ptr() != view.data_ptr():
-                view.copy_(held)
+    def _share_state(self, state: dict[str, object], name: str, view: torch.Tensor) -> None:
+        tensor = state.get(name)
+        if isinstance(tensor, torch.Tensor):
+            if tensor.data_ptr() != view.data_ptr():
+                view.copy_(tensor)
                 state[name] = view
             step = state.get("step")
             self._count = int(step.item()) if isinstance(step, torch.Tensor) else 1
@@ -144,45 +144,45 @@ class Plan:
             view.zero_()
 
     def detach(self) -> None:
-        """Write back what only the flat rule knew: how many steps it made, and new memories."""
+        """Write the step count and new state tensors back into the optimizer."""
         if self._rule is None:
             return
-        found = rule_of(self._program.optimizer)
-        if found is None or self._count == 0:
+        rule_entry = rule_of(self._program.optimizer)
+        if rule_entry is None or self._count == 0:
             return
         state = self._program.optimizer.state
-        is_sgd = "momentum_buffer" in found[1]
+        is_sgd = "momentum_buffer" in rule_entry[1]
         if is_sgd and not self._program.optimizer.param_groups[0]["momentum"]:
             return
         if not is_sgd:
-            for parameter in self._learning.values():
+            for parameter in self._trainable.values():
                 step = state[parameter].get("step")
                 if isinstance(step, torch.Tensor):
                     step.fill_(self._count)
                 else:
                     state[parameter]["step"] = torch.tensor(float(self._count))
-        for name in found[1]:
-            for parameter, view in zip(self._learning.values(), self._views[name], strict=True):
+        for name in rule_entry[1]:
+            for parameter, view in zip(self._trainable.values(), self._views[name], strict=True):
                 state[parameter][name] = view
 
     # Steps
 
-    def advance(self, most: int, end: float, made: Made) -> None:
-        """Make up to ``most`` steps until the clock says ``end``, or a loss is not finite."""
-        while len(made.losses) < most:
-            before, (captured, ready) = len(made.losses), self._ready(most - len(made.losses))
+    def advance(self, most: int, end: float, results: Made) -> None:
+        """Make up to ``most`` steps until time ``end``, or until a loss is not finite."""
+        while len(results.losses) < most:
+            before, (captured, ready) = len(results.losses), self._ready(most - len(results.losses))
             try:
-                if self._after is None and self._rule is not None:
-                    goes_on = self._quickly(captured.go, ready, end, made)
+                if self._update_step is None and self._rule is not None:
+                    goes_on = self._fast_steps(captured.go, ready, end, results)
                 else:
-                    goes_on = self._one_by_one(captured.go, ready, end, made)
+                    goes_on = self._mixed_steps(captured.go, ready, end, results)
             finally:
-                self._batches.skip(len(captured.x) * (len(made.losses) - before))
+                self._batches.skip(len(captured.x) * (len(results.losses) - before))
             if not goes_on:
                 return
 
     def _ready(self, most: int) -> tuple[Captured, Iterable[Arguments]]:
-        """Return the step for the batches that come next, and their arguments: at least one."""
+        """Return the captured step for the next batches, and the arguments of at least one."""
         batches = self._batches
         if batches.is_whole:
             captured = self._steps.get(batches.rows) or self._capture(batches.rows)
@@ -200,9 +200,9 @@ class Plan:
         return captured, (captured.own,)
 
     @torch.inference_mode()
-    def _quickly(self, go: Step, ready: Iterable[Arguments], end: float, made: Made) -> bool:
-        """Make steps in which only captured operations run; returns whether to go on."""
-        clock, note, rule = time.perf_counter, made.noter(), self._rule
+    def _fast_steps(self, go: Step, ready: Iterable[Arguments], end: float, results: Made) -> bool:
+        """Make steps of captured operations only; return whether to continue."""
+        clock, note, rule = time.perf_counter, results.noter(), self._rule
         flat, grad, memory = self._flat, self._grad, self._memory
         group, count = self._program.optimizer.param_groups[0], self._count
         assert rule is not None
@@ -218,18 +218,18 @@ class Plan:
             self._count = count
         return True
 
-    def _one_by_one(self, go: Step, ready: Iterable[Arguments], end: float, made: Made) -> bool:
-        """Make steps in which torch's own optimizer, schedule or clipping takes part."""
-        group, note = self._program.optimizer.param_groups[0], made.noter()
+    def _mixed_steps(self, go: Step, ready: Iterable[Arguments], end: float, results: Made) -> bool:
+        """Make steps with torch's optimizer, a schedule or clipping; return as `_fast_steps`."""
+        group, note = self._program.optimizer.param_groups[0], results.noter()
         for arguments in ready:
             loss = go(*arguments)
-            if self._after is None:
+            if self._update_step is None:
                 self._step_optimizer()
             else:
-                self._after(loss)
+                self._update_step(loss)
             value = loss.item()
             if self._program.scheduler is not None:
-                made.rates.append(group["lr"])
+                results.rates.append(group["lr"])
             if note(value) or value - value != 0 or time.perf_counter() >= end:
                 return False
         return True
@@ -252,10 +252,10 @@ class Plan:
         model = self._program.model
         random = checkpoints.random_state(self._program)
         buffers = attributes.buffers_of(model)
-        kept = attributes.of(model)
+        attributes_before = attributes.of(model)
         try:
-            graph = trace(model, self._learning, self._loss_of, x.clone(), y.clone())
-            if name := attributes.changed(kept, attributes.of(model)):
+            graph = trace(model, self._trainable, self._loss_of, x.clone(), y.clone())
+            if name := attributes.changed(attributes_before, attributes.of(model)):
                 raise Refused(f"forward changes self.{name}, which a replayed step would not")
             with torch.no_grad():
                 may_round = self._program.setup.mode == "captured"
@@ -269,14 +269,14 @@ class Plan:
                     captured.in_slots = [emitter.pieces(*p) for p in captured.slots.pairs()]
         finally:
             attributes.put_buffers_back(buffers)
-            attributes.put_back(model, kept)
+            attributes.put_back(model, attributes_before)
             checkpoints.set_random_state(self._program, random)
         self._steps[size] = captured
         return captured
 
 
 def key(program: Program) -> tuple[str, ...]:
-    """Return what a plan depends on: where it changes, a new one has to be built."""
+    """Return the cache key of a plan: if it changes, a new plan has to be built."""
     setup, sections = program.setup, program.sections.texts
     return (
         *(sections[name] for name in ("step", "loss", "freeze")),

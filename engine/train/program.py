@@ -1,7 +1,4 @@
-"""A setup made live: its source is executed section by section, and the names it leaves are kept.
-
-So the reference mode is the exported script, not a copy of it.
-"""
+"""Live objects of a setup, made by executing the sections of the exported script."""
 
 import linecache
 import warnings
@@ -30,12 +27,12 @@ from engine.zoo.pieces import Data, Loss, Model, Optimizer, Schedule, Shapes
 
 FILENAME = "<training>"
 GIVEN = ("torch", "nn", "F", "math", "device", "dtype")
-"""The names that a module from elsewhere finds."""
+"""The names that an untrusted module can use."""
 Batch = tuple[torch.Tensor, torch.Tensor]
 
 
 class Failed(Exception):
-    """Code of a run raised; ``problem`` says what and where, in the user's source if it was."""
+    """The code of a run raised; ``problem`` says what, and where in the user's source if known."""
 
     def __init__(self, problem: Problem, place: str = "") -> None:
         super().__init__(problem.message)
@@ -45,12 +42,12 @@ class Failed(Exception):
 
 @dataclass
 class Sections:
-    """The texts that have been executed, by their names, in order."""
+    """The source sections that have been executed, by name, in order."""
 
     texts: dict[str, str]
 
     def whole(self) -> str:
-        """Return them one after the other."""
+        """Return all sections as one text."""
         return "\n\n".join(self.texts.values())
 
 
@@ -60,7 +57,7 @@ class Program:
     def __init__(self, setup: Setup, files: Files | None = None) -> None:
         self.sections = Sections({})
         self.files = given_files() if files is None else files
-        """What its data is made of, should the files be others by now."""
+        """The contents of its data files, which may have changed on disk since."""
         self.names: dict[str, object] = {"__name__": "training", "kept": [], "frozen": []}
         self.names["open"] = partial(open_given, files=self.files)
         self.setup = setup
@@ -77,10 +74,10 @@ class Program:
         self._make_model(setup)
         self._make_step(setup)
         self.keeps_elsewhere = False
-        """Whether its module depends on more than what a checkpoint holds."""
+        """True if its module depends on state that a checkpoint does not have."""
 
     def begin_again(self) -> None:
-        """Make model and optimizer anew, and with them what the module's program keeps."""
+        """Create model and optimizer again, and with them the state of the user's program."""
         self._make_model(self.setup)
         self._make_step(self.setup)
 
@@ -96,7 +93,7 @@ class Program:
         self._execute("loss", texts.loss(setup, self.task), "loss")
         self._execute("optimizer", texts.optimizer(setup), "optimizer")
 
-    # What the sections left
+    # Names defined by the sections
 
     @property
     def x(self) -> torch.Tensor:
@@ -105,12 +102,12 @@ class Program:
 
     @property
     def y(self) -> torch.Tensor:
-        """The data's targets as they were made."""
+        """The data's raw targets."""
         return cast("torch.Tensor", self.names["y"])
 
     @property
     def model(self) -> nn.Module:
-        """The model that is trained."""
+        """The model being trained."""
         return cast("nn.Module", self.names["model"])
 
     @property
@@ -129,29 +126,29 @@ class Program:
         return cast("torch.amp.GradScaler | None", self.names.get("scaler"))
 
     def tensor(self, name: str) -> torch.Tensor:
-        """Return a tensor that the source named: ``x_train``, ``y_val``, ``train_rows``."""
+        """Return a tensor by its name in the source: ``x_train``, ``y_val``, ``train_rows``."""
         return cast("torch.Tensor", self.names[name])
 
     def criterion(self, output: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
-        """Return the loss."""
+        """Return the loss of an output."""
         return cast("Callable[..., torch.Tensor]", self.names["criterion"])(output, targets)
 
     @property
     def classes(self) -> int:
-        """How many classes there are; 0 for a regression."""
+        """The number of classes; 0 for tasks without classes."""
         if self.task not in ("binary", "classes"):
             return 0
         return max(2, int(self.y.max()) + 1)
 
     @property
     def class_names(self) -> tuple[str, ...]:
-        """What the classes are called, in the order of their numbers."""
-        known = cast("list[str]", self.names.get("class_names", []))[: self.classes]
-        given = (name or str(i) for i, name in enumerate(known))
-        return (*given, *(str(i) for i in range(len(known), self.classes)))
+        """The names of the classes, in the order of their numbers."""
+        listed = cast("list[str]", self.names.get("class_names", []))[: self.classes]
+        names = (name or str(i) for i, name in enumerate(listed))
+        return (*names, *(str(i) for i in range(len(listed), self.classes)))
 
     def inputs_of(self, x: torch.Tensor) -> torch.Tensor:
-        """Return what the model is given for raw inputs: features, standardized, moved."""
+        """Return raw inputs as model inputs: features computed, standardized, on its device."""
         features = self.names.get("features")
         inputs = cast("Callable[..., torch.Tensor]", features)(x) if features else x
         if "mean" in self.names:
@@ -159,7 +156,7 @@ class Program:
         example = self.tensor("inputs")
         return inputs.to(example.device, example.dtype)
 
-    # Making them
+    # Creating them
 
     def _check_device(self, setup: Setup) -> None:
         try:
@@ -194,7 +191,7 @@ class Program:
 
     @property
     def task(self) -> Task:
-        """What the targets ask for."""
+        """The task, derived from dtype and shape of the targets."""
         if self.y.dtype.is_floating_point:
             return "regression"
         if self.y.dim() > 1:
@@ -226,21 +223,21 @@ class Program:
             raise self._failure(error, name, place) from error
 
     def _execute_guarded(self, text: str, filename: str) -> None:
-        """Make a model that came from elsewhere: the policy holds for it, then and in each step."""
+        """Create an untrusted model: the sandbox policy applies to it now and in each step."""
         code = policy.prepare(text, filename)
-        given: dict[str, object] = {"__name__": "training"}
-        given |= {name: self.names[name] for name in GIVEN}
-        names = policy.names(given)
+        scope: dict[str, object] = {"__name__": "training"}
+        scope |= {name: self.names[name] for name in GIVEN}
+        names = policy.names(scope)
         exec(code, names)
         self.names["model"] = names["model"]
 
     def _failure(self, error: BaseException, name: str, place: str) -> Exception:
         found = problem(error, self.sections.texts[name], f"<training {name}>")
         if name == "model" and self.setup.model.name == "own":
-            source = str(_own(self.setup)["source"])
+            source = str(_own_options(self.setup)["source"])
             where = in_source(found.place, self.sections.texts[name], source)
-            told = msgspec.structs.replace(worded(found, self.setup), place=where)
-            return Failed(told, "model.source")
+            result = msgspec.structs.replace(worded(found, self.setup), place=where)
+            return Failed(result, "model.source")
         is_said = isinstance(error, ValueError)
         message = found.message if is_said else f"{found.type}: {found.message}"
         lines = self.sections.texts[name].splitlines()
@@ -249,22 +246,23 @@ class Program:
         return BadSetup(" ".join(message.split()), place)
 
     def failure(self, error: BaseException) -> Problem:
-        """Return what to show for an exception that a step raised, placed in the user's source."""
+        """Return an exception that a step raised as a problem, located in the user's source."""
         text = self.sections.texts["model"]
         found = problem(error, text, "<training model>")
         where = Place()
         found = worded(found, self.setup)
         if self.setup.model.name == "own":
-            where = in_source(found.place, text, str(_own(self.setup)["source"]))
+            where = in_source(found.place, text, str(_own_options(self.setup)["source"]))
         return msgspec.structs.replace(found, place=where)
 
     def _check_fit(self, setup: Setup) -> None:
         steps.check_mistakes(setup, tuple(self.tensor("y_train").shape))
         names = [name for name, _ in self.model.named_parameters()]
-        for held in setup.frozen:
-            if not any(name.startswith(held) for name in names):
-                some = ", ".join(names[:8])
-                raise BadSetup(f"no parameter is called or begins with {held!r}: {some}", "frozen")
+        for prefix in setup.frozen:
+            if not any(name.startswith(prefix) for name in names):
+                listed = ", ".join(names[:8])
+                message = f"no parameter is called or begins with {prefix!r}: {listed}"
+                raise BadSetup(message, "frozen")
 
     # One step
 
@@ -283,7 +281,7 @@ class Program:
         return self.step_function(*batches[0])
 
     def change(self, setup: Setup) -> None:
-        """Take over what can change while a run goes on; see `restarts` for what cannot.
+        """Apply settings that can change during a run; see `changed` for which these are.
 
         Raises:
             BadSetup: the new setup cannot be run; nothing has changed then.
@@ -292,7 +290,7 @@ class Program:
         text = changing.statements(self.setup, setup, self.task)
         steps.function(setup)
         self._check_fit(setup)
-        _try_optimizer(setup)
+        _check_optimizer(setup)
         before, sections = self.setup, dict(self.sections.texts)
         sections["loss"] = texts.loss(setup, self.task)
         sections["freeze"] = texts.freeze(setup)
@@ -312,42 +310,42 @@ class Program:
             self.let_go()
 
     def let_go(self) -> None:
-        """Let go of the losses that were kept with their graphs, on purpose."""
-        kept = cast("list[object]", self.names["kept"])
-        if kept:
-            kept.clear()
+        """Release the losses that the mistake ``keep_graphs`` keeps alive with their graphs."""
+        losses = cast("list[object]", self.names["kept"])
+        if losses:
+            losses.clear()
             give_back()
 
 
-def _try_optimizer(setup: Setup) -> None:
-    """Have torch look at the arguments: one that is set in a group is looked at by nobody."""
+def _check_optimizer(setup: Setup) -> None:
+    """Let torch validate the arguments: it does not check values set in a parameter group."""
     piece, options = catalogue.find("optimizer", setup.optimizer, Optimizer)
     try:
-        given: dict[str, object] = {**texts.hyperparameters(piece, options, setup)}
-        cast("Callable[..., object]", piece.make)([torch.zeros(1)], **given)
+        arguments: dict[str, object] = {**texts.hyperparameters(piece, options, setup)}
+        cast("Callable[..., object]", piece.make)([torch.zeros(1)], **arguments)
     except (TypeError, ValueError) as error:
         raise BadSetup(" ".join(str(error).split()), "optimizer") from None
 
 
-def _own(setup: Setup) -> dict[str, Plain]:
+def _own_options(setup: Setup) -> dict[str, Plain]:
     return catalogue.find("model", setup.model, Model)[1]
 
 
 def in_source(place: Place, text: str, source: str) -> Place:
-    """Return a place in pasted text as the same place in the source it was pasted from."""
+    """Map a place in a pasted section to the source it was pasted from."""
     lines = text.splitlines()
     if not 0 < place.line <= len(lines):
         return Place()
-    wanted = lines[place.line - 1]
-    found = [i for i, line in enumerate(source.splitlines(), 1) if line == wanted]
-    if not found:
+    text_line = lines[place.line - 1]
+    matches = [i for i, line in enumerate(source.splitlines(), 1) if line == text_line]
+    if not matches:
         return Place()
-    moved = found[0] - place.line
-    return msgspec.structs.replace(place, line=found[0], end_line=place.end_line + moved)
+    moved = matches[0] - place.line
+    return msgspec.structs.replace(place, line=matches[0], end_line=place.end_line + moved)
 
 
 def filled(setup: Setup, task: Task) -> Setup:
-    """Return the setup with every part's options written out, and a loss that fits."""
+    """Return the setup with all options of every part filled in, and a loss that fits the task."""
     default = {"regression": "mse", "binary": "bce"}.get(task, "cross_entropy")
     part = setup.loss or Part(default)
     optimizer = Part(
@@ -373,7 +371,7 @@ _RESTARTS = (
 
 
 def changed(before: Setup, after: Setup) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the keys that differ: those that can change in a run, and those that begin it anew.
+    """Return the keys that differ: those that can change during a run, and those that restart it.
 
     Both setups are filled.
     """
@@ -394,7 +392,7 @@ def _targets(setup: Setup) -> str:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Keep torch's warnings to ourselves: the doctor has better words for them."""
+    """Suppress torch's warnings: the doctor explains them better."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield

@@ -1,4 +1,4 @@
-"""Learning rates that are far too big, on purpose."""
+"""Deliberately excessive learning rates (the mistake ``huge_lr``)."""
 
 import sys
 
@@ -7,25 +7,25 @@ from engine.zoo.pieces import Options
 
 TIMES = 100
 LEAST = 100.0
-"""A step of most optimizers is about as long as its rate, however small the gradient: weights of
-this size are beyond what any model here learns with. Plain descent overshoots there as well."""
+"""Most optimizers make steps about as long as the learning rate, however small the gradient: no
+model here learns with weights of this size. Plain gradient descent overshoots there as well."""
 LEAST_BY_NAME = {"adadelta": 1e5}
-"""Its first steps are about a thousandth of its rate."""
+"""Its first steps are about a thousandth of the learning rate."""
 
 
 def too_big(rate: float, optimizer: str) -> float:
-    """Return ``TIMES`` the rate, or the least that is too big for an optimizer of this name."""
+    """Return ``TIMES`` the rate, but at least the minimum excessive rate of this optimizer."""
     least = LEAST_BY_NAME.get(optimizer, LEAST)
     return min(max(TIMES * rate, least), sys.float_info.max)
 
 
 def too_big_schedule(options: Options, optimizer: str) -> dict[str, Plain]:
-    """Return a schedule's options with its own rates, where it sets them, far too big."""
-    found: dict[str, Plain] = {**options}
+    """Return a schedule's options with any learning rates among them made excessive."""
+    result: dict[str, Plain] = {**options}
     top = options.get("max_lr")
     if isinstance(top, int | float):
-        found["max_lr"] = now = too_big(float(top), optimizer)
+        result["max_lr"] = now = too_big(float(top), optimizer)
         base = options.get("base_lr")
         if isinstance(base, int | float) and top > 0:
-            found["base_lr"] = now * (base / top)
-    return found
+            result["base_lr"] = now * (base / top)
+    return result

@@ -1,4 +1,4 @@
-"""One step of a run under the recorder: its whole tape, and where its first NaN came from."""
+"""Record one step of a run: its tape, and the origin of a NaN."""
 
 import linecache
 import math
@@ -19,13 +19,13 @@ EVENTS = 20_000
 
 
 def record(run: Run, step: int | None = None) -> tuple[Tape, str, int]:
-    """Return the tape of the step after ``step``, its source and ``step``. The run stays put."""
+    """Return the tape of the step after ``step``, its source and ``step``. The run is unchanged."""
     if run.events is not None:
         run.finish_events()
     step = run.step if step is None else max(0, min(step, run.step))
     now, problem = run.state(), run.problem
     try:
-        # Going somewhere makes steps again from the checkpoint before.
+        # `go_to` replays steps from the preceding checkpoint.
         if step != run.step:
             run.go_to(step)
         tape, source = _recorded(run)
@@ -57,7 +57,7 @@ def _recorded(run: Run) -> tuple[Tape, str]:
     recorder.release()
     return msgspec.structs.replace(
         tape,
-        findings=_found(msgspec.structs.replace(tape, error=error), source),
+        findings=_findings(msgspec.structs.replace(tape, error=error), source),
         status="ok" if error is None else "error",
         error=error,
         torch=str(torch.__version__),
@@ -65,11 +65,11 @@ def _recorded(run: Run) -> tuple[Tape, str]:
     ), source
 
 
-def _found(tape: Tape, source: str) -> tuple[Finding, ...]:
-    """Return what the doctor finds in a step, which is mended in its run's set-up."""
+def _findings(tape: Tape, source: str) -> tuple[Finding, ...]:
+    """Return the doctor's findings in a step; their fix is to change the run's set-up."""
     return tuple(
-        msgspec.structs.replace(one, fix="", unmended=_SET_UP)
-        for one in examine_safely(tape, source)
+        msgspec.structs.replace(finding, fix="", unmended=_SET_UP)
+        for finding in examine_safely(tape, source)
     )
 
 
@@ -83,14 +83,14 @@ def _scope(program: Program) -> dict[str, object]:
 
 
 def explain_nan(run: Run) -> Problem:
-    """Go back to the step before the first number that is not finite, and name the op that made it.
+    """Rewind to the step before the first non-finite number, and name the op that produced it.
 
-    Afterwards the run stands at that step, all its numbers finite, unless step 0 has bad ones.
+    Afterwards the run is at that step, with finite weights unless those of step 0 are not.
     """
     bad, loss = run.step, run.history.recent[-1] if run.history.recent else math.nan
     step = bad - 1
     run.go_to(step)
-    while step > 0 and not _finite(run):
+    while step > 0 and not _has_finite_weights(run):
         step -= 1
         run.go_to(step)
     tape, _, _ = record(run, step)
@@ -98,37 +98,37 @@ def explain_nan(run: Run) -> Problem:
     what = "NaN" if math.isnan(loss) else "infinite"
     where = first_bad(tape)
     if step + 1 == bad:
-        told = f": {where}" if where else ""
+        detail = f": {where}" if where else ""
     else:
-        told = f". Step {step + 1:,}: {where}" if where else f". Step {step + 1:,} went wrong"
+        detail = f". Step {step + 1:,}: {where}" if where else f". Step {step + 1:,} went wrong"
     problem = Problem(
         "NaN",
-        f"The loss of step {bad:,} is {what}{told}",
+        f"The loss of step {bad:,} is {what}{detail}",
         "The run stands before that step: lower the learning rate, or clip gradients, and go on.",
     )
     run.problem = None
     return problem
 
 
-def _finite(run: Run) -> bool:
+def _has_finite_weights(run: Run) -> bool:
     return all(bool(torch.isfinite(p).all()) for p in run.program.model.parameters())
 
 
 def first_bad(tape: Tape) -> str:
-    """Return in words the first op, backward node or update that made a number not finite."""
+    """Describe the first op, backward node or update that produced a non-finite number."""
     values = {value.id: value for value in tape.values}
 
     def bad(index: int | None) -> str:
-        return _bad(tape.snapshots[index]) if index is not None else ""
+        return _non_finite(tape.snapshots[index]) if index is not None else ""
 
     for event in tape.events:
         if event.kind == "op":
             op = tape.ops[event.ref]
-            given = [bad(values[i].snapshot) for i in op.inputs if i in values]
-            made = [bad(values[i].snapshot) for i in op.outputs if i in values]
-            if any(made) and not any(given):
+            inputs = [bad(values[i].snapshot) for i in op.inputs if i in values]
+            outputs = [bad(values[i].snapshot) for i in op.outputs if i in values]
+            if any(outputs) and not any(inputs):
                 scope = f" in {op.scope}" if op.scope else ""
-                return f"{op.op}{scope} made the first {next(filter(None, made))}"
+                return f"{op.op}{scope} made the first {next(filter(None, outputs))}"
         elif event.kind == "node":
             execution = tape.executions[event.ref]
             sent = [bad(tape.edges[i].gradient) for i in execution.edges]
@@ -144,7 +144,7 @@ def first_bad(tape: Tape) -> str:
     return ""
 
 
-def _bad(snapshot: Snapshot) -> str:
+def _non_finite(snapshot: Snapshot) -> str:
     array = snapshot.array()
     nan, inf = snapshot.nan, snapshot.inf
     if array is not None and array.dtype.kind == "f":

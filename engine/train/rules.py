@@ -1,7 +1,7 @@
-"""Optimizers' update rules on one flat vector: torch's own operations in torch's own order.
+"""Optimizer update rules on one flat vector: torch's operations in torch's order.
 
-Written after ``torch.optim.sgd._single_tensor_sgd`` and ``torch.optim.adam._single_tensor_adam``;
-a test compares each with them, bit for bit.
+They follow ``torch.optim.sgd._single_tensor_sgd`` and ``torch.optim.adam._single_tensor_adam``;
+a test checks that each gives bitwise equal results.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,22 +15,22 @@ Rule = Callable[[torch.Tensor, torch.Tensor, Memory, Group, int], None]
 
 BLOCK = 256
 _EXACT = (torch.float32, torch.float64)
-"""Types in which a number beside a tensor is rounded to the tensor's type before it is used."""
+"""Dtypes with which torch rounds a number operand to the tensor's dtype before the operation."""
 
 
 @lru_cache(maxsize=4096)
 def constant(value: float, dtype: torch.dtype) -> "torch.Tensor | float":
-    """Return a number as what is quickest beside a tensor of ``dtype``, with the same result.
+    """Return a number as the fastest operand for a tensor of ``dtype`` with the same result.
 
-    For a Python number torch makes a tensor at each call, which costs as much as the operation.
-    Nobody may write into what is returned.
+    For a Python number torch creates a tensor at each call, which costs as much as the operation.
+    The returned tensor is cached and must not be written to.
     """
     return torch.tensor(value, dtype=dtype) if dtype in _EXACT else value
 
 
 @lru_cache(maxsize=16)
 def _roots(beta2: float, block: int, dtype: torch.dtype) -> "tuple[torch.Tensor | float, ...]":
-    """Return Adam's second bias correction, rooted, for each step of a block."""
+    """Return the root of Adam's second bias correction for each step of a block."""
     first = block * BLOCK + 1
     roots = [(1 - beta2**step) ** 0.5 for step in range(first, first + BLOCK)]
     return torch.tensor(roots, dtype=dtype).unbind() if dtype in _EXACT else tuple(roots)
@@ -55,7 +55,7 @@ def sgd(flat: torch.Tensor, grad: torch.Tensor, memory: Memory, group: Group, st
 
 
 def adam(flat: torch.Tensor, grad: torch.Tensor, memory: Memory, group: Group, step: int) -> None:
-    """Update ``flat`` in place; ``step`` counts from 1. AdamW is the decoupled weight decay."""
+    """Update ``flat`` in place; ``step`` counts from 1. Decoupled weight decay is AdamW."""
     lr, decay, dtype = float(group["lr"]), group["weight_decay"], flat.dtype  # type: ignore[arg-type]
     beta1, beta2 = group["betas"]  # type: ignore[misc]
     if group["maximize"]:
@@ -82,15 +82,15 @@ RULES: dict[type[torch.optim.Optimizer], tuple[Rule, tuple[str, ...]]] = {
     torch.optim.Adam: (adam, ("exp_avg", "exp_avg_sq")),
     torch.optim.AdamW: (adam, ("exp_avg", "exp_avg_sq")),
 }
-"""Rule and memories of each optimizer that has one; others keep torch's own step."""
+"""Rule and state names of each supported optimizer; others use torch's step."""
 
 
 def rule_of(optimizer: torch.optim.Optimizer) -> tuple[Rule, tuple[str, ...]] | None:
-    """Return how an optimizer updates a flat vector, None where torch's own step must do."""
+    """Return an optimizer's flat rule and state names, None if torch's step must be used."""
     if len(optimizer.param_groups) != 1 or optimizer.param_groups[0].get("amsgrad"):
         return None
-    # Of narrow types torch rounds between the steps of an operation where a tensor is short, and
-    # only at their end where it is long: a flat vector would be another length.
+    # For narrow dtypes torch rounds between the stages of an operation if a tensor is short, and
+    # only at the end if it is long: a flat vector has another length.
     if optimizer.param_groups[0]["params"][0].dtype not in _EXACT:
         return None
     return RULES.get(type(optimizer))

@@ -1,4 +1,4 @@
-"""One training run: its steps, its past, and what was changed on the way."""
+"""A training run: its steps, checkpoints, curves and the changes made during it."""
 
 import math
 import time
@@ -26,11 +26,11 @@ from engine.train.unlabelled import unlabelled
 from engine.zoo.given import Files
 
 CAPTURED_FROM = 2000
-"""Steps after which a run without a word on its mode is worth capturing."""
+"""Steps after which capturing pays off for a run with mode ``auto``."""
 
 
 class Run:
-    """A run at one of its steps, 0 the untrained model; ``files``: of a run whose data it has."""
+    """A run at one of its steps (0: the untrained model); ``files``: data files of another run."""
 
     def __init__(self, setup: Setup, files: Files | None = None) -> None:
         if setup.threads:
@@ -45,43 +45,43 @@ class Run:
         self.past = Checkpoints()
         self.trail = Trail()
         self.changes: list[tuple[int, Change]] = []
-        """What was changed, each with the step after which it was."""
+        """The changes, each with the step after which it was made."""
         self.events: Events | None = None
         self.unfinished = 0
-        """Of a run that was saved inside a step: the events that had happened."""
+        """For a run that was saved inside a step: how many of its events had run."""
         self.left: tuple[str, ...] = ()
-        """Of a run that was saved: attributes of its modules that were not, and start anew."""
+        """For a resumed run: module attributes that were not saved and have initial values."""
         self.ratios: list[tuple[float, float]] = []
-        """Of the last step that was measured: each parameter's gradient norm and update ratio."""
+        """Gradient norm and update ratio of each parameter at the last measured step."""
         self.plan: Plan | None = None
         self._plan_key: tuple[str, ...] = ()
         self.why = ""
-        """Why the captured mode is not used, or what is special about it; empty otherwise."""
+        """Why captured mode is not used, or a remark on its precision; else empty."""
         self._attached = False
         self._validate_first()
-        # What the first validation leaves in the model, a count or batch norm's means, is there
-        # when one goes back to the first step, too.
+        # After the first validation: a rewind to step 0 restores what it left in the model, such
+        # as a call counter or batch norm statistics.
         self.past.add(checkpoints.take(self.program, self.batches, 0))
         self._rng = checkpoints.random_state(self.program)
 
     @property
     def setup(self) -> Setup:
-        """The setup that holds now, with every default filled in."""
+        """The current setup, with every default filled in."""
         return self.program.setup
 
     @property
     def epoch(self) -> float:
-        """How often the training data has been gone through."""
+        """The number of passes over the training data."""
         return self.batches.seen / self.batches.rows
 
     def enter(self) -> None:
-        """Take torch's generators and threads over from whoever used them meanwhile."""
+        """Restore this run's state of torch's generators and its number of threads."""
         checkpoints.set_random_state(self.program, self._rng)
         if self.setup.threads:
             torch.set_num_threads(self.setup.threads)
 
     def leave(self) -> None:
-        """Remember torch's generators for the next `enter`."""
+        """Save the state of torch's generators for the next `enter`."""
         self._rng = checkpoints.random_state(self.program)
 
     # Going on
@@ -91,9 +91,9 @@ class Run:
         return [self.batches.draw() for _ in range(self.setup.accumulate)]
 
     def advance(self, steps: int, seconds: float = math.inf, goals: Goals | None = None) -> int:
-        """Make up to ``steps`` steps within about ``seconds``; returns how many were made.
+        """Make up to ``steps`` steps within about ``seconds``; return how many were made.
 
-        It stops early at its ``goals`` and, with `problem` set, where a step or its loss fails.
+        It stops early at its ``goals`` and, with `problem` set, if a step or its loss fails.
         """
         end = time.perf_counter() + seconds
         if self.events is None and self.problem is None:
@@ -104,20 +104,20 @@ class Run:
             self._detach()
 
     def _advance(self, steps: int, end: float, goals: Goals | None) -> int:
-        made = 0
+        count = 0
         with quiet():
-            while made < steps and self.problem is None:
+            while count < steps and self.problem is None:
                 if self.events is not None:
                     self.finish_events()
-                    made += 1
+                    count += 1
                 else:
-                    made += self._burst(min(steps - made, self._until_due()), end, goals)
+                    count += self._burst(min(steps - count, self._until_due()), end, goals)
                 if time.perf_counter() >= end or (goals and goals.reached):
                     break
-        return made
+        return count
 
     def _until_due(self) -> int:
-        """Return how many steps may be made before something other than a step is due."""
+        """Return the number of steps until a validation, checkpoint or weight path point is due."""
         every, stride = self.setup.validate_every, self.past.stride
         wait = stride - self.step % stride
         if self._attached:
@@ -125,43 +125,43 @@ class Run:
         return min(wait, every - self.step % every) if every else wait
 
     def _burst(self, most: int, end: float, goals: Goals | None) -> int:
-        """Make up to ``most`` steps without anything between them; returns how many."""
-        made = Made(goals=goals or None)
+        """Make up to ``most`` consecutive steps; return how many were made."""
+        results = Made(goals=goals or None)
         error: BaseException | None = None
         try:
             with unlabelled(self.program.optimizer):
                 if self._attached and self.plan:
-                    self.plan.advance(most, end, made)
+                    self.plan.advance(most, end, results)
                 else:
-                    self._plainly(most, end, made)
+                    self._reference_steps(most, end, results)
         except RAISES as raised:
             error = raised
-        if made.losses:
-            self.arrive(made)
+        if results.losses:
+            self.arrive(results)
         if error is not None:
             self._fail(error)
-        return len(made.losses) + (error is not None)
+        return len(results.losses) + (error is not None)
 
-    def _plainly(self, most: int, end: float, made: Made) -> None:
-        """Make steps in reference mode."""
-        clock, note, step = time.perf_counter, made.noter(), self.program.step_function
+    def _reference_steps(self, most: int, end: float, results: Made) -> None:
+        """Make up to ``most`` steps in reference mode."""
+        clock, note, step = time.perf_counter, results.noter(), self.program.step_function
         group, schedule = self.program.optimizer.param_groups[0], self.program.scheduler
         trail, model, at = self.trail, self.program.model, self.step
         due = at + trail.left(at)
-        for batch in self._calls(most):
+        for batch in self._arguments(most):
             value = step(*batch)
             is_last = note(value)
             at += 1
             if schedule is not None:
-                made.rates.append(group["lr"])
+                results.rates.append(group["lr"])
             if at == due:
                 trail.add(at, model)
                 due = at + trail.left(at)
             if is_last or value - value != 0 or clock() >= end:
                 return
 
-    def _calls(self, most: int) -> Iterator[tuple[object, ...]]:
-        """Yield what each step is given."""
+    def _arguments(self, most: int) -> Iterator[tuple[object, ...]]:
+        """Yield the arguments of each step."""
         if self.setup.accumulate > 1:
             return ((self.draw(),) for _ in range(most))
         draw = self.batches.draw
@@ -169,11 +169,11 @@ class Run:
 
     @property
     def mode(self) -> Literal["reference", "captured"]:
-        """Which mode makes the steps."""
+        """The mode in use."""
         return "captured" if self.plan is not None else "reference"
 
     def _attach(self) -> None:
-        """Let the captured mode make the next steps, where it is wanted and possible."""
+        """Use captured mode for the next steps if it is wanted and possible."""
         wanted = self.setup.mode == "captured" or (
             self.setup.mode == "auto" and self.step >= CAPTURED_FROM
         )
@@ -191,29 +191,31 @@ class Run:
             self._attached = True
 
     def _detach(self) -> None:
-        """Put what the captured mode keeps for itself where everybody looks for it."""
+        """Write the state of captured mode back into the optimizer."""
         if self._attached and self.plan is not None:
             self.plan.detach()
         self._attached = False
 
-    def arrive(self, made: Made) -> None:
-        """Note that steps have been made, and what belongs to the end of the last."""
-        rates = made.rates or [self.program.optimizer.param_groups[0]["lr"]] * len(made.losses)
-        self.history.add(self.step + 1, made.losses, rates)
-        self.step += len(made.losses)
+    def arrive(self, results: Made) -> None:
+        """Record completed steps; validate and take a checkpoint if due after the last."""
+        rates = results.rates or [self.program.optimizer.param_groups[0]["lr"]] * len(
+            results.losses
+        )
+        self.history.add(self.step + 1, results.losses, rates)
+        self.step += len(results.losses)
         every = self.setup.validate_every
         if every and self.step % every == 0 and self.program.has_validation:
-            self.history.validated(self.step, self._evaluated())
+            self.history.validated(self.step, self._validation_loss())
         self.trail.add(self.step, self.program.model)
         if self.past.due(self.step):
             if self._attached and self.plan is not None:
                 self.plan.detach()
             self.past.add(checkpoints.take(self.program, self.batches, self.step))
-        if not math.isfinite(made.losses[-1]):
-            self.problem = Problem("NaN", f"The loss of step {self.step} is {made.losses[-1]}")
+        if not math.isfinite(results.losses[-1]):
+            self.problem = Problem("NaN", f"The loss of step {self.step} is {results.losses[-1]}")
 
-    def _evaluated(self) -> float:
-        """Return the validation loss; NaN, with `problem` set, where the model raises."""
+    def _validation_loss(self) -> float:
+        """Return the validation loss; NaN, with `problem` set, if the model raises."""
         try:
             return self.program.evaluate()
         except RAISES as error:
@@ -232,7 +234,7 @@ class Run:
                     raise wording.refusal(error, self.setup) from error
 
     def _fail(self, error: BaseException) -> None:
-        """Stay where the last whole step was, its batch not drawn yet."""
+        """Return to the last completed step, before the next batch was drawn."""
         self._detach()
         problem = self.program.failure(error)
         now, step = self.state(), self.step
@@ -241,13 +243,13 @@ class Run:
         except RAISES:
             # A module that counts its calls cannot be replayed.
             self.load(now)
-        # Last, for a change that is made once more on the way takes a problem for solved.
+        # Set last: replaying a change resets `problem`.
         self.problem = problem
 
     # One event inside a step
 
     def next_event(self) -> Events:
-        """Make the next event of the step that is open, or of a new one."""
+        """Execute the next event of the current step, or the first of a new step."""
         if self.events is None or self.events.done:
             self.events = Events(self.program, self.draw())
         try:
@@ -264,7 +266,7 @@ class Run:
         return events
 
     def finish_events(self) -> None:
-        """Make what is left of a step that was begun by events."""
+        """Execute the remaining events of a partly executed step."""
         while self.events is not None and self.problem is None:
             try:
                 self.next_event()
@@ -274,10 +276,10 @@ class Run:
     # Changing something
 
     def alter(self, setup: Setup) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Take a new setup over from the next step on.
+        """Apply a new setup from the next step on.
 
-        Returns the keys that hold now, and those that would begin the run anew: then nothing has
-        changed. Raises `BadSetup`.
+        Returns the keys that were applied, and those that need a restart; if there are any of
+        these, nothing has changed. Raises `BadSetup`.
         """
         self.finish_events()
         setup = program.filled(setup, self.program.task)
@@ -292,12 +294,12 @@ class Run:
         return applied, ()
 
     def _rename(self, data: Part) -> None:
-        """Have new names for the same data hold from the first step on: no step depends on them."""
+        """Apply new names for the same data from step 0 on: no step depends on them."""
         self.past.rename(data)
         self.changes = [(at, checkpoints.renamed(what, data)) for at, what in self.changes]
 
     def edit(self, edit: Edit) -> None:
-        """Set one element of a parameter. Raises `BadSetup` without one, or if not finite."""
+        """Set an element of a parameter. Raises `BadSetup` without one, or if it is not finite."""
         self.finish_events()
         parameter = dict(self.program.model.named_parameters()).get(edit.name)
         if parameter is None or not 0 <= edit.index < parameter.numel():
@@ -308,13 +310,13 @@ class Run:
         self.changes.append((self.step, edit))
 
     def repeat_edits(self, other: "Run") -> None:
-        """Set what was set by hand in another run before its first step."""
+        """Repeat the manual weight edits that another run had before its first step."""
         for at, change in other.changes:
             if at == 0 and isinstance(change, Edit):
                 self.edit(change)
 
     def apply(self, change: Change) -> None:
-        """Make a change without writing it down."""
+        """Make a change without recording it."""
         self.problem = None
         if isinstance(change, Setup):
             self.program.change(change)
@@ -325,7 +327,7 @@ class Run:
     # Going back
 
     def rewind(self, step: int) -> None:
-        """Bring ``step`` back exactly as it was; what came later is forgotten."""
+        """Restore ``step`` bit for bit and discard everything after it."""
         self.events = None
         self.program.let_go()
         step = max(0, min(step, self.step))
@@ -337,21 +339,21 @@ class Run:
         self.changes = [(at, change) for at, change in self.changes if at <= step]
 
     def go_to(self, step: int) -> None:
-        """Move to an earlier step, forgetting nothing; later ones can still be gone back to."""
+        """Move to an earlier step without discarding later ones."""
         saved = self.past.before(step)
         self.load(saved)
-        # A checkpoint is taken as its step ends: what was changed after that step comes later.
+        # A checkpoint is taken as its step ends, so changes made after that step are not in it.
         later = [(at, change) for at, change in self.changes if at >= saved.step]
         with quiet():
             for at in range(saved.step, step + 1):
                 while later and later[0][0] == at:
                     self.apply(later.pop(0)[1])
                 if at < step:
-                    self._again(at + 1)
+                    self._replay(at + 1)
         self.step = step
 
-    def _again(self, step: int) -> None:
-        """Make a step once more, as it was made: where the modes differ in the last bit, in its."""
+    def _replay(self, step: int) -> None:
+        """Repeat a step in the mode that made it, as modes may differ in the last bit."""
         if self.setup.mode == "captured" and (self.plan is None or not self.plan.is_exact):
             self._attach()
         if self._attached and self.plan is not None and not self.plan.is_exact:
@@ -362,34 +364,34 @@ class Run:
         self._detach()
         every = self.setup.validate_every
         if every and step % every == 0 and self.program.has_validation:
-            self._evaluated()
+            self._validation_loss()
 
     def load(self, saved: Checkpoint) -> None:
-        """Put the state of a checkpoint in place of the present one."""
+        """Restore the state of a checkpoint."""
         checkpoints.put_back(self.program, self.batches, saved)
         self.step = saved.step
 
     def fork(self, step: int, setup: Setup) -> "Run":
-        """Return another run that is what this one was at ``step`` and goes on with ``setup``.
+        """Return a new run in the state of this one at ``step``, continuing with ``setup``.
 
         Raises:
-            BadSetup: the setup differs in what cannot change in a run.
+            BadSetup: the setup changes a setting that cannot change during a run.
         """
         self.finish_events()
         step = max(0, min(step, self.step))
         _, anew = program.changed(self.setup, program.filled(setup, self.program.task))
         if anew:
             raise BadSetup(f"a fork cannot change {', '.join(anew)}: begin a new run", anew[0])
-        made = Run(self.past.before(0).setup, self.program.files)
-        made.past, made.trail = self.past.copied(step), self.trail.copied(step)
-        made.changes = [(at, change) for at, change in self.changes if at <= step]
-        made.step = step
-        made.go_to(step)
-        made.history = self.history.copied(step)
-        made.alter(setup)
-        made.leave()
-        return made
+        run = Run(self.past.before(0).setup, self.program.files)
+        run.past, run.trail = self.past.copied(step), self.trail.copied(step)
+        run.changes = [(at, change) for at, change in self.changes if at <= step]
+        run.step = step
+        run.go_to(step)
+        run.history = self.history.copied(step)
+        run.alter(setup)
+        run.leave()
+        return run
 
     def state(self) -> Checkpoint:
-        """Return the present state."""
+        """Return the current state."""
         return checkpoints.take(self.program, self.batches, self.step)

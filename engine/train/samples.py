@@ -1,4 +1,4 @@
-"""What the data sets look like: a few points of each that lies on a plane, or on a curve."""
+"""Sample points of the data sets with one or two inputs, for thumbnails."""
 
 import functools
 
@@ -11,22 +11,22 @@ from engine.training.answers import Array
 from engine.zoo.pieces import Data
 
 MOST = 240
-"""Points of a data set at most."""
+"""Maximum number of points of a data set."""
 SEED = 0
 
 
 @functools.cache
 def samples() -> dict[str, Array]:
-    """Return (m, 3) points for each data set with one input or two, by its name.
+    """Return (m, 3) points for each data set with one or two inputs, by name.
 
-    Across, up, and class or target; of one input the target is up, and 0 the third. They are data
-    as one trains on them, with every option at its default.
+    Columns: x, y, and class or target; for one input y is the target and the third is 0. They are
+    drawn like training data, with every option at its default.
     """
-    found = {}
+    points = {}
     for name, piece in catalogue.pieces("data").items():
         if isinstance(piece, Data) and piece.inputs in ("1", "2"):
-            found[name] = packed(_points(name, piece))
-    return found
+            points[name] = packed(_points(name, piece))
+    return points
 
 
 def _points(name: str, piece: Data) -> torch.Tensor:

@@ -1,7 +1,7 @@
-"""A whole run as bytes, and back: it goes on bit for bit where it was.
+"""Serialize a run to bytes and resume it bit for bit.
 
-Plain MessagePack of numbers, texts and raw tensors; nothing in it is ever executed but the setup,
-which is checked like any other.
+The format is MessagePack of numbers, texts and raw tensors; nothing in it is ever executed except
+the setup, which is validated like any other.
 """
 
 import hashlib
@@ -23,9 +23,9 @@ from engine.train.run import Run
 from engine.zoo.models.own import guarded
 
 BUDGET = 32 << 20
-"""Bytes of checkpoints that are saved with a run, about; of more every second is left out."""
+"""Approximate bytes of checkpoints saved with a run; over budget, every second is left out."""
 LIMIT = 192 << 20
-"""A run of more bytes is not saved."""
+"""Maximum size in bytes of a saved run."""
 MOST_STEPS = 1 << 53
 TOO_MUCH = f"the run has more than {LIMIT >> 20} MB"
 _DTYPES = {
@@ -41,24 +41,24 @@ _FIELDS = (
 )  # fmt: skip
 
 
-_NO_RUN = (
+_INVALID = (
     ValueError, IndexError, KeyError, TypeError, RuntimeError, AssertionError, OverflowError,
     MemoryError,
 )  # fmt: skip
 
 
 class Unfit(BadSetup):
-    """The bytes are no run that can go on here; the text says why."""
+    """Raised if a run cannot be saved or resumed; the text says why."""
 
 
 class State(Struct, frozen=True):
-    """One checkpoint; ``setup`` counts in `SavedRun.setups`, ``tree`` is what `plain` makes."""
+    """A checkpoint; ``setup`` is an index into `SavedRun.setups`, ``tree`` comes from `plain`."""
 
     step: int
     setup: int
     tree: list[object]
     kept: list[object] | None = None
-    """What `attribute_lists.written` makes of a module's attributes; none in older files."""
+    """Module attributes from `attribute_lists.written`; None in older files."""
 
 
 class Changed(Struct, frozen=True):
@@ -70,15 +70,15 @@ class Changed(Struct, frozen=True):
 
 
 class SavedRun(Struct, frozen=True):
-    """A run with its past, its curves as rows of float64.
+    """A run with its checkpoints and changes, its curves as rows of float64.
 
-    ``kept``: step, loss, rate; ``val``: step, loss; ``norms``: step, the norm of each parameter's
-    gradient, the ratio of each one's update; none in older files.
+    ``kept``: step, loss, rate; ``val``: step, loss; ``norms``: step, then the gradient norm of each
+    parameter, then the update ratio of each; empty in older files.
     """
 
     torch: str
     data: str
-    """SHA-256 of inputs and targets: a file may have changed since."""
+    """SHA-256 of inputs and targets, as a data file may have changed since."""
     setups: tuple[Setup, ...]
     now: State
     past: tuple[State, ...]
@@ -89,20 +89,20 @@ class SavedRun(Struct, frozen=True):
     history_stride: int
     recent: tuple[float, ...] = ()
     events: int = 0
-    """How many events of the next step had happened; ``now`` is before them."""
+    """Number of executed events of the next step; ``now`` is the state before them."""
     left: tuple[str, ...] = ()
-    """Attributes of modules that were too much, or of no kind, to be held."""
+    """Module attributes that were too large or of an unsupported type."""
     norms: bytes = b""
 
 
 def save(run: Run) -> bytes:
-    """Return a run as bytes; of a step that is open it is told how far it has come.
+    """Return a run as bytes; of a partly executed step, the number of events is saved.
 
     Raises:
-        Unfit: it holds something that cannot be saved, or far too much.
+        Unfit: it has something that cannot be saved, or is too large.
     """
     if sum(p.nbytes for p in run.program.model.parameters()) > LIMIT:
-        raise Unfit(TOO_MUCH)  # Before copies of it fill the memory.
+        raise Unfit(TOO_MUCH)  # Before copies fill the memory.
     now, events = run.state(), 0
     if run.events is not None:
         open_step, events = now, run.events.index + 1
@@ -114,14 +114,14 @@ def save(run: Run) -> bytes:
     changes = [
         Changed(at, edit=(what.name, what.index, what.value))
         if isinstance(what, Edit)
-        else Changed(at, _number(setups, what))
+        else Changed(at, _index(setups, what))
         for at, what in run.changes
     ]
     kept, val, history_stride = run.history.store()
     model = run.program.model
     kept_now, left = attribute_lists.written(now.kept, model)
     here = _state(now, setups, kept_now)
-    before = tuple(_state(one, setups, attribute_lists.written(one.kept, model)[0]) for one in past)
+    before = tuple(_state(c, setups, attribute_lists.written(c.kept, model)[0]) for c in past)
     data = msgspec.msgpack.encode(
         SavedRun(
             str(torch.__version__),
@@ -146,7 +146,7 @@ def save(run: Run) -> bytes:
 
 
 def _within_budget(past: Checkpoints) -> tuple[list[Checkpoint], int]:
-    """Return as many checkpoints as may be saved, and how many steps lie between them."""
+    """Return the checkpoints that fit the budget, and the steps between them."""
     every, stride = past.all(), past.stride
     while len(every) > 1 and sum(c.size for c in every) > BUDGET:
         stride *= 2
@@ -154,42 +154,44 @@ def _within_budget(past: Checkpoints) -> tuple[list[Checkpoint], int]:
     return every, stride
 
 
-def _number(setups: list[Setup], setup: Setup) -> int:
-    """Return where a setup stands in the list, to which it is added if it is new."""
+def _index(setups: list[Setup], setup: Setup) -> int:
+    """Return the index of a setup in the list, appending it if it is new."""
     if setup not in setups:
         setups.append(setup)
     return setups.index(setup)
 
 
-def _state(one: Checkpoint, setups: list[Setup], kept: list[object]) -> State:
-    tree = [plain(getattr(one, name)) for name in _FIELDS]
-    return State(one.step, _number(setups, one.setup), tree, kept if any(kept) else None)
+def _state(checkpoint: Checkpoint, setups: list[Setup], kept: list[object]) -> State:
+    tree = [plain(getattr(checkpoint, name)) for name in _FIELDS]
+    return State(
+        checkpoint.step, _index(setups, checkpoint.setup), tree, kept if any(kept) else None
+    )
 
 
 def fingerprint(run: Run) -> str:
-    """Return a checksum of the data that a run learns from."""
-    found = hashlib.sha256()
+    """Return a checksum of the data of a run."""
+    digest = hashlib.sha256()
     for part in (run.program.x, run.program.y):
-        found.update(f"{tuple(part.shape)} {part.dtype} ".encode())
-        found.update(_raw(part))
-    return found.hexdigest()
+        digest.update(f"{tuple(part.shape)} {part.dtype} ".encode())
+        digest.update(_raw(part))
+    return digest.hexdigest()
 
 
 def resume(data: bytes, policy: bool = False) -> Run:
-    """Return the run that `save` made bytes of; `Run.unfinished` events of it are to be made again.
+    """Return the run that `save` serialized; the caller repeats its `Run.unfinished` events.
 
-    ``policy``: a module in it came from elsewhere.
+    ``policy``: apply the sandbox policy, as its module is untrusted.
 
     Raises:
-        Unfit: it is none, or its data is not what it was.
+        Unfit: the bytes are not a valid run, or its data has changed.
         BadSetup: its setup cannot be run here; `engine.train.program.Failed` likewise.
     """
     try:
         saved = msgspec.msgpack.decode(data, type=SavedRun)
         setups = tuple(map(guarded, saved.setups)) if policy else saved.setups
-        states = [_checkpoint(one, setups) for one in (*saved.past, saved.now)]
-        changes = [_change(one, setups) for one in saved.changes]
-    except (msgspec.MsgspecError, *_NO_RUN) as error:
+        states = [_checkpoint(state, setups) for state in (*saved.past, saved.now)]
+        changes = [_change(change, setups) for change in saved.changes]
+    except (msgspec.MsgspecError, *_INVALID) as error:
         raise Unfit("it does not hold a run as it should") from error
     for setup in setups:
         check(setup)
@@ -201,7 +203,7 @@ def resume(data: bytes, policy: bool = False) -> Run:
     history = _history(saved, run.history.columns, states[-1].step)
     try:
         count = len(list(run.program.model.parameters()))
-        if not all(_is_memory_of(count, one.optimizer) for one in states):
+        if not all(_is_memory_of(count, state.optimizer) for state in states):
             raise Unfit("its optimizer remembers something of what is no parameter")
         run.past.restore(states[:-1], saved.stride)
         put_back(run.program, run.batches, states[-1])
@@ -219,7 +221,7 @@ def resume(data: bytes, policy: bool = False) -> Run:
 
 
 def _history(saved: SavedRun, columns: tuple[str, ...], last: int) -> History:
-    """Return the curves of a run that has come to step ``last``. Raises `Unfit`."""
+    """Return the curves of a run at step ``last``. Raises `Unfit`."""
     widths = ((saved.kept, 3), (saved.val, 2), (saved.norms, len(columns) - 2))
     try:
         kept, val, norms = (np.frombuffer(data, "<f8").reshape(-1, wide) for data, wide in widths)
@@ -231,7 +233,7 @@ def _history(saved: SavedRun, columns: tuple[str, ...], last: int) -> History:
 
 
 def _are_steps(steps: np.ndarray, last: int) -> bool:
-    """Whether a curve up to step ``last`` can have its numbers at these: whole ones, rising."""
+    """Return whether these are valid steps of a curve up to ``last``: whole numbers, rising."""
     if not np.isfinite(steps).all() or (steps != np.floor(steps)).any():
         return False
     return not len(steps) or bool(
@@ -240,31 +242,31 @@ def _are_steps(steps: np.ndarray, last: int) -> bool:
 
 
 def _is_memory_of(count: int, optimizer: dict[str, Any]) -> bool:
-    """Whether what an optimizer remembers is of ``count`` parameters; else it cannot be saved."""
+    """Return whether an optimizer's state is that of ``count`` parameters; else it is invalid."""
     numbers = [number for group in optimizer["param_groups"] for number in group["params"]]
-    known = [*range(count)]
-    return numbers == known and all(type(key) is int and key in known for key in optimizer["state"])
+    valid = [*range(count)]
+    return numbers == valid and all(type(key) is int and key in valid for key in optimizer["state"])
 
 
-def _checkpoint(one: State, setups: tuple[Setup, ...]) -> Checkpoint:
-    if len(one.tree) != len(_FIELDS) or one.setup < 0:
+def _checkpoint(state: State, setups: tuple[Setup, ...]) -> Checkpoint:
+    if len(state.tree) != len(_FIELDS) or state.setup < 0:
         raise ValueError("a state has other parts")
-    parts = dict(zip(_FIELDS, map(live, one.tree), strict=True))
+    parts = dict(zip(_FIELDS, map(live, state.tree), strict=True))
     parts["batches"] = tuple(cast("list[object]", parts["batches"]))
-    setup = setups[one.setup]
-    kept = attribute_lists.read(one.kept, setup.device) if one.kept else Kept()
-    return Checkpoint(one.step, setup, **parts, kept=kept)  # type: ignore[arg-type]
+    setup = setups[state.setup]
+    kept = attribute_lists.read(state.kept, setup.device) if state.kept else Kept()
+    return Checkpoint(state.step, setup, **parts, kept=kept)  # type: ignore[arg-type]
 
 
-def _change(one: Changed, setups: tuple[Setup, ...]) -> tuple[int, Change]:
-    return one.step, Edit(*one.edit) if one.edit is not None else setups[one.setup]
+def _change(change: Changed, setups: tuple[Setup, ...]) -> tuple[int, Change]:
+    return change.step, Edit(*change.edit) if change.edit is not None else setups[change.setup]
 
 
 def plain(value: object) -> object:
-    """Return a value as lists that MessagePack holds: each is a list of its kind and its parts.
+    """Return a value as nested lists for MessagePack, each of a type name and its parts.
 
     Raises:
-        Unfit: it is neither number, text, tensor nor made of such.
+        Unfit: it is not a number, text, tensor or container of these.
     """
     match value:
         case None | bool() | int() | float() | str():
@@ -280,24 +282,24 @@ def plain(value: object) -> object:
         case dict():
             return ["dict", [[plain(k), plain(v)] for k, v in value.items()]]
         case tuple():
-            return ["tuple", [plain(one) for one in value]]
+            return ["tuple", [plain(item) for item in value]]
         case list():
-            return ["list", [plain(one) for one in value]]
+            return ["list", [plain(item) for item in value]]
     raise Unfit(f"a {type(value).__name__} cannot be saved")
 
 
 def live(value: object) -> object:
-    """Return what `plain` was given. Raises ValueError, KeyError, TypeError where it is none."""
+    """Return the value that `plain` encoded. Raises ValueError, KeyError or TypeError."""
     match value:
         case ["tensor", str(name), list(shape), bytes(data)]:
             flat = torch.frombuffer(bytearray(data), dtype=torch.uint8) if data else torch.zeros(0)
-            made = flat.to(torch.uint8).view(_DTYPES[name])
-            return made.reshape([int(str(one)) for one in shape])
+            tensor = flat.to(torch.uint8).view(_DTYPES[name])
+            return tensor.reshape([int(str(n)) for n in shape])
         case ["sparse", indices, values, list(shape), bool(is_coalesced)]:
             return torch.sparse_coo_tensor(
                 cast("torch.Tensor", live(indices)),
                 cast("torch.Tensor", live(values)),
-                [int(str(one)) for one in shape],
+                [int(str(n)) for n in shape],
                 is_coalesced=is_coalesced,
                 check_invariants=True,
             )

@@ -1,6 +1,6 @@
-"""The whole batches of an epoch, gathered at once into fixed memory.
+"""Gather the full batches of an epoch at once into fixed memory.
 
-Gathering each batch as its step comes costs as much as a small model's forward pass.
+Gathering each batch separately costs as much as a small model's forward pass.
 """
 
 import torch
@@ -11,7 +11,7 @@ MOST_BYTES = 16 << 20
 
 
 class Slots:
-    """Fixed memory for the whole batches of one size that an epoch has."""
+    """Fixed memory for the full batches of an epoch."""
 
     def __init__(self, batches: Batches, size: int) -> None:
         self._batches, self._size = batches, size
@@ -26,17 +26,17 @@ class Slots:
 
     @classmethod
     def fits(cls, batches: Batches, size: int) -> bool:
-        """Whether the memory is small enough to be worth it."""
+        """Return whether the batches fit into `MOST_BYTES`."""
         length = size + ALIGNED
         return batches.rows // size * length * sum(row_bytes(batches.x, batches.y)) <= MOST_BYTES
 
     def pairs(self) -> list[tuple[torch.Tensor, torch.Tensor]]:
-        """Return the memory of each batch: inputs and targets."""
+        """Return the memory of each batch: (inputs, targets)."""
         starts = range(0, self._count * self._length, self._length)
         return [(self._x[at : at + self._size], self._y[at : at + self._size]) for at in starts]
 
     def next(self, left: int) -> tuple[int, int]:
-        """Gather what is not yet, for ``left`` rows of the epoch; returns first slot and end."""
+        """Gather missing batches for the ``left`` rows of the epoch; return first slot and end."""
         batches = self._batches
         assert batches.order is not None
         done = batches.at - self._base

@@ -1,4 +1,4 @@
-"""One training step as source: its lines with their events, as a function, and all flat."""
+"""Source code of a training step: as lines with events, as a function, and unrolled."""
 
 from engine.setup import BadSetup, Setup
 from engine.train import catalogue
@@ -10,7 +10,7 @@ Line = tuple[str, str]
 
 
 def lines(setup: Setup) -> list[Line]:
-    """Return the statements of one batch's step, or of one micro-batch within it, in order."""
+    """Return the statements of a step with a single (micro-)batch, in order."""
     _, closure, before, after = _pieces(setup)
     return [*before, *closure, *after]
 
@@ -32,22 +32,22 @@ def _micro(setup: Setup) -> list[Line]:
     if setup.amp == "float16":
         backward = "scaler.scale(loss).backward()"
     return [
-        ("forward", _cast(setup, f"output = model({_given(setup)})")),
+        ("forward", _cast(setup, f"output = model({_inputs(setup)})")),
         ("loss", _loss(setup)),
         ("backward", backward),
     ]
 
 
-def _given(setup: Setup) -> str:
-    return _elsewhere(setup, "inputs") if "wrong_device" in setup.mistakes else "inputs"
+def _inputs(setup: Setup) -> str:
+    return _to_wrong_device(setup, "inputs") if "wrong_device" in setup.mistakes else "inputs"
 
 
-def _elsewhere(setup: Setup, name: str) -> str:
+def _to_wrong_device(setup: Setup, name: str) -> str:
     return f'{name}.to("meta")' if setup.device == "cpu" else f"{name}.cpu()"
 
 
-def _embeds(setup: Setup) -> bool:
-    """Whether a model looks its inputs up, or may: of indices elsewhere torch makes any numbers."""
+def _may_embed(setup: Setup) -> bool:
+    """Return whether the model may have an embedding, which torch computes from meta indices."""
     tokens = catalogue.find("data", setup.data, Data)[0].task == "tokens"
     return setup.device == "cpu" and (tokens or setup.model.name == "own")
 
@@ -62,8 +62,8 @@ def _loss(setup: Setup) -> str:
     output, targets = "output", "targets"
     if "softmax_first" in setup.mistakes:
         output = "torch.softmax(output, dim=-1)"
-    if "wrong_device" in setup.mistakes and _embeds(setup):
-        targets = _elsewhere(setup, targets)
+    if "wrong_device" in setup.mistakes and _may_embed(setup):
+        targets = _to_wrong_device(setup, targets)
     if "column_target" in setup.mistakes:
         targets += ".squeeze(-1)"
     text = [_cast(setup, f"loss = criterion({output}, {targets})")]
@@ -80,10 +80,10 @@ def _loss(setup: Setup) -> str:
 
 
 def check_mistakes(setup: Setup, targets: tuple[int, ...]) -> None:
-    """Refuse a mistake that would be none for targets of this shape: nobody would see it.
+    """Check that a deliberate mistake has an effect with targets of this shape.
 
     Raises:
-        BadSetup: in which shape it would be one.
+        BadSetup: it has none; the text says for which shape it has.
     """
     if "column_target" in setup.mistakes and targets[1:] != (1,):
         assert setup.loss is not None
@@ -138,12 +138,12 @@ def _closure(setup: Setup) -> str:
 
 
 def indented(text: str, by: int = 4) -> str:
-    """Return the text with each line moved to the right."""
+    """Return the text with each line indented."""
     return "\n".join(" " * by + line if line else line for line in text.splitlines())
 
 
 def function(setup: Setup) -> str:
-    """Return ``train_step`` as source; its argument is a batch, or a list of them."""
+    """Return the source of ``train_step``; its argument is a batch, or a list of batches."""
     _, micro, before, after = _pieces(setup)
     inner = "\n".join(text for _, text in micro)
     if setup.accumulate > 1:
@@ -156,7 +156,7 @@ def function(setup: Setup) -> str:
 
 
 def flat(setup: Setup) -> list[Line]:
-    """Return every statement of one whole step, micro-batches one after the other."""
+    """Return every statement of one whole step, with micro-batches unrolled."""
     _, micro, before, after = _pieces(setup)
     if setup.accumulate == 1:
         return [*before, *micro, *after]
@@ -169,7 +169,7 @@ def flat(setup: Setup) -> list[Line]:
 
 
 def evaluate(setup: Setup) -> str:
-    """Return ``evaluate`` as source: the validation loss, in eval mode and without gradients."""
+    """Return the source of ``evaluate``: validation loss in eval mode, without gradients."""
     body = ["loss = criterion(model(x_val), y_val).item()"]
     if setup.amp:
         body = [_cast(setup, body[0])]
@@ -181,7 +181,7 @@ def evaluate(setup: Setup) -> str:
 
 
 def batches(setup: Setup, rows: int) -> str:
-    """Return ``batches`` as source: a generator of batches without end."""
+    """Return the source of ``batches``, an endless generator of batches."""
     size = batch_size(setup, rows)
     if size == rows:
         return "def batches():\n    while True:\n        yield x_train, y_train\n"
@@ -200,7 +200,7 @@ def batches(setup: Setup, rows: int) -> str:
 
 
 def drawing(setup: Setup, rows: int) -> str:
-    """Return ``next_batch`` as source, for a batch size that changes in the middle of an epoch."""
+    """Return the source of ``next_batch``, whose batch size can change within an epoch."""
     order = f"torch.randperm({rows}, generator=order_rng)"
     return (
         f"order_rng = torch.Generator().manual_seed({setup.seed})\n"
@@ -220,7 +220,7 @@ def drawing(setup: Setup, rows: int) -> str:
 
 
 def other_batches(before: Setup, after: Setup, rows: int) -> str:
-    """Return what lets `drawing` go on with another batch size."""
+    """Return the statements that change the batch size of `drawing`, if it changes."""
     size = batch_size(after, rows)
     if (size, after.drop_last) == (batch_size(before, rows), before.drop_last):
         return ""
@@ -229,5 +229,5 @@ def other_batches(before: Setup, after: Setup, rows: int) -> str:
 
 
 def batch_size(setup: Setup, rows: int) -> int:
-    """Return how many examples a batch has; of all of them there is no drawing."""
+    """Return the number of examples in a batch; full batches are not shuffled."""
     return rows if setup.batch == 0 or setup.batch >= rows else setup.batch

@@ -1,4 +1,4 @@
-"""What is told of a run: its beginning, its data, its curves, its state."""
+"""Replies about a run: its description, data, curves, views and state."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ MOST_ROWS = 4000
 
 
 def begun(run_id: int, run: Run, parent: tuple[int, int] | None, resumed: bool = False) -> Begun:
-    """Return what a run is made of."""
+    """Return the description of a new run."""
     program = run.program
     return Begun(
         run_id,
@@ -59,33 +59,33 @@ def begun(run_id: int, run: Run, parent: tuple[int, int] | None, resumed: bool =
 
 
 def lines(run: Run) -> tuple[tuple[str, str], ...]:
-    """Return the lines of a step as they are now, each with its event."""
+    """Return the current lines of a step, each with its event."""
     return tuple((event, text) for event, text in run.program.lines)
 
 
-def settings(run_id: int, held: Held) -> Iterator[WentBack]:
-    """Yield that other settings hold than were told of, as after going back past a change."""
-    before, held.settings = held.settings, held.run.setup
-    if before != held.settings:
-        run = held.run
+def settings(run_id: int, hosted: Held) -> Iterator[WentBack]:
+    """Yield a reply if the setup is not the one last sent, as after a rewind past a change."""
+    before, hosted.settings = hosted.settings, hosted.run.setup
+    if before != hosted.settings:
+        run = hosted.run
         names = run.program.class_names
-        yield WentBack(run_id, run.step, before, held.settings, lines(run), names)
+        yield WentBack(run_id, run.step, before, hosted.settings, lines(run), names)
 
 
 def parameters(run: Run) -> tuple[Parameter, ...]:
-    """Return the model's parameters and where each lies in a flat vector of all."""
-    model, start, found = run.program.model, 0, []
+    """Return the model's parameters with their offsets in a flat vector of all."""
+    model, start, result = run.program.model, 0, []
     kinds = {name: name_of(type(module)) for name, module in model.named_modules()}
     for name, parameter in model.named_parameters():
         kind = kinds.get(name.rpartition(".")[0], "")
         shape = tuple(parameter.shape)
-        found.append(Parameter(name, shape, start, kind, parameter.requires_grad))
+        result.append(Parameter(name, shape, start, kind, parameter.requires_grad))
         start += parameter.numel()
-    return tuple(found)
+    return tuple(result)
 
 
 def units(run: Run) -> tuple[Unit, ...]:
-    """Return the layers whose units can be drawn; none where the model cannot be asked."""
+    """Return the layers whose units can be drawn; none if the model cannot be evaluated."""
     if run.program.keeps_elsewhere:
         return ()
     try:
@@ -96,7 +96,7 @@ def units(run: Run) -> tuple[Unit, ...]:
 
 
 def data_shown(run_id: int, run: Run) -> DataShown:
-    """Return the data, up to `MOST_ROWS` rows evenly taken."""
+    """Return the data, at most `MOST_ROWS` evenly spaced rows."""
     program = run.program
     rows = torch.arange(0, len(program.x), -(-len(program.x) // MOST_ROWS))
     x, y = program.x[rows], program.y[rows]
@@ -111,56 +111,56 @@ def data_shown(run_id: int, run: Run) -> DataShown:
 
 
 def series(run_id: int, history: History) -> Iterator[Series]:
-    """Yield all steps that have not been told, in messages of bounded length."""
-    told = history.take()
-    if told is None:
+    """Yield all steps that have not been sent, in messages of bounded length."""
+    taken = history.take()
+    if taken is None:
         return
-    steps, values, forget = told
+    steps, values, forget = taken
     for at in range(0, max(1, len(steps)), SERIES_STEPS):
-        some = slice(at, at + SERIES_STEPS)
+        chunk = slice(at, at + SERIES_STEPS)
         after = forget if at == 0 else None
-        yield Series(run_id, packed(steps[some], "<i8"), packed(values[some], "<f8"), 1, after)
+        yield Series(run_id, packed(steps[chunk], "<i8"), packed(values[chunk], "<f8"), 1, after)
 
 
-def budget(held: Held) -> float:
+def budget(hosted: Held) -> float:
     """Return the share of a run's time that its views may take."""
-    return pace.BUDGET[held.run.mode]
+    return pace.BUDGET[hosted.run.mode]
 
 
-def pictures(run_id: int, held: Held, at_once: bool) -> Iterator[View]:
-    """Yield the views that are wanted and due, or all that are wanted and not of this step yet.
+def pictures(run_id: int, hosted: Held, at_once: bool) -> Iterator[View]:
+    """Yield the requested views that are due; with ``at_once`` all not yet sent for this step.
 
-    What a module cannot show (it raises when looked at) is left out.
+    Views for which the module raises are skipped.
     """
-    for key, wish in held.wanted():
+    for key, wish in hosted.wanted():
         now = time.perf_counter()
-        if held.seen.get(key) == held.run.step or wish.kind == "beside":
+        if hosted.seen.get(key) == hosted.run.step or wish.kind == "beside":
             continue
-        if not at_once and not held.pace.is_due(key, now):
+        if not at_once and not hosted.pace.is_due(key, now):
             continue
         try:
-            picture = views.show(held.run, wish.kind, wish.options)
+            picture = views.show(hosted.run, wish.kind, wish.options)
         except RAISES:
-            # With other weights it may be possible.
-            held.seen[key] = held.run.step
-            held.pace.made(key, time.perf_counter() - now, now, budget(held))
+            # It may work with other weights.
+            hosted.seen[key] = hosted.run.step
+            hosted.pace.made(key, time.perf_counter() - now, now, budget(hosted))
             continue
-        held.seen[key] = held.run.step
+        hosted.seen[key] = hosted.run.step
         if picture is None:
-            held.pace.never(key)
+            hosted.pace.never(key)
             continue
-        yield View(run_id, wish.kind, held.run.step, picture.arrays, picture.facts)
-        held.pace.made(key, time.perf_counter() - now, now, budget(held))
+        yield View(run_id, wish.kind, hosted.run.step, picture.arrays, picture.facts)
+        hosted.pace.made(key, time.perf_counter() - now, now, budget(hosted))
 
 
-def state(run_id: int, held: Held, now: float) -> TrainState:
-    """Return where a run stands."""
-    run = held.run
+def state(run_id: int, hosted: Held, now: float) -> TrainState:
+    """Return the state of a run."""
+    run = hosted.run
     rate = 0.0
-    if held.playing and now > held.began:
-        rate = (run.step - held.began_at) / (now - held.began)
-    status: Literal["running", "paused", "failed"] = "running" if held.playing else "paused"
-    if held.problem is not None and held.problem.type not in ("NaN", "Memory"):
+    if hosted.playing and now > hosted.began:
+        rate = (run.step - hosted.began_at) / (now - hosted.began)
+    status: Literal["running", "paused", "failed"] = "running" if hosted.playing else "paused"
+    if hosted.problem is not None and hosted.problem.type not in ("NaN", "Memory"):
         status = "failed"
     return TrainState(
         run_id,
@@ -170,15 +170,15 @@ def state(run_id: int, held: Held, now: float) -> TrainState:
         rate,
         run.mode,
         run.why,
-        event=held.event,
-        problem=held.problem,
-        reached=held.reached,
+        event=hosted.event,
+        problem=hosted.problem,
+        reached=hosted.reached,
         checkpoints=len(run.past),
     )
 
 
 def exported(run_id: int, run: Run, kind: str, steps: int | None) -> Exported:
-    """Return what an `Export` asks for, or why there is none."""
+    """Return the file that an `Export` requests, or the problem."""
     try:
         match kind:
             case "script":
@@ -194,7 +194,7 @@ def exported(run_id: int, run: Run, kind: str, steps: int | None) -> Exported:
 
 def reseeded(setup: Setup, weights: bool, data: bool) -> Setup:
     """Return the setup with the next seed for the weights, the data, or both."""
-    own, made = texts.seeds(setup)
+    weight_seed, data_seed = texts.seeds(setup)
     return msgspec.structs.replace(
-        setup, weight_seed=own + int(weights), data_seed=made + int(data)
+        setup, weight_seed=weight_seed + int(weights), data_seed=data_seed + int(data)
     )

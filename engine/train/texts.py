@@ -1,4 +1,4 @@
-"""A setup as plain PyTorch source, section by section: what is run, and what is exported."""
+"""Generate plain PyTorch source from a setup, section by section, to run and to export."""
 
 import inspect
 import re
@@ -18,11 +18,11 @@ from torch import nn
 """
 _FEATURE = re.compile(r"(sin|cos)\(x(\d+)\)|x(\d+)(?:\^(\d))?(?:\*x(\d+))?")
 MOST_MICRO = 64
-"""Batches of one step at most."""
+"""Maximum number of micro-batches in one step."""
 
 
 def paste(thing: Callable[..., object] | type) -> str:
-    """Return the source of a function or class, without words for our own tools."""
+    """Return the source of a function or class, without comments for linters."""
     source = inspect.getsource(thing)
     return re.sub(r"  # (type: ignore|noqa).*", "", source).rstrip() + "\n"
 
@@ -34,12 +34,12 @@ def seeds(setup: Setup) -> tuple[int, int]:
 
 
 def call(name: str, options: dict[str, Plain]) -> str:
-    """Return a call with keywords, one per line where they are long."""
-    words = [f"{key}={value!r}" for key, value in options.items()]
-    line = f"{name}({', '.join(words)})"
+    """Return the source of a call with keyword arguments, one per line if it is long."""
+    arguments = [f"{key}={value!r}" for key, value in options.items()]
+    line = f"{name}({', '.join(arguments)})"
     if len(line) < 90:
         return line
-    return f"{name}(\n" + "".join(f"    {word},\n" for word in words) + ")"
+    return f"{name}(\n" + "".join(f"    {word},\n" for word in arguments) + ")"
 
 
 def head(setup: Setup) -> str:
@@ -53,10 +53,10 @@ def data(setup: Setup) -> str:
     piece, options = catalogue.find("data", setup.data, Data)
     parts = [paste(one) for one in (*piece.uses, piece.make)]
     words = {**options, "rng": None}
-    made = call(piece.make.__name__, words).replace("rng=None", "rng=rng")
+    call_text = call(piece.make.__name__, words).replace("rng=None", "rng=rng")
     lines = [
         f"rng = torch.Generator().manual_seed({seeds(setup)[1]})",
-        f"x, y, class_names = {made}" if piece.class_names else f"x, y = {made}",
+        f"x, y, class_names = {call_text}" if piece.class_names else f"x, y = {call_text}",
     ]
     if setup.train < 1:
         order = "torch.randperm(len(x), generator=rng)" if setup.shuffle else "torch.arange(len(x))"
@@ -76,12 +76,12 @@ def feature(text: str, inputs: int) -> str:
     """Return the source of one column made of the inputs ``x``.
 
     Raises:
-        BadSetup: it is no feature, or names an input that is not there.
+        BadSetup: it is not a feature, or names an input that does not exist.
     """
-    found = _FEATURE.fullmatch(text.replace(" ", ""))
-    if found is None:
+    match = _FEATURE.fullmatch(text.replace(" ", ""))
+    if match is None:
         raise BadSetup(f"{text!r} is no feature; write x1, x2^2, x1*x2, sin(x1)", "features")
-    wave, of, first, power, second = found.groups()
+    wave, of, first, power, second = match.groups()
     numbers = [int(n) for n in (of, first, second) if n]
     if any(not 1 <= n <= inputs for n in numbers):
         raise BadSetup(f"{text!r} names an input that the data does not have", "features")
@@ -92,7 +92,7 @@ def feature(text: str, inputs: int) -> str:
 
 
 def prepare(setup: Setup, shapes: Shapes, targets: str, task: Task) -> str:
-    """Return the section that makes the model's inputs and targets out of ``x`` and ``y``."""
+    """Return the section that makes the model's inputs and targets from ``x`` and ``y``."""
     lines = []
     if setup.features:
         if len(shapes.shape) != 1 or task == "tokens":
@@ -138,13 +138,13 @@ def model(setup: Setup, shapes: Shapes) -> str:
     piece, options = catalogue.find("model", setup.model, Model)
     _fits(piece, setup.model, shapes)
     try:
-        made = piece.write(options, shapes)
+        expression = piece.write(options, shapes)
         parts = [*(paste(one) for one in piece.uses(options)), piece.prepare(options)]
     except SyntaxError as error:
         raise BadSetup(f"line {error.lineno}: {error.msg}", "model.source") from None
     except ValueError as error:
         raise BadSetup(str(error), "model") from None
-    lines = [f"torch.manual_seed({seeds(setup)[0]})", f"model = {made}"]
+    lines = [f"torch.manual_seed({seeds(setup)[0]})", f"model = {expression}"]
     lines += [piece.after(options), "model = model.to(device, dtype)"]
     text = "\n".join(line for line in lines if line)
     return "\n\n".join([*(p for p in parts if p), text]) + "\n"
@@ -161,11 +161,11 @@ def _fits(piece: Model, part: Part, shapes: Shapes) -> None:
 
 
 def freeze(setup: Setup, again: bool = False) -> str:
-    """Return the lines that say which parameters do not learn; ``again``: that they do again.
+    """Return the lines that freeze parameters; with ``again`` those that unfreeze them.
 
-    What a module froze itself is not among them, so that it stays as it is.
+    Parameters that a module froze itself are not included, so that they stay frozen.
     """
-    words = [repr(name) for name in setup.frozen]
+    prefixes = [repr(name) for name in setup.frozen]
     lines = ["parameters = dict(model.named_parameters())"]
     if "freeze_first" in setup.mistakes:
         lines += [
@@ -175,11 +175,11 @@ def freeze(setup: Setup, again: bool = False) -> str:
             "    # A single layer: what it multiplies by.",
             "    first = next(iter(parameters))",
         ]
-        words.append("first")
-    if not words:
+        prefixes.append("first")
+    if not prefixes:
         return ""
     lines += [
-        f"frozen = [name for name in parameters if name.startswith(({', '.join(words)},))]",
+        f"frozen = [name for name in parameters if name.startswith(({', '.join(prefixes)},))]",
         "frozen = [name for name in frozen if parameters[name].requires_grad]",
     ]
     switch = "for name in frozen:\n    parameters[name].requires_grad_({})\n"
@@ -193,20 +193,20 @@ def loss(setup: Setup, task: Task) -> str:
     if task not in piece.tasks:
         words = {"regression": "numbers", "tokens": "tokens"}.get(task, "classes")
         raise BadSetup(f"{setup.loss.name} does not fit targets that are {words}", "loss")
-    made = piece.write(options)
+    expression = piece.write(options)
     if task == "tokens":
-        made = "token_cross_entropy"
-    uses = [one for one in piece.uses if task == "tokens" or one.__name__ == made]
-    return "\n\n".join([*(paste(one) for one in uses), f"criterion = {made}\n"])
+        expression = "token_cross_entropy"
+    uses = [one for one in piece.uses if task == "tokens" or one.__name__ == expression]
+    return "\n\n".join([*(paste(one) for one in uses), f"criterion = {expression}\n"])
 
 
 def optimizer(setup: Setup) -> str:
     """Return the lines that make the optimizer, its schedule and the scaler."""
     piece, options = catalogue.find("optimizer", setup.optimizer, Optimizer)
-    given = hyperparameters(piece, options, setup)
+    arguments = hyperparameters(piece, options, setup)
     name = f"torch.optim.{piece.make.__name__}"
-    words = "".join(f", {key}={value!r}" for key, value in given.items())
-    lines = [f"optimizer = {name}(model.parameters(){words})"]
+    text = "".join(f", {key}={value!r}" for key, value in arguments.items())
+    lines = [f"optimizer = {name}(model.parameters(){text})"]
     if setup.schedule is not None:
         lines.append(f"scheduler = {schedule(setup, setup.schedule)}")
     if setup.amp == "float16":
@@ -215,9 +215,9 @@ def optimizer(setup: Setup) -> str:
 
 
 def hyperparameters(piece: Optimizer, options: Options, setup: Setup) -> dict[str, Plain]:
-    """Return the arguments that differ from the constructor's own, and the learning rate."""
+    """Return the arguments that differ from the constructor's defaults, and the learning rate."""
     defaults = {name: p.default for name, p in inspect.signature(piece.make).parameters.items()}
-    given: dict[str, Plain] = {}
+    arguments: dict[str, Plain] = {}
     for key, value in options.items():
         now = tuple(value) if isinstance(value, list) else value
         if now == "" and defaults[key] is None:
@@ -225,8 +225,8 @@ def hyperparameters(piece: Optimizer, options: Options, setup: Setup) -> dict[st
         if key == "lr" and "huge_lr" in setup.mistakes:
             now = rates.too_big(float(str(value)), setup.optimizer.name)
         if key == "lr" or now != defaults[key]:
-            given[key] = now  # type: ignore[assignment]
-    return given
+            arguments[key] = now  # type: ignore[assignment]
+    return arguments
 
 
 def schedule(setup: Setup, part: Part) -> str:
@@ -235,6 +235,6 @@ def schedule(setup: Setup, part: Part) -> str:
     if "huge_lr" in setup.mistakes:
         options = rates.too_big_schedule(options, setup.optimizer.name)
     defaults = {n: p.default for n, p in inspect.signature(piece.make).parameters.items()}
-    given = {k: v for k, v in options.items() if v != defaults[k]}
-    words = "".join(f", {key}={value!r}" for key, value in given.items())
-    return f"torch.optim.lr_scheduler.{piece.make.__name__}(optimizer{words})"
+    arguments = {k: v for k, v in options.items() if v != defaults[k]}
+    text = "".join(f", {key}={value!r}" for key, value in arguments.items())
+    return f"torch.optim.lr_scheduler.{piece.make.__name__}(optimizer{text})"

@@ -1,4 +1,4 @@
-"""A plan made and tried: it is trusted once it has made the same steps as the reference mode."""
+"""Build a captured plan and verify it: it must reproduce the steps of the reference mode."""
 
 import copy
 import math
@@ -14,15 +14,15 @@ from engine.train.plan import Made, Plan
 from engine.train.program import Program, Sections, quiet
 
 CHECKED = 3
-"""Steps that are made both ways before a plan is trusted."""
+"""Number of steps made in both modes to verify a plan."""
 TOLERANCE = 1e-5
-"""How far, as a share, losses and weights of these may be from the reference mode's where an
-operation is rounded otherwise; without such a one they are the same bits."""
+"""Relative tolerance for losses and weights if an operation rounds differently; else they must be
+bitwise equal."""
 MOST_PARAMETERS = 1 << 24
 
 
 def why_not(program: Program) -> str:
-    """Return why a setup has no captured mode, or nothing."""
+    """Return why a setup has no captured mode, or an empty text."""
     setup = program.setup
     if setup.device != "cpu":
         return "captured mode is for the CPU"
@@ -44,7 +44,7 @@ def why_not(program: Program) -> str:
 
 
 def build(program: Program, batches: Batches) -> Plan:
-    """Return a plan that has been compared with the reference mode; the run is left as it was.
+    """Return a plan verified against the reference mode; the run is left unchanged.
 
     Raises:
         Refused: the step cannot be captured, or does not give the same numbers.
@@ -54,43 +54,46 @@ def build(program: Program, batches: Batches) -> Plan:
         raise Refused(why)
     before = checkpoints.take(program, batches, 0)
     if program.setup.model.name != "own":
-        return _tried(program, batches, before)
+        return _verified(program, batches, before)
     data = [(tensor, tensor.clone()) for tensor in (batches.x, batches.y) if batches.is_whole]
     try:
-        # What a module keeps where nobody looks cannot be put back: a first trial is a copy's.
-        _tried(_copied(program, batches, before), batches, before)
-        return _tried(program, batches, before)
+        # Hidden state of a user's module cannot be restored, so a copy is tried first.
+        _verified(_copied(program, batches, before), batches, before)
+        return _verified(program, batches, before)
     finally:
-        # It may write into its batch, which is the data itself where that is all of them.
+        # It may write into its batch, which is the data itself if there is a single batch.
         for tensor, was in data:
             tensor.copy_(was)
 
 
 def _copied(program: Program, batches: Batches, saved: checkpoints.Checkpoint) -> Program:
-    """Return a program on the same data whose module is made anew, in a saved state."""
-    made = copy.copy(program)
-    made.names, made.sections = dict(program.names), Sections(dict(program.sections.texts))
+    """Return a program on the same data with a newly created module in a saved state."""
+    program_copy = copy.copy(program)
+    program_copy.names, program_copy.sections = (
+        dict(program.names),
+        Sections(dict(program.sections.texts)),
+    )
     try:
-        made.begin_again()
-        if any(map(is_lazy, made.model.parameters())):
+        program_copy.begin_again()
+        if any(map(is_lazy, program_copy.model.parameters())):
             with torch.no_grad(), quiet():
-                made.model(made.tensor("x_train")[:1].clone())
-        checkpoints.put_back(made, batches, saved)
+                program_copy.model(program_copy.tensor("x_train")[:1].clone())
+        checkpoints.put_back(program_copy, batches, saved)
     except RAISES as error:
         checkpoints.put_back(program, batches, saved)
         raise Refused("the module could not be made a second time, to try it") from error
-    return made
+    return program_copy
 
 
-def _tried(program: Program, batches: Batches, before: checkpoints.Checkpoint) -> Plan:
+def _verified(program: Program, batches: Batches, before: checkpoints.Checkpoint) -> Plan:
     try:
         with quiet():
             expected = [program.step([batches.draw()])]
-            # What is made once, at the first step, is none that counts.
-            kept = outside.seen(program)
+            # Compared from here on, as state that only the first step creates does not matter.
+            state = outside.seen(program)
             with clocks.watched() as read:
                 expected += [program.step([batches.draw()]) for _ in range(CHECKED - 1)]
-            if outside.seen(program) != kept:
+            if outside.seen(program) != state:
                 raise Refused("a step changes what its program keeps outside of the module")
             if read:
                 raise Refused(f"a step depends on more than its run: it calls {read[0]}()")
@@ -101,8 +104,8 @@ def _tried(program: Program, batches: Batches, before: checkpoints.Checkpoint) -
             checkpoints.put_back(program, batches, before)
             plan = Plan(program, batches)
             plan.attach()
-            made = Made()
-            plan.advance(CHECKED, math.inf, made)
+            results = Made()
+            plan.advance(CHECKED, math.inf, results)
             plan.detach()
     except Refused:
         checkpoints.put_back(program, batches, before)
@@ -112,9 +115,12 @@ def _tried(program: Program, batches: Batches, before: checkpoints.Checkpoint) -
         first = message_of(error).strip().partition("\n")[0][:160]
         raise Refused(f"{name_of(type(error))}: {first}") from error
     now = [p.detach() for p in program.model.parameters()]
-    agree = torch.equal if plan.is_exact else _close
+    agree = torch.equal if plan.is_exact else _tensors_agree
     same = (
-        (made.losses == expected or (not plan.is_exact and _near(made.losses, expected)))
+        (
+            results.losses == expected
+            or (not plan.is_exact and _losses_agree(results.losses, expected))
+        )
         and all(map(agree, weights, now))
         and all(map(agree, memory, program.model.buffers()))
     )
@@ -124,11 +130,11 @@ def _tried(program: Program, batches: Batches, before: checkpoints.Checkpoint) -
     return plan
 
 
-def _near(one: list[float], other: list[float]) -> bool:
-    return len(one) == len(other) and all(
-        math.isclose(a, b, rel_tol=TOLERANCE) for a, b in zip(one, other, strict=True)
+def _losses_agree(losses: list[float], other: list[float]) -> bool:
+    return len(losses) == len(other) and all(
+        math.isclose(a, b, rel_tol=TOLERANCE) for a, b in zip(losses, other, strict=True)
     )
 
 
-def _close(one: torch.Tensor, other: torch.Tensor) -> bool:
-    return torch.allclose(one, other, rtol=TOLERANCE, atol=TOLERANCE / 10)
+def _tensors_agree(tensor: torch.Tensor, other: torch.Tensor) -> bool:
+    return torch.allclose(tensor, other, rtol=TOLERANCE, atol=TOLERANCE / 10)

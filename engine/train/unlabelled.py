@@ -1,6 +1,6 @@
-"""An optimizer without the labels for profilers that torch puts around its calls.
+"""Bypass the profiler annotations that torch puts around an optimizer's calls.
 
-They take about a fifth of a small model's step (docs/BENCH.md), and change no number.
+They take about a fifth of a small model's step (docs/BENCH.md), and do not affect the results.
 """
 
 from collections.abc import Callable, Iterator
@@ -16,36 +16,36 @@ Call = Callable[..., object]
 
 @contextmanager
 def unlabelled(optimizer: Optimizer) -> Iterator[None]:
-    """Have ``optimizer.step()`` and ``zero_grad()`` leave their labels out until the end.
+    """Remove profiler annotations from ``optimizer.step()`` and ``zero_grad()`` within the context.
 
-    The update is torch's own function, only without what is around it. Whatever somebody wants to
-    hear stays: hooks, a profiler that records, the count that a schedule keeps.
+    The update is torch's own function without its wrapper. Anything observable is preserved: hooks,
+    a running profiler, the step counter of a schedule.
     """
-    kind, own = type(optimizer), vars(optimizer)
-    ours: dict[str, Call] = {}
-    # torch's wrapper says so of itself; another one, as a schedule's, stays in its place.
-    if "step" not in own and getattr(kind.step, "hooked", False):
-        ours["step"] = _step(optimizer)
-    if "zero_grad" not in own and kind.zero_grad is Optimizer.zero_grad:
-        ours["zero_grad"] = _zero_grad(optimizer)
-    own.update(ours)
+    kind, attributes = type(optimizer), vars(optimizer)
+    replaced: dict[str, Call] = {}
+    # torch's wrapper is marked as such; another wrapper, as a schedule's, is left in place.
+    if "step" not in attributes and getattr(kind.step, "hooked", False):
+        replaced["step"] = _step(optimizer)
+    if "zero_grad" not in attributes and kind.zero_grad is Optimizer.zero_grad:
+        replaced["zero_grad"] = _zero_grad(optimizer)
+    attributes.update(replaced)
     try:
         yield
     finally:
-        for name in ours:
-            own.pop(name, None)
+        for name in replaced:
+            attributes.pop(name, None)
 
 
 def _step(optimizer: Optimizer) -> Call:
-    labelled = cast("Call", type(optimizer).step)
-    update = cast("Call", labelled.__wrapped__)  # type: ignore[attr-defined]
+    annotated = cast("Call", type(optimizer).step)
+    update = cast("Call", annotated.__wrapped__)  # type: ignore[attr-defined]
     hooks = (optimizer._optimizer_step_pre_hooks, optimizer._optimizer_step_post_hooks)
     every = (optim._global_optimizer_pre_hooks, optim._global_optimizer_post_hooks)
     records = torch.autograd._profiler_enabled  # type: ignore[attr-defined]
 
     def step(*args: object, **kwargs: object) -> object:
         if any(hooks) or any(every) or records():
-            return labelled(optimizer, *args, **kwargs)
+            return annotated(optimizer, *args, **kwargs)
         return update(optimizer, *args, **kwargs)
 
     return step

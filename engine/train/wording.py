@@ -1,4 +1,4 @@
-"""What torch raises in a run, in words for whoever chose the setup."""
+"""Rephrase torch's errors in a run in terms of its setup."""
 
 import re
 
@@ -9,40 +9,42 @@ from engine.setup import BadSetup, Setup
 from engine.tape import Problem
 
 _ONEDNN = re.compile(r"could not create a primitive(?:.* for the (.+?)(?: \w+ propagation)? prim)?")
-"""What oneDNN says, in which torch computes on a CPU, of a dtype that the processor has not."""
+"""Error of oneDNN, torch's CPU backend, for a dtype that the processor does not support."""
 
 
-_OVER = re.compile(r"Tried to step \d+ times\. The specified number of total steps is (\d+)")
-"""What a schedule says that knows its end."""
+_SCHEDULE_END = re.compile(
+    r"Tried to step \d+ times\. The specified number of total steps is (\d+)"
+)
+"""Error of a schedule with a fixed number of steps."""
 
-_ALONE = "Expected more than 1 value per channel when training"
-"""What batch norm says of a batch of one."""
+_SINGLE_EXAMPLE = "Expected more than 1 value per channel when training"
+"""Error of batch norm for a batch of one example."""
 
 
-def worded(found: Problem, setup: Setup) -> Problem:
-    """Return a problem without words that tell only where in torch something failed."""
-    if "allocate memory" in found.message:
-        return replace(found, message="Not enough memory for this")
-    if setup.schedule is not None and (over := _OVER.match(found.message)):
+def worded(problem: Problem, setup: Setup) -> Problem:
+    """Return a problem with a message and hint about the setup, if the error is a known one."""
+    if "allocate memory" in problem.message:
+        return replace(problem, message="Not enough memory for this")
+    if setup.schedule is not None and (over := _SCHEDULE_END.match(problem.message)):
         message = f"The schedule {setup.schedule.name} is over after {int(over[1]):,} steps"
-        return replace(found, message=message, hint="Give it more total_steps, or choose another")
-    if _ALONE in found.message and setup.batch > 1 and not setup.drop_last:
+        return replace(problem, message=message, hint="Give it more total_steps, or choose another")
+    if _SINGLE_EXAMPLE in problem.message and setup.batch > 1 and not setup.drop_last:
         hint = "The last batch of an epoch has a single example: drop it, or choose another size"
-        return replace(found, hint=hint)
+        return replace(problem, hint=hint)
     dtype = setup.amp or setup.dtype
-    said = _ONEDNN.search(found.message)
-    if said is None or dtype == "float32":
-        return found
-    what = said[1] or "This model"
+    match = _ONEDNN.search(problem.message)
+    if match is None or dtype == "float32":
+        return problem
+    what = match[1] or "This model"
     hint = "Choose float32: leave amp empty" if setup.amp else "Choose dtype float32"
-    return replace(found, message=f"{what} in {dtype} is not possible on this device", hint=hint)
+    return replace(problem, message=f"{what} in {dtype} is not possible on this device", hint=hint)
 
 
 def refusal(error: BaseException, setup: Setup) -> BadSetup:
-    """Return what a model of ours raised, asked for the first time, as a refusal of the setup."""
-    found = Problem(name_of(type(error)), message_of(error))
-    better = worded(found, setup)
-    if better.message != found.message and better.hint:
+    """Return an error of a built-in model's first evaluation as a `BadSetup`."""
+    problem = Problem(name_of(type(error)), message_of(error))
+    better = worded(problem, setup)
+    if better.message != problem.message and better.hint:
         return BadSetup(f"{better.message}. {better.hint}", "amp" if setup.amp else "dtype")
-    first = found.message.strip().partition("\n")[0]
-    return BadSetup(f"{found.type}: {first}", "model")
+    first = problem.message.strip().partition("\n")[0]
+    return BadSetup(f"{problem.type}: {first}", "model")

@@ -1,14 +1,14 @@
-"""What window and engine say to each other about training: plain data, no torch.
+"""Training messages between window and engine: plain data, no torch.
 
-A run is begun with `Train` and starts paused at step 0, its first views already sent. While it
-plays, the engine sends about 30 times a second, and never more: one `Series` with all steps since
-the last, one `View` for each view that is wanted and has changed, one `TrainState`. All are bounded
+A run is created with `Train` and starts paused at step 0, its first views already sent. While it
+plays, the engine sends at most about 30 times a second: one `Series` with all steps since the
+last, one `View` for each requested view that has changed, one `TrainState`. All are bounded
 (see `SERIES_STEPS`): a trainer that makes more steps than that between two messages leaves every
-k-th out of the message and keeps k the same for the run's rest, so nothing floods the window.
+k-th out of the message and keeps k the same for the rest of the run, so nothing floods the window.
 
-Step ``n`` is what the n-th update left behind: step 0 is the untrained model. Several runs can be
-held (forks); one plays at a time. A message about a run that is gone is answered by `TrainState`
-with status ``gone``.
+Step ``n`` is the state after the n-th update: step 0 is the untrained model. The engine can hold
+several runs (forks); only one plays at a time. A message about a run that no longer exists is
+answered by `TrainState` with status ``gone``.
 """
 
 from engine.training.answers import (

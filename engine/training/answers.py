@@ -1,4 +1,4 @@
-"""What the engine answers about a training run: plain data."""
+"""Training messages from the engine to the window: plain data."""
 
 import math
 import re
@@ -15,9 +15,9 @@ MOST_AXES = 8
 MOST_ELEMENTS = 1 << 62
 _DTYPE = re.compile(r"[<|](?:[fiu][1248]|b1)|\?")
 SERIES_STEPS = 4096
-"""Steps in one `Series` message at most."""
+"""Maximum number of steps in one `Series` message."""
 MOST_NUMBERS, MOST_SURFACE = 1 << 22, 1 << 20
-"""Of a model of more parameters there is no view of all of them, or of the loss over them."""
+"""Most parameters of a model with a view of all of them, and of one with a loss surface."""
 
 
 class Array(Struct, frozen=True, array_like=True, gc=False):
@@ -28,10 +28,10 @@ class Array(Struct, frozen=True, array_like=True, gc=False):
     data: bytes
 
     def __post_init__(self) -> None:
-        """Refuse, where it is read from the wire too, what is not as long as it says.
+        """Check that the data has the length that dtype and shape imply; also when decoding.
 
         Raises:
-            ValueError: dtype, shape and data do not belong together.
+            ValueError: dtype, shape and data do not match.
         """
         if not _DTYPE.fullmatch(self.dtype) or len(self.shape) > MOST_AXES:
             raise ValueError(f"no array has {len(self.shape)} axes of {self.dtype[:20]!r}")
@@ -40,38 +40,38 @@ class Array(Struct, frozen=True, array_like=True, gc=False):
             raise ValueError(f"{len(self.data)} bytes are no {self.dtype} of {self.shape}")
 
     def array(self) -> np.ndarray:
-        """Return it as a numpy array of ``shape``, read-only."""
+        """Return a read-only numpy array of ``shape``."""
         return np.frombuffer(self.data, dtype=self.dtype).reshape(self.shape)
 
 
 class Catalogue(Struct, frozen=True, tag=True):
-    """All entries that there are, in the order in which they should be offered."""
+    """All catalogue entries, in the order in which to offer them."""
 
     run_id: int
     entries: tuple[Entry, ...]
     mistakes: dict[str, str] = {}
     samples: dict[str, Array] = {}
-    """Of data sets with one input or two: (m, 3) points, across, up, and the class or target."""
+    """For data sets with one or two inputs: (m, 3) points (x, y, class or target)."""
 
 
 class Parameter(Struct, frozen=True):
-    """One parameter of the model: where its elements lie in flat vectors of all of them."""
+    """One parameter of the model and the offset of its elements in flat parameter vectors."""
 
     name: str
     shape: tuple[int, ...]
     start: int
     module: str = ""
-    """The class of the module that holds it."""
+    """The class name of the module that owns it."""
     trained: bool = True
 
     def __post_init__(self) -> None:
-        """Refuse, where it is read from the wire too, what lies nowhere. Raises ValueError."""
+        """Reject negative offsets and impossible shapes; also when decoding. Raises ValueError."""
         if min((self.start, *self.shape)) < 0 or math.prod(self.shape) > MOST_ELEMENTS:
             raise ValueError(f"no parameter has {self.shape}")
 
 
 class Unit(Struct, frozen=True):
-    """One layer whose units can be drawn, in the order they run; ``width`` units."""
+    """A layer with ``width`` units that can be drawn; layers are listed in execution order."""
 
     name: str
     kind: str
@@ -79,10 +79,10 @@ class Unit(Struct, frozen=True):
 
 
 class Begun(Struct, frozen=True, tag=True):
-    """A run has been made (or begun anew). ``setup`` has every default filled in.
+    """Reply to a created (or restarted) run. ``setup`` has every default filled in.
 
-    ``series`` names the columns of `Series.values`. ``lines`` are (event, text) of the step's lines
-    as they are run; events: ``zero_grad``, ``forward``, ``loss``, ``backward``, ``step``...
+    ``series`` names the columns of `Series.values`. ``lines`` are (event, text) pairs of the step's
+    statements in order; events: ``zero_grad``, ``forward``, ``loss``, ``backward``, ``step``...
     """
 
     run_id: int
@@ -100,18 +100,18 @@ class Begun(Struct, frozen=True, tag=True):
     parent: int | None = None
     parent_step: int = 0
     note: str = ""
-    """A word on the data: a file that was sampled, say."""
+    """A remark on the data, such as that a file was sampled."""
     resumed: bool = False
-    """It goes on where it was saved: its curves so far are with whoever saved it."""
+    """True for a run loaded from a save; the window already has its curves so far."""
     left: tuple[str, ...] = ()
-    """Then: attributes of its modules that were not saved, and start anew."""
+    """If resumed: module attributes that were not saved and have their initial values again."""
 
 
 class DataShown(Struct, frozen=True, tag=True):
-    """The data of a run: inputs before features, targets, and which rows are trained on.
+    """The data of a run: inputs before features, targets, and which rows are training data.
 
     At most 4,000 rows; ``x``: (n, inputs) float32, ``y``: (n, outputs) float32 or (n,) int64,
-    ``train``: (n,) bool. For images and tokens ``x`` keeps its own shape.
+    ``train``: (n,) bool. For images and tokens ``x`` keeps its original shape.
     """
 
     run_id: int
@@ -122,25 +122,25 @@ class DataShown(Struct, frozen=True, tag=True):
     y_names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse, where it is read from the wire too, rows that miss something.
+        """Check that all arrays have the same number of rows; also when decoding.
 
         Raises:
-            ValueError: there are more of one than of another, or targets without a number.
+            ValueError: row counts differ, or targets have an empty dimension.
         """
-        rows = {one.shape[:1] for one in (self.x, self.y, self.train)}
+        rows = {array.shape[:1] for array in (self.x, self.y, self.train)}
         if len(rows) > 1 or len(self.train.shape) != 1 or 0 in self.y.shape[1:]:
             raise ValueError("data with rows that miss something")
 
 
 class Series(Struct, frozen=True, tag=True):
-    """A stretch of every curve.
+    """New points of every curve.
 
     ``steps``: (n,) int64, rising. ``values``: (n, columns) float64 in the order of `Begun.series`:
     ``loss`` (of the step's batch, before its update), ``val`` (validation loss, NaN where it was
     not computed), ``lr``, then ``grad:NAME`` (gradient norm) and ``ratio:NAME`` (norm of the update
-    over norm of the weights) for each parameter, NaN where not computed; these are left out where
-    none of the steps has any. ``stride``: every stride-th step is told. ``after``: forget the steps
-    past this one first (a rewind), else None.
+    over norm of the weights) for each parameter, NaN where not computed; these columns are omitted
+    if no step has any. ``stride``: every stride-th step is included. ``after``: first discard the
+    steps after this one (a rewind), else None.
     """
 
     run_id: int
@@ -150,40 +150,40 @@ class Series(Struct, frozen=True, tag=True):
     after: int | None = None
 
     def __post_init__(self) -> None:
-        """Refuse, where it is read from the wire too, steps without numbers. Raises ValueError."""
+        """Check that every step has a row of values; also when decoding. Raises ValueError."""
         if len(self.values.shape) != 2 or self.values.shape[:1] != self.steps.shape:
             raise ValueError("curves with steps that miss numbers")
 
 
 class View(Struct, frozen=True, tag=True):
-    """One picture of step ``step``.
+    """One view of step ``step``.
 
-    What ``arrays`` holds, by kind (options in brackets):
+    Contents of ``arrays`` by kind (options in brackets):
 
-    - ``boundary`` [``side`` 100, ``around``: a box to fill besides that of the data]: ``grid``
+    - ``boundary`` [``side`` 100, ``around``: a box to cover in addition to the data's]: ``grid``
       (classes, side, side) float32, row 0 at the top: for one output the raw output, for classes
       their probabilities; ``box`` (4,): x0, y0, x1, y1.
     - ``fit`` [``points`` 200]: ``x`` (n,), ``y`` (n, outputs).
     - ``residuals``: ``target``, ``output`` (n,), ``train`` (n,) bool.
-    - ``units`` [``side`` 24]: ``grid`` (units, side, side) or, of one input, (units, points);
-      in the order of `Begun.units`, ``box`` as above. Of pictures [``sample``: which of them]:
+    - ``units`` [``side`` 24]: ``grid`` (units, side, side) or, for one input, (units, points);
+      in the order of `Begun.units`, ``box`` as above. For images [``sample``: index]:
       ``samples`` (n, rows, columns), their ``labels`` (n,) int64, and ``layer0``... (units, rows,
-      columns), what each layer makes of the one ``chosen``, a fact.
+      columns), each layer's output for the sample that the fact ``chosen`` names.
     - ``confusion``: ``train`` and ``val`` (classes, classes) int64: rows are the truth.
     - ``gradients``: ``norms``, ``sizes`` (of the weights), ``ratios``, ``held`` (1 where there is a
       gradient, else 0) (parameters,) float64.
     - ``histograms`` [``bins`` 32, ``of``: ``weight``, ``gradient``, ``activation``]: ``counts``
       (rows, bins) float32, ``edges`` (rows, 2) float32; rows are parameters or units' layers.
-    - ``weights``: ``flat`` and ``grads`` (all elements,), as `Parameter.start` tells; float64 where
-      a parameter is, else float32.
+    - ``weights``: ``flat`` and ``grads`` (all elements,), offsets in `Parameter.start`; float64 if
+      any parameter is, else float32.
     - ``optimizer``: for each state, ``momentum_buffer``, ``exp_avg``..., a flat float32 vector.
     - ``surface`` [``side`` 25, ``directions``: ``random``, ``pca`` or ``parameters``; ``span`` 1.0;
       ``x``, ``y``: flat indices for ``parameters``]: ``grid`` (side, side) loss float32, ``a``,
       ``b`` (side,) coordinates, ``path`` (n, 2), ``path_steps`` (n,) int64, ``off`` (n,) float32:
       each point's distance from the plane. ``pca``: the path's first two principal components.
-    - ``beside``: nothing but ``facts``: what `engine.train.beside.facts` measures of a run with a
-      mistake and of the right one that goes along.
-    - ``scores``: nothing but ``facts``: ``train_loss``, ``val_loss``, and for classes
+    - ``beside``: only ``facts``: what `engine.train.beside.facts` measures of a run with a mistake
+      and of the correct run paired with it.
+    - ``scores``: only ``facts``: ``train_loss``, ``val_loss``, and for classes
       ``train_right``, ``train_count``, ``val_right``, ``val_count``.
     """
 
@@ -198,12 +198,12 @@ Status = Literal["running", "paused", "ended", "failed", "gone"]
 
 
 class TrainState(Struct, frozen=True, tag=True):
-    """Where a run stands.
+    """Status of a run.
 
-    ``failed``: ``problem`` says why; a NaN leaves the run paused *before* the step that made it,
-    and ``problem.message`` names the first op. ``mode`` is what runs now and ``why`` a word on
-    why a faster one is not used. ``event``: the number of events of the next step that have
-    happened. ``reached``: the condition that paused it.
+    ``failed``: ``problem`` says why; a NaN leaves the run paused *before* the step that caused it,
+    and ``problem.message`` names the first op. ``mode`` is the mode in use and ``why`` the reason
+    why a faster mode is not used. ``event``: how many events of the next step have already run.
+    ``reached``: the stop condition that paused it.
     """
 
     run_id: int
@@ -211,7 +211,7 @@ class TrainState(Struct, frozen=True, tag=True):
     step: int
     epoch: float = 0.0
     rate: float = 0.0
-    """Steps per second of late."""
+    """Steps per second since it began to play."""
     mode: Literal["reference", "captured"] = "reference"
     why: str = ""
     event: int = 0
@@ -221,9 +221,9 @@ class TrainState(Struct, frozen=True, tag=True):
 
 
 class Happened(Struct, frozen=True, tag=True):
-    """One event inside the step after ``step``: its line in `Begun.lines`, and what changed.
+    """One executed event of the step after ``step``: its index in `Begun.lines`, and its effects.
 
-    ``changed``: in words, one short line each. ``loss`` once it is known.
+    ``changed``: one short line of text per effect. ``loss``: once it is known.
     """
 
     run_id: int
@@ -233,24 +233,24 @@ class Happened(Struct, frozen=True, tag=True):
     changed: tuple[str, ...]
     loss: float | None = None
     done: bool = False
-    """It was the step's last."""
+    """True for the last event of the step."""
 
 
 class Altered(Struct, frozen=True, tag=True):
-    """An `Alter` was taken: which settings hold now, and which began the run anew."""
+    """Reply to `Alter`: the settings now in effect, and those that restarted the run."""
 
     run_id: int
     step: int
     applied: tuple[str, ...] = ()
     restarts: tuple[str, ...] = ()
     lines: tuple[tuple[str, str], ...] = ()
-    """The step's lines from now on, as in `Begun`; empty where the run begins anew."""
+    """The step's lines from now on, as in `Begun`; empty if the run restarts."""
     classes: tuple[str, ...] = ()
-    """What the classes are called from now on."""
+    """Class names from now on."""
 
 
 class WentBack(Struct, frozen=True, tag=True):
-    """A run went back past a change: ``now`` holds again, as it did then, instead of ``before``.
+    """Settings restored by a rewind past a change: ``now`` is in effect again, not ``before``.
 
     Both have every default filled in. ``lines`` and ``classes`` as in `Begun`.
     """
@@ -264,7 +264,7 @@ class WentBack(Struct, frozen=True, tag=True):
 
 
 class StepTape(Struct, frozen=True, tag=True):
-    """Everything the step after ``step`` does, or did."""
+    """The recorded tape of the step after ``step``."""
 
     run_id: int
     step: int
@@ -274,11 +274,11 @@ class StepTape(Struct, frozen=True, tag=True):
 
 
 class FileLooked(Struct, frozen=True, tag=True):
-    """A CSV file: its columns, which of them hold numbers, the first rows, or what is wrong.
+    """Summary of a CSV file: columns, which are numeric, the first rows, or a problem.
 
-    A column that holds little but numbers counts as one, so that the rest is told of when it is
-    read. ``kinds``: how many different texts were seen in each. ``header``: whether the first row
-    names them.
+    A column that is mostly numbers counts as numeric, so that reading it reports the other cells.
+    ``kinds``: the number of distinct texts in each column. ``header``: whether the first row names
+    the columns.
     """
 
     run_id: int
@@ -293,7 +293,7 @@ class FileLooked(Struct, frozen=True, tag=True):
 
 
 class Exported(Struct, frozen=True, tag=True):
-    """The bytes of a file to write; ``problem`` where there are none."""
+    """The bytes of a file to write, or a ``problem``."""
 
     run_id: int
     kind: str
@@ -302,7 +302,7 @@ class Exported(Struct, frozen=True, tag=True):
 
 
 class RunKept(Struct, frozen=True, tag=True):
-    """A run at ``step`` as bytes that `Resume` takes; ``problem`` where there are none."""
+    """A run at ``step`` as bytes for `Resume`, or a ``problem``."""
 
     run_id: int
     step: int
@@ -311,10 +311,10 @@ class RunKept(Struct, frozen=True, tag=True):
 
 
 class TrainProblem(Struct, frozen=True, tag=True):
-    """What was asked for cannot be done; the run, if there is one, stays as it was.
+    """Reply to a request that failed; the run, if there is one, is unchanged.
 
-    ``place`` is the key of the setup at fault (``model.layers``), or empty. The problem's own place
-    is a range of the user's source, where there is one.
+    ``place`` is the setup key at fault (``model.layers``), or empty. ``problem.place`` is a range
+    of the user's source, if known.
     """
 
     run_id: int

@@ -1,4 +1,4 @@
-"""What the window asks of a training run: plain data."""
+"""Training requests from the window to the engine: plain data."""
 
 from typing import Literal
 
@@ -10,9 +10,9 @@ Condition = Literal["step", "loss_below", "plateau", "nan"]
 
 
 class Until(Struct, frozen=True):
-    """Pause when: ``step`` reached, loss below ``value``, no better for ``value`` steps, NaN.
+    """Stop condition: step reached, loss below ``value``, no progress for ``value`` steps, NaN.
 
-    The loss is the smoothed one that the curve shows (mean of the last 20 steps).
+    The loss is the smoothed loss that the curve shows (mean of the last 20 steps).
     """
 
     kind: Condition
@@ -20,16 +20,16 @@ class Until(Struct, frozen=True):
 
 
 class ListParts(Struct, frozen=True, tag=True):
-    """Ask for the `Catalogue`."""
+    """Request the `Catalogue`."""
 
     run_id: int = 0
 
 
 class Train(Struct, frozen=True, tag=True):
-    """Make a run, paused at step 0. Its replies: `Begun`, `DataShown`, views, `TrainState`.
+    """Create a run, paused at step 0. Replies: `Begun`, `DataShown`, views, `TrainState`.
 
-    ``play``: start at once. ``source`` is the user's program for the model ``own`` where the
-    option ``source`` is empty. ``policy``: a module that the setup brings came from elsewhere.
+    ``play``: start at once. ``source`` is the user's program for the model ``own`` if its option
+    ``source`` is empty. ``policy``: apply the sandbox policy, as the setup's module is untrusted.
     """
 
     run_id: int
@@ -40,7 +40,7 @@ class Train(Struct, frozen=True, tag=True):
 
 
 class Play(Struct, frozen=True, tag=True):
-    """Go on. ``rate``: steps per second at most, 0 is as fast as it goes."""
+    """Continue. ``rate``: maximum steps per second, 0 for no limit."""
 
     run_id: int
     rate: float = 0.0
@@ -48,49 +48,48 @@ class Play(Struct, frozen=True, tag=True):
 
 
 class Pause(Struct, frozen=True, tag=True):
-    """Pause between two steps; inside a step that is played by events, finish nothing."""
+    """Pause between two steps; a step that is played event by event is not finished."""
 
     run_id: int
 
 
 class Advance(Struct, frozen=True, tag=True):
-    """Make ``steps`` steps and pause; a step begun by events is finished first, as one of them."""
+    """Make ``steps`` steps and pause; finishing a partly executed step counts as the first."""
 
     run_id: int
     steps: int = 1
 
 
 class StepEvent(Struct, frozen=True, tag=True):
-    """Make the next event inside a step; answered by `Happened`."""
+    """Execute the next event of a step; answered by `Happened`."""
 
     run_id: int
 
 
 class Alter(Struct, frozen=True, tag=True):
-    """Go on with another setup.
+    """Continue with another setup.
 
-    What can change while a run goes on (`Altered.applied`) holds from the next step and is
-    remembered, so that rewinding replays it; anything else (`Altered.restarts`) begins the run
-    anew.
+    Settings that can change during a run (`Altered.applied`) apply from the next step and are
+    remembered, so that rewinding replays them; all others (`Altered.restarts`) restart the run.
     """
 
     run_id: int
     setup: Setup
     reread: bool = False
-    """Begin anew with the data read again, even if the setup is the same."""
+    """Restart with the data read again, even if the setup is unchanged."""
 
 
 class Rewind(Struct, frozen=True, tag=True):
-    """Bring step ``step`` back exactly as it was, and pause there. Later steps are forgotten."""
+    """Restore step ``step`` bit for bit and pause there. Later steps are discarded."""
 
     run_id: int
     step: int
 
 
 class Fork(Struct, frozen=True, tag=True):
-    """Make run ``run_id`` of run ``source_id`` as it was at ``step``, then go on with ``setup``.
+    """Create run ``run_id`` from run ``source_id`` at ``step`` and apply ``setup``.
 
-    The source stays where it is and can be played again.
+    The source run is unchanged and can be played again.
     """
 
     run_id: int
@@ -100,7 +99,7 @@ class Fork(Struct, frozen=True, tag=True):
 
 
 class Reset(Struct, frozen=True, tag=True):
-    """Back to step 0: the same weights and data, or new ones of either (another seed)."""
+    """Return to step 0 with the same weights and data, or with the next seed for either."""
 
     run_id: int
     weights: bool = False
@@ -108,7 +107,7 @@ class Reset(Struct, frozen=True, tag=True):
 
 
 class EditWeight(Struct, frozen=True, tag=True):
-    """Set one element (row-major ``index``) of a parameter; remembered like a live change."""
+    """Set one element (row-major ``index``) of a parameter; recorded like a change of setup."""
 
     run_id: int
     name: str
@@ -117,13 +116,13 @@ class EditWeight(Struct, frozen=True, tag=True):
 
 
 class Drop(Struct, frozen=True, tag=True):
-    """Forget a run and its checkpoints."""
+    """Delete a run and its checkpoints."""
 
     run_id: int
 
 
 class Wish(Struct, frozen=True):
-    """A view that is wanted, at most every ``every_ms``; options as its kind has them (`View`)."""
+    """A requested view, at most every ``every_ms``; for options by kind see `View`."""
 
     kind: str
     every_ms: int = 33
@@ -131,48 +130,48 @@ class Wish(Struct, frozen=True):
 
 
 class Watch(Struct, frozen=True, tag=True):
-    """Which views are wanted from now on; each is sent once at once."""
+    """Set the requested views; each is sent once immediately."""
 
     run_id: int
     wishes: tuple[Wish, ...]
 
 
 class TapeStep(Struct, frozen=True, tag=True):
-    """Ask for the whole `Tape` of the step after ``step`` (None: the one after the current).
+    """Request the `Tape` of the step after ``step`` (None: after the current step).
 
-    The run is not moved. Answered by `StepTape`, its source in `StepTape.source`.
+    The run does not move. Answered by `StepTape`.
     """
 
     run_id: int
     step: int | None = None
     live: bool = False
-    """It is for a view that is kept up to date; `StepTape.live` tells the answer."""
+    """True if requested by an automatically refreshed view; copied to `StepTape.live`."""
 
 
 class Sample(Struct, frozen=True):
-    """Which lines of a file were kept, counted from 0.
+    """The lines of a file that were read as a sample, counted from 0.
 
-    The first ``first`` of them, and of the others those a multiple of ``every`` after ``start``.
+    These are the first ``first`` lines, then every ``every``-th line from ``start`` on.
     """
 
     lines: int
     line_ends: int
-    """One fewer than lines where the last line has no end."""
+    """Number of line breaks: one less than ``lines`` if the last line has none."""
     first: int
     start: int
     every: int
 
     def next_kept(self, line: int) -> int:
-        """Return the first line from ``line`` on that was kept; `lines` or more where none was."""
+        """Return the first sampled line at or after ``line``; `lines` or more if there is none."""
         if line < self.first:
             return line
         return line + (self.start - line) % self.every
 
 
 class GiveFile(Struct, frozen=True, tag=True):
-    """What is in the file ``path`` where the window runs, or why it cannot be read.
+    """Contents of the file ``path``, or why it cannot be read.
 
-    The engine may not read files itself. Told before what needs it.
+    The engine may not read files itself; the window sends this before the request that needs it.
     """
 
     run_id: int
@@ -180,13 +179,13 @@ class GiveFile(Struct, frozen=True, tag=True):
     data: bytes = b""
     problem: str = ""
     sample: Sample | None = None
-    """Of a long file: which of its lines ``data`` holds."""
+    """For a long file: which of its lines ``data`` holds."""
 
 
 class LookIntoFile(Struct, frozen=True, tag=True):
-    """Ask what a CSV file holds; answered by `FileLooked`.
+    """Request a summary of a CSV file; answered by `FileLooked`.
 
-    ``header``: whether its first row names the columns; None: it does unless it holds numbers.
+    ``header``: whether the first row names the columns; None: it does unless it holds numbers.
     """
 
     run_id: int
@@ -195,25 +194,25 @@ class LookIntoFile(Struct, frozen=True, tag=True):
 
 
 class Export(Struct, frozen=True, tag=True):
-    """Ask for a file's bytes: the plain script, all series as CSV, or the model as safetensors."""
+    """Request a file's bytes: the plain script, all series as CSV, or the model as safetensors."""
 
     run_id: int
     kind: Literal["script", "csv", "safetensors"]
     steps: int | None = None
-    """Steps of the script; None: as many as the run has made."""
+    """Number of steps in the script; None: as many as the run has made."""
 
 
 class Keep(Struct, frozen=True, tag=True):
-    """Ask for a run and its past as bytes, to go on with another time; answered by `RunKept`."""
+    """Request a run with its history as bytes, to resume later; answered by `RunKept`."""
 
     run_id: int
 
 
 class Resume(Struct, frozen=True, tag=True):
-    """Make the run that `RunKept` held, where it was. Its replies are those to `Train`.
+    """Recreate a run from the bytes of `RunKept`. Its replies are those to `Train`.
 
-    ``parent``: the run it was forked from, and at which step. ``path``: the file its data is in,
-    of which it takes ``rows``. ``policy``: a module that it brings came from elsewhere.
+    ``parent``: the run it was forked from, and the step. ``path``: its data file, of which it uses
+    ``rows`` rows. ``policy``: apply the sandbox policy, as the run's module is untrusted.
     """
 
     run_id: int
@@ -225,9 +224,9 @@ class Resume(Struct, frozen=True, tag=True):
 
 
 class GoAlong(Struct, frozen=True, tag=True):
-    """Let run ``right_id`` go along with ``run_id``: the same steps, the same changes, no mistakes.
+    """Pair run ``right_id`` with ``run_id``: the same steps and changes, but no mistakes.
 
-    The view ``beside`` of ``run_id`` tells how the two differ.
+    The view ``beside`` of ``run_id`` reports how the two differ.
     """
 
     run_id: int

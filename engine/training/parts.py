@@ -1,4 +1,4 @@
-"""The catalogue of what a run can be made of, as a form shows it: plain data."""
+"""Catalogue of the data sets, models, losses etc. of a run, for setup forms: plain data."""
 
 from typing import Literal
 
@@ -13,13 +13,13 @@ EntryKind = Literal["data", "model", "loss", "optimizer", "schedule", "feature"]
 Task = Literal["regression", "binary", "classes", "tokens", "any"]
 
 MOST_RATE = 1e30
-"""A learning rate may be greater than what its slider offers: see what comes of it."""
+"""Maximum learning rate: far beyond its slider, so that users can see what happens."""
 
 
 class Option(Struct, frozen=True):
-    """One option of an entry, as a form shows it.
+    """One option of an entry, as a form field.
 
-    ``low`` and ``high`` are what a slider spans, None where unbounded; so much is accepted, too;
+    ``low`` and ``high`` are the accepted range and that of the slider, None where unbounded;
     ``log``: the slider is logarithmic. ``points`` are lists of numbers drawn by hand; ``text`` with
     ``lines`` above 1 is a program or a formula.
     """
@@ -35,22 +35,22 @@ class Option(Struct, frozen=True):
     choices: tuple[str, ...] = ()
     lines: int = 1
     live: bool = False
-    """It can change while the run goes on; others begin the run anew."""
+    """True if it can change during a run; changing any other option restarts the run."""
     each: str = ""
-    """Another option, a list: this one may be a list, too, of a value for each of its elements."""
+    """Name of a list option: this one may then be a list with a value for each of its elements."""
 
     @property
     def most(self) -> float | None:
-        """The greatest number that is accepted; of a rate it lies far beyond the slider's end."""
+        """The greatest accepted number; for a learning rate far beyond the slider's end."""
         return MOST_RATE if self.name == "lr" else self.high
 
 
 class Entry(Struct, frozen=True):
     """A data set, a model, a loss, an optimizer or a schedule that can be chosen.
 
-    ``task`` tells what a data set asks for, or what a loss is for; ``inputs`` is what the data has
-    or the model takes: ``1``, ``2``, ``3``, ``n`` numbers, ``image``, ``tokens``, or ``any``.
-    ``train`` is the share of a data set that one trains on where nobody says otherwise.
+    ``task`` is the task of a data set, or of a loss; ``inputs`` is what the data has or the model
+    takes: ``1``, ``2``, ``3``, ``n`` numbers, ``image``, ``tokens``, or ``any``. ``train`` is the
+    default share of a data set that is used for training.
     """
 
     kind: EntryKind

@@ -1,1 +1,1 @@
-"""What a run can be made of: one entry per file, picked up by itself."""
+"""Zoo of data sets, models, losses, optimizers and schedules, discovered by module."""

@@ -1,4 +1,4 @@
-"""Files that the window has read: the engine itself may be confined, or on another machine."""
+"""Files provided by the window: the engine may be confined, or on another machine."""
 
 import builtins
 import io
@@ -8,14 +8,14 @@ from engine.training.asks import Sample
 from engine.zoo.sampled import SampledBytes, SampledText
 
 MOST = 4
-"""So many files are kept, the latest."""
+"""Maximum number of stored files; the oldest is dropped."""
 
 Files = dict[str, tuple[bytes, Sample | None] | str]
 _files: Files = {}
 
 
 def give(path: str, data: bytes, problem: str = "", sample: Sample | None = None) -> None:
-    """Keep what is in the file ``path``, or some of its lines, or why it cannot be read."""
+    """Store the contents of the file ``path``, a sample of its lines, or why it cannot be read."""
     _files.pop(path, None)
     _files[path] = problem or (data, sample)
     while len(_files) > MOST:
@@ -23,13 +23,13 @@ def give(path: str, data: bytes, problem: str = "", sample: Sample | None = None
 
 
 def held(path: str, files: Files) -> bytes:
-    """Return what was given of a file; nothing where none was, or it could not be read."""
+    """Return the contents of a file if it was provided whole, else empty bytes."""
     data = files.get(path, b"")
     return data if isinstance(data, bytes) else b""
 
 
 def files() -> Files:
-    """Return all that is given now: a run reads no other, whatever is given after it began."""
+    """Return a snapshot of all provided files, so that later ones do not affect a run."""
     return dict(_files)
 
 
@@ -40,17 +40,17 @@ def open_given(
     encoding: str | None = None,
     files: Files | None = None,
 ) -> IO[str] | IO[bytes]:
-    """Open a file as `open` does, but one that was given (``files``, or the latest) in memory.
+    """Open a file like `open`, but a provided one (in ``files``, or the latest) from memory.
 
     Raises:
-        OSError: it cannot be read; with the words that were given.
+        OSError: it cannot be read; with the provided message.
     """
-    found = (_files if files is None else files).get(str(path))
-    if found is None:
+    stored = (_files if files is None else files).get(str(path))
+    if stored is None:
         return builtins.open(path, mode, newline=newline, encoding=encoding)
-    if isinstance(found, str):
-        raise OSError(found)
-    data, sample = found
+    if isinstance(stored, str):
+        raise OSError(stored)
+    data, sample = stored
     if sample is not None and "b" in mode:
         return cast("IO[bytes]", SampledBytes(sample))
     if sample is not None:
@@ -60,6 +60,6 @@ def open_given(
 
 
 def lines(path: str) -> int:
-    """Return how many line ends are in a file. Raises OSError."""
+    """Return the number of line ends in a file. Raises OSError."""
     with cast("IO[bytes]", open_given(path, "rb")) as file:
         return sum(chunk.count(b"\n") for chunk in iter(lambda: file.read(1 << 20), b""))

@@ -1,6 +1,7 @@
-"""What an entry is. Its functions and classes are pasted into the exported script as they stand.
+"""Types of zoo entries.
 
-So they are plain PyTorch that uses nothing but ``csv``, ``math``, ``torch``, ``nn`` and ``F``.
+The functions and classes of entries are pasted verbatim into the exported script, so they must be
+plain PyTorch that uses only ``csv``, ``math``, ``torch``, ``nn`` and ``F``.
 """
 
 import inspect
@@ -15,12 +16,12 @@ from engine.training.parts import EntryKind, Option, OptionKind, Task
 
 Options = Mapping[str, Plain]
 Pasted = tuple[Callable[..., object] | type, ...]
-"""Functions and classes whose source goes into the script, in this order."""
+"""Functions and classes to paste into the script, in this order."""
 
 
 @dataclass(frozen=True)
 class Shapes:
-    """What a model must fit: its inputs without the batch, its outputs, and the task."""
+    """Requirements for a model: input shape without the batch, number of outputs, and task."""
 
     shape: tuple[int, ...]
     outputs: int
@@ -28,13 +29,13 @@ class Shapes:
 
     @property
     def inputs(self) -> int:
-        """Numbers in one example."""
+        """The number of values in one example."""
         return math.prod(self.shape)
 
 
 @dataclass(frozen=True)
 class Data:
-    """A data set: ``make(rng=..., **options)`` returns ``x, y`` on the CPU, perhaps more.
+    """A data set: ``make(rng=..., **options)`` returns ``x, y`` on the CPU.
 
     ``x`` is float (n, inputs), float (n, 1, side, side) or int64 (n, length) for tokens; ``y`` is
     float (n, outputs) for a regression, int64 (n,) for classes, int64 (n, length) for tokens.
@@ -49,20 +50,20 @@ class Data:
     uses: Pasted = ()
     group: str = ""
     names: tuple[str, ...] = ()
-    """Names of the input columns where they have any."""
+    """Names of the input columns, if any."""
     train: float = 0.8
-    """The share of it that one trains on where nobody says otherwise, in the window."""
+    """Default share of training data in the window."""
     class_names: bool = False
-    """Whether ``make`` returns a third, a list of the names of the classes."""
+    """True if ``make`` returns a list of class names as third value."""
     note: Callable[[Options], str] = field(default=lambda _options: "")
     kind: EntryKind = "data"
 
 
 @dataclass(frozen=True)
 class Model:
-    """A model: ``write(options, shapes)`` returns the Python expression that makes it.
+    """A model: ``write(options, shapes)`` returns the Python expression that creates it.
 
-    ``prepare`` returns source that has to stand before it. Raises ValueError where it cannot fit.
+    ``prepare`` returns source that must precede it. ``write`` raises ValueError if it cannot fit.
     """
 
     write: Callable[[Options, Shapes], str]
@@ -79,10 +80,10 @@ class Model:
 
 @dataclass(frozen=True)
 class Loss:
-    """A loss: ``write(options)`` returns a Python expression that is called as (output, target).
+    """A loss: ``write(options)`` returns a Python expression to call with (output, target).
 
-    ``tasks`` it is for. ``targets``: what classes are turned into: ``classes`` stay numbers,
-    ``ones`` become 0 and 1, ``signs`` -1 and +1.
+    ``targets`` is the encoding of classes: ``classes`` are class numbers, ``ones`` 0 and 1,
+    ``signs`` -1 and +1.
     """
 
     write: Callable[[Options], str]
@@ -98,21 +99,21 @@ class Loss:
 
 @dataclass(frozen=True)
 class Optimizer:
-    """A class of torch.optim with the options of its signature."""
+    """A class of torch.optim, its options read from its signature."""
 
     make: type[torch.optim.Optimizer]
     title: str
     help: str
     options: tuple[Option, ...] = ()
     closure: bool = False
-    """Its step takes a closure that computes the loss, perhaps several times."""
+    """True if its step takes a closure that computes the loss, possibly several times."""
     group: str = ""
     kind: EntryKind = "optimizer"
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """A class of torch.optim.lr_scheduler, stepped after every step; ``metric``: given the loss."""
+    """A class of torch.optim.lr_scheduler, stepped after every step; ``metric``: with the loss."""
 
     make: type[object]
     title: str
@@ -132,16 +133,16 @@ PLAYGROUND_NOISE = Option("noise", "float", 0.0, "From 0 to 0.5", low=0.0, high=
 
 _UNSEEN = {"params", "foreach", "fused", "capturable", "differentiable", "optimizer", "last_epoch"}
 _FRACTIONS = {"weight_decay", "lr_decay", "initial_accumulator_value", "momentum", "dampening"}
-"""Numbers whose default torch writes as a whole 0."""
+"""Floats whose default in torch is the int 0."""
 _LOG = {"lr", "weight_decay", "eps", "eta_min", "max_lr", "base_lr"}
 
 
 def read_options(make: type[object], live: bool, **given: dict[str, object]) -> tuple[Option, ...]:
-    """Return one option per argument that a constructor has, with its default.
+    """Return one option per argument of a constructor, with its default.
 
-    ``given`` holds what the signature does not tell: ranges, help, defaults of those without.
+    ``given`` has what is not in the signature: ranges, help, missing defaults.
     """
-    found = []
+    options = []
     for name, parameter in inspect.signature(make).parameters.items():
         more = given.get(name, {})
         default = more.get("default", parameter.default)
@@ -157,10 +158,10 @@ def read_options(make: type[object], live: bool, **given: dict[str, object]) -> 
         rest = {k: v for k, v in more.items() if k not in ("kind", "default")}
         if kind == "float" and "low" not in rest and name in _LOG:
             rest["low"] = 0.0
-        found.append(
+        options.append(
             Option(name, kind, default, log=name in _LOG, live=live, **rest)  # type: ignore[arg-type]
         )
-    return tuple(found)
+    return tuple(options)
 
 
 def _kind(default: object) -> OptionKind | None:
@@ -173,6 +174,6 @@ def _kind(default: object) -> OptionKind | None:
             return "float"
         case str():
             return "text"
-        case tuple() | list() if all(isinstance(one, int | float) for one in default):
+        case tuple() | list() if all(isinstance(number, int | float) for number in default):
             return "floats"
     return None

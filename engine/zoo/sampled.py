@@ -1,6 +1,6 @@
-"""A long file of which some lines are kept, read as if all of it were there.
+"""File objects that emulate a long file of which only a sample of lines is stored.
 
-Whoever takes every k-th line of the file takes the same lines of this.
+Reading every k-th line gives the same lines as with the complete file.
 """
 
 import itertools
@@ -10,7 +10,7 @@ from engine.training.asks import Sample
 
 
 class SampledText:
-    """The text of a sampled file, a line at a time. A line that was left out is empty."""
+    """Line iterator over a sampled text file; lines that were not sampled are empty."""
 
     def __init__(self, data: bytes, sample: Sample, encoding: str) -> None:
         self._text = data.decode(encoding)
@@ -18,7 +18,7 @@ class SampledText:
         self._rest = self._read()
 
     def _read(self) -> Iterator[str]:
-        """Return every line; a loop in Python over each of so many would take seconds."""
+        """Return an iterator of all lines; a Python loop over each line would take seconds."""
         return itertools.chain.from_iterable(self._stretches())
 
     def _stretches(self) -> Iterator[Iterable[str]]:
@@ -48,7 +48,7 @@ class SampledText:
         return next(self._rest)
 
     def seek(self, place: int) -> int:
-        """Begin anew. Raises ValueError for any other place."""
+        """Rewind to the beginning. Raises ValueError for any other position."""
         if place:
             raise ValueError("a sampled file is read from its beginning")
         self._rest = self._read()
@@ -56,7 +56,7 @@ class SampledText:
 
 
 class SampledBytes:
-    """So many line ends: all that there is to count in a sampled file."""
+    """Binary view of a sampled file with only its line ends, for counting lines."""
 
     def __init__(self, sample: Sample) -> None:
         self._left = sample.line_ends

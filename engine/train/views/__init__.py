@@ -1,4 +1,4 @@
-"""What can be seen of a run: pictures of its present step, made only when they are wanted."""
+"""Views of a run's current step, computed only on request."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -25,11 +25,11 @@ KINDS: dict[str, Callable[[Run, Mapping[str, Plain]], Picture | None]] = {
     "optimizer": numbers.optimizer,
     "surface": surface.surface,
 }
-"""How each kind of view is made; None where it does not apply to the run."""
+"""Functions that compute each kind of view; they return None if it does not apply to the run."""
 
 
 def show(run: Run, kind: str, options: Mapping[str, Plain]) -> Picture | None:
-    """Return a picture of the run's present step, None where the kind does not apply to it."""
+    """Return a view of the run's current step, None if the kind does not apply to it."""
     if kind not in KINDS:
         return None
     with looking(run):
@@ -38,9 +38,9 @@ def show(run: Run, kind: str, options: Mapping[str, Plain]) -> Picture | None:
 
 @contextmanager
 def looking(run: Run) -> Iterator[None]:
-    """Have the run's model evaluate, without gradients.
+    """Put the run's model into eval mode without gradients.
 
-    The run is left exactly as it was: weights, mode, generators, what its modules keep.
+    On exit the run is exactly as before: weights, modes, generators, attributes of its modules.
     """
     model = run.program.model
     modes = [(module, module.training) for module in model.modules()]

@@ -1,4 +1,4 @@
-"""Tensors as raw buffers for the wire."""
+"""Convert tensors to raw buffers for messages, and back."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -18,7 +18,7 @@ class Picture(NamedTuple):
 
 
 def packed(values: torch.Tensor | np.ndarray, dtype: str = "<f4") -> Array:
-    """Return a buffer of ``dtype`` with the numbers of a tensor or an array."""
+    """Return a tensor or an array as a raw buffer of ``dtype``."""
     if isinstance(values, torch.Tensor):
         tensor = values.detach().cpu()
         values = (tensor.float() if tensor.dtype == torch.bfloat16 else tensor).numpy()
@@ -27,22 +27,22 @@ def packed(values: torch.Tensor | np.ndarray, dtype: str = "<f4") -> Array:
 
 
 def dense(tensor: torch.Tensor) -> torch.Tensor:
-    """Return a tensor as it is, but one that is sparse with all its zeros: detached."""
+    """Return a detached tensor, a sparse one converted to dense."""
     tensor = tensor.detach()
     return tensor if tensor.layout == torch.strided else tensor.to_dense()
 
 
 def dtype_of(tensor: torch.Tensor) -> str:
-    """Return the dtype in which a tensor's numbers travel, none of them rounded."""
+    """Return the dtype of messages that represents a tensor's numbers without rounding."""
     if not tensor.is_floating_point():
         return "<i8"
     return "<f8" if tensor.dtype == torch.float64 else "<f4"
 
 
 def joined(tensors: Sequence[torch.Tensor]) -> tuple[Array, ...]:
-    """Return one flat array for each dtype among tensors, with their numbers end to end.
+    """Return one flat array for each dtype among tensors, their numbers concatenated.
 
-    A buffer of its own for each of a small model's tensors takes longer than its numbers do.
+    For a small model, one buffer per tensor would take longer than copying its numbers.
     """
     flat: dict[str, list[torch.Tensor]] = {}
     for tensor in tensors:
@@ -51,10 +51,10 @@ def joined(tensors: Sequence[torch.Tensor]) -> tuple[Array, ...]:
 
 
 def parted(arrays: Sequence[Array], like: Sequence[torch.Tensor]) -> Iterator[torch.Tensor]:
-    """Yield what was `joined`, each part shaped as its tensor in ``like``; read-only.
+    """Yield the tensors that were `joined`, each in the shape of its tensor in ``like``.
 
     Raises:
-        ValueError: there are not just as many numbers as these tensors have.
+        ValueError: the arrays do not have exactly as many numbers as these tensors.
     """
     flat = {array.dtype: array.array() for array in arrays}
     taken = dict.fromkeys(flat, 0)
@@ -71,7 +71,7 @@ def parted(arrays: Sequence[Array], like: Sequence[torch.Tensor]) -> Iterator[to
 
 
 def whole(options: Mapping[str, Plain], name: str, default: int, low: int, high: int) -> int:
-    """Return a whole number among a view's options, within bounds."""
+    """Return an option of a view as an int clamped to bounds."""
     value = options.get(name, default)
     is_number = isinstance(value, int | float) and not isinstance(value, bool) and value == value
     return max(low, min(high, int(value))) if is_number else default  # type: ignore[arg-type]

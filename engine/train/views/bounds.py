@@ -1,24 +1,24 @@
-"""How much of a big model is looked at: training waits meanwhile, and whoever paused it."""
+"""Size limits for views, to bound the pause they cause."""
 
 import math
 
 from engine.train.run import Run
 
 WORK = 1 << 33
-"""Parameters times examples, about, that one view may cost: less than half a second."""
+"""Approximate budget of one view in parameters times examples: less than half a second."""
 FEWEST = 64
-"""Examples that every view may ask of a model, however big."""
+"""Minimum number of examples of a view, however big the model is."""
 MOST_SENT = 1 << 25
-"""Parameters that fit into one message."""
+"""Maximum number of parameters in one message."""
 
 
 def parameters(run: Run) -> int:
-    """Return how many numbers a model learns."""
+    """Return the number of parameters of the model."""
     return sum(p.numel() for p in run.program.model.parameters())
 
 
 def rows(run: Run, most: int) -> int:
-    """Return how many examples a view may ask the model about, up to ``most``."""
+    """Return how many examples a view may evaluate, up to ``most``."""
     return min(most, max(FEWEST, WORK // max(1, parameters(run))))
 
 

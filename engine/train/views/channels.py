@@ -1,4 +1,4 @@
-"""What each filter of a model for pictures makes of one picture."""
+"""Activation maps of an image model's channels for one sample."""
 
 import math
 from collections.abc import Mapping
@@ -13,13 +13,13 @@ from engine.train.views import maps
 from engine.train.views.arrays import Picture, packed, whole
 
 MOST_PICTURES = 10
-"""So many pictures can be chosen from."""
+"""Number of samples to choose from."""
 MOST_SIDE = 64
-"""Rows and columns of one map; of a greater one every k-th is taken."""
+"""Maximum rows and columns of one map; larger maps are subsampled."""
 
 
 def samples(program: Program) -> list[int]:
-    """Return the rows of the first example of each class; of no classes those of the first few."""
+    """Return the rows of the first example of each class, or of the first examples."""
     if program not in _samples:
         rows = list(range(min(MOST_PICTURES, len(program.x))))
         if program.classes:
@@ -30,13 +30,13 @@ def samples(program: Program) -> list[int]:
 
 
 _samples: WeakKeyDictionary[Program, list[int]] = WeakKeyDictionary()
-"""Looked for once: a run's data stay."""
+"""Cache: a run's data does not change."""
 
 
 def units(run: Run, options: Mapping[str, Plain]) -> Picture | None:
-    """Return pictures to choose from, and what each layer makes of the one that is chosen.
+    """Return samples to choose from, and each layer's output for the chosen sample.
 
-    Of a model that takes no pictures: the maps of its units.
+    For models that do not take images: the maps of their units.
     """
     if run.program.x.dim() != 4:
         return maps.units(run, options)
@@ -44,19 +44,24 @@ def units(run: Run, options: Mapping[str, Plain]) -> Picture | None:
     if not rows:
         return None
     chosen = whole(options, "sample", 0, 0, len(rows) - 1)
-    arrays, left = {"samples": packed(_small(run.program.x[rows].mean(dim=1)))}, maps.MOST_UNITS
+    arrays, left = (
+        {"samples": packed(_subsampled(run.program.x[rows].mean(dim=1)))},
+        maps.MOST_UNITS,
+    )
     labels = run.program.y[rows] if run.program.classes else torch.arange(len(rows))
     arrays["labels"] = packed(labels, "<i8")
     row = rows[chosen]
     for place, (_, _, output) in enumerate(maps.layers(run, run.program.x[row : row + 1])):
-        made = output[0].float()
-        # A unit's one number is a picture of one point.
-        made = made[:left] if made.dim() == 3 else made[:left, None, None]
-        left -= len(made)
-        arrays[f"layer{place}"] = packed(_small(made))
+        activations = output[0].float()
+        # A unit with a single output is a map of one point.
+        activations = (
+            activations[:left] if activations.dim() == 3 else activations[:left, None, None]
+        )
+        left -= len(activations)
+        arrays[f"layer{place}"] = packed(_subsampled(activations))
     return Picture(arrays, {"chosen": float(chosen)})
 
 
-def _small(made: torch.Tensor) -> torch.Tensor:
-    down, across = (max(1, math.ceil(side / MOST_SIDE)) for side in made.shape[-2:])
-    return made[:, ::down, ::across]
+def _subsampled(images: torch.Tensor) -> torch.Tensor:
+    down, across = (max(1, math.ceil(side / MOST_SIDE)) for side in images.shape[-2:])
+    return images[:, ::down, ::across]

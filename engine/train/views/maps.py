@@ -1,4 +1,4 @@
-"""What the model, and each of its units, answers over the plane or the line of its inputs."""
+"""Outputs of the model and of its units over the plane or the line of its inputs."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -19,63 +19,63 @@ Box = tuple[float, float, float, float]
 
 MARGIN = 0.1
 NARROWEST = 1e-4
-"""What differs by less, as a part of the numbers themselves, is as good as the same."""
+"""Relative spread below which inputs count as constant."""
 FARTHEST = 1e6
-"""No plane that is asked for goes farther than this."""
+"""Maximum coordinate of a requested plane."""
 MOST_GRIDS = 8
 ROWS = 2000
-"""Rows of the data that a view looks at."""
+"""Maximum rows of the data in a view."""
 MOST_UNITS = 256
 _ELEMENTWISE = (
     nn.ReLU, nn.Tanh, nn.Sigmoid, nn.LeakyReLU, nn.ELU, nn.GELU, nn.SiLU, nn.Softplus,
     nn.Dropout, nn.Dropout2d, nn.BatchNorm1d, nn.BatchNorm2d, nn.LayerNorm, nn.GroupNorm,
     nn.Identity,
 )  # fmt: skip
-_PASSED_OVER = (nn.Flatten, nn.MaxPool2d, nn.AvgPool2d, nn.AdaptiveAvgPool2d, nn.AdaptiveMaxPool2d)
+_SKIPPED = (nn.Flatten, nn.MaxPool2d, nn.AvgPool2d, nn.AdaptiveAvgPool2d, nn.AdaptiveMaxPool2d)
 
 
 def box(x: torch.Tensor) -> Box:
-    """Return x0, y0, x1, y1 around the data, with a margin; for one input y is 0 to 1."""
+    """Return the bounding box of the data with a margin; for one input y is 0 to 1."""
     least, most = x.double().amin(dim=0), x.double().amax(dim=0)
     spread, size = most - least, torch.maximum(least.abs(), most.abs())
-    # Of inputs that are all the same float32 has no grid; some room lets one see them.
-    room = MARGIN * torch.where(spread > NARROWEST * size, spread, size.clamp(min=1.0))
-    low, high = (least - room).tolist(), (most + room).tolist()
+    # With constant inputs the grid would collapse in float32: use a wider margin.
+    margin = MARGIN * torch.where(spread > NARROWEST * size, spread, size.clamp(min=1.0))
+    low, high = (least - margin).tolist(), (most + margin).tolist()
     if len(low) == 1:
         return low[0], 0.0, high[0], 1.0
     return low[0], low[1], high[0], high[1]
 
 
 def width(run: Run) -> int:
-    """Return how many numbers an example has: 0 for pictures and tokens."""
+    """Return the number of inputs of an example: 0 for images and tokens."""
     x = run.program.x
     return x.shape[1] if x.dim() == 2 and x.is_floating_point() else 0
 
 
 def plane(run: Run, options: Mapping[str, Plain]) -> Box:
-    """Return the data's box, made larger to hold the one that ``around`` asks for, if it does."""
-    made, asked = box(run.program.x), options.get("around")
-    if not isinstance(asked, list) or len(asked) != 4:
-        return made
-    if not all(isinstance(one, int | float) and abs(one) < FARTHEST for one in asked):
-        return made
-    x0, y0, x1, y1 = (float(str(one)) for one in asked)
-    return min(made[0], x0), min(made[1], y0), max(made[2], x1), max(made[3], y1)
+    """Return the data's box, extended to include the box of option ``around``, if given."""
+    own, requested = box(run.program.x), options.get("around")
+    if not isinstance(requested, list) or len(requested) != 4:
+        return own
+    if not all(isinstance(number, int | float) and abs(number) < FARTHEST for number in requested):
+        return own
+    x0, y0, x1, y1 = (float(str(number)) for number in requested)
+    return min(own[0], x0), min(own[1], y0), max(own[2], x1), max(own[3], y1)
 
 
 def grid(run: Run, side: int, around: Box | None = None) -> torch.Tensor:
-    """Return points (side * side, 2) over a box, the data's at first, the top row first."""
-    made = _grids.setdefault(run.program, {})
+    """Return grid points (side * side, 2) over a box, by default the data's; top row first."""
+    cached = _grids.setdefault(run.program, {})
     around = around or box(run.program.x)
-    if (side, around) not in made:
-        if len(made) >= MOST_GRIDS:
-            made.clear()
-        made[side, around] = _grid(around, side)
-    return made[side, around]
+    if (side, around) not in cached:
+        if len(cached) >= MOST_GRIDS:
+            cached.clear()
+        cached[side, around] = _grid(around, side)
+    return cached[side, around]
 
 
 _grids: WeakKeyDictionary[Program, dict[tuple[int, Box], torch.Tensor]] = WeakKeyDictionary()
-"""Points made for a run: its data stays."""
+"""Cache of grids by run: its data does not change."""
 
 
 def _grid(around: Box, side: int) -> torch.Tensor:
@@ -86,7 +86,7 @@ def _grid(around: Box, side: int) -> torch.Tensor:
 
 
 def answer(run: Run, x: torch.Tensor) -> torch.Tensor:
-    """Return the model's outputs for raw inputs, in the targets' own units."""
+    """Return the model's outputs for raw inputs, in the units of the raw targets."""
     output: torch.Tensor = run.program.model(run.program.inputs_of(x))
     if "y_mean" in run.program.names:
         output = output * run.program.tensor("y_std") + run.program.tensor("y_mean")
@@ -94,7 +94,7 @@ def answer(run: Run, x: torch.Tensor) -> torch.Tensor:
 
 
 def boundary(run: Run, options: Mapping[str, Plain]) -> Picture | None:
-    """Return the output over the plane; for more classes than two their probabilities."""
+    """Return the output over the plane; with several outputs the class probabilities."""
     if width(run) != 2:
         return None
     side = bounds.side(run, whole(options, "side", 100, 4, 400))
@@ -107,7 +107,7 @@ def boundary(run: Run, options: Mapping[str, Plain]) -> Picture | None:
 
 
 def fit(run: Run, options: Mapping[str, Plain]) -> Picture | None:
-    """Return the curve that the model draws over its one input."""
+    """Return the model's output as a curve over its only input."""
     if width(run) != 1:
         return None
     x0, _, x1, _ = box(run.program.x)
@@ -117,7 +117,7 @@ def fit(run: Run, options: Mapping[str, Plain]) -> Picture | None:
 
 
 def residuals(run: Run, _options: Mapping[str, Plain]) -> Picture | None:
-    """Return targets beside outputs, of a regression with one output."""
+    """Return targets and outputs of a regression with one output."""
     program = run.program
     if program.task != "regression" or program.y.shape[1] != 1:
         return None
@@ -134,53 +134,53 @@ def residuals(run: Run, _options: Mapping[str, Plain]) -> Picture | None:
 
 @contextmanager
 def outputs(run: Run) -> Iterator[list[tuple[str, nn.Module, torch.Tensor]]]:
-    """Collect what each innermost module returns while the model runs in this context."""
-    found: list[tuple[str, nn.Module, torch.Tensor]] = []
+    """Collect the output of each leaf module while the model runs in this context."""
+    collected: list[tuple[str, nn.Module, torch.Tensor]] = []
     handles = []
     for name, module in run.program.model.named_modules():
         if not list(module.children()):
 
             def note(module: nn.Module, _given: object, result: object, name: str = name) -> None:
                 if isinstance(result, torch.Tensor):
-                    found.append((name, module, result))
+                    collected.append((name, module, result))
 
             handles.append(module.register_forward_hook(note))
     try:
-        yield found
+        yield collected
     finally:
         for handle in handles:
             handle.remove()
 
 
 def layers(run: Run, x: torch.Tensor) -> list[tuple[str, nn.Module, torch.Tensor]]:
-    """Return each layer's output with its activation applied, where that is a module.
+    """Return each layer's output, after its activation if that is a module.
 
-    Of a model for pictures, which have four dimensions, those with channels too.
+    For image models (4-D inputs), outputs with channels are included.
     """
     dims = (2, 4) if run.program.x.dim() == 4 else (2,)
     with outputs(run) as found:
         run.program.model(run.program.inputs_of(x))
-    kept: list[tuple[str, nn.Module, torch.Tensor]] = []
+    result: list[tuple[str, nn.Module, torch.Tensor]] = []
     for name, module, output in found:
-        if output.dim() not in dims or isinstance(module, _PASSED_OVER):
+        if output.dim() not in dims or isinstance(module, _SKIPPED):
             continue
-        if kept and isinstance(module, _ELEMENTWISE):
-            kept[-1] = (kept[-1][0], module, output)
+        if result and isinstance(module, _ELEMENTWISE):
+            result[-1] = (result[-1][0], module, output)
         else:
-            kept.append((name, module, output))
-    return kept
+            result.append((name, module, output))
+    return result
 
 
 def describe(run: Run) -> tuple[Unit, ...]:
     """Return the layers whose units can be drawn."""
     if width(run) not in (1, 2) and run.program.x.dim() != 4:
         return ()
-    found = layers(run, run.program.x[:2])
-    return tuple(Unit(name, type(m).__name__, int(out.shape[1])) for name, m, out in found)
+    named = layers(run, run.program.x[:2])
+    return tuple(Unit(name, type(m).__name__, int(out.shape[1])) for name, m, out in named)
 
 
 def units(run: Run, options: Mapping[str, Plain]) -> Picture | None:
-    """Return a small map of each unit of each layer, one after the other."""
+    """Return a small map of each unit, layer by layer."""
     inputs = width(run)
     if inputs not in (1, 2):
         return None
@@ -190,9 +190,9 @@ def units(run: Run, options: Mapping[str, Plain]) -> Picture | None:
         x = grid(run, side)
     else:
         x = torch.linspace(around[0], around[2], 4 * side).unsqueeze(1)
-    found = [output.float().T for _, _, output in layers(run, x)]
-    if not found:
+    activations = [output.float().T for _, _, output in layers(run, x)]
+    if not activations:
         return None
-    values = torch.cat(found)[:MOST_UNITS]
+    values = torch.cat(activations)[:MOST_UNITS]
     values = values.reshape(len(values), side, side) if inputs == 2 else values
     return Picture({"grid": packed(values), "box": packed(torch.tensor(around))})

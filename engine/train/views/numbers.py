@@ -1,4 +1,4 @@
-"""Counts and norms: who is confused with whom, gradients, histograms, the optimizer's memory."""
+"""Numeric views: confusion matrix, scores, gradients, histograms, weights, optimizer state."""
 
 import math
 from collections.abc import Mapping
@@ -20,13 +20,13 @@ def _rows(run: Run, part: str) -> torch.Tensor:
 
 
 def _output(run: Run, rows: torch.Tensor) -> torch.Tensor:
-    """Return what the model says of rows of the data."""
+    """Return the model's output for rows of the data."""
     output: torch.Tensor = run.program.model(run.program.tensor("inputs")[rows])
     return output
 
 
 def _predicted(run: Run, output: torch.Tensor) -> torch.Tensor:
-    """Return the class that an output stands for, or that of each place in it."""
+    """Return the predicted class of each row, or of each position of tokens."""
     program = run.program
     if program.task == "tokens":
         return output.argmax(dim=2).cpu()
@@ -36,24 +36,24 @@ def _predicted(run: Run, output: torch.Tensor) -> torch.Tensor:
 
 
 def confusion(run: Run, _options: Mapping[str, Plain]) -> Picture | None:
-    """Return how often each class (row) was taken for each (column); tokens at every place."""
+    """Return the confusion matrices (rows: truth, columns: prediction); tokens per position."""
     program = run.program
     classes = program.shapes.outputs if program.task == "tokens" else program.classes
     if not classes:
         return None
-    found = {}
+    matrices = {}
     for part in ("train", "val"):
         rows = _rows(run, part)
         counts = torch.zeros(classes * classes, dtype=torch.long)
         if len(rows):
             pairs = program.y[rows] * classes + _predicted(run, _output(run, rows))
             counts = torch.bincount(pairs.reshape(-1), minlength=classes * classes)
-        found[part] = packed(counts.reshape(classes, classes), "<i8")
-    return Picture(found)
+        matrices[part] = packed(counts.reshape(classes, classes), "<i8")
+    return Picture(matrices)
 
 
 def scores(run: Run, _options: Mapping[str, Plain]) -> Picture:
-    """Return loss and, for classes and tokens, how many answers are right."""
+    """Return loss and, for classes and tokens, the number of correct predictions."""
     program, facts = run.program, {}
     for part in ("train", "val"):
         rows = _rows(run, part)
@@ -72,16 +72,16 @@ def scores(run: Run, _options: Mapping[str, Plain]) -> Picture:
 
 
 def gradients(run: Run, _options: Mapping[str, Plain]) -> Picture:
-    """Return the norm of each parameter's gradient, NaN where it has none, and its own norm."""
+    """Return gradient norm (NaN without a gradient), own norm and update ratio by parameter."""
     parameters = list(run.program.model.parameters())
     norms = [float("nan") if p.grad is None else _norm(dense(p.grad)) for p in parameters]
-    held = [float(p.grad is not None) for p in parameters]
+    has_grad = [float(p.grad is not None) for p in parameters]
     sizes = [_norm(p) for p in parameters]
     ratios = [ratio for _, ratio in run.ratios] or [float("nan")] * len(norms)
     return Picture(
         {
             "norms": packed(torch.tensor(norms, dtype=torch.float64), "<f8"),
-            "held": packed(torch.tensor(held, dtype=torch.float64), "<f8"),
+            "held": packed(torch.tensor(has_grad, dtype=torch.float64), "<f8"),
             "sizes": packed(torch.tensor(sizes, dtype=torch.float64), "<f8"),
             "ratios": packed(torch.tensor(ratios, dtype=torch.float64), "<f8"),
         }
@@ -89,33 +89,33 @@ def gradients(run: Run, _options: Mapping[str, Plain]) -> Picture:
 
 
 def _norm(tensor: torch.Tensor) -> float:
-    """Return a norm, added up in float64; of many numbers over short rows, much quicker."""
+    """Return a norm summed in float64; for large tensors by short rows, which is much faster."""
     if tensor.dtype == torch.float32 and tensor.numel() >= LONG and tensor.numel() % ROW == 0:
-        found: float = tensor.reshape(-1, ROW).norm(dim=1).double().norm().item()
-        if math.isfinite(found):
-            return found
+        norm: float = tensor.reshape(-1, ROW).norm(dim=1).double().norm().item()
+        if math.isfinite(norm):
+            return norm
     return float(tensor.double().norm().item())
 
 
 def histograms(run: Run, options: Mapping[str, Plain]) -> Picture | None:
-    """Return counts in equal bins from each row's least to its greatest number."""
+    """Return histograms with equal bins from the minimum to the maximum of each row."""
     bins = whole(options, "bins", 32, 4, 256)
     match options.get("of", "weight"):
         case "gradient":
             pairs = [(p, p.grad) for p in run.program.model.parameters()]
-            found = [torch.zeros(0) if g is None else dense(g) for _, g in pairs]
+            tensors = [torch.zeros(0) if g is None else dense(g) for _, g in pairs]
         case "activation":
             x = run.program.x[: bounds.rows(run, ROWS)]
-            found = [output for _, _, output in maps.layers(run, x)]
+            tensors = [output for _, _, output in maps.layers(run, x)]
         case _:
-            found = [p.detach() for p in run.program.model.parameters()]
-    if not found:
+            tensors = [p.detach() for p in run.program.model.parameters()]
+    if not tensors:
         return None
-    counts, edges = torch.zeros(len(found), bins), torch.zeros(len(found), 2)
-    for row, values in enumerate(found):
+    counts, edges = torch.zeros(len(tensors), bins), torch.zeros(len(tensors), 2)
+    for row, values in enumerate(tensors):
         finite = values.float().cpu().reshape(-1)
-        kept = torch.isfinite(finite)
-        finite = finite if bool(kept.all()) else finite[kept]
+        finite_mask = torch.isfinite(finite)
+        finite = finite if bool(finite_mask.all()) else finite[finite_mask]
         if len(finite):
             edges[row] = torch.stack([finite.min(), finite.max()])
             low, high = edges[row].tolist()
@@ -124,10 +124,10 @@ def histograms(run: Run, options: Mapping[str, Plain]) -> Picture | None:
 
 
 def weights(run: Run, options: Mapping[str, Plain]) -> Picture | None:
-    """Return all parameters and all gradients as two flat vectors; no gradient is NaN.
+    """Return all parameters and all gradients as two flat vectors; a missing gradient is NaN.
 
-    In float64 where a parameter is: what is set by hand is taken back to the last bit. None where
-    there are more than ``most``: a window takes them many times a second.
+    In float64 if any parameter is, so that a manual edit can be undone exactly. None if there are
+    more than ``most`` parameters: the window receives them many times a second.
     """
     most = whole(options, "most", MOST_NUMBERS, 0, bounds.MOST_SENT)
     if bounds.parameters(run) > most:
@@ -142,22 +142,22 @@ def weights(run: Run, options: Mapping[str, Plain]) -> Picture | None:
     is_double = any(p.dtype == torch.float64 for p in parameters)
     wide, sent = (torch.float64, "<f8") if is_double else (torch.float32, "<f4")
     flat = torch.cat([p.detach().reshape(-1).cpu().to(wide) for p in parameters])
-    given = torch.cat([g.to(wide) for g in grads])
-    return Picture({"flat": packed(flat, sent), "grads": packed(given, sent)})
+    flat_grads = torch.cat([g.to(wide) for g in grads])
+    return Picture({"flat": packed(flat, sent), "grads": packed(flat_grads, sent)})
 
 
 def optimizer(run: Run, _options: Mapping[str, Plain]) -> Picture | None:
-    """Return each of the optimizer's memories as one flat vector over all parameters.
+    """Return each state tensor of the optimizer as one flat vector over all parameters.
 
-    None where there are too many to send.
+    None if there are too many to send.
     """
     if bounds.parameters(run) > MOST_NUMBERS:
         return None
-    made, state = run.program.optimizer, run.program.optimizer.state
+    instance, state = run.program.optimizer, run.program.optimizer.state
     names: dict[str, None] = {}
     for memory in state.values():
         names.update({k: None for k, v in memory.items() if isinstance(v, torch.Tensor)})
-    arrays, facts = {}, {"lr": float(made.param_groups[0]["lr"])}
+    arrays, facts = {}, {"lr": float(instance.param_groups[0]["lr"])}
     for name in names:
         parts = [
             state[p][name].reshape(-1).float().cpu()

@@ -1,4 +1,4 @@
-"""The loss over a plane through the present weights, and the path that led here."""
+"""Loss surface over a plane through the current weights, with the path of the weights."""
 
 from collections.abc import Mapping
 
@@ -13,18 +13,18 @@ from engine.train.views.arrays import Picture, packed, whole
 from engine.training.answers import MOST_SURFACE
 
 ROWS = 500
-"""Training examples that the loss is taken over, at most."""
+"""Maximum number of training examples for the loss."""
 FEWEST_ROWS = 32
 WORK = 1 << 22
-"""Inputs times parameters, about, that each point of the plane may cost: of a big model fewer
-examples are asked, for training waits meanwhile."""
+"""Approximate budget of each point in inputs times parameters: big models use fewer examples, as
+training waits meanwhile."""
 CHUNK = 256
 CHUNK_NUMBERS = 1 << 24
-"""Points of the plane that are asked at once, and parameters of all of these, at most."""
+"""Maximum points of the plane per evaluation, and their total number of parameters."""
 
 
 def surface(run: Run, options: Mapping[str, Plain]) -> Picture | None:
-    """Return the loss on a grid of the plane, and the checkpoints' places in it."""
+    """Return the loss on a grid of the plane, and the path of the weights projected onto it."""
     if bounds.parameters(run) > MOST_SURFACE:
         return None
     parameters = [p.detach() for p in run.program.model.parameters()]
@@ -33,23 +33,24 @@ def surface(run: Run, options: Mapping[str, Plain]) -> Picture | None:
     been |= {step: _flat([flat]) for step, flat in run.trail.points.items()}
     steps = [*sorted(step for step in been if step < run.step), run.step]
     path = torch.stack([*(been[step] for step in steps[:-1]), center])
-    found = _directions(options, center, path)
-    if found is None:
+    directions = _directions(options, center, path)
+    if directions is None:
         return None
-    first, second = found
+    first, second = directions
     side = whole(options, "side", 25, 3, 101)
     offsets = path - center
     places = torch.stack([offsets @ first, offsets @ second], dim=1)
     off = (offsets - places[:, :1] * first - places[:, 1:] * second).norm(dim=1)
-    reach = _reach(options, center, places)
+    reach = _extent(options, center, places)
     a = torch.linspace(-reach[0], reach[0], side)
     b = torch.linspace(-reach[1], reach[1], side)
     chunk = max(1, min(CHUNK, CHUNK_NUMBERS // len(center)))
     points = torch.stack([a.repeat(side), b.repeat_interleave(side)], dim=1)
     flats = (
-        center + (some[:, 1:] * second + some[:, :1] * first) for some in torch.split(points, chunk)
+        center + (chunk_points[:, 1:] * second + chunk_points[:, :1] * first)
+        for chunk_points in torch.split(points, chunk)
     )
-    losses = torch.cat([_losses(run, some) for some in flats]).reshape(side, side)
+    losses = torch.cat([_losses(run, rows) for rows in flats]).reshape(side, side)
     return Picture(
         {
             "grid": packed(losses),
@@ -64,7 +65,7 @@ def surface(run: Run, options: Mapping[str, Plain]) -> Picture | None:
 
 
 def _center(options: Mapping[str, Plain], center: torch.Tensor) -> dict[str, float]:
-    """Return what the coordinates are counted from: of parameters, where they are now."""
+    """Return the origin of the coordinates: for two parameters their current values."""
     at = _chosen(options, len(center))
     if _kind(options, len(center)) != "parameters" or at is None:
         return {"center_a": 0.0, "center_b": 0.0}
@@ -76,7 +77,7 @@ def _kind(options: Mapping[str, Plain], count: int) -> Plain:
 
 
 def _chosen(options: Mapping[str, Plain], count: int) -> tuple[int, int] | None:
-    """Return the flat indices of the two parameters; None where they are one and the same."""
+    """Return the flat indices of the two parameters; None if they are equal."""
     x, y = (whole(options, key, i, 0, count - 1) for i, key in enumerate(("x", "y")))
     return (x, y) if x != y else None
 
@@ -100,7 +101,7 @@ def _directions(
         eye = torch.zeros(2, count)
         eye[0, at[0]] = eye[1, at[1]] = 1.0
         return eye[0], eye[1]
-    axes = _main(path[path.isfinite().all(dim=1)]) if kind == "pca" else None
+    axes = _principal_axes(path[path.isfinite().all(dim=1)]) if kind == "pca" else None
     if axes is not None:
         return axes
     rng = torch.Generator().manual_seed(whole(options, "seed", 0, 0, 2**31))
@@ -108,11 +109,11 @@ def _directions(
     return plane[:, 0], plane[:, 1]
 
 
-def _main(path: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor] | None:
-    """Return the first two principal components of a path; None where it has not as many.
+def _principal_axes(path: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor] | None:
+    """Return the first two principal components of a path; None if it has fewer.
 
-    Signs are chosen so that a picture does not flip as the path grows: its end is to the right of
-    its beginning, and the second's greatest number is positive.
+    Signs are chosen so that the view does not flip as the path grows: its end is to the right of
+    its beginning, and the largest element of the second component is positive.
     """
     if len(path) <= 2:
         return None
@@ -125,7 +126,7 @@ def _main(path: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor] | None:
     return first, second * second[second.abs().argmax()].sign()
 
 
-def _reach(
+def _extent(
     options: Mapping[str, Plain], center: torch.Tensor, places: torch.Tensor
 ) -> tuple[float, float]:
     span = options.get("span", 1.0)
@@ -136,20 +137,20 @@ def _reach(
 
 
 def _losses(run: Run, flats: torch.Tensor) -> torch.Tensor:
-    """Return the loss of each row of flat parameters, many at once where the model lets itself."""
+    """Return the loss of each row of flat parameters, with vmap if the model supports it."""
     program, model = run.program, run.program.model
     x, y = program.tensor("x_train"), program.tensor("y_train")
     rows = min(ROWS, max(FEWEST_ROWS, WORK // (x[0].numel() * flats.shape[1])))
     x, y = x[:rows], y[:rows]
 
     def loss(flat: torch.Tensor) -> torch.Tensor:
-        start, made = 0, {}
+        start, values = 0, {}
         for parameter in model.parameters():
             piece = flat[start : start + parameter.numel()].reshape(parameter.shape)
-            made[parameter] = piece.to(parameter.device, parameter.dtype)
+            values[parameter] = piece.to(parameter.device, parameter.dtype)
             start += parameter.numel()
-        # A module of the user's may write into what it is given: this is the run's own data.
-        output = functional_call(model, instead(model, made), (x.clone(),), tie_weights=False)
+        # A user's module may write into its input, and this is the run's own data.
+        output = functional_call(model, instead(model, values), (x.clone(),), tie_weights=False)
         return program.criterion(output, y).float().cpu()
 
     try:

@@ -1,1 +1,1 @@
-"""One file per entry: data."""
+"""Data sets, one entry per module."""

@@ -1,4 +1,4 @@
-"""Sequences to be repeated after they have ended."""
+"""Token sequences to repeat after their end."""
 
 import torch
 

@@ -15,7 +15,7 @@ from engine.zoo.pieces import Data, Options
 
 
 def separator(line: str) -> str:
-    """Return what divides the cells of a line; a comma in numbers is a decimal point."""
+    """Return the separator of a line's cells; a comma in numbers is a decimal point."""
     for mark in ";\t|":
         cells = line.replace(",", ".").split(mark)
         if len(cells) > 1 and all(cell.strip().replace(".", "", 1).isdigit() for cell in cells):
@@ -24,7 +24,7 @@ def separator(line: str) -> str:
 
 
 def is_closed(line: str, mark: str, row: int) -> bool:
-    """Return True where no quotation that begins in a line goes on below it; else ValueError."""
+    """Return True if every quotation that begins in a line ends there; else raise ValueError."""
     reader = csv.reader([line, ""], delimiter=mark)
     next(reader, None)
     if reader.line_num > 1:
@@ -34,7 +34,7 @@ def is_closed(line: str, mark: str, row: int) -> bool:
 
 
 def line_ends(path: str) -> tuple[int, bool]:
-    """Return how many lines end in a file, and whether there is a quotation mark in it."""
+    """Return the number of line ends in a file, and whether it has a quotation mark."""
     lines, is_quoted = 0, False
     with open(path, "rb") as raw:
         for chunk in iter(lambda: raw.read(1 << 20), b""):
@@ -44,7 +44,7 @@ def line_ends(path: str) -> tuple[int, bool]:
 
 
 def check_widths(names: list[str], rows: list[tuple[int, list[str]]], header: bool) -> None:
-    """Raise ValueError where a row has more cells than there are names."""
+    """Raise ValueError if a row has more cells than there are names."""
     for number, row in rows:
         if any(cell.strip() for cell in row[len(names) :]):
             first = "header" if header else "first"
@@ -52,8 +52,8 @@ def check_widths(names: list[str], rows: list[tuple[int, list[str]]], header: bo
 
 
 def numbered(sample: list[str], mark: str, above: int, every: int) -> list[tuple[int, list[str]]]:
-    """Return rows with their lines: every k-th of those below the first ``above``."""
-    # A quotation that is open to the end would take this line for a part of its cell.
+    """Return rows with line numbers; the sample is every k-th line after the first ``above``."""
+    # An unclosed quotation would include this extra line in its cell.
     reader = csv.reader([*sample, "end"], delimiter=mark)
     rows, at = [], above
     try:
@@ -75,9 +75,9 @@ def numbered(sample: list[str], mark: str, above: int, every: int) -> list[tuple
 def read_rows(
     path: str, limit: int, header: bool = True
 ) -> tuple[list[str], list[tuple[int, list[str]]], str]:
-    """Return names, rows with their lines, and what separates cells; of many every k-th row.
+    """Return names, rows with line numbers, and the separator; of many rows, every k-th.
 
-    Without a ``header`` the first row is one of numbers, and columns are called column 1 and so on.
+    Without a ``header`` the first row is data, and columns are called column 1 and so on.
     """
     lines, is_quoted = line_ends(path)
     every = max(1, math.ceil((lines - 1) / limit))
@@ -95,7 +95,7 @@ def read_rows(
             if line.count('"') % 2 == 0 or is_closed(line, mark, place)
         )
         below = checked if is_quoted and every > 1 else file
-        # Lines between are passed over many at a time: of a long file that saves a minute.
+        # Lines in between are skipped many at a time: with a long file that saves a minute.
         blocks, rest = divmod(every - 1, 64)
         sample = []
         for line in below:
@@ -118,7 +118,7 @@ def read_rows(
 def read_text(
     path: str, limit: int, header: bool = True
 ) -> tuple[list[str], list[tuple[int, list[str]]], str]:
-    """Return what `read_rows` does, or say that the file is no text."""
+    """Return the result of `read_rows`; raise ValueError if the file is not text."""
     try:
         return read_rows(path, limit, header)
     except UnicodeDecodeError:
@@ -126,7 +126,7 @@ def read_text(
 
 
 def filled(cell: str) -> str:
-    """Return what stands in a cell, nothing where a word says that nothing does."""
+    """Return a cell's text, empty for words that mark a missing value."""
     text = cell.strip()
     return "" if text.lower() in ("na", "n/a", "nan", "null", "none", "?", "-") else text
 
@@ -144,7 +144,7 @@ def table(
     """Return the columns ``inputs`` (n, k) and ``target``, and the names of its classes.
 
     The target: (n, 1) numbers, or (n,) classes, numbered in sorted order. Numbers keep their digits
-    until ``dtype`` rounds them. Of more than ``limit`` rows every k-th is taken.
+    until ``dtype`` rounds them. If there are more than ``limit`` rows, every k-th is used.
     """
     columns, rows, mark = read_text(path, limit, header)
     names = [*inputs, target]
@@ -184,7 +184,7 @@ def table(
 
 
 def _columns(path: str, header: bool) -> str:
-    """Return in words which columns a file has; nothing where its first row is none."""
+    """Return a text listing the columns of a file; empty if it cannot be read."""
     try:
         with given.open_given(path, newline="", encoding="utf-8-sig") as file:
             first = next((line for line in file if str(line).strip()), "")

@@ -1,4 +1,4 @@
-"""Small pictures of digits, drawn stroke by stroke."""
+"""Small synthetic images of digits, drawn stroke by stroke."""
 
 import math
 
@@ -11,8 +11,8 @@ from engine.zoo.pieces import Data
 def digits(n: int, noise: float, rng: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:
     """Return synthetic digits (n, 1, 8, 8) in [0, 1] and which they are (n,).
 
-    Each is drawn from the corners of its strokes on a grid 4 wide and 6 high, turned, stretched
-    and moved a little: nobody wrote them by hand.
+    Each is drawn from the corners of its strokes on a grid 4 wide and 6 high, rotated, scaled
+    and shifted a little: they are not handwritten.
     """
     strokes = {
         0: "1030 3043 4346 4636 3616 1606 0603 0310",

@@ -1,4 +1,4 @@
-"""A curve or a surface by a formula that somebody types."""
+"""A curve or a surface from a formula that the user types."""
 
 import ast
 import math
@@ -36,7 +36,7 @@ def formula(
 
 
 def allowed(text: str) -> str:
-    """Return why a formula is refused, or nothing: names, numbers and signs are all it may have."""
+    """Return why a formula is rejected, or an empty text; it may have names, numbers and signs."""
     if len(text) > LONGEST:
         return f"a formula has at most {LONGEST} characters"
     try:
@@ -45,7 +45,7 @@ def allowed(text: str) -> str:
         return f"this is no formula: {getattr(error, 'msg', error)}"
     known = ("x", "x1", "x2", "pi", "e", *FUNCTIONS)
     for node in ast.walk(tree):
-        # Before its call is looked at, which comes first: a misspelt function is no wrong call.
+        # Checked before the call itself, so that a misspelt function is reported as such.
         of = node.func if isinstance(node, ast.Call) else node
         if isinstance(of, ast.Name) and of.id not in known:
             hint = near(of.id, known) or f"; there are {', '.join(known)}"
@@ -67,7 +67,7 @@ def allowed(text: str) -> str:
 
 
 def _whole_powers(tree: ast.Expression) -> str:
-    """Refuse powers of plain numbers: 9**9**9 never ends."""
+    """Return why powers of numbers are rejected, or an empty text: 9**9**9 never ends."""
     for node in ast.walk(tree):
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
             has_name = any(isinstance(n, ast.Name) for n in ast.walk(node.left))

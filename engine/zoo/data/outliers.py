@@ -1,4 +1,4 @@
-"""A line on which some points lie far off."""
+"""A line with outliers."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Points with classes, drawn by hand."""
+"""Points with classes, drawn by the user."""
 
 from typing import cast
 
@@ -9,20 +9,20 @@ from engine.training.parts import Option
 from engine.zoo.pieces import Data, Options
 
 MOST_CLASSES = 1000
-"""A model has an output for each class up to the highest."""
+"""Limit of class numbers, as a model has an output for each class up to the highest."""
 
 
 def split_names(names: str) -> list[str]:
-    """Return the names in a text with commas between them."""
+    """Return the names in a comma-separated text."""
     return [name.strip() for name in names.split(",")]
 
 
 def points(
     points: list[list[float]], names: str, rng: torch.Generator
 ) -> tuple[torch.Tensor, torch.Tensor, list[str]]:
-    """Return rows of [x1, x2, class] as (n, 2) points and (n,) classes, and what those are called.
+    """Return rows of [x1, x2, class] as (n, 2) points and (n,) classes, and the class names.
 
-    A class whose name is empty is called by its number.
+    A class with an empty name is called by its number.
     """
     table = torch.tensor(points, dtype=torch.float32)
     return table[:, :-1], table[:, -1].long(), split_names(names)

@@ -1,4 +1,4 @@
-"""Points on a curve, drawn by hand."""
+"""Points on a curve, drawn by the user."""
 
 import torch
 

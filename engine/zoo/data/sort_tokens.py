@@ -1,4 +1,4 @@
-"""Sequences to be sorted."""
+"""Token sequences to sort."""
 
 import torch
 

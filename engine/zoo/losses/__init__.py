@@ -1,1 +1,1 @@
-"""One file per entry: losses."""
+"""Losses, one entry per module."""

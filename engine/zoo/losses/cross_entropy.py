@@ -8,7 +8,7 @@ from engine.zoo.pieces import Loss, Options
 
 
 def token_cross_entropy(output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
-    """Return the mean over all places of (batch, length, vocabulary) against (batch, length)."""
+    """Return the mean over all positions of (batch, length, vocabulary) against (batch, length)."""
     return F.cross_entropy(output.transpose(1, 2), target)
 
 

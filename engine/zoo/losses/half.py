@@ -1,4 +1,4 @@
-"""Half the squared error, as TensorFlow Playground has it."""
+"""Half the squared error, the loss of TensorFlow Playground."""
 
 import torch
 

@@ -1,1 +1,1 @@
-"""One file per entry: models."""
+"""Models, one entry per module."""

@@ -1,4 +1,4 @@
-"""A small convolutional network for small pictures."""
+"""A small convolutional network for small images."""
 
 import torch
 from torch import nn
@@ -8,7 +8,7 @@ from engine.zoo.pieces import Model, Options, Shapes
 
 
 class CNN(nn.Module):
-    """Two convolutions, a maximum over 2 by 2 after each, and a linear layer."""
+    """Two convolutions with 2 by 2 max pooling after each, and a linear layer."""
 
     def __init__(self, side: int, channels: int, outputs: int) -> None:
         super().__init__()
@@ -23,7 +23,7 @@ class CNN(nn.Module):
         self.head = nn.Linear(2 * channels * (side // 4) ** 2, outputs)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """Return (batch, outputs) of pictures (batch, 1, side, side)."""
+        """Return (batch, outputs) of images (batch, 1, side, side)."""
         return self.head(self.features(x).flatten(1))  # type: ignore[no-any-return]
 
 

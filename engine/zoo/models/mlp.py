@@ -1,4 +1,4 @@
-"""Layers of units, one after the other."""
+"""A multilayer perceptron."""
 
 import torch
 from torch import nn
@@ -24,7 +24,7 @@ MOST_LAYERS, WIDEST = 32, 4096
 
 @torch.no_grad()
 def initialize(model: nn.Module, kind: str) -> None:
-    """Draw all weights of linear layers anew; biases become 0, TensorFlow Playground's 0.1."""
+    """Reinitialize all linear layers; biases become 0, with ``playground`` 0.1."""
     for layer in model.modules():
         if isinstance(layer, nn.Linear):
             if kind == "xavier":

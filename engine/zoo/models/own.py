@@ -1,4 +1,4 @@
-"""The user's own nn.Module, taken out of a program."""
+"""The user's own nn.Module, extracted from a program."""
 
 import ast
 
@@ -18,29 +18,29 @@ STARTER = """class Net(nn.Module):
         return self.out(torch.tanh(self.hidden(x)))
 """
 GUARDED = "guarded"
-"""Option of a module that came from elsewhere: the policy holds for it."""
+"""Option of an untrusted module, to which the sandbox policy applies."""
 _KEPT = (ast.Import, ast.ImportFrom, ast.ClassDef, ast.FunctionDef)
 
 
 def definitions(source: str) -> str:
-    """Return a program's imports, classes, functions and plain constants, without what it does.
+    """Return a program's imports, classes, functions and plain constants, without other statements.
 
-    A constant may be computed from those before it (``HIDDEN = 2 * WIDTH``), but calls nothing.
+    A constant may be computed from preceding ones (``HIDDEN = 2 * WIDTH``), but not by calls.
 
-    Raises SyntaxError where it is no Python.
+    Raises SyntaxError if it is not valid Python.
     """
     tree = ast.parse(source)
-    kept: list[ast.stmt] = []
-    known = set[str]()
+    statements: list[ast.stmt] = []
+    constants = set[str]()
     for node in tree.body:
-        if isinstance(node, ast.Assign | ast.AnnAssign) and _is_plain(node.value, known):
-            known |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
-            kept.append(node)
+        if isinstance(node, ast.Assign | ast.AnnAssign) and _is_plain(node.value, constants):
+            constants |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+            statements.append(node)
         elif isinstance(node, _KEPT):
-            kept.append(node)
+            statements.append(node)
     lines = source.splitlines()
     pieces = []
-    for node in kept:
+    for node in statements:
         first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
         pieces.append("\n".join(lines[first - 1 : node.end_lineno]))
     return "\n\n\n".join(pieces)
@@ -52,27 +52,27 @@ _CONSTANT = (
 )  # fmt: skip
 
 
-def _is_plain(node: ast.expr | None, known: set[str]) -> bool:
-    """Whether an expression is made of numbers, texts and names of such."""
+def _is_plain(node: ast.expr | None, constants: set[str]) -> bool:
+    """Return whether an expression consists of numbers, texts and names of constants."""
     return node is not None and all(
-        isinstance(n, _CONSTANT) or (isinstance(n, ast.Name) and n.id in known)
+        isinstance(n, _CONSTANT) or (isinstance(n, ast.Name) and n.id in constants)
         for n in ast.walk(node)
     )
 
 
 def module_classes(source: str) -> list[str]:
-    """Return the names of all classes of a program that look like modules, in order."""
-    found: list[str] = []
+    """Return the names of all top-level classes of a program that look like modules, in order."""
+    names: list[str] = []
     for node in ast.parse(source).body:
         if isinstance(node, ast.ClassDef):
             bases = [ast.unparse(base) for base in node.bases]
-            if any(b.rpartition(".")[2] == "Module" or b in found for b in bases):
-                found.append(node.name)
-    return found
+            if any(b.rpartition(".")[2] == "Module" or b in names for b in bases):
+                names.append(node.name)
+    return names
 
 
 def with_source(setup: Setup, source: str) -> Setup:
-    """Return the setup with ``source`` for its module, if that has none yet."""
+    """Return the setup with ``source`` as its module's program, if that has none yet."""
     if setup.model.name != "own" or setup.model.options.get("source") or not source:
         return setup
     model = Part("own", {**setup.model.options, "source": source})
@@ -80,7 +80,7 @@ def with_source(setup: Setup, source: str) -> Setup:
 
 
 def guarded(setup: Setup) -> Setup:
-    """Return the setup with its module, if it brings one, held to the policy."""
+    """Return the setup with the sandbox policy for its module, if it has one."""
     if setup.model.name != "own":
         return setup
     options = {**setup.model.options, GUARDED: True}

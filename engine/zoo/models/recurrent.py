@@ -1,4 +1,4 @@
-"""A recurrent network that answers at each place of a sequence."""
+"""A recurrent network with an output at each position of a sequence."""
 
 import torch
 from torch import nn
@@ -8,7 +8,7 @@ from engine.zoo.pieces import Model, Options, Shapes
 
 
 class Recurrent(nn.Module):
-    """Tokens are embedded, read from left to right, and answered at each place."""
+    """Embedding, a recurrent cell over the sequence, and a linear layer at each position."""
 
     def __init__(self, vocabulary: int, width: int, cell: str) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""A tiny transformer that answers at each place of a sequence."""
+"""A tiny transformer with an output at each position of a sequence."""
 
 import torch
 from torch import nn
@@ -8,7 +8,7 @@ from engine.zoo.pieces import Model, Options, Shapes
 
 
 class Transformer(nn.Module):
-    """Tokens and places are embedded, then blocks of attention and of two linear layers."""
+    """Embedded tokens and positions, then blocks of attention and of two linear layers."""
 
     def __init__(self, vocabulary: int, length: int, width: int, heads: int, blocks: int) -> None:
         super().__init__()

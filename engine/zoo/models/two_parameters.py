@@ -1,4 +1,4 @@
-"""Models with two numbers to learn, whose loss can be seen as a surface."""
+"""Models with two parameters, whose loss can be drawn as a surface."""
 
 import torch
 from torch import nn
@@ -8,7 +8,7 @@ from engine.zoo.pieces import Model, Options, Shapes
 
 
 class TwoParameters(nn.Module):
-    """Two numbers a and b, begun at a place of one's choice."""
+    """Two parameters a and b with given initial values."""
 
     def __init__(self, kind: str, a: float, b: float) -> None:
         super().__init__()

@@ -1,1 +1,1 @@
-"""One file per entry: optimizers."""
+"""Optimizers, one entry per module."""

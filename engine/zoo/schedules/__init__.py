@@ -1,1 +1,1 @@
-"""One file per entry: schedules."""
+"""Learning rate schedules, one entry per module."""
