@@ -1,11 +1,11 @@
-"""Matrix products: inner sizes meet and are summed away, batch sizes are broadcast."""
+"""Matrix products: inner sizes must match and are summed over, batch sizes are broadcast."""
 
 from playback.lab.axes import Axes, Chip, Kind, Row, Shape
 from playback.lab.call import Call, Tensor
 
 
 def matmul(call: Call, result: Shape | None) -> Axes | None:
-    """Return which sizes meet in ``a @ b`` and its spellings."""
+    """Explain which sizes have to match in ``a @ b`` and its equivalents."""
     match call.operands[:2]:
         case (Tensor(), Tensor()):
             left, right = call.operands[:2]
@@ -67,7 +67,7 @@ def _result(a: Shape, b: Shape, batch: int, result: Shape) -> Row:
 
 
 def outer(call: Call, result: Shape | None) -> Axes | None:
-    """Return the axes of an outer product."""
+    """Explain the axes of an outer product."""
     match call.operands[:2]:
         case (Tensor(x, (m,)), Tensor(y, (n,))):
             rows = [Row(x, (Chip(str(m)), Chip(""))), Row(y, (Chip(""), Chip(str(n))))]
@@ -80,14 +80,14 @@ def outer(call: Call, result: Shape | None) -> Axes | None:
 
 
 def einsum(call: Call, result: Shape | None) -> Axes | None:
-    """Return one column for each letter of the equation; letters not in the result are summed."""
+    """Explain an einsum with a column per letter; letters not in the result are summed over."""
     if not call.operands or not isinstance(call.operands[0], str) or "." in call.operands[0]:
         return None
     equation = call.operands[0].replace(" ", "")
     given = call.operands[1:]
     if len(given) == 1 and isinstance(given[0], list):
         given = tuple(given[0])
-    tensors = [one for one in given if isinstance(one, Tensor)]
+    tensors = [tensor for tensor in given if isinstance(tensor, Tensor)]
     left, arrow, right = equation.partition("->")
     terms = left.split(",")
     if len(terms) != len(tensors):
@@ -96,16 +96,16 @@ def einsum(call: Call, result: Shape | None) -> Axes | None:
         right = "".join(sorted(c for c in set(left) - {","} if left.count(c) == 1))
     letters = list(dict.fromkeys(right + left.replace(",", "")))
     rows = [Row("", tuple(Chip(c, "" if c in right else "gone") for c in letters))]
-    for term, one in zip(terms, tensors, strict=True):
-        if len(term) != len(one.shape):
-            said = f"{one.name} has {len(one.shape)} axes, its term {term} has {len(term)} letters."
-            return Axes(said)
-        sizes = dict(zip(term, one.shape, strict=True))
+    for term, tensor in zip(terms, tensors, strict=True):
+        if len(term) != len(tensor.shape):
+            axes = f"{tensor.name} has {len(tensor.shape)} axes"
+            return Axes(f"{axes}, its term {term} has {len(term)} letters.")
+        sizes = dict(zip(term, tensor.shape, strict=True))
         chips = [
             Chip(str(sizes[c]), "" if c in right else "summed") if c in sizes else Chip("")
             for c in letters
         ]
-        rows.append(Row(one.name, tuple(chips)))
+        rows.append(Row(tensor.name, tuple(chips)))
     if result is not None and len(result) == len(right):
         ends = dict(zip(right, result, strict=True))
         rows.append(

@@ -1,4 +1,4 @@
-"""Complex numbers and their parts. Gradients are conjugated: along minus them the loss falls."""
+"""Rules of complex numbers. Gradients are conjugated, so that the loss falls along minus them."""
 
 from playback.explain.rule import Rule, Share
 

@@ -1,4 +1,4 @@
-"""Loss functions, and the softmax that stands before them."""
+"""Rules of loss functions and of softmax."""
 
 from playback.explain.rule import Rule, Share, Slope, sign
 

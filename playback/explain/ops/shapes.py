@@ -1,4 +1,4 @@
-"""Ops that move numbers without changing them: the gradient is moved back the same way."""
+"""Rules of ops that move elements without changing them: the gradient is moved back."""
 
 from playback.explain.rule import Rule, Share, constant
 
