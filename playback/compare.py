@@ -237,8 +237,8 @@ def _end(index: Index) -> tuple[str, str]:
         return "", ""
     name = problem.type if call is None else call.op + (f" in {call.scope}" if call.scope else "")
     line = f"line {problem.place.line}" if problem.place.line else ""
-    said = problem.message.strip().partition("\n")[0]
-    return name, " · ".join(part for part in (said, line) if part) or problem.type
+    message = problem.message.strip().partition("\n")[0]
+    return name, " · ".join(part for part in (message, line) if part) or problem.type
 
 
 def _name(index: Index, value: int) -> str:
@@ -303,11 +303,11 @@ def _runs(index: Index, op: int) -> list[int]:
 
 
 def _growing(pairs: list[tuple[int | None, int | None]]) -> list[tuple[int, int]]:
-    kept: list[tuple[int, int]] = []
+    increasing: list[tuple[int, int]] = []
     for a, b in sorted((a, b) for a, b in pairs if a is not None and b is not None):
-        if not kept or (a > kept[-1][0] and b > kept[-1][1]):
-            kept.append((a, b))
-    return kept
+        if not increasing or (a > increasing[-1][0] and b > increasing[-1][1]):
+            increasing.append((a, b))
+    return increasing
 
 
 def _words(a: Snapshot | None, b: Snapshot | None) -> str:

@@ -27,7 +27,7 @@ def build(tape: Tape | Index, scene: Scene, open_calls: frozenset[str] | None = 
 
 
 class _Builder:
-    """Collects the cards and wires of one scene, op by op."""
+    """Builder of the picture of one scene, op by op."""
 
     def __init__(self, index: Index, scene: Scene, open_calls: frozenset[str] | None) -> None:
         self.index = index

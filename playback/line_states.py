@@ -106,11 +106,11 @@ def _optimizer_states(index: Index, span: Span) -> list[StateRow]:
             (s for s in index.tape.steps[: event.ref][::-1] if s.held == step.held), None
         )
         known = {}
-        for owner, kind, kept in earlier.memory if earlier is not None else ():
-            known[index.values[owner].tensor, kind] = index.snapshot(kept)
-        for owner, kind, kept in step.memory:
+        for owner, kind, state in earlier.memory if earlier is not None else ():
+            known[index.values[owner].tensor, kind] = index.snapshot(state)
+        for owner, kind, state in step.memory:
             old = known.get((index.values[owner].tensor, kind))
-            new = index.snapshot(kept)
+            new = index.snapshot(state)
             before, after = short.value(old), short.value(new)
             if old is not None and before == after and old != new:
                 before, after = _shape_and_norm(old), _shape_and_norm(new)

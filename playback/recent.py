@@ -24,12 +24,12 @@ class Recent(Generic[K]):
     def add(self, item: K, events: int) -> list[K]:
         """Store an object that stands for so many events; return the objects that are dropped."""
         self._items.insert(0, (item, events))
-        kept = total = 0
+        count = total = 0
         for _, length in self._items[: self._most]:
             total += length
-            if kept >= ALWAYS and total > EVENTS:
+            if count >= ALWAYS and total > EVENTS:
                 break
-            kept += 1
-        dropped = [old for old, _ in self._items[kept:]]
-        del self._items[kept:]
+            count += 1
+        dropped = [old for old, _ in self._items[count:]]
+        del self._items[count:]
         return dropped

@@ -14,7 +14,7 @@ Landing = dict[str, tuple[int | None, bool]]
 
 
 class Sending:
-    """Updates the looks of one picture; ``targets``: (node or leaf, input) -> card key."""
+    """Update of a picture's looks in backward; ``targets``: (node or leaf, input) -> card key."""
 
     def __init__(
         self,

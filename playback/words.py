@@ -14,7 +14,7 @@ def caption(index: Index, at: int) -> str:
     if event.kind == "node":
         node = index.nodes[index.tape.executions[event.ref].node]
         sends = index.tape.executions[event.ref].edges
-        return f"{node.name} {'hands on its gradient' if sends else 'has nobody to hand it to'}"
+        return f"{node.name} {'hands on its gradient' if sends else 'receives its gradient'}"
     if event.kind == "accumulate":
         return f"{called(index, index.tape.accumulations[event.ref].leaf)} collects its gradient"
     if event.kind == "op":

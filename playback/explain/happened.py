@@ -49,9 +49,9 @@ def happened(index: Index, position: int) -> Explanation:
         "leave": _module,
         "error": _error,
     }[event.kind]
-    formula, said, rows = explainer(index, event, position)
+    formula, sentence, rows = explainer(index, event, position)
     title = _TITLES.get(event.kind) or words.caption(index, at)
-    return Explanation(title, formula, said, tuple(rows))
+    return Explanation(title, formula, sentence, tuple(rows))
 
 
 _TITLES: dict[EventKind, str] = {
@@ -87,11 +87,11 @@ def _end(index: Index, event: Event, position: int) -> _Parts:
         asked = index.tape.passes[event.ref].kind == "grad"
         why = "Its results were returned, not added to .grad" if asked else "It reached no leaf"
         return "", f"{why}. {INVITATION}", []
-    said = f"How fast {loss} changes with each leaf"
+    sentence = f"How fast {loss} changes with each leaf"
     if old:
-        said += "; added to what was there before"
+        sentence += "; added to what was there before"
     leaves = sorted({index.home(accumulation.leaf) for accumulation in added})
-    return "", said, [*_few(leaves, row), Row("", INVITATION, "")]
+    return "", sentence, [*_few(leaves, row), Row("", INVITATION, "")]
 
 
 def _begin(index: Index, event: Event, _position: int) -> _Parts:
@@ -103,14 +103,14 @@ def _begin(index: Index, event: Event, _position: int) -> _Parts:
         name = words.called(index, root) if root is not None else "root"
         number = short.gradient(index.snapshot(seed)) or "1"
         rows.append(Row(f"∂{loss}/∂{name}", "the seed", number, True))
-    said = "The gradient of a result with respect to itself is 1; from here it runs back"
+    sentence = "The gradient of a result with respect to itself is 1; from here it runs back"
     if any(
         naming.scalar(index, seed) not in (None, 1.0) or _wide(index, seed) for seed in run.seeds
     ):
-        said = "The gradient that backward was given; from here it runs back"
+        sentence = "The gradient that backward was given; from here it runs back"
     if run.create_graph:
-        said += ". create_graph: what runs backward is recorded too"
-    return "", said, rows
+        sentence += ". create_graph: what runs backward is recorded too"
+    return "", sentence, rows
 
 
 def _wide(index: Index, seed: int | None) -> bool:
@@ -123,12 +123,16 @@ def _step(index: Index, event: Event, _position: int) -> _Parts:
     step = index.tape.steps[event.ref]
 
     rate = "" if step.lr is None else f", learning rate {short.trimmed(step.lr, 6)}"
-    said = "Each parameter takes a step against its gradient"
-    if kept := list(dict.fromkeys(name for _, name, _ in step.memory)):
-        said += f". It keeps {', '.join(kept)} for each; the table Line shows them"
+    sentence = "Each parameter takes a step against its gradient"
+    if buffers := list(dict.fromkeys(name for _, name, _ in step.memory)):
+        sentence += f". It stores {', '.join(buffers)} for each; the table Line shows them"
     if not step.changes:
-        said = "No parameter had a gradient, so none was changed"
-    return f"{step.optimizer}{rate}", said, _few(step.changes, lambda change: _moved(index, change))
+        sentence = "No parameter had a gradient, so none was changed"
+    return (
+        f"{step.optimizer}{rate}",
+        sentence,
+        _few(step.changes, lambda change: _moved(index, change)),
+    )
 
 
 def _moved(index: Index, change: Change) -> Row:
@@ -147,15 +151,17 @@ def _reset(index: Index, event: Event, _position: int) -> _Parts:
     reset = index.tape.resets[event.ref]
     to = "None" if reset.to_none else "0"
     rows = _few(reset.leaves, lambda leaf: Row(f"{_name(index, leaf)}.grad", "", to))
-    said = "The next backward starts from nothing; without this it would add to the old gradients"
-    return "", said if rows else "There was no gradient to clear", rows
+    sentence = (
+        "The next backward starts from nothing; without this it would add to the old gradients"
+    )
+    return "", sentence if rows else "There was no gradient to clear", rows
 
 
 def _write(index: Index, event: Event, _position: int) -> _Parts:
     """List every tensor whose memory was changed directly, with its values before and after."""
-    said = "Not by an op on the tensor itself: through a view, .data, NumPy or the like"
+    sentence = "Not by an op on the tensor itself: through a view, .data, NumPy or the like"
     rows = _few(index.tape.writes[event.ref], lambda change: _moved(index, change))
-    return "", said, rows
+    return "", sentence, rows
 
 
 def _rewrite(index: Index, event: Event, position: int) -> _Parts:
@@ -169,8 +175,8 @@ def _rewrite(index: Index, event: Event, position: int) -> _Parts:
         was = short.gradient(index.snapshot(before)) if before is not None else "None"
         return Row(f"{_name(index, home)}.grad", "", f"{was} → {now}", True)
 
-    said = "What backward left in .grad is no longer what an update uses"
-    return "", said, _few(index.tape.rewrites[event.ref], row)
+    sentence = "What backward left in .grad is no longer what an update uses"
+    return "", sentence, _few(index.tape.rewrites[event.ref], row)
 
 
 def _print(index: Index, event: Event, _position: int) -> _Parts:
@@ -195,8 +201,8 @@ def _error(index: Index, _event: Event, _position: int) -> _Parts:
     problem = index.tape.error
     if problem is None:
         return "", "The program raised an error", []
-    said = problem.message[:400].rstrip(".")
-    return problem.type, ". ".join(filter(None, (said, problem.hint))), []
+    message = problem.message[:400].rstrip(".")
+    return problem.type, ". ".join(filter(None, (message, problem.hint))), []
 
 
 def _distance(old: Snapshot | None, new: Snapshot) -> float | None:

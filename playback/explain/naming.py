@@ -20,7 +20,7 @@ _KEYS = "abcdefghijklmnop"
 def rule_of(index: Index, op: Op) -> Rule | None:
     """Return the op's rule, None if no rule is correct for this call."""
     name = symbols.plain(op.op)
-    said = {arg.keyword: arg.text for arg in op.args if arg.value is None and arg.keyword}
+    keywords = {arg.keyword: arg.text for arg in op.args if arg.value is None and arg.keyword}
     if name in ("max", "min") and len(op.inputs) == 2:
         name += "imum"
     elif name == "matmul":
@@ -28,19 +28,19 @@ def rule_of(index: Index, op: Op) -> Rule | None:
         name = _PRODUCTS.get(dims, name)
     elif name == "norm":
         order = [a.text for a in op.args[1:2] if not a.keyword]
-        order += [said[word] for word in ("p", "ord") if word in said]
+        order += [keywords[word] for word in ("p", "ord") if word in keywords]
         return table()[name] if _EUCLIDEAN.issuperset(order) else None
     elif name in ("pow", "float_power") and len(op.inputs) == 2:
         name = "pow_by_tensor"
     elif name in ("max", "min") and len(op.args) == 1:
         name = f"a{name}"
-    elif name.startswith("dropout") and said.get("training") == "False":
+    elif name.startswith("dropout") and keywords.get("training") == "False":
         name = "clone"
     if name == "abs" and index.values[op.inputs[0]].dtype.startswith("complex"):
         name = "abs_of_complex"
     if name == "cross_entropy" and len(op.inputs) == 3:
         name = "cross_entropy_weighted"
-    if not _is_special(index, op, name, said):
+    if not _is_special(index, op, name, keywords):
         return table().get(name)
     if name == "cross_entropy":
         name = _cross_entropy(index, op)
@@ -54,16 +54,16 @@ def _cross_entropy(index: Index, op: Op) -> str:
     return "cross_entropy_smoothed" if settings(op)["eps"] != "0" else "cross_entropy"
 
 
-def _is_special(index: Index, op: Op, name: str, said: Mapping[str, str]) -> bool:
+def _is_special(index: Index, op: Op, name: str, keywords: Mapping[str, str]) -> bool:
     """Return whether the settings of a call make the op's usual rule wrong."""
-    given = {**dict(zip(_SETTINGS.get(name, ()), _positional(op), strict=False)), **said}
+    given = {**dict(zip(_SETTINGS.get(name, ()), _positional(op), strict=False)), **keywords}
     for keyword, usual in _USUAL.get(name, ()):
         if keyword in given and _number(given[keyword]) != usual:
             return True
     if name in ("cross_entropy", "nll_loss") and len(op.inputs) > 1:
         target = index.values[op.inputs[1]]
-        kept = index.snapshot(target.snapshot)
-        classes = kept.array() if kept is not None else None
+        classes_snapshot = index.snapshot(target.snapshot)
+        classes = classes_snapshot.array() if classes_snapshot is not None else None
         # Probabilities instead of classes, or ignored rows.
         return target.dtype.startswith(("float", "bfloat")) or (
             classes is not None and bool((classes < 0).any())
@@ -197,8 +197,8 @@ def sketch(index: Index, op: Op) -> Numbers:
 
 def scalar(index: Index, snapshot: int | None) -> float | None:
     """Return the real number in a snapshot; None if it has more elements or a complex one."""
-    kept = index.snapshot(snapshot)
-    item = kept.item() if kept is not None and kept.numel == 1 else None
+    held_snapshot = index.snapshot(snapshot)
+    item = held_snapshot.item() if held_snapshot is not None and held_snapshot.numel == 1 else None
     return float(item) if isinstance(item, float | int) else None
 
 

@@ -107,7 +107,7 @@ def sentence(cell: Cell, others: Sequence[Cell], shapes: Mapping[str, Shape], ah
     for other in others:
         groups.setdefault(other.tensor, []).append(other.flat)
     if not groups:
-        return f"{here} goes nowhere" if ahead else f"{here} comes from no cell of these tensors"
+        return f"{here} reaches no cell" if ahead else f"{here} comes from no cell of these tensors"
     parts = [written(name.strip(), cells, shapes[name]) for name, cells in groups.items()]
     return f"{here} {'reaches' if ahead else 'comes from'} {' and '.join(parts)}"
 

@@ -43,14 +43,14 @@ def matmul(call: Call, result: Shape | None) -> Axes | None:
     if kind == "clash":
         flipped = len(b) > 1 and b[-1] == inner_a
         hint = f" {right.name}.T would fit." if flipped and len(b) == 2 else ""
-        said = f"The inner sizes {inner_a} and {inner_b} have to be equal.{hint}"
-        return Axes(said, tuple(rows))
+        sentence = f"The inner sizes {inner_a} and {inner_b} have to be equal.{hint}"
+        return Axes(sentence, tuple(rows))
     if result is not None:
         rows.append(_result(a, b, batch, result))
-    said = f"Along the inner axis {inner_a} pairs are multiplied and summed for each cell."
+    sentence = f"Along the inner axis {inner_a} pairs are multiplied and summed for each cell."
     if batch:
-        said += " Axes before the last two are batches: one product each."
-    return Axes(said, tuple(rows))
+        sentence += " Axes before the last two are batches: one product each."
+    return Axes(sentence, tuple(rows))
 
 
 def _batch(shape: Shape, batch: int) -> tuple[Chip, ...]:
@@ -115,10 +115,10 @@ def einsum(call: Call, result: Shape | None) -> Axes | None:
             )
         )
     summed = [c for c in letters if c not in right]
-    said = (
+    sentence = (
         f"Summed over {', '.join(summed)}: not in the result." if summed else "Nothing is summed."
     )
-    return Axes(f"A letter is an axis; the same letter is the same axis. {said}", tuple(rows))
+    return Axes(f"A letter is an axis; the same letter is the same axis. {sentence}", tuple(rows))
 
 
 ENTRY = {

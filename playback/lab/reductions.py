@@ -27,12 +27,12 @@ def reduce(call: Call, result: Shape | None) -> Axes | None:
     numbers = [n for n in wanted if isinstance(n, int) and not isinstance(n, bool)]
     axes = [axis(n, dims) for n in numbers] or list(range(dims))
     if not all(0 <= a < dims for a in axes):
-        said = (
+        sentence = (
             f"{tensor.name} has the axes 0 to {dims - 1}; -1 is the last."
             if dims
             else "A scalar has no axes."
         )
-        return Axes(said)
+        return Axes(sentence)
     keep = call.keywords.get("keepdim") is True
     rows = [
         Row("axis", tuple(Chip(str(i), "gone") for i in range(dims))),

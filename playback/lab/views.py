@@ -29,19 +29,19 @@ def reshape(call: Call, result: Shape | None) -> Axes | None:
         wanted = _numbers(call, ("shape", "size"))
         if wanted and -1 not in wanted and product(tuple(wanted)) != total:
             other = product(tuple(wanted))
-            said = (
+            sentence = (
                 f"{text.shape(tensor.shape)} holds {total} elements, {text.shape(tuple(wanted))} "
             )
             clash: list[Kind] = ["clash" for _ in wanted]
             rows.append(row("wanted", tuple(wanted), len(wanted), tuple(clash)))
-            return Axes(f"{said}would hold {other}.", tuple(rows))
+            return Axes(f"{sentence}would hold {other}.", tuple(rows))
         return Axes(f"The new shape has to hold {total} elements.", tuple(rows))
     rows.append(row("result", result, len(result)))
     sizes = " × ".join(map(str, result)) or "1"
-    said = f"{total} elements before and after ({sizes}), read row by row in the same order."
+    sentence = f"{total} elements before and after ({sizes}), read row by row in the same order."
     if -1 in _numbers(call, ("shape", "size")):
-        said += " The size −1 is worked out from the rest."
-    return Axes(said, tuple(rows))
+        sentence += " The size −1 is worked out from the rest."
+    return Axes(sentence, tuple(rows))
 
 
 def permute(call: Call, result: Shape | None) -> Axes | None:
@@ -104,8 +104,8 @@ def squeeze(call: Call, result: Shape | None) -> Axes | None:
     if not gone:
         return Axes("No axis of size 1 is there to leave out: the shape stays.", rows)
     many = "1 axis" if len(gone) == 1 else f"{len(gone)} axes"
-    said = f"{many} of size 1 left out."
-    return Axes(said, rows)
+    sentence = f"{many} of size 1 left out."
+    return Axes(sentence, rows)
 
 
 def unsqueeze(call: Call, result: Shape | None) -> Axes | None:
@@ -146,12 +146,12 @@ def expand(call: Call, result: Shape | None) -> Axes | None:
             )
     rows = (Row(tensor.name, tuple(chips)), row("result", result, width))
     copies = call.op in ("repeat", "tile")
-    said = (
+    sentence = (
         "The tensor is copied along the axes named."
         if copies
         else "Sizes of 1 are stretched; nothing is copied: the stride becomes 0."
     )
-    return Axes(said, rows)
+    return Axes(sentence, rows)
 
 
 def _spread(name: str, shape: Shape, there: list[bool]) -> Row:

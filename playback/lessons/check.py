@@ -67,7 +67,7 @@ def _ends(step: Step, index: Index) -> Iterator[str]:
     elif problem is not None and not (speaks or step.task):
         yield f"the program fails: {_problem_text(problem)}"
     if tape.truncated:
-        yield f"the tape is not whole: {tape.truncated}"
+        yield f"the tape is incomplete: {tape.truncated}"
 
 
 def _problem_text(problem: Problem | None) -> str:
@@ -139,7 +139,7 @@ def _choices(question: Question, index: Index) -> Iterator[str]:
 def _task(task: Task, index: Index, recorded: Callable[[str], Index]) -> Iterator[str]:
     try:
         if holds(task.goal, index):
-            yield f"the task is done before it is begun: {task.goal}"
+            yield f"the goal holds before the task is begun: {task.goal}"
         solved = recorded(task.solution)
         if not holds(task.goal, solved):
             error = solved.tape.error

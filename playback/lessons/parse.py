@@ -95,7 +95,8 @@ def _head(body: list[str]) -> dict[str, object]:
     head = _toml(body, 2)
     if unknown := sorted(set(head) - set(HEAD)):
         raise BadLesson(
-            f"the head knows no {unknown[0]}, but {', '.join(HEAD)}", _key_line(body, unknown[0], 2)
+            f"the head has no key {unknown[0]}, only {', '.join(HEAD)}",
+            _key_line(body, unknown[0], 2),
         )
     for key, kind in HEAD.items():
         if key not in head and key in OPTIONAL:
@@ -121,13 +122,13 @@ def _headings(lines: list[str], start: int) -> list[int]:
         elif opened:
             continue
         elif line.lstrip().startswith(FENCE):
-            raise BadLesson("a block's ``` stands at the beginning of its line", at + 1)
+            raise BadLesson("the ``` of a block must begin its line", at + 1)
         elif line.startswith("## ") and line[3:].strip():
             found.append(at)
         elif re.match(r"#+(?!\w)", line) or line.startswith("##"):
             raise BadLesson("a step begins with ##, a blank and its title", at + 1)
         elif line.strip() and not found:
-            raise BadLesson("words before the first step", at + 1)
+            raise BadLesson("text before the first step", at + 1)
     if opened:
         raise BadLesson("a block that is not closed", opened)
     return found
@@ -141,10 +142,10 @@ def _toml(body: list[str], line: int) -> dict[str, object]:
     try:
         return tomllib.loads("\n".join(body))
     except tomllib.TOMLDecodeError as error:
-        said = str(error)
-        place = _PLACE.search(said)
+        message = str(error)
+        place = _PLACE.search(message)
         at = int(place[1]) if place and place[1] else len(body) + 1 if place else 1
-        why = _PLACE.sub("", said)
+        why = _PLACE.sub("", message)
         raise BadLesson(f"this is not TOML: {why[:1].lower()}{why[1:]}", line + at - 1) from error
     except RecursionError as error:
         raise BadLesson("this is not TOML for a lesson: lists in lists", line) from error
@@ -197,7 +198,7 @@ class _StepParser:
             "holds": self._claim,
         }
         if info not in known:
-            what = f"called {info!r}" if info else "without a name behind its ```"
+            what = f"called {info!r}" if info else "without a name after its ```"
             raise BadLesson(f"no block is {what}; there are {', '.join(known)}", line)
         if info in self._taken and info in ("look", "ask", "task", "python solution"):
             raise BadLesson(f"a step has one block {info}", line)
@@ -226,7 +227,7 @@ class _StepParser:
                 raise BadLesson(
                     f"the program has this {times}: {wanted}"
                     if old
-                    else "lines to put in need a line that stays, or one to take out, before them",
+                    else "added lines need an unchanged or a removed line before them",
                     _text_line(body, old[0], line) if old else line,
                 )
             put = "\n".join(["", *new, ""])
@@ -258,14 +259,14 @@ class _StepParser:
         text, answer = str(table.pop("question")), str(table.get("answer", ""))
         choices = _choices(table.pop("choices", None), _key_line(body, "choices", line + 1))
         kind: Kind = "choice" if choices else "shape" if answer.startswith("shape(") else "number"
-        if (said := table.pop("kind", kind)) not in ("number", "shape", "word", "choice"):
-            why = f"no question is of the kind {said!r}; there are number, shape and word"
+        if (given := table.pop("kind", kind)) not in ("number", "shape", "word", "choice"):
+            why = f"no question is of the kind {given!r}; there are number, shape and word"
             raise BadLesson(why, _key_line(body, "kind", line + 1))
-        if (said == "choice") != bool(choices):
+        if (given == "choice") != bool(choices):
             raise BadLesson(
                 "a question with choices has no other kind", _key_line(body, "kind", line + 1)
             )
-        kind = said
+        kind = given
         if not 0 <= _float(table.get("tolerance", 0.0)) < math.inf:
             why = "tolerance must be a number from 0 on"
             raise BadLesson(why, _key_line(body, "tolerance", line + 1))
@@ -356,7 +357,7 @@ def _fields(body: list[str], kinds: Mapping[str, type], block: str, line: int) -
     for key, value in table.items():
         at = _key_line(body, key, line + 1)
         if key not in kinds:
-            raise BadLesson(f"a block {block} knows no {key}, but {', '.join(kinds)}", at)
+            raise BadLesson(f"a block {block} has no key {key}, only {', '.join(kinds)}", at)
         kind = kinds[key]
         if kind is float and type(value) is int:
             continue

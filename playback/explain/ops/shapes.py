@@ -3,7 +3,7 @@
 from playback.explain.rule import Rule, Share, constant
 
 _BACK = (Share("{g}, in the old shape", "({gs}) → ({as})"),)
-_PASSES = "The numbers only change their places, and the gradient takes the way back"
+_PASSES = "The numbers only change their places, and the gradient is moved back"
 
 RULES = (
     Rule(
