@@ -78,7 +78,7 @@ class Index:
         """First version of a leaf -> (event, snapshot) of the numbers that updates gave it."""
         self.owners = {v.storage: self.home(v.id) for v in tape.values if v.role == "parameter"}
         """Storage -> its parameter: ``w.data`` is another tensor on the storage of ``w``."""
-        self.during: set[int] = set()
+        self.events_in_passes: set[int] = set()
         """Events of leaves and ops inside a pass, from hooks and custom backward functions."""
         self.passes: dict[int, tuple[int, int]] = {}
         """Pass -> its first and last event."""
@@ -121,7 +121,7 @@ class Index:
             elif event.kind == "leaf":
                 self.born.setdefault(event.ref, at)
                 if depth:
-                    self.during.add(at)
+                    self.events_in_passes.add(at)
                 if calls:
                     self.leaf_calls.setdefault(self.home(event.ref), calls[-1])
             elif event.kind == "op":
@@ -161,7 +161,7 @@ class Index:
         op = self.tape.ops[number]
         self.op_events[number] = at
         if during:
-            self.during.add(at)
+            self.events_in_passes.add(at)
             self.kinds[number] = "backward"
         for made in op.outputs:
             self.born.setdefault(made, at)
@@ -231,7 +231,7 @@ class Index:
         found = bisect_left(runs, (position, -1))
         return self.tape.executions[runs[found - 1][1]] if found else None
 
-    def run_of(self, node: int | None, run: int) -> Execution | None:
+    def execution_in_pass(self, node: int | None, run: int) -> Execution | None:
         """Return the execution of a node in one pass; None if it did not run."""
         for _, number in self.node_runs.get(node, ()) if node is not None else ():
             if self.tape.executions[number].run == run:

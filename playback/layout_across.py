@@ -138,20 +138,20 @@ class Relaxation:
         self, ranks: list[list[int]], x: list[float], leftmost: list[float], rightmost: list[float]
     ) -> None:
         """Move every block as close to its aim as blocks of higher rank allow."""
-        pushed, aim_of = self.blocks.pushed, self._aim
+        push_apart, aim_of = self.blocks.push_apart, self._aim
         low, high = leftmost[:], rightmost[:]
         fresh = True
         for members in ranks:
             if not members:
                 continue
             if not fresh:
-                low, high = pushed(low, True), pushed(high, False)
+                low, high = push_apart(low, True), push_apart(high, False)
             fresh = False
             lefts, rights = low[:], high[:]
             for block in members:
                 aim = min(max(aim_of(block, x), low[block]), high[block])
                 lefts[block] = rights[block] = aim
-            lefts, rights = pushed(lefts, True), pushed(rights, False)
+            lefts, rights = push_apart(lefts, True), push_apart(rights, False)
             for block in members:
                 x[block] = low[block] = high[block] = (lefts[block] + rights[block]) / 2
 
@@ -172,9 +172,9 @@ class Relaxation:
     def _limits(self) -> tuple[list[float], list[float]]:
         """Return the leftmost and rightmost x of each block, for a level of limited width."""
         blocks = self.blocks
-        lefts = blocks.pushed([0.0] * len(blocks.members), True)
+        lefts = blocks.push_apart([0.0] * len(blocks.members), True)
         width = max(lefts, default=0.0) * ROOM + ROOM_MORE
-        return lefts, blocks.pushed([width] * len(blocks.members), False)
+        return lefts, blocks.push_apart([width] * len(blocks.members), False)
 
 
 def _is_at_rest(past: list[float], x: list[float]) -> bool:
@@ -191,7 +191,7 @@ def across(grid: Grid, card_gap: float, check: Check) -> list[float]:
         check: called between steps; what it raises ends the work.
     """
     blocks = Blocks(grid, card_gap, *lengths(grid))
-    blocks.slim(check)
+    blocks.limit_width(check)
     count = len(grid.layer)
     rounds = ROUNDS if count < 2_000 else ROUNDS // 2
     places = Relaxation(blocks).run(rounds, check)

@@ -179,7 +179,7 @@ class Blocks:
             for other, distance in self.before[block]
         ]
 
-    def pushed(self, aims: list[float], rightwards: bool) -> list[float]:
+    def push_apart(self, aims: list[float], rightwards: bool) -> list[float]:
         """Return the blocks' x: their aims, or as far beyond as the blocks before them require."""
         x = aims[:]
         if rightwards:
@@ -196,7 +196,7 @@ class Blocks:
 
     # --- limit of the width
 
-    def slim(self, check: Check) -> None:
+    def limit_width(self, check: Check) -> None:
         """Cut blocks while a staircase of blocks makes the level much wider than its widest row."""
         grid = self.grid
         widest = max(
@@ -206,7 +206,7 @@ class Blocks:
         limit = SPREAD * widest + SPREAD_MORE
         for turn in range(30):
             check()
-            x = self.pushed([0.0] * len(self.members), True)
+            x = self.push_apart([0.0] * len(self.members), True)
             end = max(range(len(x)), key=x.__getitem__)
             if x[end] <= limit or not self._cut_chain(x, end, (turn + 1) / 64):
                 return

@@ -18,7 +18,7 @@ class Holder(Orderer):
         self.held = [*held, *[False] * (len(grid.layer) - len(held))]
         super().__init__(grid, check)
 
-    def hanging(self) -> list[bool]:
+    def hanging_nodes(self) -> list[bool]:
         """Return that no node hangs: none is peeled off, since all have an initial position."""
         return [False] * len(self.grid.layer)
 
@@ -29,15 +29,15 @@ class Holder(Orderer):
         for node in sorted(range(len(grid.layer)), key=self.places.__getitem__):
             grid.rows[grid.layer[node]].append(node)
 
-    def keys(self, row: list[int], downwards: bool) -> list[float]:
+    def barycenters(self, row: list[int], downwards: bool) -> list[float]:
         """Return the means of the neighbours, made non-decreasing along the held nodes."""
-        keys = super().keys(row, downwards)
+        keys = super().barycenters(row, downwards)
         held = [place for place, node in enumerate(row) if self.held[node]]
         for place, key in zip(held, _isotonic([keys[place] for place in held]), strict=True):
             keys[place] = key
         return keys
 
-    def force(self, number: int) -> None:
+    def enforce_operand_order(self, number: int) -> None:
         """Put the operands of a consumer in order if all of them are new."""
         whole = self.operands
         self.operands = {
@@ -45,12 +45,12 @@ class Holder(Orderer):
             for consumer in self.grid.rows[number + 1]
             if consumer in whole and not any(self.held[node] for node in whole[consumer])
         }
-        super().force(number)
+        super().enforce_operand_order(number)
         self.operands = whole
 
-    def bound(self, first: int, second: int) -> bool:
+    def must_precede(self, first: int, second: int) -> bool:
         """Return whether ``first`` has to stay before ``second``."""
-        return (self.held[first] and self.held[second]) or super().bound(first, second)
+        return (self.held[first] and self.held[second]) or super().must_precede(first, second)
 
 
 def _isotonic(keys: Sequence[float]) -> list[float]:

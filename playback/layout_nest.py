@@ -49,7 +49,7 @@ class Room:
         self.pins: list[int] = []
         self.number: dict[tuple[str, str], int] = {}
         self.nets: dict[Net, int] = {}
-        self.spans: list[Span] = []
+        self.edges: list[Span] = []
         self._known: dict[tuple[tuple[int, int], Net], int] = {}
 
     def pin(self, net: Net, kind: int) -> int:
@@ -60,7 +60,7 @@ class Room:
             self.pins.append(kind)
         return self.number[key]
 
-    def join(self, ends: tuple[int, int], out: float | Pin, into: float | Pin, net: Net) -> int:
+    def edge_of(self, ends: tuple[int, int], out: float | Pin, into: float | Pin, net: Net) -> int:
         """Return the number of the edge of ``net`` between two nodes, created at its first use.
 
         Edges to a card's port are always new.
@@ -69,8 +69,8 @@ class Room:
         shared = ends[1] >= len(self.items) or isinstance(into, Pin)
         if shared and known in self._known:
             return self._known[known]
-        number = len(self.spans)
-        self.spans.append(
+        number = len(self.edges)
+        self.edges.append(
             Span(ends[0], ends[1], out, into, self.nets.setdefault(net, len(self.nets)))
         )
         if shared:
@@ -170,7 +170,7 @@ class Nest:
             frame = source.frame if source.frame in self.frames else ""
             content = self.rooms[frame]
             ends = content.number[wire.source, "card"], content.number[wire.target, "card"]
-            return [(frame, content.join(ends, self.outs[net], self.ins[wire.key], net))]
+            return [(frame, content.edge_of(ends, self.outs[net], self.ins[wire.key], net))]
         up, down = self.around(source), self.around(target)
         common = next(inner_frame for inner_frame in up if inner_frame in down)
         way = []
@@ -180,19 +180,19 @@ class Nest:
             if inner_frame == common:
                 break
             pin = self.rooms[inner_frame].pin(net, EXIT)
-            way.append((inner_frame, self.rooms[inner_frame].join((node, pin), out, 0.0, net)))
+            way.append((inner_frame, self.rooms[inner_frame].edge_of((node, pin), out, 0.0, net)))
             node, out = self.rooms[parent].number[inner_frame, "frame"], Pin(inner_frame, pin)
         inner = down[: down.index(common)][::-1]
         for inner_frame, parent in zip(inner, (common, *inner), strict=False):
             pin = self.rooms[inner_frame].pin(net, ENTRY)
             box = self.rooms[parent].number[inner_frame, "frame"]
             way.append(
-                (parent, self.rooms[parent].join((node, box), out, Pin(inner_frame, pin), net))
+                (parent, self.rooms[parent].edge_of((node, box), out, Pin(inner_frame, pin), net))
             )
             node, out = pin, 0.0
         last = self.rooms[down[0]]
         ends = (node, last.number[wire.target, "card"])
-        way.append((down[0], last.join(ends, out, self.ins[wire.key], net)))
+        way.append((down[0], last.edge_of(ends, out, self.ins[wire.key], net)))
         return way
 
     def style(self, key: str) -> Style:
@@ -225,7 +225,7 @@ class Nest:
                 return inside[end.frame].x[end.node] - axes[end.frame]
             return end
 
-        edges = (Edge(s.source, s.target, port(s.out), port(s.into), s.net) for s in content.spans)
+        edges = (Edge(s.source, s.target, port(s.out), port(s.into), s.net) for s in content.edges)
         seats = tuple(self.seats.get(item) for item in content.items) if self.seats else ()
         if not any(seats):
             return Level(tuple(nodes), tuple(edges), self.style(key))

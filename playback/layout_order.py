@@ -31,7 +31,7 @@ class Orderer:
         self._settled: dict[tuple[str, int], tuple[int, ...]] = {}
         """(task, row) -> stamps with which the task changed nothing, so it can be skipped."""
         self._counted: dict[int, tuple[tuple[int, int], int]] = {}
-        self.hangs = self.hanging()
+        self.hangs = self.hanging_nodes()
         hangs, tail, head = self.hangs, grid.tail, grid.head
         self.above = [
             [k for k in links if not hangs[tail[k]]] if not hangs[node] else []
@@ -58,7 +58,7 @@ class Orderer:
                     found[node] = ends
         return found
 
-    def hanging(self) -> list[bool]:
+    def hanging_nodes(self) -> list[bool]:
         """Return which nodes hang: a single consumer, and only hanging nodes above them."""
         grid = self.grid
         hangs = [False] * len(grid.layer)
@@ -154,17 +154,17 @@ class Orderer:
         task, before = ("down" if downwards else "up", number), self._around(number)
         if self._settled.get(task) == before:
             return
-        keys = self.keys(row, downwards)
+        keys = self.barycenters(row, downwards)
         order = sorted(range(len(row)), key=keys.__getitem__)
         self._seat(number, [row[k] for k in order])
         if self.forced and number + 1 < len(self.grid.rows):
-            self.force(number)
+            self.enforce_operand_order(number)
         if self.grid.rows[number] != row:
             self._touch(number)
         else:
             self._settled[task] = before
 
-    def keys(self, row: list[int], downwards: bool) -> list[float]:
+    def barycenters(self, row: list[int], downwards: bool) -> list[float]:
         """Return the mean seat of each node's neighbours; without neighbours an interpolation."""
         seat, grid = self.grid.seat, self.grid
         ends, ports = (grid.tail, self.out) if downwards else (grid.head, self.into)
@@ -196,7 +196,7 @@ class Orderer:
         for place, node in enumerate(row):
             seat[node] = place
 
-    def force(self, number: int) -> None:
+    def enforce_operand_order(self, number: int) -> None:
         """Redistribute the seats of each consumer's operands in the order of the operands."""
         row, seat = self.grid.rows[number], self.grid.seat
         moved = False
@@ -262,7 +262,7 @@ class Orderer:
                 gain = _inversions(up, next_up)
             if low and next_low:
                 gain += _inversions(low, next_low)
-            if gain > 0 and not self.bound(row[k - 1], row[k]):
+            if gain > 0 and not self.must_precede(row[k - 1], row[k]):
                 row[k - 1], row[k] = row[k], row[k - 1]
                 uppers[k - 1], uppers[k] = next_up, up
                 lowers[k - 1], lowers[k] = next_low, low
@@ -271,7 +271,7 @@ class Orderer:
                 up, low = next_up, next_low
         return moved
 
-    def bound(self, first: int, second: int) -> bool:
+    def must_precede(self, first: int, second: int) -> bool:
         """Return whether ``first`` has to stay before ``second`` as an operand of a consumer."""
         if not self.forced:
             return False

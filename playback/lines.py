@@ -52,7 +52,7 @@ class _Lines:
     def step(self, state: dict[int, int], at: int) -> None:
         """Show the value that an event made at the line of that event."""
         event = self.index.tape.events[at]
-        if not event.line or at in self.index.during:
+        if not event.line or at in self.index.events_in_passes:
             return
         if event.kind == "leaf":
             value = self.index.values[event.ref]

@@ -123,7 +123,7 @@ class _Named:
     def step(self, state: _State, at: int) -> None:
         """Change the state by one event."""
         index, event = self.index, self.index.tape.events[at]
-        if at in index.during:
+        if at in index.events_in_passes:
             return
         if event.kind == "leaf":
             self._put(state, event.ref, at)

@@ -58,7 +58,7 @@ def local(index: Index, edge: int) -> float | None:
         return None
     op, slope, numbers = found
     # A composite op (2.5 / x is a reciprocal and a product) receives at the node of its result.
-    main = index.run_of(op.node, execution.run)
+    main = index.execution_in_pass(op.node, execution.run)
     if main is None or len(main.received) != 1:
         return None
     upstream = naming.scalar(index, main.received[0])

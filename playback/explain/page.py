@@ -134,7 +134,7 @@ def _backward(index: Index, number: int, run: Execution, position: int) -> Expla
     names, rule = naming.names(index, op), naming.rule_of(index, op)
     loss = root_name(index, run.run)
     above = f"∂{loss}/∂{names['y']}"
-    main = index.run_of(op.node, run.run) or run
+    main = index.execution_in_pass(op.node, run.run) or run
     rows = _received(index, op, main, above)
     edges = edges_of(index, number)
     for edge, operand in islice(edges.items(), MOST_ROWS):
@@ -231,7 +231,7 @@ def _share(
     """Return the row of the gradient sent to an operand; None if nothing is sent."""
     above, loss, run, position = about
     node, slot = edge
-    execution = index.run_of(node, run)
+    execution = index.execution_in_pass(node, run)
     if execution is None:
         return None
     at = next(at for at, n in index.node_runs[node] if index.tape.executions[n] is execution)
