@@ -34,7 +34,7 @@ def _by_tensor(tensor: Tensor, chosen: list[Tensor], result: Shape | None) -> Ax
     if len(chosen) == 1 and chosen[0].shape == tensor.shape:
         sentence = (
             f"{names} has the shape of {tensor.name}: where it is True the cell is taken. "
-            "Their number is the length of the result, which has one axis. A copy."
+            "The number of cells taken is the length of the result, a copy with one axis."
         )
     else:
         sentence = f"{names} tells which places are taken, one after the other: a copy, not a view."
