@@ -1,1 +1,1 @@
-"""From tape to picture: pure functions of a tape and a position."""
+"""Views of a recorded tape (graph, layout, explanations, lessons): pure functions of a position."""

@@ -1,7 +1,7 @@
-"""Cards coloured by one thing: value, gradient, memory, time, dtype, device or module.
+"""Card colours by a property: value, gradient, memory, time, dtype, device or module.
 
-A mode gives every card a `Tint`: a number on a scale or a group, and the words that say the same
-without colour. Scales do not depend on the position, so that a colour means one thing all along.
+A mode gives every card a `Tint`: a number on a scale or a group, and a text that says the same
+without colour. Scales do not depend on the position: a colour means the same along the whole tape.
 """
 
 import math
@@ -27,30 +27,30 @@ MODES: dict[Mode, str] = {
     "device": "Device",
     "module": "Module",
 }
-"""Each mode and what it is called; the empty one colours cards by what they are."""
+"""Mode -> its label; the empty mode colours cards by their kind."""
 
 DECADES = (-6, 2)
-"""The gradient scale runs from 1e-6 to 1e2, the same for every run."""
+"""Exponents of the ends of the gradient scale (1e-6 to 1e2), the same for every run."""
 VANISHING, EXPLODING = 10.0 ** DECADES[0], 10.0 ** DECADES[1]
-"""Below and above these, the ends of the scale, a gradient's norm is marked with an arrow."""
+"""Ends of the scale: a gradient norm below or above them is marked with an arrow."""
 OUTSIDE = "outside of modules"
 
 Scale = Literal["signed", "gradient", "amount", "groups"]
 
 
 class Tint(Struct, frozen=True):
-    """What one card shows: ``share`` of the scale (-1 to 1, else 0 to 1) or a ``group``."""
+    """Colour of one card: ``share`` of the scale (-1 to 1, else 0 to 1) or a ``group``."""
 
     words: str
     scale: Scale
     share: float = 0.0
     group: int = 0
     alarm: bool = False
-    """True where the number is far too big, far too small or no number at all."""
+    """True where the number is far too big, far too small or not finite."""
 
 
 class Key(Struct, frozen=True):
-    """What stands beside the colours: a bar with evenly spaced ticks, or the names of groups."""
+    """Legend of the colours: a bar with evenly spaced ticks, or the names of groups."""
 
     title: str
     scale: Scale
@@ -60,17 +60,17 @@ class Key(Struct, frozen=True):
 
 
 class Tinter(Protocol):
-    """Whatever can colour cards."""
+    """Protocol of objects that colour cards."""
 
     def tint(self, card: Card, look: CardLook | None) -> Tint | None:
-        """Return what a card shows at a position; None for no colour."""
+        """Return the tint of a card at a position; None for no colour."""
 
     def key(self) -> Key:
-        """Return what the colours mean."""
+        """Return the legend of the colours."""
 
 
 class Coloring:
-    """One mode for the cards of one picture."""
+    """A mode applied to the cards of one picture."""
 
     def __init__(self, tape: Tape, cards: Sequence[Card], mode: Mode) -> None:
         self.mode = mode
@@ -81,39 +81,45 @@ class Coloring:
         self._largest = 0.0
         self._depth = 0
         if mode == "value":
-            sizes = (abs(x) for card in cards if (x := self._mean(self._made(card))) is not None)
+            sizes = (
+                abs(x) for card in cards if (x := self._mean(self._own_snapshot(card))) is not None
+            )
             self._largest = max(sizes, default=0.0)
         elif mode == "kept":
-            self._largest = float(max((self._kept(card) for card in cards), default=0))
+            self._largest = float(max((self._saved_bytes(card) for card in cards), default=0))
         elif mode == "time":
             self._largest = float(max((self._time(card) or 0 for card in cards), default=0))
         elif mode in ("dtype", "device", "module"):
-            self._depth = self._telling_depth()
+            self._depth = self._distinguishing_depth()
             self._groups = {card.key: self._group(card) for card in cards}
             names = dict.fromkeys(name for name in self._groups.values() if name)
             self._names = {name: n for n, name in enumerate(names)}
 
     def tint(self, card: Card, look: CardLook | None) -> Tint | None:
-        """Return what a card shows at a position; None where it has nothing of the kind (yet)."""
+        """Return the tint of a card at a position; None where it has no such property (yet)."""
         if self.mode == "value":
             reached = look is not None and look.reached
             at = look.snapshot if reached and look is not None else None
-            return self._value(at if at is not None else self._made(card)) if reached else None
+            return (
+                self._value(at if at is not None else self._own_snapshot(card)) if reached else None
+            )
         if self.mode == "gradient":
             return None if look is None or look.gradient is None else self._gradient(look.gradient)
         if self.mode == "kept":
-            size = self._kept(card)
+            size = self._saved_bytes(card)
             share = math.sqrt(size / self._largest) if self._largest else 0.0
             return Tint(text.size(size), "amount", share) if size else None
         if self.mode == "time":
-            took = self._time(card)
-            share = math.sqrt(took / self._largest) if took and self._largest else 0.0
-            return None if took is None else Tint(text.duration(took), "amount", share)
+            nanoseconds = self._time(card)
+            share = math.sqrt(nanoseconds / self._largest) if nanoseconds and self._largest else 0.0
+            return (
+                None if nanoseconds is None else Tint(text.duration(nanoseconds), "amount", share)
+            )
         name = self._groups.get(card.key, "")
         return Tint(name, "groups", group=self._names[name]) if name else None
 
     def key(self) -> Key:
-        """Return what the colours mean."""
+        """Return the legend of the colours."""
         title = MODES[self.mode]
         if self.mode == "value":
             ends = (-1.0, -0.25, 0.0, 0.25, 1.0)
@@ -135,7 +141,7 @@ class Coloring:
 
     # Numbers
 
-    def _made(self, card: Card) -> int | None:
+    def _own_snapshot(self, card: Card) -> int | None:
         return None if card.value is None else self._index.values[card.value].snapshot
 
     def _mean(self, number: int | None) -> float | None:
@@ -165,8 +171,8 @@ class Coloring:
         words = f"{norm:.1e}".replace("-", text.MINUS) if norm and sign else text.number(norm)
         return Tint(sign + words, "gradient", _on_decades(norm), alarm=bool(sign))
 
-    def _kept(self, card: Card) -> int:
-        """Return the bytes that the nodes of a card's ops keep; shared memory counts once."""
+    def _saved_bytes(self, card: Card) -> int:
+        """Return the bytes saved for backward by a card's ops; shared memory counts once."""
         sizes: dict[int, int] = {}
         for op in card.ops:
             for node in self._index.op(op).nodes:
@@ -175,7 +181,7 @@ class Coloring:
         return sum(sizes.values())
 
     def _time(self, card: Card) -> int | None:
-        """Return the nanoseconds of a card's ops; None where none was measured."""
+        """Return the nanoseconds of a card's ops; None where nothing was measured."""
         times = self._index.tape.times
         return sum(times[op] for op in card.ops) if card.ops and times else None
 
@@ -199,8 +205,8 @@ class Coloring:
             call = self._index.op(card.ops[0]).call
         return () if call is None else tuple(self._index.tape.calls[call].name.split("."))
 
-    def _telling_depth(self) -> int:
-        """Return how much of a path tells modules apart: up to where the first two differ."""
+    def _distinguishing_depth(self) -> int:
+        """Return the length of the shortest path prefix at which two modules differ."""
         paths = [path for card in self._cards if (path := self._path(card))]
         for depth in range(1, max(map(len, paths), default=0) + 1):
             if len({path[:depth] for path in paths}) > 1 + (depth > 1):
@@ -209,7 +215,7 @@ class Coloring:
 
 
 def _mean(snapshot: Snapshot | None) -> float | None:
-    """Return the mean over all elements; of complex ones the mean size."""
+    """Return the mean over all elements, of complex elements the mean modulus."""
     if snapshot is None or not snapshot.numel:
         return None
     if snapshot.mean is not None:

@@ -1,7 +1,8 @@
-"""Two tapes side by side: which ops belong together, and what differs between them.
+"""Comparison of two tapes: alignment of their ops, and the differences between them.
 
-Ops are aligned by what they are, what their result is called and the module they ran in; leaves by
-their names. Values and gradients are compared as torch's own numbers, to the bit.
+Ops are aligned (`difflib.SequenceMatcher`) by op name, the name of their result, the module they
+ran in and their number of inputs; leaves by their names. Values and gradients are compared to the
+bit.
 """
 
 from bisect import bisect_left
@@ -21,18 +22,19 @@ from playback.index import Index, index_of
 from playback.picture import Card, CardLook
 
 Kind = Literal["value", "gradient", "left", "right", "left fails", "right fails"]
-"""*left* and *right*: an op that only this tape has. *fails*: how its program ended early."""
+"""*left*, *right*: an op that only this tape has. *fails*: the program of this tape ended early."""
 EACH = 100
-"""After so many pairs it is told how far the comparison is."""
+"""Progress is reported once per this many pairs."""
 GROUPS = ("Value differs", "Only on this side", "Gradient differs")
 _COLOURS: dict[Kind, int] = {"value": 0, "left": 1, "right": 1, "gradient": 2}
+"""Kind of difference -> index in `GROUPS`."""
 _FAILS = 1
-"""Kind -> place in `GROUPS`, and that of a card in which only one side failed."""
+"""Index in `GROUPS` of the card in which a program failed."""
 _Token = tuple[str, str, str, int]
 
 
 class Difference(Struct, frozen=True):
-    """One thing that differs: values (ids) on the left and the right, None where there is none."""
+    """A difference: values (ids) on the left and the right, None where a side has no value."""
 
     kind: Kind
     name: str
@@ -42,7 +44,7 @@ class Difference(Struct, frozen=True):
 
 
 class Comparison:
-    """Everything that differs between two tapes, in the order in which it happens."""
+    """All differences between two tapes, in order of execution."""
 
     def __init__(
         self,
@@ -50,31 +52,31 @@ class Comparison:
         right: Tape | Index,
         told: Callable[[float], object] = lambda _share: None,
     ) -> None:
-        """``told`` hears which share of the work is done; what it raises ends the work."""
-        self._told = told
+        """``told`` gets the share of work done (0 to 1); an exception that it raises aborts."""
+        self._report = told
         told(0.0)
         self.left = index_of(left)
         told(0.1)
         self.right = index_of(right)
         told(0.2)
         self.ops = _aligned(self.left, self.right)
-        """Pairs of ops; None stands where the other tape has none."""
+        """Pairs of ops; None where the other tape has no such op."""
         told(0.4)
         self.leaves = _same_leaves(self.left, self.right)
 
     def work_out(self) -> None:
-        """Work out now all that is else worked out when it is first asked for."""
+        """Compute the lazy properties now, for use in a worker thread."""
         _ = self.differences, self._anchors, self._back_anchors
-        self._told(1.0)
+        self._report(1.0)
 
     @cached_property
     def differences(self) -> tuple[Difference, ...]:
-        """All differences: how one failed, leaves and values, gradients in the order of the ops."""
+        """All differences: failures, then leaves and values, then gradients, in op order."""
         values, gradients = list(self._failures()), []
         count = len(self.leaves) + len(self.ops)
         for n, (a, b) in enumerate(self._pairs()):
             if n % EACH == 0:
-                self._told(0.4 + 0.5 * n / count)
+                self._report(0.4 + 0.5 * n / count)
             if a is None or b is None:
                 values.append(self._alone(a, b))
                 continue
@@ -86,15 +88,15 @@ class Comparison:
         return (*values, *gradients)
 
     def summary(self) -> str:
-        """Return what differs in one line."""
+        """Return a one-line summary of the differences."""
         counts: dict[str, int] = defaultdict(int)
-        for one in self.differences:
-            counts["op" if one.kind in ("left", "right") else one.kind] += 1
+        for difference in self.differences:
+            counts["op" if difference.kind in ("left", "right") else difference.kind] += 1
         if not counts:
             return "Both runs are the same, every value and every gradient"
-        told = [f"only the {side} fails" for side in ("left", "right") if counts[f"{side} fails"]]
-        told = ["both fail, differently"] if len(told) > 1 else told
-        told += [
+        parts = [f"only the {side} fails" for side in ("left", "right") if counts[f"{side} fails"]]
+        parts = ["both fail, differently"] if len(parts) > 1 else parts
+        parts += [
             text.count(counts[kind], noun) + tail
             for kind, noun, tail in (
                 ("op", "op", " on one side only"),
@@ -103,24 +105,24 @@ class Comparison:
             )
             if counts[kind]
         ]
-        told[0] = told[0][0].upper() + told[0][1:]
-        return " · ".join(told) + " differ" * (counts["value"] + counts["gradient"] > 0)
+        parts[0] = parts[0][0].upper() + parts[0][1:]
+        return " · ".join(parts) + " differ" * (counts["value"] + counts["gradient"] > 0)
 
-    def before(self, one: Difference) -> Iterator[tuple[int, int]]:
-        """Yield the results that both have before one that a side has alone, the last first."""
-        is_left = one.kind in ("left", "left fails")
-        value = one.left if is_left else one.right
+    def before(self, difference: Difference) -> Iterator[tuple[int, int]]:
+        """Yield pairs of results of both tapes before a one-sided difference, the latest first."""
+        is_left = difference.kind in ("left", "left fails")
+        value = difference.left if is_left else difference.right
         index = self.left if is_left else self.right
         op = index.values[value].op if value is not None else None
-        met = op is None
+        passed = op is None
         for a, b in reversed(self.ops):
-            if met and a is not None and b is not None:
+            if passed and a is not None and b is not None:
                 made = zip(self.left.op(a).outputs[:1], self.right.op(b).outputs[:1], strict=False)
                 yield from made
-            met = met or (a if is_left else b) == op
+            passed = passed or (a if is_left else b) == op
 
     def across(self, position: int, from_left: bool = True) -> int:
-        """Return the position on the other tape where as much of what both did has happened."""
+        """Return the position on the other tape that corresponds to a position on this one."""
         here, there = (self.left, self.right) if from_left else (self.right, self.left)
         if position >= len(here.tape.events):
             return len(there.tape.events)
@@ -130,7 +132,7 @@ class Comparison:
 
     @cached_property
     def _anchors(self) -> list[tuple[int, int]]:
-        """Events that mean the same on both tapes, both numbers growing."""
+        """Pairs of corresponding events, strictly increasing in both members."""
         pairs = []
         for a, b in self.ops:
             if a is None or b is None:
@@ -151,13 +153,13 @@ class Comparison:
     def _pairs(self) -> Iterator[tuple[int | None, int | None]]:
         yield from self.leaves
         for a, b in self.ops:
-            one = self.left.op(a).outputs[:1] if a is not None else (None,)
-            other = self.right.op(b).outputs[:1] if b is not None else (None,)
-            if one and other:
-                yield one[0], other[0]
+            left_outputs = self.left.op(a).outputs[:1] if a is not None else (None,)
+            right_outputs = self.right.op(b).outputs[:1] if b is not None else (None,)
+            if left_outputs and right_outputs:
+                yield left_outputs[0], right_outputs[0]
 
     def _failures(self) -> Iterator[Difference]:
-        """Yield how each side ended, unless both ended alike."""
+        """Yield the failure of each side, unless both ended in the same way."""
         ends = [_end(index) for index in (self.left, self.right)]
         sides: tuple[Kind, Kind] = ("left fails", "right fails")
         for kind, (name, words) in zip(sides, ends if ends[0] != ends[1] else (), strict=False):
@@ -166,9 +168,9 @@ class Comparison:
 
     def _alone(self, a: int | None, b: int | None) -> Difference:
         index, value = (self.left, a) if a is not None else (self.right, b)
-        made = index.values[value] if value is not None else None
-        op = index.op(made.op).op if made is not None and made.op is not None else ""
-        line = f"line {made.place.line}" if made is not None and made.place.line else ""
+        result = index.values[value] if value is not None else None
+        op = index.op(result.op).op if result is not None and result.op is not None else ""
+        line = f"line {result.place.line}" if result is not None and result.place.line else ""
         name = _name(index, value) if value is not None else ""
         words = " · ".join(part for part in (op if op not in name else "", line) if part)
         return Difference("left" if a is not None else "right", name, words, a, b)
@@ -176,73 +178,75 @@ class Comparison:
     def _snapshots(
         self, a: int, b: int, kind: Literal["value", "gradient"]
     ) -> tuple[Snapshot | None, Snapshot | None]:
-        found = []
+        snapshots = []
         for index, value in ((self.left, a), (self.right, b)):
             end = len(index.tape.events)
             at = index.values[value].snapshot
             if kind == "gradient":
                 at = index.gradient(value, end).snapshot
-            found.append(index.snapshot(at))
-        return found[0], found[1]
+            snapshots.append(index.snapshot(at))
+        return snapshots[0], snapshots[1]
 
 
 class Marks:
-    """What differs, as tints for the cards of one side's picture."""
+    """The differences as tints for the cards of one side's picture."""
 
     def __init__(self, compared: Comparison, left: bool) -> None:
         self._index = compared.left if left else compared.right
         fails = "left fails" if left else "right fails"
-        self._fails = any(one.kind == fails for one in compared.differences)
+        self._fails = any(difference.kind == fails for difference in compared.differences)
         self._found: dict[int, list[Difference]] = defaultdict(list)
-        for one in compared.differences:
-            value = one.left if left else one.right
+        for difference in compared.differences:
+            value = difference.left if left else difference.right
             if value is not None:
-                self._found[value].append(one)
+                self._found[value].append(difference)
 
     def tint(self, card: Card, look: CardLook | None) -> Tint | None:
-        """Return what differs of a card as far as the position has come; None for nothing."""
+        """Return the differences of a card up to the position; None for none."""
         if look is None or not look.reached:
             return None
         if card.failed and look.failed and self._fails:
             return Tint("fails here", "groups", group=_FAILS, alarm=True)
         values = [card.value] if not card.ops else []
         values += [value for op in card.ops for value in self._index.op(op).outputs[:1]]
-        found = [one for value in values if value is not None for one in self._found.get(value, ())]
+        found = [
+            item for value in values if value is not None for item in self._found.get(value, ())
+        ]
         if look.gradient is None:
-            found = [one for one in found if one.kind != "gradient"]
+            found = [item for item in found if item.kind != "gradient"]
         if not found:
             return None
         group = _COLOURS[found[0].kind]
         if card.kind == "module":
             return Tint(f"≠ {len(found)} inside", "groups", group=group, alarm=True)
-        kinds = [one.kind for one in found]
+        kinds = [item.kind for item in found]
         if kinds[0] in ("left", "right"):
             return Tint("only here", "groups", group=group, alarm=True)
         words = " and ".join(dict.fromkeys(kinds))
         return Tint(f"≠ {words}", "groups", group=group, alarm=True)
 
     def key(self) -> Key:
-        """Return what the colours mean."""
+        """Return the legend of the colours."""
         return Key("What differs", "groups", groups=GROUPS)
 
 
 def _end(index: Index) -> tuple[str, str]:
-    """Return in what a program failed, and how; two empty strings for one that did not."""
+    """Return the call in which a program failed and the error; empty strings if it did not fail."""
     problem, call = index.tape.error, index.tape.fault
     if problem is None:
         return "", ""
     name = problem.type if call is None else call.op + (f" in {call.scope}" if call.scope else "")
     line = f"line {problem.place.line}" if problem.place.line else ""
-    said = problem.message.strip().partition("\n")[0]
-    return name, " · ".join(part for part in (said, line) if part) or problem.type
+    message = problem.message.strip().partition("\n")[0]
+    return name, " · ".join(part for part in (message, line) if part) or problem.type
 
 
 def _name(index: Index, value: int) -> str:
-    """Return what a value is called; without a name the op that made it and its module."""
-    made = index.values[value]
-    if made.name or made.op is None:
-        return made.name or made.maker
-    op = index.op(made.op)
+    """Return a value's name; without a name the op that made it and its module."""
+    result = index.values[value]
+    if result.name or result.op is None:
+        return result.name or result.maker
+    op = index.op(result.op)
     return f"{op.op} in {op.scope}" if op.scope else op.op
 
 
@@ -253,7 +257,7 @@ def _token(index: Index, number: int) -> _Token:
 
 
 def _aligned(left: Index, right: Index) -> list[tuple[int | None, int | None]]:
-    """Return pairs of forward ops that belong together, in order; the rest stand alone."""
+    """Return aligned pairs of forward ops in order; unmatched ops are paired with None."""
     first = [n for n, kind in enumerate(left.kinds) if kind == "forward"]
     second = [n for n, kind in enumerate(right.kinds) if kind == "forward"]
     a, b = [_token(left, n) for n in first], [_token(right, n) for n in second]
@@ -263,26 +267,26 @@ def _aligned(left: Index, right: Index) -> list[tuple[int | None, int | None]]:
     tail = 0
     while tail < min(len(a), len(b)) - head and a[-1 - tail] == b[-1 - tail]:
         tail += 1
-    found: list[tuple[int | None, int | None]] = list(zip(first[:head], second[:head], strict=True))
+    pairs: list[tuple[int | None, int | None]] = list(zip(first[:head], second[:head], strict=True))
     stop_a, stop_b = len(a) - tail, len(b) - tail
     matcher = SequenceMatcher(None, a[head:stop_a], b[head:stop_b], autojunk=len(a) > 2000)
     for tag, i, j, k, m in matcher.get_opcodes():
-        ones, others = first[head + i : head + j], second[head + k : head + m]
+        left_ops, right_ops = first[head + i : head + j], second[head + k : head + m]
         if tag == "equal":
-            found += zip(ones, others, strict=True)
+            pairs += zip(left_ops, right_ops, strict=True)
         else:
-            found += [(one, None) for one in ones] + [(None, other) for other in others]
-    return [*found, *zip(first[stop_a:], second[stop_b:], strict=True)]
+            pairs += [(op, None) for op in left_ops] + [(None, op) for op in right_ops]
+    return [*pairs, *zip(first[stop_a:], second[stop_b:], strict=True)]
 
 
 def _same_leaves(left: Index, right: Index) -> list[tuple[int, int]]:
-    """Return pairs of leaves of one name; of several of a name the n-th with the n-th."""
+    """Return pairs of leaves with the same name; among several of a name the n-th with the n-th."""
 
     def named(index: Index) -> dict[tuple[str, int], int]:
         found: dict[tuple[str, int], int] = {}
         counts: dict[str, int] = defaultdict(int)
         for value in index.tape.values:
-            # The first version known: a module's parameters were filled in place before.
+            # The first version known: a module's parameters were initialised in place before.
             if value.op is None and value.name and index.home(value.id) == value.id:
                 found[value.name, counts[value.name]] = value.id
                 counts[value.name] += 1
@@ -299,32 +303,38 @@ def _runs(index: Index, op: int) -> list[int]:
 
 
 def _growing(pairs: list[tuple[int | None, int | None]]) -> list[tuple[int, int]]:
-    kept: list[tuple[int, int]] = []
+    increasing: list[tuple[int, int]] = []
     for a, b in sorted((a, b) for a, b in pairs if a is not None and b is not None):
-        if not kept or (a > kept[-1][0] and b > kept[-1][1]):
-            kept.append((a, b))
-    return kept
+        if not increasing or (a > increasing[-1][0] and b > increasing[-1][1]):
+            increasing.append((a, b))
+    return increasing
 
 
 def _words(a: Snapshot | None, b: Snapshot | None) -> str:
-    """Return how two snapshots differ; empty where they are the same to the bit."""
+    """Return the difference of two snapshots as text; empty where they are equal to the bit."""
     if a is None or b is None:
         return "" if a is b else f"{short.value(a) or 'none'} → {short.value(b) or 'none'}"
     if a.dtype != b.dtype:
         return f"{a.dtype} → {b.dtype}"
     if a.shape != b.shape:
         return f"{text.shape(a.shape)} → {text.shape(b.shape)}"
-    one, other = a.array(), b.array()
-    if one is None or other is None:
+    left, right = a.array(), b.array()
+    if left is None or right is None:
         same = (a.mean, a.std, a.min, a.max, a.nan, a.inf, a.thumb) == (
-            b.mean, b.std, b.min, b.max, b.nan, b.inf, b.thumb,
-        )  # fmt: skip
+            b.mean,
+            b.std,
+            b.min,
+            b.max,
+            b.nan,
+            b.inf,
+            b.thumb,
+        )
         return "" if same else f"norm {text.number(a.norm)} → {text.number(b.norm)}"
-    if one.tobytes() == other.tobytes():
+    if left.tobytes() == right.tobytes():
         return ""
-    if one.size == 1:
+    if left.size == 1:
         return f"{text.number(a.item())} → {text.number(b.item())}"
     with np.errstate(all="ignore"):
-        wide = "c16" if one.dtype.kind == "c" else "f8"
-        apart = float(np.linalg.norm((other.astype(wide) - one.astype(wide)).ravel()))
-    return f"apart by {text.number(apart)}"
+        wide = "c16" if left.dtype.kind == "c" else "f8"
+        distance = float(np.linalg.norm((right.astype(wide) - left.astype(wide)).ravel()))
+    return f"apart by {text.number(distance)}"

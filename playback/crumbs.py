@@ -1,4 +1,4 @@
-"""Where a card stands: the path of open modules around it."""
+"""Breadcrumbs: the path of open modules around a card."""
 
 from msgspec import Struct
 
@@ -6,7 +6,7 @@ from playback.picture import Look, Picture
 
 
 class Crumb(Struct, frozen=True):
-    """One step of the path: the key of a frame or card, and what it is called."""
+    """One step of the path: the key of a frame or card, and its label."""
 
     key: str
     title: str
@@ -15,7 +15,7 @@ class Crumb(Struct, frozen=True):
 def crumbs(picture: Picture, key: str) -> tuple[Crumb, ...]:
     """Return the path to a card, wire or frame, outermost module first; empty if unknown.
 
-    A wire stands where the card stands that takes its value.
+    The path of a wire is that of the card that takes its value.
     """
     frames = {frame.key: frame for frame in picture.frames}
     if key in frames:

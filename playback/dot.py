@@ -1,4 +1,4 @@
-"""A picture as a DOT file, for Graphviz and whatever else reads it."""
+"""Export of a picture as a DOT file for Graphviz."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ SHAPES = {
     "loss": "shape=box, style=bold",
     "module": "shape=box3d",
 }
-"""Card kind -> what it looks like; shapes and lines only, so that it prints without colour."""
+"""Card kind -> node attributes; shapes and lines only, so that it prints without colour."""
 
 
 def dot(picture: Picture, title: str = "") -> str:
@@ -32,9 +32,9 @@ def dot(picture: Picture, title: str = "") -> str:
     lines += _within("", 1, names, inside, below)
     for wire in picture.wires:
         notes = {"label": wire.shape, "style": "dashed" if wire.dashed else ""}
-        told = ", ".join(f"{key}={_quoted(text)}" for key, text in notes.items() if text)
+        attributes = ", ".join(f"{key}={_quoted(text)}" for key, text in notes.items() if text)
         ends = f"  {names[wire.source]} -> {names[wire.target]}"
-        lines.append(f"{ends} [{told}];" if told else f"{ends};")
+        lines.append(f"{ends} [{attributes}];" if attributes else f"{ends};")
     return "\n".join([*lines, "}"]) + "\n"
 
 
@@ -45,20 +45,20 @@ def _within(
     inside: dict[str, list[Card]],
     below: dict[str, list[Frame]],
 ) -> Iterator[str]:
-    """Yield what stands in a frame: its cards, then the frames in it."""
+    """Yield the DOT lines of a frame: its cards, then its inner frames."""
     space = "  " * depth
     for card in inside[frame]:
         yield f"{space}{names[card.key]} [label={_quoted(_label(card))}, {_shape(card)}];"
-    for number, one in enumerate(below[frame]):
-        name = f"cluster_{depth}_{number}_{one.call}"
+    for number, inner in enumerate(below[frame]):
+        name = f"cluster_{depth}_{number}_{inner.call}"
         yield f"{space}subgraph {_quoted(name)} {{"
-        yield f"{space}  label={_quoted(f'{one.title}: {one.kind}')};"
-        yield from _within(one.key, depth + 1, names, inside, below)
+        yield f"{space}  label={_quoted(f'{inner.title}: {inner.kind}')};"
+        yield from _within(inner.key, depth + 1, names, inside, below)
         yield f"{space}}}"
 
 
 def _shape(card: Card) -> str:
-    """Return what a card looks like; one in which the program ended has a double outline."""
+    """Return the node attributes of a card; a double outline where the program failed in it."""
     return f"{SHAPES[card.kind]}, peripheries=2" if card.failed else SHAPES[card.kind]
 
 
@@ -72,5 +72,5 @@ def _label(card: Card) -> str:
 
 def _quoted(text: str) -> str:
     r"""Return a DOT string; newlines are written as ``\n``."""
-    kept = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    return f'"{kept}"'
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'

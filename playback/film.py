@@ -1,4 +1,4 @@
-"""A state that follows the tape: folded over events, with checkpoints to make scrubbing cheap."""
+"""State folded over the events of a tape, with checkpoints so that scrubbing is cheap."""
 
 from collections.abc import Callable
 from typing import Generic, TypeVar
@@ -7,10 +7,10 @@ S = TypeVar("S")
 
 
 class Film(Generic[S]):
-    """The states of something along ``length`` steps.
+    """A mutable state along ``length`` steps, restored from the nearest checkpoint.
 
-    ``first`` is the state before any step, and ``copy`` makes an independent copy. At most some
-    forty checkpoints are kept.
+    ``first`` is the state before any step, and ``copy`` makes an independent copy. About 32
+    checkpoints are stored on a long tape, fewer on a short one.
     """
 
     def __init__(self, length: int, first: S, copy: Callable[[S], S]) -> None:
@@ -22,10 +22,10 @@ class Film(Generic[S]):
         self._at = 0
 
     def at(self, position: int, step: Callable[[S, int], None]) -> S:
-        """Return the state after ``position`` steps; it is only lent: read it, do not keep it.
+        """Return the state after ``position`` steps: the live object, to be read and not stored.
 
-        ``step(state, i)`` changes a state in place by step i, always the same way. It is lent, too:
-        it belongs to the owner of the film, and each would keep the other from being freed.
+        ``step(state, i)`` applies step i in place and must be deterministic. It is an argument
+        rather than an attribute because it is a method of the owner: a reference cycle otherwise.
         """
         position = min(max(position, 0), self._length)
         nearest = min(position // self._every, len(self._checkpoints) - 1)

@@ -1,4 +1,4 @@
-"""Which modules of a scene are open, which are folded into one card, which repeat."""
+"""Folding of a scene's modules: open as frames, folded into one card, or grouped as repeats."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -7,26 +7,26 @@ from dataclasses import dataclass, field
 from playback.index import Index
 
 LIMIT = 40
-"""With more cards than this a picture folds modules until it has no more, where it can."""
+"""Most cards of a picture before modules are folded automatically."""
 
 REPEATS = 3
-"""So many alike modules in a row fold into one card with a count."""
+"""Consecutive equal modules from which they fold into one card with a count."""
 
 TALLEST = 1500.0
-"""A picture that folds by itself is at most about so many scene units high: that can be read."""
+"""Greatest height, in scene units, of a picture that is folded automatically (about)."""
 COSY = 1200.0
-"""Modules without modules inside are opened only as long as it is no higher than this."""
+"""Height up to which modules without inner modules are opened."""
 
 MOST_LEAVES = 5
-"""A module with more leaves of its own is so wide that it stays folded in such a picture."""
+"""Leaves up to which a module is opened automatically; more make it too wide."""
 
 _ROW, _FRAME, _LEAVES = 112.0, 60.0, 84.0
-"""Heights of a row of cards, of what a frame adds to its rows, of a row of parameters in it."""
+"""Heights, in scene units, of a row of cards, of a frame's border and head, of a parameter row."""
 
 
 @dataclass(eq=False)
 class Unit:
-    """A module call of the scene, or a row of alike calls (then ``members`` are its units)."""
+    """A module call of the scene, or a run of equal calls (``repeats`` of them, in ``items``)."""
 
     key: str
     calls: tuple[int, ...]
@@ -37,7 +37,7 @@ class Unit:
     """Inner units and ops, in order."""
     repeats: int = 1
     rows: set[int] = field(default_factory=set)
-    """The depths of the ops directly inside: ops of one depth stand in one row."""
+    """The depths of the ops directly inside: ops of equal depth share a row."""
 
     @property
     def units(self) -> list["Unit"]:
@@ -58,7 +58,7 @@ class Unit:
 
 @dataclass
 class Plan:
-    """What is open: the units drawn as frames, and for every op the card or frame it is in."""
+    """Assignment of ops to cards and frames: units drawn as frames, ops drawn and ops hidden."""
 
     frames: list[Unit]
     folded: dict[int, Unit]
@@ -66,7 +66,7 @@ class Plan:
     inside: dict[int, Unit]
     """Op that is drawn -> the innermost open unit around it."""
     plain: dict[int, int]
-    """Op that is drawn -> the call it is all of: a module without parameters and of one op."""
+    """Op that is drawn -> its module call, which has no parameters and no other op."""
 
 
 def plan(
@@ -75,9 +75,9 @@ def plan(
     open_calls: frozenset[str] | None,
     adopted: Mapping[int, int] | None = None,
 ) -> Plan:
-    """Return what is open of the modules that ran ``ops``; None opens what the limits allow.
+    """Return the plan for the modules that ran ``ops``; None opens as many as the limits allow.
 
-    ``adopted``: op -> the call it belongs to though it ran outside of it.
+    ``adopted``: op -> the call it belongs to although it ran outside of it (`origins.adopted`).
     """
     top, plain = _tree(index, ops, adopted or {})
     units = (top, *top.all_units())
@@ -87,23 +87,23 @@ def plan(
     if not few:
         _fold_repeats(index, top)
     if open_calls is None:
-        opened = {u.key for u in top.all_units()} if few else _chosen(index, top)
+        opened = {u.key for u in top.all_units()} if few else _choose_open(index, top)
     else:
         opened = set(open_calls)
-    made = Plan([], {}, {}, plain)
-    _walk(top, opened, made)
-    return made
+    result_plan = Plan([], {}, {}, plain)
+    _walk(top, opened, result_plan)
+    return result_plan
 
 
-def _walk(unit: Unit, opened: set[str], made: Plan) -> None:
+def _walk(unit: Unit, opened: set[str], plan_: Plan) -> None:
     for item in unit.items:
         if not isinstance(item, Unit):
-            made.inside[item] = unit
+            plan_.inside[item] = unit
         elif item.key in opened:
-            made.frames.append(item)
-            _walk(item, opened, made)
+            plan_.frames.append(item)
+            _walk(item, opened, plan_)
         else:
-            made.folded.update((op, item) for op in item.all_ops())
+            plan_.folded.update((op, item) for op in item.all_ops())
 
 
 def _tree(index: Index, ops: list[int], adopted: Mapping[int, int]) -> tuple[Unit, dict[int, int]]:
@@ -119,7 +119,7 @@ def _tree(index: Index, ops: list[int], adopted: Mapping[int, int]) -> tuple[Uni
             call = calls[call].parent
         chains[op] = chain
         sizes.update(chain)
-    # What was adopted ran long before: it may not decide in which order the modules stand.
+    # Adopted ops ran long before: they must not decide the order of the modules.
     ops = sorted(ops, key=lambda op: op in adopted)
     depths = _depths(index, ops)
     top = Unit("", ())
@@ -155,12 +155,12 @@ def _depths(index: Index, ops: list[int]) -> dict[int, int]:
 
 
 def _width(index: Index, unit: Unit, whole: bool = False) -> int:
-    """Return how many cards an open unit shows itself; ``whole``: not counting inner units."""
+    """Return the number of cards an open unit shows; with ``whole`` without its inner units."""
     return len(unit.ops) + _leaves(index, unit) + (0 if whole else len(unit.units))
 
 
 def _leaves(index: Index, unit: Unit) -> int:
-    """Return how many values from outside the ops directly inside a unit take."""
+    """Return the number of outside values that the ops directly inside a unit take."""
     leaves = {
         index.home(v)
         for op in unit.ops
@@ -171,7 +171,7 @@ def _leaves(index: Index, unit: Unit) -> int:
 
 
 def _height(index: Index, unit: Unit) -> float:
-    """Return about how high an open unit is, without what its inner units have inside."""
+    """Return the approximate height of an open unit, without its inner units."""
     rows = _ROW * len(unit.rows)
     if not unit.key:
         return rows
@@ -179,9 +179,9 @@ def _height(index: Index, unit: Unit) -> float:
     return rows + _FRAME + (_LEAVES if owned else 0.0)
 
 
-def _chosen(index: Index, top: Unit) -> set[str]:
-    """Open from the outside in, in order, as far as the limits allow."""
-    room = LIMIT - _width(index, top)
+def _choose_open(index: Index, top: Unit) -> set[str]:
+    """Return the keys of the units to open: outermost first, as far as the limits allow."""
+    cards_left = LIMIT - _width(index, top)
     total = _height(index, top) + _ROW * len(top.units)
     opened: set[str] = set()
     queue = list(top.units)
@@ -190,9 +190,9 @@ def _chosen(index: Index, top: Unit) -> set[str]:
         more = _width(index, unit) - 1
         higher = _height(index, unit) + _ROW * (len(unit.units) - 1)
         wide = _leaves(index, unit) > MOST_LEAVES
-        fits = more <= room and total + higher <= (TALLEST if unit.units else COSY)
+        fits = more <= cards_left and total + higher <= (TALLEST if unit.units else COSY)
         if unit.repeats == 1 and not wide and fits:
-            room -= more
+            cards_left -= more
             total += higher
             opened.add(unit.key)
             queue.extend(unit.units)
@@ -200,36 +200,36 @@ def _chosen(index: Index, top: Unit) -> set[str]:
 
 
 def _fold_repeats(index: Index, unit: Unit) -> None:
-    """Put rows of alike neighbours into units of their own, from the inside out."""
+    """Group runs of equal neighbours into repeat units, from the inside out."""
     for inner in unit.units:
         _fold_repeats(index, inner)
     if unit.repeats > 1:
         return
     items: list[Unit | int] = []
-    row: list[Unit] = []
+    run: list[Unit] = []
     for item in [*unit.items, -1]:
-        if isinstance(item, Unit) and row and _shape(index, item) == _shape(index, row[0]):
-            row.append(item)
+        if isinstance(item, Unit) and run and _shape(index, item) == _shape(index, run[0]):
+            run.append(item)
             continue
-        items.extend(_gathered(row, unit))
-        row = [item] if isinstance(item, Unit) else []
+        items.extend(_group_run(run, unit))
+        run = [item] if isinstance(item, Unit) else []
         if not isinstance(item, Unit) and item >= 0:
             items.append(item)
     unit.items = items
 
 
-def _gathered(row: list[Unit], parent: Unit) -> list[Unit]:
-    if len(row) < REPEATS:
-        return row
-    calls = tuple(call for unit in row for call in unit.calls)
-    group = Unit(f"repeat:{row[0].key}", calls, parent, [], list(row), len(row))
-    for unit in row:
+def _group_run(run: list[Unit], parent: Unit) -> list[Unit]:
+    if len(run) < REPEATS:
+        return run
+    calls = tuple(call for unit in run for call in unit.calls)
+    group = Unit(f"repeat:{run[0].key}", calls, parent, [], list(run), len(run))
+    for unit in run:
         unit.parent = group
     return [group]
 
 
 def _shape(index: Index, unit: Unit) -> tuple[object, ...]:
-    """Return what two units share if they are alike: class, size, and the ops inside."""
+    """Return the signature by which units are equal: class, parameters, and the ops inside."""
     call = index.tape.calls[unit.calls[0]]
     inner = tuple(
         _shape(index, item) if isinstance(item, Unit) else index.op(item).op for item in unit.items

@@ -1,4 +1,4 @@
-"""From a stretch of the tape to its picture: which cards there are and which wires join them."""
+"""Builds the picture of a scene: its cards, wires and frames."""
 
 from collections import Counter, defaultdict
 
@@ -14,20 +14,20 @@ from playback.scenes import Scene, scene_at, scenes
 __all__ = ["Scene", "build", "scene_at", "scenes"]
 
 UNUSED_SHOWN = 8
-"""Named leaves that no op uses are shown only while there are at most this many."""
+"""Most named leaves without use that are shown; more are hidden."""
 
 
 def build(tape: Tape | Index, scene: Scene, open_calls: frozenset[str] | None = None) -> Picture:
     """Return the picture of a scene.
 
-    ``open_calls`` holds the keys of the module frames that are open; None opens what keeps the
-    picture within `folding.LIMIT` cards, where folding can.
+    ``open_calls`` are the keys of the open module frames; None opens as many modules as keep the
+    picture within `folding.LIMIT` cards, where possible.
     """
     return _Builder(index_of(tape), scene, open_calls).picture()
 
 
 class _Builder:
-    """Collects the cards and wires of one scene, op by op."""
+    """Builder of the picture of one scene, op by op."""
 
     def __init__(self, index: Index, scene: Scene, open_calls: frozenset[str] | None) -> None:
         self.index = index
@@ -53,18 +53,18 @@ class _Builder:
         self.takers: dict[int, list[int]] = defaultdict(list)
         self.ordinals: Counter[str] = Counter()
         self.inputs: Counter[str] = Counter()
-        roots = {root for one in index.tape.passes for root in one.roots if root is not None}
+        roots = {root for run in index.tape.passes for root in run.roots if root is not None}
         self.roots = {index.values[root].op for root in roots}
 
     def picture(self) -> Picture:
         """Return the picture."""
-        taking = [(op, self.index.op(op)) for op in self.ops]
+        ops = [(op, self.index.op(op)) for op in self.ops]
         if self.fault is not None:
             last = len(self.index.tape.ops)
             self.plan.inside[last] = failed.unit(self.index, self.plan, self.fault)
-            taking.append((last, self.fault))
-        for number, one in taking:
-            for value in one.inputs:
+            ops.append((last, self.fault))
+        for number, taker in ops:
+            for value in taker.inputs:
                 if self._maker(self.index.values[value]) is None:
                     self.takers[self.index.home(value)].append(number)
         for leaf in self._unused():
@@ -88,7 +88,7 @@ class _Builder:
         )
 
     def _rebase(self) -> None:
-        """Give the nodes that an in-place op put below other views of its memory its card."""
+        """Map the nodes that an in-place op gave to other views of its memory to the op's card."""
         for value in self.index.tape.values:
             card = self.op_cards.get(value.op) if value.op is not None else None
             if card is not None:
@@ -97,7 +97,7 @@ class _Builder:
                     self.node_cards.setdefault(value.node, card)
 
     def _ordered(self) -> list[Card]:
-        """Return the cards, producers first: a folded module's later inputs come before it."""
+        """Return the cards in topological order, so that a folded module follows all its inputs."""
         sources: dict[str, list[str]] = defaultdict(list)
         for wire in self.wires.values():
             sources[wire.target].append(wire.source)
@@ -106,7 +106,7 @@ class _Builder:
             stack, open_ = [key], set[str]()
             while stack:
                 top = stack[-1]
-                # A card met twice on the way down is part of a circle of folded modules.
+                # A card that is already on the stack is part of a cycle of folded modules.
                 before = [s for s in sources[top] if s not in found and s not in open_]
                 if top in found or top in open_ or not before:
                     found.setdefault(top, self.cards[top])
@@ -131,7 +131,7 @@ class _Builder:
         return found if len(found) <= UNUSED_SHOWN else []
 
     def _maker(self, value: Value) -> int | None:
-        """Return the op of this scene that made a value; None where it comes from outside."""
+        """Return the op of this scene that made a value; None if it comes from outside."""
         if origins.is_own_leaf(value) and self.index.home(value.id) in self.prepared.values():
             return None
         return value.op if value.op in self.within else None
@@ -158,14 +158,14 @@ class _Builder:
     def _join(
         self, number: int, op: Op, key: str, arg: Arg, source: str | None, folded: bool
     ) -> str:
-        """Lead a wire to a card from where an operand comes from; return its key, "" for none."""
+        """Add the wire of an operand to a card; return its key, "" for none."""
         value = self.index.values[arg.value] if arg.value is not None else None
         if source is None:
             source = self._constant(key, arg, number)
         return self._wire(op, source, key, value, folded) if source not in ("", key) else ""
 
     def _fail(self) -> None:
-        """Show what the program ended in: the call that raised, or the node on its card."""
+        """Show where the program failed: the call that raised, or the card of a backward node."""
         op, at = self.fault, self.index.tape.stuck or -1
         stuck = self.node_cards.get(at, self.value_cards.get(at))
         if self.error and stuck is not None:
@@ -179,7 +179,7 @@ class _Builder:
             self._join(number, op, key, arg, self._source(op, arg, number), False)
 
     def _source(self, op: Op, arg: Arg, number: int) -> str | None:
-        """Return the key of the card an operand comes from; "" hides it, None asks a constant."""
+        """Return the key of an operand's card; "" hides it, None stands for a new constant."""
         if arg.value is None:
             if number in self.plan.folded:
                 return ""
@@ -187,7 +187,7 @@ class _Builder:
         value = self.index.values[arg.value]
         maker = self._maker(value)
         if maker is not None:
-            # A view whose base was changed in place is a version that no op has as its output.
+            # A view whose base was changed in place has a version that no op lists as an output.
             return self.value_cards.get(value.id) or self.op_cards.get(maker, "")
         return self._pill(value)
 
@@ -199,17 +199,17 @@ class _Builder:
         )
 
     def _pill(self, value: Value) -> str:
-        """Return the key of the card of a value from outside, adding the pill if it is new."""
+        """Return the key of the card of an outside value, adding the card if it is new."""
         home = self.index.home(value.id)
         if home not in self.homes:
-            hidden = self._hiding(home, value)
+            hidden = self._hidden_in(home, value)
             self.homes[home] = self._unit_card(hidden) if hidden else self._new_pill(home, value)
         self.value_cards[value.id] = self.homes[home]
         self.value_cards.setdefault(home, self.homes[home])
         return self.homes[home]
 
-    def _hiding(self, home: int, value: Value) -> Unit | None:
-        """Return the folded unit that hides a leaf: all its takers are in it, and it is its own."""
+    def _hidden_in(self, home: int, value: Value) -> Unit | None:
+        """Return the folded unit that owns a leaf and contains all its users; None for none."""
         units = {self.plan.folded.get(op) for op in self.takers[home]}
         unit = units.pop() if len(units) == 1 else None
         if unit is None:
@@ -220,7 +220,7 @@ class _Builder:
         return unit if own else None
 
     def _only_adopted(self, home: int) -> bool:
-        """Tell whether a leaf went into nothing but the making of a module's buffers."""
+        """Return whether a leaf is used only to create a module's buffers."""
         return all(op in self.adopted for op in self.takers[home])
 
     def _born_in(self, value: Value, unit: Unit) -> bool:
@@ -248,14 +248,22 @@ class _Builder:
         shown = self._written(value) if scalar else text.shape(value.shape)
         width, height = sizes.pill(title, scalar, shown)
         self.cards[key] = Card(
-            key, kind, title, value=value.id, frame=unit.key if unit else "", scalar=scalar,
-            cut=from_op or not value.requires_grad, mark=self.tags.get(value.storage, ""),
-            width=width, height=height, name=name,
-        )  # fmt: skip
+            key,
+            kind,
+            title,
+            value=value.id,
+            frame=unit.key if unit else "",
+            scalar=scalar,
+            cut=from_op or not value.requires_grad,
+            mark=self.tags.get(value.storage, ""),
+            width=width,
+            height=height,
+            name=name,
+        )
         return key
 
     def _home_unit(self, home: int, value: Value) -> Unit | None:
-        """Return the open unit whose own leaf this is: it holds all takers and its name."""
+        """Return the open unit that owns a leaf and contains all its users; None for none."""
         chains = []
         for op in self.takers[home]:
             unit = self.plan.inside.get(op)
@@ -291,12 +299,23 @@ class _Builder:
         width, height = sizes.op(title, name, note, scalar, self._written(value))
         unit = self.plan.inside[number]
         self.cards[key] = Card(
-            key, "loss" if number in self.roots else "op", title, name=name,
-            symbol=symbols.symbol(op), note=note, value=value.id, op=number, call=op.call,
-            ops=(number,), frame=unit.key, scalar=scalar,
+            key,
+            "loss" if number in self.roots else "op",
+            title,
+            name=name,
+            symbol=symbols.symbol(op),
+            note=note,
+            value=value.id,
+            op=number,
+            call=op.call,
+            ops=(number,),
+            frame=unit.key,
+            scalar=scalar,
             cut=not any(self.index.values[v].requires_grad for v in op.outputs),
-            mark=marks.card(value, op.inplace, self.tags), width=width, height=height,
-        )  # fmt: skip
+            mark=marks.card(value, op.inplace, self.tags),
+            width=width,
+            height=height,
+        )
         return key
 
     def _unit_card(self, unit: Unit) -> str:
@@ -314,33 +333,48 @@ class _Builder:
         made = self.index.values[value] if value is not None else None
         width, height = sizes.module(title, note, text.shape(made.shape) if made else "")
         self.cards[unit.key] = Card(
-            unit.key, "module", title, name=made.name if made else "", note=note, value=value,
-            call=unit.calls[0], ops=tuple(ops), frame=unit.parent.key if unit.parent else "",
+            unit.key,
+            "module",
+            title,
+            name=made.name if made else "",
+            note=note,
+            value=value,
+            call=unit.calls[0],
+            ops=tuple(ops),
+            frame=unit.parent.key if unit.parent else "",
             scalar=bool(made) and made is not None and made.shape == (),
             cut=made is not None and not made.requires_grad,
-            mark=f"×{unit.repeats}" if unit.repeats > 1 else "", repeats=unit.repeats,
-            width=width, height=height,
-        )  # fmt: skip
+            mark=f"×{unit.repeats}" if unit.repeats > 1 else "",
+            repeats=unit.repeats,
+            width=width,
+            height=height,
+        )
         return unit.key
 
     def _constant(self, key: str, arg: Arg, number: int) -> str:
-        """Return the key of the pill of a literal, adding it; a named one is shared."""
+        """Return the key of the card of a literal, adding it; a named literal has only one card."""
         written = short.literal(arg)
         if arg.name:
-            found = f"literal:{arg.name}={arg.text}"
+            literal_key = f"literal:{arg.name}={arg.text}"
         else:
-            found = f"literal:{key}:{self.inputs[key]}"
-        if found not in self.cards:
+            literal_key = f"literal:{key}:{self.inputs[key]}"
+        if literal_key not in self.cards:
             width, height = sizes.pill(arg.name, True, written)
             card = Card(
-                found, "data" if arg.name else "constant", arg.name, literal=written,
-                frame=self.plan.inside[number].key, cut=True, width=width, height=height,
-            )  # fmt: skip
+                literal_key,
+                "data" if arg.name else "constant",
+                arg.name,
+                literal=written,
+                frame=self.plan.inside[number].key,
+                cut=True,
+                width=width,
+                height=height,
+            )
             self._insert_before(key, card)
-        return found
+        return literal_key
 
     def _insert_before(self, key: str, card: Card) -> None:
-        """Keep producers first: a constant is only known once its op's card is there."""
+        """Insert a constant's card before its op's card, which was added first."""
         after = self.cards.pop(key)
         self.cards[card.key] = card
         self.cards[key] = after
@@ -363,13 +397,21 @@ class _Builder:
         dashed = value is None or not value.requires_grad or (known and not op.nodes)
         shape = text.shape(value.shape) if value is not None and value.shape else ""
         self.wires[key] = Wire(
-            key, source, target, operand, output, value.id if value else None, shape, dashed,
-            marks.cut(op, value) if known else "", part,
-        )  # fmt: skip
+            key,
+            source,
+            target,
+            operand,
+            output,
+            value.id if value else None,
+            shape,
+            dashed,
+            marks.cut(op, value) if known else "",
+            part,
+        )
         return key
 
     def _span(self, unit: Unit) -> str:
-        """Return ``0–5`` for the calls of a row of modules, the name alone for one of them."""
+        """Return ``0–5`` for the calls of a repeat unit, the plain name for a single module."""
         calls = (self.index.tape.calls[unit.calls[at]] for at in (0, -1))
         return "–".join(dict.fromkeys(map(symbols.last, calls)))
 
@@ -380,13 +422,17 @@ class _Builder:
         count = folding.parameters(self.index, unit)
         title = self._span(unit)
         return Frame(
-            key=unit.key, call=unit.calls[0], title=title, kind=kind,
+            key=unit.key,
+            call=unit.calls[0],
+            title=title,
+            kind=kind,
             note=text.count(count, "parameter") if count else "",
-            parent=unit.parent.key if unit.parent else "", repeats=unit.repeats,
-        )  # fmt: skip
+            parent=unit.parent.key if unit.parent else "",
+            repeats=unit.repeats,
+        )
 
     def _written(self, value: Value) -> str:
-        """Return the number of a scalar as its card will show it; empty for others."""
+        """Return the number of a scalar as its card shows it; empty for tensors."""
         snapshot = self.index.snapshot(value.snapshot)
         number = snapshot.item() if snapshot is not None and snapshot.numel == 1 else None
         if number is None:
@@ -394,7 +440,7 @@ class _Builder:
         return short.trimmed(number) if value.op is None else text.number(number)
 
     def _key(self, stem: str, always: bool = False) -> str:
-        """Return a key nobody has: the stem, with a number from the second on (or always)."""
+        """Return an unused key: the stem, numbered from the second use on (or always)."""
         count = self.ordinals[stem]
         self.ordinals[stem] += 1
         return f"{stem}:{count}" if count or always else stem

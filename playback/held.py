@@ -1,4 +1,4 @@
-"""What backward nodes hold: the bytes kept for backward at each position of the tape."""
+"""Saved memory: the bytes that backward nodes hold at each position of the tape."""
 
 from bisect import bisect_right
 from collections import defaultdict
@@ -12,10 +12,10 @@ FOREVER = 1 << 62
 
 
 def held(tape: Tape | Index, position: int) -> int:
-    """Return the bytes that are held for backward after ``position`` events.
+    """Return the bytes saved for backward after ``position`` events.
 
-    Counted are the tensors of the nodes made by then and not freed; tensors that share their memory
-    are counted once, with the largest of them.
+    Counts the saved tensors of all nodes that exist and are not freed; of tensors that share a
+    storage only the largest counts.
     """
     index = index_of(tape)
     positions, totals = index.kept("held", _totals)
@@ -24,12 +24,12 @@ def held(tape: Tape | Index, position: int) -> int:
 
 
 def most(tape: Tape | Index) -> int:
-    """Return the most bytes that are held at any position."""
+    """Return the peak of the saved bytes over all positions."""
     return max(index_of(tape).kept("held", _totals)[1], default=0)
 
 
 def of_node(node: Node) -> int:
-    """Return the bytes that one node keeps, each memory counted once."""
+    """Return the bytes that one node saves, each storage counted once."""
     sizes: dict[int, int] = {}
     for saved in node.kept:
         sizes[saved.storage] = max(saved.size, sizes.get(saved.storage, 0))
@@ -37,7 +37,7 @@ def of_node(node: Node) -> int:
 
 
 def _totals(index: Index) -> tuple[list[int], list[int]]:
-    """Return the positions at which the bytes held change, and what they are from there on."""
+    """Return the positions at which the saved bytes change, and the bytes from each on."""
     changes: dict[int, int] = defaultdict(int)
     for spans in _spans(index).values():
         for start, stop, size in _largest(spans):
@@ -49,11 +49,11 @@ def _totals(index: Index) -> tuple[list[int], list[int]]:
 
 
 _Span = tuple[int, int, int]
-"""From, until (exclusive), bytes."""
+"""Start, stop (exclusive), bytes."""
 
 
 def _spans(index: Index) -> dict[int, list[_Span]]:
-    """Return for every memory the times at which a node holds it."""
+    """Return storage -> the spans during which a node saves a tensor in it."""
     found: dict[int, list[_Span]] = defaultdict(list)
     for node in index.tape.nodes:
         until = FOREVER if node.freed is None else node.freed
@@ -63,13 +63,13 @@ def _spans(index: Index) -> dict[int, list[_Span]]:
 
 
 def _largest(spans: list[_Span]) -> list[_Span]:
-    """Return spans that do not overlap: at each time the largest of those that are given."""
+    """Return disjoint spans that have at each time the size of the largest given span."""
     spans = sorted(spans)
-    moments = sorted({moment for start, stop, _ in spans for moment in (start, stop)})
+    times = sorted({time for start, stop, _ in spans for time in (start, stop)})
     found: list[_Span] = []
     alive: list[tuple[int, int]] = []
     taken = 0
-    for now, then in pairwise(moments):
+    for now, then in pairwise(times):
         while taken < len(spans) and spans[taken][0] == now:
             heappush(alive, (-spans[taken][2], spans[taken][1]))
             taken += 1

@@ -1,4 +1,4 @@
-"""Where everything is on a tape: made once per tape, so that every view is a lookup."""
+"""Index of a tape: lookup tables built once per tape, so that every view is a lookup."""
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
@@ -17,7 +17,7 @@ OpKind = Literal["forward", "backward", "update"]
 class Grad(Struct, frozen=True, gc=False):
     """A leaf's ``.grad`` from one event on.
 
-    ``zeros`` where it was reset to zeros, not to None; ``written`` where the program changed it.
+    ``zeros``: it was reset to zeros, not to None. ``written``: the program changed it.
     """
 
     event: int
@@ -27,7 +27,7 @@ class Grad(Struct, frozen=True, gc=False):
 
 
 class Arrival(Struct, frozen=True, gc=False):
-    """A share of gradient that reached a node's input or a leaf at an event."""
+    """A partial gradient that reached a node's input or a leaf at an event."""
 
     event: int
     snapshot: int
@@ -36,10 +36,10 @@ class Arrival(Struct, frozen=True, gc=False):
 
 
 class Known(Struct, frozen=True, gc=False):
-    """What is known of a value's gradient at a position.
+    """State of a value's gradient at a position.
 
-    ``snapshot`` is what its node was given or what the leaf's ``.grad`` holds, ``shares`` what has
-    arrived in the latest pass. ``pending``: shares are on their way, the sum is not made yet.
+    ``snapshot`` is the gradient its node received or the leaf's ``.grad``, ``shares`` the partial
+    gradients of the latest pass. ``pending``: more shares will arrive, the sum is not complete.
     """
 
     snapshot: int | None = None
@@ -49,11 +49,11 @@ class Known(Struct, frozen=True, gc=False):
 
 
 class Index:
-    """Lookups over one tape. Positions count events that have happened; events count from 0."""
+    """Lookups over one tape. Events count from 0; a position is the number of events so far."""
 
     def __init__(self, tape: Tape) -> None:
         self.tape = tape
-        self._kept: dict[str, object] = {}
+        self._cache: dict[str, object] = {}
         self.values: dict[int, Value] = {v.id: v for v in tape.values}
         self.nodes: dict[int, Node] = {n.id: n for n in tape.nodes}
         self.names = {v.name for v in tape.values if v.name}
@@ -66,7 +66,7 @@ class Index:
         self._link()
         self.kinds = _kinds(tape, self)
         self.born: dict[int, int] = {}
-        """Value id -> event at which it came into being."""
+        """Value id -> event at which it was created."""
         self.op_events: dict[int, int] = {}
         self.node_runs: dict[int, list[tuple[int, int]]] = defaultdict(list)
         """Node id -> (event, index of the execution) of its runs."""
@@ -77,9 +77,9 @@ class Index:
         self.updates: dict[int, list[tuple[int, int]]] = defaultdict(list)
         """First version of a leaf -> (event, snapshot) of the numbers that updates gave it."""
         self.owners = {v.storage: self.home(v.id) for v in tape.values if v.role == "parameter"}
-        """Storage -> the parameter that lives there: ``w.data`` is another tensor on it."""
-        self.during: set[int] = set()
-        """Events of leaves and ops inside a pass: what hooks and custom backwards compute."""
+        """Storage -> its parameter: ``w.data`` is another tensor on the storage of ``w``."""
+        self.events_in_passes: set[int] = set()
+        """Events of leaves and ops inside a pass, from hooks and custom backward functions."""
         self.passes: dict[int, tuple[int, int]] = {}
         """Pass -> its first and last event."""
         self.seeds: dict[int, list[int]] = defaultdict(list)
@@ -91,7 +91,7 @@ class Index:
         for number, execution in enumerate(tape.executions):
             self.run_executions[execution.run].append(number)
         self.leaf_calls: dict[int, int] = {}
-        """First version of a leaf -> the innermost module call it came into being in."""
+        """First version of a leaf -> the innermost module call in which it was created."""
         self._follow()
 
     def _link(self) -> None:
@@ -112,7 +112,7 @@ class Index:
             if edge.execution is None:
                 self.seeds[edge.run].append(number)
         calls: list[int] = []
-        running = 0
+        depth = 0
         for at, event in enumerate(tape.events):
             if event.kind == "enter":
                 calls.append(event.ref)
@@ -120,18 +120,18 @@ class Index:
                 del calls[calls.index(event.ref) :]
             elif event.kind == "leaf":
                 self.born.setdefault(event.ref, at)
-                if running:
-                    self.during.add(at)
+                if depth:
+                    self.events_in_passes.add(at)
                 if calls:
                     self.leaf_calls.setdefault(self.home(event.ref), calls[-1])
             elif event.kind == "op":
-                self._run(event.ref, at, bool(running))
+                self._run(event.ref, at, bool(depth))
             elif event.kind == "backward":
-                running += 1
+                depth += 1
                 self.passes[event.ref] = (at, len(tape.events))
                 self._arrive(at, self.seeds[event.ref])
             elif event.kind == "end" and event.ref in self.passes:
-                running -= 1
+                depth -= 1
                 self.passes[event.ref] = (self.passes[event.ref][0], at)
             elif event.kind == "node":
                 execution = tape.executions[event.ref]
@@ -161,7 +161,7 @@ class Index:
         op = self.tape.ops[number]
         self.op_events[number] = at
         if during:
-            self.during.add(at)
+            self.events_in_passes.add(at)
             self.kinds[number] = "backward"
         for made in op.outputs:
             self.born.setdefault(made, at)
@@ -184,21 +184,21 @@ class Index:
                 self.arrivals[key].append(Arrival(at, edge.gradient, edge.run, number))
 
     def kept(self, name: str, make: Callable[["Index"], K]) -> K:
-        """Return what ``make`` makes of this index, made once and kept under ``name``."""
-        kept = self._kept
-        if name not in kept:
-            kept[name] = make(self)
-        return cast("K", kept[name])
+        """Return ``make(self)``, computed once and cached under ``name``."""
+        cache = self._cache
+        if name not in cache:
+            cache[name] = make(self)
+        return cast("K", cache[name])
 
     def forget(self) -> None:
-        """Drop what was kept: it knows this index, and each would keep the other from being freed.
+        """Clear the cache, whose values refer to this index: a reference cycle otherwise.
 
-        Whoever still asks this index has it made again.
+        A later lookup fills it again.
         """
-        self._kept = {}
+        self._cache = {}
 
     def home(self, value: int) -> int:
-        """Return the first version of the value's tensor; another id (a node's) as it is."""
+        """Return the first version of the value's tensor; any other id (a node's) unchanged."""
         return self.homes.get(value, value)
 
     def target(self, target: int, input_nr: int) -> tuple[int, int]:
@@ -206,7 +206,7 @@ class Index:
         return (target, input_nr) if target in self.nodes else (self.home(target), 0)
 
     def expected(self, target: tuple[int, int], run: int) -> int:
-        """Return how many shares a backward pass brings to a target, a key of `arrivals`."""
+        """Return the number of shares a backward pass brings to a target (a key of `arrivals`)."""
         return self.kept("expected", _expected)[target, run]
 
     def snapshot(self, number: int | None) -> Snapshot | None:
@@ -214,7 +214,7 @@ class Index:
         return None if number is None else self.tape.snapshots[number]
 
     def numbers(self, value: int, position: int) -> int | None:
-        """Return the snapshot a value shows: of a leaf the newest numbers updates gave it."""
+        """Return a value's snapshot at a position, of a leaf after its latest update."""
         updates = self.updates.get(self.home(value), [])
         found = bisect_left(updates, (position, -1))
         if found and updates[found - 1][0] >= self.born.get(value, -1):
@@ -222,7 +222,7 @@ class Index:
         return self.values[value].snapshot
 
     def op(self, number: int) -> Op:
-        """Return an op by its place in the tape."""
+        """Return an op by its index in the tape."""
         return self.tape.ops[number]
 
     def execution_at(self, node: int, position: int) -> Execution | None:
@@ -231,33 +231,33 @@ class Index:
         found = bisect_left(runs, (position, -1))
         return self.tape.executions[runs[found - 1][1]] if found else None
 
-    def run_of(self, node: int | None, run: int) -> Execution | None:
-        """Return what a node did in one pass."""
+    def execution_in_pass(self, node: int | None, run: int) -> Execution | None:
+        """Return the execution of a node in one pass; None if it did not run."""
         for _, number in self.node_runs.get(node, ()) if node is not None else ():
             if self.tape.executions[number].run == run:
                 return self.tape.executions[number]
         return None
 
     def gradient(self, value: int, position: int) -> Known:
-        """Return what is known of a value's gradient after the first ``position`` events."""
+        """Return the state of a value's gradient after the first ``position`` events."""
         made = self.values[value]
         key = (self.home(value), 0) if made.node is None else (made.node, made.output_nr)
         latest = self._latest(key, position)
         shares = tuple(arrival.snapshot for arrival in latest)
         since = latest[0].event if latest else -1
-        going = bool(latest) and self.passes.get(latest[0].run, (0, 0))[1] >= position
+        running = bool(latest) and self.passes.get(latest[0].run, (0, 0))[1] >= position
         if made.node is None:
-            return self._leaf_gradient(key[0], position, shares, since, going)
+            return self._leaf_gradient(key[0], position, shares, since, running)
         runs = self.node_runs.get(made.node, [])
         found = bisect_left(runs, (position, -1))
         if not found or runs[found - 1][0] < since:
-            return Known(shares[0] if len(shares) == 1 and not going else None, shares, going)
+            return Known(shares[0] if len(shares) == 1 and not running else None, shares, running)
         received = self.tape.executions[runs[found - 1][1]].received
         got = received[made.output_nr] if made.output_nr < len(received) else None
         return Known(got, shares)
 
     def _latest(self, key: tuple[int, int], position: int) -> list[Arrival]:
-        """Return the arrivals of the latest pass that brought any."""
+        """Return the arrivals of the latest pass that had any."""
         arrivals = self.arrivals.get(key, [])
         stop = bisect_left(arrivals, position, key=lambda arrival: arrival.event)
         start = stop
@@ -266,7 +266,7 @@ class Index:
         return arrivals[start:stop]
 
     def _leaf_gradient(
-        self, leaf: int, position: int, shares: tuple[int, ...], since: int, going: bool
+        self, leaf: int, position: int, shares: tuple[int, ...], since: int, running: bool
     ) -> Known:
         grads = self.grads.get(leaf, [])
         found = bisect_left(grads, position, key=lambda grad: grad.event)
@@ -274,11 +274,11 @@ class Index:
         if not shares or last.event >= since:
             shares = shares if last.snapshot is not None and not last.written else ()
             return Known(last.snapshot, shares, False, last.zeros)
-        return Known(last.snapshot, shares, going, last.zeros)
+        return Known(last.snapshot, shares, running, last.zeros)
 
 
 def _kinds(tape: Tape, index: Index) -> list[OpKind]:
-    """Tell for every op whether it computes forward, inside backward, or updates leaves."""
+    """Classify every op: forward computation, inside backward, or an update of leaves."""
     kinds: list[OpKind] = [
         "forward" if op.phase == "forward" else op.phase  # keeps the literal type
         for op in tape.ops
@@ -294,18 +294,18 @@ def _kinds(tape: Tape, index: Index) -> list[OpKind]:
         if op.inplace and all(v.storage in parameters and v.node is None for v in made):
             kinds[number] = "update"
         elif op.inplace and all(v.maker == ".grad" for v in made):
-            kinds[number] = "update"  # clipping and the like, between backward and the update
+            kinds[number] = "update"  # gradient clipping and the like, before the optimizer step
         elif op.inplace and op.call is not None and all(v.dtype.startswith("int") for v in made):
-            kinds[number] = "update"  # batch norm counts its batches: no part of the graph
+            kinds[number] = "update"  # batch norm's batch counter is not part of the graph
         elif any(v.requires_grad for v in made):
             continue
         else:
             users = [user for v in made for user in index.users[v.id]]
             if op.op == "data":
-                # ``w.grad.data.zero_()`` is a reset, and no op uses what it was called on.
+                # ``w.grad.data.zero_()`` is a reset, and no op uses its ``.data``.
                 ends = all(index.values[i].maker == ".grad" for i in op.inputs)
             else:
-                # What a parameter's ``.data`` was set to.
+                # The new value of a parameter's ``.data``.
                 ends = any(v.storage in written and v.base is None for v in made)
             if (users or ends) and all(kinds[user] == "update" for user in users):
                 kinds[number] = "update"
@@ -316,7 +316,7 @@ _recent = Recent[Index](4)
 
 
 def index_of(tape: Tape | Index) -> Index:
-    """Return the index of a tape; the latest few are kept, by identity."""
+    """Return the index of a tape; the latest few are cached, by identity."""
     if isinstance(tape, Index):
         return tape
     for index in _recent:
@@ -329,4 +329,4 @@ def index_of(tape: Tape | Index) -> Index:
 
 
 def _expected(index: Index) -> Counter[tuple[tuple[int, int], int]]:
-    return Counter((key, one.run) for key, all_ in index.arrivals.items() for one in all_)
+    return Counter((key, arrival.run) for key, all_ in index.arrivals.items() for arrival in all_)

@@ -1,10 +1,11 @@
-"""Layout: where the cards, frames and wires of a picture stand.
+"""Layered (Sugiyama) layout of a picture: positions of cards and frames, routes of wires.
 
-Every frame is laid out alone, the innermost first; the places where wires pass its border become
-the ports of its box one level up. `layout_level` says what a level is; the steps for one level, in
+Every frame is laid out alone, the innermost first; the points where wires pass its border become
+the ports of its box one level up. `layout_level` defines a level; the steps for one level, in
 `layout_parts`, are `layout_layers`, `layout_grid`, `layout_order`, `layout_leaves`,
-`layout_across` and `layout_routes`, in that order. Where something was shown before,
-`layout_keep` and `layout_hold` see to it that it stays in its order.
+`layout_across` and `layout_routes`, in that order. `layout_keep` and `layout_hold` preserve the
+order of what was shown before. The framework of layers, bends and sweeps is that of Sugiyama,
+Tagawa and Toda, "Methods for visual understanding of hierarchical system structures", 1981.
 """
 
 from collections import OrderedDict
@@ -21,12 +22,12 @@ from playback.picture import Flow, Picture, Placement
 __all__ = ["Cancelled", "forget", "place"]
 
 KEPT_NODES = 20_000
-"""How many nodes the levels kept from earlier calls may have together."""
+"""Most nodes of all cached levels together."""
 WORST, WORST_MORE = 2, 12
-"""What was there keeps its order while that crosses at most so much more, by factor and number."""
+"""Most crossings, by factor and number over a fresh layout, for which the old order is kept."""
 
-_one_at_a_time = Lock()
-_kept: OrderedDict[Level, Laid] = OrderedDict()
+_lock = Lock()
+_cache: OrderedDict[Level, Laid] = OrderedDict()
 
 
 def place(
@@ -35,26 +36,26 @@ def place(
     cancelled: Callable[[], bool] | None = None,
     previous: tuple[Picture, Placement] | None = None,
 ) -> Placement:
-    """Return where everything in a picture stands.
+    """Return the placement of a picture.
 
-    Operands arrive at the target's edge in their order; long chains are straight; frames hold
-    their own cards and nothing else. The same picture always gets the same placement. Levels are
-    kept between calls, so that opening one module is cheap; a call waits for one that goes on.
+    Operands arrive at the target's edge in their order; long chains are straight; a frame encloses
+    its own cards only. The result is deterministic. Levels are cached between calls, so that
+    opening a module is cheap; concurrent calls wait for each other.
 
-    With ``previous`` neighbours of a row that were there before do not change sides, whatever was
-    added, taken away, replaced, opened or closed. A frame is laid out afresh where that holds by
-    itself, where most in it is new, and where keeping the order would cross wires more than
-    `WORST` times as often. A card that an edit pulls below its row may pass others.
+    With ``previous``, old neighbours in a row do not change sides, whatever was added, removed,
+    replaced, opened or closed. A frame is laid out afresh if that preserves the order anyway, if
+    most of it is new, or if preserving the order would cost too many crossings (`WORST`,
+    `WORST_MORE`). A card that an edit moves below its row may pass others.
 
     Args:
-        picture: with wires between its own cards; cycles are drawn as wires that climb.
+        picture: with wires between its own cards; cycles are drawn as wires that run upwards.
         direction: of the flow.
-        cancelled: asked between steps, from the calling thread.
-        previous: what was shown before, and where it stood.
+        cancelled: called between steps, in the calling thread; True aborts.
+        previous: the picture shown before, and its placement.
 
     Raises:
-        Cancelled: ``cancelled`` said yes.
-        ValueError: a wire names a card that is not there, or frames stand in each other.
+        Cancelled: ``cancelled`` returned True.
+        ValueError: a wire refers to a missing card, or frames contain each other.
     """
 
     def check() -> None:
@@ -67,37 +68,37 @@ def place(
         there = same(old, picture)
         seats = {key: placed.seats[was] for key, was in there.items() if was in placed.seats}
     nest = Nest(picture, direction, seats)
-    with _one_at_a_time:
+    with _lock:
         return assemble(nest, lambda level: lay_out(level, check))
 
 
 def forget() -> None:
-    """Drop what is kept between calls, so that the next one is as slow as the first."""
-    with _one_at_a_time:
-        _kept.clear()
+    """Clear the cache of levels, so that the next call is as slow as the first."""
+    with _lock:
+        _cache.clear()
 
 
 def lay_out(level: Level, check: Check) -> Laid:
-    """Lay one level out, or return it as it was laid out before."""
-    fresh = _remembered(level._replace(seats=()), check)
+    """Lay out one level, or return its cached layout."""
+    fresh = _cached(level._replace(seats=()), check)
     known = sum(seat is not None for seat in level.seats)
     items = sum(node.kind not in (ENTRY, EXIT) for node in level.nodes)
     if 2 * known < items or not swaps(level.seats, fresh.x):
         return fresh
-    kept = _remembered(level, check)
-    # The next time it is asked for where it stands now, and shall stay there.
-    there = [seat and now for seat, now in zip(level.seats, kept.seats, strict=True)]
-    _kept.setdefault(level._replace(seats=tuple(there)), kept)
-    return kept if kept.crossings <= WORST * fresh.crossings + WORST_MORE else fresh
+    stable = _cached(level, check)
+    # The next request has these seats, and must get the same layout.
+    there = [seat and now for seat, now in zip(level.seats, stable.seats, strict=True)]
+    _cache.setdefault(level._replace(seats=tuple(there)), stable)
+    return stable if stable.crossings <= WORST * fresh.crossings + WORST_MORE else fresh
 
 
-def _remembered(level: Level, check: Check) -> Laid:
-    laid = _kept.get(level)
+def _cached(level: Level, check: Check) -> Laid:
+    laid = _cache.get(level)
     if laid is None:
-        laid = _kept[level] = side_by_side(level, check)
-        size = sum(len(kept.nodes) for kept in _kept)
-        while size > KEPT_NODES and len(_kept) > 1:
-            size -= len(_kept.popitem(last=False)[0].nodes)
+        laid = _cache[level] = side_by_side(level, check)
+        size = sum(len(cached.nodes) for cached in _cache)
+        while size > KEPT_NODES and len(_cache) > 1:
+            size -= len(_cache.popitem(last=False)[0].nodes)
     else:
-        _kept.move_to_end(level)
+        _cache.move_to_end(level)
     return laid

@@ -1,7 +1,7 @@
-"""Across: the x of every node of a grid.
+"""x coordinates: the position across the flow of every node of a grid.
 
-The blocks of `layout_blocks` move towards the mean of their neighbours, heavy ones first, so that
-a leaf never pushes the spine; the order inside the rows is kept by construction.
+The blocks of `layout_blocks` move towards the weighted mean of their neighbours, in order of their
+rank, so that a leaf never pushes the spine; the order inside the rows is preserved by construction.
 """
 
 from playback.layout_blocks import Blocks, lengths
@@ -10,20 +10,20 @@ from playback.layout_level import BEND, BOX, ENTRY, EXIT, LEAF, OP, Check
 
 ROUNDS = 12
 REST = 0.05
-"""Blocks that move less than this in a round have found their places, in scene units."""
+"""Movement in a round, in scene units, below which a block counts as at rest."""
 SNAP = 24.0
-"""Blocks whose axes lie this near to each other are put on one line."""
+"""Distance of axes, in scene units, up to which blocks are put on the same line."""
 SNAP_MASS = 8
 ROOM, ROOM_MORE = 1.1, 240.0
 """A level may be this much wider than its blocks packed tightly, by factor and in units."""
 
 
 Tie = tuple[int, float, float]
-"""Another block, how far right of it this one would like to stand, and how much."""
+"""Another block, the desired offset to the right of it, and the weight."""
 
 
 class Relaxation:
-    """Moving blocks to the mean of their neighbours."""
+    """Iterative movement of blocks to the weighted mean of their neighbours."""
 
     def __init__(self, blocks: Blocks) -> None:
         self.blocks = blocks
@@ -52,16 +52,16 @@ class Relaxation:
             else:
                 apart += grid.out[link] - grid.into[link]
             weight = 1.0 if BEND in (grid.kind[tail], grid.kind[head]) else 2.0
-            # What a card shares its main line with moves it, side branches hardly do.
+            # The neighbours on its main line move a card, side branches hardly do.
             weight *= 40.0 if blocks.main[link] == 2 else 1.0
             self.ties[first].append((second, -apart, weight))
             self.ties[second].append((first, apart, weight))
-        self.ties = [self._firm(block, ties) for block, ties in enumerate(self.ties)]
+        self.ties = [self._effective_ties(block, ties) for block, ties in enumerate(self.ties)]
 
-    def _firm(self, block: int, ties: list[Tie]) -> list[Tie]:
-        """Return the ties that may move a block: to what is no lighter, else to the heaviest.
+    def _effective_ties(self, block: int, ties: list[Tie]) -> list[Tie]:
+        """Return the ties that may move a block: to heavier or equal blocks, else all but leaves.
 
-        Leaves move nothing: they stand beside the spine, and would pull it along for ever.
+        Leaves move nothing: they stand next to the spine and would pull it along for ever.
         """
         ranks = self.rank
         limit = ranks[block]
@@ -70,7 +70,7 @@ class Relaxation:
         return [tie for tie in ties if ranks[tie[0]] <= limit]
 
     def _snap(self, x: list[float], low: list[float], high: list[float]) -> None:
-        """Hold blocks of cards that stand almost in one line in that line."""
+        """Fix blocks of cards that are almost on one line to that line."""
         blocks = self.blocks
         firsts = (
             next((n for n in members if blocks.grid.kind[n] in (OP, BOX)), -1)
@@ -116,9 +116,9 @@ class Relaxation:
             past = x[:]
             self._round(ranks, x, leftmost, rightmost)
             if turn and turn % 3 == 0:
-                # Else two blocks that aim at each other's places exchange them for ever.
+                # Otherwise two blocks that aim at each other's places swap them for ever.
                 x[:] = [(was + now) / 2 for was, now in zip(past, x, strict=True)]
-            at_rest = _rests(past, x)
+            at_rest = _is_at_rest(past, x)
             if not snapped and (at_rest or turn == rounds - 3):
                 snapped = True
                 self._snap(x, leftmost, rightmost)
@@ -130,33 +130,33 @@ class Relaxation:
             check()
             past = x[:]
             self._polish(x, turn % 2 == 1)
-            if _rests(past, x):
+            if _is_at_rest(past, x):
                 break
         return x
 
     def _round(
         self, ranks: list[list[int]], x: list[float], leftmost: list[float], rightmost: list[float]
     ) -> None:
-        """Move every block to its aim or as near as those of higher rank leave it room."""
-        pushed, aim_of = self.blocks.pushed, self._aim
+        """Move every block as close to its aim as blocks of higher rank allow."""
+        push_apart, aim_of = self.blocks.push_apart, self._aim
         low, high = leftmost[:], rightmost[:]
         fresh = True
         for members in ranks:
             if not members:
                 continue
             if not fresh:
-                low, high = pushed(low, True), pushed(high, False)
+                low, high = push_apart(low, True), push_apart(high, False)
             fresh = False
             lefts, rights = low[:], high[:]
             for block in members:
                 aim = min(max(aim_of(block, x), low[block]), high[block])
                 lefts[block] = rights[block] = aim
-            lefts, rights = pushed(lefts, True), pushed(rights, False)
+            lefts, rights = push_apart(lefts, True), push_apart(rights, False)
             for block in members:
                 x[block] = low[block] = high[block] = (lefts[block] + rights[block]) / 2
 
     def _polish(self, x: list[float], upwards: bool) -> None:
-        """Move each block in turn as far towards its aim as its neighbours leave it room."""
+        """Move each block in turn as far towards its aim as its neighbours allow."""
         before, after = self.blocks.before, self.blocks.after
         count = len(x)
         for block in range(count - 1, -1, -1) if upwards else range(count):
@@ -170,15 +170,15 @@ class Relaxation:
             x[block] = aim
 
     def _limits(self) -> tuple[list[float], list[float]]:
-        """How far left and right each block may go: a little more room than all need."""
+        """Return the leftmost and rightmost x of each block, for a level of limited width."""
         blocks = self.blocks
-        lefts = blocks.pushed([0.0] * len(blocks.members), True)
+        lefts = blocks.push_apart([0.0] * len(blocks.members), True)
         width = max(lefts, default=0.0) * ROOM + ROOM_MORE
-        return lefts, blocks.pushed([width] * len(blocks.members), False)
+        return lefts, blocks.push_apart([width] * len(blocks.members), False)
 
 
-def _rests(past: list[float], x: list[float]) -> bool:
-    """Tell whether another round would move nothing that anybody could see."""
+def _is_at_rest(past: list[float], x: list[float]) -> bool:
+    """Return whether the last round moved every block by less than `REST`."""
     return all(abs(a - b) < REST for a, b in zip(past, x, strict=True))
 
 
@@ -191,7 +191,7 @@ def across(grid: Grid, card_gap: float, check: Check) -> list[float]:
         check: called between steps; what it raises ends the work.
     """
     blocks = Blocks(grid, card_gap, *lengths(grid))
-    blocks.slim(check)
+    blocks.limit_width(check)
     count = len(grid.layer)
     rounds = ROUNDS if count < 2_000 else ROUNDS // 2
     places = Relaxation(blocks).run(rounds, check)

@@ -1,6 +1,8 @@
 """Blocks: nodes of a grid that form a straight line, such as the spine up from the loss.
 
-Blocks are rigid; what stands in rows beside each other keeps them apart.
+The idea of rigid blocks of vertically aligned nodes, kept apart by their neighbours in the rows, is
+that of Brandes and Köpf, "Fast and simple horizontal coordinate assignment", 2001. Here a link is
+to be straight if it joins two bends, or is the median at both ends of the links on longest paths.
 """
 
 from bisect import bisect_left, insort
@@ -10,16 +12,16 @@ from playback.layout_grid import Grid
 from playback.layout_level import BEND, BOX, ENTRY, EXIT, LEAF, OP, Check
 
 BEND_GAP = 18.0
-"""Between a long edge and its neighbours in a row."""
+"""Gap between a long edge and its neighbours in a row."""
 SAME_GAP = 10.0
-"""Between two long edges of one value."""
+"""Gap between two long edges of the same value."""
 SPREAD, SPREAD_MORE = 1.25, 600.0
-"""A level may be this much wider than its widest row, by factor and in units, before it is cut."""
+"""Greatest width of a level, by factor and units over its widest row, before blocks are cut."""
 BOX_ROW = 106.0
 
 
 class Blocks:
-    """Rigid blocks of a grid, what keeps them apart and what draws them together."""
+    """Rigid blocks of a grid, and the distances that keep them apart."""
 
     def __init__(self, grid: Grid, card_gap: float, depth: list[int], rest: list[int]) -> None:
         self.grid = grid
@@ -34,7 +36,7 @@ class Blocks:
     # --- alignment
 
     def _wanted(self) -> list[tuple[float, int]]:
-        """Links that would like to be straight, strongest first, as (strength, link)."""
+        """Return the links that should be straight, as (negative strength, link), sorted."""
         grid = self.grid
         chosen = [0] * len(grid.tail)
         self.main = main = [0] * len(grid.tail)
@@ -59,14 +61,14 @@ class Blocks:
             through = self.depth[tail] + self.rest[head]
             bends = grid.kind[tail] == grid.kind[head] == BEND
             if votes == 2 or bends:
-                # Where a trunk forks it goes straight on, and the branch leaves it.
+                # Where a trunk forks, the longer part goes straight on and the branch leaves it.
                 far = 1e6 + 1e4 * reach[head] if bends else 0.0
                 wanted.append((-through - far - 1e9 * (through == spine > 6), link))
         wanted.sort()
         return wanted
 
     def _reach(self) -> list[int]:
-        """Through how many bends below it the longest of a bend's edges goes on."""
+        """Return for every bend the number of bends that its longest edge still passes below it."""
         grid = self.grid
         reach = [0] * len(grid.layer)
         for row in reversed(grid.rows):
@@ -78,9 +80,9 @@ class Blocks:
         return reach
 
     def shift(self, link: int) -> float:
-        """How far the head's axis stands right of the tail's when the link is straight.
+        """Return the offset of the head's axis from the tail's if the link is straight.
 
-        Cards and frames line up by their axes, or a stack of frames would drift sideways.
+        Cards and frames are aligned by their axes; otherwise a stack of frames drifts sideways.
         """
         grid = self.grid
         tail, head = grid.tail[link], grid.head[link]
@@ -93,7 +95,7 @@ class Blocks:
         return grid.out[link] - grid.into[link]
 
     def build(self) -> None:
-        """Join nodes along the wanted links that are not cut and do not cross stronger ones."""
+        """Join nodes along the wanted links that are not cut and do not cross a stronger link."""
         grid = self.grid
         count = len(grid.layer)
         down, up = [-1] * count, [-1] * count
@@ -135,7 +137,7 @@ class Blocks:
             node = self.grid.head[link]
         self.members.append(members)
 
-    # --- what keeps blocks apart
+    # --- separation
 
     def gap(self, first: int, second: int) -> float:
         """Return the free space between two neighbours in a row."""
@@ -152,18 +154,18 @@ class Blocks:
         self.meet: dict[tuple[int, int], int] = {}
         for number, row in enumerate(grid.rows):
             for first, second in pairwise(row):
-                apart = grid.right[first] + self.gap(first, second) + grid.left[second]
-                apart += offset[first] - offset[second]
+                distance = grid.right[first] + self.gap(first, second) + grid.left[second]
+                distance += offset[first] - offset[second]
                 pair = (lead[first], lead[second])
-                if apart > least.get(pair, float("-inf")):
-                    least[pair] = apart
+                if distance > least.get(pair, float("-inf")):
+                    least[pair] = distance
                     self.meet[pair] = number
         count = len(self.members)
         self.before: list[list[tuple[int, float]]] = [[] for _ in range(count)]
         self.after: list[list[tuple[int, float]]] = [[] for _ in range(count)]
-        for (first, second), apart in least.items():
-            self.before[second].append((first, apart))
-            self.after[first].append((second, apart))
+        for (first, second), distance in least.items():
+            self.before[second].append((first, distance))
+            self.after[first].append((second, distance))
         waits = [len(pairs) for pairs in self.before]
         self.sequence = [block for block in range(count) if not waits[block]]
         for block in self.sequence:
@@ -172,28 +174,30 @@ class Blocks:
                 if not waits[other]:
                     self.sequence.append(other)
         self._pairs = [
-            (other, block, apart) for block in self.sequence for other, apart in self.before[block]
+            (other, block, distance)
+            for block in self.sequence
+            for other, distance in self.before[block]
         ]
 
-    def pushed(self, aims: list[float], rightwards: bool) -> list[float]:
-        """Blocks at their aims or as far beyond as those before them push them."""
+    def push_apart(self, aims: list[float], rightwards: bool) -> list[float]:
+        """Return the blocks' x: their aims, or as far beyond as the blocks before them require."""
         x = aims[:]
         if rightwards:
-            for before, after, apart in self._pairs:
-                least = x[before] + apart
+            for before, after, distance in self._pairs:
+                least = x[before] + distance
                 if least > x[after]:
                     x[after] = least
         else:
-            for before, after, apart in reversed(self._pairs):
-                most = x[after] - apart
+            for before, after, distance in reversed(self._pairs):
+                most = x[after] - distance
                 if most < x[before]:
                     x[before] = most
         return x
 
-    # --- too wide
+    # --- limit of the width
 
-    def slim(self, check: Check) -> None:
-        """Cut blocks while a staircase of them makes the level much wider than its widest row."""
+    def limit_width(self, check: Check) -> None:
+        """Cut blocks while a staircase of blocks makes the level much wider than its widest row."""
         grid = self.grid
         widest = max(
             sum(grid.right[a] + self.gap(a, b) + grid.left[b] for a, b in pairwise(row))
@@ -202,14 +206,14 @@ class Blocks:
         limit = SPREAD * widest + SPREAD_MORE
         for turn in range(30):
             check()
-            x = self.pushed([0.0] * len(self.members), True)
+            x = self.push_apart([0.0] * len(self.members), True)
             end = max(range(len(x)), key=x.__getitem__)
             if x[end] <= limit or not self._cut_chain(x, end, (turn + 1) / 64):
                 return
             self.build()
 
     def _cut_chain(self, x: list[float], block: int, share: float) -> bool:
-        """Cut some of the joints by which the chain that pushed ``block`` changes its row."""
+        """Cut some of the joints at which the chain that pushes ``block`` changes its row."""
         grid, bend = self.grid, BEND
         joints = []
         leaving = -1
@@ -235,11 +239,11 @@ class Blocks:
 
 
 def lengths(grid: Grid) -> tuple[list[int], list[int]]:
-    """Find the longest ways from the sources to each node and on from it; leaves weigh least."""
+    """Return the weighted lengths of the longest paths to each node and from it."""
     count = len(grid.layer)
     depth, rest = [0] * count, [0] * count
     weigh = {OP: 2, BEND: 0, LEAF: 0, ENTRY: 1, EXIT: 1}
-    # An open frame is as long as the rows inside it.
+    # An open frame counts as many steps as it has rows.
     weight = [weigh.get(kind, 0) for kind in grid.kind]
     for node, kind in enumerate(grid.kind):
         if kind == BOX:

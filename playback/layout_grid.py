@@ -1,4 +1,4 @@
-"""The grid: a level cut into rows, with long edges cut into links from one row to the next."""
+"""Grid of a level: nodes in rows, and long edges divided into links between adjacent rows."""
 
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -7,18 +7,18 @@ from itertools import pairwise
 from playback.layout_level import BEND, Edge, Node
 
 TRUNK_FROM = 3
-"""A value used this often runs along one trunk, from which its consumers branch off."""
+"""Number of uses from which a value runs along a shared trunk, where its consumers branch off."""
 SEAT = 1e6
-"""An end of a link as one number is its node's seat times this, plus the port beside the axis."""
+"""An end of a link is encoded as its node's seat times this, plus the port's offset."""
 
 
 class Grid:
-    """Nodes of a level and the bends of its long edges, as parallel lists.
+    """Nodes of a level and the bends (dummy nodes) of its long edges, as parallel lists.
 
-    Nodes keep their numbers; bends follow. ``rows`` hold them from left to right, ``seat`` is the
-    place of each in its row. Link ``k`` runs from ``tail[k]`` to ``head[k]``, one row lower;
-    ``out[k]`` and ``into[k]`` are its ends beside the axes of the two. ``paths`` has the links of
-    every edge. A back edge has the bends it climbs along instead, in ``climbs``.
+    Nodes have their numbers in the level; bends follow. ``rows`` list them from left to right,
+    ``seat`` is the index of each in its row. Link ``k`` runs from ``tail[k]`` to ``head[k]``, one
+    row lower; ``out[k]`` and ``into[k]`` are the offsets of its ends from the two axes. ``paths``
+    are the links of every edge; for a back edge ``climbs`` has the bends along which it runs up.
     """
 
     def __init__(self, nodes: Sequence[Node], layer: Sequence[int]) -> None:
@@ -40,7 +40,7 @@ class Grid:
         self.rows: list[list[int]] = [[] for _ in range(max(layer, default=-1) + 1)]
         self.seat: list[int] = []
         self.soft: set[int] = set()
-        """Bends between two cards, below the axis of the upper and above that of the lower."""
+        """Bends between two cards, aligned with the axes of both."""
 
     def _bend(self, layer: int, net: int) -> int:
         number = len(self.layer)
@@ -65,7 +65,7 @@ class Grid:
         return number
 
     def _run(self, edge: Edge, trunk: list[int]) -> list[int]:
-        """Lay one edge, along the links of ``trunk`` as far as they go; extends the trunk."""
+        """Return the links of an edge, along ``trunk`` as far as it goes; extends the trunk."""
         here, out = edge.source, edge.out
         if self.layer[edge.target] - self.layer[here] == 1:
             return [self._link(here, edge.target, out, edge.into)]
@@ -79,7 +79,7 @@ class Grid:
         return path
 
     def lay(self, edges: Sequence[Edge], back: set[int], trunks: bool) -> None:
-        """Cut all edges into links; ``back`` are the ones that climb."""
+        """Divide all edges into links; ``back`` are the edges that run upwards."""
         fan: dict[tuple[int, int], int] = {}
         for number, edge in enumerate(edges):
             if number not in back:
@@ -98,7 +98,7 @@ class Grid:
                 links.sort(key=self.into.__getitem__)
 
     def cut(self, link: int, net: int) -> tuple[int, int]:
-        """Put a bend into a link; return it and the link from there on."""
+        """Insert a bend into a link; return the bend and the new link below it."""
         head, into = self.head[link], self.into[link]
         bend = self._bend(self.layer[head], net)
         lower = len(self.tail)
@@ -113,7 +113,7 @@ class Grid:
         return bend, lower
 
     def _climb(self, edge: Edge) -> list[int]:
-        """Bends beside the rows from the target's down to the source's, linked like a column."""
+        """Return a linked column of bends, from the source's row up to the target's."""
         top, bottom = sorted((self.layer[edge.target], self.layer[edge.source]))
         column = [self._bend(layer, edge.net) for layer in range(top, bottom + 1)]
         for upper, lower in pairwise(column):
@@ -128,7 +128,7 @@ class Grid:
                 self.seat[node] = place
 
     def crossings(self) -> int:
-        """Count the pairs of links that cross, ends at their ports."""
+        """Count the pairs of links that cross, with ends at their ports."""
         return sum(self.row_crossings(row) for row in self.rows[:-1])
 
     def row_crossings(self, row: Sequence[int]) -> int:

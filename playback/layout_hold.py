@@ -1,4 +1,4 @@
-"""Order with what was there before held: new nodes and bends find their places between it."""
+"""Order of rows in which old nodes stay in their order and new nodes are placed between them."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from playback.layout_order import Orderer
 
 
 class Holder(Orderer):
-    """The search for the order of rows in which old nodes never pass each other."""
+    """Search for the order of rows in which old nodes never pass each other."""
 
     def __init__(
         self, grid: Grid, check: Check, places: Sequence[float], held: Sequence[bool]
@@ -18,43 +18,43 @@ class Holder(Orderer):
         self.held = [*held, *[False] * (len(grid.layer) - len(held))]
         super().__init__(grid, check)
 
-    def hanging(self) -> list[bool]:
-        """Nothing is peeled off: it has its place."""
+    def hanging_nodes(self) -> list[bool]:
+        """Return that no node hangs: none is peeled off, since all have an initial position."""
         return [False] * len(self.grid.layer)
 
     def start(self) -> None:
-        """Fill the rows: everything where it stood, what is new where it is guessed to stand."""
+        """Fill the rows by position: old nodes at their old one, new nodes at an estimate."""
         grid = self.grid
         grid.rows = [[] for _ in grid.rows]
         for node in sorted(range(len(grid.layer)), key=self.places.__getitem__):
             grid.rows[grid.layer[node]].append(node)
 
-    def keys(self, row: list[int], downwards: bool) -> list[float]:
-        """Means as everywhere, but rising along the nodes that are held."""
-        keys = super().keys(row, downwards)
+    def barycenters(self, row: list[int], downwards: bool) -> list[float]:
+        """Return the means of the neighbours, made non-decreasing along the held nodes."""
+        keys = super().barycenters(row, downwards)
         held = [place for place, node in enumerate(row) if self.held[node]]
-        for place, key in zip(held, _rising([keys[place] for place in held]), strict=True):
+        for place, key in zip(held, _isotonic([keys[place] for place in held]), strict=True):
             keys[place] = key
         return keys
 
-    def force(self, number: int) -> None:
-        """Give the operands of a consumer an order, where all of them are new."""
+    def enforce_operand_order(self, number: int) -> None:
+        """Put the operands of a consumer in order if all of them are new."""
         whole = self.operands
         self.operands = {
             consumer: whole[consumer]
             for consumer in self.grid.rows[number + 1]
             if consumer in whole and not any(self.held[node] for node in whole[consumer])
         }
-        super().force(number)
+        super().enforce_operand_order(number)
         self.operands = whole
 
-    def bound(self, first: int, second: int) -> bool:
-        """Tell whether ``first`` has to stay before ``second``."""
-        return (self.held[first] and self.held[second]) or super().bound(first, second)
+    def must_precede(self, first: int, second: int) -> bool:
+        """Return whether ``first`` has to stay before ``second``."""
+        return (self.held[first] and self.held[second]) or super().must_precede(first, second)
 
 
-def _rising(keys: Sequence[float]) -> list[float]:
-    """Return the rising numbers nearest to ``keys``: neighbours that fall are put at their mean."""
+def _isotonic(keys: Sequence[float]) -> list[float]:
+    """Return the isotonic regression of ``keys`` (pool adjacent violators)."""
     pools: list[tuple[float, int]] = []
     for key in keys:
         total, count = key, 1
@@ -70,8 +70,8 @@ def hold(grid: Grid, check: Check, places: Sequence[float], held: Sequence[bool]
 
     Args:
         grid: with its links laid.
-        check: called now and then; what it raises ends the search.
-        places: about where every node and bend would stand.
-        held: which nodes were there before.
+        check: called between steps; an exception it raises ends the search.
+        places: approximate x of every node and bend.
+        held: True for the nodes that existed before.
     """
     Holder(grid, check, places, held).run()

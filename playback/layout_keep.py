@@ -1,8 +1,8 @@
-"""Keeping what was there: where the nodes of a level stood before decides where they may stand.
+"""Preservation of a previous layout: constraints from the old positions of a level's nodes.
 
-Neighbours of a row are never exchanged by a change elsewhere. The rows are those that the level
-would have anyway, with what was there in its old order; where that is not enough, the old rows
-themselves, with new ones between them for what is new.
+A change elsewhere never swaps neighbours of a row. The rows are those of a fresh layout with the
+old nodes in their old order; where that is not enough, the old rows, with new rows between them for
+new nodes.
 """
 
 from collections.abc import Sequence
@@ -14,11 +14,11 @@ from playback.layout_level import ENTRY, EXIT, Edge, Node
 from playback.picture import Seat
 
 Seats = Sequence[Seat | None]
-"""Where the nodes stood before; None for what is new."""
+"""Old positions of the nodes; None for new nodes."""
 
 
 def swaps(seats: Seats, x: Sequence[float]) -> int:
-    """Count the neighbours of old rows that have changed sides, each node now at its ``x``."""
+    """Count the neighbours in old rows that have changed sides; ``x`` are the new positions."""
     rows: dict[int, list[tuple[float, float]]] = {}
     for seat, now in zip(seats, x, strict=False):
         if seat is not None:
@@ -31,14 +31,14 @@ def swaps(seats: Seats, x: Sequence[float]) -> int:
 
 
 def kept_layers(nodes: Sequence[Node], edges: Sequence[Edge], seats: Seats) -> list[int]:
-    """Return the layer of every node such that those that shared a row share one again.
+    """Return the layer of every node such that nodes that shared a row share a row again.
 
-    What an edge now pulls below its old row is taken out of it, and counts as new.
+    A node that an edge now pulls below its old row leaves it, and counts as new.
 
     Args:
-        nodes: of one part.
+        nodes: of one component.
         edges: free of cycles.
-        seats: one per node.
+        seats: old position per node.
     """
     pins = [n for n, node in enumerate(nodes) if node.kind in (ENTRY, EXIT)]
     order = topological(len(nodes), edges)
@@ -66,7 +66,7 @@ def kept_layers(nodes: Sequence[Node], edges: Sequence[Edge], seats: Seats) -> l
 
 
 def _levels(row: list[int | None], edges: Sequence[Edge]) -> list[int]:
-    """Longest paths, with the nodes of an old row as one node, and the old rows in their order."""
+    """Return longest-path levels, with each old row merged into a node, and old rows in order."""
     old = {number: place for place, number in enumerate(sorted({r for r in row if r is not None}))}
     unit = [len(old) + n if r is None else old[r] for n, r in enumerate(row)]
     below: list[set[int]] = [set() for _ in range(len(old) + len(row))]
@@ -90,7 +90,7 @@ def _levels(row: list[int | None], edges: Sequence[Edge]) -> list[int]:
 
 
 def _compact(nodes: Sequence[Node], level: list[int]) -> list[int]:
-    """Close the gaps between layers; entries stand alone in the first, exits in the last."""
+    """Close the gaps between layers; entries are alone in the first layer, exits in the last."""
     inner = sorted({at for node, at in zip(nodes, level, strict=True) if node.kind < ENTRY})
     first = 1 if any(node.kind == ENTRY for node in nodes) else 0
     place = {at: number for number, at in enumerate(inner, first)}
@@ -102,7 +102,7 @@ def _compact(nodes: Sequence[Node], level: list[int]) -> list[int]:
 
 
 def guessed(grid: Grid, edges: Sequence[Edge], seats: Seats) -> list[float]:
-    """Return about where every node and bend of a grid would stand, old nodes where they stood."""
+    """Return an estimated x of every node and bend of a grid; old nodes have their old x."""
     count = len(grid.layer)
     x: list[float | None] = [None if seat is None else seat.x for seat in seats]
     near: list[list[tuple[int, float]]] = [[] for _ in seats]
@@ -128,7 +128,7 @@ def guessed(grid: Grid, edges: Sequence[Edge], seats: Seats) -> list[float]:
         edge = edges[number]
         start, end = places[edge.source] + edge.out, places[edge.target] + edge.into
         for link in grid.paths[number][:-1]:
-            # Most long edges go straight down first: `layout_across` prefers that.
+            # `layout_across` prefers long edges that go straight down first.
             places[grid.head[link]] = start
         for bend in grid.climbs.get(number, ()):
             places[bend] = max(start, end) + 1.0

@@ -1,7 +1,8 @@
-"""Layers: the row in which each node of a level stands, so that edges point downwards.
+"""Layer assignment: the row of each node of a level, so that edges point downwards.
 
-Longest paths from the sources, then sweeps that slide nodes inside their slack: a weight comes to
-stand right above its consumer, and what hangs on a node rides along with it.
+Layers by longest path from the sources (Sugiyama, Tagawa and Toda 1981), after removal of back
+edges; then sweeps move nodes within their slack to shorten edges. A weight ends right above its
+consumer, and nodes that only feed a node move along with it.
 """
 
 from collections.abc import Sequence
@@ -12,7 +13,7 @@ SWEEPS = 8
 
 
 def back_edges(count: int, edges: Sequence[Edge]) -> set[int]:
-    """Return the indices of edges without which there is no cycle; loops are among them."""
+    """Return the indices of edges without which the graph is acyclic, self-loops included."""
     leaving: list[list[tuple[int, int]]] = [[] for _ in range(count)]
     found = set()
     for number, edge in enumerate(edges):
@@ -42,7 +43,7 @@ def back_edges(count: int, edges: Sequence[Edge]) -> set[int]:
 
 
 def topological(count: int, edges: Sequence[Edge]) -> list[int]:
-    """Return all nodes, sources of edges before their targets; ``edges`` must be free of cycles."""
+    """Return all nodes in topological order; ``edges`` must be acyclic."""
     waits = [0] * count
     leaving: list[list[int]] = [[] for _ in range(count)]
     for edge in edges:
@@ -58,7 +59,7 @@ def topological(count: int, edges: Sequence[Edge]) -> list[int]:
 
 
 class Ranks:
-    """The sliding of nodes inside their slack."""
+    """Layers of a level, and the movement of nodes within their slack."""
 
     def __init__(self, nodes: Sequence[Node], edges: Sequence[Edge]) -> None:
         count = len(nodes)
@@ -71,7 +72,7 @@ class Ranks:
             self.targets[edge.source].append(edge.target)
         self.first = 1 if any(node.kind == ENTRY for node in nodes) else 0
         self.layer = self._longest()
-        # A value used three times or more runs along one trunk: it counts once.
+        # A value used three times or more runs along a trunk, and counts once.
         self.pull = [1 if len(fan) > 2 else len(fan) for fan in self.targets]
         self.rides = self._riders()
 
@@ -88,9 +89,9 @@ class Ranks:
         return layer
 
     def _riders(self) -> list[bool]:
-        """Tell which nodes hang: one consumer, and above them only what hangs or a leaf's trunk.
+        """Return which nodes ride along: a single consumer, and only riders or trunk leaves above.
 
-        So each slice ``xs[t]`` of an unrolled loop stands at its own step.
+        So each slice ``xs[t]`` of an unrolled loop is placed at its own step.
         """
         rides = [False] * len(self.nodes)
         for node in self.order:
@@ -102,11 +103,11 @@ class Ranks:
         return rides
 
     def _is_trunk(self, node: int) -> bool:
-        """Tell whether a node is a leaf that many use."""
+        """Return whether a node is a leaf with a trunk (more than two consumers)."""
         return len(self.targets[node]) > 2 and not self.sources[node]
 
     def slide(self) -> None:
-        """Move nodes until no sweep shortens an edge any more."""
+        """Move nodes down until a sweep shortens no edge (at most `SWEEPS` sweeps)."""
         firm = [
             node
             for node in self.order
@@ -122,7 +123,7 @@ class Ranks:
                 self.layer[node] = self.layer[self.targets[node][0]] - 1
 
     def _down(self, node: int) -> bool:
-        """Let a node fall as far as it can, if that shortens more edges than it stretches."""
+        """Move a node down as far as possible, if that shortens more edges than it stretches."""
         layer = self.layer[node]
         lowest = min(self.layer[target] for target in self.targets[node]) - 1
         if lowest <= layer:
@@ -141,7 +142,7 @@ class Ranks:
 def layers(nodes: Sequence[Node], edges: Sequence[Edge]) -> list[int]:
     """Return the layer of every node, from 0.
 
-    Entries stand alone in layer 0 and exits alone in the last one.
+    Entries are alone in layer 0, and exits alone in the last layer.
 
     Args:
         nodes: of one level.

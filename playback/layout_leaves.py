@@ -1,7 +1,8 @@
-"""Leaves lowered: a row of their own right above their consumers, where other wires crossed theirs.
+"""Lowering of leaves into a row right above their consumers, where that saves crossings.
 
-A weight stands beside what feeds its consumer. Where that also feeds something further on, the wire
-there has to cross the weight's: both leave the row between the same two. One row lower it does not.
+A weight stands in the row of the card that feeds its consumer. Where that card also feeds another
+card further down, its wire has to cross the weight's wire. With the weight one row lower it does
+not.
 """
 
 from collections.abc import Sequence
@@ -11,9 +12,9 @@ from playback.layout_level import BOX, EXIT, LEAF, OP, Edge
 
 
 def lower(grid: Grid, edges: Sequence[Edge]) -> None:
-    """Lower leaves in a grid whose rows are in order, where that saves crossings.
+    """Lower leaves in a grid with ordered rows, where that saves crossings.
 
-    Other wires pass the new rows in bends; those between two cards are `Grid.soft`.
+    Other wires pass the new rows in bends; bends between two cards are `Grid.soft`.
     """
     if grid.climbs:
         return
@@ -41,7 +42,7 @@ def lower(grid: Grid, edges: Sequence[Edge]) -> None:
 
 
 def _saved(grid: Grid, number: int) -> set[int]:
-    """Return the leaves of a row, if crossings go when they are lowered."""
+    """Return the leaves of a row if lowering them saves crossings, else an empty set."""
     row = grid.rows[number]
     leaves = {
         node
@@ -59,9 +60,9 @@ def _saved(grid: Grid, number: int) -> set[int]:
 def _between(
     grid: Grid, row: list[int], leaves: set[int], net: dict[int, int], second: dict[int, int]
 ) -> list[int]:
-    """Return the new row below ``row``: leaves and bends in the order in which they arrive.
+    """Return the new row below ``row``: leaves and bends in the order of their targets.
 
-    ``second`` is given the lower half of every link that is cut.
+    Adds the lower half of every divided link to ``second``.
     """
     links = [link for node in row for link in grid.below[node]]
     links.sort(key=lambda link: (grid.seat[grid.head[link]], grid.into[link]))

@@ -1,7 +1,7 @@
-"""One level of a picture as plain numbers: what stands in one frame, or at the top.
+"""Types of the layout: a level, which is the content of one frame (or the top) as plain numbers.
 
-A level knows no keys: nodes and edges are numbered, so that two modules of the same make are equal
-as levels and share one layout. Levels flow downwards: ``y`` grows along the flow, ``x`` is across.
+A level has no keys: nodes and edges are numbered, so that two modules with equal content are equal
+levels and share a cached layout. Levels flow downwards: ``y`` grows along the flow, ``x`` across.
 """
 
 from collections.abc import Callable
@@ -10,24 +10,24 @@ from typing import NamedTuple
 from playback.picture import Seat
 
 OP, LEAF, BOX, ENTRY, EXIT, BEND = range(6)
-"""Kinds of nodes. BOX is an open frame seen from outside; ENTRY and EXIT are the places where wires
-pass the border of the level; a BEND is where a long edge passes a row."""
+"""Kinds of nodes. BOX is an open frame seen from outside; ENTRY and EXIT are the points where wires
+pass the border of the level; BEND is a dummy node where a long edge passes a row."""
 
 Check = Callable[[], None]
-"""Called between steps; raises to give up."""
+"""Called between steps; raises an exception to abort."""
 
 Point = tuple[float, float]
 
 
 class Cancelled(Exception):
-    """The caller does not want the placement any more."""
+    """The layout was aborted by its caller."""
 
 
 class Node(NamedTuple):
-    """One thing to place. ``left`` and ``right`` are its extents from its axis, across the flow.
+    """An item to place. ``left`` and ``right`` are its extents from its axis, across the flow.
 
-    The axis is the line that a straight chain of nodes shares: the middle of a card, the main exit
-    of a frame.
+    The axis is the line on which nodes of a straight chain are aligned: the middle of a card, the
+    main exit of a frame.
     """
 
     left: float
@@ -37,9 +37,9 @@ class Node(NamedTuple):
 
 
 class Edge(NamedTuple):
-    """One wire: starts ``out`` right of its source's axis, ends ``into`` right of its target's.
+    """A wire from ``out`` units right of its source's axis to ``into`` right of its target's.
 
-    Edges of one ``net`` carry the same value; they may run along a shared trunk.
+    Edges of the same ``net`` carry the same value and may share a trunk.
     """
 
     source: int
@@ -53,12 +53,12 @@ class Style(NamedTuple):
     """Distances, in scene units: along the flow first, then across."""
 
     before: float
-    """From the border that the flow enters to the first row."""
+    """Between the border where the flow enters and the first row."""
     after: float
     left: float
     right: float
     row_gap: float
-    """Between rows: room for the labels on the wires."""
+    """Between rows, with space for the labels on the wires."""
     card_gap: float
     """Between cards of a row."""
     least_width: float = 0.0
@@ -66,19 +66,19 @@ class Style(NamedTuple):
 
 
 class Level(NamedTuple):
-    """Everything that decides how a level is laid out, and nothing else."""
+    """Input of a level's layout, and key of the cache."""
 
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
     style: Style
     seats: tuple[Seat | None, ...] = ()
-    """Where the nodes stood before, None for new ones; empty where nothing is to be kept."""
+    """Old positions of the nodes, None for new nodes; empty where nothing is to be preserved."""
 
 
 class Laid(NamedTuple):
-    """A level laid out: axis and top per node, points of cubics per edge, size with its pads.
+    """Result of a level's layout: axis and top per node, cubic curves per edge, size with padding.
 
-    ``seats``: per node the part and row it stands in, and its middle.
+    ``seats``: per node its component and row, and its middle.
     """
 
     x: tuple[float, ...]
@@ -88,4 +88,4 @@ class Laid(NamedTuple):
     height: float
     seats: tuple[Seat, ...]
     crossings: int
-    """Of the wires, where they are cut into links; what runs along one trunk counts once."""
+    """Crossings of links; edges along a shared trunk count once."""

@@ -1,7 +1,7 @@
-"""Nesting: a picture taken apart into levels, one per open frame, and put together again.
+"""Nesting: division of a picture into levels, one per open frame, and assembly of their layouts.
 
-A wire that leaves or enters frames becomes one edge per level it passes. Wires of one value pass a
-border at one pin.
+A wire that leaves or enters frames becomes one edge per level. Wires of the same value pass a
+border at the same pin.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,21 +18,21 @@ CARD_GAP = 40.0
 ROW_GAP = 48.0
 SIDEWAYS_CARD_GAP = 30.0
 SIDEWAYS_ROW_GAP = 84.0
-"""With the flow to the right the labels lie along the wires and need more room."""
+"""With the flow to the right the labels lie along the wires and need more space."""
 
 Net = tuple[str, int]
-"""A value on its way: the card that made it and which output."""
+"""Identity of a value: the key of the card that made it, and the index of the output."""
 
 
 class Pin(NamedTuple):
-    """A port of a box: the node inside ``frame`` that stands on its border."""
+    """A port of a box: the node inside ``frame`` on its border."""
 
     frame: str
     node: int
 
 
 class Span(NamedTuple):
-    """An edge of a room whose ports may be pins of boxes not laid out yet."""
+    """An edge of a level whose ports may be pins of boxes not laid out yet."""
 
     source: int
     target: int
@@ -42,35 +42,35 @@ class Span(NamedTuple):
 
 
 class Room:
-    """What stands directly in one frame; the empty key is the top."""
+    """Content of one frame without inner frames' content; the empty key is the top level."""
 
     def __init__(self) -> None:
         self.items: list[str] = []
         self.pins: list[int] = []
         self.number: dict[tuple[str, str], int] = {}
         self.nets: dict[Net, int] = {}
-        self.spans: list[Span] = []
+        self.edges: list[Span] = []
         self._known: dict[tuple[tuple[int, int], Net], int] = {}
 
     def pin(self, net: Net, kind: int) -> int:
-        """Return the node where a value passes the border, made at its first use."""
+        """Return the node where a value passes the border, created at its first use."""
         key = (f"{net[0]}\0{net[1]}", "exit" if kind == EXIT else "entry")
         if key not in self.number:
             self.number[key] = len(self.items) + len(self.pins)
             self.pins.append(kind)
         return self.number[key]
 
-    def join(self, ends: tuple[int, int], out: float | Pin, into: float | Pin, net: Net) -> int:
-        """Return the number of the edge of ``net`` between two nodes, made at its first use.
+    def edge_of(self, ends: tuple[int, int], out: float | Pin, into: float | Pin, net: Net) -> int:
+        """Return the number of the edge of ``net`` between two nodes, created at its first use.
 
-        Edges to a card's own port are always new.
+        Edges to a card's port are always new.
         """
         known = (ends, net)
         shared = ends[1] >= len(self.items) or isinstance(into, Pin)
         if shared and known in self._known:
             return self._known[known]
-        number = len(self.spans)
-        self.spans.append(
+        number = len(self.edges)
+        self.edges.append(
             Span(ends[0], ends[1], out, into, self.nets.setdefault(net, len(self.nets)))
         )
         if shared:
@@ -79,12 +79,12 @@ class Room:
 
 
 class Nest:
-    """A picture's rooms, and the edges that each wire runs along."""
+    """A picture divided into levels, and the edges that each wire consists of."""
 
     def __init__(
         self, picture: Picture, direction: Flow, seats: Mapping[str, Seat] | None = None
     ) -> None:
-        """``seats``: where cards and frames stood before, by their keys of now."""
+        """``seats``: old positions of cards and frames, by their current keys."""
         self.seats = seats or {}
         self.sideways = direction == "right"
         self.cards: dict[str, Card] = {card.key: card for card in picture.cards}
@@ -92,7 +92,7 @@ class Nest:
         self.outer = {key: self._chain(frame.parent, key) for key, frame in self.frames.items()}
         self.rooms: dict[str, Room] = {key: Room() for key in ("", *self.frames)}
         self.innermost_first = sorted(self.frames, key=lambda key: -len(self.outer[key]))
-        self._furnish(picture)
+        self._fill(picture)
         self.ins, self.outs = self._ports(picture.wires)
         self.fed = {wire.target for wire in picture.wires}
         self.ways = {wire.key: self._way(wire) for wire in picture.wires}
@@ -111,8 +111,8 @@ class Nest:
         """Return the frames around a card, innermost first, ending at the top."""
         return (card.frame, *self.outer[card.frame]) if card.frame in self.frames else ("",)
 
-    def _furnish(self, picture: Picture) -> None:
-        """Put cards and frames in their rooms, a frame where its first card comes."""
+    def _fill(self, picture: Picture) -> None:
+        """Put cards and frames into their levels, a frame at the place of its first card."""
         placed = set()
         for card in picture.cards:
             around = self.around(card)
@@ -127,13 +127,13 @@ class Nest:
                 placed.add(key)
                 self._put("frame", key, self.outer[key][0])
 
-    def _put(self, sort: str, key: str, room: str) -> None:
-        home = self.rooms[room]
-        home.number[key, sort] = len(home.items)
-        home.items.append(key)
+    def _put(self, sort: str, key: str, frame: str) -> None:
+        level = self.rooms[frame]
+        level.number[key, sort] = len(level.items)
+        level.items.append(key)
 
     def _ports(self, wires: tuple[Wire, ...]) -> tuple[dict[str, float], dict[Net, float]]:
-        """Find the ports beside the axes: per wire at its target, per value at its source."""
+        """Return the ports' offsets from the axes: per wire at its target, per net at its card."""
         into: dict[str, list[Wire]] = {}
         outputs: dict[str, set[int]] = {}
         for wire in wires:
@@ -163,34 +163,36 @@ class Nest:
         return (card.height, card.width) if self.sideways else (card.width, card.height)
 
     def _way(self, wire: Wire) -> list[tuple[str, int]]:
-        """Return the edges that a wire runs along, as (room, number of the edge)."""
+        """Return the edges that a wire consists of, as (frame key, number of the edge)."""
         net = (wire.source, wire.output)
         source, target = self.cards[wire.source], self.cards[wire.target]
         if source.frame == target.frame:
-            home = source.frame if source.frame in self.frames else ""
-            inside = self.rooms[home]
-            ends = inside.number[wire.source, "card"], inside.number[wire.target, "card"]
-            return [(home, inside.join(ends, self.outs[net], self.ins[wire.key], net))]
+            frame = source.frame if source.frame in self.frames else ""
+            content = self.rooms[frame]
+            ends = content.number[wire.source, "card"], content.number[wire.target, "card"]
+            return [(frame, content.edge_of(ends, self.outs[net], self.ins[wire.key], net))]
         up, down = self.around(source), self.around(target)
-        common = next(room for room in up if room in down)
+        common = next(inner_frame for inner_frame in up if inner_frame in down)
         way = []
         node = self.rooms[up[0]].number[wire.source, "card"]
         out: float | Pin = self.outs[net]
-        for room, parent in pairwise(up):
-            if room == common:
+        for inner_frame, parent in pairwise(up):
+            if inner_frame == common:
                 break
-            pin = self.rooms[room].pin(net, EXIT)
-            way.append((room, self.rooms[room].join((node, pin), out, 0.0, net)))
-            node, out = self.rooms[parent].number[room, "frame"], Pin(room, pin)
+            pin = self.rooms[inner_frame].pin(net, EXIT)
+            way.append((inner_frame, self.rooms[inner_frame].edge_of((node, pin), out, 0.0, net)))
+            node, out = self.rooms[parent].number[inner_frame, "frame"], Pin(inner_frame, pin)
         inner = down[: down.index(common)][::-1]
-        for room, parent in zip(inner, (common, *inner), strict=False):
-            pin = self.rooms[room].pin(net, ENTRY)
-            box = self.rooms[parent].number[room, "frame"]
-            way.append((parent, self.rooms[parent].join((node, box), out, Pin(room, pin), net)))
+        for inner_frame, parent in zip(inner, (common, *inner), strict=False):
+            pin = self.rooms[inner_frame].pin(net, ENTRY)
+            box = self.rooms[parent].number[inner_frame, "frame"]
+            way.append(
+                (parent, self.rooms[parent].edge_of((node, box), out, Pin(inner_frame, pin), net))
+            )
             node, out = pin, 0.0
         last = self.rooms[down[0]]
         ends = (node, last.number[wire.target, "card"])
-        way.append((down[0], last.join(ends, out, self.ins[wire.key], net)))
+        way.append((down[0], last.edge_of(ends, out, self.ins[wire.key], net)))
         return way
 
     def style(self, key: str) -> Style:
@@ -206,28 +208,28 @@ class Nest:
         return Style(HEAD, PAD, PAD, PAD, *gaps, least, 0.0)
 
     def level(self, key: str, inside: dict[str, Laid]) -> Level:
-        """Return a room as a level, once all boxes in it are laid out."""
-        room = self.rooms[key]
-        axes = {item: self.axis(item, inside[item]) for item in room.items if item in inside}
+        """Return the content of a frame as a level; all boxes in it must be laid out."""
+        content = self.rooms[key]
+        axes = {item: self.axis(item, inside[item]) for item in content.items if item in inside}
         nodes = []
-        for item in room.items:
-            if (item, "frame") in room.number:
+        for item in content.items:
+            if (item, "frame") in content.number:
                 laid = inside[item]
                 nodes.append(Node(axes[item], laid.width - axes[item], laid.height, BOX))
             else:
                 nodes.append(self._node(self.cards[item]))
-        nodes += [Node(0.0, 0.0, 0.0, kind) for kind in room.pins]
+        nodes += [Node(0.0, 0.0, 0.0, kind) for kind in content.pins]
 
         def port(end: float | Pin) -> float:
             if isinstance(end, Pin):
                 return inside[end.frame].x[end.node] - axes[end.frame]
             return end
 
-        edges = (Edge(s.source, s.target, port(s.out), port(s.into), s.net) for s in room.spans)
-        seats = tuple(self.seats.get(item) for item in room.items) if self.seats else ()
+        edges = (Edge(s.source, s.target, port(s.out), port(s.into), s.net) for s in content.edges)
+        seats = tuple(self.seats.get(item) for item in content.items) if self.seats else ()
         if not any(seats):
             return Level(tuple(nodes), tuple(edges), self.style(key))
-        seats += (None,) * len(room.pins)
+        seats += (None,) * len(content.pins)
         return Level(tuple(nodes), tuple(edges), self.style(key), seats)
 
     def _node(self, card: Card) -> Node:
@@ -236,10 +238,10 @@ class Nest:
         return Node(across / 2, across / 2, along, LEAF if leaf else OP)
 
     def axis(self, key: str, laid: Laid) -> float:
-        """Return the line on which a frame joins a chain: its main exit, or its last card."""
-        room = self.rooms[key]
-        count = len(room.items)
-        exits = sorted(laid.x[count + k] for k, kind in enumerate(room.pins) if kind == EXIT)
+        """Return the axis of a frame: its main exit, else its last card."""
+        content = self.rooms[key]
+        count = len(content.items)
+        exits = sorted(laid.x[count + k] for k, kind in enumerate(content.pins) if kind == EXIT)
         if exits:
             return exits[(len(exits) - 1) // 2]
         if not count:
@@ -248,7 +250,7 @@ class Nest:
 
 
 def assemble(nest: Nest, lay_out: Callable[[Level], Laid]) -> Placement:
-    """Lay all rooms out, innermost first, and put everything where it stands in the whole."""
+    """Lay out all levels, innermost first, and return the placement of the whole picture."""
     inside: dict[str, Laid] = {}
     for key in (*nest.innermost_first, ""):
         inside[key] = lay_out(nest.level(key, inside))
@@ -257,11 +259,11 @@ def assemble(nest: Nest, lay_out: Callable[[Level], Laid]) -> Placement:
     frames: dict[str, Rect] = {}
     seats: dict[str, Seat] = {}
     for key in ("", *reversed(nest.innermost_first)):
-        laid, room = inside[key], nest.rooms[key]
+        laid, content = inside[key], nest.rooms[key]
         left, top = origin[key]
-        for (item, sort), number in room.number.items():
+        for (item, sort), number in content.number.items():
             x, y = left + laid.x[number], top + laid.y[number]
-            if number < len(room.items):
+            if number < len(content.items):
                 seats[item] = laid.seats[number]
             if sort == "card":
                 across, along = nest.extent(nest.cards[item])
@@ -271,7 +273,7 @@ def assemble(nest: Nest, lay_out: Callable[[Level], Laid]) -> Placement:
                 origin[item] = (x - nest.axis(item, box), y)
                 frames[item] = Rect(*origin[item], box.width, box.height)
     routes = {
-        wire: _joined([(origin[room], inside[room].routes[edge]) for room, edge in way])
+        wire: _joined([(origin[content], inside[content].routes[edge]) for content, edge in way])
         for wire, way in nest.ways.items()
     }
     width, height = inside[""].width, inside[""].height
@@ -287,7 +289,7 @@ def assemble(nest: Nest, lay_out: Callable[[Level], Laid]) -> Placement:
 
 
 def _joined(pieces: list[tuple[Point, tuple[Point, ...]]]) -> tuple[Point, ...]:
-    """One path of routes that meet at borders, straight pieces in a row made one."""
+    """Join routes that meet at borders into one path; consecutive straight pieces are merged."""
     if len(pieces) == 1:
         (left, top), route = pieces[0]
         return tuple([(left + x, top + y) for x, y in route]) if left or top else route

@@ -1,8 +1,9 @@
-"""Order: where in its row each node of a grid stands, with few crossings.
+"""Order of the nodes in each row of a grid, with few crossings.
 
-What hangs on one consumer is peeled off first. The rest starts in the order of a walk up from the
-loss, operands from left to right, which keeps the picture steady while code is edited; sweeps then
-move nodes to the mean of their neighbours. Operands of one consumer keep their order.
+Barycenter sweeps (Sugiyama, Tagawa and Toda 1981) and exchanges of neighbours (transpose in
+Gansner, Koutsofios, North and Vo 1993). Subtrees that feed a single consumer are removed first and
+inserted at the end. The start is a depth-first walk up from the loss, operands from left to right,
+so that the picture is stable while code is edited. Operands of a consumer stay in their order.
 """
 
 from bisect import bisect_left, bisect_right
@@ -12,25 +13,25 @@ from playback.layout_grid import SEAT, Grid
 from playback.layout_level import BEND, Check
 
 PATIENCE = 2
-"""Rounds of sweeps without a gain before giving up."""
+"""Rounds of sweeps without improvement before the search ends."""
 FORCED_UP_TO = 200
-"""Up to this many nodes operands keep their order by force, above only by weight."""
+"""Most nodes of a grid in which the order of operands is enforced; above it is only a tendency."""
 
 
 class Orderer:
-    """The search for the order of one grid's rows."""
+    """Search for the order of a grid's rows."""
 
     def __init__(self, grid: Grid, check: Check) -> None:
         self.grid = grid
         self.check = check
         self.forced = grid.size <= FORCED_UP_TO
         self.stamps = [0] * (len(grid.rows) + 1)
-        """One per row, another one after every change of its order; the last row's is no row's."""
+        """Version number per row, changed with its order; the last entry is a sentinel."""
         self._stamp = 0
         self._settled: dict[tuple[str, int], tuple[int, ...]] = {}
-        """What was done to a row in vain: with these stamps it need not be tried again."""
+        """(task, row) -> stamps with which the task changed nothing, so it can be skipped."""
         self._counted: dict[int, tuple[tuple[int, int], int]] = {}
-        self.hangs = self.hanging()
+        self.hangs = self.hanging_nodes()
         hangs, tail, head = self.hangs, grid.tail, grid.head
         self.above = [
             [k for k in links if not hangs[tail[k]]] if not hangs[node] else []
@@ -43,12 +44,12 @@ class Orderer:
         sizes = [left + right + 1.0 for left, right in zip(grid.left, grid.right, strict=True)]
         self.out = [port / sizes[node] for port, node in zip(grid.out, tail, strict=True)]
         self.into = [port / sizes[node] for port, node in zip(grid.into, head, strict=True)]
-        """Ends of links beside the axes of their nodes, as shares of the nodes' widths."""
+        """Offsets of the links' ends from their nodes' axes, as shares of the nodes' widths."""
         self.operands = self._operands()
         self._pairs: dict[tuple[int, int], bool] = {}
 
     def _operands(self) -> dict[int, list[int]]:
-        """Return the nodes above each node that has several, in the order of their ports."""
+        """Return consumer -> its operands in the order of their ports, if there are several."""
         found = {}
         for node, links in enumerate(self.above):
             if len(links) > 1:
@@ -57,8 +58,8 @@ class Orderer:
                     found[node] = ends
         return found
 
-    def hanging(self) -> list[bool]:
-        """Tell which nodes have one consumer and nothing above them that is not peeled as well."""
+    def hanging_nodes(self) -> list[bool]:
+        """Return which nodes hang: a single consumer, and only hanging nodes above them."""
         grid = self.grid
         hangs = [False] * len(grid.layer)
         above, below, tail = grid.above, grid.below, grid.tail
@@ -81,7 +82,7 @@ class Orderer:
         self._put_back()
 
     def start(self) -> None:
-        """Fill the rows: operands before their consumer, left to right, from the last result up."""
+        """Fill the rows by a depth-first walk up from the last results, operands left to right."""
         grid, hangs = self.grid, self.hangs
         grid.rows = [[] for _ in grid.rows]
         ends = [n for n in range(len(grid.layer)) if not hangs[n] and not grid.below[n]]
@@ -105,7 +106,7 @@ class Orderer:
             row.reverse()
 
     def _row_crossings(self) -> list[int]:
-        """Count the crossings below each row but the last, anew where something was moved."""
+        """Count the crossings below each row but the last; counts of unchanged rows are cached."""
         grid = self.grid
         whole, grid.below = grid.below, self.below
         counts = []
@@ -119,12 +120,12 @@ class Orderer:
         return counts
 
     def _around(self, number: int) -> tuple[int, ...]:
-        """Return the stamps that decide what can be done with a row."""
+        """Return the stamps of a row and its neighbours."""
         return self.stamps[number - 1], self.stamps[number], self.stamps[number + 1]
 
     def _improve(self) -> None:
         grid = self.grid
-        best, kept = sum(self._row_crossings()), [row[:] for row in grid.rows]
+        best, best_rows = sum(self._row_crossings()), [row[:] for row in grid.rows]
         stale, stamps = 0, [-1, -1]
         for turn in range(40):
             if not best or stale >= PATIENCE or stamps[-2] == self._stamp:
@@ -136,35 +137,35 @@ class Orderer:
             for number in rows:
                 self._sweep(number, downwards)
             if downwards:
-                # Upwards, too, brings little, and takes a quarter of the time.
+                # After upward sweeps, too, exchanges improve little and cost a quarter of the time.
                 self._exchange()
             count = sum(self._row_crossings())
             stale += 1
             if count < best:
-                best, kept, stale = count, [row[:] for row in grid.rows], 0
-        grid.rows = kept
+                best, best_rows, stale = count, [row[:] for row in grid.rows], 0
+        grid.rows = best_rows
         grid.seat_all()
 
     def _sweep(self, number: int, downwards: bool) -> None:
-        """Sort a row by the mean of its neighbours' places in the row before."""
+        """Sort a row by the barycenters of its nodes' neighbours in the previous row."""
         row = self.grid.rows[number]
         if len(row) < 2:
             return
         task, before = ("down" if downwards else "up", number), self._around(number)
         if self._settled.get(task) == before:
             return
-        keys = self.keys(row, downwards)
+        keys = self.barycenters(row, downwards)
         order = sorted(range(len(row)), key=keys.__getitem__)
         self._seat(number, [row[k] for k in order])
         if self.forced and number + 1 < len(self.grid.rows):
-            self.force(number)
+            self.enforce_operand_order(number)
         if self.grid.rows[number] != row:
             self._touch(number)
         else:
             self._settled[task] = before
 
-    def keys(self, row: list[int], downwards: bool) -> list[float]:
-        """Mean place of the neighbours; without any, midway between those beside."""
+    def barycenters(self, row: list[int], downwards: bool) -> list[float]:
+        """Return the mean seat of each node's neighbours; without neighbours an interpolation."""
         seat, grid = self.grid.seat, self.grid
         ends, ports = (grid.tail, self.out) if downwards else (grid.head, self.into)
         around = self.above if downwards else self.below
@@ -195,8 +196,8 @@ class Orderer:
         for place, node in enumerate(row):
             seat[node] = place
 
-    def force(self, number: int) -> None:
-        """Give the operands of each consumer their own seats in the order of the operands."""
+    def enforce_operand_order(self, number: int) -> None:
+        """Redistribute the seats of each consumer's operands in the order of the operands."""
         row, seat = self.grid.rows[number], self.grid.seat
         moved = False
         for consumer in self.grid.rows[number + 1]:
@@ -234,7 +235,7 @@ class Orderer:
             self._touch(number)
 
     def _ends(self, row: list[int], upwards: bool) -> list[list[float]]:
-        """Where the links of each node end, as numbers, sorted."""
+        """Return per node the sorted ends of its links, encoded as numbers (`SEAT`)."""
         grid = self.grid
         if upwards:
             around, ends, ports = self.above, grid.tail, grid.out
@@ -261,7 +262,7 @@ class Orderer:
                 gain = _inversions(up, next_up)
             if low and next_low:
                 gain += _inversions(low, next_low)
-            if gain > 0 and not self.bound(row[k - 1], row[k]):
+            if gain > 0 and not self.must_precede(row[k - 1], row[k]):
                 row[k - 1], row[k] = row[k], row[k - 1]
                 uppers[k - 1], uppers[k] = next_up, up
                 lowers[k - 1], lowers[k] = next_low, low
@@ -270,8 +271,8 @@ class Orderer:
                 up, low = next_up, next_low
         return moved
 
-    def bound(self, first: int, second: int) -> bool:
-        """Tell whether ``first`` has to stay before ``second``: some consumer takes it before."""
+    def must_precede(self, first: int, second: int) -> bool:
+        """Return whether ``first`` has to stay before ``second`` as an operand of a consumer."""
         if not self.forced:
             return False
         known = self._pairs.get((first, second))
@@ -285,7 +286,7 @@ class Orderer:
         return known
 
     def _put_back(self) -> None:
-        """Put what was peeled off back into its rows, from below, each where it crosses least."""
+        """Insert the hanging nodes into their rows, lowest first, each where it crosses least."""
         grid = self.grid
         for number in range(len(grid.rows) - 2, -1, -1):
             peeled = [
@@ -323,7 +324,7 @@ class Orderer:
         self._seat(number, row)
 
     def _between_siblings(self, link: int, size: int) -> tuple[int, int]:
-        """Return the slots in a row of ``size`` between the operands before and after this one."""
+        """Return the range of slots between the operands before and after that of ``link``."""
         grid = self.grid
         low, high = 0, size
         if not self.forced:
@@ -346,7 +347,7 @@ def _best_slot(
 ) -> int:
     """Return the slot from ``low`` to ``high`` where a link to ``aim`` crosses fewest others.
 
-    Among equals the first one, or with ``late`` the last: the one nearest to its siblings.
+    Among equals the first, or with ``late`` the last: the slot nearest to its siblings.
     """
     if low == high:
         return low
@@ -366,12 +367,12 @@ def _best_slot(
 
 
 def _inversions(first: Sequence[float], second: Sequence[float]) -> int:
-    """Crossings that go when ``second`` is put before ``first``, less those that come."""
+    """Return how many crossings fewer there are with ``second`` before ``first``."""
     if first[-1] < second[0]:
         return -len(first) * len(second)
     if second[-1] < first[0]:
         return len(first) * len(second)
-    return sum(bisect_left(second, one) + bisect_right(second, one) - len(second) for one in first)
+    return sum(bisect_left(second, end) + bisect_right(second, end) - len(second) for end in first)
 
 
 def _filled(keys: list[float | None]) -> list[float]:
@@ -395,6 +396,6 @@ def order(grid: Grid, check: Check) -> None:
 
     Args:
         grid: with its links laid; the rows may be empty.
-        check: called now and then; what it raises ends the search.
+        check: called between steps; an exception it raises ends the search.
     """
     Orderer(grid, check).run()

@@ -1,4 +1,4 @@
-"""Parts: what hangs together in a level, laid out alone, and put beside each other."""
+"""Connected components of a level: each is laid out alone, then they are packed in lines."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -15,15 +15,15 @@ from playback.layout_routes import Bands, lengthened, route
 from playback.picture import Seat
 
 BOTH_WAYS_UP_TO = 3_000
-"""Up to this many nodes and bends a level is tried with trunks and without."""
+"""Most nodes and bends of a level that is tried both with trunks and without."""
 PART_GAP = 56.0
 ASPECT = 1.8
-"""Parts without a wire between them are put in lines of about this width to height."""
+"""Width to height that the packing of components aims at."""
 NOWHERE = Seat(0, 0, 0, 0.0, 0.0)
 
 
 class Members(NamedTuple):
-    """What a part is made of: nodes and edges of the level, and the line it stood in before."""
+    """Nodes and edges of a component, as numbers in the level, and its old line."""
 
     nodes: list[int]
     edges: list[int]
@@ -31,7 +31,7 @@ class Members(NamedTuple):
 
 
 class Part(NamedTuple):
-    """Nodes that hang together, laid out: positions from the part's own left edge."""
+    """A component laid out; positions are relative to its own left edge."""
 
     members: Members
     x: list[float]
@@ -44,9 +44,9 @@ class Part(NamedTuple):
 
 
 def side_by_side(level: Level, check: Check) -> Laid:
-    """Lay out the parts of a level that hang together, and put them beside each other.
+    """Lay out the connected components of a level, and pack them in lines.
 
-    Nodes that have seats keep their order in rows, and parts theirs.
+    Nodes that have seats stay in their order in rows, and so do components in lines.
     """
     style = level.style
     groups = _components(level)
@@ -77,10 +77,10 @@ def side_by_side(level: Level, check: Check) -> Laid:
 
 
 def _components(level: Level) -> list[Members]:
-    """Return nodes and edges that hang together, in order of their first node.
+    """Return the connected components in order of their first node.
 
-    With seats: what hung together before is still one, parts that now hang together take those
-    between them along, and all keep their order; new ones come last.
+    With seats: old components are not split, components that are now connected absorb those between
+    them, and all stay in their order; new components come last.
     """
     lead = list(range(len(level.nodes)))
 
@@ -115,7 +115,7 @@ def _components(level: Level) -> list[Members]:
 
 
 def _join_old(level: Level, join: Callable[[int, int], None], find: Callable[[int], int]) -> None:
-    """Join what hung together before, and what stood between parts that now hang together."""
+    """Join the nodes of old components, and components between two that are now connected."""
     first: dict[tuple[int, int], int] = {}
     for node, seat in enumerate(level.seats):
         if seat is not None:
@@ -132,7 +132,7 @@ def _join_old(level: Level, join: Callable[[int, int], None], find: Callable[[in
 
 
 def _shelves(parts: list[Part], level: Level) -> tuple[list[Point], float, float]:
-    """Return the corners of the parts and the size of the level; pins keep all on one line."""
+    """Return the corners of the components and the level's size; with pins all share a line."""
     style = level.style
     pinned = any(node.kind in (ENTRY, EXIT) for node in level.nodes)
     area = sum((part.width + PART_GAP) * part.end for part in parts)
@@ -154,7 +154,7 @@ def _shelves(parts: list[Part], level: Level) -> tuple[list[Point], float, float
 
 
 def _part(level: Level, members: Members, check: Check, alone: bool) -> Part:
-    """Lay out nodes that hang together; ``alone``: there are no others."""
+    """Lay out a component; ``alone``: it is the only one of its level."""
     nodes, edges = list(level.nodes), list(level.edges)
     if len(members.nodes) < len(nodes):
         place = {node: number for number, node in enumerate(members.nodes)}
@@ -183,9 +183,9 @@ def _part(level: Level, members: Members, check: Check, alone: bool) -> Part:
 
 
 class Placed(NamedTuple):
-    """A part's grid with its rows in order, the x of all in it, the row of each of its nodes.
+    """A component's grid with ordered rows, x of all nodes and bends, and row of each node.
 
-    Leaves that were lowered into rows of their own count to the row above, in ``crossings`` too.
+    Lowered leaves count to the row above, in ``crossings`` too.
     """
 
     grid: Grid
@@ -195,7 +195,7 @@ class Placed(NamedTuple):
 
 
 def _fresh(nodes: list[Node], edges: list[Edge], style: Style, check: Check) -> Placed:
-    """Lay a part out from nothing."""
+    """Lay out a component without regard to old positions."""
     back = back_edges(len(nodes), edges)
     layer = layers(nodes, _without(edges, back))
     best = _best(nodes, edges, layer, back, lambda grid: order(grid, check))
@@ -215,10 +215,10 @@ def _spread(
 def _kept(
     nodes: list[Node], edges: list[Edge], style: Style, check: Check, seats: Seats, alone: bool
 ) -> Placed:
-    """Lay a part out such that old neighbours do not change sides.
+    """Lay out a component such that old neighbours do not change sides.
 
-    The first way that keeps them is taken: as if it were all new, with the rows of that but the
-    old order in them, with the old rows.
+    Tries, until one preserves all neighbours: a fresh layout (only if not ``alone``), fresh rows
+    with the old order in them, the old rows, the old rows without lowered leaves.
     """
     back = back_edges(len(nodes), edges)
     forward = _without(edges, back)
@@ -264,7 +264,7 @@ def _best(
     back: set[int],
     put_in_order: Callable[[Grid], None],
 ) -> tuple[Grid, int]:
-    """Return a grid with its rows in order, and how often it crosses: with trunks or without."""
+    """Return a grid with ordered rows and its crossings: the better of with and without trunks."""
     grid = Grid(nodes, layer)
     grid.lay(edges, back, trunks=True)
     put_in_order(grid)
@@ -279,7 +279,7 @@ def _best(
 
 
 def _has_trunks(edges: list[Edge], layer: list[int]) -> bool:
-    """Tell whether a value is used often enough for a trunk and passes a row on its way."""
+    """Return whether some value has enough uses for a trunk and passes rows on its way."""
     fan: dict[tuple[int, int], list[int]] = {}
     for edge in edges:
         fan.setdefault((edge.source, edge.net), []).append(layer[edge.target] - layer[edge.source])

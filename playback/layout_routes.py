@@ -1,7 +1,7 @@
-"""Rows and routes: the y of every node of a grid, and the curve of every edge.
+"""y coordinates of the nodes of a grid, and the curves of its edges.
 
-Inside a row's band a wire runs straight down in its own slot; between bands it is a cubic with
-tangents along the flow. So no wire touches a card that is not its own.
+Inside a row's band a wire runs straight down in its own slot; between bands it is a cubic Bezier
+curve with tangents along the flow. So a wire touches no card but its source and target.
 """
 
 from collections.abc import Sequence
@@ -10,20 +10,20 @@ from playback.layout_grid import Grid
 from playback.layout_level import ENTRY, EXIT, LEAF, Edge, Point, Style
 
 STRAIGHT = 0.5
-"""Shifts up to this many units need no curve."""
+"""Sideways shift, in scene units, up to which a wire counts as straight."""
 FAR = 600.0
-"""Wires that travel further across than this get a deeper gap to do it in."""
+"""Sideways shift of a wire from which the gap between two rows becomes deeper."""
 DEEPEST = 140.0
 PIN_GAP = 34.0
-"""Between the border's pins and the first row, where a wire has to bend there."""
+"""Extra space between the border's pins and the first row, if a wire bends there."""
 HEAD_SHARE = 0.7
-"""How much of the space before the first row a wire passes straight."""
+"""Share of the space before the first row in which a wire runs straight."""
 DROP = 60.0
-"""In a band this much deeper than a leaf the leaf stands low, near to what it feeds."""
+"""Spare height of a band from which a leaf stands at its lower end, near its consumer."""
 
 
 class Bands:
-    """The bands of a grid's rows: their tops and bottoms, and where nodes stand in them."""
+    """Bands of a grid's rows: tops, bottoms, and the y of the nodes in them."""
 
     def __init__(self, grid: Grid, x: Sequence[float], style: Style) -> None:
         self.grid = grid
@@ -32,11 +32,11 @@ class Bands:
         self.tops: list[float] = []
         self.bottoms: list[float] = []
         self.trunks: dict[int, list[Point]] = {}
-        """Link -> the points of a route along it, down to where edges part."""
+        """Link -> the points of a route along it, down to where edges branch."""
         self._stack()
 
     def _travel(self) -> list[float]:
-        """Tell how far the furthest wire goes sideways below each row."""
+        """Return the largest sideways shift of a wire below each row."""
         grid, x = self.grid, self.x
         travel = [0.0] * (len(grid.rows) + 1)
         for link, tail in enumerate(grid.tail):
@@ -73,7 +73,7 @@ class Bands:
         self.end = y if exits else y + style.after
 
     def top_of(self, node: int) -> float:
-        """Return the top of a node: centred in its band, a leaf beside something deep low."""
+        """Return the top of a node: centred in its band, or low for a leaf in a high band."""
         grid = self.grid
         row, height = grid.layer[node], grid.height[node]
         spare = self.bottoms[row] - self.tops[row] - height
@@ -83,18 +83,18 @@ class Bands:
 
 
 def gap_for(travel: float, gap: float) -> float:
-    """Return the space between two rows whose furthest wire goes ``travel`` units sideways."""
+    """Return the space between two rows for a largest sideways shift of ``travel`` units."""
     return gap if travel <= FAR else min(DEEPEST, gap + (travel - FAR) * 0.03)
 
 
 class Pen:
-    """Draws one route: lines and curves along the flow."""
+    """Builder of a route: lines and curves along the flow."""
 
     def __init__(self, points: list[Point]) -> None:
         self.points = points
 
     def down_to(self, y: float) -> None:
-        """Go straight along the flow (or against it, for a climbing edge)."""
+        """Add a straight line along the flow (or against it, for a back edge)."""
         x, start = self.points[-1]
         if abs(y - start) < 1e-6:
             return
@@ -113,7 +113,7 @@ class Pen:
         return a[0] == b[0] == c[0] == d[0]
 
     def across_to(self, x: float, y: float) -> None:
-        """Go to another slot with tangents along the flow."""
+        """Add a curve to another slot with tangents along the flow."""
         here, start = self.points[-1]
         if abs(x - here) <= 1e-6:
             self.down_to(y)
@@ -122,30 +122,30 @@ class Pen:
         self.points += [(here, middle), (x, middle), (x, y)]
 
     def turn_to(self, x: float, depth: float) -> None:
-        """Make a U turn to another slot at the same y, ``depth`` units beyond it."""
+        """Add a U-turn to another slot at the same y, ``depth`` units beyond it."""
         here, y = self.points[-1]
         self.points += [(here, y + depth), (x, y + depth), (x, y)]
 
 
 def _begun(bands: Bands, edge: Edge) -> Pen:
-    """Return the pen at the lower end of the source's band."""
+    """Return a pen at the lower end of the source's band."""
     grid = bands.grid
     start = bands.x[edge.source] + edge.out
     pen = Pen([(start, bands.top_of(edge.source) + grid.height[edge.source])])
     pen.down_to(bands.bottoms[grid.layer[edge.source]])
     if grid.kind[edge.source] == ENTRY:
-        # Straight past the frame's head: its words stand there.
+        # Straight past the frame's head, where its title is.
         pen.down_to(bands.style.before * HEAD_SHARE)
     return pen
 
 
 def route(bands: Bands, edge: Edge, number: int) -> tuple[Point, ...]:
-    """Return the points of one edge, from the border of its source to that of its target."""
+    """Return the points of an edge, from the border of its source to that of its target."""
     grid, x = bands.grid, bands.x
     end = x[edge.target] + edge.into
     top = bands.top_of(edge.target)
     path = grid.paths[number]
-    # What several edges share of a trunk is drawn once.
+    # Edges along a trunk share the points of its route.
     shared = next((k for k in range(len(path) - 2, -1, -1) if path[k] in bands.trunks), -1)
     pen = Pen(bands.trunks[path[shared]][:]) if shared >= 0 else _begun(bands, edge)
     if number in grid.climbs:
@@ -170,7 +170,7 @@ def route(bands: Bands, edge: Edge, number: int) -> tuple[Point, ...]:
 
 
 def lengthened(points: list[Point], y: float) -> list[Point]:
-    """Return the points of a route that goes on straight to ``y``."""
+    """Return a route extended straight to ``y``."""
     pen = Pen(points)
     pen.down_to(y)
     return pen.points

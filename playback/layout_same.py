@@ -1,7 +1,7 @@
-"""What is the same in two pictures: which card of one is which card of the other.
+"""Matching of the cards and frames of two pictures.
 
-Keys count: ``op:mul:x:2`` is the third product named ``x``. One product more further up moves all
-of them by one, so pictures are compared like texts, card by card in order of execution.
+Keys are numbered: ``op:mul:x:2`` is the third product named ``x``. A new product further up shifts
+all of them, so pictures are compared like texts (`difflib`), card by card in order of execution.
 """
 
 from collections.abc import Sequence
@@ -10,19 +10,19 @@ from difflib import SequenceMatcher
 from playback.picture import Card, Picture
 
 PAIRS = 400_000
-"""So many pairs of cards between the first and the last change are compared; else keys decide."""
+"""Most pairs of cards, between the first and the last change, to compare; above, keys decide."""
 
 Stem = tuple[str, str, str, str]
 
 
 def same(old: Picture, new: Picture) -> dict[str, str]:
-    """Return key in ``new`` -> key in ``old`` for all cards and frames that were there before.
+    """Return key in ``new`` -> key in ``old`` for all cards and frames that existed before.
 
-    A card in the place of another one, with the same cards before and after it, takes its part.
+    A card that replaces another card between the same neighbours matches it.
     """
     found = _cards(old.cards, new.cards)
     frames = {frame.key for frame in old.frames}
-    # An opened module is a frame where there was a card, a closed one the other way round.
+    # An opened module is a frame in place of a card, a closed module a card in place of a frame.
     folded = {card.key for card in old.cards if card.kind == "module"}
     found |= {frame.key: frame.key for frame in new.frames if frame.key in frames | folded}
     found |= {card.key: card.key for card in new.cards if card.key in frames}
@@ -30,7 +30,7 @@ def same(old: Picture, new: Picture) -> dict[str, str]:
 
 
 def _cards(old: Sequence[Card], new: Sequence[Card]) -> dict[str, str]:
-    before, after = [_stem(card) for card in old], [_stem(card) for card in new]
+    before, after = [_signature(card) for card in old], [_signature(card) for card in new]
     most = min(len(before), len(after))
     start = next((n for n in range(most) if before[n] != after[n]), most)
     rest = next((n for n in range(most - start) if before[-1 - n] != after[-1 - n]), most - start)
@@ -50,5 +50,5 @@ def _cards(old: Sequence[Card], new: Sequence[Card]) -> dict[str, str]:
     return found
 
 
-def _stem(card: Card) -> Stem:
+def _signature(card: Card) -> Stem:
     return card.kind, card.title, card.name, card.frame

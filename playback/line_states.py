@@ -1,4 +1,4 @@
-"""What the line that runs changes: every named tensor before it and after it."""
+"""State of every named tensor before and after the source line that runs."""
 
 from msgspec import Struct
 
@@ -18,9 +18,9 @@ class Span(Struct, frozen=True):
 
 
 class StateRow(Struct, frozen=True):
-    """A tensor around a line: its value and its gradient, each before and after.
+    """A tensor's value and gradient, each before and after a line, as text.
 
-    Empty where it was not there yet, an em dash where it has no gradient.
+    Empty where the tensor did not exist yet, an em dash where it has no gradient.
     """
 
     name: str
@@ -32,12 +32,12 @@ class StateRow(Struct, frozen=True):
 
     @property
     def value_changes(self) -> bool:
-        """Whether the line gives it another value, or makes it."""
+        """True if the line changes or creates the value."""
         return self.before != self.after
 
     @property
     def grad_changes(self) -> bool:
-        """Whether the line changes its gradient."""
+        """True if the line changes the gradient."""
         return self.grad_before != self.grad_after and bool(self.grad_after)
 
 
@@ -60,7 +60,7 @@ def span_at(tape: Tape | Index, position: int) -> Span | None:
 
 
 def next_line(tape: Tape | Index, position: int) -> int:
-    """Return the position at the end of the line that runs next, or of the one that is running."""
+    """Return the position at the end of the line that is running, else of the next line."""
     index = index_of(tape)
     for _, start, stop in line_runs(index):
         if stop > position >= start or start >= position:
@@ -69,13 +69,13 @@ def next_line(tape: Tape | Index, position: int) -> int:
 
 
 def line_before(tape: Tape | Index, position: int) -> int:
-    """Return the position where the line that is done, or is running, had not begun."""
+    """Return the position before the line that the latest event belongs to."""
     span = span_at(tape, position)
     return span.start if span is not None else 0
 
 
 def states(tape: Tape | Index, position: int) -> tuple[StateRow, ...]:
-    """Return every named tensor before and after the line that is running; changed ones first."""
+    """Return every named tensor before and after the running line, changed tensors first."""
     index = index_of(tape)
     span = span_at(index, position)
     if span is None:
@@ -88,15 +88,15 @@ def states(tape: Tape | Index, position: int) -> tuple[StateRow, ...]:
         at_last = index.snapshot(_shown(index, row.value_id, span.stop))
         value, changed = short.value(at_first), short.value(at_last)
         if old is not None and value == changed and at_first != at_last:
-            value, changed = _summed(at_first), _summed(at_last)
+            value, changed = _shape_and_norm(at_first), _shape_and_norm(at_last)
         grad = old.gradient if old else NONE
         found.append(StateRow(row.name, row.value_id, value, changed, grad, row.gradient))
-    found += _memories(index, span)
+    found += _optimizer_states(index, span)
     return tuple(sorted(found, key=lambda row: not (row.value_changes or row.grad_changes)))
 
 
-def _memories(index: Index, span: Span) -> list[StateRow]:
-    """Return what an optimizer that steps in ``span`` keeps, before that step and after it."""
+def _optimizer_states(index: Index, span: Span) -> list[StateRow]:
+    """Return the state of the optimizers that step in ``span``, before and after that step."""
     rows: list[StateRow] = []
     for event in index.tape.events[span.start : span.stop]:
         if event.kind != "step":
@@ -106,14 +106,14 @@ def _memories(index: Index, span: Span) -> list[StateRow]:
             (s for s in index.tape.steps[: event.ref][::-1] if s.held == step.held), None
         )
         known = {}
-        for owner, kind, kept in earlier.memory if earlier is not None else ():
-            known[index.values[owner].tensor, kind] = index.snapshot(kept)
-        for owner, kind, kept in step.memory:
+        for owner, kind, state in earlier.memory if earlier is not None else ():
+            known[index.values[owner].tensor, kind] = index.snapshot(state)
+        for owner, kind, state in step.memory:
             old = known.get((index.values[owner].tensor, kind))
-            new = index.snapshot(kept)
+            new = index.snapshot(state)
             before, after = short.value(old), short.value(new)
             if old is not None and before == after and old != new:
-                before, after = _summed(old), _summed(new)
+                before, after = _shape_and_norm(old), _shape_and_norm(new)
             name = f"{kind} of {words.called(index, owner)}"
             rows.append(StateRow(name, owner, before, after, NONE, NONE))
     return rows
@@ -124,8 +124,8 @@ def _shown(index: Index, number: int, position: int) -> int | None:
     return index.numbers(number, position) if value.node is None else value.snapshot
 
 
-def _summed(snapshot: Snapshot | None) -> str:
-    """Return a big tensor as its size and its norm, so that a change of it can be seen."""
+def _shape_and_norm(snapshot: Snapshot | None) -> str:
+    """Return a big tensor's shape and norm, so that a change of its values is visible."""
     if snapshot is None:
         return ""
     norm = short.norm(snapshot)

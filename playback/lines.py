@@ -1,4 +1,4 @@
-"""What stands beside the source lines: the value each made last, and its gradient."""
+"""Marks next to the source lines: the value each line made last, and its gradient."""
 
 from typing import Literal
 
@@ -21,7 +21,7 @@ _PHASES: dict[str, Active] = {
 
 
 class LineMark(Struct, frozen=True):
-    """One line at a position: the last value made there and its gradient, both short.
+    """Mark of one line at a position: its last value and gradient as short texts.
 
     ``value`` is empty until the line is reached, ``gradient`` until backward has passed.
     """
@@ -35,12 +35,12 @@ class LineMark(Struct, frozen=True):
 
 
 class _Lines:
-    """Which value each line shows, along the whole tape."""
+    """The value that each line shows, along the whole tape."""
 
     def __init__(self, index: Index) -> None:
         self.index = index
         self.every: dict[int, int] = {}
-        """Line -> the first value that will stand there: lines have marks from the start."""
+        """Line -> its first value: lines have marks before they are reached."""
         state: dict[int, int] = {}
         for at in range(len(index.tape.events)):
             self.step(state, at)
@@ -50,9 +50,9 @@ class _Lines:
         self.film = Film[dict[int, int]](len(index.tape.events), {}, dict)
 
     def step(self, state: dict[int, int], at: int) -> None:
-        """Let the line of one event show the value that the event made."""
+        """Show the value that an event made at the line of that event."""
         event = self.index.tape.events[at]
-        if not event.line or at in self.index.during:
+        if not event.line or at in self.index.events_in_passes:
             return
         if event.kind == "leaf":
             value = self.index.values[event.ref]
@@ -66,7 +66,7 @@ class _Lines:
 
 
 def marks(tape: Tape | Index, position: int) -> dict[int, LineMark]:
-    """Return the marks of all lines that make values, after the first ``position`` events."""
+    """Return line -> mark for all lines that make values, after ``position`` events."""
     index = index_of(tape)
     lines = index.kept("lines", _Lines)
     state = lines.film.at(position, lines.step)
@@ -92,7 +92,7 @@ def _mark(index: Index, lines: _Lines, line: int, shown: int | None, position: i
 
 
 def _moved(index: Index, at: int) -> set[int]:
-    """Return the lines of the leaves that an event changed or gave a gradient."""
+    """Return the lines that define the leaves an event changed or gave a gradient."""
     event = index.tape.events[at]
     if event.kind == "accumulate":
         leaves = [index.tape.accumulations[event.ref].leaf]

@@ -1,4 +1,4 @@
-"""How a picture looks at a position: a fold over the events of its scene."""
+"""Look of a picture at a position: a fold over the events of its scene."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -25,14 +25,14 @@ _PHASES: dict[str, Active] = {
 }
 
 LABELLED = 500
-"""Of more cards, or twice as many wires, no wire has a label: nobody could read them."""
+"""Most cards (and half the wires) of a picture whose wires have labels: more is unreadable."""
 
 
 def look(tape: Tape | Index, picture: Picture, scene: Scene, position: int) -> Look:
-    """Return how a picture looks after the first ``position`` events of the tape.
+    """Return the look of a picture after the first ``position`` events of the tape.
 
-    The event before ``position`` is the one that is playing. Before the scene nothing of it is
-    reached but what stood before; after it, the look of its end stays.
+    The event before ``position`` is playing. Before the scene only what existed already is reached;
+    after the scene the look of its end stays.
     """
     index = index_of(tape)
     player = _player(index, picture, scene)
@@ -51,7 +51,7 @@ def look(tape: Tape | Index, picture: Picture, scene: Scene, position: int) -> L
 
 
 def moment(tape: Tape | Index, scene: Scene, position: int) -> Look:
-    """Return what is playing at a position, without any picture: line, phase and caption."""
+    """Return a `Look` without cards or wires: only the line, phase and caption of a position."""
     index, at = index_of(tape), position - 1
     if not scene.start <= at < scene.stop:
         return Look({}, {})
@@ -66,15 +66,19 @@ class _State:
     active_cards: list[str] = field(default_factory=list)
     active_wires: tuple[str, ...] = ()
     landing: Landing = field(default_factory=dict)
-    """Gradients under way to cards, and whether more will come: theirs from the next event on."""
+    """Card key -> (gradient, pending) that the card shows from the next event on."""
     cleared: list[str] = field(default_factory=list)
-    """Leaves that just lost their gradient, which is told at that event only."""
+    """Leaves whose gradient was set to None, which is marked at that event only."""
 
     def copy(self) -> "_State":
         return _State(
-            dict(self.cards), dict(self.wires), self.active_cards, self.active_wires,
-            dict(self.landing), self.cleared,
-        )  # fmt: skip
+            dict(self.cards),
+            dict(self.wires),
+            self.active_cards,
+            self.active_wires,
+            dict(self.landing),
+            self.cleared,
+        )
 
 
 class _Player:
@@ -91,7 +95,7 @@ class _Player:
         self.memory: dict[int, list[str]] = {}
         """Storage -> the cards that show a value in it."""
         for card in picture.cards:
-            self._learn(card)
+            self._map_card(card)
         self._rebase()
         labelled = max(len(picture.cards), len(picture.wires) // 2) <= LABELLED
         self.sending = Sending(index, picture, self.targets, labelled)
@@ -100,7 +104,7 @@ class _Player:
             self._before(card, first)
         self.film = Film(scene.stop - scene.start, first, _State.copy)
 
-    def _learn(self, card: Card) -> None:
+    def _map_card(self, card: Card) -> None:
         if card.value is None:
             return
         value = self.index.values[card.value]
@@ -111,7 +115,7 @@ class _Player:
             self.targets[self.index.home(value.id), 0] = card.key
 
     def _rebase(self) -> None:
-        """Let in-place cards receive what comes back to other views of the memory they changed."""
+        """Map nodes that an in-place op gave to other views of its memory to the card of the op."""
         for value in self.index.tape.values:
             op = self.index.op(value.op) if value.op is not None else None
             if op is None or value.node is None or value.id in op.outputs or not op.inplace:
@@ -129,7 +133,7 @@ class _Player:
         return found
 
     def _before(self, card: Card, state: _State) -> None:
-        """Show what stood before the scene began."""
+        """Show a value that existed before the scene began."""
         if card.value is None or card.op is not None or card.kind == "module":
             return
         value = self.index.values[card.value]
@@ -149,7 +153,7 @@ class _Player:
             state.cards[key] = replace(state.cards[key], gradient=snapshot, pending=pending)
         for key in state.cleared:
             state.cards[key] = replace(state.cards[key], reset="")
-        # Of a state that was copied these are shared: they begin anew, and are not emptied.
+        # Copied states share these lists: replace them instead of clearing them.
         state.active_cards, state.active_wires, state.cleared = [], (), []
         state.landing = {}
         event = self.index.tape.events[self.scene.start + number]
@@ -163,12 +167,12 @@ class _Player:
             _CHANGES[event.kind](self, state, event.ref)
 
     def _fail(self, state: _State) -> None:
-        """Mark the card that the program ended in; a call that raised was given its operands."""
+        """Mark the card in which the program failed; the operands of a failed call did arrive."""
         for key in (key for key, card in self.cards.items() if card.failed):
             self._change(state, key, reached=True, failed=True)
             state.active_cards.append(key)
-            given = (w for w in self.picture.wires if w.target == key)
-            for wire in () if self.cards[key].ops else given:
+            arriving = (w for w in self.picture.wires if w.target == key)
+            for wire in () if self.cards[key].ops else arriving:
                 state.wires[wire.key] = replace(state.wires.get(wire.key, WireLook()), carried=True)
                 if wire.source not in state.cards:
                     self._reach(state, wire.source)
@@ -178,20 +182,20 @@ class _Player:
             state.cards[key] = replace(state.cards.get(key, CardLook()), **what)
 
     def _reset(self, state: _State, number: int) -> None:
-        """Take gradients away; zeros stay to be seen, None is told at this event only."""
+        """Remove gradients; a reset to zeros stays marked, a reset to None at this event only."""
         reset = self.index.tape.resets[number]
         for leaf in reset.leaves:
             key = self._pill(leaf)
             if key is None:
                 continue
-            told = "none" if reset.to_none else "zeros"
-            self._change(state, key, gradient=None, shares=(), pending=False, reset=told)
+            mark = "none" if reset.to_none else "zeros"
+            self._change(state, key, gradient=None, shares=(), pending=False, reset=mark)
             state.active_cards.append(key)
             if reset.to_none:
                 state.cleared.append(key)
 
     def _written(self, state: _State, number: int) -> None:
-        """Show what leaves hold since; an op that is drawn has a card to tell of it."""
+        """Show the new values of written leaves, unless a drawn op shows them on its card."""
         for change in self.index.tape.writes[number]:
             after = self.index.values[change.after]
             drawn = after.op is not None and self.index.kinds[after.op] == "forward"
@@ -208,7 +212,7 @@ class _Player:
                 state.active_cards.append(key)
 
     def _pill(self, leaf: int) -> str | None:
-        """Return the key of a leaf's own pill, if the picture shows it."""
+        """Return the key of a leaf's own card, if the picture shows it."""
         return self.targets.get((self.index.home(leaf), 0))
 
     def _leaf(self, state: _State, value: int) -> None:
@@ -240,13 +244,13 @@ class _Player:
         state.active_wires = wires
 
     def _overwrite(self, state: _State, key: str, made: Value) -> None:
-        """Say on every card of the same memory that it holds a newer version by now."""
+        """Mark the newer version on every other card of the same memory."""
         for other in self.memory.get(made.storage, ()):
             if other != key and other in state.cards:
                 self._change(state, other, version=made.version)
 
     def _reach(self, state: _State, key: str) -> None:
-        """Show a source that had no event of its own: what is used has come to be."""
+        """Show a source without an event of its own as reached, since its value is used."""
         value = self.cards[key].value
         snapshot = self.index.values[value].snapshot if value is not None else None
         self._change(state, key, reached=True, snapshot=snapshot)
@@ -273,32 +277,32 @@ class _Player:
                 state.active_cards.append(key)
 
     def _renew(self, state: _State, key: str, snapshot: int | None) -> None:
-        """Give a leaf new numbers, and keep those it had before the scene's first update."""
+        """Give a leaf a new snapshot, and remember the one before the scene's first update."""
         known = state.cards.get(key, CardLook())
         before = known.before if known.changed else known.snapshot
         self._change(state, key, changed=True, before=before, snapshot=snapshot)
 
     def _begin(self, state: _State, run: int) -> None:
-        """Begin a pass: what an earlier one left on the same nodes is wiped, then seeds arrive."""
+        """Begin a pass: clear what an earlier pass left on the same nodes, then show the seeds."""
         for execution in self.index.run_executions.get(run, ()):
             node = self.index.tape.executions[execution].node
             key = self.picture.node_cards.get(node)
             if key in state.cards:
                 self._change(state, key, gradient=None, shares=(), pending=False)
             for edge in self.index.tape.executions[execution].edges:
-                one = self.index.tape.edges[edge]
-                wire = self.picture.edge_wires.get((node, one.slot))
+                sent = self.index.tape.edges[edge]
+                wire = self.picture.edge_wires.get((node, sent.slot))
                 if wire is not None:
                     state.wires[wire] = WireLook(state.wires.get(wire, WireLook()).carried)
-                leaf = self._pill(one.target)
+                leaf = self._pill(sent.target)
                 if leaf is not None:
                     self._change(state, leaf, shares=())
         for edge in self.index.seeds.get(run, ()):
             seed = self.index.tape.edges[edge]
             key = self.targets.get(self.index.target(seed.target, seed.input_nr))
             if key is not None and seed.gradient is not None:
-                held = state.cards.get(key, CardLook()).gradient
-                shown = seed.gradient if seed.target in self.index.nodes else held
+                shown_before = state.cards.get(key, CardLook()).gradient
+                shown = seed.gradient if seed.target in self.index.nodes else shown_before
                 self._change(state, key, gradient=shown, shares=(seed.gradient,))
                 state.active_cards.append(key)
 
@@ -341,7 +345,7 @@ _recent = Recent[_Player](6)
 
 
 def _player(index: Index, picture: Picture, scene: Scene) -> _Player:
-    """Return the player of a picture; the latest few are kept, by identity."""
+    """Return the player of a picture; the latest few are cached, by identity."""
     for player in _recent:
         if player.picture is picture and player.index is index and player.scene == scene:
             return player

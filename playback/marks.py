@@ -1,4 +1,4 @@
-"""Small marks on cards and wires: shared memory, versions, cuts, and which output it is."""
+"""Small marks on cards and wires: shared memory, versions, cut gradients, output names."""
 
 from string import ascii_uppercase
 
@@ -7,14 +7,13 @@ from playback import symbols
 from playback.index import Index
 
 SHARED = "⧉"
-"""Stands before the name of the base on every card that shares its memory."""
+"""Prefix of the base's name on every card that shares its memory."""
 
 
 def shared(index: Index, ops: list[int]) -> dict[int, str]:
-    """Return storage -> mark, for the storages of which the ops (indices) made views.
+    """Return storage -> mark for the storages of which the ops (indices) made views.
 
-    The mark is the same on the base and on every view: ``⧉ b``, or a letter for a base without a
-    name of its own.
+    The base and all its views have the same mark: ``⧉ b``, or a letter for a base without a name.
     """
     found: dict[int, str] = {}
     letters = iter(ascii_uppercase)
@@ -30,12 +29,12 @@ def shared(index: Index, ops: list[int]) -> dict[int, str]:
 
 
 def is_whole(op: Op) -> bool:
-    """Tell whether an op's result shares memory by its nature and says so: ``detach``."""
+    """Return whether an op's name already says that its result shares memory: ``detach``."""
     return symbols.plain(op.op) in ("detach", "detach_")
 
 
 def card(value: Value, inplace: bool, tags: dict[int, str]) -> str:
-    """Return the mark of a card that shows ``value``: shared memory, and the version it made."""
+    """Return the mark of the card of ``value``: shared memory, version after an in-place op."""
     version = f"v{value.version}" if inplace else ""
     return " · ".join(filter(None, (tags.get(value.storage, ""), version)))
 
@@ -50,7 +49,7 @@ def cut(op: Op, value: Value | None) -> str:
 
 
 def part(op: Op, value: Value) -> str:
-    """Return which output of an op a value is, as one reads it; empty where there is but one."""
+    """Return the label of an op's output, its name or ``[1]``; empty for the only output."""
     if len(op.outputs) < 2 or value.id not in op.outputs:
         return ""
     return value.name or f"[{op.outputs.index(value.id)}]"

@@ -1,4 +1,4 @@
-"""A program and its mended version: which lines differ, and what came of each."""
+"""Diff between a program and its fixed version: source lines, and results of both runs."""
 
 import difflib
 from typing import NamedTuple
@@ -12,7 +12,7 @@ MOST_LEAVES = 6
 
 
 class Row(NamedTuple):
-    """One thing that was measured in both runs, as text."""
+    """A measure taken from both runs, as text."""
 
     name: str
     before: str
@@ -20,7 +20,7 @@ class Row(NamedTuple):
 
 
 def changes(source: str, fix: str) -> list[str]:
-    """Return the lines that a fix takes out (``- ``) and puts in (``+ ``); none without a fix."""
+    """Return the lines that a fix removes (``- ``) and adds (``+ ``); none without a fix."""
     if not fix:
         return []
     before = source.replace("\r\n", "\n").replace("\r", "\n").split("\n")
@@ -29,9 +29,9 @@ def changes(source: str, fix: str) -> list[str]:
 
 
 def compare(before: Tape, after: Tape) -> list[Row]:
-    """Return how both runs ended, their losses, and the gradients of their leaves.
+    """Return the outcome, the losses and the leaf gradients of both runs.
 
-    A tensor's gradient is told by its size, the norm. Rows that are alike are left out.
+    Tensor gradients are given by their norm. Rows that are equal in both runs are left out.
     """
     rows = [Row("run", _ended(before), _ended(after))]
     losses = [_losses(tape) for tape in (before, after)]
@@ -58,8 +58,8 @@ def _found(tape: Tape) -> str:
 def _losses(tape: Tape) -> list[str]:
     values = {value.id: value for value in tape.values}
     found = []
-    for one in tape.passes:
-        root = values.get(one.roots[0] or 0) if one.roots else None
+    for run in tape.passes:
+        root = values.get(run.roots[0] or 0) if run.roots else None
         if root is not None and root.snapshot is not None:
             found.append(short.value(tape.snapshots[root.snapshot]))
     return found

@@ -1,4 +1,4 @@
-"""The operands of an op as they are written, and which edge runs back to which of them."""
+"""Operands of an op in source order, and the backward edges that lead to them."""
 
 from collections import Counter, defaultdict, deque
 
@@ -21,16 +21,16 @@ def operands(op: Op) -> list[Arg]:
 
 
 def edges(index: Index, op: Op) -> dict[tuple[int, int], int]:
-    """Return (backward node, slot) -> place among `operands`, for every edge that leaves the op.
+    """Return (backward node, slot) -> index in `operands` for every edge that leaves the op.
 
     Operands are taken in order, each by one slot (``x * x`` has two slots and two operands); only
     a composite that uses an operand twice inside sends two shares to one operand.
     """
     inner = set(op.nodes)
-    places: dict[_Way, list[int]] = defaultdict(list)
+    places: dict[_Target, list[int]] = defaultdict(list)
     for at, arg in enumerate(operands(op)):
         if arg.value is not None:
-            places[_way_to(index, index.values[arg.value])].append(at)
+            places[_target_of(index, index.values[arg.value])].append(at)
     unused = {way: deque(found) for way, found in places.items()}
     found: dict[tuple[int, int], int] = {}
     for node in op.nodes:
@@ -46,14 +46,14 @@ def edges(index: Index, op: Op) -> dict[tuple[int, int], int]:
     return found
 
 
-_Way = tuple[int, int] | int
-"""How an edge leads to a value: a node and its input, or the first version of a leaf."""
+_Target = tuple[int, int] | int
+"""Target of an edge: a node and its input number, or the first version of a leaf."""
 
 
-def _way_to(index: Index, value: Value) -> _Way:
+def _target_of(index: Index, value: Value) -> _Target:
     return index.home(value.id) if value.node is None else (value.node, value.output_nr)
 
 
 def leads(index: Index, edge: tuple[int, int], value: Value) -> bool:
-    """Tell whether an edge (target, input) carries the gradient of a value."""
-    return _way_to(index, value) in (edge, index.home(edge[0]))
+    """Return whether an edge (target, input) carries the gradient of a value."""
+    return _target_of(index, value) in (edge, index.home(edge[0]))

@@ -1,7 +1,7 @@
-"""Ops that only prepare a leaf or a module's buffer: they are drawn as part of it.
+"""Ops that only create a leaf or a module's buffer, and are drawn as part of it.
 
-``param(torch.randn(3))`` is one parameter, not a chain of three ops; the mask that a module made
-when it was built belongs inside that module.
+``param(torch.randn(3))`` is a single parameter, not a chain of three ops; the mask that a module
+creates in its constructor belongs inside that module.
 """
 
 from collections import defaultdict
@@ -12,12 +12,12 @@ from playback.index import Index
 
 
 def is_own_leaf(value: Value) -> bool:
-    """Tell whether a value is a leaf that gets a gradient, whatever ops made its numbers."""
+    """Return whether a value is a leaf that gets a gradient, whichever ops made its data."""
     return value.is_leaf and value.requires_grad and value.node is None
 
 
 def title(index: Index, value: Value) -> str:
-    """Return a leaf's name, also where only a later version of it has one; empty for none."""
+    """Return a leaf's name, or that of a later version of it; empty for none."""
     if value.name:
         return value.name
     return index.kept("leaf titles", _titles).get(index.home(value.id), "")
@@ -35,9 +35,9 @@ def _titles(index: Index) -> dict[int, str]:
 
 
 def prepared(index: Index, ops: Iterable[int]) -> dict[int, int]:
-    """Return op -> id of the leaf it only prepares, for the ops (indices, in order) that do.
+    """Return op -> id of the leaf that it only prepares, for those of ``ops`` (indices).
 
-    An op with a named operand or result of another name is somebody's own and stays.
+    An op with an operand or result of another name than the leaf is a card of its own.
     """
     found: dict[int, int] = {}
     for number in sorted(ops, reverse=True):
@@ -63,7 +63,7 @@ def prepared(index: Index, ops: Iterable[int]) -> dict[int, int]:
 
 
 def _copied(index: Index, value: Value) -> int | None:
-    """Return the leaf that ``nn.Parameter`` made of a value: the next one with its numbers."""
+    """Return the leaf that ``nn.Parameter`` made of a value: the next leaf with equal data."""
     leaves = index.kept("leaves by numbers", _by_numbers).get(_numbers(index, value), ())
     return next((leaf for leaf in leaves if leaf > value.id), None)
 
@@ -82,7 +82,7 @@ def _numbers(index: Index, value: Value) -> Snapshot | None:
 
 
 def adopted(index: Index, ops: Iterable[int]) -> dict[int, int]:
-    """Return op -> index of the module call whose buffer it made, for ops outside any call."""
+    """Return op -> index of the module call whose buffer it created, for ops outside any call."""
     calls = index.tape.calls
     found: dict[int, int] = {}
     for number in sorted(ops, reverse=True):

@@ -1,4 +1,4 @@
-"""Phases: what a tape is at with each event, from zero_grad to the update."""
+"""Training phase of every event of a tape, from zero_grad to the update."""
 
 from bisect import bisect_right
 from typing import Literal
@@ -11,7 +11,7 @@ Phase = Literal["zero_grad", "Forward", "Loss", "Backward", "Update"]
 
 
 def phases(tape: Tape | Index) -> list[Phase]:
-    """Return the phase of every event; printing and the like go with what came before."""
+    """Return the phase of every event; prints and the like have the phase before them."""
     return index_of(tape).kept("phases", _phases)
 
 
@@ -20,11 +20,11 @@ def _phases(index: Index) -> list[Phase]:
     starts = [scene.start for scene in scenes(index)]
     known: list[Phase] = []
     before: Phase = "Forward"
-    inside = 0
+    running_passes = 0
     for event in tape.events:
         if event.kind == "backward":
-            inside += 1
-        if inside or event.kind == "node":
+            running_passes += 1
+        if running_passes or event.kind == "node":
             before = "Backward"
         elif event.kind == "step":
             before = "Update"
@@ -39,7 +39,7 @@ def _phases(index: Index) -> list[Phase]:
         elif event.kind == "leaf":
             before = "Update" if _only_updates(index, event.ref) else "Forward"
         if event.kind == "end":
-            inside = max(0, inside - 1)
+            running_passes = max(0, running_passes - 1)
         known.append(before)
     for number, (start, _) in index.passes.items():
         if number < len(tape.passes):
@@ -48,9 +48,9 @@ def _phases(index: Index) -> list[Phase]:
 
 
 def _phase_of_reset(index: Index, ref: int, known: list[Phase], starts: list[int]) -> Phase:
-    """Return the phase of a reset: of its own before backward, part of an update after it."""
+    """Return the phase of a reset: zero_grad before backward, part of the update after it."""
     events, leaves = index.tape.events, index.tape.resets[ref].leaves
-    # Parameters that the reset is the first to meet stand before it on the tape.
+    # Parameters that first appear in the reset have their leaf events right before it.
     first = len(known)
     while first and events[first - 1].kind == "leaf" and events[first - 1].ref in leaves:
         first -= 1
@@ -64,14 +64,14 @@ def _phase_of_reset(index: Index, ref: int, known: list[Phase], starts: list[int
 
 
 def _only_updates(index: Index, leaf: int) -> bool:
-    """Tell whether a leaf is a ``.grad`` that was read to update something, or is not used."""
+    """Return whether a leaf is a ``.grad`` that only updates use, or is not used."""
     users = index.users.get(leaf, [])
     role = index.values[leaf].role
     return role == "constant" and all(index.kinds[user] == "update" for user in users)
 
 
 def _mark_loss(index: Index, known: list[Phase], roots: tuple[int | None, ...], start: int) -> None:
-    """Mark the op that made the root; up to the pass, where no other op stands between."""
+    """Mark the op that made the root as Loss, and the events up to the pass if none is an op."""
     for root in roots:
         op = index.values[root].op if root is not None else None
         at = index.op_events.get(op) if op is not None else None

@@ -1,7 +1,7 @@
-"""The picture of a scene: cards and wires, where they stand, and how they look at a position.
+"""Types of the graph: cards and wires of a scene, their placement, their look at a position.
 
-Types only. `playback.graph` builds a `Picture` from a tape, `playback.layout` a `Placement` from a
-picture, `playback.look` a `Look` from tape, picture and position; the graph view draws the three.
+`playback.graph` builds a `Picture` from a tape, `playback.layout` a `Placement` from a picture,
+`playback.look` a `Look` from tape, picture and position; the graph view draws the three.
 """
 
 from typing import Literal, NamedTuple
@@ -9,14 +9,14 @@ from typing import Literal, NamedTuple
 from msgspec import Struct
 
 Flow = Literal["down", "right"]
-"""Which way values run in a picture."""
+"""Direction in which values flow through a picture."""
 
 CardKind = Literal["parameter", "data", "constant", "op", "loss", "module"]
 """*loss* is the op card that backward started from; *module* a folded module call."""
 
 
 class Card(Struct, frozen=True, gc=False):
-    """One thing drawn: a leaf pill, an op card, or a folded module.
+    """A node of the graph: a leaf (drawn as a pill), an op, or a folded module.
 
     ``key`` is stable when other parts of the program change. ``width`` and ``height`` are in
     scene units (pixels at 100 %).
@@ -25,15 +25,15 @@ class Card(Struct, frozen=True, gc=False):
     key: str
     kind: CardKind
     title: str
-    """What is big on it: the leaf's name, the op's name, the module's path."""
+    """Heading: the leaf's name, the op's name, the module's path."""
     name: str = ""
     """The variable the result is bound to."""
     symbol: str = ""
-    """What stands in the chip: ``×``, ``+``, ``tanh``, ``x²``."""
+    """Text of the chip: ``×``, ``+``, ``tanh``, ``x²``."""
     note: str = ""
     """A small third line: ``x Wᵀ + b``, ``8 → 8 · 72 params``."""
     value: int | None = None
-    """The value id whose numbers the card shows; None for literals and some modules."""
+    """Id of the value that the card shows; None for literals and some modules."""
     literal: str = ""
     """The number on a constant that is a plain Python literal."""
     op: int | None = None
@@ -43,7 +43,7 @@ class Card(Struct, frozen=True, gc=False):
     ops: tuple[int, ...] = ()
     """Indices of all ops inside a folded module (for an op card its own)."""
     frame: str = ""
-    """Key of the open module frame it stands in; empty at the top."""
+    """Key of the open module frame around it; empty at the top level."""
     scalar: bool = True
     cut: bool = False
     """True where no gradient can pass: detached, under no_grad, or of constants only."""
@@ -51,29 +51,29 @@ class Card(Struct, frozen=True, gc=False):
     """A small tag: ``view of a``, ``v2`` after an in-place change, ``×3`` for folded repeats."""
     repeats: int = 1
     failed: str = ""
-    """What was raised here and ended the program. Without an `op` it is the call that raised."""
+    """Message of the error that ended the program here; without an `op` this is the failed call."""
     width: float = 164.0
     height: float = 58.0
 
 
 class Wire(Struct, frozen=True, gc=False):
-    """A value on its way from the card that made it to a card that uses it."""
+    """An edge of the graph: a value from the card that made it to a card that uses it."""
 
     key: str
     source: str
     target: str
     operand: int
-    """Place among the target's inputs, from 0: the layout keeps this order left to right."""
+    """Index among the target's inputs; the layout preserves this order from left to right."""
     output: int = 0
-    """Which output of the source it is."""
+    """Index among the source's outputs."""
     value: int | None = None
     shape: str = ""
     dashed: bool = False
-    """True where no gradient comes back along it."""
+    """True where no gradient flows back along it."""
     cut: str = ""
-    """Why a gradient that could come back stops here: ``detach``, ``no_grad``, an op's name."""
+    """Reason why a gradient stops here: ``detach``, ``no_grad``, an op's name; empty for none."""
     part: str = ""
-    """Which of several outputs of the source it is: its name, else ``[1]``."""
+    """Label of the output if the source has several: its name, else ``[1]``."""
 
 
 class Frame(Struct, frozen=True, gc=False):
@@ -89,13 +89,13 @@ class Frame(Struct, frozen=True, gc=False):
 
 
 class Picture(Struct, frozen=True):
-    """All that is drawn of one scene. Cards are in order of execution, producers first."""
+    """The graph of one scene. Cards are in order of execution, producers first."""
 
     cards: tuple[Card, ...]
     wires: tuple[Wire, ...]
     frames: tuple[Frame, ...] = ()
     edge_wires: dict[tuple[int, int], str] = {}
-    """(backward node id, slot in its next functions) -> key of the wire its share runs along."""
+    """(backward node id, slot in its next functions) -> key of the wire of that edge."""
     node_cards: dict[int, str] = {}
     """Backward node id -> key of the card of the op (or folded module) that made it."""
     value_cards: dict[int, str] = {}
@@ -113,10 +113,11 @@ class Rect(Struct, frozen=True, gc=False):
 
 
 class Seat(NamedTuple):
-    """Which place something has in its frame, so that a later placement can keep it.
+    """Position of a card or frame in its frame, so that a later placement can preserve it.
 
-    ``line`` and ``part`` count the parts that do not hang together, ``row`` the rows of the part;
-    ``x`` is across the flow and ``y`` along it, from the frame's corner to the middle of the thing.
+    ``part`` numbers the connected components, ``line`` the lines of components, ``row`` the rows of
+    the component; ``x`` (across the flow) and ``y`` (along it) lead from the frame's corner to the
+    item's middle.
     """
 
     line: int
@@ -127,11 +128,11 @@ class Seat(NamedTuple):
 
 
 class Placement(Struct, frozen=True):
-    """Where everything stands.
+    """Geometry of a picture, in scene units.
 
-    ``routes``: per wire key the points of a path: a start, then triples of control, control, end
-    of cubic curves (straight pieces are cubics too), as ``((x, y), ...)``. ``seats``: per key of a
-    card or frame its place in the frame it stands in.
+    ``routes``: wire key -> points ``((x, y), ...)`` of a path of cubic Bezier curves: a start, then
+    triples of control, control, end (straight pieces are cubics too). ``seats``: key of a card or
+    frame -> its position in the frame around it.
     """
 
     cards: dict[str, Rect]
@@ -143,7 +144,7 @@ class Placement(Struct, frozen=True):
 
 
 class CardLook(Struct, frozen=True, gc=False):
-    """One card at a position. ``gradient`` is the snapshot of what it received so far."""
+    """State of a card at a position. ``gradient`` is the snapshot of what it received so far."""
 
     reached: bool = False
     active: Literal["", "forward", "backward", "update"] = ""
@@ -152,28 +153,28 @@ class CardLook(Struct, frozen=True, gc=False):
     shares: tuple[int, ...] = ()
     """Snapshots of the shares that arrived, in order of arrival (3 and 1 of 3 + 1 = 4)."""
     changed: bool = False
-    """True where an update gave a leaf new numbers at this position."""
+    """True once an update has changed the values of a leaf."""
     before: int | None = None
-    """Where ``changed``, the snapshot of the numbers before the first update of the scene."""
+    """If ``changed``, the snapshot before the first update of the scene."""
     reset: Literal["", "none", "zeros"] = ""
-    """*zeros* while ``.grad`` holds zeros it was reset to, *none* at the event of its going."""
+    """*zeros* while ``.grad`` holds zeros after a reset, *none* at the event of a reset to None."""
     pending: bool = False
-    """True while shares arrive whose sum is not made yet."""
+    """True while shares arrive whose sum is not complete."""
     failed: bool = False
-    """True from when the program ended in it."""
+    """True once the program has failed in this card."""
     version: int | None = None
-    """The version that in-place ops brought the card's memory to since the card was reached."""
+    """Version of the card's memory after in-place ops that ran since the card was reached."""
 
 
 class WireLook(Struct, frozen=True, gc=False):
-    """One wire at a position."""
+    """State of a wire at a position."""
 
     carried: bool = False
-    """The value has passed forward."""
+    """True once the value has passed forward."""
     share: int | None = None
     """Snapshot of the gradient that came back along it."""
     factor: str = ""
-    """The local derivative as a label: ``× (1 − o²) = 0.5``; empty where none is known."""
+    """The local derivative as a label: ``× (1 − o²) = 0.5``; empty where it is not known."""
     active: Literal["", "forward", "backward"] = ""
     shares: tuple[int, ...] = ()
     """All shares of this pass; several where a folded module or a composite op uses the value
@@ -181,7 +182,7 @@ class WireLook(Struct, frozen=True, gc=False):
 
 
 class Look(Struct, frozen=True):
-    """How everything looks at a position; missing keys look not reached."""
+    """State of all cards and wires at a position; missing keys are not reached."""
 
     cards: dict[str, CardLook]
     wires: dict[str, WireLook]
@@ -189,4 +190,4 @@ class Look(Struct, frozen=True):
     """The source line that is playing; 0 for none."""
     phase: Literal["", "forward", "backward", "update"] = ""
     caption: str = ""
-    """The event in words: ``AddBackward0 hands on its gradient``."""
+    """Text of the event: ``AddBackward0 hands on its gradient``."""

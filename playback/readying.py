@@ -1,4 +1,4 @@
-"""A tape made ready: what every view will ask of it first, worked out beforehand."""
+"""Precomputation of what the views need first from a tape, for use in a worker thread."""
 
 from engine.tape import Tape
 from playback import held, lines, scenes, search, track
@@ -6,10 +6,10 @@ from playback.index import index_of
 
 
 def ready(tape: Tape, position: int) -> None:
-    """Work out and keep what the views show of a tape at a position.
+    """Compute and cache what the views show of a tape at a position.
 
-    Takes as long as the tape is; afterwards the same questions are quick, and so are those about
-    any other position. Until it returns nobody else may ask anything of this tape.
+    Takes time proportional to the tape; afterwards lookups at this and any other position are
+    quick. Not thread-safe: nothing else may use this tape until it returns.
     """
     index = index_of(tape)
     search.prepare(index, scenes.scenes(index))

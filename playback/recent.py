@@ -1,4 +1,4 @@
-"""The latest few of what is made of tapes, fewer where the tapes are long."""
+"""Cache of the latest few objects derived from tapes, fewer where the tapes are long."""
 
 from collections.abc import Iterator
 from typing import Generic, TypeVar
@@ -6,30 +6,30 @@ from typing import Generic, TypeVar
 K = TypeVar("K")
 
 ALWAYS = 2
-"""However long their tapes are: one is shown, and the next is made ready or stands beside it."""
+"""Objects stored whatever their length: for the tape shown, and for the next or compared tape."""
 EVENTS = 40_000
-"""More are kept while all together stand for at most so many events."""
+"""Most events of all stored objects together, beyond the first `ALWAYS`."""
 
 
 class Recent(Generic[K]):
-    """At most ``most`` things, the newest first."""
+    """At most ``most`` objects, the newest first."""
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._held: list[tuple[K, int]] = []
+        self._items: list[tuple[K, int]] = []
 
     def __iter__(self) -> Iterator[K]:
-        return (one for one, _ in self._held)
+        return (item for item, _ in self._items)
 
-    def add(self, one: K, events: int) -> list[K]:
-        """Keep one more thing, made of so many events, and return those that are dropped for it."""
-        self._held.insert(0, (one, events))
-        kept = total = 0
-        for _, length in self._held[: self._most]:
+    def add(self, item: K, events: int) -> list[K]:
+        """Store an object that stands for so many events; return the objects that are dropped."""
+        self._items.insert(0, (item, events))
+        count = total = 0
+        for _, length in self._items[: self._most]:
             total += length
-            if kept >= ALWAYS and total > EVENTS:
+            if count >= ALWAYS and total > EVENTS:
                 break
-            kept += 1
-        dropped = [old for old, _ in self._held[kept:]]
-        del self._held[kept:]
+            count += 1
+        dropped = [old for old, _ in self._items[count:]]
+        del self._items[count:]
         return dropped

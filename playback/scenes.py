@@ -1,4 +1,4 @@
-"""Scenes: the stretches of a tape that are drawn as one picture each."""
+"""Scenes: consecutive parts of a tape, each drawn as one picture (an iteration of a loop)."""
 
 from collections import Counter
 
@@ -20,9 +20,9 @@ class Scene(Struct, frozen=True):
 def scenes(tape: Tape | Index) -> tuple[Scene, ...]:
     """Return the scenes of a tape, in order and without gaps; at least one.
 
-    A new one starts only where a loop repeats: at a forward op (or the call that failed) whose line
-    was already run in this scene, after a backward pass has ended in it. What led up to that op
-    (entering its module, its data, a ``zero_grad`` at the top of the loop) belongs to the new one.
+    A scene starts only where a loop repeats: at a forward op (or the failed call) whose line has
+    already run in the current scene, after a backward pass has ended in it. The events that lead up
+    to that op (entering its module, its data, ``zero_grad``) belong to the new scene.
     """
     return index_of(tape).kept("scenes", _scenes)
 
@@ -38,12 +38,12 @@ def _scenes(index: Index) -> tuple[Scene, ...]:
     return tuple(made)
 
 
-def scene_at(found: tuple[Scene, ...], position: int) -> int:
-    """Return which of the scenes a position lies in: the one of the event before it."""
-    low, high = 0, len(found) - 1
+def scene_at(scenes_: tuple[Scene, ...], position: int) -> int:
+    """Return the index of the scene of a position, which is that of the event before it."""
+    low, high = 0, len(scenes_) - 1
     while low < high:
         middle = (low + high + 1) // 2
-        if found[middle].start < position:
+        if scenes_[middle].start < position:
             low = middle
         else:
             high = middle - 1
@@ -72,8 +72,8 @@ def _starts(index: Index) -> list[int]:
 
 
 def _led_up(events: tuple[Event, ...], at: int, seen: Counter[tuple[str, int]]) -> int:
-    """Return where the repetition that reached a known line at event ``at`` really began."""
-    # An error leaves the modules that it is raised in.
+    """Return the first event of the iteration that reached a known line at event ``at``."""
+    # An error leaves the modules in which it is raised.
     around = ("enter", "leave") if events[at].kind == "error" else ("enter",)
     while True:
         before = events[at - 1]

@@ -13,15 +13,15 @@ from playback.picture import Picture
 from playback.scenes import Scene
 
 BAD = ("nan", "inf")
-"""Words that look for numbers which are none."""
+"""Queries for values that are not finite."""
 
 PORTION = 4 << 20
-"""So many bytes of numbers are looked at in one go."""
+"""Bytes of array data that are examined at once."""
 _SHAPE = re.compile(r"[\[(]?\s*\d+(\s*[x×*,]\s*\d+)+\s*,?\s*[\])]?|[\[(]\s*\d+\s*,?\s*[\])]")
 
 
 class Match(Struct, frozen=True, gc=False):
-    """Something found: an op, a leaf (value id) or a module call; ``op`` is set for all but leaves.
+    """A search result: an op, a leaf (value id) or a module call; ``op`` is None for leaves only.
 
     ``op`` is an index in `Tape.ops`, for a module the first op inside it.
     """
@@ -32,28 +32,28 @@ class Match(Struct, frozen=True, gc=False):
 
 
 def find(tape: Tape | Index, scene: Scene, query: str) -> tuple[Match, ...]:
-    """Return what matches in a scene, in the order in which it ran; nothing for an empty query.
+    """Return the matches in a scene in order of execution; none for an empty query.
 
-    Lengths such as ``16 × 8``, ``16x8`` or ``(16, 8)`` look for that shape, ``nan`` and ``inf`` for
-    values or gradients that hold one, anything else for a part of a name.
+    Lengths such as ``16 × 8``, ``16x8`` or ``(16, 8)`` search for that shape, ``nan`` and ``inf``
+    for values or gradients that contain them, anything else for a part of a name.
     """
     query = query.strip().casefold()
     if not query:
         return ()
     index = index_of(tape)
-    words = _words(index, scene)
+    search = _search_index(index, scene)
     found: list[tuple[float, Match]] = []
-    found += [(op, Match(op=op)) for op in words.ops_with(query)]
-    found += [(first - 0.4, Match(value=leaf)) for leaf, first in words.leaves_with(query)]
-    found += [(op - 0.5, Match(op=op, call=call)) for call, op in words.calls_with(query)]
+    found += [(op, Match(op=op)) for op in search.ops_with(query)]
+    found += [(first - 0.4, Match(value=leaf)) for leaf, first in search.leaves_with(query)]
+    found += [(op - 0.5, Match(op=op, call=call)) for call, op in search.calls_with(query)]
     found.sort(key=lambda pair: pair[0])
     return tuple(match for _, match in found)
 
 
 def prepare(index: Index, scenes: tuple[Scene, ...]) -> None:
-    """Read a tape's names, shapes and numbers once, so that whoever searches need not wait."""
+    """Build the search index of a tape, so that the first search is quick."""
     for scene in scenes:
-        _words(index, scene)
+        _search_index(index, scene)
     for query in BAD:
         _bad(index, query)
 
@@ -61,30 +61,30 @@ def prepare(index: Index, scenes: tuple[Scene, ...]) -> None:
 def find_all(
     tape: Tape | Index, scenes: tuple[Scene, ...], query: str, here: int
 ) -> tuple[tuple[int, Match], ...]:
-    """Return what matches in any scene, each with the number of its scene, in order.
+    """Return the matches in all scenes, each with the number of its scene, in order.
 
-    A leaf that several scenes use counts once: in scene ``here`` if that has it, else in the first.
+    A leaf that several scenes use counts once: in scene ``here`` if it is there, else in the first.
     """
     found = [(n, match) for n, scene in enumerate(scenes) for match in find(tape, scene, query)]
     homes: dict[int, int] = {}
     for number, match in found:
         if match.value is not None and (number == here or match.value not in homes):
             homes[match.value] = number
-    return tuple(one for one in found if one[1].value is None or homes[one[1].value] == one[0])
+    return tuple(pair for pair in found if pair[1].value is None or homes[pair[1].value] == pair[0])
 
 
 def shape_of(query: str) -> tuple[int, ...] | None:
-    """Return the shape that a query spells, None where it spells none."""
+    """Return the shape that a query denotes; None where it is no shape."""
     if not _SHAPE.fullmatch(query.strip()):
         return None
     return tuple(int(length) for length in re.findall(r"\d+", query))
 
 
 def locate(picture: Picture, match: Match) -> tuple[str, bool]:
-    """Return the key of the card or frame that shows a match, and whether it is the match itself.
+    """Return the key of the card or frame that shows a match, and True if it is the match itself.
 
-    False: it is a folded module around it, to be opened first. The key is empty where the picture
-    shows nothing of it.
+    False: it is a folded module around the match, to be opened first. The key is empty where the
+    picture does not contain the match.
     """
     if match.call is not None:
         for frame in picture.frames:
@@ -102,15 +102,15 @@ def locate(picture: Picture, match: Match) -> tuple[str, bool]:
     return card.key, itself
 
 
-def _words(index: Index, scene: Scene) -> "_Words":
-    kept = index.kept("search", lambda _index: dict[int, _Words]())
-    if scene.start not in kept:
-        kept[scene.start] = _Words(index, scene)
-    return kept[scene.start]
+def _search_index(index: Index, scene: Scene) -> "_SearchIndex":
+    cache = index.kept("search", lambda _index: dict[int, _SearchIndex]())
+    if scene.start not in cache:
+        cache[scene.start] = _SearchIndex(index, scene)
+    return cache[scene.start]
 
 
-class _Words:
-    """What the ops, leaves and modules of one scene are found by, in small letters."""
+class _SearchIndex:
+    """Search index of one scene: the texts of its ops, leaves and modules in lower case."""
 
     def __init__(self, index: Index, scene: Scene) -> None:
         self._index = index
@@ -126,13 +126,13 @@ class _Words:
         ]
 
     def _text(self, number: int) -> str:
-        """Return an op's words, one on each line: no query holds the end of a line."""
+        """Return an op's names, one per line: queries contain no line break."""
         op, values = self._index.op(number), self._index.values
         names = (values[v].name.rpartition(".")[2] for v in op.outputs)
         return "\n".join((symbols.title(op), op.op, *names)).casefold()
 
     def ops_with(self, query: str) -> list[int]:
-        """Return the ops that a query finds."""
+        """Return the ops that match a query."""
         index, shape = self._index, shape_of(query)
         if query in BAD:
             bad = _bad(index, query)
@@ -146,7 +146,7 @@ class _Words:
         return [n for n in self._ops if any(values[v].shape == shape for v in index.op(n).outputs)]
 
     def leaves_with(self, query: str) -> list[tuple[int, int]]:
-        """Return the leaves that a query finds, each with the op that takes it first."""
+        """Return the leaves that match a query, each with the first op that takes it."""
         index, shape = self._index, shape_of(query)
         if query in BAD:
             bad = _bad(index, query)
@@ -158,7 +158,7 @@ class _Words:
         return [(leaf, op) for leaf, op, path in self._leaves if _ends_in(path, query)]
 
     def calls_with(self, query: str) -> list[tuple[int, int]]:
-        """Return the module calls that a query finds, each with its first op."""
+        """Return the module calls that match a query, each with its first op."""
         if query in BAD or shape_of(query) is not None:
             return []
         return [
@@ -169,17 +169,17 @@ class _Words:
 
 
 def _path(name: str) -> tuple[str, str]:
-    """Return a path and the path of what is around it."""
+    """Return a path and its parent path, in lower case."""
     return name.casefold(), name.casefold().rpartition(".")[0]
 
 
 def _ends_in(path: tuple[str, str], query: str) -> bool:
-    """Tell whether a query is in a path and not already in the path of what is around it."""
+    """Return whether a query is in a path but not already in its parent path."""
     return query in path[0] and query not in path[1]
 
 
 def _is_bad(index: Index, number: int, bad: frozenset[int]) -> bool:
-    """Tell whether an op's results or a gradient that came to them are among the ``bad`` ones."""
+    """Return whether a snapshot of an op's results or of their gradients is in ``bad``."""
     op = index.op(number)
     if any(index.values[value].snapshot in bad for value in op.outputs):
         return True
@@ -189,24 +189,24 @@ def _is_bad(index: Index, number: int, bad: frozenset[int]) -> bool:
 
 def _leaf_is_bad(index: Index, leaf: int, bad: frozenset[int]) -> bool:
     value = index.values[leaf]
-    arrived = (one.snapshot for one in index.arrivals.get((leaf, 0), ()))
+    arrived = (arrival.snapshot for arrival in index.arrivals.get((leaf, 0), ()))
     return value.snapshot in bad or any(number in bad for number in arrived)
 
 
 def _bad(index: Index, query: str) -> frozenset[int]:
-    """Return the numbers of the snapshots that hold a NaN or an infinity."""
+    """Return the numbers of the snapshots that contain a NaN or an infinity."""
     return index.kept(f"holds {query}", lambda _index: _holding(index.tape.snapshots, query))
 
 
 def _holding(snapshots: tuple[Snapshot, ...], query: str) -> frozenset[int]:
-    """Look at small arrays of one dtype all at once: there may be tens of thousands."""
+    """Test small arrays of the same dtype together: there may be tens of thousands."""
     found: set[int] = set()
     small: dict[str, list[int]] = {}
-    for number, one in enumerate(snapshots):
-        if one.nan or one.inf:
-            found |= {number} if (one.nan if query == "nan" else one.inf) else set()
-        elif one.data and one.store[1] in "fc":
-            small.setdefault(one.store, []).append(number)
+    for number, snapshot in enumerate(snapshots):
+        if snapshot.nan or snapshot.inf:
+            found |= {number} if (snapshot.nan if query == "nan" else snapshot.inf) else set()
+        elif snapshot.data and snapshot.store[1] in "fc":
+            small.setdefault(snapshot.store, []).append(number)
     test = np.isnan if query == "nan" else np.isinf
     for store, numbers in small.items():
         for part in _portions(snapshots, numbers):
@@ -219,7 +219,7 @@ def _holding(snapshots: tuple[Snapshot, ...], query: str) -> frozenset[int]:
 
 
 def _portions(snapshots: tuple[Snapshot, ...], numbers: list[int]) -> Iterator[list[int]]:
-    """Yield the numbers in lists whose arrays together are not much longer than `PORTION`."""
+    """Yield the numbers in lists whose arrays together have about `PORTION` bytes."""
     taken: list[int] = []
     size = 0
     for number in numbers:
@@ -233,7 +233,7 @@ def _portions(snapshots: tuple[Snapshot, ...], numbers: list[int]) -> Iterator[l
 
 
 def _leaves(index: Index, ops: list[int]) -> dict[int, int]:
-    """Return the values from outside that ops take -> the first op that does."""
+    """Return outside value -> the first op that takes it."""
     inside = set(ops)
     found: dict[int, int] = {}
     for op in ops:
@@ -244,7 +244,7 @@ def _leaves(index: Index, ops: list[int]) -> dict[int, int]:
 
 
 def _calls(index: Index, ops: list[int]) -> dict[int, int]:
-    """Return the module calls around ops -> the first op inside."""
+    """Return module call around ops -> the first op inside."""
     found: dict[int, int] = {}
     for op in ops:
         call = index.op(op).call

@@ -1,4 +1,4 @@
-"""The shares that a backward node sends along its edges: each wire's, and what lands on a card."""
+"""Gradients that a backward node sends along its edges, as looks of wires and cards."""
 
 from collections.abc import Mapping
 
@@ -10,11 +10,11 @@ from playback.index import Index
 from playback.picture import CardLook, Picture, WireLook
 
 Landing = dict[str, tuple[int | None, bool]]
-"""Gradients under way to cards, and whether more will come."""
+"""Card key -> (gradient that the card will show, whether more shares will arrive)."""
 
 
 class Sending:
-    """Sends what nodes of one picture send; ``targets`` has the card of each node's output."""
+    """Update of a picture's looks in backward; ``targets``: (node or leaf, input) -> card key."""
 
     def __init__(
         self,
@@ -34,13 +34,13 @@ class Sending:
         execution: Execution,
         at: int,
     ) -> tuple[str, ...]:
-        """Let the shares of one execution, at event ``at``, run; return the wires they run along.
+        """Apply the shares that an execution sends at event ``at``; return the keys of their wires.
 
-        Thousands of them may go to one card, which is told of all at once: of each by itself it
-        would be told in quadratic time.
+        Thousands of shares may go to one card: it is updated once with all of them, since updating
+        it for each would take quadratic time.
         """
-        lit: list[str] = []
-        come: dict[str, list[int]] = {}
+        active: list[str] = []
+        arriving: dict[str, list[int]] = {}
         for number in execution.edges:
             edge = self._index.tape.edges[number]
             if edge.gradient is None:
@@ -48,20 +48,20 @@ class Sending:
             wire = self._picture.edge_wires.get((execution.node, edge.slot))
             if wire is not None:
                 wires[wire] = self._run_along(wires.get(wire, WireLook()), number, edge.gradient)
-                lit.append(wire)
+                active.append(wire)
             key = self._targets.get(self._index.target(edge.target, edge.input_nr))
             if key is None or key == self._picture.node_cards.get(execution.node):
                 continue
-            come.setdefault(key, []).append(edge.gradient)
+            arriving.setdefault(key, []).append(edge.gradient)
             known = cards.get(key, CardLook())
-            arrived = len(known.shares) + len(come[key])
+            arrived = len(known.shares) + len(arriving[key])
             total, more = self._sum(edge, edge.gradient, known, arrived, at)
             if total is not None or more:
                 landing[key] = total, more
-        for key, gradients in come.items():
+        for key, gradients in arriving.items():
             known = cards.get(key, CardLook())
             cards[key] = replace(known, shares=(*known.shares, *gradients))
-        return tuple(lit)
+        return tuple(active)
 
     def _run_along(self, before: WireLook, number: int, gradient: int) -> WireLook:
         alone = not before.shares
@@ -75,7 +75,7 @@ class Sending:
     def _sum(
         self, edge: Edge, gradient: int, known: CardLook, arrived: int, at: int
     ) -> tuple[int | None, bool]:
-        """Return the sum that a card shows once a share has come to it, and whether more follow."""
+        """Return the gradient that a card shows after a share arrived, and whether more follow."""
         target = self._index.target(edge.target, edge.input_nr)
         expected = self._index.expected(target, edge.run)
         total = None
@@ -87,7 +87,7 @@ class Sending:
         return total, expected > 1 and total is None
 
     def _received(self, target: tuple[int, int], at: int, run: int) -> int | None:
-        """Return what the node that an edge leads to will be given, if no hook changes it."""
+        """Return the gradient that the target node will receive; None if a hook changes it."""
         for event, number in self._index.node_runs.get(target[0], ()):
             execution = self._index.tape.executions[number]
             if event > at and execution.run == run and not execution.hooked:

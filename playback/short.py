@@ -1,4 +1,4 @@
-"""Snapshots in the few characters that fit beside a line, on a row or in a sentence."""
+"""Short texts of snapshots, to fit next to a line, in a table row or in a sentence."""
 
 from collections.abc import Callable
 
@@ -7,9 +7,9 @@ from playback import text
 from playback.index import Index
 
 LONG = 12
-"""A number of more letters was hardly typed."""
+"""Most characters of a literal that is shown as typed; longer ones were probably computed."""
 FEW = 4
-"""Tensors of at most this many elements are written out."""
+"""Most elements of a tensor that is written out."""
 
 
 def value(snapshot: Snapshot | None) -> str:
@@ -32,7 +32,7 @@ def gradient(snapshot: Snapshot | None) -> str:
 
 
 class Written:
-    """The snapshots of one tape in few characters, each written once."""
+    """Cache of the short texts of one tape's snapshots."""
 
     def __init__(self, index: Index) -> None:
         self._snapshots = index.tape.snapshots
@@ -40,30 +40,30 @@ class Written:
         self._gradients: dict[int, str] = {}
 
     def value(self, number: int | None) -> str:
-        """Return what `value` says of a snapshot, by its number."""
+        """Return `value` of a snapshot, given by its number."""
         return self._once(number, self._values, value)
 
     def gradient(self, number: int | None) -> str:
-        """Return what `gradient` says of a snapshot, by its number."""
+        """Return `gradient` of a snapshot, given by its number."""
         return self._once(number, self._gradients, gradient)
 
     def _once(
-        self, number: int | None, kept: dict[int, str], write: Callable[[Snapshot | None], str]
+        self, number: int | None, cache: dict[int, str], write: Callable[[Snapshot | None], str]
     ) -> str:
         if number is None:
             return ""
-        if number not in kept:
-            kept[number] = write(self._snapshots[number])
-        return kept[number]
+        if number not in cache:
+            cache[number] = write(self._snapshots[number])
+        return cache[number]
 
 
 def written(index: Index) -> Written:
-    """Return the writer of a tape's snapshots: whoever asks again need not wait again."""
+    """Return the cached texts of a tape's snapshots."""
     return index.kept("written", Written)
 
 
 def norm(snapshot: Snapshot) -> float | None:
-    """Return the Euclidean norm over all elements, None where it is not known."""
+    """Return the Euclidean norm over all elements; None where it is not known."""
     if snapshot.norm is not None:
         return snapshot.norm
     array = snapshot.array()
@@ -73,7 +73,7 @@ def norm(snapshot: Snapshot) -> float | None:
 
 
 def trimmed(x: float | int | bool | complex, digits: int = 4) -> str:
-    """Return a number without the zeros that end its decimals: ``3``, ``0.5``, ``1e+30``."""
+    """Return a number without trailing zeros: ``3``, ``0.5``, ``1e+30``."""
     if isinstance(x, complex):
         sign = "+" if x.imag >= 0 or x.imag != x.imag else text.MINUS
         return f"{trimmed(x.real, digits)} {sign} {trimmed(abs(x.imag), digits)}i"
@@ -84,11 +84,11 @@ def trimmed(x: float | int | bool | complex, digits: int = 4) -> str:
 
 
 def literal(arg: Arg) -> str:
-    """Return a number as it was written; one that was computed has no more than seven digits."""
-    told, x = arg.text, arg.number
-    if isinstance(x, float) and len(told) > LONG and x == x and abs(x) != float("inf"):
-        told = f"{x:.7g}"
-    return told.replace("-", text.MINUS)
+    """Return a number as it was typed; a computed float is cut to seven digits."""
+    written, x = arg.text, arg.number
+    if isinstance(x, float) and len(written) > LONG and x == x and abs(x) != float("inf"):
+        written = f"{x:.7g}"
+    return written.replace("-", text.MINUS)
 
 
 def _written(snapshot: Snapshot) -> str | None:

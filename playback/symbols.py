@@ -1,4 +1,4 @@
-"""How ops are called on cards: one plain name per op, its chip and its small third line."""
+"""Names of ops and modules on cards: plain name, symbol of the chip, and the small third line."""
 
 import re
 
@@ -38,10 +38,10 @@ ELEMENTWISE = frozenset(
     ("add", "sub", "rsub", "mul", "div", "rdiv", "maximum", "minimum", "fmod", "remainder", "rpow",
      "floor_divide", "atan2", "where", "gt", "lt", "ge", "le", "eq", "ne")
 )  # fmt: skip
-"""Ops whose literal operands are drawn as constants of their own."""
+"""Ops whose literal operands are drawn as separate constants."""
 
 _DEFAULTS = ("", "None", "False", "'mean'", "0.0", "-100")
-"""Literals that torch's own functions pass on as keywords and that tell nothing."""
+"""Keyword values that torch's own functions pass on by default and that are not shown."""
 
 _QUIET = frozenset(
     ("norm_type", "ignore_index", "eps", "momentum", "cudnn_enabled", "training", "_stacklevel")
@@ -51,26 +51,26 @@ _SUPERSCRIPTS = str.maketrans("0123456789-−.", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻
 
 
 def plain(op: str) -> str:
-    """Return the op's everyday name: ``__rsub__`` is rsub, ``add_`` and ``__iadd__`` are add."""
+    """Return the op's canonical name: ``__rsub__`` is rsub, ``add_`` and ``__iadd__`` are add."""
     name = op.rsplit(".", 1)[-1].strip("_")
     return _ALIASES.get(name, name)
 
 
 def is_loss(op: str) -> bool:
-    """Tell whether an op is one of torch's loss functions."""
+    """Return whether an op is one of torch's loss functions."""
     name = plain(op)
     return name.endswith("_loss") or name.startswith(("cross_entropy", "binary_cross_entropy"))
 
 
 def superscript(exponent: float | None) -> str:
-    """Return a whole exponent in small raised digits, ``ⁿ`` for any other."""
+    """Return an integer exponent in superscript digits, ``ⁿ`` for any other."""
     if exponent is None or not float(exponent).is_integer():
         return "ⁿ"
     return str(int(exponent)).translate(_SUPERSCRIPTS)
 
 
 def symbol(op: Op) -> str:
-    """Return what stands in the chip of an op's card; a name of more than six letters is cut."""
+    """Return the symbol of an op's chip; a name of more than six letters is cut."""
     name = plain(op.op)
     if name in ("pow", "float_power"):
         literal = next((a for a in op.args[1:] if a.value is None and a.text), None)
@@ -89,12 +89,12 @@ _ALONG = frozenset(
     "all amax amin any argmax argmin argsort cat concat cumprod cumsum flip log_softmax logsumexp "
     "max mean median min prod softmax sort squeeze stack std sum unbind unsqueeze var".split()
 )
-"""Ops whose one number says along which dimension."""
+"""Ops whose only positional number is the dimension."""
 _SLICE = re.compile(r"slice\(([^,()]+), ([^,()]+), ([^,()]+)\)")
 
 
 def note(op: Op) -> str:
-    """Return the small third line of an op's card: what it was told besides its tensors."""
+    """Return the small third line of an op's card: its arguments other than tensors."""
     name = plain(op.op)
     if name in ("lstm", "gru", "rnn_tanh", "rnn_relu"):
         return ""
@@ -120,7 +120,7 @@ def note(op: Op) -> str:
 
 
 def _subscript(written: str) -> str:
-    """Return what stands between the brackets of an index, as one writes it: ``:, 1``."""
+    """Return the text between the brackets of an index in Python syntax: ``:, 1``."""
     if written.startswith("("):
         written = written.removeprefix("(").removesuffix(")").removesuffix(",")
     written = _SLICE.sub(_colons, written)
@@ -137,7 +137,7 @@ def _literal(arg: Arg) -> str:
 
 
 def about(call: Call) -> str:
-    """Return the sizes of a module from torch's own description: ``2 → 8``; else empty."""
+    """Return the sizes of a module from its ``extra_repr``: ``2 → 8``; else empty."""
     parts = [part.strip() for part in _commas(call.about)]
     sizes = [part.split("=")[-1] for part in parts[:2]]
     if not sizes or not sizes[0]:
@@ -153,7 +153,7 @@ def about(call: Call) -> str:
 
 
 def parameters(count: int) -> str:
-    """Return a number of parameters, short: ``72 params``, ``28 k params``; empty for none."""
+    """Return a parameter count as a short text: ``72 params``, ``28 k params``; empty for none."""
     if not count:
         return ""
     if count < 10_000:
@@ -164,7 +164,7 @@ def parameters(count: int) -> str:
 
 
 def _commas(written: str) -> list[str]:
-    """Split at the commas that stand outside brackets."""
+    """Split at the commas outside brackets."""
     parts, depth, start = [], 0, 0
     for at, letter in enumerate(written):
         depth += (letter in "([") - (letter in ")]")
@@ -181,16 +181,16 @@ _SHORTER = {
 
 
 def title(op: Op) -> str:
-    """Return the op's name as its card shows it: torch's own, the longest ones shortened."""
+    """Return the op's name on its card: torch's own, with the longest names shortened."""
     name = op.op.rsplit(".", 1)[-1]
     return _SHORTER.get(name, {"rsub": "sub", "rdiv": "div", "rpow": "pow"}.get(name, name))
 
 
 def last(call: Call) -> str:
-    """Return the last part of a module's path, or its class where it has no name."""
+    """Return the last part of a module's path, or its class if it has no name."""
     return call.name.rsplit(".", 1)[-1] or call.kind
 
 
 def module_title(call: Call) -> str:
-    """Return ``2: Linear``; only the class where the module has no name of its own."""
+    """Return ``2: Linear``; only the class if the module has no name."""
     return f"{last(call)}: {call.kind}" if last(call) != call.kind else call.kind

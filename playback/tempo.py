@@ -1,4 +1,4 @@
-"""How long events are shown, and by that which frames a film of a tape has."""
+"""Duration of events in playback, and the frames of a video of a tape."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -8,7 +8,7 @@ from msgspec import Struct
 from engine.tape import Event, EventKind
 
 TOKEN_MS = 260
-"""How long a value or a gradient travels along its wire at speed 1."""
+"""Milliseconds that a value or a gradient takes along its wire at speed 1."""
 _OTHER_MS: dict[EventKind, int] = {
     "leaf": 140,
     "enter": 60,
@@ -22,20 +22,20 @@ _OTHER_MS: dict[EventKind, int] = {
     "step": 400,
 }
 BEGIN_MS, END_MS = 600, 1800
-"""A film stands still for so long before the first event and after the last."""
+"""Still time before the first event and after the last."""
 LONGEST_MS = 120_000
-"""A tape that would play longer is filmed faster, several events in one go."""
+"""Longest video: of a longer tape several events are shown at once."""
 
 
 def duration(kind: EventKind, speed: float) -> int:
-    """Return for how many milliseconds an event of that kind is shown at ``speed``."""
+    """Return the milliseconds for which an event of that kind is shown at ``speed``."""
     return round(_OTHER_MS.get(kind, TOKEN_MS) / speed)
 
 
 class Take(Struct, frozen=True):
-    """One frame of a film: ``elapsed_ms`` after the tape moved on from ``before``.
+    """A video frame: ``elapsed_ms`` of the ``duration_ms`` from ``before`` to ``position``.
 
-    That move takes ``duration_ms``; where it takes none, the tape stands still at ``position``.
+    Without a duration the tape stands still at ``position``.
     """
 
     before: int
@@ -45,7 +45,7 @@ class Take(Struct, frozen=True):
 
 
 class Tempo:
-    """When each event of a tape happens in a film of it, ``fps`` frames a second."""
+    """Timing of a tape's events in a video with ``fps`` frames a second."""
 
     def __init__(
         self, events: Sequence[Event], fps: int, speed: float = 1.0, longest_ms: int = LONGEST_MS
@@ -53,7 +53,7 @@ class Tempo:
         self.fps = fps
         whole = sum(duration(event.kind, speed) for event in events)
         self.at_once = max(1, math.ceil(whole / longest_ms))
-        """So many events are shown in one go."""
+        """Number of events that are shown at once."""
         self._moves: list[tuple[int, int, int]] = []
         """Positions before and after, and milliseconds."""
         for before in range(0, len(events), self.at_once):
@@ -63,11 +63,11 @@ class Tempo:
         self.length_ms = BEGIN_MS + END_MS + sum(ms for _, _, ms in self._moves)
 
     def __len__(self) -> int:
-        """Return how many frames there are; at least one."""
+        """Return the number of frames; at least 1."""
         return max(1, math.ceil(self.length_ms * self.fps / 1000))
 
     def takes(self) -> Iterator[Take]:
-        """Yield the frames in order, the first and the last of them at rest."""
+        """Yield the frames in order; the tape stands still in the first and the last ones."""
         moves = iter(self._moves)
         begun, move = 0.0, (0, 0, BEGIN_MS)
         for frame in range(len(self)):

@@ -1,4 +1,4 @@
-"""Numbers and shapes as the interface writes them; the one place that formats them."""
+"""Formatting of numbers, shapes, sizes, durations and names for the whole interface."""
 
 import math
 
@@ -8,9 +8,9 @@ _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
 def number(x: float | int | bool | complex | None, digits: int = 4) -> str:
-    """Return ``x`` as the interface shows it: four decimals, a true minus, exponents when needed.
+    """Return ``x`` with four decimals, a true minus sign, and an exponent where needed.
 
-    Where four decimals leave one digit, as of 0.0006, there are five; two digits always stand.
+    A number such as 0.0006 gets a fifth decimal, so that at least two significant digits show.
     NaN and the infinities read ``NaN``, ``∞`` and ``−∞``; None reads as an em dash; integers and
     booleans stay as they are.
     """
@@ -59,7 +59,7 @@ def duration(nanoseconds: float) -> str:
 
 
 def _in_units(amount: float, units: tuple[str, ...]) -> str:
-    """Return an amount in the first of the units, each 1,000 of the one before, that suits it."""
+    """Return an amount in the first suitable unit, each being 1,000 of the unit before."""
     for unit in units:
         amount /= 1000
         if amount < 999.95 or unit == units[-1]:
@@ -73,14 +73,14 @@ def count(n: int, noun: str) -> str:
 
 
 def variable(name: str) -> str:
-    """Return a name as mathematics writes it: ``x₁`` for ``x1``; longer words stay as they are."""
+    """Return a name in mathematical notation: ``x₁`` for ``x1``; longer names are unchanged."""
     if len(name) > 1 and name[0].isalpha() and name[1:].isdecimal():
         return name[0] + name[1:].translate(_SUBSCRIPTS)
     return name
 
 
 def shortened(name: str, length: int) -> str:
-    """Return so many letters of a name at most; of a longer one both ends, which tell it apart."""
+    """Return a name cut in its middle to ``length`` letters: both ends distinguish it."""
     if len(name) <= length:
         return name
     first = length // 2
@@ -88,5 +88,7 @@ def shortened(name: str, length: int) -> str:
 
 
 def file_name(name: str) -> str:
-    """Return the name of a file without what would change how the text around it reads."""
-    return "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in name)
+    """Return a file's name with unprintable characters (such as text direction marks) replaced."""
+    return "".join(
+        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in name
+    )

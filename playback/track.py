@@ -1,4 +1,4 @@
-"""The tape as a track: its phases, its ledger of events, its table of named values."""
+"""Tables of a tape: its phases, its ledger of events, its named values."""
 
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ class Segment(Struct, frozen=True):
 
 
 class Entry(Struct, frozen=True, gc=False):
-    """One row of the ledger: ``position`` is the one just after its event."""
+    """One row of the ledger; ``position`` is right after its event."""
 
     position: int
     kind: EventKind
@@ -32,7 +32,7 @@ class Entry(Struct, frozen=True, gc=False):
 
 
 class ValueRow(Struct, frozen=True, gc=False):
-    """One named value at a position. ``pending``: its gradient is on the way (``…``)."""
+    """A named value at a position. ``pending``: its gradient is not complete (``…``)."""
 
     name: str
     value_id: int
@@ -62,21 +62,21 @@ def _segments(index: Index) -> tuple[Segment, ...]:
 
 
 def ledger(tape: Tape | Index) -> Sequence[Entry]:
-    """Return a sentence for every event worth telling, in order; each is made when it is read."""
+    """Return a row for every event but the ends of calls and passes; built when accessed."""
     return index_of(tape).kept("ledger", _Ledger)
 
 
 class _Ledger(Sequence[Entry]):
-    """The rows of the ledger: on a long tape hardly any of them is ever seen."""
+    """Lazy rows of the ledger: on a long tape hardly any of them is ever seen."""
 
     def __init__(self, index: Index) -> None:
         self._index = index
         events = enumerate(index.tape.events)
-        self._told = [at for at, event in events if event.kind not in ("leave", "end")]
-        self._made: dict[int, Entry] = {}
+        self._shown_events = [at for at, event in events if event.kind not in ("leave", "end")]
+        self._entries: dict[int, Entry] = {}
 
     def __len__(self) -> int:
-        return len(self._told)
+        return len(self._shown_events)
 
     @overload
     def __getitem__(self, row: int) -> Entry: ...
@@ -85,15 +85,15 @@ class _Ledger(Sequence[Entry]):
 
     def __getitem__(self, row: int | slice) -> Entry | Sequence[Entry]:
         if isinstance(row, slice):
-            return [self._entry(at) for at in self._told[row]]
-        return self._entry(self._told[row])
+            return [self._entry(at) for at in self._shown_events[row]]
+        return self._entry(self._shown_events[row])
 
     def _entry(self, at: int) -> Entry:
-        if at not in self._made:
+        if at not in self._entries:
             event = self._index.tape.events[at]
             written = words.entry(self._index, at)
-            self._made[at] = Entry(at + 1, event.kind, event.line, written)
-        return self._made[at]
+            self._entries[at] = Entry(at + 1, event.kind, event.line, written)
+        return self._entries[at]
 
 
 @dataclass
@@ -101,29 +101,29 @@ class _State:
     shown: dict[str, int] = field(default_factory=dict)
     """Name -> value id."""
     order: dict[str, float] = field(default_factory=dict)
-    """Name -> the event it is sorted by: results by their own, leaves by their first use."""
+    """Name -> sort key: the event that made a result, the latest use of a leaf."""
 
     def copy(self) -> "_State":
         return _State(dict(self.shown), dict(self.order))
 
 
 class _Named:
-    """Which value each name stands for, along the tape."""
+    """The value that each name stands for, along the tape."""
 
     def __init__(self, index: Index) -> None:
         self.index = index
         self.film = Film(len(index.tape.events), _State(), _State.copy)
         self.latest: tuple[int, tuple[ValueRow, ...]] | None = None
-        """A position and its rows: those of a long tape are made ready, then asked for."""
-        self._turns: dict[int, tuple[int, ...]] = {}
+        """A position and its rows: precomputed in a worker thread, then shown."""
+        self._change_events: dict[int, tuple[int, ...]] = {}
         self._rows: dict[str, tuple[int, int, ValueRow]] = {}
-        """Of each name the row last asked for, its value, and how many of the value's turns were
-        behind: as long as these are the same, thousands of rows need not be written again."""
+        """Name -> (value, number of the value's changes so far, row): the row is valid while the
+        first two stay the same, so thousands of rows need not be built again."""
 
     def step(self, state: _State, at: int) -> None:
         """Change the state by one event."""
         index, event = self.index, self.index.tape.events[at]
-        if at in index.during:
+        if at in index.events_in_passes:
             return
         if event.kind == "leaf":
             self._put(state, event.ref, at)
@@ -151,10 +151,10 @@ class _Named:
             state.order[name] = at
 
     def row(self, name: str, number: int, position: int) -> ValueRow:
-        """Return what a name's row says at a position."""
-        if number not in self._turns:
-            self._turns[number] = _turns(self.index, number)
-        behind = bisect_left(self._turns[number], position)
+        """Return the row of a name at a position."""
+        if number not in self._change_events:
+            self._change_events[number] = _change_events(self.index, number)
+        behind = bisect_left(self._change_events[number], position)
         known = self._rows.get(name)
         if known is None or known[0] != number or known[1] != behind:
             known = (number, behind, _row(self.index, name, number, position))
@@ -162,8 +162,8 @@ class _Named:
         return known[2]
 
 
-def _turns(index: Index, number: int) -> tuple[int, ...]:
-    """Return the events after which a value may have other numbers or another gradient."""
+def _change_events(index: Index, number: int) -> tuple[int, ...]:
+    """Return the events after which a value's data or gradient may have changed."""
     value, home = index.values[number], index.home(number)
     arrivals = index.arrivals.get(
         (home, 0) if value.node is None else (value.node, value.output_nr), []
@@ -180,7 +180,7 @@ def _turns(index: Index, number: int) -> tuple[int, ...]:
 
 
 def value_rows(tape: Tape | Index, position: int) -> tuple[ValueRow, ...]:
-    """Return the named values made so far, the most recent result first, leaves by their uses."""
+    """Return the named values so far, latest result first, leaves by their latest use."""
     index = index_of(tape)
     named = index.kept("named", _Named)
     if named.latest is None or named.latest[0] != position:

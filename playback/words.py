@@ -1,20 +1,20 @@
-"""What an event is, in words: short for the caption, with its numbers for the ledger."""
+"""Text of an event: short for the caption, with its numbers for the ledger."""
 
 from engine.tape import Edge, Event, Op, Value
 from playback import short, symbols, text
 from playback.index import Index
 
 NAMED = 6
-"""Of more than so many the first are named, and the others counted."""
+"""Most items that are listed by name; the others are counted."""
 
 
 def caption(index: Index, at: int) -> str:
-    """Return an event in a few words, without numbers."""
+    """Return a short text for an event, without numbers."""
     event = index.tape.events[at]
     if event.kind == "node":
         node = index.nodes[index.tape.executions[event.ref].node]
         sends = index.tape.executions[event.ref].edges
-        return f"{node.name} {'hands on its gradient' if sends else 'has nobody to hand it to'}"
+        return f"{node.name} {'hands on its gradient' if sends else 'receives its gradient'}"
     if event.kind == "accumulate":
         return f"{called(index, index.tape.accumulations[event.ref].leaf)} collects its gradient"
     if event.kind == "op":
@@ -26,7 +26,7 @@ def caption(index: Index, at: int) -> str:
 
 
 def entry(index: Index, at: int) -> str:
-    """Return an event in one plain sentence with its numbers."""
+    """Return a sentence for an event, with its numbers."""
     event = index.tape.events[at]
     if event.kind == "leaf":
         return _leaf(index, index.values[event.ref])
@@ -53,7 +53,7 @@ def called(index: Index, value: int) -> str:
 
 
 def target(index: Index, edge: Edge) -> str:
-    """Return what an edge leads to: a leaf's name, else that of the value the node belongs to."""
+    """Return the target of an edge: a leaf's name, else that of the value of the node."""
     if edge.target not in index.nodes:
         return called(index, edge.target)
     op = index.node_ops.get(edge.target)
@@ -97,8 +97,8 @@ def _node(index: Index, number: int) -> str:
     execution = tape.executions[number]
     received = [s for s in execution.received if s is not None]
     got = [short.gradient(index.snapshot(s)) for s in received[:NAMED]]
-    told = _few(got, len(received)) if len(received) > NAMED else " and ".join(got)
-    text_ = f"{index.nodes[execution.node].name} received {told or 'nothing'}"
+    received_text = _few(got, len(received)) if len(received) > NAMED else " and ".join(got)
+    text_ = f"{index.nodes[execution.node].name} received {received_text or 'nothing'}"
     sent = [tape.edges[e] for e in execution.edges if tape.edges[e].gradient is not None]
     if not sent:
         return text_
@@ -190,7 +190,7 @@ def _step(index: Index, number: int) -> str:
 def _written(index: Index, number: int) -> str:
     changes = index.tape.writes[number]
     if len(changes) > 1:
-        return f"{_listed([called(index, one.before) for one in changes])} are changed"
+        return f"{_listed([called(index, change.before) for change in changes])} are changed"
     old, new = (
         short.value(index.snapshot(index.values[value].snapshot))
         for value in (changes[0].before, changes[0].after)
@@ -199,7 +199,7 @@ def _written(index: Index, number: int) -> str:
 
 
 def added(parts: list[str]) -> str:
-    """Return ``48 + 16`` or ``48 − 16`` for numbers as they are written."""
+    """Return ``48 + 16`` or ``48 − 16`` for numbers that are already formatted."""
     return parts[0] + "".join(
         f" {text.MINUS} {part[1:]}" if part.startswith(text.MINUS) else f" + {part}"
         for part in parts[1:]
@@ -211,7 +211,7 @@ def _listed(parts: list[str]) -> str:
 
 
 def _few(parts: list[str], count: int) -> str:
-    """Return the first of ``count`` parts, and how many others there are."""
+    """Return the first of ``count`` parts as a list, and the number of the others."""
     if count > NAMED:
         return f"{', '.join(parts[: NAMED - 1])} and {text.count(count - NAMED + 1, 'other')}"
     return " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else "".join(parts)

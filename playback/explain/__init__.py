@@ -1,4 +1,4 @@
-"""Explanations: an op's formula, how its gradient runs back, with this run's own numbers."""
+"""Explanations of ops: formula, derivatives, and the numbers of this run."""
 
 from playback.explain.happened import at_start, happened
 from playback.explain.local import factor

@@ -1,4 +1,4 @@
-"""How broadcasting stretched an operand going forward, and is summed going back."""
+"""Explanation of broadcasting: operands stretched in forward, gradients summed in backward."""
 
 from engine.tape import Op
 from playback import operands
@@ -11,7 +11,7 @@ from playback.lab.elementwise import broadcast
 
 
 def stretched(index: Index, op: Op, rule: Rule) -> list[str]:
-    """Return a sentence for every operand that was stretched to the result's shape."""
+    """Return a sentence for every operand with a gradient that was broadcast."""
     if not rule.stretches or not op.outputs:
         return []
     names = naming.names(index, op)
@@ -31,7 +31,7 @@ def stretched(index: Index, op: Op, rule: Rule) -> list[str]:
 
 
 def is_stretched(index: Index, op: Op, operand: int) -> bool:
-    """Tell whether an operand was stretched to the shape of the result."""
+    """Return whether an operand was broadcast to the shape of the result."""
     arg = operands.operands(op)[operand]
     if arg.value is None or not op.outputs:
         return False
@@ -40,7 +40,7 @@ def is_stretched(index: Index, op: Op, operand: int) -> bool:
 
 
 def stretched_dims(shape: tuple[int, ...], target: tuple[int, ...]) -> list[int]:
-    """Return the dimensions of ``target`` along which ``shape`` was repeated."""
+    """Return the dimensions of ``target`` along which ``shape`` is broadcast."""
     ahead = len(target) - len(shape)
     return [
         dim
@@ -50,9 +50,9 @@ def stretched_dims(shape: tuple[int, ...], target: tuple[int, ...]) -> list[int]
 
 
 def both_ways(index: Index, op: Op, rule: Rule | None, loss: str = "") -> Axes | None:
-    """Return how axes are stretched going forward and, with a ``loss``, summed going back.
+    """Return the table of stretched axes in forward and, with a ``loss``, summed axes in backward.
 
-    None where no operand is stretched.
+    None if no operand is broadcast.
     """
     if rule is None or not rule.stretches or not op.outputs:
         return None

@@ -1,4 +1,4 @@
-"""The gradient of an einsum is an einsum: its letters say which."""
+"""Gradient of an einsum, which is itself an einsum."""
 
 from engine.tape import Op
 from playback.explain.naming import Named
@@ -7,10 +7,11 @@ _KEYS = "abcdefghijklmnop"
 
 
 def share(op: Op, names: Named, operand: int, above: str) -> str:
-    """Return ``= einsum('i,j->ij', ∂L/∂y, v)``; "" where the letters do not say.
+    """Return ``= einsum('i,j->ij', ∂L/∂y, v)``; "" for repeated letters or an ellipsis.
 
-    ``operand`` counts the equation. What arrived and all other operands are multiplied, and summed
-    over the letters that this operand has not; a letter that only it has is repeated.
+    ``operand`` counts from 1, since the equation is operand 0. The gradient is the product of
+    ``above`` and the other operands, summed over the letters that this operand does not have; it is
+    repeated over a letter that only this operand has.
     """
     letters = _letters(op)
     place = operand - 1
@@ -31,7 +32,7 @@ def share(op: Op, names: Named, operand: int, above: str) -> str:
 
 
 def _letters(op: Op) -> tuple[list[str], str] | None:
-    """Return the letters of the operands and of the result; None where they are not plain."""
+    """Return the letters of the operands and of the result; None for an ellipsis and the like."""
     text = op.args[0].text.strip("'").replace(" ", "") if op.args else ""
     left, arrow, right = text.partition("->")
     given = left.split(",")

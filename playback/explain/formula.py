@@ -1,4 +1,4 @@
-"""The formula of one call: its rule's, with names, settings and what was left out."""
+"""Formula of a call: that of its rule, with the call's names and settings."""
 
 from engine.tape import Op
 from playback import symbols
@@ -7,7 +7,7 @@ from playback.explain.rule import Rule
 
 
 def formula(op: Op, rule: Rule | None, names: Named) -> str:
-    """Return an op's formula with this call's names and settings put in."""
+    """Return an op's formula with the names and settings of this call."""
     if rule is None:
         return names.fill("{y} = {op}({all})")
     template = rule.formula
@@ -30,5 +30,5 @@ def formula(op: Op, rule: Rule | None, names: Named) -> str:
 
 
 def reduction(op: Op) -> str:
-    """Return how a loss gathers its elements: ``mean`` unless it was told otherwise."""
+    """Return the ``reduction`` argument of a loss, by default ``mean``."""
     return next((a.text.strip("'") for a in op.args if a.keyword == "reduction"), "mean")

@@ -1,7 +1,7 @@
-"""Formulas from torch's own table of derivatives, put into the words of the interface.
+"""Formulas from torch's ``derivatives.yaml``, converted to the notation of the interface.
 
-Every backward node that torch generated has one (`engine.derivatives`); what is written by hand in
-`playback.explain.ops` says it better for the ops of tutorials, and the table has all the others.
+Every backward node that torch generates has a formula (`engine.derivatives`). The rules in
+`playback.explain.ops` are easier to read and take precedence; the table covers all other ops.
 """
 
 import re
@@ -12,9 +12,9 @@ from playback.explain.torch_words import HELPERS
 from playback.index import Index
 
 MOST_STEPS = 4
-"""Of an op of more steps the first ones are named."""
+"""Most backward nodes of an op that are named as its origin."""
 LONGEST = 160
-"""A formula of more letters says nothing any more; its words are left to the source."""
+"""Most letters of a formula that is shown."""
 _CALL = re.compile(r"(?:at::|self\.|)(\w+)\(")
 _PLAIN = (
     (r"^grad\.defined\(\) \? (.*) : std::tuple<.*$", r"\1"),
@@ -41,7 +41,7 @@ _SIGNS = (
 
 
 def formula_of(index: Index, node: Node) -> Formula | None:
-    """Return the table's entry for a node; None for Python's own nodes and a few of torch's."""
+    """Return the table's entry for a node; None for Python's nodes and a few of torch's."""
     return index.kept("formulas", _by_name).get(node.name)
 
 
@@ -50,23 +50,23 @@ def _by_name(index: Index) -> dict[str, Formula]:
 
 
 def origin(index: Index, node: Node) -> str:
-    """Return where the formulas stand that an op's gradients come from; "" where nowhere.
+    """Return the source of an op's gradient formulas; "" where there is none.
 
-    ``torch's derivatives.yaml, mul.Tensor``; an op of several steps names the steps.
+    ``torch's derivatives.yaml, mul.Tensor``; for an op of several nodes all their entries.
     """
     op = index.op(index.node_ops[node.id]) if node.id in index.node_ops else None
     steps = [index.nodes[n] for n in op.nodes if n in index.nodes] if op is not None else [node]
-    found = [formula_of(index, one) for one in steps or [node]]
+    found = [formula_of(index, part) for part in steps or [node]]
     known = list(dict.fromkeys(formula.operator for formula in found if formula is not None))
     more = " …" if len(known) > MOST_STEPS else ""
     return f"torch's derivatives.yaml, {', '.join(known[:MOST_STEPS])}{more}" if known else ""
 
 
 def argument(formula: Formula, slots: int, slot: int) -> str:
-    """Return the schema argument that the ``slot``-th of a node's ``slots`` edges leads back to.
+    """Return the schema argument of the ``slot``-th of a node's ``slots`` edges.
 
-    Edges follow the arguments that have a derivative, in the order of the schema; a list of
-    tensors has as many edges as tensors. "" where that does not work out.
+    A node has an edge for every argument with a derivative, in the order of the schema, and for
+    every tensor of a list. "" if the numbers do not fit.
     """
     having = {name for names, _ in formula.gradients for name in names}
     named = [name for name in formula.arguments if name in having]
@@ -81,43 +81,43 @@ def argument(formula: Formula, slots: int, slot: int) -> str:
 
 
 def share(formula: Formula, name: str, called: Mapping[str, str]) -> str:
-    """Return what the argument ``name`` is sent, written with names of the program.
+    """Return the gradient of the argument ``name`` as a formula with names of the program.
 
-    ``called`` has a name for ``grad``, ``result`` and the schema's arguments, as far as known.
-    "" where the formula is too long to help.
+    ``called`` maps ``grad``, ``result`` and the schema's arguments to names, as far as known.
+    "" if the formula is longer than `LONGEST`.
     """
     found = next((text for names, text in formula.gradients if name in names), "")
-    written = _named(readable(found), called) if found else ""
+    written = _with_names(readable(found), called) if found else ""
     return written if len(written) <= LONGEST else ""
 
 
 def readable(formula: str) -> str:
-    """Return a formula of the table without C++ and with its helpers spelled out."""
+    """Return a formula of the table without C++ syntax and with its helper functions expanded."""
     if formula.startswith("not_implemented"):
         return "torch has no formula for this"
     for pattern, instead in _PLAIN:
         formula = re.sub(pattern, instead, formula)
-    formula = _spelled(formula)
+    formula = _expand_helpers(formula)
     for pattern, instead in _SIGNS:
         formula = re.sub(pattern, instead, formula)
     return formula.strip()
 
 
-def _spelled(text: str) -> str:
-    """Return ``text`` with every known helper call replaced by what it computes, inside first."""
+def _expand_helpers(text: str) -> str:
+    """Return ``text`` with every known helper call replaced by its formula, innermost first."""
     place = 0
     while (match := _CALL.search(text, place)) is not None:
         end = _closing(text, match.end() - 1)
-        parts = [_spelled(part) for part in _parts(text[match.end() : end])]
+        parts = [_expand_helpers(part) for part in _parts(text[match.end() : end])]
         name = match[1]
         if name == "handle_r_to_c" and len(parts) == 2:
-            said = parts[1]
+            expansion = parts[1]
         elif name in HELPERS and _fits(HELPERS[name], parts):
-            said = HELPERS[name].format(*map(_grouped, parts))
+            expansion = HELPERS[name].format(*map(_grouped, parts))
         else:
-            said = f"{match[0]}{', '.join(parts)})"
-        text = text[: match.start()] + said + text[end + 1 :]
-        place = match.start() + len(said)
+            expansion = f"{match[0]}{', '.join(parts)})"
+        text = text[: match.start()] + expansion + text[end + 1 :]
+        place = match.start() + len(expansion)
     return text
 
 
@@ -126,7 +126,7 @@ def _fits(template: str, parts: list[str]) -> bool:
 
 
 def _grouped(part: str) -> str:
-    """Return an argument in parentheses where the formula around it could tear it apart."""
+    """Return an argument, in parentheses if the precedence of operators requires them."""
     bare = re.fullmatch(r"[\w.\[\]'∂/]+(\([^()]*\))?", part)
     return part if bare or not re.search(r"[ ×÷·]", part) else f"({part})"
 
@@ -151,7 +151,7 @@ def _parts(inside: str) -> list[str]:
     return [part.strip() for part in found] if inside.strip() else []
 
 
-def _named(text: str, called: Mapping[str, str]) -> str:
+def _with_names(text: str, called: Mapping[str, str]) -> str:
     words = sorted((re.escape(word) for word in called if called[word]), key=len, reverse=True)
     if not words:
         return text

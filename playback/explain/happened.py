@@ -1,4 +1,4 @@
-"""What to tell of an event that is no op, no node and no leaf: passes, updates, prints, modules."""
+"""Explanations of events other than ops, nodes and leaves: passes, updates, prints, modules."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
@@ -14,13 +14,13 @@ from playback.index import Index
 
 T = TypeVar("T")
 MOST = 12
-"""At most so many leaves are listed, the rest is counted."""
+"""Most leaves that are listed; the rest is counted."""
 INVITATION = "Click a card, an edge or a line to look inside"
 START = "Nothing has run yet. Press Play or Step, or drag the strip at the bottom."
 
 
 def at_start(index: Index) -> Explanation:
-    """Return what to tell at position 0: what this tape is about to show."""
+    """Explain position 0: an overview of the tape."""
     tape = index.tape
     if not tape.events:
         return Explanation("", words="There are no tensors yet. Type PyTorch, or press Examples.")
@@ -34,10 +34,10 @@ def at_start(index: Index) -> Explanation:
 
 
 def happened(index: Index, position: int) -> Explanation:
-    """Return what to tell of the event that led to ``position`` (from 1)."""
+    """Explain the event that led to ``position`` (from 1)."""
     at = position - 1
     event = index.tape.events[at]
-    tell = {
+    explainer = {
         "end": _end,
         "backward": _begin,
         "step": _step,
@@ -49,9 +49,9 @@ def happened(index: Index, position: int) -> Explanation:
         "leave": _module,
         "error": _error,
     }[event.kind]
-    formula, said, rows = tell(index, event, position)
+    formula, sentence, rows = explainer(index, event, position)
     title = _TITLES.get(event.kind) or words.caption(index, at)
-    return Explanation(title, formula, said, tuple(rows))
+    return Explanation(title, formula, sentence, tuple(rows))
 
 
 _TITLES: dict[EventKind, str] = {
@@ -64,16 +64,20 @@ _TITLES: dict[EventKind, str] = {
 }
 
 
-_Told = tuple[str, str, list[Row]]
+_Parts = tuple[str, str, list[Row]]
 
 
-def _end(index: Index, event: Event, position: int) -> _Told:
-    """List every leaf that the pass reached, with the gradient it now has."""
+def _end(index: Index, event: Event, position: int) -> _Parts:
+    """List every leaf that the pass reached, with its gradient."""
     loss = root_name(index, event.ref)
-    added = [one for one in index.tape.accumulations if one.run == event.ref]
-    old = {index.home(one.leaf) for one in added if one.before is not None}
+    added = [
+        accumulation for accumulation in index.tape.accumulations if accumulation.run == event.ref
+    ]
+    old = {
+        index.home(accumulation.leaf) for accumulation in added if accumulation.before is not None
+    }
 
-    def told(home: int) -> Row:
+    def row(home: int) -> Row:
         name, gradient = _name(index, home), _gradient(index, home, position)
         if home in old:
             return Row(f"{name}.grad", "added up", gradient, True)
@@ -83,30 +87,30 @@ def _end(index: Index, event: Event, position: int) -> _Told:
         asked = index.tape.passes[event.ref].kind == "grad"
         why = "Its results were returned, not added to .grad" if asked else "It reached no leaf"
         return "", f"{why}. {INVITATION}", []
-    said = f"How fast {loss} changes with each leaf"
+    sentence = f"How fast {loss} changes with each leaf"
     if old:
-        said += "; added to what was there before"
-    leaves = sorted({index.home(one.leaf) for one in added})
-    return "", said, [*_few(leaves, told), Row("", INVITATION, "")]
+        sentence += "; added to what was there before"
+    leaves = sorted({index.home(accumulation.leaf) for accumulation in added})
+    return "", sentence, [*_few(leaves, row), Row("", INVITATION, "")]
 
 
-def _begin(index: Index, event: Event, _position: int) -> _Told:
-    """Name the roots and the seeds that the pass starts with."""
-    one = index.tape.passes[event.ref]
+def _begin(index: Index, event: Event, _position: int) -> _Parts:
+    """List the roots and initial gradients of the pass."""
+    run = index.tape.passes[event.ref]
     loss = root_name(index, event.ref)
     rows = []
-    for root, seed in zip(one.roots, one.seeds, strict=False):
+    for root, seed in zip(run.roots, run.seeds, strict=False):
         name = words.called(index, root) if root is not None else "root"
         number = short.gradient(index.snapshot(seed)) or "1"
         rows.append(Row(f"∂{loss}/∂{name}", "the seed", number, True))
-    said = "The gradient of a result with respect to itself is 1; from here it runs back"
+    sentence = "The gradient of a result with respect to itself is 1; from here it runs back"
     if any(
-        naming.scalar(index, seed) not in (None, 1.0) or _wide(index, seed) for seed in one.seeds
+        naming.scalar(index, seed) not in (None, 1.0) or _wide(index, seed) for seed in run.seeds
     ):
-        said = "The gradient that backward was given; from here it runs back"
-    if one.create_graph:
-        said += ". create_graph: what runs backward is recorded too"
-    return "", said, rows
+        sentence = "The gradient that backward was given; from here it runs back"
+    if run.create_graph:
+        sentence += ". create_graph: what runs backward is recorded too"
+    return "", sentence, rows
 
 
 def _wide(index: Index, seed: int | None) -> bool:
@@ -114,21 +118,25 @@ def _wide(index: Index, seed: int | None) -> bool:
     return given is not None and given.numel != 1
 
 
-def _step(index: Index, event: Event, _position: int) -> _Told:
-    """List every parameter with its numbers before and after."""
+def _step(index: Index, event: Event, _position: int) -> _Parts:
+    """List every parameter with its values before and after."""
     step = index.tape.steps[event.ref]
 
     rate = "" if step.lr is None else f", learning rate {short.trimmed(step.lr, 6)}"
-    said = "Each parameter takes a step against its gradient"
-    if kept := list(dict.fromkeys(name for _, name, _ in step.memory)):
-        said += f". It keeps {', '.join(kept)} for each; the table Line shows them"
+    sentence = "Each parameter takes a step against its gradient"
+    if buffers := list(dict.fromkeys(name for _, name, _ in step.memory)):
+        sentence += f". It stores {', '.join(buffers)} for each; the table Line shows them"
     if not step.changes:
-        said = "No parameter had a gradient, so none was changed"
-    return f"{step.optimizer}{rate}", said, _few(step.changes, lambda one: _moved(index, one))
+        sentence = "No parameter had a gradient, so none was changed"
+    return (
+        f"{step.optimizer}{rate}",
+        sentence,
+        _few(step.changes, lambda change: _moved(index, change)),
+    )
 
 
 def _moved(index: Index, change: Change) -> Row:
-    """Return a tensor's numbers before and after, of a larger one how far they moved."""
+    """Return a tensor's values before and after; for a larger tensor the norm of the change."""
     name = _name(index, change.before)
     old, new = (index.snapshot(index.values[v].snapshot) for v in (change.before, change.after))
     if new is None or new.numel <= short.FEW:
@@ -138,26 +146,28 @@ def _moved(index: Index, change: Change) -> Row:
     return Row(name, moved, text.shape(new.shape), True)
 
 
-def _reset(index: Index, event: Event, _position: int) -> _Told:
+def _reset(index: Index, event: Event, _position: int) -> _Parts:
     """List every gradient that was cleared."""
     reset = index.tape.resets[event.ref]
     to = "None" if reset.to_none else "0"
     rows = _few(reset.leaves, lambda leaf: Row(f"{_name(index, leaf)}.grad", "", to))
-    said = "The next backward starts from nothing; without this it would add to the old gradients"
-    return "", said if rows else "There was no gradient to clear", rows
+    sentence = (
+        "The next backward starts from nothing; without this it would add to the old gradients"
+    )
+    return "", sentence if rows else "There was no gradient to clear", rows
 
 
-def _write(index: Index, event: Event, _position: int) -> _Told:
-    """List every tensor whose numbers were changed through its memory, before and after."""
-    said = "Not by an op on the tensor itself: through a view, .data, NumPy or the like"
-    rows = _few(index.tape.writes[event.ref], lambda one: _moved(index, one))
-    return "", said, rows
+def _write(index: Index, event: Event, _position: int) -> _Parts:
+    """List every tensor whose memory was changed directly, with its values before and after."""
+    sentence = "Not by an op on the tensor itself: through a view, .data, NumPy or the like"
+    rows = _few(index.tape.writes[event.ref], lambda change: _moved(index, change))
+    return "", sentence, rows
 
 
-def _rewrite(index: Index, event: Event, position: int) -> _Told:
+def _rewrite(index: Index, event: Event, position: int) -> _Parts:
     """List every gradient that the program changed or set, before and after."""
 
-    def told(change: tuple[int, int]) -> Row:
+    def row(change: tuple[int, int]) -> Row:
         home = index.home(change[0])
         at = bisect_left(index.grads[home], position - 1, key=lambda grad: grad.event)
         before = index.grads[home][at - 1].snapshot if at else None
@@ -165,18 +175,18 @@ def _rewrite(index: Index, event: Event, position: int) -> _Told:
         was = short.gradient(index.snapshot(before)) if before is not None else "None"
         return Row(f"{_name(index, home)}.grad", "", f"{was} → {now}", True)
 
-    said = "What backward left in .grad is no longer what an update uses"
-    return "", said, _few(index.tape.rewrites[event.ref], told)
+    sentence = "What backward left in .grad is no longer what an update uses"
+    return "", sentence, _few(index.tape.rewrites[event.ref], row)
 
 
-def _print(index: Index, event: Event, _position: int) -> _Told:
+def _print(index: Index, event: Event, _position: int) -> _Parts:
     """Quote what was printed."""
     printed = index.tape.prints[event.ref].rstrip("\n")
     return "", f"{printed[:400]}{'…' if len(printed) > 400 else ''}\n\n{INVITATION}", []
 
 
-def _module(index: Index, event: Event, _position: int) -> _Told:
-    """Tell what a module is when it is entered or left."""
+def _module(index: Index, event: Event, _position: int) -> _Parts:
+    """Describe the module that is entered or left."""
     call = index.tape.calls[event.ref]
     rows = [Row("parameters", "", f"{call.parameters:,}")]
     ops = sum(op.call == event.ref for op in index.tape.ops)
@@ -186,17 +196,17 @@ def _module(index: Index, event: Event, _position: int) -> _Told:
     return f"{call.kind}({about})" if about else call.kind, INVITATION, rows
 
 
-def _error(index: Index, _event: Event, _position: int) -> _Told:
+def _error(index: Index, _event: Event, _position: int) -> _Parts:
     """Repeat the message and the hint."""
     problem = index.tape.error
     if problem is None:
         return "", "The program raised an error", []
-    said = problem.message[:400].rstrip(".")
-    return problem.type, ". ".join(filter(None, (said, problem.hint))), []
+    message = problem.message[:400].rstrip(".")
+    return problem.type, ". ".join(filter(None, (message, problem.hint))), []
 
 
 def _distance(old: Snapshot | None, new: Snapshot) -> float | None:
-    """Return the Euclidean length of a change, None where not all numbers are there."""
+    """Return the Euclidean norm of a change; None if an array is not on the tape."""
     before, after = old.array() if old is not None else None, new.array()
     if before is None or after is None or before.shape != after.shape:
         return None
@@ -213,7 +223,7 @@ def _gradient(index: Index, home: int, position: int) -> str:
     return short.gradient(index.snapshot(known.snapshot)) or ("0" if known.zeros else "None")
 
 
-def _few(things: Sequence[T], told: Callable[[T], Row]) -> list[Row]:
-    """Tell of the first things; a big model has thousands, and each takes its time."""
-    rows, more = [told(one) for one in things[:MOST]], len(things) - MOST
+def _few(things: Sequence[T], describe: Callable[[T], Row]) -> list[Row]:
+    """Return rows for the first things only: a big model has thousands, and each row takes time."""
+    rows, more = [describe(thing) for thing in things[:MOST]], len(things) - MOST
     return rows if more <= 0 else [*rows, Row("…", f"and {text.count(more, 'other')}", "")]

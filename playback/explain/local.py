@@ -1,4 +1,4 @@
-"""The local derivative of one share, as the label on its wire: ``× (1−o²) = 0.500``."""
+"""Local derivatives, as labels of wires in backward: ``× (1−o²) = 0.500``."""
 
 from functools import partial
 
@@ -10,13 +10,13 @@ from playback.index import Index
 
 _EPS = {"float64": 2e-16, "float32": 1.2e-7, "float16": 1e-3, "bfloat16": 8e-3}
 _LONGEST = 16
-"""A slope of more letters is told by its number alone: labels are short."""
+"""Most letters of a slope's formula in a label; above, only its number is shown."""
 _ROUNDINGS = 32
-"""How many roundings of the dtype a torch kernel may differ from our own arithmetic."""
+"""Allowed difference between torch's kernels and this module's arithmetic, in machine epsilons."""
 
 
 def operand_of(index: Index, node: int, slot: int) -> int | None:
-    """Return the place, among its op's operands, that an edge leads back to; None if unknown."""
+    """Return the index of the operand to which a backward edge leads; None if unknown."""
     number = index.node_ops.get(node)
     if number is None:
         return None
@@ -24,7 +24,7 @@ def operand_of(index: Index, node: int, slot: int) -> int | None:
 
 
 def edges_of(index: Index, number: int) -> dict[tuple[int, int], int]:
-    """Return what `operands.edges` does of an op, found once."""
+    """Return `operands.edges` of an op, cached."""
     return index.kept(f"edges of {number}", partial(_edges, index.op(number)))
 
 
@@ -33,7 +33,7 @@ def _edges(op: Op, index: Index) -> dict[tuple[int, int], int]:
 
 
 def slope_at(index: Index, node: int, slot: int) -> tuple[Op, Slope, Numbers] | None:
-    """Return the op, slope and numbers of an edge of a scalar elementwise op; None for others."""
+    """Return op, slope and numbers for an edge of a scalar elementwise op; None for other ops."""
     operand = operand_of(index, node, slot)
     number = index.node_ops.get(node)
     if operand is None or number is None:
@@ -48,7 +48,7 @@ def slope_at(index: Index, node: int, slot: int) -> tuple[Op, Slope, Numbers] | 
 
 
 def local(index: Index, edge: int) -> float | None:
-    """Return the local derivative of a share, if it times what was received is what was sent."""
+    """Return the local derivative of an edge, if received gradient × derivative = sent gradient."""
     sent = index.tape.edges[edge]
     if sent.execution is None:
         return None
@@ -57,8 +57,8 @@ def local(index: Index, edge: int) -> float | None:
     if found is None:
         return None
     op, slope, numbers = found
-    # A composite (2.5 / x is a reciprocal and a product) receives at the node of its result.
-    main = index.run_of(op.node, execution.run)
+    # A composite op (2.5 / x is a reciprocal and a product) receives at the node of its result.
+    main = index.execution_in_pass(op.node, execution.run)
     if main is None or len(main.received) != 1:
         return None
     upstream = naming.scalar(index, main.received[0])
@@ -71,12 +71,12 @@ def local(index: Index, edge: int) -> float | None:
         return None
     eps = _EPS.get(index.values[op.outputs[0]].dtype, 0.0) * _ROUNDINGS
     allowed = eps * abs(upstream) * max(1.0, abs(value))
-    # Written so that NaN never fits.
+    # In this form the comparison is False for NaN.
     return value if abs(value * upstream - share) <= allowed else None
 
 
 def factor(index: Index, edge: int) -> str:
-    """Return the label of a share; "" where no local derivative is known or it does not fit."""
+    """Return the label of an edge; "" if its local derivative is not known or does not fit."""
     return index.kept(f"factor of {edge}", partial(_factor, edge))
 
 

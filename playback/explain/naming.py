@@ -1,4 +1,4 @@
-"""What operands and results are called in a formula, and their numbers."""
+"""Names of operands and results in a formula, and their numbers."""
 
 import math
 from collections.abc import Mapping
@@ -18,9 +18,9 @@ _KEYS = "abcdefghijklmnop"
 
 
 def rule_of(index: Index, op: Op) -> Rule | None:
-    """Return the op's row in the table, None where it has none that is true of this call."""
+    """Return the op's rule, None if no rule is correct for this call."""
     name = symbols.plain(op.op)
-    said = {arg.keyword: arg.text for arg in op.args if arg.value is None and arg.keyword}
+    keywords = {arg.keyword: arg.text for arg in op.args if arg.value is None and arg.keyword}
     if name in ("max", "min") and len(op.inputs) == 2:
         name += "imum"
     elif name == "matmul":
@@ -28,19 +28,19 @@ def rule_of(index: Index, op: Op) -> Rule | None:
         name = _PRODUCTS.get(dims, name)
     elif name == "norm":
         order = [a.text for a in op.args[1:2] if not a.keyword]
-        order += [said[word] for word in ("p", "ord") if word in said]
+        order += [keywords[word] for word in ("p", "ord") if word in keywords]
         return table()[name] if _EUCLIDEAN.issuperset(order) else None
     elif name in ("pow", "float_power") and len(op.inputs) == 2:
         name = "pow_by_tensor"
     elif name in ("max", "min") and len(op.args) == 1:
         name = f"a{name}"
-    elif name.startswith("dropout") and said.get("training") == "False":
+    elif name.startswith("dropout") and keywords.get("training") == "False":
         name = "clone"
     if name == "abs" and index.values[op.inputs[0]].dtype.startswith("complex"):
         name = "abs_of_complex"
     if name == "cross_entropy" and len(op.inputs) == 3:
         name = "cross_entropy_weighted"
-    if not _is_special(index, op, name, said):
+    if not _is_special(index, op, name, keywords):
         return table().get(name)
     if name == "cross_entropy":
         name = _cross_entropy(index, op)
@@ -48,23 +48,23 @@ def rule_of(index: Index, op: Op) -> Rule | None:
 
 
 def _cross_entropy(index: Index, op: Op) -> str:
-    """Tell apart probabilities, smoothed classes, and rows that are left out."""
+    """Return the variant: probabilities, smoothed classes, or ignored rows."""
     if index.values[op.inputs[1]].dtype.startswith(("float", "bfloat")):
         return "cross_entropy" if settings(op)["eps"] != "0" else "cross_entropy_of_probabilities"
     return "cross_entropy_smoothed" if settings(op)["eps"] != "0" else "cross_entropy"
 
 
-def _is_special(index: Index, op: Op, name: str, said: Mapping[str, str]) -> bool:
-    """Whether settings change a call so that its row in the table is not true of it."""
-    given = {**dict(zip(_SETTINGS.get(name, ()), _positional(op), strict=False)), **said}
+def _is_special(index: Index, op: Op, name: str, keywords: Mapping[str, str]) -> bool:
+    """Return whether the settings of a call make the op's usual rule wrong."""
+    given = {**dict(zip(_SETTINGS.get(name, ()), _positional(op), strict=False)), **keywords}
     for keyword, usual in _USUAL.get(name, ()):
         if keyword in given and _number(given[keyword]) != usual:
             return True
     if name in ("cross_entropy", "nll_loss") and len(op.inputs) > 1:
         target = index.values[op.inputs[1]]
-        kept = index.snapshot(target.snapshot)
-        classes = kept.array() if kept is not None else None
-        # Probabilities instead of classes; rows that are left out.
+        classes_snapshot = index.snapshot(target.snapshot)
+        classes = classes_snapshot.array() if classes_snapshot is not None else None
+        # Probabilities instead of classes, or ignored rows.
         return target.dtype.startswith(("float", "bfloat")) or (
             classes is not None and bool((classes < 0).any())
         )
@@ -72,7 +72,7 @@ def _is_special(index: Index, op: Op, name: str, said: Mapping[str, str]) -> boo
 
 
 _SETTINGS = {"softplus": ("beta",)}
-"""Settings that follow the tensor, where they may be given by their place."""
+"""Op -> keywords of the settings that may follow the tensor as positional arguments."""
 _USUAL: dict[str, tuple[tuple[str, float | str], ...]] = {
     "softplus": (("beta", 1.0),),
     "gelu": (("approximate", "'none'"),),
@@ -85,7 +85,7 @@ _USUAL: dict[str, tuple[tuple[str, float | str], ...]] = {
     "baddbmm": (("alpha", 1.0), ("beta", 1.0)),
     "embedding": (("scale_grad_by_freq", "False"),),
 }
-"""What settings have to be for a row to be true, by op and keyword."""
+"""Op -> (keyword, value) of the settings for which its usual rule is correct."""
 
 
 def _positional(op: Op) -> list[str]:
@@ -100,7 +100,7 @@ def _number(written: str) -> float | str:
 
 
 class Named(dict[str, str]):
-    """Values for a template. ``unnamed`` holds the keys that the source gives no name."""
+    """Values for a template. ``unnamed`` are the keys of values without a name in the source."""
 
     unnamed: set[str]
 
@@ -108,25 +108,29 @@ class Named(dict[str, str]):
         return "…"
 
     def fill(self, template: str) -> str:
-        """Return the template filled in; two signs before a negative number are one or none."""
+        """Return the filled template; a doubled minus sign becomes a plus or is dropped."""
         twice, filled = 2 * text.MINUS, template.format_map(self)
         if twice not in filled:
             return filled
         return filled.removeprefix(twice).replace(f"({twice}", "(").replace(twice, "+")
 
     def having(self, **more: str) -> "Named":
-        """Return the same with more values."""
+        """Return a copy with more values."""
         found = Named(self, **more)
         found.unnamed = self.unnamed
         return found
 
     def all_named(self, template: str) -> bool:
-        """Tell whether everything the template speaks of has a name in the source."""
+        """Return whether all values in the template have a name in the source."""
         return not any("{" + key + "}" in template for key in self.unnamed)
 
 
 def names(index: Index, op: Op) -> Named:
-    """Return ``a``, ``b``, ... for the operands, ``y``, ``op``, ``n``, and shapes like ``as``."""
+    """Return the template values of a call.
+
+    ``a``, ``b``, ... are its operands, ``y`` its result, ``op`` its title, ``n`` the number of
+    elements per element of the result, ``as`` and ``at`` the shape and transposed shape of ``a``.
+    """
     found = Named(op=symbols.title(op))
     found.unnamed = set()
     spare = [letter for letter in _LETTERS if letter not in index.names]
@@ -164,21 +168,21 @@ def names(index: Index, op: Op) -> Named:
 
 
 def name_of(index: Index, value: Value) -> str:
-    """Return a value's name, without the path of its module: ``weight``; "" for none."""
+    """Return a value's name without the path of its module: ``weight``; "" for none."""
     name = value.name or (index.values[index.home(value.id)].name if value.node is None else "")
     last = name.rsplit(".", 1)
     return last[-1] if len(last) > 1 and last[-1].isidentifier() else name
 
 
 def numbers(index: Index, op: Op) -> Numbers | None:
-    """Return the numbers of a scalar call; None where an operand or the result is not one."""
+    """Return the numbers of a scalar call; None if an operand or the result is no scalar."""
     found = sketch(index, op)
     complete = found.inputs and not any(map(math.isnan, (*found.inputs, found.output)))
     return found if complete else None
 
 
 def sketch(index: Index, op: Op) -> Numbers:
-    """Return the numbers of a call, with NaN for every operand that is not one number."""
+    """Return the numbers of a call, with NaN for every operand that is not a single number."""
     inputs = []
     for arg in operands.operands(op):
         if arg.value is not None:
@@ -192,21 +196,21 @@ def sketch(index: Index, op: Op) -> Numbers:
 
 
 def scalar(index: Index, snapshot: int | None) -> float | None:
-    """Return the one real number of a snapshot, None where it holds more or others."""
-    kept = index.snapshot(snapshot)
-    item = kept.item() if kept is not None and kept.numel == 1 else None
+    """Return the real number in a snapshot; None if it has more elements or a complex one."""
+    held_snapshot = index.snapshot(snapshot)
+    item = held_snapshot.item() if held_snapshot is not None and held_snapshot.numel == 1 else None
     return float(item) if isinstance(item, float | int) else None
 
 
 def slope_text(filled: str) -> str:
-    """Put brackets around a slope of several terms: ``(1−o²)``."""
+    """Put parentheses around a slope of several terms: ``(1−o²)``."""
     inner = filled[1:]
     several = any(sign in inner for sign in "+−÷")
     return f"({filled})" if several and not filled.startswith("(") else filled
 
 
 def shape(dims: tuple[int, ...]) -> str:
-    """Return a shape without spaces, for products: ``16×8``; nothing for a scalar, as in ``()``."""
+    """Return a shape without spaces: ``16×8``; empty for a scalar."""
     return "×".join(map(str, dims))
 
 
@@ -218,7 +222,7 @@ def _shapes(found: Mapping[str, str], key: str, value: Value) -> None:
 
 
 def _averaged(index: Index, op: Op) -> int:
-    """Return how many elements make one element of the result."""
+    """Return the number of input elements per element of the result."""
     shapes = [index.values[v].shape for v in op.inputs]
     try:
         full = np.broadcast_shapes(*shapes)

@@ -1,4 +1,4 @@
-"""One explanation: a formula, a sentence, and rows of numbers for an op, a value or a node run."""
+"""Explanation of an op, a value or a node's run: a formula, a sentence, and rows of numbers."""
 
 import re
 from itertools import islice
@@ -18,11 +18,11 @@ from playback.lab.axes import Axes
 
 _KEYS = "abcdefghijklmnop"
 MOST_ROWS = len(_KEYS)
-"""So many operands, shares or results have a row of their own; of others only their number."""
+"""Most operands, shares or results with a row each; the others are counted."""
 
 
 class Row(Struct, frozen=True):
-    """A number and where it comes from: ``∂L/∂s``, ``= ∂L/∂n × 1``, ``0.2071``."""
+    """A number and its origin: ``∂L/∂s``, ``= ∂L/∂n × 1``, ``0.2071``."""
 
     label: str
     text: str
@@ -31,7 +31,7 @@ class Row(Struct, frozen=True):
 
 
 class Explanation(Struct, frozen=True):
-    """What the inspector tells of one op, value or node. ``source`` is where it was written."""
+    """Content of the inspector for an op, value or node. ``source`` is its line in the program."""
 
     title: str
     formula: str = ""
@@ -39,11 +39,11 @@ class Explanation(Struct, frozen=True):
     rows: tuple[Row, ...] = ()
     source: Place = Place()
     axes: Axes | None = None
-    """How broadcasting stretched operands, and how their shares are summed back."""
+    """Table of the axes that broadcasting stretched, and of the summed gradients."""
     origin: str = ""
-    """Where torch keeps the gradient's own formula; empty where it has none."""
+    """Source of the gradient's formula in torch; empty for none."""
     step: str = ""
-    """Where in its pass this is: ``Backward · step 4 of 9``; empty going forward."""
+    """Position in the pass: ``Backward · step 4 of 9``; empty in forward."""
 
 
 def explain(
@@ -56,15 +56,15 @@ def explain(
 ) -> Explanation:
     """Explain an op, a value or the run of a backward node, as known after ``position`` events.
 
-    The first of ``execution``, ``op`` and ``value`` that is given counts: indices in the tape's
-    lists, but for ``value`` its id. A value that an op made is explained by that op.
+    The first of ``execution``, ``op`` (both indices in the tape) and ``value`` (an id) that is
+    given counts. A value that an op made is explained by that op.
     """
     index = index_of(tape)
     if execution is not None:
         run = index.tape.executions[execution]
         made_by = index.node_ops.get(run.node)
         if made_by is None:
-            return _foreign(index, run)
+            return _node_without_op(index, run)
         return _backward(index, made_by, run, position)
     if op is None and value is not None:
         made = index.values[value]
@@ -102,9 +102,13 @@ def _forward(index: Index, number: int, position: int) -> Explanation:
     if op.inplace:
         title = f"{symbols.title(op)} changes {words.called(index, op.outputs[0])} in place"
     return Explanation(
-        title, formula(op, rule, names), _words(index, op, rule), tuple(rows), op.place,
+        title,
+        formula(op, rule, names),
+        _words(index, op, rule),
+        tuple(rows),
+        op.place,
         both_ways(index, op, rule),
-    )  # fmt: skip
+    )
 
 
 def _words(index: Index, op: Op, rule: Rule | None) -> str:
@@ -115,10 +119,12 @@ def _words(index: Index, op: Op, rule: Rule | None) -> str:
         cut = "Nothing here requires a gradient, so none comes back"
     if rule is None:
         node = index.nodes[op.node].name if op.node is not None else ""
-        said = f"{node} hands its gradient on to the inputs of {symbols.title(op)}" if node else ""
+        sentence = (
+            f"{node} hands its gradient on to the inputs of {symbols.title(op)}" if node else ""
+        )
         if node == f"{op.op}Backward":
-            said = f"{op.op} is the program's own: it sends what its backward() returns"
-        return ". ".join(filter(None, (said, cut)))
+            sentence = f"{op.op} is the program's own: it sends what its backward() returns"
+        return ". ".join(filter(None, (sentence, cut)))
     parts = [rule.words, *stretched(index, op, rule), cut]
     return ". ".join(filter(None, parts))
 
@@ -128,7 +134,7 @@ def _backward(index: Index, number: int, run: Execution, position: int) -> Expla
     names, rule = naming.names(index, op), naming.rule_of(index, op)
     loss = root_name(index, run.run)
     above = f"∂{loss}/∂{names['y']}"
-    main = index.run_of(op.node, run.run) or run
+    main = index.execution_in_pass(op.node, run.run) or run
     rows = _received(index, op, main, above)
     edges = edges_of(index, number)
     for edge, operand in islice(edges.items(), MOST_ROWS):
@@ -142,20 +148,25 @@ def _backward(index: Index, number: int, run: Execution, position: int) -> Expla
     order = index.run_executions[run.run]
     here = next(i for i, n in enumerate(order, 1) if index.tape.executions[n] is run)
     return Explanation(
-        title, formula(op, rule, names), _words(index, op, rule), tuple(rows), op.place,
+        title,
+        formula(op, rule, names),
+        _words(index, op, rule),
+        tuple(rows),
+        op.place,
         both_ways(index, op, rule, loss),
-        from_torch.origin(index, index.nodes[run.node]), f"Backward · step {here} of {len(order)}",
-    )  # fmt: skip
+        from_torch.origin(index, index.nodes[run.node]),
+        f"Backward · step {here} of {len(order)}",
+    )
 
 
 def _others(count: int, what: str) -> list[Row]:
-    """Return a row on what has none of its own."""
+    """Return a row with the number of the items without a row, if there are any."""
     more = count - MOST_ROWS
     return [Row(f"and {text.count(more, f'more {what}')}", "", "")] if more > 0 else []
 
 
 def _received(index: Index, op: Op, run: Execution, above: str) -> list[Row]:
-    """Return the rows of what arrived: one per share, and their sum where there are several."""
+    """Return rows for the received gradient: one per share, and their sum if there are several."""
     at = next((at for at, n in index.node_runs[run.node] if index.tape.executions[n] is run), -1)
     rows: list[Row] = []
     outputs = [(index.values[v].node, index.values[v].output_nr, v) for v in reversed(op.outputs)]
@@ -217,10 +228,10 @@ def _share(
     operand: int,
     about: tuple[str, str, int, int],
 ) -> Row | None:
-    """Return the row of what an operand is sent; None where nothing is."""
+    """Return the row of the gradient sent to an operand; None if nothing is sent."""
     above, loss, run, position = about
     node, slot = edge
-    execution = index.run_of(node, run)
+    execution = index.execution_in_pass(node, run)
     if execution is None:
         return None
     at = next(at for at, n in index.node_runs[node] if index.tape.executions[n] is execution)
@@ -231,26 +242,26 @@ def _share(
     label = f"∂{loss}/∂{names[_KEYS[min(operand, len(_KEYS) - 1)]]}"
     if _is_part(index, number):
         label = f"part of {label}"
-    how = _how(index, rule, names, operand, above, number)
-    how = how or _by_table(index, (node, slot), names, above)
+    derivation = _derivation(index, rule, names, operand, above, number)
+    derivation = derivation or _by_table(index, (node, slot), names, above)
     inner = ", one of its steps" if index.op(index.node_ops[node]).node != node else ""
-    how = how or f"= sent by {index.nodes[node].name}{inner}"
+    derivation = derivation or f"= sent by {index.nodes[node].name}{inner}"
     if at >= position:
-        return Row(label, how, "…")
-    return Row(label, how, short.gradient(index.snapshot(gradient)), at == position - 1)
+        return Row(label, derivation, "…")
+    return Row(label, derivation, short.gradient(index.snapshot(gradient)), at == position - 1)
 
 
 def _is_part(index: Index, number: int) -> bool:
-    """Whether others send to the same place in this pass: the gradient there is the sum of all."""
+    """Return whether an edge's gradient is one of several that are summed at their target."""
     edge = index.tape.edges[number]
     found = index.arrivals.get(index.target(edge.target, edge.input_nr), ())
     return sum(1 for arrival in found if arrival.run == edge.run) > 1
 
 
-def _how(
+def _derivation(
     index: Index, rule: Rule | None, names: Named, operand: int, above: str, number: int
 ) -> str:
-    """Return ``= ∂L/∂n × (1−o²)``, or the product of matrices with its shapes; "" if unknown."""
+    """Return ``= ∂L/∂n × (1−o²)``, or a matrix product with its shapes; "" if unknown."""
     edge = index.tape.edges[number]
     if rule is None or edge.execution is None:
         return ""
@@ -258,7 +269,7 @@ def _how(
     op = index.op(index.node_ops[node])
     scalars = slope_at(index, node, edge.slot)
     if scalars is not None and local(index, number) is None:
-        return ""  # the numbers are the truth: no derivative is shown that does not fit them
+        return ""  # the derivative does not fit the recorded numbers
     if op.op == "einsum":
         return einsum.share(op, names, operand, above)
     if scalars is None and operand < len(rule.shares):
@@ -270,30 +281,30 @@ def _how(
         return ""
     summed = ", summed" if rule.stretches and is_stretched(index, op, operand) else ""
     factor = naming.slope_text(names.fill(template))
-    # Torch sends the conjugate, so that the loss falls along minus the gradient.
+    # torch's gradients are conjugated, so that the loss decreases along minus the gradient.
     if "complex" in index.values[op.outputs[0]].dtype and "{" in template:
         factor = f"conj({factor.removeprefix('(').removesuffix(')')})"
     return f"= {above} × {factor}{summed}"
 
 
 def _by_table(index: Index, edge: tuple[int, int], names: Named, above: str) -> str:
-    """Return what an edge is sent as torch's table of derivatives has it; "" where it has not."""
+    """Return the gradient of an edge as in torch's table of derivatives; "" if it has none."""
     number, slot = edge
     node = index.nodes[number]
     entry = from_torch.formula_of(index, node)
     if entry is None or index.op(index.node_ops[number]).node != number:
-        return ""  # an inner step speaks of tensors that the program never sees
+        return ""  # the formula of an inner node has tensors that the program does not see
     name = from_torch.argument(entry, len(node.next), slot)
     called = _called(index, node, entry, names, above)
-    tensors = {one for arguments, _ in entry.gradients for one in arguments}
+    tensors = {argument for arguments, _ in entry.gradients for argument in arguments}
     written = from_torch.share(entry, name, called)
-    if any(re.search(rf"\b{one}\b", written) for one in tensors - set(called)):
-        return ""  # it speaks of a tensor that has no name here
+    if any(re.search(rf"\b{argument}\b", written) for argument in tensors - set(called)):
+        return ""  # the formula has a tensor without a name in the program
     return f"= {written}" if written else ""
 
 
 def _called(index: Index, node: Node, formula: Formula, names: Named, above: str) -> dict[str, str]:
-    """Return what the names in torch's formula are called here; of an inner node only its own."""
+    """Return name in torch's formula -> name in the program, as far as known."""
     op = index.op(index.node_ops[node.id])
     called = {"grad": above, "result": names["y"]}
     back = edges_of(index, index.node_ops[node.id])
@@ -309,7 +320,7 @@ def _called(index: Index, node: Node, formula: Formula, names: Named, above: str
 
 
 def _product(index: Index, op: Op, share: Share, names: Named, operand: int) -> str:
-    """Return what a tensor operand is sent, with shapes; "" where the table does not fit."""
+    """Return the gradient of a tensor operand with shapes; "" if the rule does not apply."""
     if (symbols.is_loss(op.op) and len(op.inputs) > 2) or not share.text:
         return ""  # weights change the formula
     template = share.text
@@ -325,7 +336,7 @@ def _product(index: Index, op: Op, share: Share, names: Named, operand: int) -> 
 
 
 def _leaf(index: Index, value: Value, position: int) -> Explanation:
-    """Explain a value no op made: its role, and the sum its gradient is."""
+    """Explain a value that no op made: its role, and the sum that is its gradient."""
     name = words.called(index, value.id)
     role = {
         "parameter": "A parameter: backward adds its gradient into .grad",
@@ -359,7 +370,7 @@ def _leaf(index: Index, value: Value, position: int) -> Explanation:
     return Explanation(name, name, role, tuple(rows), value.place)
 
 
-def _foreign(index: Index, run: Execution) -> Explanation:
+def _node_without_op(index: Index, run: Execution) -> Explanation:
     """Explain the run of a node whose op was not recorded."""
     name = index.nodes[run.node].name
     rows = [
@@ -385,7 +396,7 @@ def _made_by(index: Index, value: Value) -> str:
 
 
 def root_name(index: Index, run: int) -> str:
-    """Return what a pass differentiates: the root's name, ``L`` where it has none."""
+    """Return the name of a pass's root, which it differentiates; ``L`` without a name."""
     for root in index.tape.passes[run].roots if run < len(index.tape.passes) else ():
         if root is not None and index.values[root].name:
             return index.values[root].name

@@ -1,4 +1,4 @@
-"""What is known of an op: its formula, how gradients run back through it, its local derivatives."""
+"""Rules of ops: formula, explanation of the gradient, local derivatives."""
 
 import importlib
 import math
@@ -12,7 +12,7 @@ from playback.explain import ops as families
 
 
 class Numbers(NamedTuple):
-    """One scalar call: operands as written (tensors and literals), result, number keywords."""
+    """Numbers of a scalar call: operands (tensors and literals), result, numeric keywords."""
 
     inputs: tuple[float, ...]
     output: float
@@ -24,25 +24,25 @@ class Numbers(NamedTuple):
         return self.inputs[0]
 
     def option(self, place: int, keyword: str, default: float) -> float:
-        """Return a setting given by place or by keyword, else its default."""
+        """Return a positional or keyword setting, else its default."""
         if len(self.inputs) > place:
             return self.inputs[place]
         return self.options.get(keyword, default)
 
 
 class Slope(NamedTuple):
-    """The derivative of an elementwise op by one operand.
+    """The derivative of an elementwise op with respect to an operand.
 
     ``text`` is a template: ``{a}``, ``{b}``, ``{c}`` are the operands, ``{y}`` the result; it may
-    depend on the numbers. ``value`` gives the number; it may raise ArithmeticError or ValueError.
-    Numbers that are not known are NaN.
+    depend on the numbers. ``value`` returns the number, or raises ArithmeticError or ValueError.
+    Unknown numbers are NaN.
     """
 
     text: str | Callable[[Numbers], str]
     value: Callable[[Numbers], float]
 
     def written(self, numbers: Numbers) -> str:
-        """Return the template; "" where it depends on numbers that are not there."""
+        """Return the template; "" if it depends on unknown numbers."""
         if isinstance(self.text, str):
             return self.text
         try:
@@ -52,10 +52,10 @@ class Slope(NamedTuple):
 
 
 class Share(NamedTuple):
-    """What an operand of a tensor op is sent: a template with ``{g}`` for what arrived.
+    """The gradient of an operand of a tensor op: a template with ``{g}`` for the gradient above.
 
-    ``shapes`` is a template over shapes: ``{gs}``, ``{as}``, ``{bs}``, and with the last two
-    dimensions exchanged ``{gt}``, ``{at}``, ``{bt}``.
+    ``shapes`` is a template of shapes: ``{gs}``, ``{as}``, ``{bs}``, and with the last two
+    dimensions swapped ``{gt}``, ``{at}``, ``{bt}``.
     """
 
     text: str
@@ -64,7 +64,7 @@ class Share(NamedTuple):
 
 @dataclass(frozen=True)
 class Rule:
-    """One row of the table. ``slopes`` and ``shares`` go by operand; either may be shorter."""
+    """Rule of an op. ``slopes`` and ``shares`` are per operand, and may be shorter."""
 
     names: tuple[str, ...]
     formula: str
@@ -72,16 +72,16 @@ class Rule:
     slopes: tuple[Slope, ...] = ()
     shares: tuple[Share, ...] = ()
     stretches: bool = False
-    """True where operands of unlike shapes are broadcast, so that shares are summed back."""
+    """True if operands are broadcast, so that their gradients are summed."""
 
 
 def constant(number: float) -> Slope:
-    """Return a slope that is the same everywhere."""
+    """Return a constant slope."""
     return Slope(f"{number:g}".replace("-", "−"), lambda _: number)
 
 
 def plain(value: Callable[[Numbers], float]) -> Slope:
-    """Return a slope that is written as its number, where that is known: 0, 1 or a setting."""
+    """Return a slope whose text is its number (0, 1 or a setting), if that is known."""
 
     def text(numbers: Numbers) -> str:
         number = value(numbers) if not math.isnan(numbers.x) else math.nan
@@ -96,14 +96,14 @@ def sign(x: float) -> float:
 
 
 def files() -> tuple[str, ...]:
-    """Return the modules that `table` imports: one after the other takes less long at a time."""
+    """Return the modules that `table` imports, so that they can be imported one at a time."""
     found = pkgutil.iter_modules(families.__path__)
     return tuple(f"{families.__name__}.{module.name}" for module in found)
 
 
 @cache
 def table() -> dict[str, Rule]:
-    """Return every rule by op name; a file put into `ops` is found by itself."""
+    """Return op name -> rule; every module in `ops` is included."""
     found: dict[str, Rule] = {}
     for name in files():
         rules: tuple[Rule, ...] = importlib.import_module(name).RULES

@@ -1,4 +1,4 @@
-"""Settings of a call that its formula speaks of: bounds, slopes, weights, thresholds."""
+"""Settings of a call that appear in its formula: bounds, slopes, weights, thresholds."""
 
 import math
 
@@ -13,7 +13,7 @@ _OF: dict[str, tuple[tuple[str, int, str, float], ...]] = {
     "cross_entropy": (("eps", 7, "label_smoothing", 0.0),),
     "dropout": (("p", 1, "p", 0.5),),
 }
-"""For each op: what a template calls the setting, its place, its keyword, torch's default."""
+"""Op -> (name in the template, position, keyword, torch's default) of its settings."""
 _BOUNDS: dict[str, tuple[str, str, float, float]] = {
     "clamp": ("min", "max", -math.inf, math.inf),
     "clip": ("min", "max", -math.inf, math.inf),
@@ -22,7 +22,7 @@ _BOUNDS: dict[str, tuple[str, str, float, float]] = {
 
 
 def settings(op: Op) -> dict[str, str]:
-    """Return what a call's settings are called in a template, written as numbers."""
+    """Return the settings of a call by their names in a template, formatted as numbers."""
     name = symbols.plain(op.op)
     found = {
         key: short(_given(op, place, keyword, default))
@@ -38,7 +38,7 @@ def settings(op: Op) -> dict[str, str]:
 
 
 def _given(op: Op, place: int, keyword: str, default: float) -> float:
-    """Return a setting as a number; NaN where a tensor or something else is in its place."""
+    """Return a setting as a number; NaN if it is a tensor or no number."""
     arg = next((a for a in op.args if a.keyword == keyword), None)
     if arg is None and place < len(op.args) and not op.args[place].keyword:
         arg = op.args[place]
@@ -52,7 +52,7 @@ def _number(arg: Arg, default: float) -> float:
 
 
 def short(number: float) -> str:
-    """Return a number without zeros at its end: ``0.1``, ``−2``."""
+    """Return a number without trailing zeros: ``0.1``, ``−2``."""
     return f"{number:g}".replace("-", text.MINUS)
 
 

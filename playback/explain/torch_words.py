@@ -1,8 +1,8 @@
-"""What the helper functions in torch's table of derivatives compute, as formulas.
+"""Formulas of the helper functions in torch's table of derivatives.
 
 A template's ``{0}``, ``{1}`` are the helper's arguments. Sources: PyTorch's
-``torch/csrc/autograd/FunctionsManual.cpp`` and its operator documentation; the ones that can be
-evaluated are checked against autograd by the tests.
+``torch/csrc/autograd/FunctionsManual.cpp`` and its operator documentation; the tests check those
+that can be evaluated against autograd.
 """
 
 HELPERS: dict[str, str] = {
@@ -132,4 +132,4 @@ HELPERS: dict[str, str] = {
     "_scaled_dot_product_efficient_attention_backward": "{0} through the attention weights",
     "mkldnn_rnn_layer_differentiable_backward": "{0} back through all time steps",
 }
-"""Helper -> what it computes."""
+"""Helper -> formula."""

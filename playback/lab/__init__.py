@@ -1,1 +1,1 @@
-"""The shape lab in words: how a result's shape falls out of the shapes that go in."""
+"""Texts and tables of the shape lab: derivation of a result's shape from its operands' shapes."""

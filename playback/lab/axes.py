@@ -1,4 +1,4 @@
-"""What the lab says of shapes: a sentence, and a table with a column for each axis."""
+"""Explanation of shapes: a sentence, and a table with a column for each axis."""
 
 from typing import Literal, NamedTuple
 
@@ -8,21 +8,21 @@ Shape = tuple[int, ...]
 
 
 class Chip(NamedTuple):
-    """One axis of one tensor: its size or what becomes of it, and how it is marked."""
+    """A cell of the table: the size of an axis or its change, and the kind of its highlight."""
 
     text: str
     kind: Kind = ""
 
 
 class Row(NamedTuple):
-    """A tensor's axes, one chip for each column of the table."""
+    """A row of the table: a tensor's axes, with a chip for each column."""
 
     name: str
     chips: tuple[Chip, ...]
 
 
 class Axes(NamedTuple):
-    """How shapes belong together: a sentence, and rows whose columns stand over each other."""
+    """Explanation of shapes: a sentence, and rows that are aligned by column."""
 
     sentence: str
     rows: tuple[Row, ...] = ()
@@ -37,7 +37,7 @@ def row(name: str, shape: Shape, width: int, kinds: tuple[Kind, ...] = ()) -> Ro
 
 
 def product(shape: Shape) -> int:
-    """Return how many elements a tensor of that shape has."""
+    """Return the number of elements of a tensor of that shape."""
     total = 1
     for size in shape:
         total *= size
@@ -45,5 +45,5 @@ def product(shape: Shape) -> int:
 
 
 def axis(number: int, dims: int) -> int:
-    """Return an axis number counted from the front, as -1 is the last one."""
+    """Return an axis number as non-negative; -1 is the last axis."""
     return number + dims if number < 0 else number

@@ -1,4 +1,4 @@
-"""The last line of a lab program, taken apart: which op, on which tensors, with which numbers."""
+"""Parser of the last line of a lab program: its op, tensors and other arguments."""
 
 import ast
 from collections.abc import Mapping
@@ -11,10 +11,10 @@ _MODULES = {"torch", "F", "np", "linalg", "special"}
 
 
 class Call(NamedTuple):
-    """An op with its operands in order: a shape for each tensor, else a plain value.
+    """An op with its operands in order: a `Tensor` for each tensor, else a plain value.
 
-    ``names`` are the operands as written; ``keywords`` the named arguments; ``unread`` tells that
-    some operand is neither a known tensor nor a literal.
+    ``names`` are the operands' source texts; ``keywords`` the named arguments; ``unread`` is True
+    if an operand is neither a known tensor nor a literal.
     """
 
     op: str
@@ -32,11 +32,11 @@ class Tensor(NamedTuple):
 
 
 class Unread:
-    """An operand that says nothing without running it."""
+    """An operand whose value is unknown without running the program."""
 
 
 def read(source: str, shapes: Mapping[str, Shape]) -> Call | None:
-    """Return the op of the last line of ``source``; None where that is no single op."""
+    """Return the op of the last line of ``source``; None if that is not a single op."""
     try:
         tree = quiet.tree(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -73,7 +73,7 @@ def _call(
 ) -> Call:
     operands = tuple(_operand(part, shapes) for part in parts)
     named = {k.arg or "": _operand(k.value, shapes) for k in keywords}
-    unread = any(isinstance(one, Unread) for one in (*operands, *named.values()))
+    unread = any(isinstance(operand, Unread) for operand in (*operands, *named.values()))
     return Call(op, operands, tuple(ast.unparse(part) for part in parts), named, unread)
 
 

@@ -1,10 +1,10 @@
-"""What a dtype holds: bytes, precision and range, from IEEE 754 and two's complement."""
+"""Size, precision and range of dtypes, from IEEE 754 and two's complement."""
 
 from typing import NamedTuple
 
 
 class Dtype(NamedTuple):
-    """Bytes of an element, and in words what fits into it and what it is for."""
+    """Bytes of an element, and texts about its range and its use."""
 
     size: int
     holds: str
@@ -28,7 +28,7 @@ DTYPES = {
 
 
 def describe(dtype: str) -> str:
-    """Return a dtype in one line; its bare name where there is nothing to say."""
+    """Return a one-line description of a dtype; only its name if it is not in `DTYPES`."""
     known = DTYPES.get(dtype)
     if known is None:
         return dtype

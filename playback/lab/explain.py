@@ -1,4 +1,4 @@
-"""How the shape of the last line falls out of the shapes that go in."""
+"""Explanation of the shape of a lab program's last line."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -17,14 +17,14 @@ _RULES: dict[str, Callable[[Call, Shape | None], Axes | None]] = {
 }
 
 METHODS = frozenset(_RULES) - {"cat", "concat", "concatenate", "stack", "einsum", "where"}
-"""Ops that tensors have as methods."""
+"""Ops that are methods of tensors."""
 
 
 def explain(source: str, shapes: Mapping[str, Shape], results: Sequence[Shape]) -> Axes:
-    """Return how shapes belong together in the last line of ``source``.
+    """Explain how the shapes in the last line of ``source`` are related.
 
-    ``shapes`` are those of the tensors it names, ``results`` those of what came out: none where it
-    failed. What is said of an op that nothing is known of is only what its result is.
+    ``shapes`` are those of the tensors that it names, ``results`` those of its results: none if it
+    failed. For an op without a rule only the result's shape is given.
     """
     call = read(source, shapes)
     result = results[0] if results else None

@@ -1,4 +1,4 @@
-"""An op of the user's tape as lines for the shape lab: its tensors written out, then the op."""
+"""Export of an op of the user's tape as a program for the shape lab."""
 
 import ast
 import keyword
@@ -8,7 +8,7 @@ from playback import quiet
 from playback.lab.explain import METHODS
 
 MOST_WRITTEN = 200
-"""Elements that are written out; bigger tensors become random ones of their shape."""
+"""Most elements of a tensor that is written out; bigger tensors become random or zero."""
 _FUNCTIONAL = frozenset(
     "linear conv1d conv2d conv3d max_pool1d max_pool2d avg_pool2d mse_loss l1_loss cross_entropy "
     "nll_loss huber_loss smooth_l1_loss binary_cross_entropy binary_cross_entropy_with_logits gelu "
@@ -18,13 +18,13 @@ _FUNCTIONAL = frozenset(
 _OPERATORS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "matmul": "@", "pow": "**"}
 _ON_LISTS = frozenset(("cat", "concat", "concatenate", "stack", "hstack", "vstack", "dstack"))
 _TAKEN = frozenset(("torch", "nn", "F", "optim", "math", "np", "tensor", "param", "device"))
-"""Names that every program starts with, which the lines need for themselves."""
+"""Names that are defined in every program and must not be reassigned."""
 _KINDS = ("float", "bfloat", "int", "uint", "bool", "complex")
 _ATTRIBUTES = frozenset(("T", "mT", "H", "mH", "real", "imag"))
 
 
 def lines(tape: Tape, op: Op) -> str:
-    """Return a program of its own whose last line is ``op`` on the tensors it had."""
+    """Return a complete program that creates the operands of ``op`` and ends with ``op``."""
     values = {value.id: value for value in tape.values}
     names = _names([values[i] for i in op.inputs if i in values])
     made = [_maker(name, values[i], tape.snapshots) for i, name in names.items()]
@@ -43,7 +43,7 @@ def _names(inputs: list[Value]) -> dict[int, str]:
         short, name = name, longer.get(name, name)
         while name in taken:
             name += "_"
-        # Where the next of that name begins: there may be thousands.
+        # Where the search for the next free name starts: there may be thousands.
         longer[short] = name
         taken.add(name)
         found[value.id] = name
@@ -56,7 +56,7 @@ def _maker(name: str, value: Value, snapshots: tuple[Snapshot, ...]) -> str:
     dtype = "" if value.dtype == "float32" else f", dtype=torch.{value.dtype}"
     if array is not None and array.size <= MOST_WRITTEN and array.size:
         numbers = repr(array.tolist())
-        # nan and inf are no names of Python's own.
+        # nan and inf are not built-in names.
         numbers = numbers.replace("nan", "math.nan").replace("inf", "math.inf")
         return f"{name} = torch.tensor({numbers}{dtype})"
     sizes = ", ".join(map(str, value.shape))
@@ -92,9 +92,9 @@ def _argument(arg: Arg, names: dict[int, str]) -> str:
 
 
 def _literal(text: str) -> str:
-    """Return an argument as it is written, ``...`` where it is no literal.
+    """Return an argument's source text, ``...`` where it is no literal.
 
-    A program can make anything of how its objects are written: only what cannot run may be run.
+    The text comes from the ``repr`` of an object of the user's program, which may be any code.
     """
     plain = text.replace("…", "...").strip()
     if plain.startswith(_KINDS) and plain.isidentifier():

@@ -1,4 +1,4 @@
-"""Indexing: numbers drop an axis, slices keep it, masks and lists of indices pick."""
+"""Indexing: numbers drop an axis, slices keep it, masks and lists of indices select elements."""
 
 from playback import text
 from playback.lab.axes import Axes, Chip, Row, Shape, row
@@ -6,54 +6,55 @@ from playback.lab.call import Call, Tensor, Unread
 
 
 def getitem(call: Call, result: Shape | None) -> Axes | None:
-    """Return what each part of ``x[...]`` does to its axis."""
-    one, index = call.operands
-    if not isinstance(one, Tensor):
+    """Explain what each part of ``x[...]`` does to its axis."""
+    tensor, index = call.operands
+    if not isinstance(tensor, Tensor):
         return None
     parts = index if isinstance(index, list) else [index]
     if isinstance(index, Unread) or any(isinstance(part, Unread) for part in parts):
         return None
     if any(isinstance(part, list) for part in parts):
         return Axes(
-            "A list of indices picks places one by one: a copy, not a view.", _ends(one, result)
+            "A list of indices picks places one by one: a copy, not a view.", _ends(tensor, result)
         )
     if any(isinstance(part, Tensor) for part in parts):
-        return _by_tensor(one, [p for p in parts if isinstance(p, Tensor)], result)
-    return _by_slices(one, parts, result)
+        return _by_tensor(tensor, [p for p in parts if isinstance(p, Tensor)], result)
+    return _by_slices(tensor, parts, result)
 
 
-def _ends(one: Tensor, result: Shape | None) -> tuple[Row, ...]:
-    rows = [row(one.name, one.shape, len(one.shape))]
+def _ends(tensor: Tensor, result: Shape | None) -> tuple[Row, ...]:
+    rows = [row(tensor.name, tensor.shape, len(tensor.shape))]
     if result is not None:
         rows.append(row("result", result, len(result)))
     return tuple(rows)
 
 
-def _by_tensor(one: Tensor, chosen: list[Tensor], result: Shape | None) -> Axes:
+def _by_tensor(tensor: Tensor, chosen: list[Tensor], result: Shape | None) -> Axes:
     names = " and ".join(c.name for c in chosen)
-    if len(chosen) == 1 and chosen[0].shape == one.shape:
-        said = (
-            f"{names} has the shape of {one.name}: where it is True the cell is taken. "
-            "How many that are decides the length, so the result has one axis. A copy."
+    if len(chosen) == 1 and chosen[0].shape == tensor.shape:
+        sentence = (
+            f"{names} has the shape of {tensor.name}: where it is True the cell is taken. "
+            "The number of cells taken is the length of the result, a copy with one axis."
         )
     else:
-        said = f"{names} tells which places are taken, one after the other: a copy, not a view."
-    return Axes(said, _ends(one, result))
+        sentence = f"{names} tells which places are taken, one after the other: a copy, not a view."
+    return Axes(sentence, _ends(tensor, result))
 
 
-def _by_slices(one: Tensor, parts: list[object], result: Shape | None) -> Axes | None:
+def _by_slices(tensor: Tensor, parts: list[object], result: Shape | None) -> Axes | None:
     used = sum(part is not None and part is not Ellipsis for part in parts)
-    rest = len(one.shape) - used
+    rest = len(tensor.shape) - used
     if rest < 0:
         return Axes(
-            f"{one.name} has {len(one.shape)} axes, but {used} are indexed.", _ends(one, None)
+            f"{tensor.name} has {len(tensor.shape)} axes, but {used} are indexed.",
+            _ends(tensor, None),
         )
     if Ellipsis in parts:
         at = parts.index(Ellipsis)
         parts = [*parts[:at], *[slice(None)] * rest, *parts[at + 1 :]]
     else:
         parts = [*parts, *[slice(None)] * rest]
-    sizes = iter(one.shape)
+    sizes = iter(tensor.shape)
     before: list[Chip] = []
     after: list[Chip] = []
     ends = iter(result or ())
@@ -70,11 +71,11 @@ def _by_slices(one: Tensor, parts: list[object], result: Shape | None) -> Axes |
         else:
             before.append(Chip(str(size), "gone"))
             after.append(Chip(f"[{part}]".replace("-", text.MINUS), "gone"))
-    rows = [Row(one.name, tuple(before))]
+    rows = [Row(tensor.name, tuple(before))]
     if result is not None:
         rows.append(Row("result", tuple(after)))
-    said = "A number drops its axis, a slice keeps it, None adds one. The result is a view."
-    return Axes(said, tuple(rows))
+    sentence = "A number drops its axis, a slice keeps it, None adds one. The result is a view."
+    return Axes(sentence, tuple(rows))
 
 
 ENTRY = {"getitem": getitem}

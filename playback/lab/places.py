@@ -1,4 +1,4 @@
-"""Cells of tensors: which belong together, how they are written, where they lie in memory."""
+"""Cells (elements) of tensors: their dependencies, their notation, their place in memory."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -11,18 +11,18 @@ from playback import text
 from playback.lab.axes import Shape
 
 MOST_NAMED = 4
-"""So many single cells are named before they are only counted."""
+"""Most single cells that are listed; more are only counted."""
 
 
 class Cell(NamedTuple):
-    """One cell: a tensor's name and a flat, row-major index."""
+    """An element of a tensor: the tensor's name and a flat, row-major index."""
 
     tensor: str
     flat: int
 
 
 class Belongings:
-    """Which cells of what goes in belong to which of what comes out, both ways."""
+    """Dependencies between the cells of inputs and results, in both directions."""
 
     def __init__(self, probed: Probed) -> None:
         self._links = [
@@ -34,8 +34,8 @@ class Belongings:
         ]
 
     def of(self, cell: Cell) -> tuple[Cell, ...]:
-        """Return the cells that a result's cell comes from, or that an input's cell reaches."""
-        # Looked for as they are asked for: there may be a million links.
+        """Return the input cells on which a result's cell depends, or the reverse."""
+        # Searched on demand: there may be a million links.
         back = [(here, there) for here, there in self._links]
         ahead = [(here, there) for there, here in self._links]
         return _across(back, cell) or _across(ahead, cell)
@@ -54,13 +54,13 @@ def _across(links: Iterable[tuple[_End, _End]], cell: Cell) -> tuple[Cell, ...]:
 
 
 def result_key(probed: Probed, number: int) -> str:
-    """Return the name of a result, told from inputs of the same name."""
+    """Return the name of a result, with a space appended if an input has the same name."""
     name = probed.results[number].name
-    return f"{name} " if any(one.name == name for one in probed.inputs) else name
+    return f"{name} " if any(tensor.name == name for tensor in probed.inputs) else name
 
 
 def place(index: int, shape: Shape) -> tuple[int, ...]:
-    """Return the place of a flat index in a tensor of that shape."""
+    """Return the multi-dimensional index of a flat index in a tensor of that shape."""
     found = []
     for size in reversed(shape):
         index, at = divmod(index, max(size, 1))
@@ -69,7 +69,7 @@ def place(index: int, shape: Shape) -> tuple[int, ...]:
 
 
 def written(name: str, cells: Iterable[int], shape: Shape) -> str:
-    """Return cells as one would index them: ``a[1, :]``, ``a[0, 2], a[1, 2]``, ``9 cells of a``."""
+    """Return cells in index notation: ``a[1, :]``, ``a[0, 2], a[1, 2]``, ``9 cells of a``."""
     chosen = sorted(set(cells))
     if not shape:
         return name
@@ -101,26 +101,26 @@ def _product(sizes: Iterable[int]) -> int:
 
 
 def sentence(cell: Cell, others: Sequence[Cell], shapes: Mapping[str, Shape], ahead: bool) -> str:
-    """Return what a cell comes from, or with ``ahead`` what it reaches, in one line."""
+    """Return a sentence on the cells that a cell depends on, or with ``ahead`` that it affects."""
     here = written(cell.tensor.strip(), [cell.flat], shapes[cell.tensor])
     groups: dict[str, list[int]] = {}
     for other in others:
         groups.setdefault(other.tensor, []).append(other.flat)
     if not groups:
-        return f"{here} goes nowhere" if ahead else f"{here} comes from no cell of these tensors"
+        return f"{here} reaches no cell" if ahead else f"{here} comes from no cell of these tensors"
     parts = [written(name.strip(), cells, shapes[name]) for name, cells in groups.items()]
     return f"{here} {'reaches' if ahead else 'comes from'} {' and '.join(parts)}"
 
 
 def memory(cells: Cells, index: int) -> int:
-    """Return where in its storage a cell lies, in elements."""
+    """Return the offset of a cell in its storage, in elements."""
     shape = cells.snapshot.shape
     steps = zip(place(index, shape), cells.stride, strict=True)
     return cells.offset + sum(at * stride for at, stride in steps)
 
 
 def facts(cells: Cells) -> str:
-    """Return dtype, device and bytes of a tensor in one line."""
+    """Return dtype, device and requires_grad of a tensor in one line."""
     snapshot = cells.snapshot
     parts = [snapshot.dtype]
     if cells.kind == "array":

@@ -1,11 +1,11 @@
-"""Matrix products: inner sizes meet and are summed away, batch sizes are broadcast."""
+"""Matrix products: inner sizes must match and are summed over, batch sizes are broadcast."""
 
 from playback.lab.axes import Axes, Chip, Kind, Row, Shape
 from playback.lab.call import Call, Tensor
 
 
 def matmul(call: Call, result: Shape | None) -> Axes | None:
-    """Return which sizes meet in ``a @ b`` and its spellings."""
+    """Explain which sizes have to match in ``a @ b`` and its equivalents."""
     match call.operands[:2]:
         case (Tensor(), Tensor()):
             left, right = call.operands[:2]
@@ -43,14 +43,14 @@ def matmul(call: Call, result: Shape | None) -> Axes | None:
     if kind == "clash":
         flipped = len(b) > 1 and b[-1] == inner_a
         hint = f" {right.name}.T would fit." if flipped and len(b) == 2 else ""
-        said = f"The inner sizes {inner_a} and {inner_b} have to be equal.{hint}"
-        return Axes(said, tuple(rows))
+        sentence = f"The inner sizes {inner_a} and {inner_b} have to be equal.{hint}"
+        return Axes(sentence, tuple(rows))
     if result is not None:
         rows.append(_result(a, b, batch, result))
-    said = f"Along the inner axis {inner_a} pairs are multiplied and summed for each cell."
+    sentence = f"Along the inner axis {inner_a} pairs are multiplied and summed for each cell."
     if batch:
-        said += " Axes before the last two are batches: one product each."
-    return Axes(said, tuple(rows))
+        sentence += " Axes before the last two are batches: one product each."
+    return Axes(sentence, tuple(rows))
 
 
 def _batch(shape: Shape, batch: int) -> tuple[Chip, ...]:
@@ -67,7 +67,7 @@ def _result(a: Shape, b: Shape, batch: int, result: Shape) -> Row:
 
 
 def outer(call: Call, result: Shape | None) -> Axes | None:
-    """Return the axes of an outer product."""
+    """Explain the axes of an outer product."""
     match call.operands[:2]:
         case (Tensor(x, (m,)), Tensor(y, (n,))):
             rows = [Row(x, (Chip(str(m)), Chip(""))), Row(y, (Chip(""), Chip(str(n))))]
@@ -80,14 +80,14 @@ def outer(call: Call, result: Shape | None) -> Axes | None:
 
 
 def einsum(call: Call, result: Shape | None) -> Axes | None:
-    """Return one column for each letter of the equation; letters not in the result are summed."""
+    """Explain an einsum with a column per letter; letters not in the result are summed over."""
     if not call.operands or not isinstance(call.operands[0], str) or "." in call.operands[0]:
         return None
     equation = call.operands[0].replace(" ", "")
     given = call.operands[1:]
     if len(given) == 1 and isinstance(given[0], list):
         given = tuple(given[0])
-    tensors = [one for one in given if isinstance(one, Tensor)]
+    tensors = [tensor for tensor in given if isinstance(tensor, Tensor)]
     left, arrow, right = equation.partition("->")
     terms = left.split(",")
     if len(terms) != len(tensors):
@@ -96,16 +96,16 @@ def einsum(call: Call, result: Shape | None) -> Axes | None:
         right = "".join(sorted(c for c in set(left) - {","} if left.count(c) == 1))
     letters = list(dict.fromkeys(right + left.replace(",", "")))
     rows = [Row("", tuple(Chip(c, "" if c in right else "gone") for c in letters))]
-    for term, one in zip(terms, tensors, strict=True):
-        if len(term) != len(one.shape):
-            said = f"{one.name} has {len(one.shape)} axes, its term {term} has {len(term)} letters."
-            return Axes(said)
-        sizes = dict(zip(term, one.shape, strict=True))
+    for term, tensor in zip(terms, tensors, strict=True):
+        if len(term) != len(tensor.shape):
+            axes = f"{tensor.name} has {len(tensor.shape)} axes"
+            return Axes(f"{axes}, its term {term} has {len(term)} letters.")
+        sizes = dict(zip(term, tensor.shape, strict=True))
         chips = [
             Chip(str(sizes[c]), "" if c in right else "summed") if c in sizes else Chip("")
             for c in letters
         ]
-        rows.append(Row(one.name, tuple(chips)))
+        rows.append(Row(tensor.name, tuple(chips)))
     if result is not None and len(result) == len(right):
         ends = dict(zip(right, result, strict=True))
         rows.append(
@@ -115,10 +115,10 @@ def einsum(call: Call, result: Shape | None) -> Axes | None:
             )
         )
     summed = [c for c in letters if c not in right]
-    said = (
+    sentence = (
         f"Summed over {', '.join(summed)}: not in the result." if summed else "Nothing is summed."
     )
-    return Axes(f"A letter is an axis; the same letter is the same axis. {said}", tuple(rows))
+    return Axes(f"A letter is an axis; the same letter is the same axis. {sentence}", tuple(rows))
 
 
 ENTRY = {

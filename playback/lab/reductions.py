@@ -1,4 +1,4 @@
-"""Reductions: an axis is gone, or of size 1 with ``keepdim=True``."""
+"""Reductions: an axis is removed, or has size 1 with ``keepdim=True``."""
 
 from playback.lab.axes import Axes, Chip, Row, Shape, axis
 from playback.lab.call import Call, Tensor
@@ -10,9 +10,9 @@ _OPS = (
 
 
 def reduce(call: Call, result: Shape | None) -> Axes | None:
-    """Return which axes are folded into one number each."""
-    one = call.operands[0] if call.operands else None
-    if not isinstance(one, Tensor) or call.unread:
+    """Explain which axes are reduced."""
+    tensor = call.operands[0] if call.operands else None
+    if not isinstance(tensor, Tensor) or call.unread:
         return None
     if (
         call.op in ("max", "min")
@@ -22,35 +22,38 @@ def reduce(call: Call, result: Shape | None) -> Axes | None:
         return None
     place = 2 if call.op == "norm" else 1
     given = call.keywords.get("dim", call.operands[place] if len(call.operands) > place else None)
-    dims = len(one.shape)
+    dims = len(tensor.shape)
     wanted = given if isinstance(given, list) else [given]
     numbers = [n for n in wanted if isinstance(n, int) and not isinstance(n, bool)]
     axes = [axis(n, dims) for n in numbers] or list(range(dims))
     if not all(0 <= a < dims for a in axes):
-        said = (
-            f"{one.name} has the axes 0 to {dims - 1}; -1 is the last."
+        sentence = (
+            f"{tensor.name} has the axes 0 to {dims - 1}; -1 is the last."
             if dims
             else "A scalar has no axes."
         )
-        return Axes(said)
+        return Axes(sentence)
     keep = call.keywords.get("keepdim") is True
     rows = [
         Row("axis", tuple(Chip(str(i), "gone") for i in range(dims))),
         Row(
-            one.name,
+            tensor.name,
             tuple(
-                Chip(str(size), "summed" if i in axes else "") for i, size in enumerate(one.shape)
+                Chip(str(size), "summed" if i in axes else "")
+                for i, size in enumerate(tensor.shape)
             ),
         ),
     ]
     if result is not None:
         folded = Chip("1", "new") if keep else Chip("–", "gone")
-        chips = tuple(folded if i in axes else Chip(str(size)) for i, size in enumerate(one.shape))
+        chips = tuple(
+            folded if i in axes else Chip(str(size)) for i, size in enumerate(tensor.shape)
+        )
         rows.append(Row("result", chips))
-    return Axes(_say(axes, dims, keep), tuple(rows))
+    return Axes(_sentence(axes, dims, keep), tuple(rows))
 
 
-def _say(axes: list[int], dims: int, keep: bool) -> str:
+def _sentence(axes: list[int], dims: int, keep: bool) -> str:
     if len(axes) == dims:
         whole = "All cells become one number"
         return f"{whole}; keepdim leaves axes of size 1." if keep else f"{whole}: a scalar."

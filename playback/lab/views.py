@@ -1,4 +1,4 @@
-"""The same elements under another shape, or with axes in another order."""
+"""Views: the same elements in another shape, or with axes in another order."""
 
 from playback import text
 from playback.lab.axes import Axes, Chip, Kind, Row, Shape, axis, product, row
@@ -11,7 +11,7 @@ def _first(call: Call) -> Tensor | None:
 
 
 def _numbers(call: Call, names: tuple[str, ...]) -> list[int]:
-    """Return the whole numbers among the arguments, in a list or one by one or by name."""
+    """Return the integers among the arguments: in a list, positional, or by keyword."""
     given = list(call.operands[1:]) or [call.keywords[n] for n in names if n in call.keywords]
     if len(given) == 1 and isinstance(given[0], list):
         given = list(given[0])
@@ -19,44 +19,46 @@ def _numbers(call: Call, names: tuple[str, ...]) -> list[int]:
 
 
 def reshape(call: Call, result: Shape | None) -> Axes | None:
-    """Return that the count stays and elements keep their row-major order."""
-    one = _first(call)
-    if one is None:
+    """Explain that the number and the row-major order of the elements are unchanged."""
+    tensor = _first(call)
+    if tensor is None:
         return None
-    total = product(one.shape)
-    rows = [row(one.name, one.shape, len(one.shape))]
+    total = product(tensor.shape)
+    rows = [row(tensor.name, tensor.shape, len(tensor.shape))]
     if result is None:
         wanted = _numbers(call, ("shape", "size"))
         if wanted and -1 not in wanted and product(tuple(wanted)) != total:
             other = product(tuple(wanted))
-            said = f"{text.shape(one.shape)} holds {total} elements, {text.shape(tuple(wanted))} "
+            sentence = (
+                f"{text.shape(tensor.shape)} holds {total} elements, {text.shape(tuple(wanted))} "
+            )
             clash: list[Kind] = ["clash" for _ in wanted]
             rows.append(row("wanted", tuple(wanted), len(wanted), tuple(clash)))
-            return Axes(f"{said}would hold {other}.", tuple(rows))
+            return Axes(f"{sentence}would hold {other}.", tuple(rows))
         return Axes(f"The new shape has to hold {total} elements.", tuple(rows))
     rows.append(row("result", result, len(result)))
     sizes = " × ".join(map(str, result)) or "1"
-    said = f"{total} elements before and after ({sizes}), read row by row in the same order."
+    sentence = f"{total} elements before and after ({sizes}), read row by row in the same order."
     if -1 in _numbers(call, ("shape", "size")):
-        said += " The size −1 is worked out from the rest."
-    return Axes(said, tuple(rows))
+        sentence += " The size −1 is worked out from the rest."
+    return Axes(sentence, tuple(rows))
 
 
 def permute(call: Call, result: Shape | None) -> Axes | None:
-    """Return where each axis of the result comes from."""
-    one = _first(call)
-    if one is None:
+    """Explain from which axis each axis of the result comes."""
+    tensor = _first(call)
+    if tensor is None:
         return None
-    dims = len(one.shape)
+    dims = len(tensor.shape)
     order = _order(call, dims)
     if order is None or sorted(order) != list(range(dims)):
         return Axes(
             f"Every axis from 0 to {dims - 1} has to be named once.",
-            (row(one.name, one.shape, dims),),
+            (row(tensor.name, tensor.shape, dims),),
         )
     rows = [
         Row("axis", tuple(Chip(str(i), "gone") for i in range(dims))),
-        row(one.name, one.shape, dims),
+        row(tensor.name, tensor.shape, dims),
     ]
     if result is not None and len(result) == dims:
         moved = tuple(
@@ -87,33 +89,33 @@ def _order(call: Call, dims: int) -> list[int] | None:
 
 
 def squeeze(call: Call, result: Shape | None) -> Axes | None:
-    """Return which axes of size 1 went away."""
-    one = _first(call)
-    if one is None or result is None:
+    """Explain which axes of size 1 are removed."""
+    tensor = _first(call)
+    if tensor is None or result is None:
         return None
-    dims = len(one.shape)
+    dims = len(tensor.shape)
     named = [axis(n, dims) for n in _numbers(call, ("dim",))]
-    gone = [i for i, size in enumerate(one.shape) if size == 1 and (not named or i in named)]
+    gone = [i for i, size in enumerate(tensor.shape) if size == 1 and (not named or i in named)]
     kinds: tuple[Kind, ...] = tuple("gone" if i in gone else "" for i in range(dims))
     rows = (
-        row(one.name, one.shape, dims, kinds),
+        row(tensor.name, tensor.shape, dims, kinds),
         _spread("result", result, [i not in gone for i in range(dims)]),
     )
     if not gone:
         return Axes("No axis of size 1 is there to leave out: the shape stays.", rows)
     many = "1 axis" if len(gone) == 1 else f"{len(gone)} axes"
-    said = f"{many} of size 1 left out."
-    return Axes(said, rows)
+    sentence = f"{many} of size 1 left out."
+    return Axes(sentence, rows)
 
 
 def unsqueeze(call: Call, result: Shape | None) -> Axes | None:
-    """Return where the new axis of size 1 stands."""
-    one, numbers = _first(call), _numbers(call, ("dim",))
-    if one is None or not numbers or result is None:
+    """Explain the position of the new axis of size 1."""
+    tensor, numbers = _first(call), _numbers(call, ("dim",))
+    if tensor is None or not numbers or result is None:
         return None
     at = axis(numbers[0], len(result))
     rows = (
-        _spread(one.name, one.shape, [i != at for i in range(len(result))]),
+        _spread(tensor.name, tensor.shape, [i != at for i in range(len(result))]),
         row(
             "result",
             result,
@@ -125,13 +127,13 @@ def unsqueeze(call: Call, result: Shape | None) -> Axes | None:
 
 
 def expand(call: Call, result: Shape | None) -> Axes | None:
-    """Return which axes of size 1 are stretched, or how often they are repeated."""
-    one = _first(call)
-    if one is None or result is None:
+    """Explain which axes of size 1 are stretched, or how often axes are repeated."""
+    tensor = _first(call)
+    if tensor is None or result is None:
         return None
     width = len(result)
-    given = (1,) * (width - len(one.shape)) + one.shape
-    missing = width - len(one.shape)
+    given = (1,) * (width - len(tensor.shape)) + tensor.shape
+    missing = width - len(tensor.shape)
     chips = []
     for i, (old, new) in enumerate(zip(given, result, strict=True)):
         if i < missing:
@@ -142,14 +144,14 @@ def expand(call: Call, result: Shape | None) -> Axes | None:
                     f"{old} → {new}" if old != new else str(old), "stretched" if old != new else ""
                 )
             )
-    rows = (Row(one.name, tuple(chips)), row("result", result, width))
+    rows = (Row(tensor.name, tuple(chips)), row("result", result, width))
     copies = call.op in ("repeat", "tile")
-    said = (
+    sentence = (
         "The tensor is copied along the axes named."
         if copies
         else "Sizes of 1 are stretched; nothing is copied: the stride becomes 0."
     )
-    return Axes(said, rows)
+    return Axes(sentence, rows)
 
 
 def _spread(name: str, shape: Shape, there: list[bool]) -> Row:

@@ -1,1 +1,1 @@
-"""Lessons: read from plain files, asked and answered on the tape; nothing here draws anything."""
+"""Lessons: parsed from text files, with questions that are answered by the tape. Without Qt."""

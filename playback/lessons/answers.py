@@ -1,4 +1,4 @@
-"""What the learner answered, against the tape."""
+"""Check of a learner's answers against the tape."""
 
 import ast
 import re
@@ -13,28 +13,28 @@ from playback.lessons.lesson import Question
 from playback.lessons.query import BadExpression, equal, evaluate, holds
 
 Verdict = Literal["right", "wrong", "unread", "unknown"]
-"""*unread*: the answer is no number, shape or choice. *unknown*: this tape has no answer."""
+"""*unread*: the input is no number, shape or choice. *unknown*: this tape has no answer."""
 
 LONGEST = 200
 NOTHING = ("none", "nothing", "no gradient", "—", "-")
 
 
-def judge(question: Question, said: str, index: Index) -> Verdict:
-    """Return whether ``said`` is what the tape says; for a choice it is the choice's number."""
+def judge(question: Question, given: str, index: Index) -> Verdict:
+    """Return the verdict on the input ``said``; for a choice ``said`` is the choice's number."""
     if question.kind == "choice":
         right = right_choice(question, index)
         if right is None:
             return "unknown"
-        return "right" if said == str(right) else "wrong"
+        return "right" if given == str(right) else "wrong"
     try:
         truth = evaluate(question.answer, index)
     except (Missing, BadExpression):
         return "unknown"
-    return _compare(question, said.strip(), truth)
+    return _compare(question, given.strip(), truth)
 
 
 def truth(question: Question, index: Index) -> str:
-    """Return the answer as the interface writes it; empty where the tape has none."""
+    """Return the correct answer as text; empty where the tape has none."""
     if question.kind == "choice":
         right = right_choice(question, index)
         return question.choices[right][0] if right is not None else ""
@@ -45,7 +45,7 @@ def truth(question: Question, index: Index) -> str:
 
 
 def right_choice(question: Question, index: Index) -> int | None:
-    """Return the number of the choice that holds on the tape; None unless exactly one does."""
+    """Return the number of the choice that holds on the tape; None unless exactly one holds."""
     try:
         right = [at for at, (_, goal) in enumerate(question.choices) if holds(goal, index)]
     except BadExpression:
@@ -54,7 +54,7 @@ def right_choice(question: Question, index: Index) -> int | None:
 
 
 def written(found: Answer, is_shape: bool = False) -> str:
-    """Return an answer in the interface's own way of writing."""
+    """Return an answer as text in the format of the interface."""
     if is_shape and isinstance(found, list):
         return "(" + ", ".join(map(str, found)) + ("," if len(found) == 1 else "") + ")"
     if found is None:
@@ -68,24 +68,24 @@ def written(found: Answer, is_shape: bool = False) -> str:
     return short.trimmed(found) if isinstance(found, bool | int | float | complex) else str(found)
 
 
-def _compare(question: Question, said: str, true: Answer) -> Verdict:
-    if not said or len(said) > LONGEST:
+def _compare(question: Question, given: str, true: Answer) -> Verdict:
+    if not given or len(given) > LONGEST:
         return "unread"
     if question.kind == "word":
-        same = _plain(said) == _plain(written(true))
+        same = _plain(given) == _plain(written(true))
         return "right" if same else "wrong"
     if question.kind == "shape":
-        dims = read_shape(said)
+        dims = read_shape(given)
         if dims is None:
             return "unread"
         return "right" if isinstance(true, list) and equal(true, list(dims)) else "wrong"
-    if said.lower() in NOTHING:
+    if given.lower() in NOTHING:
         return "right" if true is None else "wrong"
-    number = read_number(said)
+    number = read_number(given)
     if number is None:
         return "unread"
     if isinstance(true, np.ndarray) and true.size == 1 and not isinstance(number, list):
-        true = true.item()  # nobody types the brackets around one number
+        true = true.item()  # the brackets around a single number are not typed
     tolerance = 0.0 if _whole(true) and _whole(number) else question.tolerance
     return "right" if equal(number, true, max(tolerance, 1e-6)) else "wrong"
 
@@ -102,14 +102,14 @@ def _plain(word: str) -> str:
     return "".join(c for c in word.lower() if c.isalnum() or c in "._")
 
 
-def read_number(said: str) -> Answer:
-    """Return the number, or the list of numbers, that somebody typed; None where it is none.
+def read_number(given: str) -> Answer:
+    """Parse a typed number or list of numbers; None where it is neither.
 
-    Fractions (``1/3``), powers of ten (``2e-3``) and a true minus are understood.
+    Fractions (``1/3``), powers of ten (``2e-3``) and a true minus sign are accepted.
     """
-    if len(said) > LONGEST:
+    if len(given) > LONGEST:
         return None
-    plain = said.replace(text.MINUS, "-").replace("×", "*").strip()
+    plain = given.replace(text.MINUS, "-").replace("×", "*").strip()
     bare = re.fullmatch(r"tensor\((.*?)(?:, *(?:dtype|requires_grad|grad_fn)=.*)?\)", plain)
     plain = bare[1] if bare else plain
     if re.fullmatch(r"[^\[\](),]+(?:[, ]\s*[^\[\](), ]+)+", plain) and "," in plain:
@@ -127,21 +127,21 @@ def _literal(node: ast.AST) -> Answer:
         case ast.Name(id="inf" | "nan" as name):
             return float(name)
         case ast.List(elts=elts) | ast.Tuple(elts=elts):
-            return [_literal(one) for one in elts]
+            return [_literal(part) for part in elts]
         case ast.UnaryOp(op=ast.USub() | ast.UAdd() as op, operand=operand):
             value = float(np.float64(_literal(operand)))  # type: ignore[arg-type]
             return -value if isinstance(op, ast.USub) else value
         case ast.BinOp(left=left, op=ast.Div() | ast.Mult() | ast.Add() | ast.Sub() as op, right=r):
-            a, b = (float(np.float64(_literal(one))) for one in (left, r))  # type: ignore[arg-type]
+            a, b = (float(np.float64(_literal(part))) for part in (left, r))  # type: ignore[arg-type]
             return {ast.Div: a / (b or np.nan), ast.Mult: a * b, ast.Add: a + b}.get(
                 type(op), a - b
             )
     raise ValueError("not a number")
 
 
-def read_shape(said: str) -> list[int] | None:
-    """Return the lengths in ``(3, 4)``, ``3 x 4``, ``[3,4]`` or ``3``; None for anything else."""
-    plain = said.lower().removeprefix("torch.size").strip()
+def read_shape(given: str) -> list[int] | None:
+    """Parse a shape: ``(3, 4)``, ``3 x 4``, ``[3,4]`` or ``3``; None for anything else."""
+    plain = given.lower().removeprefix("torch.size").strip()
     if plain in ("()", "[]", "([])", "scalar"):
         return []
     if not re.fullmatch(r"[\[(]{0,2}\s*\d{1,9}(\s*[,x×* ]\s*\d{1,9})*\s*,?\s*[\])]{0,2}", plain):

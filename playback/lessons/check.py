@@ -1,4 +1,4 @@
-"""Is a lesson right? Its programs are run, its answers and claims are asked of their tapes."""
+"""Validation of a lesson: runs its programs, and evaluates its answers and claims on the tapes."""
 
 from collections.abc import Callable, Iterator
 
@@ -11,18 +11,18 @@ from playback.lessons.lesson import Lesson, Question, Step, Task
 from playback.lessons.query import BadExpression, evaluate, holds
 
 Run = Callable[[str], Tape]
-"""Run a program and return its tape."""
+"""Function that runs a program and returns its tape."""
 
 
 class Flaw(Struct, frozen=True):
-    """Something wrong with a lesson: the line of the file it is on, and what it is."""
+    """A problem of a lesson: its line in the file, and a message."""
 
     line: int
     why: str
 
 
 def check(lesson: Lesson, run: Run) -> list[Flaw]:
-    """Return what is wrong with a lesson; nothing where each step is as it says."""
+    """Return the problems of a lesson; empty for a valid lesson."""
     tapes: dict[str, Tape] = {}
 
     def recorded(program: str) -> Index:
@@ -37,7 +37,7 @@ def check(lesson: Lesson, run: Run) -> list[Flaw]:
         elif step.question or step.task or step.holds or step.at or step.select:
             found.append(Flaw(step.line, "there is no program yet to ask or to look at"))
         if not (step.text or step.question or step.task):
-            found.append(Flaw(step.line, "a step needs words"))
+            found.append(Flaw(step.line, "a step needs text"))
     return found
 
 
@@ -57,28 +57,28 @@ def _step(step: Step, recorded: Callable[[str], Index]) -> Iterator[Flaw]:
 
 
 def _ends(step: Step, index: Index) -> Iterator[str]:
-    """Tell of a program that fails where the step does not speak of its error."""
+    """Yield problems of a program that fails in a step that does not mention its error."""
     question = step.question
     asked = [question.answer, *(goal for _, goal in question.choices)] if question else []
-    speaks = any("error" in words for words in (*step.holds, *asked))
+    speaks = any("error" in expression for expression in (*step.holds, *asked))
     tape, problem = index.tape, index.tape.error
     if tape.status in ("refused", "timeout", "died"):
-        yield f"the program does not run: {_told(problem)}"
+        yield f"the program does not run: {_problem_text(problem)}"
     elif problem is not None and not (speaks or step.task):
-        yield f"the program fails: {_told(problem)}"
+        yield f"the program fails: {_problem_text(problem)}"
     if tape.truncated:
-        yield f"the tape is not whole: {tape.truncated}"
+        yield f"the tape is incomplete: {tape.truncated}"
 
 
-def _told(problem: Problem | None) -> str:
+def _problem_text(problem: Problem | None) -> str:
     if problem is None:
-        return "nobody knows why"
+        return "the reason is unknown"
     where = f"line {problem.place.line}: " if problem.place.line else ""
     return f"{where}{problem.type}: {problem.message}"
 
 
 def _looks(step: Step, index: Index) -> Iterator[str]:
-    if step.at and (why := _misplaced(step.at, index)):
+    if step.at and (why := _place_error(step.at, index)):
         yield why
     if step.select and not any(
         step.select in (v.name, index.values[index.home(v.id)].name) for v in index.tape.values
@@ -86,9 +86,9 @@ def _looks(step: Step, index: Index) -> Iterator[str]:
         yield f"no tensor is called {step.select}"
 
 
-def _misplaced(words: str, index: Index) -> str:
+def _place_error(place: str, index: Index) -> str:
     try:
-        places.position(index, words)
+        places.position(index, place)
     except places.NoPlace as error:
         return str(error)
     return ""
@@ -100,17 +100,17 @@ def _claim(claim: str, index: Index) -> Iterator[str]:
         if not holds(claim, index):
             yield f"this does not hold: {claim}"
     except (BadExpression, facts.Missing) as error:
-        yield _named(claim, error)
+        yield _with_expression(claim, error)
 
 
-def _named(expression: str, error: Exception) -> str:
-    """Return what is wrong with an expression, with that expression."""
-    said = str(error)
-    return said if expression in said else f"{expression}: {said}"
+def _with_expression(expression: str, error: Exception) -> str:
+    """Return the message of an error together with its expression."""
+    message = str(error)
+    return message if expression in message else f"{expression}: {message}"
 
 
 def _question(question: Question, index: Index) -> Iterator[str]:
-    if question.play_to and (why := _misplaced(question.play_to, index)):
+    if question.play_to and (why := _place_error(question.play_to, index)):
         yield f"play_to: {why}"
     if question.choices:
         yield from _choices(question, index)
@@ -118,7 +118,7 @@ def _question(question: Question, index: Index) -> Iterator[str]:
     try:
         evaluate(question.answer, index)
     except (BadExpression, facts.Missing) as error:
-        yield _named(question.answer, error)
+        yield _with_expression(question.answer, error)
         return
     shown = answers.truth(question, index)
     if answers.judge(question, shown, index) != "right":
@@ -131,7 +131,7 @@ def _choices(question: Question, index: Index) -> Iterator[str]:
         try:
             right += [words] if holds(goal, index) else []
         except BadExpression as error:
-            yield _named(goal, error)
+            yield _with_expression(goal, error)
     if len(right) != 1:
         yield f"one choice must hold, but {len(right)} do{': ' if right else ''}{', '.join(right)}"
 
@@ -139,12 +139,12 @@ def _choices(question: Question, index: Index) -> Iterator[str]:
 def _task(task: Task, index: Index, recorded: Callable[[str], Index]) -> Iterator[str]:
     try:
         if holds(task.goal, index):
-            yield f"the task is done before it is begun: {task.goal}"
+            yield f"the goal holds before the task is begun: {task.goal}"
         solved = recorded(task.solution)
         if not holds(task.goal, solved):
             error = solved.tape.error
             yield f"the solution does not reach {task.goal}" + (
-                f": it fails: {_told(error)}" if error is not None else ""
+                f": it fails: {_problem_text(error)}" if error is not None else ""
             )
     except BadExpression as error:
-        yield _named(task.goal, error)
+        yield _with_expression(task.goal, error)

@@ -1,7 +1,7 @@
-"""What can be asked of a tape by name: values, gradients, shapes, counts, output, the error.
+"""Functions of the expressions in lessons: values, gradients, shapes, counts, output, the error.
 
-The first argument of most is the name of a tensor as the program writes it (``x``,
-``net.0.weight``); ``at`` is a place as in `playback.lessons.places`, the end if it is left out.
+The first argument of most is the name of a tensor as in the program (``x``, ``net.0.weight``);
+``at`` is a place as in `playback.lessons.places`, by default the end.
 """
 
 from collections.abc import Callable
@@ -20,11 +20,11 @@ _SIZES = {"64": 8, "32": 4, "16": 2, "8": 1, "bool": 1, "128": 16}
 
 
 class Missing(LookupError):
-    """The tape does not have what was asked for."""
+    """The tape does not contain the requested value."""
 
 
 def value(index: Index, name: str, at: str = "end") -> Answer:
-    """Return a tensor's numbers at a place: a number for a scalar, else an array."""
+    """Return a tensor's value at a place: a number for a scalar, else an array."""
     place = position(index, at)
     found = named(index, name, place)
     newest = index.numbers(found.id, place) if found.node is None else found.snapshot
@@ -32,7 +32,7 @@ def value(index: Index, name: str, at: str = "end") -> Answer:
 
 
 def values(index: Index, name: str) -> list[Answer]:
-    """Return the numbers of every tensor that had this name, in the order they were made."""
+    """Return the values of all tensors that had this name, in order of creation."""
     made = [v for v in index.tape.values if v.name == name and v.id in index.born]
     if not made:
         raise Missing(f"no tensor is called {name}")
@@ -41,7 +41,7 @@ def values(index: Index, name: str) -> list[Answer]:
 
 
 def grad(index: Index, name: str, at: str = "end") -> Answer:
-    """Return the gradient that reached a tensor; None where none did; zeros after a reset."""
+    """Return the gradient that reached a tensor; None if none did; zeros after a reset."""
     place = position(index, at)
     found = named(index, name, place)
     known = index.gradient(found.id, place)
@@ -53,7 +53,7 @@ def grad(index: Index, name: str, at: str = "end") -> Answer:
 
 
 def shares(index: Index, name: str, at: str = "end") -> list[Answer]:
-    """Return the shares of gradient that the latest pass brought to a tensor, as they arrived."""
+    """Return the partial gradients that a tensor got in the latest pass, in order of arrival."""
     place = position(index, at)
     known = index.gradient(named(index, name, place).id, place)
     return [_numbers(index.snapshot(share), name) for share in known.shares]
@@ -65,7 +65,7 @@ def shape(index: Index, name: str, at: str = "end") -> list[Answer]:
 
 
 def saved(index: Index, name: str, at: str = "end") -> list[Answer]:
-    """Return the names of what the tensor's backward node keeps."""
+    """Return the names of the attributes that the tensor's backward node saves."""
     found = _at(index, name, at)
     return list(index.nodes[found.node].saved) if found.node in index.nodes else []
 
@@ -77,60 +77,60 @@ def grad_fn(index: Index, name: str, at: str = "end") -> Answer:
 
 
 def shares_memory(index: Index, one: str, other: str) -> bool:
-    """Tell whether two tensors lie in one storage."""
+    """Return whether two tensors share a storage."""
     return _at(index, one, "end").storage == _at(index, other, "end").storage
 
 
 def size(index: Index, name: str, at: str = "end") -> int:
-    """Return how many bytes a tensor's elements take."""
+    """Return the size of a tensor's elements in bytes."""
     found = _at(index, name, at)
     return _numel(found) * next(n for key, n in _SIZES.items() if found.dtype.endswith(key))
 
 
 def count(index: Index, op: str = "", node: str = "", event: str = "", at: str = "end") -> int:
-    """Return how often an op ran, a backward node ran, or an event happened; one of the three."""
+    """Count the runs of an op or of a backward node, or the events of a kind."""
     tape, found = index.tape, 0
-    for one in tape.events[: position(index, at)]:
-        if one.kind == "op" and op:
-            found += tape.ops[one.ref].op == op
-        elif one.kind == "node" and node:
-            found += index.nodes[tape.executions[one.ref].node].name == node
+    for recorded in tape.events[: position(index, at)]:
+        if recorded.kind == "op" and op:
+            found += tape.ops[recorded.ref].op == op
+        elif recorded.kind == "node" and node:
+            found += index.nodes[tape.executions[recorded.ref].node].name == node
         elif event:
-            found += one.kind == event
+            found += recorded.kind == event
     return found
 
 
 def held(index: Index, at: str = "end") -> int:
-    """Return how many bytes backward nodes keep at a place."""
+    """Return the bytes that backward nodes save at a place."""
     return memory.held(index.tape, position(index, at))
 
 
 def parameters(index: Index) -> int:
-    """Return how many numbers there are to learn."""
+    """Return the number of elements of all parameters."""
     tensors = {v.tensor: _numel(v) for v in index.tape.values if v.role == "parameter"}
     return sum(tensors.values())
 
 
 def printed(index: Index, word: str = "") -> Answer:
-    """Return what the program printed; with ``word`` whether that is in it."""
+    """Return the program's output; with ``word`` whether the output contains it."""
     return word in index.tape.stdout if word else index.tape.stdout
 
 
 def warned(index: Index, word: str = "") -> bool:
-    """Tell whether there was a warning, with ``word`` in it."""
+    """Return whether there was a warning that contains ``word``."""
     return bool(index.tape.stderr) and word in index.tape.stderr
 
 
 def made(index: Index, name: str) -> bool:
-    """Tell whether a tensor of that name came into being."""
+    """Return whether a tensor of that name was created."""
     return any(v.name == name for v in index.tape.values)
 
 
 def error(index: Index, part: str) -> Answer:
-    """Return a part of the error that ended the program: empty text, or line 0, without one.
+    """Return an attribute of the program's error; without error an empty text, or line 0.
 
     Raises:
-        Missing: an error has no such part.
+        Missing: errors have no such attribute.
     """
     problem = index.tape.error
     if part == "line":
@@ -141,10 +141,10 @@ def error(index: Index, part: str) -> Answer:
 
 
 def named(index: Index, name: str, place: int) -> Value:
-    """Return the tensor that a name stands for at a position.
+    """Return the latest tensor with a name at a position.
 
     Raises:
-        Missing: none had that name by then.
+        Missing: no tensor has had that name.
     """
     found = [
         v

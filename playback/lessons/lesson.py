@@ -1,4 +1,4 @@
-"""What a lesson is made of, once its file has been read."""
+"""Types of a parsed lesson."""
 
 from typing import Literal
 
@@ -6,15 +6,15 @@ from msgspec import Struct
 
 Kind = Literal["number", "shape", "choice", "word"]
 MOST_CHOICES = 6
-"""So many a question may have."""
+"""Most choices of a question."""
 
 
 class Question(Struct, frozen=True):
-    """Something to predict. ``answer`` is an expression on the tape; see `playback.lessons.query`.
+    """A prediction to make. ``answer`` is an expression on the tape; see `playback.lessons.query`.
 
-    For a *choice* each of ``choices`` is a text and the expression that must hold where it is
-    right; ``tolerance`` is relative. ``unseen``: the step's program runs only once the learner has
-    answered. ``play_to``: where the tape is played to when the answer is shown.
+    For a *choice* each of ``choices`` is a text and the expression that holds if it is right;
+    ``tolerance`` is relative. ``unseen``: the step's program runs only after the learner has
+    answered. ``play_to``: the place to which the tape plays when the answer is shown.
     """
 
     text: str
@@ -30,7 +30,7 @@ class Question(Struct, frozen=True):
 
 
 class Task(Struct, frozen=True):
-    """Something to do to the program, until ``goal`` holds on its tape; ``solution`` shows how."""
+    """A change to make to the program until ``goal`` holds on its tape; ``solution`` does so."""
 
     text: str
     goal: str
@@ -41,12 +41,12 @@ class Task(Struct, frozen=True):
 
 
 class Step(Struct, frozen=True):
-    """One page: words, the program it is about, where to look, and what to predict or to do.
+    """A page of a lesson: text, program, what to show, and a question or task.
 
-    ``program`` is whole, also where the file only says what changes. ``at`` is a place on the tape,
+    ``program`` is complete even where the file only has a change. ``at`` is a place on the tape,
     ``select`` a name, ``open`` the table to bring to the front. ``holds`` are claims about the
     tape, for the checker. ``line`` is the step's line in the file; ``program_line``, ``look_line``
-    and ``holds_lines`` are those of its blocks and claims, 0 where it has none.
+    and ``holds_lines`` are the lines of its blocks and claims, 0 for none.
     """
 
     title: str
@@ -65,9 +65,9 @@ class Step(Struct, frozen=True):
 
 
 class Listed(Struct, frozen=True):
-    """What a list tells of a lesson of ours: its head, and how many ``steps`` it has.
+    """Entry of a built-in lesson in a list: its head, and its number of ``steps``.
 
-    ``file`` is the name of its file, ``name`` the same without number and ending.
+    ``file`` is the name of its file, ``name`` the same without number and extension.
     """
 
     file: str
@@ -79,7 +79,7 @@ class Listed(Struct, frozen=True):
 
 
 class Lesson(Struct, frozen=True):
-    """A lesson. ``name`` is its file's name without number and ending."""
+    """A lesson. ``name`` is its file's name without number and extension."""
 
     name: str
     title: str
@@ -88,11 +88,11 @@ class Lesson(Struct, frozen=True):
     covers: tuple[str, ...]
     steps: tuple[Step, ...]
     path: str = ""
-    """Where the file of a lesson from elsewhere lies; empty for ours."""
+    """Path of the file of a lesson that is not built in; empty for built-in lessons."""
     text: str = ""
-    """What that file held when it was read; empty for ours."""
+    """Content of that file when it was read; empty for built-in lessons."""
 
     @property
     def key(self) -> str:
-        """What tells it from every other lesson, also from one of ours with its name."""
+        """Unique key: the path, else the name of a built-in lesson."""
         return self.path or self.name

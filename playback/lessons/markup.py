@@ -1,6 +1,6 @@
-"""The words of a lesson -> HTML that Qt's labels understand.
+"""Conversion of a lesson's text to the HTML subset of Qt's labels.
 
-Paragraphs, lists of ``- `` or ``1. `` lines, **strong**, *stressed* and `code`; everything else is
+Paragraphs, lists of ``- `` or ``1. `` lines, **bold**, *italic* and `code`; everything else is
 plain text.
 """
 
@@ -10,34 +10,34 @@ from html import escape
 _BULLET = re.compile(r"- (?=\S)")
 _NUMBER = re.compile(r"\d{1,2}\. (?=\S)")
 _COUNTED = re.compile(r"1\. \S.*\n(?:.*\n)*?2\. \S")
-"""A list counts from one; ``8. The two are added`` is a sentence behind a number."""
+"""A numbered list starts at 1; ``8. The two are added`` is a sentence that begins with a number."""
 _CODE = re.compile(r"`([^`\n]+)`")
 _STRONG = re.compile(r"(?<!\w)\*\*(\S(?:[^*\n]*\S)?)\*\*(?!\w)")
 _STRESSED = re.compile(r"(?<![*\w])\*(\S(?:[^*\n]*\S)?)\*(?![*\w])")
 
 
-def html(words: str) -> str:
-    """Return paragraphs and lists; the tag ``<code>`` is left to the label's style."""
-    blocks = [block for block in re.split(r"\n\s*\n", words.strip()) if block.strip()]
+def html(source: str) -> str:
+    """Return paragraphs and lists as HTML; the label's style sheet formats ``<code>``."""
+    blocks = [block for block in re.split(r"\n\s*\n", source.strip()) if block.strip()]
     return "".join(map(_block, blocks))
 
 
-def plain(words: str) -> str:
-    """Return the words without their marks, for screen readers and the terminal."""
-    return _STRESSED.sub(r"\1", _STRONG.sub(r"\1", _CODE.sub(r"\1", words)))
+def plain(source: str) -> str:
+    """Return the text without markup, for screen readers and the terminal."""
+    return _STRESSED.sub(r"\1", _STRONG.sub(r"\1", _CODE.sub(r"\1", source)))
 
 
-def inline(words: str) -> str:
-    """Return one run of words, without a paragraph around it."""
-    parts = _CODE.split(" ".join(words.split()))
+def inline(source: str) -> str:
+    """Return a text as HTML without a paragraph around it."""
+    parts = _CODE.split(" ".join(source.split()))
     return "".join(
         f"<code>{escape(part)}</code>" if at % 2 else _stress(escape(part, quote=False))
         for at, part in enumerate(parts)
     )
 
 
-def _stress(words: str) -> str:
-    return _STRESSED.sub(r"<i>\1</i>", _STRONG.sub(r"<b>\1</b>", words))
+def _stress(source: str) -> str:
+    return _STRESSED.sub(r"<i>\1</i>", _STRONG.sub(r"<b>\1</b>", source))
 
 
 def _block(block: str) -> str:
@@ -51,4 +51,4 @@ def _block(block: str) -> str:
             items.append(line[mark.end() :])
         else:
             items[-1] += " " + line.strip()
-    return f"<{kind}>" + "".join(f"<li>{inline(words)}</li>" for words in items) + f"</{kind}>"
+    return f"<{kind}>" + "".join(f"<li>{inline(entry)}</li>" for entry in items) + f"</{kind}>"

@@ -1,4 +1,4 @@
-"""What the learner sees of a step: a lesson and how far one is in it -> one page of words."""
+"""Page of a lesson as the learner sees it, from the lesson and the learner's progress."""
 
 from typing import Literal
 
@@ -11,11 +11,11 @@ from playback.lessons.lesson import Kind, Lesson, Question, Task
 from playback.lessons.query import BadExpression, holds
 
 Mood = Literal["", "good", "bad", "told"]
-"""How an answer came out: right, not right, or shown without having been found."""
+"""Result of an answer: right, wrong, or revealed on request."""
 
 
 class Said(Struct, frozen=True):
-    """What the learner did on a step: the answer given, and what has been shown to them."""
+    """Progress of the learner on a step: the answer given, the hint and answer shown."""
 
     answer: str = ""
     mood: Mood = ""
@@ -25,12 +25,12 @@ class Said(Struct, frozen=True):
 
     @property
     def closed(self) -> bool:
-        """Whether the step's question is answered, or its answer shown."""
+        """True if the step's question is answered, or its answer revealed."""
         return self.mood in ("good", "told")
 
 
 class Page(Struct, frozen=True):
-    """One page of the pane; ``words``, ``asked``, ``verdict``, ``why`` and ``hint`` are HTML."""
+    """Page of the lesson pane; ``words``, ``asked``, ``verdict``, ``why`` and ``hint`` are HTML."""
 
     title: str
     place: str
@@ -40,7 +40,7 @@ class Page(Struct, frozen=True):
     total: int
     words: str
     code: str = ""
-    """A program that is shown here until the question is answered, and runs only then."""
+    """A program that is shown in the page until the question is answered, and runs only then."""
     label: str = ""
     """``Predict`` above a question, ``Try it`` above a task."""
     asked: str = ""
@@ -54,16 +54,16 @@ class Page(Struct, frozen=True):
     can_hint: bool = False
     can_reveal: bool = False
     waiting: bool = False
-    """Whether the tape that has the answer is still being recorded."""
+    """True while the tape with the answer is being recorded."""
     held: bool = False
-    """Whether the lesson is from elsewhere and nobody has let its programs run yet."""
+    """True while the programs of a lesson that is not built in are not allowed to run."""
     last: bool = False
     can_restore: bool = False
-    """Whether the program in the editor is no longer the lesson's."""
+    """True if the program in the editor differs from the lesson's."""
 
     @property
     def asks(self) -> bool:
-        """Whether an answer can be given now."""
+        """True if an answer can be given now."""
         return self.label == "Predict" and self.mood not in ("good", "told")
 
 
@@ -91,17 +91,19 @@ def page(
     )
     if step.question is not None:
         code = step.program if step.question.unseen and not said.closed else ""
-        return _asking(shown, step.question, said, index, code)
+        return _with_question(shown, step.question, said, index, code)
     if step.task is not None:
-        return _setting(shown, step.task, said, index)
+        return _with_task(shown, step.task, said, index)
     return shown
 
 
-def _asking(shown: Page, question: Question, said: Said, index: Index | None, code: str) -> Page:
+def _with_question(
+    shown: Page, question: Question, said: Said, index: Index | None, code: str
+) -> Page:
     truth = answers.truth(question, index) if index is not None and said.closed else ""
     verdict = {
         "good": f"Yes: {truth}",
-        "told": _told(said, truth),
+        "told": _reveal_text(said, truth),
         "bad": said.remark or "Not quite. Try again",
         "": said.remark,
     }[said.mood]
@@ -114,7 +116,7 @@ def _asking(shown: Page, question: Question, said: Said, index: Index | None, co
         asked=markup.html(question.text),
         kind=question.kind,
         choices=tuple(markup.inline(words) for words, _ in question.choices),
-        said=_right(question, index) if said.mood == "told" else said.answer,
+        said=_right_answer(question, index) if said.mood == "told" else said.answer,
         mood=said.mood,
         verdict=markup.inline(verdict) if question.kind == "choice" else verdict,
         why=markup.html(question.why) if said.closed else "",
@@ -124,13 +126,13 @@ def _asking(shown: Page, question: Question, said: Said, index: Index | None, co
     )
 
 
-def _told(said: Said, truth: str) -> str:
+def _reveal_text(said: Said, truth: str) -> str:
     if not truth:
-        return "This tape does not tell"
+        return "This tape has no answer"
     return f"{said.remark}: it is {truth}" if said.remark else f"It is {truth}"
 
 
-def _right(question: Question, index: Index | None) -> str:
+def _right_answer(question: Question, index: Index | None) -> str:
     if index is None:
         return ""
     if question.kind == "choice":
@@ -138,7 +140,7 @@ def _right(question: Question, index: Index | None) -> str:
     return answers.truth(question, index)
 
 
-def _setting(shown: Page, task: Task, said: Said, index: Index | None) -> Page:
+def _with_task(shown: Page, task: Task, said: Said, index: Index | None) -> Page:
     done = index is not None and reached(task, index)
     closed = done or said.mood in ("good", "told")
     return replace(
@@ -155,7 +157,7 @@ def _setting(shown: Page, task: Task, said: Said, index: Index | None) -> Page:
 
 
 def reached(task: Task, index: Index) -> bool:
-    """Tell whether a task's goal holds on a tape."""
+    """Return whether a task's goal holds on a tape."""
     try:
         return holds(task.goal, index)
     except BadExpression:

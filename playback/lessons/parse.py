@@ -1,9 +1,9 @@
-"""A lesson's file -> the lesson.
+"""Parser of lesson files.
 
 The file begins with a head in TOML between two lines ``+++``. Each ``## `` heading begins a step.
-What stands below it is its text, and fenced blocks that say what to do with the window: ``python``
-(the program; ``python add``: lines to add; ``python solution``), ``diff`` (lines of the program to
-take out and to put in), ``look``, ``ask``, ``task`` (all three TOML) and ``holds``.
+Below it are its text and fenced blocks: ``python`` (the program; ``python add``: lines to append;
+``python solution``), ``diff`` (lines of the program to remove and to add), ``look``, ``ask``,
+``task`` (all three TOML) and ``holds``.
 """
 
 import math
@@ -24,18 +24,18 @@ from playback.lessons.lesson import (
 HEAD = {"title": str, "about": str, "part": str, "covers": list}
 OPTIONAL = ("covers",)
 TABLES = ("values", "lines", "ledger", "output")
-"""What ``open`` in a ``look`` block may name."""
+"""Valid values of ``open`` in a ``look`` block."""
 FENCE = "```"
 LONGEST, MOST_STEPS = 1 << 18, 200
-"""Characters and steps of a lesson at most: a stranger's file is read while the window waits."""
+"""Most characters and steps of a lesson: untrusted files are parsed in the GUI thread."""
 LONGEST_PROGRAM = 1 << 16
 DEEPEST = 100
-"""Dots before the sign of equality: each is a table in a table."""
+"""Most dots before an equals sign: each is a nested table."""
 _PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 
 
 class BadLesson(ValueError):
-    """The file is no lesson; ``line`` (from 1) tells where."""
+    """The file is not a valid lesson; ``line`` counts from 1."""
 
     def __init__(self, why: str, line: int = 1) -> None:
         super().__init__(why)
@@ -43,15 +43,15 @@ class BadLesson(ValueError):
 
 
 def parse(filename: str, text: str) -> Lesson:
-    """Return the lesson that the file ``NN_name.md`` holds.
+    """Parse the text of the file ``NN_name.md``.
 
     Raises:
-        BadLesson: it does not follow the format.
+        BadLesson: the text does not follow the format.
     """
-    lines, head, starts = _opened(text)
+    lines, head, starts = _split(text)
     steps: list[Step] = []
     for start, stop in zip(starts, [*starts[1:], len(lines)], strict=True):
-        steps.append(_Page(lines, start, stop, steps[-1].program if steps else "").step())
+        steps.append(_StepParser(lines, start, stop, steps[-1].program if steps else "").step())
     covers = head.get("covers", [])
     rows = tuple(map(str, covers)) if isinstance(covers, list) else ()
     title, about, part = (str(head[key]) for key in ("title", "about", "part"))
@@ -59,14 +59,12 @@ def parse(filename: str, text: str) -> Lesson:
 
 
 def head_of(filename: str, text: str) -> Listed:
-    """Return what a list tells of the lesson that the file ``NN_name.md`` holds.
-
-    Of its steps nothing is read but where they begin.
+    """Parse only the head of the file ``NN_name.md`` and count its steps.
 
     Raises:
-        BadLesson: that much of it does not follow the format.
+        BadLesson: that part of the text does not follow the format.
     """
-    _, head, starts = _opened(text)
+    _, head, starts = _split(text)
     title, about, part = (str(head[key]) for key in ("title", "about", "part"))
     return Listed(filename, _name(filename), title, about, part, len(starts))
 
@@ -75,8 +73,8 @@ def _name(filename: str) -> str:
     return re.sub(r"^\d+_", "", filename).removesuffix(".md")
 
 
-def _opened(text: str) -> tuple[list[str], dict[str, object], list[int]]:
-    """Return the lines of a lesson, what its head says, and where its steps begin."""
+def _split(text: str) -> tuple[list[str], dict[str, object], list[int]]:
+    """Return the lines of a lesson, its head, and the indices of its steps' headings."""
     if len(text) > LONGEST:
         raise BadLesson(f"a lesson has {LONGEST:,} characters at most, not {len(text):,}")
     lines = text.replace("\r\n", "\n").split("\n")
@@ -97,7 +95,8 @@ def _head(body: list[str]) -> dict[str, object]:
     head = _toml(body, 2)
     if unknown := sorted(set(head) - set(HEAD)):
         raise BadLesson(
-            f"the head knows no {unknown[0]}, but {', '.join(HEAD)}", _key_line(body, unknown[0], 2)
+            f"the head has no key {unknown[0]}, only {', '.join(HEAD)}",
+            _key_line(body, unknown[0], 2),
         )
     for key, kind in HEAD.items():
         if key not in head and key in OPTIONAL:
@@ -111,7 +110,7 @@ def _head(body: list[str]) -> dict[str, object]:
 
 
 def _headings(lines: list[str], start: int) -> list[int]:
-    """Return where the steps begin; blocks that are not closed are told of first."""
+    """Return the indices of the steps' headings; unclosed blocks are reported first."""
     found: list[int] = []
     opened = 0
     for at in range(start, len(lines)):
@@ -123,46 +122,46 @@ def _headings(lines: list[str], start: int) -> list[int]:
         elif opened:
             continue
         elif line.lstrip().startswith(FENCE):
-            raise BadLesson("a block's ``` stands at the beginning of its line", at + 1)
+            raise BadLesson("the ``` of a block must begin its line", at + 1)
         elif line.startswith("## ") and line[3:].strip():
             found.append(at)
         elif re.match(r"#+(?!\w)", line) or line.startswith("##"):
             raise BadLesson("a step begins with ##, a blank and its title", at + 1)
         elif line.strip() and not found:
-            raise BadLesson("words before the first step", at + 1)
+            raise BadLesson("text before the first step", at + 1)
     if opened:
         raise BadLesson("a block that is not closed", opened)
     return found
 
 
 def _toml(body: list[str], line: int) -> dict[str, object]:
-    """Return what the lines hold, the first of which is the file's line ``line``."""
+    """Parse lines of TOML, the first of which is line ``line`` of the file."""
     for at, text in enumerate(body):
         if text.partition("=")[0].count(".") > DEEPEST:
             raise BadLesson("this is not TOML for a lesson: tables in tables", line + at)
     try:
         return tomllib.loads("\n".join(body))
     except tomllib.TOMLDecodeError as error:
-        said = str(error)
-        place = _PLACE.search(said)
+        message = str(error)
+        place = _PLACE.search(message)
         at = int(place[1]) if place and place[1] else len(body) + 1 if place else 1
-        why = _PLACE.sub("", said)
+        why = _PLACE.sub("", message)
         raise BadLesson(f"this is not TOML: {why[:1].lower()}{why[1:]}", line + at - 1) from error
     except RecursionError as error:
         raise BadLesson("this is not TOML for a lesson: lists in lists", line) from error
     except ValueError as error:
-        # A whole number of more digits than Python reads, or a date that there is not.
+        # An integer with more digits than Python parses, or an impossible date.
         raise BadLesson(f"this is not TOML for a lesson: {error}", line) from error
 
 
 def _key_line(body: list[str], key: str, line: int) -> int:
-    """Return the line of the file on which ``key`` is set; ``line`` where that is not found."""
+    """Return the line of the file on which ``key`` is set; ``line`` if it is not found."""
     setting = re.compile(rf"\s*[\"']?{re.escape(key)}[\"']?\s*=")
     return line + next((at for at, text in enumerate(body) if setting.match(text)), 0)
 
 
-class _Page:
-    """One step while it is read: the words, and what its blocks say."""
+class _StepParser:
+    """Parser of one step: its text and its blocks."""
 
     def __init__(self, lines: list[str], start: int, stop: int, program: str) -> None:
         self._line = start + 1
@@ -199,7 +198,7 @@ class _Page:
             "holds": self._claim,
         }
         if info not in known:
-            what = f"called {info!r}" if info else "without a name behind its ```"
+            what = f"called {info!r}" if info else "without a name after its ```"
             raise BadLesson(f"no block is {what}; there are {', '.join(known)}", line)
         if info in self._taken and info in ("look", "ask", "task", "python solution"):
             raise BadLesson(f"a step has one block {info}", line)
@@ -218,7 +217,7 @@ class _Page:
     def _change(self, body: list[str], line: int) -> None:
         self._program_line = line
         for old, new in _hunks(body, line):
-            # Line ends around it all, so that only whole lines are found.
+            # Line breaks at both ends, so that only whole lines match.
             whole, wanted = f"\n{self._program}\n", "\n".join(["", *old, ""])
             spot = whole.find(wanted) if old else -1
             if spot < 0 or whole.find(wanted, spot + 1) >= 0:
@@ -228,7 +227,7 @@ class _Page:
                 raise BadLesson(
                     f"the program has this {times}: {wanted}"
                     if old
-                    else "lines to put in need a line that stays, or one to take out, before them",
+                    else "added lines need an unchanged or a removed line before them",
                     _text_line(body, old[0], line) if old else line,
                 )
             put = "\n".join(["", *new, ""])
@@ -260,14 +259,14 @@ class _Page:
         text, answer = str(table.pop("question")), str(table.get("answer", ""))
         choices = _choices(table.pop("choices", None), _key_line(body, "choices", line + 1))
         kind: Kind = "choice" if choices else "shape" if answer.startswith("shape(") else "number"
-        if (said := table.pop("kind", kind)) not in ("number", "shape", "word", "choice"):
-            why = f"no question is of the kind {said!r}; there are number, shape and word"
+        if (given := table.pop("kind", kind)) not in ("number", "shape", "word", "choice"):
+            why = f"no question is of the kind {given!r}; there are number, shape and word"
             raise BadLesson(why, _key_line(body, "kind", line + 1))
-        if (said == "choice") != bool(choices):
+        if (given == "choice") != bool(choices):
             raise BadLesson(
                 "a question with choices has no other kind", _key_line(body, "kind", line + 1)
             )
-        kind = said
+        kind = given
         if not 0 <= _float(table.get("tolerance", 0.0)) < math.inf:
             why = "tolerance must be a number from 0 on"
             raise BadLesson(why, _key_line(body, "tolerance", line + 1))
@@ -280,7 +279,9 @@ class _Page:
         self._task = Task(str(table.pop("do")), line=line, **table)  # type: ignore[arg-type]
 
     def _claim(self, body: list[str], line: int) -> None:
-        self._holds += [(line + at, one.strip()) for at, one in enumerate(body, 1) if one.strip()]
+        self._holds += [
+            (line + at, claim.strip()) for at, claim in enumerate(body, 1) if claim.strip()
+        ]
 
     def step(self) -> Step:
         """Return the step."""
@@ -314,7 +315,7 @@ class _Page:
 
 
 def _hunks(body: list[str], line: int) -> list[tuple[list[str], list[str]]]:
-    """Return (lines to take out, lines to put in) for each run of minus lines and plus lines."""
+    """Return (lines to remove, lines to add) for each run of minus lines and plus lines."""
     found: list[tuple[list[str], list[str]]] = []
     for at, text in enumerate(body, 1):
         if not text.strip():
@@ -332,7 +333,7 @@ def _hunks(body: list[str], line: int) -> list[tuple[list[str], list[str]]]:
 
 
 def _float(number: object) -> float:
-    """Return a number as far as there are such: a whole one may have any number of digits."""
+    """Return a number as a float; infinity for an integer that is too big."""
     try:
         return float(number)  # type: ignore[arg-type]
     except OverflowError:
@@ -340,10 +341,10 @@ def _float(number: object) -> float:
 
 
 def _text_line(body: list[str], text: str, line: int) -> int:
-    return line + next((at for at, one in enumerate(body, 1) if one[1:] == text), 0)
+    return line + next((at for at, candidate in enumerate(body, 1) if candidate[1:] == text), 0)
 
 
-_WORDS = {
+_TYPE_NAMES = {
     str: "a text in quotation marks",
     float: "a number",
     bool: "true or false",
@@ -356,12 +357,12 @@ def _fields(body: list[str], kinds: Mapping[str, type], block: str, line: int) -
     for key, value in table.items():
         at = _key_line(body, key, line + 1)
         if key not in kinds:
-            raise BadLesson(f"a block {block} knows no {key}, but {', '.join(kinds)}", at)
+            raise BadLesson(f"a block {block} has no key {key}, only {', '.join(kinds)}", at)
         kind = kinds[key]
         if kind is float and type(value) is int:
             continue
         if type(value) is not kind:
-            raise BadLesson(f"{key} must be {_WORDS[kind]}", at)
+            raise BadLesson(f"{key} must be {_TYPE_NAMES[kind]}", at)
     return table
 
 

@@ -1,4 +1,4 @@
-"""Places on a tape, as a lesson names them: ``after backward``, ``before line 7``, ``end``."""
+"""Named places on a tape, for lessons: ``after backward``, ``before line 7``, ``end``."""
 
 import re
 from collections.abc import Sequence
@@ -13,19 +13,19 @@ FORM = re.compile(
 
 
 class NoPlace(LookupError):
-    """The tape has no such place, or the words do not name one."""
+    """The tape has no such place, or the text is not a place."""
 
 
 def position(index: Index, words: str) -> int:
-    """Return the position that ``words`` name: how many events have happened there.
+    """Return the position (number of events so far) of the place ``words``.
 
-    ``start``, ``end``, or ``before`` or ``after`` one of: ``forward``, ``loss``, ``backward``,
-    ``step``, ``zero_grad``, ``update``, ``error``, ``line N``, ``grad NAME`` (where that tensor
-    has its whole gradient), or a name (where that tensor is made). A number behind it takes that
-    occurrence instead of the first; ``last`` the last.
+    ``start``, ``end``, or ``before`` or ``after`` and one of: ``forward``, ``loss``, ``backward``,
+    ``step``, ``zero_grad``, ``update``, ``error``, ``line N``, ``grad NAME`` (where the gradient of
+    that tensor is complete), or a name (where that tensor is created). A number after it selects
+    that occurrence instead of the first, ``last`` the last.
 
     Raises:
-        NoPlace: there is none.
+        NoPlace: the tape has no such place.
     """
     words = " ".join(words.split())
     if words in ("", "end"):
@@ -52,7 +52,7 @@ def position(index: Index, words: str) -> int:
 
 
 def line_of(index: Index, at: int) -> int:
-    """Return the line that runs at an event: during a backward pass the one that called it."""
+    """Return the line that runs at an event; during a backward pass the line of its call."""
     tape = index.tape
     for number, (start, stop) in index.passes.items():
         if start <= at <= stop and number < len(tape.passes):
@@ -61,7 +61,7 @@ def line_of(index: Index, at: int) -> int:
 
 
 def line_runs(index: Index) -> Sequence[tuple[int, int, int]]:
-    """Return (line, first event, one past the last) for each stretch that one line ran."""
+    """Return (line, start, stop) of the events of each run of a line, in order."""
     return index.kept("line runs", _line_runs)
 
 
@@ -81,7 +81,7 @@ def _line_runs(index: Index) -> list[tuple[int, int, int]]:
 
 
 def line_spans(index: Index, line: int) -> list[tuple[int, int]]:
-    """Return the stretches of events in which ``line`` ran."""
+    """Return (start, stop) of the events of each run of ``line``."""
     return [(start, stop) for where, start, stop in line_runs(index) if where == line]
 
 
@@ -98,7 +98,7 @@ def _phase_spans(index: Index, phase: str) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
     for part in segments:
         if part.phase == "Loss" and spans and spans[-1][1] == part.start:
-            spans[-1] = (spans[-1][0], part.stop)  # the loss is the last of the forward ops
+            spans[-1] = (spans[-1][0], part.stop)  # the loss counts as the last forward op
         elif part.phase in ("Forward", "Loss"):
             spans.append((part.start, part.stop))
     return spans
@@ -110,7 +110,7 @@ def _births(index: Index, name: str) -> list[tuple[int, int]]:
 
 
 def _arrivals(index: Index, name: str) -> list[tuple[int, int]]:
-    """Return the events at which a tensor's gradient is whole, pass by pass."""
+    """Return the events at which a tensor's gradient is complete, one per pass."""
     found: set[int] = set()
     for value in index.tape.values:
         if value.name == name and value.node is not None:

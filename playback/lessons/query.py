@@ -1,8 +1,8 @@
-"""What a lesson may ask of a tape: small expressions, evaluated without running any code.
+"""Expressions of lessons about a tape, interpreted from their syntax tree without ``eval``.
 
-An expression is Python's own, of numbers, names of tensors inside the functions of
+The syntax is Python's, restricted to numbers, names of tensors as arguments of the functions in
 `playback.lessons.facts`, comparisons, arithmetic, ``and``, ``or``, ``not``, ``in`` and lists.
-Nothing else is let through: no attribute but those of ``error``, no call of anything else.
+Other attributes than those of ``error``, and other calls, are rejected.
 """
 
 import ast
@@ -20,11 +20,11 @@ from playback.lessons.places import NoPlace
 
 LONGEST = 400
 LARGEST = 1 << 63
-"""Whole numbers are smaller: NumPy has no others."""
+"""Bound of integers: those of NumPy are smaller."""
 MOST_ELEMENTS = 1 << 20
-"""Elements of what is worked out at most: a column with a row makes a whole table."""
+"""Most elements of a result: a column broadcast with a row becomes a table."""
 CLOSE = 1e-6
-"""Numbers are equal where they differ by less than this part: float32 has seven digits."""
+"""Relative tolerance of equality: float32 has about seven digits."""
 
 
 _FAILURES = (
@@ -35,19 +35,19 @@ _FAILURES = (
     TypeError,
     ValueError,
 )
-"""What facts and NumPy raise where they are asked for what makes no sense."""
+"""Exceptions that facts and NumPy raise for expressions that make no sense."""
 
 
 class BadExpression(ValueError):
-    """The text is no expression of this little language."""
+    """The text is not a valid expression."""
 
 
 def evaluate(expression: str, index: Index) -> Answer:
-    """Return what an expression comes to on a tape.
+    """Evaluate an expression on a tape.
 
     Raises:
-        BadExpression: it is not of this language, or cannot be computed (``1 / 0``).
-        Missing: it asks for something that the tape does not have.
+        BadExpression: it is not valid, or cannot be computed (``1 / 0``).
+        Missing: it refers to something that the tape does not have.
     """
     if len(expression) > LONGEST:
         raise BadExpression(f"longer than {LONGEST} characters")
@@ -57,7 +57,7 @@ def evaluate(expression: str, index: Index) -> Answer:
         raise BadExpression(f"{expression!r} is not an expression") from error
     try:
         with np.errstate(all="ignore"):
-            return _Reader(index).read(tree.body)
+            return _Interpreter(index).read(tree.body)
     except (BadExpression, Missing):
         raise
     except NoPlace as error:
@@ -67,10 +67,10 @@ def evaluate(expression: str, index: Index) -> Answer:
 
 
 def holds(expression: str, index: Index) -> bool:
-    """Tell whether an expression is true on a tape; what the tape lacks is not true.
+    """Return whether an expression is true on a tape; False where the tape lacks its subject.
 
     Raises:
-        BadExpression: it is not of this language.
+        BadExpression: it is not valid.
     """
     try:
         found = evaluate(expression, index)
@@ -80,7 +80,7 @@ def holds(expression: str, index: Index) -> bool:
 
 
 def equal(left: Answer, right: Answer, tolerance: float = CLOSE) -> bool:
-    """Tell whether two answers are the same, numbers within a relative ``tolerance``."""
+    """Return whether two answers are equal, numbers within a relative ``tolerance``."""
     if left is None or right is None or isinstance(left, str) or isinstance(right, str):
         return left is right if left is None or right is None else left == right
     try:
@@ -103,7 +103,7 @@ _ARITHMETIC: dict[type[ast.AST], Callable[..., object]] = {
     ast.Div: np.true_divide,
     ast.FloorDiv: np.floor_divide,
     ast.Mod: np.mod,
-    ast.Pow: np.float_power,  # in floats, so that 9**9**9 ends
+    ast.Pow: np.float_power,  # in floats, so that 9**9**9 terminates
 }
 _ORDER: dict[type[ast.AST], Callable[..., object]] = {
     ast.Lt: np.less,
@@ -113,7 +113,7 @@ _ORDER: dict[type[ast.AST], Callable[..., object]] = {
 }
 
 
-class _Reader:
+class _Interpreter:
     def __init__(self, index: Index) -> None:
         self._index = index
 
@@ -124,13 +124,13 @@ class _Reader:
             case ast.Constant(value=value) if isinstance(value, bool | int | float | str | None):
                 return value
             case ast.List(elts=elts) | ast.Tuple(elts=elts):
-                return [self.read(one) for one in elts]
+                return [self.read(node_) for node_ in elts]
             case ast.UnaryOp(op=op, operand=operand):
                 return self._unary(op, self.read(operand))
             case ast.BinOp(left=left, op=op, right=right):
                 return self._binary(op, self.read(left), self.read(right))
             case ast.BoolOp(op=op, values=values):
-                parts = (self._truth(self.read(one)) for one in values)
+                parts = (self._truth(self.read(node_)) for node_ in values)
                 return all(parts) if isinstance(op, ast.And) else any(parts)
             case ast.Compare():
                 return self._compare(node)
@@ -160,12 +160,12 @@ class _Reader:
         left = self.read(node.left)
         for op, other in zip(node.ops, node.comparators, strict=True):
             right = self.read(other)
-            if not self._one(op, left, right):
+            if not self._compare_pair(op, left, right):
                 return False
             left = right
         return True
 
-    def _one(self, op: ast.AST, left: Answer, right: Answer) -> bool:
+    def _compare_pair(self, op: ast.AST, left: Answer, right: Answer) -> bool:
         if isinstance(op, ast.Eq | ast.Is):
             return equal(left, right)
         if isinstance(op, ast.NotEq | ast.IsNot):
@@ -174,7 +174,7 @@ class _Reader:
             if isinstance(right, str):
                 inside = isinstance(left, str) and left in right
             else:
-                inside = any(equal(left, one) for one in _items(right))
+                inside = any(equal(left, item) for item in _items(right))
             return inside is isinstance(op, ast.In)
         return self._truth(_bare(_ORDER[type(op)](*_pair(left, right))))
 
@@ -190,18 +190,18 @@ class _Reader:
         if name in _PLAIN:
             if keywords:
                 raise BadExpression(f"{name} takes no keywords")
-            return _PLAIN[name](*[self.read(one) for one in args])
+            return _PLAIN[name](*[self.read(argument) for argument in args])
         fact = facts.FACTS.get(name)
         if fact is None:
             raise BadExpression(f"there is no {name}()")
         given = {word.arg: self.read(word.value) for word in keywords if word.arg}
         try:
-            return fact(self._index, *[self._named(one) for one in args], **given)
+            return fact(self._index, *[self._name_or_value(argument) for argument in args], **given)
         except TypeError as error:
             raise BadExpression(f"{name}: {error}") from error
 
-    def _named(self, node: ast.expr) -> Answer:
-        """Return the name of a tensor as it is written, else what the argument comes to."""
+    def _name_or_value(self, node: ast.expr) -> Answer:
+        """Return a tensor's name unevaluated, else the value of the argument."""
         if isinstance(node, ast.Name | ast.Attribute):
             return ast.unparse(node)
         return self.read(node)
@@ -214,11 +214,11 @@ def _array(found: Answer) -> NDArray[np.generic]:
 
 
 def _pair(left: Answer, right: Answer) -> tuple[NDArray[np.generic], NDArray[np.generic]]:
-    """Return two arrays that go together, and make nothing that would not fit into memory."""
-    one, other = _array(left), _array(right)
-    if math.prod(np.broadcast_shapes(one.shape, other.shape)) > MOST_ELEMENTS:
+    """Return two arrays that can be broadcast to a result of limited size."""
+    first, second = _array(left), _array(right)
+    if math.prod(np.broadcast_shapes(first.shape, second.shape)) > MOST_ELEMENTS:
         raise BadExpression(f"more than {MOST_ELEMENTS:,} numbers")
-    return one, other
+    return first, second
 
 
 def _bare(found: object) -> Answer:
@@ -228,31 +228,31 @@ def _bare(found: object) -> Answer:
 
 def _items(found: Answer) -> list[Answer]:
     if isinstance(found, np.ndarray):
-        return [one if one.ndim else one.item() for one in map(np.asarray, found)]
+        return [element if element.ndim else element.item() for element in map(np.asarray, found)]
     if isinstance(found, list):
         return found
     raise BadExpression("only a list or a tensor has items")
 
 
 def _near(left: Answer, right: Answer, tolerance: Answer = 0.01) -> bool:
-    """Return whether two numbers differ by at most ``tolerance`` (absolute)."""
+    """Return whether numbers differ by at most ``tolerance`` (absolute)."""
     if left is None or right is None:
         return False
-    one, other = _pair(left, right)
-    gap = np.abs(np.subtract(one.astype("f8"), other.astype("f8")))
+    first, second = _pair(left, right)
+    gap = np.abs(np.subtract(first.astype("f8"), second.astype("f8")))
     return bool(np.all(gap <= _array(tolerance)))
 
 
-def _reduced(way: Callable[..., object]) -> Callable[..., Answer]:
+def _reduction(function: Callable[..., object]) -> Callable[..., Answer]:
     def reduce(*found: Answer) -> Answer:
-        return _bare(way(_array(found[0] if len(found) == 1 else list(found))))
+        return _bare(function(_array(found[0] if len(found) == 1 else list(found))))
 
     return reduce
 
 
-def _mapped(way: Callable[..., object]) -> Callable[[Answer], Answer]:
+def _elementwise(function: Callable[..., object]) -> Callable[[Answer], Answer]:
     def each(found: Answer) -> Answer:
-        return _bare(way(_array(found)))
+        return _bare(function(_array(found)))
 
     return each
 
@@ -264,16 +264,16 @@ def _length(found: Answer) -> int:
 _PLAIN: dict[str, Callable[..., Answer]] = {
     "near": _near,
     "len": _length,
-    "abs": _mapped(np.abs),
-    "sqrt": _mapped(np.sqrt),
-    "exp": _mapped(np.exp),
-    "log": _mapped(np.log),
-    "round": _mapped(np.round),
-    "isnan": _mapped(np.isnan),
-    "min": _reduced(np.min),
-    "max": _reduced(np.max),
-    "sum": _reduced(np.sum),
-    "mean": _reduced(np.mean),
-    "any": _reduced(np.any),
-    "all": _reduced(np.all),
+    "abs": _elementwise(np.abs),
+    "sqrt": _elementwise(np.sqrt),
+    "exp": _elementwise(np.exp),
+    "log": _elementwise(np.log),
+    "round": _elementwise(np.round),
+    "isnan": _elementwise(np.isnan),
+    "min": _reduction(np.min),
+    "max": _reduction(np.max),
+    "sum": _reduction(np.sum),
+    "mean": _reduction(np.mean),
+    "any": _reduction(np.any),
+    "all": _reduction(np.all),
 }

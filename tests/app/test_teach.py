@@ -109,7 +109,7 @@ def test_a_task_must_not_be_done_at_once_and_its_solution_must_do_it(record):
     (flaw,) = check(parse("a.md", GOOD + task.format(5) + solution), record)
     assert "does not reach" in flaw.why
     found = check(parse("a.md", GOOD + task.format(4) + solution), record)
-    assert "before it is begun" in found[0].why
+    assert "before the task is begun" in found[0].why
 
 
 def test_an_expected_error_is_no_mistake(record):

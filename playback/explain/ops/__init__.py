@@ -1,1 +1,1 @@
-"""What each op does and how its gradient runs back: one file per family, each with its RULES."""
+"""Rules of ops, in a module per family of ops; each module has RULES."""

@@ -1,4 +1,4 @@
-"""Sums, products, powers and choices between two numbers."""
+"""Rules of sums, products, powers and choices between two numbers."""
 
 import math
 
@@ -32,11 +32,11 @@ def _power_exponent(n: Numbers) -> float:
     return n.output * math.log(base)
 
 
-def _larger(one: int, other: int, direction: int) -> Slope:
-    """Return 1 where ``one`` is chosen, ½ where both are equal."""
+def _choice_slope(chosen: int, other: int, direction: int) -> Slope:
+    """Return the slope for operand ``chosen``: 1 where it is chosen, ½ where both are equal."""
 
     def value(n: Numbers) -> float:
-        difference = direction * (n.inputs[one] - n.inputs[other])
+        difference = direction * (n.inputs[chosen] - n.inputs[other])
         return 0.5 if difference == 0 else float(difference > 0)
 
     def text(n: Numbers) -> str:
@@ -46,8 +46,8 @@ def _larger(one: int, other: int, direction: int) -> Slope:
     return Slope(text, value)
 
 
-def _chosen(word: str) -> tuple[Share, Share]:
-    """Return what a choice of the larger or smaller of two tensors sends to either."""
+def _choice_shares(word: str) -> tuple[Share, Share]:
+    """Return the gradients of both operands of an elementwise maximum or minimum."""
     sign = ">" if word == "larger" else "<"
     text = "{g} where {%s} " + sign + " {%s}, half of it where equal, elsewhere 0"
     return Share(text % ("a", "b")), Share(text % ("b", "a"))
@@ -160,16 +160,16 @@ RULES = (
         ("maximum",),
         "{y} = max({a}, {b})",
         "The larger one takes the whole gradient, the other nothing; equal ones share it",
-        (_larger(0, 1, 1), _larger(1, 0, 1)),
-        _chosen("larger"),
+        (_choice_slope(0, 1, 1), _choice_slope(1, 0, 1)),
+        _choice_shares("larger"),
         stretches=True,
     ),
     Rule(
         ("minimum",),
         "{y} = min({a}, {b})",
         "The smaller one takes the whole gradient, the other nothing; equal ones share it",
-        (_larger(0, 1, -1), _larger(1, 0, -1)),
-        _chosen("smaller"),
+        (_choice_slope(0, 1, -1), _choice_slope(1, 0, -1)),
+        _choice_shares("smaller"),
         stretches=True,
     ),
     Rule(

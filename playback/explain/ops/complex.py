@@ -1,4 +1,4 @@
-"""Complex numbers and their parts. Gradients are conjugated: along minus them the loss falls."""
+"""Rules of complex numbers. Gradients are conjugated, so that the loss falls along minus them."""
 
 from playback.explain.rule import Rule, Share
 
@@ -48,7 +48,7 @@ RULES = (
     Rule(
         ("view_as_real", "view_as_complex"),
         "{y} = {a}, real and imaginary parts side by side",
-        "The numbers only change how they are read, and the gradient takes the way back",
+        "Only the view of the numbers changes, and the gradient is viewed the other way",
         (),
         (Share("{g}, read the other way", "({gs}) → ({as})"),),
     ),

@@ -1,4 +1,4 @@
-"""Functions of one number: exponentials, waves and activations."""
+"""Rules of functions of one number: exponentials, trigonometric functions, activations."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Ops of layers: convolutions, normalisation, dropout, embeddings, pooling, recurrent cells."""
+"""Rules of layers: convolution, normalisation, dropout, embedding, pooling, recurrent cells."""
 
 from playback.explain.rule import Rule, Share
 

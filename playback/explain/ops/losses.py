@@ -1,4 +1,4 @@
-"""Loss functions, and the softmax that stands before them."""
+"""Rules of loss functions and of softmax."""
 
 from playback.explain.rule import Rule, Share, Slope, sign
 
@@ -73,7 +73,7 @@ RULES = (
     Rule(
         ("cross_entropy_special",),
         "{y} = mean of −log softmax({a}) at the classes {b}",
-        "Each row that counts gets its softmax minus its target, divided by what all rows count",
+        "Each row that is not ignored gets its softmax minus its target, divided by their number",
     ),
     Rule(
         ("cross_entropy_weighted",),
@@ -137,6 +137,6 @@ RULES = (
             "ctc_loss",
         ),
         "{y} = {op}({all})",
-        "It is made of several steps, and the gradient takes their way back one by one",
+        "It consists of several steps, and the gradient passes back through them one by one",
     ),
 )

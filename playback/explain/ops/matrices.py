@@ -1,4 +1,4 @@
-"""Matrix products: their gradients are matrix products again, with one side transposed."""
+"""Rules of matrix products and other linear algebra."""
 
 from playback.explain.rule import Rule, Share
 

@@ -1,9 +1,9 @@
-"""Ops that move numbers without changing them: the gradient is moved back the same way."""
+"""Rules of ops that move elements without changing them: the gradient is moved back."""
 
 from playback.explain.rule import Rule, Share, constant
 
 _BACK = (Share("{g}, in the old shape", "({gs}) → ({as})"),)
-_PASSES = "The numbers only change their places, and the gradient takes the way back"
+_PASSES = "The numbers only change their places, and the gradient is moved back"
 
 RULES = (
     Rule(

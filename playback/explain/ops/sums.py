@@ -1,4 +1,4 @@
-"""Ops that make few numbers of many: sums, means, extremes, norms, spreads."""
+"""Rules of reductions: sums, means, extremes, norms, variances."""
 
 from playback.explain.rule import Rule, Share, constant
 
