@@ -1,4 +1,4 @@
-"""Tool tips on the graph: what a card, a wire or a frame is, in a few lines."""
+"""Tool tips of the graph: a few lines about a card, a wire or a frame."""
 
 from engine.tape import Value
 from playback import short, text
@@ -25,7 +25,7 @@ def tip(drawing: Drawing, key: str) -> str:
 
 
 def at(drawing: Drawing, x: float, y: float) -> str:
-    """Return the key of what hangs on a card or wire at a scene point: a bubble or a label."""
+    """Return the key of the card or wire whose bubble or label is at a scene point, or empty."""
     for key, label in drawing.tiles.held().items():
         if label.box.contains(x, y):
             return key.removesuffix("#part")

@@ -1,4 +1,4 @@
-"""What the legend shows beside its words: small drawings of cards, wires and marks."""
+"""Sample drawings of the legend: cards, wires and marks."""
 
 from collections.abc import Callable
 
@@ -194,4 +194,4 @@ ROWS: tuple[tuple[str, Draw], ...] = (
     ("not reached yet", _waiting),
     ("the program stopped here", _failed),
 )
-"""What each sample means, and who draws it into a box."""
+"""Meaning of each sample, and the function that draws it into a box."""

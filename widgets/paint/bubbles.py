@@ -1,4 +1,4 @@
-"""What hangs on a card's rim: its gradient, what an update did to it, and the tag of its memory."""
+"""Decorations on a card's rim: the gradient bubble, an update's effect, and the memory tag."""
 
 from dataclasses import replace
 
@@ -11,48 +11,48 @@ from widgets.paint.reading import Reading
 from widgets.theme import Theme, faded
 
 SUM = "\N{GREEK CAPITAL LETTER SIGMA}"
-"""Before the number of a sum that there is no room to write out."""
+"""Prefix of a sum that is too long to write out."""
 FAR_SCALE = 1.25
-"""Of bubbles and labels that are looked at from afar."""
+"""Scale of bubbles and labels at a far zoom."""
 ASIDE = 12.0
-"""How far to the right of its card a bubble reaches."""
+"""Distance that a bubble reaches to the right of its card."""
 APART = 6.0
-"""Free room between two bubbles, or a bubble and a card."""
+"""Free space between two bubbles, or a bubble and a card."""
 _OVERLAP = 7.0
-"""How far a bubble reaches into its card: not as far as the last line of text."""
+"""Distance that a bubble reaches into its card: not as far as the last line of text."""
 _BELOW = 7.0
-"""How far below its card a bubble stands that makes room for a tag."""
+"""Distance below its card of a bubble that avoids a tag."""
 _RISE, _LOW_RISE = 13.0, 5.0
 _DASHES = (4.0, 3.0)
 
 
 def band(box: QRectF) -> QRectF:
-    """Return the strip in which the bubble of a card stands, without an end to either side."""
+    """Return the horizontal strip of a card's bubble, as wide as the card."""
     return QRectF(box.left(), box.bottom() - _OVERLAP, box.width(), _OVERLAP + _BELOW + 22)
 
 
 def words_of(reading: Reading) -> str:
-    """Return what the bubble of a card says."""
+    """Return the text of a card's bubble."""
     return reading.told or reading.gradient
 
 
 def fitted(box: QRectF, reading: Reading, room: tuple[float, float], scale: float) -> Reading:
-    """Return a reading whose bubble sticks out of its card at most by ``room``, left and right.
+    """Return a reading whose bubble sticks out of its card at most by ``room`` (left, right).
 
-    Where the words are too long it moves to the right as far as it may, else it says less.
+    Where the text is too long the bubble moves right as far as it may, else its text is shortened.
     """
     left, right = room[0], max(0.0, room[1] - ASIDE)
-    told, over = "", 0.0
-    for told in _forms(reading.gradient):
-        over = max(0.0, _width(told, scale) - ASIDE - box.width() - left)
+    words, over = "", 0.0
+    for words in _forms(reading.gradient):
+        over = max(0.0, _width(words, scale) - ASIDE - box.width() - left)
         if over <= right:
             break
-    told = told if told != reading.gradient else ""
-    return replace(reading, told=told, shift=min(over, right)) if told or over else reading
+    words = words if words != reading.gradient else ""
+    return replace(reading, told=words, shift=min(over, right)) if words or over else reading
 
 
 def _forms(words: str) -> tuple[str, ...]:
-    """Return what a bubble may say, the most telling first."""
+    """Return the possible texts of a bubble, the most informative first."""
     terms, equals, total = words.partition(" = ")
     if equals:
         return words, f"{SUM} {total}"
@@ -68,7 +68,7 @@ def _width(words: str, scale: float) -> float:
 def box_of(
     box: QRectF, words: str, scale: float = 1.0, tag: str = "", shift: float = 0.0
 ) -> QRectF:
-    """Return where the bubble of a card stands: over its lower right corner.
+    """Return the box of a card's bubble: over its lower right corner.
 
     It is lower where it would cover a tag, and ``shift`` farther to the right.
     """
@@ -79,22 +79,22 @@ def box_of(
 
 
 def update_box(box: QRectF, words: str, scale: float = 1.0) -> QRectF:
-    """Return where it stands what an update did: over the upper right corner.
+    """Return the box of an update's effect: over the upper right corner.
 
-    Seen from afar it grows little and rises less: a module's name, larger there, stands above.
+    At a far zoom it grows little and rises less: a module's name, larger there, stands above.
     """
-    scale = _held_back(scale)
+    scale = _damped(scale)
     width, height = (shapes.text_width(words, 12, 600) + 29) * scale, 20 * scale
     rise = _RISE if scale == 1 else _LOW_RISE
     return QRectF(box.right() + 12 - width, box.top() - rise, width, height)
 
 
-def _held_back(scale: float) -> float:
+def _damped(scale: float) -> float:
     return 1 + (scale - 1) * 0.4
 
 
 def tag_box(box: QRectF, words: str) -> QRectF:
-    """Return where the tag of a card stands: over its lower left corner."""
+    """Return the box of a card's tag: over its lower left corner."""
     width = shapes.text_width(words.removeprefix(SHARED), 11, 600) + 14
     return QRectF(box.left() + 10, box.bottom() - 8.5, width + _sign(words), 17)
 
@@ -104,7 +104,7 @@ def _sign(words: str) -> float:
 
 
 def extent(box: QRectF, reading: Reading, scale: float = FAR_SCALE) -> QRectF:
-    """Return all that bubble, update and tag of a card may touch."""
+    """Return the area that bubble, update, tag and badge of a card may touch."""
     touched = QRectF(box)
     if reading.gradient:
         bubble = box_of(box, words_of(reading), scale, reading.tag, reading.shift)
@@ -121,11 +121,11 @@ def extent(box: QRectF, reading: Reading, scale: float = FAR_SCALE) -> QRectF:
 def paint(
     painter: QPainter, box: QRectF, reading: Reading, theme: Theme, scale: float = 1.0
 ) -> None:
-    """Paint the gradient a card received, with a triangle up: it came against the arrows.
+    """Paint the gradient a card received, with an upward triangle: it came against the arrows.
 
     ``box`` is the card's; the bubble grows by ``scale`` about its own middle's height. A sum that
-    is still being made and a gradient that was reset are hollow; the rim of what is not there
-    (a sum not yet made, None) is dashed.
+    is still being accumulated and a gradient that was reset are hollow; the rim is dashed for an
+    unfinished sum and for None.
     """
     words = words_of(reading)
     whole = box_of(box, words, scale, reading.tag, reading.shift)
@@ -155,8 +155,8 @@ def paint(
 def paint_update(
     painter: QPainter, box: QRectF, reading: Reading, theme: Theme, scale: float = 1.0
 ) -> None:
-    """Paint what an update did to a leaf: its number before and after."""
-    whole, scale = update_box(box, reading.update, scale), _held_back(scale)
+    """Paint an update's effect on a leaf: its number before and after."""
+    whole, scale = update_box(box, reading.update, scale), _damped(scale)
     painter.save()
     painter.translate(whole.topLeft())
     painter.scale(scale, scale)
@@ -175,7 +175,7 @@ def paint_update(
 
 
 def paint_tag(painter: QPainter, box: QRectF, words: str, theme: Theme) -> None:
-    """Paint a card's tag; memory that several cards share has a sign of two sheets."""
+    """Paint a card's tag; memory that several cards share has a symbol of two sheets."""
     pill = tag_box(box, words)
     shapes.fill(painter, pill, 8.5, theme.surface)
     shapes.outline(painter, pill, 8.5, theme.line_strong, 1.0)

@@ -1,4 +1,4 @@
-"""Painted cards kept as pixmaps: drawing one again costs a hundredth of painting it."""
+"""Pixmap cache of painted cards: drawing a pixmap costs a hundredth of painting the card."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
@@ -7,7 +7,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter, QPixmap
 
 BUDGET = 64 << 20
-"""Bytes of pixmaps kept; the least lately drawn ones go first."""
+"""Bytes of pixmaps in the cache; the least recently drawn are dropped first."""
 
 
 class Sprites:
@@ -18,14 +18,14 @@ class Sprites:
         self._budget = budget
         self.bytes = 0
         self.passing = False
-        """While a zoom is new and perhaps soon left again, nothing is kept: that costs as much."""
+        """True while the zoom is new and may change soon: filling the cache would not pay off."""
 
     def __len__(self) -> int:
-        """Return how many pixmaps are held."""
+        """Return the number of cached pixmaps."""
         return len(self._held)
 
     def clear(self) -> None:
-        """Forget every pixmap."""
+        """Drop every pixmap."""
         self._held.clear()
         self.bytes = 0
 
