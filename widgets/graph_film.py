@@ -137,9 +137,9 @@ class Film:
             self._drawing.set_zoom(self._camera.zoom)
         if self._follows:
             there = self._flight[1] if self._flight else self._camera
-            found = graph_sight.follow(stage, self._drawing.look, there, view)
-            if found is not None:
-                self._flight, self._flown = (self._camera, found), 0.0
+            camera = graph_sight.follow(stage, self._drawing.look, there, view)
+            if camera is not None:
+                self._flight, self._flown = (self._camera, camera), 0.0
 
     def _sight(self, ms: float) -> Camera:
         assert self._camera is not None
@@ -196,9 +196,9 @@ class Film:
         shapes.write(painter, rest, title, theme.ink2, 13, 500, shapes.RIGHT)
 
 
-def largest(found: Sequence[Scene]) -> int:
+def largest(all_scenes: Sequence[Scene]) -> int:
     """Return the index of the scene with the most ops, which sets the size of all frames."""
-    sizes = [scene.ops[1] - scene.ops[0] for scene in found]
+    sizes = [scene.ops[1] - scene.ops[0] for scene in all_scenes]
     return sizes.index(max(sizes))
 
 

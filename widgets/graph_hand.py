@@ -280,11 +280,11 @@ class GraphHand(QWidget):
             super().keyPressEvent(event)
 
     def _walk(self, way: graph_walk.Way) -> None:
-        found = graph_walk.step(self.stage(), self._selected, way)
-        if found and found != self._selected:
-            self.select(found)
-            self.reveal(found)
-            self.picked.emit(found)
+        key = graph_walk.step(self.stage(), self._selected, way)
+        if key and key != self._selected:
+            self.select(key)
+            self.reveal(key)
+            self.picked.emit(key)
 
     def _enter(self, key: str) -> None:
         """Open a folded module, or close the module around any other card."""

@@ -241,9 +241,9 @@ class GraphView(GraphColors):
         """Bring the active card into view, where only a part of the graph is seen."""
         camera = self._flight[1] if self._flight else self._camera
         drawing = self._drawing
-        found = graph_sight.follow(drawing.stage, drawing.look, camera, self._view())
-        if found is not None:
-            self._look_at(found, True)
+        target = graph_sight.follow(drawing.stage, drawing.look, camera, self._view())
+        if target is not None:
+            self._look_at(target, True)
 
     def _hold(self, old: Stage) -> QPointF | None:
         """Keep the header of the module that opened or closed in place on the screen."""

@@ -34,23 +34,23 @@ def step(stage: Stage, key: str, way: Way) -> str:
         return first(stage)
     forward, back = ("down", "up") if flows_down(stage) else ("right", "left")
     if way == forward:
-        found = [stage.wires[wire].target for wire in stage.out_of[key]]
+        keys = [stage.wires[wire].target for wire in stage.out_of[key]]
     elif way == back:
-        found = [stage.wires[wire].source for wire in stage.into[key]]
+        keys = [stage.wires[wire].source for wire in stage.into[key]]
     else:
         return _beside(stage, key, way)
-    return found[0] if found else _beside(stage, key, way)
+    return keys[0] if keys else _beside(stage, key, way)
 
 
 def _beside(stage: Stage, key: str, way: Way) -> str:
     """Return the nearest card on one side, preferring the same row or column."""
     here = stage.boxes[key].center()
-    best, found = float("inf"), key
+    smallest, nearest = float("inf"), key
     for other, box in stage.boxes.items():
         gap = _gap(here, box.center(), way)
-        if other != key and gap < best:
-            best, found = gap, other
-    return found
+        if other != key and gap < smallest:
+            smallest, nearest = gap, other
+    return nearest
 
 
 def _gap(here: QPointF, there: QPointF, way: Way) -> float:

@@ -48,8 +48,8 @@ def spoken(card: Card, reading: Reading, inputs: list[str]) -> str:
     if card.cut:
         parts.append("no gradient passes")
     if inputs:
-        given = "given" if failed.is_call(card) else "made from"
-        parts.append(f"{given} {' and '.join(inputs)}")
+        relation = "given" if failed.is_call(card) else "made from"
+        parts.append(f"{relation} {' and '.join(inputs)}")
     return ", ".join(parts)
 
 

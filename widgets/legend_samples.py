@@ -130,10 +130,10 @@ def _scissors(painter: QPainter, theme: Theme, box: QRectF) -> None:
 
 def _shared(painter: QPainter, theme: Theme, box: QRectF) -> None:
     # The tag stands over the lower left corner of its card, which is not drawn.
-    words = f"{SHARED} w"
-    tag = bubbles.tag_box(QRectF(), words)
+    text = f"{SHARED} w"
+    tag = bubbles.tag_box(QRectF(), text)
     card = QRectF(box.center() - tag.center(), QRectF().size())
-    bubbles.paint_tag(painter, card, words, theme)
+    bubbles.paint_tag(painter, card, text, theme)
 
 
 def _version(painter: QPainter, theme: Theme, box: QRectF) -> None:

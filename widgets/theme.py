@@ -139,17 +139,17 @@ def parse(name: str, text: str) -> Theme:
     except tomllib.TOMLDecodeError as error:
         raise BadTheme(f"{name}: {error}") from error
     dark = table.pop("dark", False)
-    found: dict[str, QColor] = {}
+    colors: dict[str, QColor] = {}
     for tokens in table.values():
         for token, code in tokens.items():
             color = QColor(str(code))
             if not color.isValid():
-                raise BadTheme(f"{name}: {token} is no colour: {code}")
-            found[token] = color
-    wrong = set(found) ^ set(token_names())
+                raise BadTheme(f"{name}: {token} is not a colour: {code}")
+            colors[token] = color
+    wrong = set(colors) ^ set(token_names())
     if wrong:
         raise BadTheme(f"{name}: missing or unknown tokens: {', '.join(sorted(wrong))}")
-    return Theme(name=name, dark=bool(dark), scale=1.0, **found)
+    return Theme(name=name, dark=bool(dark), scale=1.0, **colors)
 
 
 def token_names() -> tuple[str, ...]:

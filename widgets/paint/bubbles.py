@@ -42,49 +42,47 @@ def fitted(box: QRectF, reading: Reading, room: tuple[float, float], scale: floa
     Where the text is too long the bubble moves right as far as it may, else its text is shortened.
     """
     left, right = room[0], max(0.0, room[1] - ASIDE)
-    words, over = "", 0.0
-    for words in _forms(reading.gradient):
-        over = max(0.0, _width(words, scale) - ASIDE - box.width() - left)
+    text, over = "", 0.0
+    for text in _forms(reading.gradient):
+        over = max(0.0, _width(text, scale) - ASIDE - box.width() - left)
         if over <= right:
             break
-    words = words if words != reading.gradient else ""
-    return replace(reading, told=words, shift=min(over, right)) if words or over else reading
+    text = text if text != reading.gradient else ""
+    return replace(reading, told=text, shift=min(over, right)) if text or over else reading
 
 
-def _forms(words: str) -> tuple[str, ...]:
+def _forms(text: str) -> tuple[str, ...]:
     """Return the possible texts of a bubble, the most informative first."""
-    terms, equals, total = words.partition(" = ")
+    terms, equals, total = text.partition(" = ")
     if equals:
-        return words, f"{SUM} {total}"
+        return text, f"{SUM} {total}"
     if terms.endswith(" + …"):
-        return words, f"{SUM} …"
-    return (words, words.partition(" · ")[0]) if " · " in words else (words,)
+        return text, f"{SUM} …"
+    return (text, text.partition(" · ")[0]) if " · " in text else (text,)
 
 
-def _width(words: str, scale: float) -> float:
-    return (shapes.text_width(words, 13, 600) + 31) * scale
+def _width(text: str, scale: float) -> float:
+    return (shapes.text_width(text, 13, 600) + 31) * scale
 
 
-def box_of(
-    box: QRectF, words: str, scale: float = 1.0, tag: str = "", shift: float = 0.0
-) -> QRectF:
+def box_of(box: QRectF, text: str, scale: float = 1.0, tag: str = "", shift: float = 0.0) -> QRectF:
     """Return the box of a card's bubble: over its lower right corner.
 
     It is lower where it would cover a tag, and ``shift`` farther to the right.
     """
-    width, height = _width(words, scale), 22 * scale
+    width, height = _width(text, scale), 22 * scale
     left = box.right() + ASIDE + shift - width
     crowded = tag and tag_box(box, tag).right() + 2 > left
     return QRectF(left, box.bottom() + (_BELOW if crowded else -_OVERLAP), width, height)
 
 
-def update_box(box: QRectF, words: str, scale: float = 1.0) -> QRectF:
+def update_box(box: QRectF, text: str, scale: float = 1.0) -> QRectF:
     """Return the box of an update's effect: over the upper right corner.
 
     At a far zoom it grows little and rises less: a module's name, larger there, stands above.
     """
     scale = _damped(scale)
-    width, height = (shapes.text_width(words, 12, 600) + 29) * scale, 20 * scale
+    width, height = (shapes.text_width(text, 12, 600) + 29) * scale, 20 * scale
     rise = _RISE if scale == 1 else _LOW_RISE
     return QRectF(box.right() + 12 - width, box.top() - rise, width, height)
 
@@ -93,14 +91,14 @@ def _damped(scale: float) -> float:
     return 1 + (scale - 1) * 0.4
 
 
-def tag_box(box: QRectF, words: str) -> QRectF:
+def tag_box(box: QRectF, text: str) -> QRectF:
     """Return the box of a card's tag: over its lower left corner."""
-    width = shapes.text_width(words.removeprefix(SHARED), 11, 600) + 14
-    return QRectF(box.left() + 10, box.bottom() - 8.5, width + _sign(words), 17)
+    width = shapes.text_width(text.removeprefix(SHARED), 11, 600) + 14
+    return QRectF(box.left() + 10, box.bottom() - 8.5, width + _sign(text), 17)
 
 
-def _sign(words: str) -> float:
-    return 12.0 if words.startswith(SHARED) else 0.0
+def _sign(text: str) -> float:
+    return 12.0 if text.startswith(SHARED) else 0.0
 
 
 def extent(box: QRectF, reading: Reading, scale: float = FAR_SCALE) -> QRectF:
@@ -127,8 +125,8 @@ def paint(
     is still being accumulated and a gradient that was reset are hollow; the rim is dashed for an
     unfinished sum and for None.
     """
-    words = words_of(reading)
-    whole = box_of(box, words, scale, reading.tag, reading.shift)
+    text = words_of(reading)
+    whole = box_of(box, text, scale, reading.tag, reading.shift)
     painter.save()
     painter.translate(whole.topLeft())
     painter.scale(scale, scale)
@@ -148,7 +146,7 @@ def paint(
     painter.setBrush(ink)
     painter.drawPolygon(shapes.up_triangle(QPointF(pill.left() + 13, pill.center().y()), 4.2))
     inner = pill.adjusted(21, 0, -6, 0)
-    shapes.write(painter, inner, words, ink, 13, 600)
+    shapes.write(painter, inner, text, ink, 13, 600)
     painter.restore()
 
 
@@ -174,17 +172,17 @@ def paint_update(
     painter.restore()
 
 
-def paint_tag(painter: QPainter, box: QRectF, words: str, theme: Theme) -> None:
+def paint_tag(painter: QPainter, box: QRectF, text: str, theme: Theme) -> None:
     """Paint a card's tag; memory that several cards share has a symbol of two sheets."""
-    pill = tag_box(box, words)
+    pill = tag_box(box, text)
     shapes.fill(painter, pill, 8.5, theme.surface)
     shapes.outline(painter, pill, 8.5, theme.line_strong, 1.0)
-    if words.startswith(SHARED):
+    if text.startswith(SHARED):
         middle = QPointF(pill.left() + 12, pill.center().y())
         painter.setPen(shapes.pen(theme.ink2, 1.2))
         painter.setBrush(theme.surface)
         for shift in (1.6, -1.6):
             sheet = QRectF(middle.x() - 3.2 + shift, middle.y() - 3.2 - shift, 6.4, 6.4)
             painter.drawRoundedRect(sheet, 1.2, 1.2)
-    row = pill.adjusted(_sign(words), 0, 0, 0)
-    shapes.write(painter, row, words.removeprefix(SHARED), theme.ink2, 11, 600, shapes.CENTER)
+    row = pill.adjusted(_sign(text), 0, 0, 0)
+    shapes.write(painter, row, text.removeprefix(SHARED), theme.ink2, 11, 600, shapes.CENTER)

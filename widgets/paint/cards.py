@@ -279,9 +279,9 @@ def _tensor(painter: QPainter, card: Card, box: QRectF, reading: Reading, style:
         shapes.role_sign(painter, card.kind, QPointF(left + 5, head.center().y()), theme)
         head.setLeft(left + 15)
     _heading(painter, card, head, ink, ink2, 13, 600)
-    for n, (words, mono) in enumerate(rows, start=1):
+    for n, (text, mono) in enumerate(rows, start=1):
         row = QRectF(left, top + n * height, right - left, height)
-        shapes.write(painter, row, words, ink2, 11, 500, mono=mono)
+        shapes.write(painter, row, text, ink2, 11, 500, mono=mono)
 
 
 def _tensor_rows(
@@ -333,16 +333,16 @@ def _module(painter: QPainter, card: Card, box: QRectF, reading: Reading, style:
     rows = _module_rows(card, reading, style, body.height())
     top = middle - 7.5 * (len(rows) + 1) - 1
     _heading(painter, card, QRectF(left, top, right - left, 17), theme.ink, theme.ink2, 13, 600)
-    for n, (words, mono) in enumerate(rows, start=1):
+    for n, (text, mono) in enumerate(rows, start=1):
         row = QRectF(left, top + n * 15 + 1, right - left, 15)
-        shapes.write(painter, row, words, theme.ink2, 11, 500, mono=mono)
+        shapes.write(painter, row, text, theme.ink2, 11, 500, mono=mono)
 
 
 def _module_rows(
     card: Card, reading: Reading, style: Style, height: float
 ) -> list[tuple[str, bool]]:
     """Return the small text lines of a folded module: its note, and its output."""
-    what = " · ".join(words for words in (card.note, reading.bad) if words)
+    what = " · ".join(text for text in (card.note, reading.bad) if text)
     rows = [(what, False)] if what else []
     if reading.shape and style.layers.shapes:
         rows.append((reading.shape, True))

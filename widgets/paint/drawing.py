@@ -136,21 +136,23 @@ class Drawing:
     def changed_cards(self, old: Look) -> list[str]:
         """Return the keys of the cards that look different from ``old``."""
         if self._compared[0] is not old.cards or self._compared[1] is not self.look.cards:
-            found = differing(old.cards, self.look.cards)
-            found = [key for key in found if key in self.stage.cards]
-            self._compared = (old.cards, self.look.cards, found)
+            changed = differing(old.cards, self.look.cards)
+            changed = [key for key in changed if key in self.stage.cards]
+            self._compared = (old.cards, self.look.cards, changed)
         return self._compared[2]
 
     def _changed_wires(self, old: Look) -> list[str]:
         """Return the keys of the wires that look different from ``old``."""
         stage, look = self.stage, self.look
-        found = dict.fromkeys(key for key in differing(old.wires, look.wires) if key in stage.wires)
+        changed = dict.fromkeys(
+            key for key in differing(old.wires, look.wires) if key in stage.wires
+        )
         # Only in the forward pass are wires coloured that have carried their value.
         if (old.phase == "forward") != (look.phase == "forward"):
-            turned = [key for key in look.wires if key in stage.wires and key not in found]
+            turned = [key for key in look.wires if key in stage.wires and key not in changed]
             turned = [key for key in turned if self._tone(key, old) != self._tone(key, look)]
-            found |= dict.fromkeys(turned)
-        return list(found)
+            changed |= dict.fromkeys(turned)
+        return list(changed)
 
     def _tone(self, key: str, look: Look) -> wires.Tone:
         return wires.tone(look.wires.get(key), look.phase, self.layers.gradients)
@@ -187,12 +189,12 @@ class Drawing:
         for owner in numbers:
             key = stage.wire_keys[owner]
             wire, line = stage.wires[key], stage.label_line(owner)
-            words = "" if self._is_crowded(wire) else self.label_words(key)
+            text = "" if self._is_crowded(wire) else self.label_words(key)
             output = (wire.source, wire.output)
-            if words:
+            if text:
                 active = self.look.wires[key].active == "backward"
                 kind: Kind = "active" if active else "gradient"
-                wishes.append(Wish(key, words, kind, line, owner))
+                wishes.append(Wish(key, text, kind, line, owner))
             elif output not in labelled and self._needs_shape(key):
                 labelled.add(output)
                 wishes.append(Wish(key, wire.shape, "shape", line, owner))
@@ -394,5 +396,5 @@ def differing(old: Mapping[str, T], new: Mapping[str, T]) -> list[str]:
         keys = [*new, *(key for key in old if key not in new)]
         return [key for key in keys if old.get(key) != new.get(key)]
     others = compress(after[:same], map(is_not, old.values(), new.values()))
-    found = [key for key in others if old[key] != new[key]]
-    return [*found, *before[same:], *after[same:]]
+    changed = [key for key in others if old[key] != new[key]]
+    return [*changed, *before[same:], *after[same:]]

@@ -54,8 +54,8 @@ def paint_inside(
     most = max(1, int((box.bottom() - row.bottom() - 5) // 15))
     # On a tinted card red text would be hard to read.
     ink = theme.error if reading.tint is None else theme.ink
-    for n, words in enumerate(broken(card.failed, row.width(), most)):
-        shapes.write(painter, row.translated(0, 18 + 15 * n), words, ink, 11, 500)
+    for n, line in enumerate(broken(card.failed, row.width(), most)):
+        shapes.write(painter, row.translated(0, 18 + 15 * n), line, ink, 11, 500)
 
 
 def broken(text: str, room: float, most: int) -> list[str]:

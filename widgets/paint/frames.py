@@ -86,7 +86,7 @@ def words_beside(frame: Frame, room: float) -> tuple[str, str]:
 
 def _note(frame: Frame) -> str:
     repeats = f"×{frame.repeats}" if frame.repeats > 1 else ""
-    return " · ".join(words for words in (repeats, frame.note) if words)
+    return " · ".join(part for part in (repeats, frame.note) if part)
 
 
 def spoken(frame: Frame) -> str:

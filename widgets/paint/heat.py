@@ -90,8 +90,8 @@ def shades(
     zero = LEVELS // 2
     levels = np.round(share * zero / APART).astype(np.intp) * APART
     used, which = np.unique(np.clip(levels, -zero, zero), return_inverse=True)
-    found = table(dark)[zero + used].tolist()
-    return [QColor(red, green, blue) for red, green, blue in found], which
+    rows = table(dark)[zero + used].tolist()
+    return [QColor(red, green, blue) for red, green, blue in rows], which
 
 
 def scale_of(grid: NDArray[np.floating]) -> float:

@@ -193,9 +193,9 @@ class Layer:
             whole = QRegion()
             for region, _ in regions:
                 whole = whole.united(region)
-            regions = [(whole, [box for _, found in regions for box in found])]
-        for region, found in regions:
-            self._paint_region(drawing, region, found)
+            regions = [(whole, [box for _, parts in regions for box in parts])]
+        for region, parts in regions:
+            self._paint_region(drawing, region, parts)
 
     def _paint_region(self, drawing: Drawing, region: QRegion, boxes: list[QRectF]) -> None:
         """Paint a region, which is covered by the ``boxes``."""
@@ -244,16 +244,16 @@ def _united(boxes: list[QRectF]) -> list[QRegion]:
 
     A single region of few distant boxes would cost as much as all that lies between them.
     """
-    found: list[QRect] = []
+    rects: list[QRect] = []
     for box in boxes:
         rect = box.toAlignedRect()
-        while touching := next((other for other in found if other.intersects(rect)), None):
-            found.remove(touching)
+        while touching := next((other for other in rects if other.intersects(rect)), None):
+            rects.remove(touching)
             rect = rect.united(touching)
-        found.append(rect)
-    if len(found) <= MOST_BOXES:
-        return [QRegion(rect) for rect in found]
+        rects.append(rect)
+    if len(rects) <= MOST_BOXES:
+        return [QRegion(rect) for rect in rects]
     whole = QRegion()
-    for rect in found:
+    for rect in rects:
         whole = whole.united(rect)
     return [whole]

@@ -101,8 +101,8 @@ def _inside(
         return
     title = variable(card.title) or card.symbol
     if card.kind in LEAVES and card.scalar:
-        words = f"{title}  {reading.number}".strip() if seen else title
-        shapes.write(painter, row, words, ink, px, 600, shapes.CENTER)
+        text = f"{title}  {reading.number}".strip() if seen else title
+        shapes.write(painter, row, text, ink, px, 600, shapes.CENTER)
     elif reading.failed and failed.is_call(card) and 2 * px * 1.15 <= box.height():
         _upper_title(painter, card, row, ink, px)
         lower = QRectF(row.left(), row.center().y(), row.width(), row.height() / 2)

@@ -245,9 +245,9 @@ def _tag(card: Card, look: CardLook) -> str:
 
 def _leaf_number(x: float | int | bool | complex) -> str:
     """Format a leaf's number like Python: without needless zeros, but a float as a float."""
-    words = trimmed(x)
-    whole = isinstance(x, float) and words.lstrip(text.MINUS).isdigit()
-    return f"{words}.0" if whole else words
+    digits = trimmed(x)
+    whole = isinstance(x, float) and digits.lstrip(text.MINUS).isdigit()
+    return f"{digits}.0" if whole else digits
 
 
 def _adds_up(parts: list[float | int | bool | complex | None], whole: object) -> bool:
@@ -260,8 +260,8 @@ def _adds_up(parts: list[float | int | bool | complex | None], whole: object) ->
 
 def _sum(parts: list[float | int | bool | complex | None]) -> str:
     """Return a sum as ``48 + 16`` or ``48 − 16``."""
-    words = [trimmed(x) for x in parts if x is not None]
-    return words[0] + "".join(
-        f" {text.MINUS} {word[1:]}" if word.startswith(text.MINUS) else f" + {word}"
-        for word in words[1:]
+    terms = [trimmed(x) for x in parts if x is not None]
+    return terms[0] + "".join(
+        f" {text.MINUS} {term[1:]}" if term.startswith(text.MINUS) else f" + {term}"
+        for term in terms[1:]
     )

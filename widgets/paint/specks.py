@@ -70,24 +70,24 @@ class Specks:
         self, painter: QPainter, areas: Sequence[QRectF], take: Callable[[QPainter, int], None]
     ) -> None:
         """Paint the wires near ``areas``; ``take`` sets the painter's pen for a kind."""
-        keys, found = self._stage.wire_keys, self._stage.wire_spots.touching_any(areas)
-        for at in found[self._tones[found] == _UNKNOWN].tolist():
+        keys, numbers = self._stage.wire_keys, self._stage.wire_spots.touching_any(areas)
+        for at in numbers[self._tones[numbers] == _UNKNOWN].tolist():
             self._tones[at] = self._tone(keys[at])
-        for kind, lines in _groups(self._tones[found], self._lines[found]):
+        for kind, lines in _groups(self._tones[numbers], self._lines[numbers]):
             take(painter, kind)
             painter.drawLines(_first(lines, QLineF), len(lines))
 
     def paint_cards(self, painter: QPainter, areas: Sequence[QRectF], pixel: float = 0.0) -> None:
-        """Paint the cards near ``areas``; of several in a ``pixel``, the largest fills all of it."""
-        keys, found = self._stage.card_keys, self._stage.card_spots.touching_any(areas)
-        rects = self._rects[found]
+        """Paint the cards near ``areas``; of several in a ``pixel``, the largest fills it."""
+        keys, numbers = self._stage.card_keys, self._stage.card_spots.touching_any(areas)
+        rects = self._rects[numbers]
         if pixel:
-            kept, rects = _coarse(rects, pixel)
-            found = found[kept]
-        for at in found[self._colors[found] == _UNKNOWN].tolist():
+            chosen, rects = _coarse(rects, pixel)
+            numbers = numbers[chosen]
+        for at in numbers[self._colors[numbers] == _UNKNOWN].tolist():
             self._colors[at] = self._color(keys[at]).rgba()
         painter.setPen(Qt.PenStyle.NoPen)
-        for color, same in _groups(self._colors[found], rects):
+        for color, same in _groups(self._colors[numbers], rects):
             painter.setBrush(QColor.fromRgba(color))
             painter.drawRects(_first(same, QRectF), len(same))
 
@@ -106,12 +106,12 @@ def _coarse(rects: Numbers, pixel: float) -> tuple[NDArray[np.intp], Numbers]:
     width = np.ptp(across) + 1 if len(small) else 1.0
     _, last = np.unique((down * width + across)[::-1], return_index=True)
     last = len(small) - 1 - last
-    kept = np.ones(len(rects), np.bool_)
-    kept[small] = False
-    kept[small[last]] = True
+    chosen = np.ones(len(rects), np.bool_)
+    chosen[small] = False
+    chosen[small[last]] = True
     rects = rects.copy()
     rects[small[last], :2], rects[small[last], 2:] = cells[last] * pixel, pixel
-    return np.flatnonzero(kept), rects[kept]
+    return np.flatnonzero(chosen), rects[chosen]
 
 
 def _groups(kinds: NDArray[np.int64], rows: Numbers) -> Iterable[tuple[int, Numbers]]:

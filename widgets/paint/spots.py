@@ -43,21 +43,21 @@ class Spots:
         stop = int(np.searchsorted(self._tops, bottom, side="right"))
         band = self._sorted[first:stop]
         hit = (band[:, 0] <= right) & (band[:, 2] >= left) & (band[:, 3] >= top)
-        found = self._order[first:stop][hit]
+        numbers = self._order[first:stop][hit]
         if len(self._tall):
             aside = self.boxes[self._tall]
             hit = (aside[:, 0] <= right) & (aside[:, 2] >= left)
             hit &= (aside[:, 1] <= bottom) & (aside[:, 3] >= top)
-            found = np.concatenate([found, self._tall[hit]])
-        found.sort()
-        return found
+            numbers = np.concatenate([numbers, self._tall[hit]])
+        numbers.sort()
+        return numbers
 
     def touching_any(self, areas: Sequence[QRectF]) -> NDArray[np.intp]:
         """Return the indices of the boxes that touch any of the areas, ascending."""
         if len(areas) == 1:
             return self.touching(areas[0])
-        found = [self.touching(area) for area in areas]
-        return np.unique(np.concatenate(found)) if found else np.empty(0, np.intp)
+        numbers = [self.touching(area) for area in areas]
+        return np.unique(np.concatenate(numbers)) if numbers else np.empty(0, np.intp)
 
 
 def tiled(boxes: Boxes, side: float, reach: float) -> dict[Tile, tuple[list[int], QRectF]]:
@@ -69,12 +69,12 @@ def tiled(boxes: Boxes, side: float, reach: float) -> dict[Tile, tuple[list[int]
     cells, owners = np.unique(np.floor(middles / side), axis=0, return_inverse=True)
     order = np.argsort(owners.reshape(-1), kind="stable")
     stops = np.cumsum(np.bincount(owners.reshape(-1), minlength=len(cells))).tolist()
-    found: dict[Tile, tuple[list[int], QRectF]] = {}
+    tiles: dict[Tile, tuple[list[int], QRectF]] = {}
     for (column, row), start, stop in zip(cells.tolist(), [0, *stops], stops, strict=False):
         members = order[start:stop]
         left, top = boxes[members, :2].min(axis=0).tolist()
         right, bottom = boxes[members, 2:].max(axis=0).tolist()
         area = QRectF(left, top, right - left, bottom - top)
         area = area.adjusted(-reach, -reach, reach, reach)
-        found[int(column), int(row)] = (members.tolist(), area)
-    return found
+        tiles[int(column), int(row)] = (members.tolist(), area)
+    return tiles

@@ -164,8 +164,8 @@ class Stage:
 
     def fixed_in(self, area: QRectF, reach: float) -> list[tuple[float, float, float, float]]:
         """Return left, top, right, bottom of the name plates and cut marks near ``area``."""
-        found = [spots.boxes[spots.touching(area, reach)] for spots in (self._plates, self._marks)]
-        rows = np.concatenate(found).tolist()
+        boxes = [spots.boxes[spots.touching(area, reach)] for spots in (self._plates, self._marks)]
+        rows = np.concatenate(boxes).tolist()
         return [(left, top, right, bottom) for left, top, right, bottom in rows]
 
     def _mark(self, key: str) -> QRectF:
@@ -215,14 +215,14 @@ class Stage:
     def wire_areas(self, key: str) -> list[QRectF]:
         """Return the areas that painting a wire may touch, one per cubic, to keep them small."""
         r, route = _WIRE_REACH, self.placement.routes[key]
-        found = []
+        areas = []
         for at in range(0, len(route) - 1, 3):
             piece = route[at : at + 4]
             xs, ys = [x for x, _ in piece], [y for _, y in piece]
             left, top = min(xs), min(ys)
             box = QRectF(left, top, max(xs) - left, max(ys) - top)
-            found.append(box.adjusted(-r, -r, r, r))
-        return found
+            areas.append(box.adjusted(-r, -r, r, r))
+        return areas
 
     def wire_area(self, key: str) -> QRectF:
         """Return the bounding area that painting a wire may touch."""
@@ -231,8 +231,8 @@ class Stage:
 
     def card_at(self, point: QPointF, slack: float = 0.0) -> str:
         """Return the key of the card at a scene point, or an empty string."""
-        found = self.cards_in(QRectF(point.x(), point.y(), 0.01, 0.01), slack)
-        return found[-1] if found else ""
+        keys = self.cards_in(QRectF(point.x(), point.y(), 0.01, 0.01), slack)
+        return keys[-1] if keys else ""
 
     def head_at(self, point: QPointF) -> str:
         """Return the key of the frame whose name plate is at a scene point, or an empty string."""
@@ -243,13 +243,13 @@ class Stage:
 
     def wire_at(self, point: QPointF, within: float) -> str:
         """Return the key of the nearest wire within ``within`` scene units, or an empty string."""
-        nearest, found = within, ""
+        distance, nearest = within, ""
         area = QRectF(point.x(), point.y(), 0.01, 0.01)
         for key in self.wires_in(area, within):
             gap = _distance(self.lines[key], point.x(), point.y())
-            if gap < nearest:
-                nearest, found = gap, key
-        return found
+            if gap < distance:
+                distance, nearest = gap, key
+        return nearest
 
     def resembles(self, other: "Stage") -> bool:
         """Return whether most cards of the smaller picture are in both."""

@@ -107,8 +107,8 @@ def finished(svg: str) -> str:
     return _TEXT.sub(_with_length, svg)
 
 
-def _with_length(found: re.Match[str]) -> str:
-    text, px, weight = unescape(found["text"]), float(found["px"]), int(found["weight"])
-    width = shapes.text_width(text, px, weight, "Mono" in found["family"])
+def _with_length(match: re.Match[str]) -> str:
+    text, px, weight = unescape(match["text"]), float(match["px"]), int(match["weight"])
+    width = shapes.text_width(text, px, weight, "Mono" in match["family"])
     length = f' textLength="{width:.2f}" lengthAdjust="spacingAndGlyphs"' if len(text) > 1 else ""
-    return f"<text {found['how'].rstrip()}{length}>{found['text']}</text>"
+    return f"<text {match['how'].rstrip()}{length}>{match['text']}</text>"

@@ -17,11 +17,11 @@ GROWN = 8
 """Pixels per number in the image of a bigger thumbnail, so that viewers do not blur it."""
 
 
-def thumbnail_size(reading: Reading, box: QRectF, words: float = 0.0) -> QSizeF:
+def thumbnail_size(reading: Reading, box: QRectF, title_width: float = 0.0) -> QSizeF:
     """Return the size of a card's thumbnail, from the tensor's shape alone, reached or not.
 
     Cells are square where that fits. Above a minimum width, the thumbnail leaves space for a title
-    ``words`` units wide and takes at most 45 % of the card.
+    ``title_width`` units wide and takes at most 45 % of the card.
     """
     counts = [int(count) for count in reading.shape.split(" × ")] if reading.shape else [1]
     columns = max(1, counts[-1])
@@ -29,7 +29,7 @@ def thumbnail_size(reading: Reading, box: QRectF, words: float = 0.0) -> QSizeF:
     for count in counts[:-1]:
         rows *= max(1, count)
     tallest = min(HEIGHT[1], box.height() - 14)
-    widest = max(WIDTH[0], min(WIDTH[1], box.width() * 0.45, box.width() - words - 32))
+    widest = max(WIDTH[0], min(WIDTH[1], box.width() * 0.45, box.width() - title_width - 32))
     cell = min(CELL, tallest / rows, widest / columns)
     width = min(widest, max(WIDTH[0], cell * columns))
     height = min(tallest, max(HEIGHT[0], cell * rows))

@@ -54,9 +54,9 @@ def ground(tint: Tint, theme: Theme) -> QColor:
     return mix(color(tint, theme.dark), theme.surface, GROUND)
 
 
-def badge_box(box: QRectF, words: str, scale: float = 1.0) -> QRectF:
+def badge_box(box: QRectF, text: str, scale: float = 1.0) -> QRectF:
     """Return the box of a card's badge: over its upper left corner."""
-    width, height = (shapes.text_width(words, 11, 600) + 27) * scale, 18 * scale
+    width, height = (shapes.text_width(text, 11, 600) + 27) * scale, 18 * scale
     return QRectF(box.left() + 8, box.top() - height / 2 - 3, width, height)
 
 

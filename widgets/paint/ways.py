@@ -23,14 +23,14 @@ def way(stage: Stage, key: str) -> frozenset[str]:
     """Return the wires upstream and downstream of a card or wire."""
     if key in stage.wires:
         wire = stage.wires[key]
-        back, ahead, found = wire.source, wire.target, {key}
+        back, ahead, wires = wire.source, wire.target, {key}
     elif key in stage.cards:
-        back, ahead, found = key, key, set[str]()
+        back, ahead, wires = key, key, set[str]()
     else:
         return frozenset()
-    found |= _followed(back, stage.into, lambda wire: stage.wires[wire].source)
-    found |= _followed(ahead, stage.out_of, lambda wire: stage.wires[wire].target)
-    return frozenset(found)
+    wires |= _followed(back, stage.into, lambda wire: stage.wires[wire].source)
+    wires |= _followed(ahead, stage.out_of, lambda wire: stage.wires[wire].target)
+    return frozenset(wires)
 
 
 def _followed(start: str, wires_at: dict[str, list[str]], end: Callable[[str], str]) -> set[str]:

@@ -203,11 +203,11 @@ def arrow_head(route: Route) -> QPolygonF:
     )
 
 
-def label_width(words: str, kind: str) -> float:
+def label_width(text: str, kind: str) -> float:
     """Return the width of a label's pill."""
     if kind in SMALL:
-        return shapes.text_width(words, 10, 500, True) + 8
-    return shapes.text_width(words, 11, 600) + 16
+        return shapes.text_width(text, 10, 500, True) + 8
+    return shapes.text_width(text, 11, 600) + 16
 
 
 def paint_label(painter: QPainter, label: Label, theme: Theme) -> None:
