@@ -42,7 +42,7 @@ class GraphSheet(GraphExport):
         self._sharpen = once(self, self._sharpen_up, SHARPEN_MS)
         self._later = once(self, self._go_on)
         self._ahead = Slices(SLICE_MS, self)
-        # The pause between turns lets grabs and other widgets' paint events come first.
+        # The pause between turns lets new requests and other widgets' painting come first.
         self._ahead.rest_ms = 1
 
     def paintEvent(self, event: QPaintEvent) -> None:

@@ -33,7 +33,7 @@ def band(box: QRectF) -> QRectF:
 
 def words_of(reading: Reading) -> str:
     """Return the text of a card's bubble."""
-    return reading.told or reading.gradient
+    return reading.short_gradient or reading.gradient
 
 
 def fitted(box: QRectF, reading: Reading, room: tuple[float, float], scale: float) -> Reading:
@@ -48,7 +48,9 @@ def fitted(box: QRectF, reading: Reading, room: tuple[float, float], scale: floa
         if over <= right:
             break
     text = text if text != reading.gradient else ""
-    return replace(reading, told=text, shift=min(over, right)) if text or over else reading
+    return (
+        replace(reading, short_gradient=text, shift=min(over, right)) if text or over else reading
+    )
 
 
 def _forms(text: str) -> tuple[str, ...]:

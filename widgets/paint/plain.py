@@ -65,8 +65,9 @@ def paint(
 
 def short(reading: Reading) -> Reading:
     """Return the reading for a far zoom: the gradient without its number of shares."""
-    gradient, told = (words.partition(" · ")[0] for words in (reading.gradient, reading.told))
-    return replace(reading, gradient=gradient, told=told)
+    texts = (reading.gradient, reading.short_gradient)
+    gradient, fitted = (text.partition(" · ")[0] for text in texts)
+    return replace(reading, gradient=gradient, short_gradient=fitted)
 
 
 def _px(zoom: float, most: float) -> float:

@@ -36,7 +36,7 @@ class Reading:
     shape: str = ""
     grid: heat.Grid | None = None
     gradient: str = ""
-    told: str = ""
+    short_gradient: str = ""
     """The bubble's text where there is no space for all of ``gradient``; else empty."""
     shift: float = 0.0
     """Distance of the bubble to the right of its usual place."""

@@ -66,7 +66,7 @@ class Stage:
         self.owners = np.repeat(np.arange(len(samples)), [len(line) for line in samples])
         self.wire_boxes = self._wire_boxes()
         self.wire_spots = Spots(self.wire_boxes)
-        # Sorted by height here, in the worker thread: label placement searches by height.
+        # Sorted by height here, mostly in a worker thread: label placement searches by height.
         order = np.argsort(self.points[:, 1], kind="stable")
         self.points, self.owners = self.points[order], self.owners[order]
         self.tiles = tiled(self._label_boxes(), SIDE, REACH)
